@@ -25,7 +25,7 @@ const WARM_MS = 2_000;
 const ENDED_MS_MAX = 30_000;
 const MINUTE_MS = 60_000;
 const AGAIN_AFTER_MS = 1_000;
-const RESTARTED = "the worker ended by itself";
+const RESTARTED = "the worker's thread exited unexpectedly";
 
 /** Prepares the attacks one after the other, and strikes with all of them at once. The first of the answers is about all of it. */
 export async function measureAttacks(
@@ -83,7 +83,7 @@ export async function measureAttacks(
       memory: figures.memory,
       restarts: (await restartsOf(stage)) - restartsBefore + stage.ends.length,
     };
-    return { all: { ...outcome, broken: brokenIn(outcome) }, each };
+    return { all: { ...outcome, broken: brokenIn(outcome, attacks.length === 1) }, each };
   } finally {
     for (const sender of senders) await sender.close();
   }

@@ -55,19 +55,19 @@ export function visibleOf({ latencies }: Pick<Figures, "latencies">): Visible | 
   return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-/** What did not hold of an outcome, in words. */
-export function brokenIn(outcome: Omit<Outcome, "broken">): string[] {
+/** What did not hold of an outcome, in words; how long the neighbour waited is judged of a `single` attack only. */
+export function brokenIn(outcome: Omit<Outcome, "broken">, single: boolean): string[] {
   const { during, refused, notOnce, restarts, longestBlockMs, unready, breaches } = outcome;
   const total = (of: Record<string, number>) => Object.values(of).reduce((sum, times) => sum + times, 0);
   return [
     ...breaches,
     ...(during === null ? ["no event of the neighbour was seen"] : []),
-    ...(during !== null && during.p99 >= P99_MS_MAX ? [`p99 of the neighbour ${inSeconds(during.p99)}`] : []),
+    ...(single && during !== null && during.p99 >= P99_MS_MAX ? [`p99 of the neighbour ${inSeconds(during.p99)}`] : []),
     ...(notOnce > 0 ? [`${notOnce} events of the neighbour not evaluated once`] : []),
     ...(restarts > 0 ? [`${restarts} restarts`] : []),
     ...(total(refused) > 0 ? [`${total(refused)} requests of the neighbour refused`] : []),
     ...(total(unready) > 0 ? [`/readyz failed ${total(unready)} times`] : []),
-    ...(longestBlockMs >= BLOCK_MS_MAX ? [`blocked for ${inSeconds(longestBlockMs)}`] : []),
+    ...(single && longestBlockMs >= BLOCK_MS_MAX ? [`blocked for ${inSeconds(longestBlockMs)}`] : []),
   ];
 }
 

@@ -6,7 +6,9 @@ import type { Attack, Ground } from "./attack.js";
 
 const UPLOAD_BYTES = 64 * 1024 * 1024;
 const CHUNK = Buffer.alloc(64 * 1024, " ");
-const ANSWER_MS_MAX = 4_000;
+const ANSWER_MS_MAX = 15_000;
+const AGAIN_AFTER_MS = 1_000;
+const TRIES_MAX = 10;
 /** Not one whose connections others of the attackers take up. */
 const ANOTHER_ADDRESS = "127.0.0.3";
 
@@ -104,7 +106,7 @@ const SLOW_HEADS: Attack = {
     }),
 };
 
-/** One exchange on a connection of its own, then nothing more. */
+/** One exchange on a connection of its own, then nothing more. Beside a flood a connection may end before it is read; then another is tried. */
 function exchange(
   name: string,
   what: string,
@@ -115,11 +117,16 @@ function exchange(
     name,
     what,
     prepare: async (ground) => async (signal) => {
-      const line = new Line(ground, signal, ANOTHER_ADDRESS);
-      ground.tally.sent(text.length);
-      await line.write(text);
-      await line.answered(2);
-      if (signal.aborted) return;
+      let line: Line;
+      for (let tries = 1; ; tries++) {
+        line = new Line(ground, signal, ANOTHER_ADDRESS);
+        ground.tally.sent(text.length);
+        await line.write(text);
+        await line.answered(2);
+        if (signal.aborted) return;
+        if (!line.socket.closed || line.answers.length > 0 || tries === TRIES_MAX) break;
+        await pause(AGAIN_AFTER_MS, signal);
+      }
       const problem = judge(line.answers, line.socket.closed);
       if (problem !== null) ground.tally.breaches.add(problem);
       line.socket.destroy();

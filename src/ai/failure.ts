@@ -35,7 +35,7 @@ export function failureOf(error: unknown): LanguageModelError {
   if (typeof status !== "number") {
     const message =
       error instanceof SyntaxError
-        ? "It does not speak the protocol."
+        ? "Its response does not follow the protocol."
         : "It cannot be reached, or its answer broke off.";
     return new LanguageModelError("unavailable", message, null, error);
   }

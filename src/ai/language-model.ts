@@ -113,7 +113,7 @@ export class LanguageModel {
         if (text !== "") {
           length += text.length;
           isBlank &&= text.trim() === "";
-          if (length > TEXT_LENGTH_MAX) throw new LanguageModelError("unavailable", "Its answer has no end.");
+          if (length > TEXT_LENGTH_MAX) throw new LanguageModelError("unavailable", "Its response is too long.");
           yield { kind: "text", text };
         } else if (finishReason === null && usage === null) yield { kind: "working" };
         if (finishReason !== null) ending = { model: asked, finishReason, usage: null };
@@ -121,7 +121,7 @@ export class LanguageModel {
       }
       signal.throwIfAborted();
       late.signal.throwIfAborted();
-      if (ending === undefined) throw new LanguageModelError("unavailable", "Its answer broke off.");
+      if (ending === undefined) throw new LanguageModelError("unavailable", "Its response ended early.");
       if (isBlank && ending.finishReason === "stop")
         throw new LanguageModelError("unavailable", "Its answer is empty.");
       yield { kind: "end", ...ending };
@@ -154,14 +154,8 @@ export class LanguageModel {
   }
 }
 
-interface Read {
-  text: string;
-  finishReason: Ending["finishReason"] | null;
-  usage: Ending["usage"];
-}
-
 /** A part of an answer. Its shape is the provider's say, so nothing of it is taken for granted. */
-function read(chunk: unknown): Read {
+function read(chunk: unknown) {
   const { choices, usage } = object(chunk);
   const [first] = Array.isArray(choices) ? (choices as unknown[]) : [];
   const { delta, finish_reason: reason } = object(first);

@@ -43,9 +43,9 @@ export function readAnswer(answer: Answer, operations: number, tracks: number, n
     return { kind: (waitMs ?? 0) > WAIT_MS_MAX ? "stop" : "again", error, waitMs };
   }
   if (status === 413) {
-    const error =
-      envelope === null ? new ClientError("PAYLOAD_TOO_LARGE", "the request is too large", { status }) : null;
-    return { kind: "divide", error: error ?? errorOf(envelope!, status), isTooLarge: true };
+    const said = envelope && errorOf(envelope, status);
+    const error = said ?? new ClientError("PAYLOAD_TOO_LARGE", "the request is too large", { status });
+    return { kind: "divide", error, isTooLarge: true };
   }
   if (envelope === null) return unexpected(answer);
   const error = errorOf(envelope, status);

@@ -51,7 +51,12 @@ export class Client<S extends Schema = AnySchema> {
     this.#settings = readOptions(options);
     const { url, apiKey, batch, intervalMs, timeoutMs, backoff } = this.#settings;
     this.#sender = new Sender({
-      ...{ url: `${url}/v1/events/batch`, apiKey, limits: batch, intervalMs, timeoutMs, backoff },
+      url: `${url}/v1/events/batch`,
+      apiKey,
+      limits: batch,
+      intervalMs,
+      timeoutMs,
+      backoff,
       onRetry: (error, tries, waitMs) => {
         this.#stats.retries++;
         this.#settings.onRetry(error, { tries, waitMs });

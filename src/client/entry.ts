@@ -30,17 +30,12 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d(:?\
 export function trackEntry(given: unknown, at = ""): Entry {
   const operation = checkedFields(given, "track", TRACK_FIELDS, at);
   const { properties, timestamp, idempotencyKey } = operation;
-  const members = [
-    `"type":"track"`,
-    `"customerId":${idText(operation["customerId"], `${at}customerId`)}`,
-    `"event":${idText(operation["event"], `${at}event`)}`,
-  ];
+  const id = (name: string, value = operation[name]) => `"${name}":${idText(value, at + name)}`;
+  const members = [`"type":"track"`, id("customerId"), id("event")];
   if (properties !== undefined) members.push(`"properties":${objectText(properties, `${at}properties`)}`);
   const instant = timestamp === undefined && idempotencyKey === undefined ? new Date() : timestamp;
   if (instant !== undefined) members.push(`"timestamp":${timestampText(instant, `${at}timestamp`)}`);
-  members.push(
-    `"idempotencyKey":${idText(idempotencyKey === undefined ? randomUUID() : idempotencyKey, `${at}idempotencyKey`)}`,
-  );
+  members.push(id("idempotencyKey", idempotencyKey === undefined ? randomUUID() : idempotencyKey));
   return entry("track", members);
 }
 

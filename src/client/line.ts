@@ -60,8 +60,6 @@ export interface BatchLimits {
 /** Operations in the order in which they came. */
 export class Line {
   #entries: Waiting[] = [];
-  /** Those before it have left. */
-  #head = 0;
   #last = 0;
   #bytes = 0;
 
@@ -71,7 +69,7 @@ export class Line {
   }
 
   get first(): Waiting | undefined {
-    return this.#entries[this.#head];
+    return this.#entries[0];
   }
 
   push(entry: Entry, of: Waiting["of"]): void {
@@ -81,45 +79,36 @@ export class Line {
 
   /** Whether there is enough for a whole batch. */
   fills({ operations, bytes }: BatchLimits): boolean {
-    return this.#entries.length - this.#head >= operations || this.#bytes >= bytes;
+    return this.#entries.length >= operations || this.#bytes >= bytes;
   }
 
   /** Takes the first ones out, as many as may go at once; at least one where there is any. */
   take(limits: BatchLimits): Waiting[] {
-    let end = this.#head;
+    let end = 0;
     let bytes = 0;
-    while (end < this.#entries.length && end - this.#head < limits.operations) {
-      bytes += this.#entries[end]!.bytes + 1;
-      if (bytes > limits.bytes && end > this.#head) break;
+    for (const entry of this.#entries.slice(0, limits.operations)) {
+      bytes += entry.bytes + 1;
+      if (bytes > limits.bytes && end > 0) break;
       end++;
     }
-    const taken = this.#entries.slice(this.#head, end);
-    this.#head = end;
+    const taken = this.#entries.splice(0, end);
     for (const entry of taken) this.#bytes -= entry.bytes;
-    // Seldom enough that each entry is moved once on average.
-    if (this.#head * 2 > this.#entries.length) {
-      this.#entries = this.#entries.slice(this.#head);
-      this.#head = 0;
-    }
     return taken;
   }
 
   /** Puts back what was taken last. */
   putBack(entries: readonly Waiting[]): void {
-    this.#entries = [...entries, ...this.#entries.slice(this.#head)];
-    this.#head = 0;
+    this.#entries = [...entries, ...this.#entries];
     for (const entry of entries) this.#bytes += entry.bytes;
   }
 
   /** Takes out what is chosen, wherever it stands. */
   remove(isChosen: (entry: Waiting) => boolean): void {
-    const left = this.#entries.slice(this.#head).filter((entry) => !isChosen(entry));
-    this.#entries = left;
-    this.#head = 0;
-    this.#bytes = left.reduce((sum, entry) => sum + entry.bytes, 0);
+    this.#entries = this.#entries.filter((entry) => !isChosen(entry));
+    this.#bytes = this.#entries.reduce((sum, entry) => sum + entry.bytes, 0);
   }
 
   all(): readonly Waiting[] {
-    return this.#entries.slice(this.#head);
+    return [...this.#entries];
   }
 }

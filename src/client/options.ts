@@ -52,30 +52,30 @@ export interface ClientSettings {
 }
 
 const MIB = 1024 * 1024;
-/** The service's limit of a batch is 96 MiB, of which other texts need little. */
-const BATCH_BYTES_MAX = 95 * MIB;
 const HOUR_MS = 3_600_000;
 const TRIES_UNTIL_WARNING = 5;
 
-const NAMES = [
-  ...[
-    "url",
-    "apiKey",
-    "queueOperations",
-    "queueBytes",
-    "batchOperations",
-    "batchBytes",
-    "flushIntervalMs",
-    "timeoutMs",
-  ],
-  ...["retryFirstMs", "retryLongestMs", "onError", "onRetry"],
-];
+/** Options that are whole numbers: what each is unless given, the least and the most. */
+const NUMBERS = {
+  queueOperations: [50_000, 1, Number.MAX_SAFE_INTEGER],
+  queueBytes: [64 * MIB, MIB, Number.MAX_SAFE_INTEGER],
+  batchOperations: [1_000, 1, 1_000],
+  // The service's limit of a batch is 96 MiB, of which other texts need little.
+  batchBytes: [900_000, 1, 95 * MIB],
+  flushIntervalMs: [1_000, 0, HOUR_MS],
+  timeoutMs: [60_000, 1, HOUR_MS],
+  retryFirstMs: [1_000, 1, HOUR_MS],
+  retryLongestMs: [60_000, 1, HOUR_MS],
+} as const satisfies Partial<Record<keyof ClientOptions, readonly [otherwise: number, least: number, most: number]>>;
+
+const NAMES = ["url", "apiKey", ...Object.keys(NUMBERS), "onError", "onRetry"];
 
 /** @throws {TypeError} for what cannot be, and for an option that there is not */
 export function readOptions(options: ClientOptions): ClientSettings {
   const unknown = Object.keys(options).find((name) => !NAMES.includes(name));
   if (unknown !== undefined) throw new TypeError(`there is no option ${unknown}; there are ${NAMES.join(", ")}`);
-  const number = (name: keyof ClientOptions, otherwise: number, least: number, most: number): number => {
+  const number = (name: keyof typeof NUMBERS): number => {
+    const [otherwise, least, most] = NUMBERS[name];
     const value: unknown = options[name] ?? otherwise;
     if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
     const given = typeof value === "string" ? JSON.stringify(value) : String(value);
@@ -85,20 +85,11 @@ export function readOptions(options: ClientOptions): ClientSettings {
   return {
     url: addressOf(options.url),
     apiKey: keyOf(options.apiKey),
-    queue: {
-      operations: number("queueOperations", 50_000, 1, Number.MAX_SAFE_INTEGER),
-      bytes: number("queueBytes", 64 * MIB, MIB, Number.MAX_SAFE_INTEGER),
-    },
-    batch: {
-      operations: number("batchOperations", 1_000, 1, 1_000),
-      bytes: number("batchBytes", 900_000, 1, BATCH_BYTES_MAX),
-    },
-    intervalMs: number("flushIntervalMs", 1_000, 0, HOUR_MS),
-    timeoutMs: number("timeoutMs", 60_000, 1, HOUR_MS),
-    backoff: {
-      firstMs: number("retryFirstMs", 1_000, 1, HOUR_MS),
-      longestMs: number("retryLongestMs", 60_000, 1, HOUR_MS),
-    },
+    queue: { operations: number("queueOperations"), bytes: number("queueBytes") },
+    batch: { operations: number("batchOperations"), bytes: number("batchBytes") },
+    intervalMs: number("flushIntervalMs"),
+    timeoutMs: number("timeoutMs"),
+    backoff: { firstMs: number("retryFirstMs"), longestMs: number("retryLongestMs") },
     onError: safely(options.onError ?? ((error) => warn(error.code, error.message))),
     onRetry: safely(
       options.onRetry ??

@@ -20,24 +20,15 @@ const bytea: Element = {
   serialize: (value) => `\\x${Buffer.from(value as Uint8Array).toString("hex")}`,
 };
 
-/** Object ids of PostgreSQL's array types, which never change. */
-const ELEMENTS: readonly (readonly [arrayType: number, element: Element])[] = [
-  [1000, boolean],
-  [1001, bytea],
-  [1003, text], // name
-  [1005, number], // smallint
-  [1007, number], // integer
-  [1009, text],
-  [1015, text], // varchar
-  [1016, text], // bigint may exceed a double
-  [1021, number], // real
-  [1022, number], // double precision
-  [1028, number], // oid
-  [1185, date], // timestamptz
-  [1231, text], // numeric
-  [199, json],
-  [2951, text], // uuid
-  [3807, json], // jsonb
+/** Object ids of PostgreSQL's array types, which never change, by what their elements are. */
+const ARRAYS: readonly (readonly [element: Element, ...arrayTypes: number[]])[] = [
+  [boolean, 1000],
+  [bytea, 1001],
+  [number, 1005, 1007, 1021, 1022, 1028], // smallint, integer, real, double precision, oid
+  [text, 1003, 1009, 1015, 1231, 2951], // name, text, varchar, numeric, uuid
+  [text, 1016], // bigint, which may exceed a double
+  [date, 1185], // timestamptz
+  [json, 199, 3807], // json, jsonb
 ];
 
 /**
@@ -45,15 +36,17 @@ const ELEMENTS: readonly (readonly [arrayType: number, element: Element])[] = [
  * connection is lost meanwhile, nobody handles the failure of its question, and the process would end.
  */
 const ARRAY_TYPES: Record<string, PostgresType> = Object.fromEntries(
-  ELEMENTS.map(([type, element]) => [
-    `array ${type}`,
-    {
-      to: type,
-      from: [type],
-      serialize: (value: unknown) => (Array.isArray(value) ? serializeArray(value, element) : value),
-      parse: (literal: string) => parseArray(literal, element),
-    },
-  ]),
+  ARRAYS.flatMap(([element, ...types]) =>
+    types.map((type) => [
+      `array ${type}`,
+      {
+        to: type,
+        from: [type],
+        serialize: (value: unknown) => (Array.isArray(value) ? serializeArray(value, element) : value),
+        parse: (literal: string) => parseArray(literal, element),
+      },
+    ]),
+  ),
 );
 
 function serializeArray(values: readonly unknown[], element: Element): string {

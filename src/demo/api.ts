@@ -75,61 +75,48 @@ export class DemoApi {
 
   /** Activates the snapshot in `test`. Returns the version's name. */
   async deploy(project: string, snapshot: Snapshot): Promise<string> {
-    const { version } = await this.#post<{ version: string }>(`${path(project)}/config-versions?env=test`, {
-      snapshot,
-    });
+    const { version } = await this.#post<{ version: string }>(inTest(project, "config-versions"), { snapshot });
     return version;
   }
 
   /** Returns what it is named by, and the secret that signs the deliveries. */
-  async createWebhook(project: string, url: string, eventTypes: string[]): Promise<{ id: string; secret: string }> {
-    return this.#post<{ id: string; secret: string }>(`${path(project)}/webhooks?env=test`, { url, eventTypes });
+  createWebhook(project: string, url: string, eventTypes: string[]): Promise<{ id: string; secret: string }> {
+    return this.#post<{ id: string; secret: string }>(inTest(project, "webhooks"), { url, eventTypes });
   }
 
   /** Makes what waits for its next attempt due now. */
   async resendPending(project: string, webhook: string): Promise<void> {
-    for (let cursor: string | null = ""; cursor !== null;) {
-      const span: object = {
-        since: "1970-01-01T00:00:00Z",
-        statuses: ["pending"],
-        ...(cursor === "" ? {} : { cursor }),
-      };
-      const answer: { nextCursor: string | null } = await this.#post(
-        `${path(project)}/webhooks/${encodeURIComponent(webhook)}/resend?env=test`,
-        span,
-      );
+    const address = inTest(project, "webhooks", webhook, "resend");
+    const span = { since: "1970-01-01T00:00:00Z", statuses: ["pending"] };
+    let cursor: string | null | undefined;
+    do {
+      const answer: { nextCursor: string | null } = await this.#post(address, { ...span, cursor });
       cursor = answer.nextCursor;
-    }
+    } while (cursor !== null);
   }
 
   /** Queues a recompute of all customers, or a dry run of one. */
   recompute(project: string, dryRun: boolean): Promise<RecomputeDocument> {
-    return this.#post<RecomputeDocument>(`${path(project)}/recomputes?env=test`, { all: true, dryRun });
+    return this.#post<RecomputeDocument>(inTest(project, "recomputes"), { all: true, dryRun });
   }
 
   recomputeJob(project: string, id: string): Promise<RecomputeDocument> {
-    return this.#get<RecomputeDocument>(`${path(project)}/recomputes/${encodeURIComponent(id)}?env=test`);
+    return this.#get<RecomputeDocument>(inTest(project, "recomputes", id));
   }
 
   overview(project: string): Promise<ProjectOverview> {
-    return this.#get<ProjectOverview>(`${path(project)}/overview?env=test`);
+    return this.#get<ProjectOverview>(inTest(project, "overview"));
   }
 
   customer(project: string, customerId: string): Promise<CustomerDocument> {
-    return this.#get<CustomerDocument>(`${path(project)}/customers/${encodeURIComponent(customerId)}?env=test`);
+    return this.#get<CustomerDocument>(inTest(project, "customers", customerId));
   }
 
   /** All of a customer's emissions, oldest first. */
   async timeline(project: string, customerId: string): Promise<TimelineEntry[]> {
     const entries: TimelineEntry[] = [];
-    const address = `${path(project)}/customers/${encodeURIComponent(customerId)}/timeline?env=test`;
-    for (let cursor: string | null = ""; cursor !== null;) {
-      const page: { data: TimelineEntry[]; nextCursor: string | null } = await this.#get(
-        cursor === "" ? address : `${address}&cursor=${encodeURIComponent(cursor)}`,
-      );
-      entries.push(...page.data);
-      cursor = page.nextCursor;
-    }
+    const read = (page: string) => this.#get<ListPage<TimelineEntry>>(page);
+    for await (const entry of itemsOf(inTest(project, "customers", customerId, "timeline"), read)) entries.push(entry);
     return entries;
   }
 
@@ -171,11 +158,31 @@ interface ApiAnswer {
   text: string;
 }
 
-function documentOf(method: string, address: string, { status, text }: ApiAnswer): unknown {
+/** The document that an answer is. Throws a DemoFailure where it is none. */
+export function documentOf(method: string, address: string, { status, text }: ApiAnswer): unknown {
   if (status !== null && status >= 200 && status < 300) return JSON.parse(text);
   throw new DemoFailure(`${method} ${address} failed: ${status === null ? "" : `${status} `}${text.slice(0, 500)}`);
 }
 
-function path(project: string): string {
-  return `/projects/${encodeURIComponent(project)}`;
+/** The address of what a project has in its environment `test`. */
+function inTest(project: string, ...parts: string[]): string {
+  return `/projects/${[project, ...parts].map(encodeURIComponent).join("/")}?env=test`;
+}
+
+export interface ListPage<Item> {
+  data: Item[];
+  nextCursor: string | null;
+}
+
+/** The items of a list, page by page. @param address with a query @param read reads a page at its address */
+export async function* itemsOf<Item>(
+  address: string,
+  read: (page: string) => Promise<ListPage<Item>>,
+): AsyncGenerator<Item> {
+  let next: string | null = address;
+  while (next !== null) {
+    const { data, nextCursor }: ListPage<Item> = await read(next);
+    yield* data;
+    next = nextCursor === null ? null : `${address}&cursor=${encodeURIComponent(nextCursor)}`;
+  }
 }

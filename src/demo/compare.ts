@@ -1,13 +1,13 @@
 /** Runs the same history through `svc dev` as well, and compares where every customer stands. */
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { request } from "undici";
+import { documentOf, itemsOf, type ListPage } from "./api.js";
 import { DemoFailure } from "./failure.js";
 import type { Input } from "./input/input.js";
 import { sendAll } from "./send.js";
-import { CLI_PROGRAM } from "./service/service.js";
+import { CLI_PROGRAM, readyUrl } from "./service/service.js";
 
 export interface CompareOptions {
   /** The model's folder. */
@@ -45,12 +45,15 @@ export async function compareWithLocal({ model, input, customer, signal }: Compa
     env: { ...process.env, SVC_SETTLE_SECONDS: String(SETTLE_SECONDS) },
   });
   try {
-    const url = await addressOf(child);
+    const url = await readyUrl(child, READY_LINE).catch((cause: unknown) => {
+      throw new DemoFailure("svc dev ended before it was ready", 1, { cause });
+    });
     await sendAll(input.read(), { url, apiKey: "local", signal, senders: COMPARED_SENDERS });
     await evaluated(url, signal);
     let compared = 0;
     let offset = 0;
-    for await (const local of documents(url, signal)) {
+    const read = (page: string) => get<ListPage<StateDocument>>(page, signal);
+    for await (const local of itemsOf(`${url}/customers?limit=${PAGE}`, read)) {
       const cloud = (await customer(local.customerId)) as StateDocument;
       const [ours, theirs] = [local, cloud].map((document) =>
         JSON.stringify({ ...document, createdAt: null, configVersion: null }),
@@ -79,21 +82,6 @@ function renumbered(document: string, from: number): string {
   return document.replaceAll(EVENT_ID, (_, hex: string) => `evt_${parseInt(hex, 16) - from}`);
 }
 
-async function addressOf(child: ChildProcess): Promise<string> {
-  const lines = createInterface({ input: child.stdout! });
-  let address: string | undefined;
-  // Read to its end, so that the pipe never fills.
-  lines.on("line", (line) => (address ??= READY_LINE.exec(line)?.[1]));
-  while (address === undefined) {
-    const [event] = await Promise.race([
-      once(lines, "line").then(() => ["line"]),
-      once(child, "exit").then(() => ["exit"]),
-    ]);
-    if (event === "exit") throw new DemoFailure("svc dev ended before it was ready");
-  }
-  return address;
-}
-
 /** Waits until nothing is due any more, not even what is held until no more of the history has come for a while. */
 async function evaluated(url: string, signal: AbortSignal): Promise<void> {
   for (;;) {
@@ -103,22 +91,7 @@ async function evaluated(url: string, signal: AbortSignal): Promise<void> {
   }
 }
 
-async function* documents(url: string, signal: AbortSignal): AsyncGenerator<StateDocument> {
-  for (let cursor: string | null = null; ;) {
-    const query: string = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-    const page: { data: StateDocument[]; nextCursor: string | null } = await get(
-      `${url}/customers?limit=${PAGE}${query}`,
-      signal,
-    );
-    yield* page.data;
-    if (page.nextCursor === null) return;
-    cursor = page.nextCursor;
-  }
-}
-
 async function get<T>(address: string, signal: AbortSignal): Promise<T> {
-  const response = await request(address, { signal });
-  const text = await response.body.text();
-  if (response.statusCode !== 200) throw new DemoFailure(`GET ${address} failed: ${response.statusCode} ${text}`);
-  return JSON.parse(text) as T;
+  const { statusCode: status, body } = await request(address, { signal });
+  return documentOf("GET", address, { status, text: await body.text() }) as T;
 }

@@ -37,17 +37,15 @@ function place({ file, line, column, message, fix }: Diagnostic): string {
 }
 
 async function projectSlug(directory: string): Promise<string> {
-  let text: string;
-  try {
-    text = await readFile(path.join(directory, ".kite", "config.json"), "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "demo";
+  const file = path.join(directory, ".kite", "config.json");
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "{}";
     throw error;
-  }
+  });
   try {
     const { project } = JSON.parse(text) as { project?: unknown };
     return typeof project === "string" && project !== "" ? project : "demo";
   } catch {
-    throw new DemoFailure(`${path.join(directory, ".kite", "config.json")} is not valid JSON`);
+    throw new DemoFailure(`${file} is not valid JSON`);
   }
 }

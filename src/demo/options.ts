@@ -3,7 +3,7 @@ import yargs, { type Arguments, type Argv } from "yargs";
 import { DemoFailure } from "./failure.js";
 import { EXAMPLE_MODEL } from "./service/service.js";
 import { HOUR_MS } from "./simulate/calendar.js";
-import { DEFAULT_HISTORY } from "./simulate/history.js";
+import { DEFAULT_HISTORY, type HistoryOptions } from "./simulate/history.js";
 
 /**
  * Reads arguments with a parser of yargs. Throws a DemoFailure with exit code 2 where they are wrong. Returns null after `--help`,
@@ -36,19 +36,18 @@ export function whole(name: string, value: number, least: number, most: number):
   throw new DemoFailure(`${name} must be a whole number from ${least} to ${most}`, 2);
 }
 
-export interface DemoOptions {
+export interface DemoOptions extends HistoryOptions {
   /** A file of operations to send; null for the simulated history. */
   data: string | null;
   model: string;
   keep: boolean;
   /** Whether to run the history through `svc dev` as well, and compare. */
   compare: boolean;
-  seed: number;
-  customers: number;
-  days: number;
-  /** The instant at which the simulated history ends, in milliseconds since 1970. */
-  base: number;
 }
+
+const TEXT = { type: "string", requiresArg: true } as const;
+const NUMBER = { type: "number", requiresArg: true } as const;
+const SWITCH = { type: "boolean", default: false } as const;
 
 /**
  * Reads the arguments. Throws a DemoFailure with exit code 2 where they are wrong. Returns null after `--help`, whose text went
@@ -62,41 +61,21 @@ export async function readOptions(
   const parser = yargs()
     .scriptName("npm run demo --")
     .usage("$0 [options]\n\nRuns the whole service on a history and prints what it derived.")
-    .option("data", {
-      type: "string",
-      requiresArg: true,
-      describe: "JSON Lines file of operations to send instead of the simulated history; needs --model",
-    })
-    .option("model", {
-      type: "string",
-      requiresArg: true,
-      describe: "folder of the model to deploy; examples/saas unless set",
-    })
-    .option("keep", { type: "boolean", default: false, describe: "leave everything running afterwards, until Ctrl+C" })
-    .option("compare", {
-      type: "boolean",
-      default: false,
-      describe: "run the history through svc dev as well, and compare where every customer stands",
-    })
-    .option("seed", {
-      type: "number",
-      requiresArg: true,
-      describe: `seed of the simulated history; ${DEFAULT_HISTORY.seed} unless set`,
-    })
-    .option("customers", {
-      type: "number",
-      requiresArg: true,
-      describe: `customers to simulate; ${DEFAULT_HISTORY.customers} unless set`,
-    })
-    .option("days", {
-      type: "number",
-      requiresArg: true,
-      describe: `length of the simulated history; ${DEFAULT_HISTORY.days} unless set`,
-    })
-    .option("base", {
-      type: "string",
-      requiresArg: true,
-      describe: "instant at which the simulated history ends; the present hour unless set",
+    .options({
+      data: {
+        ...TEXT,
+        describe: "JSON Lines file of operations to send instead of the simulated history; needs --model",
+      },
+      model: { ...TEXT, describe: "folder of the model to deploy; examples/saas unless set" },
+      keep: { ...SWITCH, describe: "leave everything running afterwards, until Ctrl+C" },
+      compare: {
+        ...SWITCH,
+        describe: "run the history through svc dev as well, and compare where every customer stands",
+      },
+      seed: { ...NUMBER, describe: `seed of the simulated history; ${DEFAULT_HISTORY.seed} unless set` },
+      customers: { ...NUMBER, describe: `customers to simulate; ${DEFAULT_HISTORY.customers} unless set` },
+      days: { ...NUMBER, describe: `length of the simulated history; ${DEFAULT_HISTORY.days} unless set` },
+      base: { ...TEXT, describe: "instant at which the simulated history ends; the present hour unless set" },
     })
     .implies("data", "model")
     .conflicts("data", ["seed", "customers", "days", "base"])

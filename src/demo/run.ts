@@ -6,7 +6,6 @@ import path from "node:path";
 import { DemoApi, type ApiOptions } from "./api.js";
 import { openDataFile } from "./input/data-file.js";
 import { type Input, simulatedInput } from "./input/input.js";
-import { lookAround, type KeepOptions } from "./keep.js";
 import { COMPARED_SENDERS, compareWithLocal } from "./compare.js";
 import { compileModel, type CompiledModel } from "./model.js";
 import type { DemoOptions } from "./options.js";
@@ -16,7 +15,7 @@ import { report } from "./report/report.js";
 import { chooseStory } from "./report/story.js";
 import { figure, styleFor } from "./report/style.js";
 import { sendAll, type Sent } from "./send.js";
-import { databaseUrl, Service } from "./service/service.js";
+import { CLI_PROGRAM, databaseUrl, Service } from "./service/service.js";
 import { settle, verify, WEBHOOK_TYPES } from "./settle.js";
 
 export interface RunContext {
@@ -152,4 +151,46 @@ async function evaluate({ model, output, signal }: Stage, api: DemoApi) {
   } finally {
     progress.finish();
   }
+}
+
+interface KeepOptions {
+  api: ApiOptions;
+  apiKey: string;
+  /** The model's folder: it names the project, so the commands are run for it. */
+  directory: string;
+  /** A customer to look at. */
+  customerId: string | null;
+  databaseUrl: string;
+}
+
+/** Lines to copy into another terminal. */
+function lookAround({ api, apiKey, directory, customerId, databaseUrl }: KeepOptions): string {
+  const svc = `node ${quote(relative(CLI_PROGRAM))}`;
+  const target = `--directory ${quote(relative(directory))} --env test`;
+  const customer = quote(customerId ?? "a-customer");
+  return [
+    "The service is still running. In another terminal:",
+    "",
+    `  export SVC_API_URL=${api.url} SVC_ORGANIZATION=${api.organizationId} SVC_ACCESS_TOKEN=${api.accessToken}`,
+    `  export SVC_API_KEY_TEST=${apiKey}`,
+    `  ${svc} customers inspect ${customer} ${target}`,
+    `  ${svc} config versions ${target}`,
+    "",
+    `  psql '${databaseUrl}' -c 'select customer_id, lifecycle, last_event_at, next_due_at from svc_inspect.customers limit 10'`,
+    `  psql '${databaseUrl}' -c 'select lifecycle, count(*) from svc_inspect.customers group by 1 order by 2 desc'`,
+    "",
+    "Ctrl+C stops it and removes its data.",
+    "",
+  ].join("\n");
+}
+
+/** Relative where that is shorter to read. */
+function relative(file: string): string {
+  const short = path.relative(process.cwd(), file);
+  return short === "" ? "." : short.startsWith("..") ? file : short;
+}
+
+/** For a POSIX shell, and only where it is needed. */
+function quote(text: string): string {
+  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -34,7 +34,7 @@ function measureOf(measure: Measure): Node.Measure {
   return (measure as Partial<Measure> | null | undefined)?.[MEASURE] ?? (null as never);
 }
 
-/** The health score: how well each customer does, from 0 to 100. Conditions on it are false until there is a score. */
+/** The health score: how well each customer does, from 0 to 100. Until there is a score, only negated conditions on it hold. */
 export interface HealthModel<Component extends string = string, Band extends string = string> extends AnyHealth {
   /** The weighted mean of the components, rounded to two decimals. */
   readonly overall: Comparisons<Condition>;

@@ -29,7 +29,7 @@ export interface StepModel<Id extends string = string> extends Part<"step", Step
 
 /** What a journey consists of. */
 export interface JourneyDefinition<Step extends string> {
-  /** Starts the first run when it holds. With `repeat`, it starts another one by what happened after the end of the last. */
+  /** Starts the first run when it holds. With `repeat`, it starts another one by what happened after the end of the last, whatever `since` it asks for. */
   start: Lazy<Condition>;
   /** At least one; in their order unless `anyOrder`. */
   steps: readonly StepModel<Step>[];

@@ -32,7 +32,7 @@ export function sinceOf(start: Start): Node.Since {
   return typeof start === "object" ? { journey: start.id } : start;
 }
 
-/** What any number can be asked. A comparison with an absent number is false. */
+/** What any number can be asked. A comparison with an absent number is false, but for `notEquals`. */
 export interface Comparisons<Result> {
   /** `>=` */
   atLeast(value: number): Result;

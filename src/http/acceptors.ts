@@ -26,7 +26,10 @@ export function acceptInParallel(server: Server, backlog: number, log: Logger, o
   const isDone = () => !server.listening || acceptors.length === ACCEPTORS - 1;
   const onFailure = (err: Error | null) => {
     if (!isDone())
-      log.warn({ err, atATime: acceptors.length + 1 }, "connections are taken fewer at a time than could be");
+      log.warn(
+        { err, acceptors: acceptors.length + 1 },
+        "fewer acceptors of connections were started than there should be: bursts of new connections wait longer",
+      );
   };
   // The handle of a server is what net.Server.listen(handle) is documented to look for; sent as it is, it takes no connection in the child.
   const { _handle: handle } = server as unknown as { _handle: NetServer };

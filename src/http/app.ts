@@ -13,10 +13,9 @@ import { countRequests, metricsRoutes, type MetricsDeps } from "./metrics.js";
 import { oauthRoutes } from "./oauth/routes.js";
 import { openApiRoutes } from "./openapi/routes.js";
 import type { PageDeps } from "./pages/session.js";
-import { deviceDecision, devicePage } from "./pages/device.js";
-import { invitationPages } from "./pages/invitation.js";
+import { devicePages } from "./pages/device.js";
+import { linkedPages } from "./pages/links.js";
 import { Passwords } from "./pages/passwords.js";
-import { setPasswordPages } from "./pages/set-password.js";
 import { signInPages } from "./pages/sign-in.js";
 import { probeRoutes, starting, type ProbeChecks } from "./probes.js";
 import { assignRequestId, requireHost, setSecurityHeaders } from "./middleware/headers.js";
@@ -30,7 +29,7 @@ export interface AppDeps {
   probes: ProbeChecks;
   metrics: MetricsDeps;
   admin: AdminDeps;
-  pages: PageDeps;
+  pages: Omit<PageDeps, "passwords">;
   /** SVC_TRUSTED_PROXIES: how many proxies in front of us say where a request came from; none unless given. */
   trustedProxies?: number;
   /** How many bytes of request bodies the process may hold; 192 MiB unless given. */
@@ -51,7 +50,7 @@ export function createApp(deps: AppDeps): Koa {
   const bodies = new BodyBudget(deps.bodyBytesMax ?? BODY_BYTES_MAX);
   deps.metrics.process.gauge(
     "svc_request_body_bytes",
-    "Bytes of request bodies that are held, and may be.",
+    "Bytes of request bodies held in memory, and the limit.",
     "bytes",
     () => ({ held: bodies.held, limit: bodies.bytesMax }),
   );
@@ -66,19 +65,12 @@ export function createApp(deps: AppDeps): Koa {
 /** Every route of the surface. */
 export function appRoutes(deps: AppDeps): Route[] {
   const tokenUse = new TokenUse(deps.admin.sql, deps.log);
-  const passwords = new Passwords();
-  const pages = [
-    ...signInPages(passwords),
-    ...invitationPages(passwords),
-    ...setPasswordPages(passwords),
-    devicePage,
-    deviceDecision,
-  ];
+  const pages = { ...deps.pages, passwords: new Passwords() };
   const routes = [
     ...probeRoutes(deps.probes),
     ...metricsRoutes(deps.metrics),
     ...docsRoutes(),
-    ...pages.map((route) => route(deps.pages)),
+    ...[...signInPages, ...linkedPages, ...devicePages].map((route) => route(pages)),
     ...oauthRoutes(deps.pages),
     ...(deps.routes ?? []),
     ...adminRoutes(deps.admin).map((route) => tokenUse.count(route)),

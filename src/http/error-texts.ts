@@ -29,11 +29,11 @@ export const TEXTS: Readonly<Record<string, { message: string; fix: string }>> =
     fix: "Ask an owner or administrator of the organization for a role that may, or to do it.",
   },
   NOT_FOUND: {
-    message: "There is nothing at this address.",
+    message: "There is no such path.",
     fix: "Check the path. Events are taken at POST /v1/events and POST /v1/events/batch.",
   },
   METHOD_NOT_ALLOWED: {
-    message: "This address does not answer to this method.",
+    message: "This path does not support this method.",
     fix: "Use a method that the header Allow names.",
   },
   REQUEST_TIMEOUT: {
@@ -94,6 +94,3 @@ export const TEXTS: Readonly<Record<string, { message: string; fix: string }>> =
     fix: "Send the request again; report the request ID if it keeps failing.",
   },
 };
-
-/** Every code that has words here. */
-export const CODES_WITH_TEXT: readonly string[] = Object.keys(TEXTS);

@@ -54,7 +54,8 @@ export async function openEventStream(ctx: Context, options: EventStreamOptions)
   const { organizationId } = options;
   const { res, socket } = ctx;
   // Whoever left while the request was authorized is not heard to leave below, and would keep the slot.
-  if (socket.readableEnded || socket.destroyed) throw new ClientGoneError("the client left before its stream began");
+  if (socket.readableEnded || socket.destroyed)
+    throw new ClientGoneError("the client closed the connection before its stream began");
   takeSlot(organizationId);
   // A client that ends its half of the connection waits for an answer elsewhere; this one has no end that it could wait for.
   const end = () => res.destroy();
@@ -74,7 +75,7 @@ export function untilGone({ res, socket }: Context): AbortSignal {
   const gone = new AbortController();
   const leave = () => {
     socket.off("close", leave);
-    gone.abort(new ClientGoneError("the client left before the answer's end"));
+    gone.abort(new ClientGoneError("the client closed the connection before the end of the response"));
   };
   if (socket.destroyed) leave();
   // Of an answer that waits behind another on its connection, `res` does not tell.

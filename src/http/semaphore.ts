@@ -1,6 +1,6 @@
 import { QueueFullError } from "./errors.js";
 
-export interface SemaphoreOptions {
+interface SemaphoreOptions {
   /** How many may be taken at once. */
   places: number;
   /** Of them, by one who asks; all unless given. */
@@ -19,14 +19,11 @@ export interface SemaphoreOptions {
 
 /** A bounded number of places for work that takes long. Those who ask take turns; each gets places in the order in which it asked for them. */
 export class Semaphore {
-  readonly #options: SemaphoreOptions;
   /** Who is first in line comes first. */
   readonly #waiting = new Map<string, Set<() => void>>();
   readonly #taken = new Map<string, number>();
 
-  constructor(options: SemaphoreOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: SemaphoreOptions) {}
 
   /** Does a piece of work once there is a place. Throws QueueFullError where there is none in time, or `who` has as many as one may. */
   async run<T>(work: () => Promise<T>, who = ""): Promise<T> {
@@ -40,7 +37,7 @@ export class Semaphore {
 
   /** Takes a place; what it resolves with gives it back, once. Throws as `run` does. */
   async take(who = ""): Promise<() => void> {
-    const { each = Infinity, reason, reasonEach = reason } = this.#options;
+    const { each = Infinity, reason, reasonEach = reason } = this.options;
     const held = (this.#taken.get(who) ?? 0) + (this.#waiting.get(who)?.size ?? 0);
     if (held >= each) throw new QueueFullError(reasonEach);
     if (this.#isFreeFor(who)) this.#enter(who);
@@ -55,14 +52,14 @@ export class Semaphore {
 
   /** Throws QueueFullError where nobody else could even wait now. */
   requireRoom(): void {
-    const { waitingMax, reason } = this.#options;
+    const { waitingMax, reason } = this.options;
     let waiting = 0;
     for (const { size } of this.#waiting.values()) waiting += size;
     if (waiting >= waitingMax) throw new QueueFullError(reason);
   }
 
   #isFreeFor(who: string): boolean {
-    const { places, placesEach = places } = this.#options;
+    const { places, placesEach = places } = this.options;
     let taken = 0;
     for (const count of this.#taken.values()) taken += count;
     return taken < places && (this.#taken.get(who) ?? 0) < placesEach;
@@ -74,7 +71,7 @@ export class Semaphore {
 
   /** Resolves once a place was entered. */
   #wait(who: string): Promise<void> {
-    const { waitMsMax, reason } = this.#options;
+    const { waitMsMax, reason } = this.options;
     return new Promise((resolve, reject) => {
       this.requireRoom();
       const line = this.#waiting.get(who) ?? new Set();

@@ -18,7 +18,10 @@ function limitConnections(server: Server, each: number, log?: Logger): void {
     const held = open.get(network) ?? { connections: 0, isTold: false };
     if (held.connections >= each) {
       if (!held.isTold)
-        log?.warn({ network, connections: each }, "connections beyond the limit of a network are reset");
+        log?.warn(
+          { network, connectionsMax: each },
+          "a client's network reached its limit of connections; further ones are reset",
+        );
       held.isTold = true;
       socket.resetAndDestroy();
       return;
@@ -33,31 +36,23 @@ function limitConnections(server: Server, each: number, log?: Logger): void {
 }
 
 /** How long a client may take, and how much it may have. What is slower is answered REQUEST_TIMEOUT. */
-export interface ClientLimits {
+export const CLIENT_LIMITS = {
   /** Connections from one network at once; behind proxies all come from theirs, so there it is `Infinity`. */
-  connectionsEach: number;
-  /** For a request's headers, from its first byte or from the connection on. */
-  headersMsMax: number;
-  /** For a whole request. */
-  requestMsMax: number;
-  /** Between two requests on a connection. */
-  idleMsMax: number;
-  /** How often clients are checked. */
-  checkMs: number;
-  /** A body that is not there after so long has to come at `bodyBytesPerSecondMin` at least, on average over each such time. */
-  bodyLookMs: number;
-  bodyBytesPerSecondMin: number;
-}
-
-export const CLIENT_LIMITS: ClientLimits = {
   connectionsEach: 1_000,
+  /** For a request's headers, from its first byte or from the connection on. */
   headersMsMax: 20_000,
+  /** For a whole request. */
   requestMsMax: 60_000,
+  /** Between two requests on a connection. */
   idleMsMax: 65_000,
+  /** How often clients are checked. */
   checkMs: 2_000,
+  /** A body that is not there after so long has to come at `bodyBytesPerSecondMin` at least, on average over each such time. */
   bodyLookMs: 10_000,
   bodyBytesPerSecondMin: 16 * 1024,
 };
+
+export type ClientLimits = typeof CLIENT_LIMITS;
 
 /** The server of each request, for answers that go on as long as it does. */
 const servers = new WeakMap<IncomingMessage, Server>();
@@ -73,19 +68,22 @@ export function isStopping(request: IncomingMessage): boolean {
   return servers.get(request)?.listening === false;
 }
 
-/** Aborts when a request's body comes too slowly, until it is told to stop. */
-export function watchRate(request: IncomingMessage): { signal: AbortSignal; stop: () => void } {
-  const { bodyLookMs, bodyBytesPerSecondMin } = limitsOf.get(request.socket) ?? CLIENT_LIMITS;
-  const slow = new AbortController();
+/** Calls back when a request's body comes too slowly. Answers what ends the watch. */
+export function watchRate(request: IncomingMessage, onSlow: () => void): () => void {
   const { socket } = request;
+  const { bodyLookMs, bodyBytesPerSecondMin } = limitsOf.get(socket) ?? CLIENT_LIMITS;
   let seen = socket.bytesRead;
   const look = () => {
-    if (socket.bytesRead - seen < (bodyBytesPerSecondMin * bodyLookMs) / 1000) slow.abort();
+    if (socket.bytesRead - seen < (bodyBytesPerSecondMin * bodyLookMs) / 1000) onSlow();
     seen = socket.bytesRead;
   };
-  // What arrived while we were busy is read first.
-  const timer = setInterval(() => setImmediate(look), bodyLookMs);
-  return { signal: slow.signal, stop: () => clearInterval(timer) };
+  let timer: NodeJS.Timeout | undefined;
+  // Most bodies are there with their headers, and read by then. What arrived while we were busy is read first.
+  let turn = setImmediate(() => (timer = setInterval(() => (turn = setImmediate(look)), bodyLookMs)));
+  return () => {
+    clearImmediate(turn);
+    clearInterval(timer);
+  };
 }
 
 /**
@@ -97,7 +95,7 @@ export function watchRate(request: IncomingMessage): { signal: AbortSignal; stop
 export function createHttpServer(
   handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
   docsUrl: DocsUrl,
-  limits: ClientLimits = CLIENT_LIMITS,
+  limits = CLIENT_LIMITS,
   log?: Logger,
 ): Server {
   const options = {

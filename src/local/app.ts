@@ -15,7 +15,6 @@ import {
 import { moveClock } from "./clock.js";
 import type { Accepted, LocalEngine, RequestOperation } from "./engine.js";
 import { helpText } from "./help.js";
-import { page } from "./page.js";
 import type { RequestForm } from "./refusals.js";
 import { note, type Observe, reportAndAnswer } from "./report.js";
 
@@ -44,15 +43,12 @@ async function refuseWebPages(ctx: Context, next: Next): Promise<void> {
   await next();
 }
 
-interface LocalAppOptions {
-  engine: LocalEngine;
-  observe: Observe;
-}
-
 const CLOCK_BYTES_MAX = 1024;
+const LIMIT = 50;
+const LIMIT_MAX = 200;
 
 /** The HTTP surface of the local engine. */
-export function createLocalApp({ engine, observe }: LocalAppOptions): Koa {
+export function createLocalApp({ engine, observe }: { engine: LocalEngine; observe: Observe }): Koa {
   const router = new Router({ strict: true, sensitive: true });
   for (const prefix of ["", "/v1"]) {
     router.post(`${prefix}/events`, (ctx) => acceptSingle(ctx, engine));
@@ -177,8 +173,48 @@ function found<T>(document: T | undefined, ctx: Context): T {
   });
 }
 
-function iso(instant: number): string;
-function iso(instant: number | null): string | null;
 function iso(instant: number | null): string | null {
   return instant === null ? null : new Date(instant).toISOString();
+}
+
+/**
+ * The page that `?limit=&cursor=` ask for, as the service's lists answer.
+ *
+ * @param keys of the list's items, ascending, each of them once
+ * @throws {ApiError} VALIDATION_ERROR
+ */
+function page<T>(ctx: Context, keys: readonly string[], item: (key: string) => T) {
+  const { limit, cursor, ...others } = ctx.query;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw invalid(unknown, "is not known here", "Remove it. Known are limit and cursor.");
+  const size = limit === undefined ? LIMIT : Number(limit);
+  if (!Number.isInteger(size) || size < 1 || size > LIMIT_MAX) {
+    throw invalid("limit", `must be a whole number from 1 to ${LIMIT_MAX}`, "Correct it, or leave it out.");
+  }
+  const after = cursor === undefined ? null : decode(cursor);
+  const rest = after === null ? keys : keys.filter((key) => key > after);
+  const shown = rest.slice(0, size);
+  return { data: shown.map(item), nextCursor: rest.length > size ? encode(shown.at(-1)!) : null };
+}
+
+function encode(key: string): string {
+  return Buffer.from(key, "utf8").toString("base64url");
+}
+
+function decode(cursor: string | string[]): string {
+  const key = typeof cursor === "string" ? Buffer.from(cursor, "base64url").toString("utf8") : "";
+  if (key !== "" && encode(key) === cursor) return key;
+  throw invalid(
+    "cursor",
+    "is not one of this list",
+    "Send a nextCursor as it came, or leave it out for the first page.",
+  );
+}
+
+function invalid(field: string, says: string, fix: string): ApiError {
+  return new ApiError(400, "VALIDATION_ERROR", {
+    message: `\`${field.slice(0, 100)}\` ${says}.`,
+    field: field.slice(0, 100),
+    fix,
+  });
 }

@@ -28,7 +28,7 @@ function inWords(effect: Effect): string | null {
     case "health":
       return `health ${effect.overall} (${effect.band})`;
     case "ruleExecuted":
-      return ruleInWords(effect);
+      return `rule ${effect.rule} ${RULE_RESULTS[effect.result]}${effect.error === null ? "" : `: ${effect.error}`}`;
     case "signalRaised":
       return `signal ${effect.signal} raised (${effect.severity})`;
     case "signalCleared":
@@ -46,10 +46,6 @@ const RULE_RESULTS = {
   skip: "skipped: it passed before",
   error: "failed",
 } as const;
-
-function ruleInWords({ rule, result, error }: Extract<Effect, { kind: "ruleExecuted" }>): string {
-  return `rule ${rule} ${RULE_RESULTS[result]}${error === null ? "" : `: ${error}`}`;
-}
 
 /** Of emissions only those that nothing else tells. */
 function emissionInWords({ type, source, metadata }: Extract<Effect, { kind: "emission" }>): string | null {

@@ -13,9 +13,14 @@ import type { IdentifyRequest, TrackRequest } from "../ingestion/shape.js";
 import { parseTimestamp } from "../ingestion/timestamp.js";
 import type { Clock } from "./clock.js";
 import { IdempotencyKeys } from "./idempotency.js";
-import { Population, type AcceptedBatch, type CustomerChange, type PopulationOptions } from "./population.js";
+import {
+  Population,
+  type AcceptedBatch,
+  type CustomerChange,
+  type PopulationOptions,
+  type TimelineEntry,
+} from "./population.js";
 import { conflictError, diagnosticOf, schemaViolations, violationError, type RequestForm } from "./refusals.js";
-import type { TimelineEntry } from "./timeline.js";
 
 export type RequestOperation = TrackRequest | IdentifyRequest;
 
@@ -91,7 +96,8 @@ export class LocalEngine {
     if (this.#snapshot.strictSchema && violations.length > 0) throw violationError(violations);
 
     const numbered = operations.map(
-      (operation, position) => [asTrack(operation), eventId(firstSeq + position)] as const,
+      (operation, position) =>
+        [operation.type === "identify" ? null : operation, eventId(firstSeq + position)] as const,
     );
     const keys = this.#keys.look(numbered);
     if (keys.conflict >= 0) throw conflictError(numbered[keys.conflict]![0]!, keys.conflict, form);
@@ -170,10 +176,6 @@ export class LocalEngine {
     this.#batches = [];
     this.#requests = 0;
   }
-}
-
-function asTrack(operation: RequestOperation): TrackRequest | null {
-  return operation.type === "identify" ? null : operation;
 }
 
 function accepted(operation: RequestOperation, seq: number, acceptedAt: number): AcceptedBatch["operations"][number] {

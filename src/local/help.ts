@@ -1,14 +1,5 @@
-import type { Field, ScalarType, Snapshot } from "../model/snapshot/types.js";
+import type { Field, ScalarType } from "../model/snapshot/types.js";
 import type { LocalEngine } from "./engine.js";
-
-/** An event that the model accepts, to try it with: its first one, with a value of the right type for each required property. */
-function sampleEvent(snapshot: Snapshot, now: number): { event: string; properties: Record<string, unknown> } {
-  const [first] = Object.entries(snapshot.events);
-  if (first === undefined) return { event: "signed_up", properties: {} };
-  const [event, { properties }] = first;
-  const required = Object.entries(properties).filter(([, field]) => field.optional !== true);
-  return { event, properties: Object.fromEntries(required.map(([name, field]) => [name, sampleValue(field, now)])) };
-}
 
 function sampleValue(field: Field | { type: ScalarType; enum?: string[] }, now: number): unknown {
   switch (field.type) {
@@ -25,9 +16,12 @@ function sampleValue(field: Field | { type: ScalarType; enum?: string[] }, now: 
   }
 }
 
-/** A command line that sends an event which the model accepts. */
-export function curlLine(url: string, engine: LocalEngine): string {
-  const body = JSON.stringify({ customerId: "cus_1", ...sampleEvent(engine.snapshot, engine.clock.now()) });
+/** A command line that sends an event which the model accepts: its first one, with a value of the right type for each required property. */
+export function curlLine(url: string, { snapshot, clock }: LocalEngine): string {
+  const [event, { properties }] = Object.entries(snapshot.events)[0] ?? ["signed_up", { properties: {} }];
+  const required = Object.entries(properties).filter(([, field]) => field.optional !== true);
+  const sample = Object.fromEntries(required.map(([name, field]) => [name, sampleValue(field, clock.now())]));
+  const body = JSON.stringify({ customerId: "cus_1", event, properties: sample });
   return `curl ${url}/events -H 'content-type: application/json' -d '${body.replaceAll("'", "'\\''")}'`;
 }
 

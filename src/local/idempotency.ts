@@ -8,21 +8,18 @@ interface Entry {
   eventId: string;
 }
 
-/** What became of the keys of a request: looked up, and remembered only if the whole request is accepted. */
-export interface KeyLookup {
-  /** By position: the event that was accepted under the key before, in an earlier request or in this one. */
-  originals: (string | undefined)[];
-  /** The position of the first key that stands for another payload; -1 where there is none. */
-  conflict: number;
-  commit(): void;
-}
-
 /** Idempotency keys and the payloads that they stand for: customer, event, properties and the explicit timestamp as an instant. */
 export class IdempotencyKeys {
   readonly #entries = new Map<string, Entry>();
 
-  /** Looks up the keys of a request; each operation comes with the event id that it gets if it is new. */
-  look(operations: readonly (readonly [operation: TrackRequest | null, eventId: string])[]): KeyLookup {
+  /**
+   * Looks up the keys of a request, which are remembered once the whole of it is accepted, by `commit`.
+   *
+   * @param operations each with the event id that it gets if it is new
+   * @returns by position the event that was accepted under the key before, in an earlier request or in this one; and the position of the
+   * first key that stands for another payload, -1 where there is none
+   */
+  look(operations: readonly (readonly [operation: TrackRequest | null, eventId: string])[]) {
     const added = new Map<string, Entry>();
     let conflict = -1;
     const originals = operations.map(([operation, eventId], position) => {

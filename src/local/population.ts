@@ -1,12 +1,23 @@
-import type { Effect, Model, Operation } from "../engine/index.js";
+import { causeId, type Effect, emissionId, type Model, type Operation } from "../engine/index.js";
 import { isLateTrack } from "../engine/timers.js";
 import { LocalCustomer, type Evaluation, type Instant } from "./customer.js";
-import { timelineEntry, type TimelineEntry } from "./timeline.js";
 
 /** The operations of one request that were new, in order. */
 export interface AcceptedBatch {
   acceptedAt: number;
   operations: { customerId: string; operation: Operation }[];
+}
+
+/** Something that evaluation emitted about a customer, with the members that the service's timeline has. */
+export interface TimelineEntry {
+  /** `emi_` and 16 hexadecimal digits; sorts in order of emission. */
+  id: string;
+  at: string;
+  type: string;
+  source: string;
+  metadata: Record<string, unknown>;
+  cause: { type: string; id: string | null };
+  configVersion: string | null;
 }
 
 /** What an evaluation did to one customer. */
@@ -130,4 +141,21 @@ function merged(changes: readonly CustomerChange[]): CustomerChange[] {
     }
   }
   return [...byId.values()];
+}
+
+/** The entry of an emission; `number` counts the emissions of all customers. */
+function timelineEntry(
+  { at, type, source, metadata, cause }: Extract<Effect, { kind: "emission" }>,
+  number: number,
+  configVersion: string | null,
+): TimelineEntry {
+  return {
+    id: emissionId(number),
+    at: new Date(at).toISOString(),
+    type,
+    source,
+    metadata,
+    cause: { type: cause.kind, id: causeId(cause) },
+    configVersion,
+  };
 }

@@ -16,21 +16,6 @@ export class PortTakenError extends Error {
 /** The longest delay that setTimeout takes; longer ones it makes very short. */
 const DELAY_MS_MAX = 2 ** 31 - 1;
 
-/** Rings at an instant of the machine's clock. It does not keep the process alive. */
-class Alarm {
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(private readonly ring: () => void) {}
-
-  /** Sets it to an instant (ms) instead of the former one; null: to none. An instant that is too far away to be set rings early. */
-  set(instant: number | null): void {
-    clearTimeout(this.#timer);
-    if (instant === null) return;
-    const delay = Math.min(Math.max(instant - Date.now(), 0), DELAY_MS_MAX);
-    this.#timer = setTimeout(this.ring, delay).unref();
-  }
-}
-
 const HOST = "127.0.0.1";
 /** How long requests at hand may take once the server stops. */
 const DRAIN_MS_MAX = 2_000;
@@ -60,14 +45,18 @@ export interface LocalServer {
  */
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
   const { engine, observe, timersFired } = options;
-  const alarm = new Alarm(() => {
+  let timer: NodeJS.Timeout | undefined;
+  const ring = (): void => {
     const changes = engine.advance().filter(({ effects }) => effects.length > 0);
     setAlarm();
     if (changes.length > 0) timersFired(changes);
-  });
+  };
+  /** Rings when something is due next, or early where that is too far away. It does not keep the process alive. */
   const setAlarm = (): void => {
+    clearTimeout(timer);
     // A test clock moves in requests only.
-    if (engine.clock.kind === "real") alarm.set(engine.nextDueAt);
+    const dueAt = engine.clock.kind === "test" ? null : engine.nextDueAt;
+    if (dueAt !== null) timer = setTimeout(ring, Math.min(Math.max(dueAt - Date.now(), 0), DELAY_MS_MAX)).unref();
   };
   const app = createLocalApp({
     engine,
@@ -83,7 +72,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
     url: `http://${HOST}:${port}`,
     engineChanged: setAlarm,
     stop: async () => {
-      alarm.set(null);
+      clearTimeout(timer);
       await drain(server, DRAIN_MS_MAX);
     },
   };

@@ -5,7 +5,7 @@ import type { LocalEngine } from "./engine.js";
 import type { CustomerChange } from "./population.js";
 import type { RequestReport } from "./report.js";
 import type { LocalServer } from "./server.js";
-import { watchSources, type Watching } from "./watch.js";
+import { SourceWatch } from "./watch.js";
 
 /** What a reload changed. */
 export interface Reload {
@@ -66,7 +66,7 @@ export class LocalSession {
   #server: LocalServer | undefined;
   #engine: LocalEngine | undefined;
   #hash = "";
-  #watching: Watching | undefined;
+  #watching: SourceWatch | undefined;
   /** Counts looks at the sources, so that what is found in older ones is not told any more. */
   #look = 0;
   #work: Promise<void> = Promise.resolve();
@@ -89,7 +89,7 @@ export class LocalSession {
     try {
       // Before the sources are read, so that no change is missed.
       if (watch) {
-        this.#watching = await watchSources(
+        this.#watching = await SourceWatch.start(
           directory,
           () => this.#update(),
           (error) => observer.watchFailed(error),

@@ -7,38 +7,30 @@ const SOURCE = /\.([cm]?[jt]sx?|json)$/;
 /** Editors write a file in several steps, and more than one file at once. */
 const QUIET_MS = 50;
 
-export interface Watching {
-  close(): void;
-}
-
-/**
- * Calls `changed` when a source file in a folder or below was written, added, removed or renamed; once for changes that come together.
- * Installed packages and hidden folders are passed over.
- *
- * @param failed told of a folder that cannot be watched, at most once
- */
-export async function watchSources(
-  directory: string,
-  changed: () => void,
-  failed: (error: Error) => void,
-): Promise<Watching> {
-  const watching = new SourceWatch(directory, changed, failed);
-  await watching.look();
-  return watching;
-}
-
-class SourceWatch implements Watching {
+/** Watches a folder, and those below it but for installed packages and hidden ones. */
+export class SourceWatch {
   readonly #watchers = new Map<string, FSWatcher>();
   #seen = new Map<string, string>();
   #quiet: NodeJS.Timeout | undefined;
   #closed = false;
   #failed = false;
 
-  constructor(
+  private constructor(
     private readonly directory: string,
     private readonly changed: () => void,
     private readonly failed: (error: Error) => void,
   ) {}
+
+  /**
+   * Calls `changed` when a source file was written, added, removed or renamed; once for changes that come together.
+   *
+   * @param failed told of a folder that cannot be watched, at most once
+   */
+  static async start(directory: string, changed: () => void, failed: (error: Error) => void): Promise<SourceWatch> {
+    const watching = new SourceWatch(directory, changed, failed);
+    await watching.#look();
+    return watching;
+  }
 
   close(): void {
     this.#closed = true;
@@ -47,7 +39,7 @@ class SourceWatch implements Watching {
   }
 
   /** Notes the state of all sources, watches folders that are new, and tells whether any source is not as it was. */
-  async look(): Promise<boolean> {
+  async #look(): Promise<boolean> {
     const seen = new Map<string, string>();
     await this.#lookInto(this.directory, seen);
     const before = this.#seen;
@@ -93,7 +85,7 @@ class SourceWatch implements Watching {
     clearTimeout(this.#quiet);
     if (this.#closed) return;
     this.#quiet = setTimeout(() => {
-      void this.look().then((different) => {
+      void this.#look().then((different) => {
         if (different && !this.#closed) this.changed();
       });
     }, QUIET_MS);

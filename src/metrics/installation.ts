@@ -26,7 +26,7 @@ const GAUGES: readonly Gauge[] = [
   },
   {
     name: "svc_set_aside_customers",
-    help: "Customers whose evaluation was given up after it failed; counted up to 10,000. Of the installation.",
+    help: "Customers set aside because their evaluation failed; counted up to 10,000. Of the installation.",
     read: ({ setAsideCustomers }) => one(setAsideCustomers),
   },
   {
@@ -106,7 +106,7 @@ export async function renderInstallation(
   const show = (metric: MetricValues) => registry.registerMetric(readyMadeMetric(metric));
   show({
     name: "svc_database_up",
-    help: "Whether the database answered the smallest question at this scrape. Of the installation.",
+    help: "1 where the database answered at this scrape, 0 where it did not. Of the installation.",
     type: "gauge",
     values: [{ labels: {}, value: databaseUp ? 1 : 0 }],
   });

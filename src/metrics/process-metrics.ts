@@ -23,7 +23,7 @@ export class ProcessMetrics {
   );
   readonly #durations = new prom.Histogram({
     name: "svc_http_request_duration_seconds",
-    help: "From a request's headers to the end of its answer, by method and route. Of this process.",
+    help: "Time from a request's headers to the end of its response, by method and route. Of this process.",
     labelNames: ["method", "route"],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 40],
     registers: [this.#registry],
@@ -40,7 +40,9 @@ export class ProcessMetrics {
   );
 
   constructor({ version }: { version: string }) {
-    this.gauge("svc_build_info", "1, by the version of the program.", "version", () => ({ [version]: 1 }));
+    this.gauge("svc_build_info", "Always 1; the label has the version of the program.", "version", () => ({
+      [version]: 1,
+    }));
     for (const outcome of ["accepted", "repeated"]) this.#operations.inc({ outcome }, 0);
   }
 
@@ -59,7 +61,7 @@ export class ProcessMetrics {
   #watchEventLoop(): void {
     const longest = new prom.Histogram({
       name: "svc_event_loop_delay_seconds",
-      help: "The longest time of each second in which the event loop served nobody else. Of this process.",
+      help: "Longest delay of the event loop within each second. Of this process.",
       buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
       registers: [this.#registry],
     });

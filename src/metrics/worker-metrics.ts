@@ -18,7 +18,7 @@ export const EVALUATED = {
 
 export const EVALUATION_DELAY = {
   name: "svc_ingest_to_evaluated_seconds",
-  help: "From the acceptance of an operation, or from when it happens if that lies ahead, to the commit of what was derived. Of the installation.",
+  help: "Delay from an operation's acceptance, or from its timestamp where that is in the future, to the commit of its evaluation. Of the installation.",
   labels: [],
   buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800],
 } as const satisfies WorkerMetric;
@@ -37,14 +37,14 @@ export const JOBS = {
 
 export const TICKS = {
   name: "svc_tick_duration_seconds",
-  help: "How long the ticks of workers took, one a second and worker. Of the installation.",
+  help: "Duration of workers' ticks, one a second and worker. Of the installation.",
   labels: [],
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
 } as const satisfies WorkerMetric;
 
 export const HEAP = {
   name: "svc_worker_heap_ratio",
-  help: "How much of its limit the heap of a worker took, looked at every ten seconds; at 1 the worker ends and is started again. Of the installation.",
+  help: "Share of its heap limit that a worker uses, sampled every ten seconds; at 1 the worker exits and is started again. Of the installation.",
   labels: [],
   buckets: [0.1, 0.25, 0.5, 0.75, 0.9, 1],
 } as const satisfies WorkerMetric;

@@ -3,14 +3,6 @@ import type { ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
 import { databaseFailure, lookFailure } from "./start-failure.js";
 
-export interface Database {
-  url: string;
-  /** Whether the service's processes act as their own roles. */
-  useRoles: boolean;
-  /** Gives the embedded server up; its last user stops it. Nothing to do for a server of the operator's. */
-  release(): Promise<void>;
-}
-
 /** A server of PostgreSQL, with a database that may be of any version. */
 export interface DatabaseServer {
   url: string;
@@ -18,9 +10,22 @@ export interface DatabaseServer {
   stop(): Promise<void>;
 }
 
+/** The same with the database of this version. */
+export interface Database extends DatabaseServer {
+  /** Whether the service's processes act as their own roles. */
+  useRoles: boolean;
+}
+
 /** The operator's database, or the embedded one, brought to this version. Throws StartError where the operator can mend what is wrong. */
-export async function openDatabase(config: ServerConfig, logger: Logger): Promise<Database> {
+async function openDatabase(config: ServerConfig, logger: Logger): Promise<Database> {
   return bringToVersion(reachServer(config, logger), config, logger);
+}
+
+/** `svc-server migrate`: brings the database to this version and says so. */
+export async function migrateCommand(config: ServerConfig, logger: Logger): Promise<void> {
+  const database = await openDatabase(config, logger);
+  await database.stop();
+  process.stdout.write("The database is up to date.\n");
 }
 
 /** Works on the database once it is of this version. */
@@ -33,7 +38,7 @@ export async function onDatabase<T>(
   try {
     return await work(database.url);
   } finally {
-    await database.release();
+    await database.stop();
   }
 }
 
@@ -65,7 +70,7 @@ export async function bringToVersion(
     const report = await migrate(server.url, { onWait: (sentence) => logger.warn(sentence) });
     for (const note of report.notes) logger.warn(note);
     if (report.migrations.length > 0) logger.info({ migrations: report.migrations }, "the database was migrated");
-    return { url: server.url, useRoles: report.roles, release: () => server.stop() };
+    return { ...server, useRoles: report.roles };
   } catch (error) {
     await server.stop();
     throw databaseFailure(error, databaseUrl);
@@ -85,7 +90,7 @@ export async function reachServer(
   if (config.databaseUrl !== null) return { url: config.databaseUrl, stop: () => Promise.resolve() };
   return startEmbedded(config.dataDir, {
     onLost: (error) => {
-      logger.fatal({ err: error }, "the embedded PostgreSQL is gone");
+      logger.fatal({ err: error }, "the embedded PostgreSQL has stopped; this process exits");
       process.exit(1);
     },
     onMade: (dataDir) => logger.info({ dataDir }, "a new embedded PostgreSQL was made"),

@@ -5,15 +5,13 @@ import type Koa from "koa";
 import type { Sql } from "postgres";
 import { call } from "../db/api/call.js";
 import { answers, failedChecks } from "../db/api/monitoring.js";
-import { connect, type ConnectOptions } from "../db/connect.js";
+import { connect } from "../db/connect.js";
 import { PROJECT_ROOT, readCommitted, type Committed } from "../db/migrate/files.js";
 import {
   createAiQuestions,
   createCustomerWork,
   createWebhookTests,
   CUSTOMER_WORK_CONNECTIONS,
-  type CustomerWork,
-  type WebhookTests,
 } from "../http/admin/work.js";
 import { ADMINISTRATION_CONNECTIONS } from "../http/admin/routes.js";
 import { acceptInParallel } from "../http/acceptors.js";
@@ -24,7 +22,6 @@ import { KeyCheck } from "../http/ingest/key-check.js";
 import type { CallQueueLoad } from "../http/ingest/keyed-call-queue.js";
 import type { BatchDatabase } from "../http/ingest/send-batch.js";
 import { DiskFull, ingestRoutes } from "../http/ingest/routes.js";
-import type { ProbeChecks } from "../http/probes.js";
 import { formKey } from "../http/pages/form-token.js";
 import type { MetricsDeps } from "../http/metrics.js";
 import { CLIENT_LIMITS, createHttpServer, drain } from "../http/server.js";
@@ -33,7 +30,7 @@ import { openMailer, type Mailer } from "../mail/mailer.js";
 import { renderInstallation } from "../metrics/installation.js";
 import { ProcessMetrics } from "../metrics/process-metrics.js";
 import { sealingKey } from "../webhooks/secret.js";
-import { addressOf, docsUrlOf, publicUrlOf, type ServerConfig } from "./config.js";
+import { addressOf, docsUrlOf, type ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
 import { listenFailure } from "./start-failure.js";
 
@@ -74,7 +71,7 @@ const WORK_STATEMENT_MS_MAX = 5 * 60_000;
 export async function openHttp(config: ServerConfig, logger: Logger): Promise<OpenHttp> {
   // Known once the server listens, and no longer once it has stopped.
   let address = "";
-  const publicUrl = () => publicUrlOf(config, address);
+  const publicUrl = () => config.publicUrl ?? address;
   const docsUrl = () => docsUrlOf(config, address);
   const processMetrics = new ProcessMetrics({ version });
   processMetrics.watchRuntime();
@@ -85,13 +82,8 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
     installation: () => Promise.resolve(""),
   };
   let handle = createStartingApp({ log: logger, docsUrl, metrics }).callback();
-  let stopping = false;
-  let ingestionSql: Sql | undefined;
-  let largeBatches: LargeBatches | undefined;
-  let administrationSql: Sql | undefined;
-  let metricsSql: Sql | undefined;
-  let work: CustomerWork | undefined;
-  let webhookTests: WebhookTests | undefined;
+  let isStopping = false;
+  let service: Service | undefined;
   const connectionsEach = config.trustedProxies > 0 ? Infinity : CLIENT_LIMITS.connectionsEach;
   const limits = { ...CLIENT_LIMITS, connectionsEach };
   const server = createHttpServer((request, response) => handle(request, response), docsUrl, limits, logger);
@@ -101,128 +93,141 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
   return {
     address,
     serve(options) {
-      const sockets = new Set<Socket>();
-      ingestionSql = connectForIngestion(options, config.poolerUrl, sockets);
-      largeBatches = sendLargeBatches(options, config.poolerUrl);
-      administrationSql = connectForAdministration(options, config.poolerUrl, sockets);
-      showPool(processMetrics, sockets);
-      metricsSql = connectForMetrics(options);
-      work = createCustomerWork(connectForWork(options));
-      const key = sealingKey(options.secret);
-      webhookTests = createWebhookTests({ key, allowPrivate: config.webhookAllowPrivate });
-      const disk = new DiskFull();
-      const unready = readiness(ingestionSql, disk, logger);
-      const probes: ProbeChecks = {
-        started: () => true,
-        unready: async () => (stopping ? [{ name: "stopping", message: "The service is stopping." }] : unready()),
-      };
-      handle = createServiceApp({
-        ingestionSql,
-        largeBatches,
-        administrationSql,
-        disk,
-        work,
-        webhookTests,
-        secret: options.secret,
-        sealingKey: key,
-        probes,
-        metrics: { ...metrics, installation: installationMetrics(metricsSql, logger) },
-        config,
-        logger,
-        publicUrl,
-        docsUrl,
-      }).callback();
+      service = openService(options, { config, logger, publicUrl, docsUrl, metrics, isStopping: () => isStopping });
+      handle = service.app.callback();
     },
     async stop() {
-      stopping = true;
+      isStopping = true;
       // Where nothing was served nobody needs the time to look elsewhere.
-      if (ingestionSql !== undefined) await delay(config.stopDelaySeconds * 1000);
+      if (service !== undefined) await delay(config.stopDelaySeconds * 1000);
       await drain(server, DRAIN_MS_MAX);
-      const pools = [ingestionSql, administrationSql, metricsSql, work?.sql];
-      await Promise.all([
-        ...pools.map((pool) => pool?.end({ timeout: 5 })),
-        largeBatches?.end(),
-        webhookTests?.close(),
-      ]);
+      await service?.close();
     },
   };
 }
 
-/** With the check of keys and the probes. */
-function connectForIngestion(options: HttpRoleOptions, poolerUrl: string | null, sockets: Set<Socket>): Sql {
-  return connectToServe(options, poolerUrl, sockets, { max: INGESTION_CONNECTIONS, applicationName: "svc http" });
+/** The whole application, and what it has opened. */
+interface Service {
+  app: Koa;
+  close(): Promise<unknown>;
 }
 
-/** Apart, because ingestion and the probes must not wait for what people and their scripts read: with the pages and OAuth. */
-function connectForAdministration(options: HttpRoleOptions, poolerUrl: string | null, sockets: Set<Socket>): Sql {
-  return connectToServe(options, poolerUrl, sockets, {
-    max: ADMINISTRATION_CONNECTIONS,
-    applicationName: "svc http admin",
+interface ServiceParts {
+  config: ServerConfig;
+  logger: Logger;
+  publicUrl: () => string;
+  docsUrl: DocsUrl;
+  metrics: MetricsDeps;
+  isStopping: () => boolean;
+}
+
+function openService(options: HttpRoleOptions, parts: ServiceParts): Service {
+  const { config, logger, publicUrl, docsUrl, metrics, isStopping } = parts;
+  const pools = openPools(options, config.poolerUrl);
+  const { ingestion, administration, sockets } = pools;
+  showPool(metrics.process, sockets);
+  const largeBatches = new LargeBatches(pools.ofLargeBatches);
+  const backend = new Ingestor(ingestion, largeBatches, { concurrency: SINGLE_CALLS, waitingMax: WAITING_MAX });
+  showIngestion(metrics.process, backend);
+  const keys = new KeyCheck(ingestion);
+  const disk = new DiskFull();
+  const unready = readiness(ingestion, disk, logger);
+  const key = sealingKey(options.secret);
+  const webhookTests = createWebhookTests({ key, allowPrivate: config.webhookAllowPrivate });
+  const app = createApp({
+    log: logger,
+    docsUrl,
+    probes: {
+      started: () => true,
+      unready: async () => (isStopping() ? [{ name: "stopping", message: "The service is stopping." }] : unready()),
+    },
+    metrics: { ...metrics, installation: installationMetrics(pools.metrics, logger) },
+    pages: {
+      sql: administration,
+      publicUrl,
+      anyHost: config.publicUrl === null,
+      key: formKey(options.secret),
+      log: logger,
+    },
+    trustedProxies: config.trustedProxies,
+    admin: {
+      sql: administration,
+      sealingKey: key,
+      allowPrivateWebhooks: config.webhookAllowPrivate,
+      publicUrl,
+      mailer: mailerOf(config, logger),
+      work: createCustomerWork(pools.work),
+      webhookTests,
+      ai: config.ai === null ? null : createAiQuestions(config.ai),
+    },
+    routes: ingestRoutes({
+      backend,
+      requireKey: (keyHash) => keys.require(keyHash),
+      log: logger,
+      outcomes: metrics.process,
+      disk,
+    }),
   });
+  const close = () => {
+    const ended = [ingestion, administration, pools.metrics, pools.work].map((pool) => pool.end({ timeout: 5 }));
+    return Promise.all([...ended, largeBatches.end(), webhookTests.close()]);
+  };
+  return { app, close };
 }
 
-function connectToServe(
-  options: HttpRoleOptions,
-  poolerUrl: string | null,
-  sockets: Set<Socket>,
-  pool: { max: number; applicationName: string },
-): Sql {
-  const to = toServe(options, poolerUrl, pool);
-  return connect(to.url, { ...to.options, sockets });
-}
-
-function sendLargeBatches(options: HttpRoleOptions, poolerUrl: string | null): LargeBatches {
-  return new LargeBatches(toServe(options, poolerUrl, { max: LARGE_CALLS, applicationName: "svc http large batches" }));
-}
-
-/** Each request's work in the database is one statement, so any session will do for it. */
-function toServe(
-  { databaseUrl, useRoles }: HttpRoleOptions,
-  poolerUrl: string | null,
-  pool: Pick<ConnectOptions, "max" | "applicationName">,
-): BatchDatabase {
-  return {
+function openPools({ databaseUrl, useRoles }: HttpRoleOptions, poolerUrl: string | null) {
+  const role = useRoles ? { role: "svc_http" } : {};
+  const sockets = new Set<Socket>();
+  // Each request's work in the database is one statement, so any session will do for it.
+  const toServe = (max: number, applicationName: string): BatchDatabase => ({
     url: poolerUrl ?? databaseUrl,
-    options: {
-      ...pool,
-      pooled: poolerUrl !== null,
-      pipelineMax: 0,
-      silentMsMax: SILENT_MS_MAX,
-      ...(useRoles ? { role: "svc_http" } : {}),
-    },
+    options: { max, applicationName, pooled: poolerUrl !== null, pipelineMax: 0, silentMsMax: SILENT_MS_MAX, ...role },
+  });
+  const openToServe = (max: number, applicationName: string): Sql => {
+    const { url, options } = toServe(max, applicationName);
+    return connect(url, { ...options, sockets });
   };
-}
-
-/**
- * Apart, because it opens transactions, which a pool without a pipeline does not, and because nothing else may wait for it. Past a pooler, whose
- * few sessions would be held for as long as somebody reads an export.
- */
-function connectForWork({ databaseUrl, useRoles }: HttpRoleOptions): Sql {
-  return connect(databaseUrl, {
-    max: CUSTOMER_WORK_CONNECTIONS,
-    applicationName: "svc http work",
-    statementTimeoutMs: WORK_STATEMENT_MS_MAX,
-    ...(useRoles ? { role: "svc_http" } : {}),
-  });
-}
-
-/** Apart, so that a scrape answers also where all other connections are busy: one for the figures, one to see whether the database answers. Past a pooler, too. */
-function connectForMetrics({ databaseUrl, useRoles }: HttpRoleOptions): Sql {
-  return connect(databaseUrl, {
-    max: 2,
-    applicationName: "svc metrics",
-    statementTimeoutMs: METRICS_MS_MAX,
-    ...(useRoles ? { role: "svc_http" } : {}),
-  });
+  const openPastPooler = (max: number, applicationName: string, statementTimeoutMs: number): Sql =>
+    connect(databaseUrl, { max, applicationName, statementTimeoutMs, ...role });
+  return {
+    /** Of ingestion and administration. */
+    sockets,
+    /** With the check of keys and the probes. */
+    ingestion: openToServe(INGESTION_CONNECTIONS, "svc http"),
+    /** Where a thread sends them. */
+    ofLargeBatches: toServe(LARGE_CALLS, "svc http large batches"),
+    /** Apart, because ingestion and the probes must not wait for what people and their scripts read: with the pages and OAuth. */
+    administration: openToServe(ADMINISTRATION_CONNECTIONS, "svc http admin"),
+    /**
+     * Apart, because it opens transactions, which a pool without a pipeline does not, and because nothing else may wait for it. Past a pooler,
+     * whose few sessions would be held for as long as somebody reads an export.
+     */
+    work: openPastPooler(CUSTOMER_WORK_CONNECTIONS, "svc http work", WORK_STATEMENT_MS_MAX),
+    /**
+     * Apart, so that a scrape answers also where all other connections are busy: one for the figures, one to see whether the database answers.
+     * Past a pooler, too.
+     */
+    metrics: openPastPooler(2, "svc metrics", METRICS_MS_MAX),
+  };
 }
 
 function showPool(metrics: ProcessMetrics, sockets: ReadonlySet<Socket>): void {
   const help =
-    "Connections of the pools that serve requests, ingestion's and administration's together: open, and at most.";
+    "Connections of the pools that serve requests, ingestion's and administration's together: open, and the limit.";
   metrics.gauge("svc_database_pool_connections", help, "connections", () => ({
     open: [...sockets].filter(({ destroyed }) => !destroyed).length,
     limit: INGESTION_CONNECTIONS + ADMINISTRATION_CONNECTIONS,
   }));
+}
+
+function showIngestion(metrics: ProcessMetrics, ingestor: Ingestor): void {
+  const of = (figure: keyof CallQueueLoad) => () => {
+    const { single, batch } = ingestor.load;
+    return { single: single[figure], batch: batch[figure] };
+  };
+  const help = "Ingestion requests waiting for a call to the database.";
+  metrics.gauge("svc_ingest_waiting_requests", help, "kind", of("waiting"));
+  metrics.gauge("svc_ingest_running_calls", "Ingestion calls running in the database.", "kind", of("calls"));
 }
 
 /** Asks the database once for all who want to know meanwhile. */
@@ -234,84 +239,20 @@ function installationMetrics(sql: Sql, logger: Logger): () => Promise<string> {
       within(METRICS_MS_MAX, answers(sql)),
     ]);
     if (figures.status === "fulfilled") return renderInstallation(figures.value);
-    logger.warn({ err: figures.reason as unknown }, "the figures of the installation could not be read");
+    logger.warn({ err: figures.reason as unknown }, "the metrics of the installation could not be read");
     return renderInstallation(null, answer.status === "fulfilled");
   };
   return () => (asked ??= ask().finally(() => (asked = undefined)));
-}
-
-interface ServiceAppParts {
-  ingestionSql: Sql;
-  largeBatches: LargeBatches;
-  administrationSql: Sql;
-  disk: DiskFull;
-  work: CustomerWork;
-  webhookTests: WebhookTests;
-  secret: string;
-  sealingKey: Buffer;
-  probes: ProbeChecks;
-  metrics: MetricsDeps;
-  config: ServerConfig;
-  logger: Logger;
-  publicUrl: () => string;
-  docsUrl: DocsUrl;
-}
-
-function createServiceApp(parts: ServiceAppParts): Koa {
-  const { work, webhookTests, secret, sealingKey, probes, metrics, config, logger, publicUrl, docsUrl } = parts;
-  const keys = new KeyCheck(parts.ingestionSql);
-  const sql = parts.administrationSql;
-  const backend = new Ingestor(parts.ingestionSql, parts.largeBatches, {
-    concurrency: SINGLE_CALLS,
-    waitingMax: WAITING_MAX,
-  });
-  showIngestion(metrics.process, backend);
-  return createApp({
-    log: logger,
-    docsUrl,
-    probes,
-    metrics,
-    pages: { sql, publicUrl, anyHost: config.publicUrl === null, key: formKey(secret), log: logger },
-    trustedProxies: config.trustedProxies,
-    admin: {
-      sql,
-      sealingKey,
-      allowPrivateWebhooks: config.webhookAllowPrivate,
-      publicUrl,
-      mailer: mailerOf(config, logger),
-      work,
-      webhookTests,
-      ai: config.ai === null ? null : createAiQuestions(config.ai),
-    },
-    routes: ingestRoutes({
-      backend,
-      requireKey: (keyHash) => keys.require(keyHash),
-      log: logger,
-      outcomes: metrics.process,
-      disk: parts.disk,
-    }),
-  });
-}
-
-function showIngestion(metrics: ProcessMetrics, ingestor: Ingestor): void {
-  const of = (figure: keyof CallQueueLoad) => () => {
-    const { single, batch } = ingestor.load;
-    return { single: single[figure], batch: batch[figure] };
-  };
-  metrics.gauge(
-    "svc_ingest_waiting_requests",
-    "Ingestion requests that wait for a call to the database.",
-    "kind",
-    of("waiting"),
-  );
-  metrics.gauge("svc_ingest_running_calls", "Calls of ingestion that the database is at.", "kind", of("calls"));
 }
 
 /** Null where no mail is set up. */
 function mailerOf({ mail }: ServerConfig, logger: Logger): Mailer | null {
   if (mail === null) return null;
   const onFailure = (requestId: string, reason: string) =>
-    logger.warn({ requestId, reason }, "a link could not be mailed; whoever asked for it has it");
+    logger.warn(
+      { requestId, reason },
+      "the mail with a link was not sent; the API answered the link to whoever made it",
+    );
   return openMailer({ ...mail, onFailure });
 }
 
@@ -326,7 +267,7 @@ function readiness(sql: Sql, disk: DiskFull, logger: Logger): () => Promise<Fail
       const failed = await within(PROBE_MS_MAX, asked);
       return disk.isFull ? [...failed, { name: "database", message: "The database's disk is full." }] : failed;
     } catch (error) {
-      logger.warn({ err: error }, "readiness could not be asked for");
+      logger.warn({ err: error }, "the readiness check failed: the database did not answer");
       return [{ name: "database", message: "The database does not answer." }];
     }
   };

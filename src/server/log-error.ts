@@ -1,19 +1,8 @@
 /** What is written of an error besides its type, message, code and stack: where it arose, and nothing that may quote data. */
 const MEMBERS = [
-  // Node.js
-  "errno",
-  "syscall",
-  "address",
-  "port",
-  "path",
-  // PostgreSQL
-  "severity",
-  "schema_name",
-  "table_name",
-  "column_name",
-  "constraint_name",
-  "routine",
-] as const;
+  ...["errno", "syscall", "address", "port", "path"], // Node.js
+  ...["severity", "schema_name", "table_name", "column_name", "constraint_name", "routine"], // PostgreSQL
+];
 
 /** Data exceptions name the value that was at fault. */
 const QUOTES_DATA = /^22/;
@@ -34,10 +23,7 @@ type ErrorLike = Error & Record<string, unknown>;
 
 function serialize(error: ErrorLike, depth: number): object {
   const message = textOf(error, error.message);
-  const members = MEMBERS.filter((name) => error[name] !== undefined).map((name): [string, unknown] => [
-    name,
-    error[name],
-  ]);
+  const members = MEMBERS.filter((name) => error[name] !== undefined).map((name) => [name, error[name]] as const);
   const causes =
     depth > 0 && error instanceof AggregateError
       ? (error.errors as unknown[]).filter(isErrorLike).slice(0, DEPTH_MAX)
@@ -55,7 +41,7 @@ function serialize(error: ErrorLike, depth: number): object {
 
 /** The stacks of an error and of what caused it, as far as the log may have them. */
 export function stacksOf(error: unknown, depth = DEPTH_MAX): string {
-  if (!isErrorLike(error)) return `what was thrown is no error but a ${typeof error}`;
+  if (!isErrorLike(error)) return `what was thrown is not an Error but a ${typeof error}`;
   const stack = textOf(error, error.stack ?? error.message);
   return error.cause === undefined || depth === 0 ? stack : `${stack}\nCaused by: ${stacksOf(error.cause, depth - 1)}`;
 }

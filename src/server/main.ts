@@ -7,7 +7,7 @@ import { stacksOf } from "./log-error.js";
 import { createLogger, hideSecrets, type Logger } from "./log.js";
 import { OperatorError, StartError } from "./start-failure.js";
 
-export { logCrashes } from "./crash.js";
+export { logCrashes } from "./log.js";
 
 const DONE = 0;
 const FAILED = 1;
@@ -48,7 +48,7 @@ async function parse(args: string[]): Promise<number> {
       async ({ role }) => (await import("./start.js")).startCommand(...configure(), role),
     )
     .command("migrate", "Bring the database to this version and stop", {}, async () =>
-      (await import("./migrate.js")).migrateCommand(...configure()),
+      (await import("./database.js")).migrateCommand(...configure()),
     )
     .command(
       "bootstrap",
@@ -64,17 +64,16 @@ async function parse(args: string[]): Promise<number> {
           })
           .option("json", { type: "boolean", default: false, describe: "Print {organizationId, accessToken}" })
           .example("svc-server bootstrap --organization acme --email ada@example.com --json", ""),
-      async ({ organization, email, resetUser, json }) =>
-        (await import("./bootstrap.js")).bootstrapCommand(...configure(), { organization, email, resetUser, json }),
+      async (options) => (await import("./access.js")).bootstrapCommand(...configure(), options),
     )
     .command("users", "The users of this installation", async (command) =>
-      (await import("./operator-commands.js")).usersCommands(configure)(command),
+      (await import("./access.js")).usersCommands(configure)(command),
     )
     .command("tokens", "The headless access tokens of an organization", async (command) =>
-      (await import("./operator-commands.js")).tokensCommands(configure)(command),
+      (await import("./access.js")).tokensCommands(configure)(command),
     )
     .command("plans", "The plans: what organizations may use", async (command) =>
-      (await import("./operator-commands.js")).plansCommands(configure)(command),
+      (await import("./plans.js")).plansCommands(configure)(command),
     )
     .command("packs", "Optional parts of the database", async (command) =>
       (await import("./packs.js")).packsCommands(configure)(command),

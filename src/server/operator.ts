@@ -6,17 +6,15 @@ import { lookAtDatabase, onDatabase } from "./database.js";
 import type { Logger } from "./log.js";
 import { OperatorError } from "./start-failure.js";
 
-/** For people to read and for a shell to evaluate. */
-export function credentialsInWords({
-  organizationId,
-  accessToken,
-}: Record<"organizationId" | "accessToken", string>): string {
-  return [
-    "# The token is shown only now. These variables let svc use it:",
-    `export SVC_ORGANIZATION=${organizationId}`,
-    `export SVC_ACCESS_TOKEN=${accessToken}`,
-    "",
-  ].join("\n");
+/** What the process was told by its variables; called only once the command line is understood. */
+export type Configure = () => [ServerConfig, Logger];
+
+/** The option `--json` of a command; `describe` says what is printed then. */
+export const jsonOption = (describe: string) => ({ type: "boolean", default: false, describe }) as const;
+
+/** Prints what a command comes to: a document, or lines for people. */
+export function print(json: boolean, document: string, lines: readonly string[]): void {
+  process.stdout.write(json ? `${document}\n` : lines.map((line) => `${line}\n`).join(""));
 }
 
 /**

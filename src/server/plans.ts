@@ -1,9 +1,9 @@
+import type { Argv } from "yargs";
 import { call } from "../db/api/call.js";
 import type { PlanLimits } from "../db/api/operator.js";
-import { ConfigError, type ServerConfig } from "./config.js";
+import { ConfigError } from "./config.js";
 import { bytesInWords } from "../model/snapshot/limits.js";
-import type { Logger } from "./log.js";
-import { asOperator, lookAsOperator } from "./operator.js";
+import { asOperator, type Configure, jsonOption, lookAsOperator, print } from "./operator.js";
 
 interface Plan extends PlanLimits {
   plan: string;
@@ -12,118 +12,159 @@ interface Plan extends PlanLimits {
   organizations?: string[];
 }
 
-interface JsonOption {
-  json: boolean;
-}
-
 /** The word for a limit that is none. */
 const NONE = "none";
 /** The largest `integer` of the database. */
 const INTEGER_MAX = 2_147_483_647;
-/** A legal batch of 1,000 operations must be able to pass. */
-const BURST_MIN = 1_000;
-const RETENTION_DAYS_MAX = 36_500;
-/** By what stands behind the option, which is nothing as a rule. */
+/** By what stands behind the option, which is nothing as a rule. As booleans, all values but `true` would count as `false`. */
 const FLAGS: Record<string, boolean> = { "": true, true: true, false: false };
 
-/** `svc-server plans list`: every plan with its limits, one line each. */
-export async function listPlansCommand(config: ServerConfig, logger: Logger, { json }: JsonOption): Promise<void> {
-  const document = await lookAsOperator(config, logger, (sql) => call(sql, "operator_list_plans"));
-  const lines = (JSON.parse(document) as Plan[]).map((plan) =>
-    [plan.plan, ...limitsInWords(plan), organizationsInWords(plan)].join("\t"),
-  );
-  process.stdout.write(json ? `${document}\n` : textOf(lines));
+/** Whole numbers that a limit may be. */
+interface Range {
+  min: number;
+  /** INTEGER_MAX unless given. */
+  max?: number;
+  orNone?: true;
 }
 
-/** `svc-server plans show`: a plan, one limit a line, and whose it is. */
-export async function showPlanCommand(
-  config: ServerConfig,
-  logger: Logger,
-  { plan, json }: JsonOption & { plan: string },
-): Promise<void> {
-  const document = await lookAsOperator(config, logger, (sql) => call(sql, "operator_get_plan", plan));
-  const shown = JSON.parse(document) as Plan & { organizations: string[] };
-  const whose = shown.organizations.length === 0 ? "" : `: ${shown.organizations.join(", ")}`;
-  process.stdout.write(
-    json ? `${document}\n` : textOf([...limitsInWords(shown), `${organizationsInWords(shown)}${whose}`]),
-  );
+/** What `plans set` sets, by its name in a plan; a flag has no range. */
+const LIMITS: Readonly<Record<keyof PlanLimits, { describe: string; range?: Range }>> = {
+  ratePerSecond: { describe: "Operations per second of an API key, lasting", range: { min: 1 } },
+  // A legal batch of 1,000 operations must be able to pass.
+  rateBurst: { describe: "Operations of an API key at once; at least 1000", range: { min: 1_000 } },
+  monthlyEvents: {
+    describe: "Events that may be stored a month, or none",
+    range: { min: 0, max: Number.MAX_SAFE_INTEGER, orNone: true },
+  },
+  retentionDays: {
+    describe: "Days that events are kept, or none: for ever",
+    range: { min: 1, max: 36_500, orNone: true },
+  },
+  cloudExecution: { describe: "Whether events are taken; --no-cloud-execution" },
+  ai: { describe: "Whether a language model may be asked; --no-ai" },
+  stateBytes: { describe: "Bytes that a model may remember for one customer", range: { min: 1 } },
+  projects: { describe: "Projects of an organization", range: { min: 0 } },
+  members: { describe: "Members and open invitations of an organization", range: { min: 0 } },
+  tokens: { describe: "Working access tokens of an organization", range: { min: 0 } },
+  versions: { describe: "Configuration versions of a project", range: { min: 0 } },
+  versionBytes: { describe: "Bytes that the versions of a project take", range: { min: 0 } },
+  keys: { describe: "Working API keys of an environment", range: { min: 0 } },
+  webhooks: { describe: "Webhooks of an environment", range: { min: 0 } },
+  recomputes: { describe: "Unfinished recomputes and dry runs of an environment", range: { min: 0 } },
+  previews: { describe: "Unfinished previews of an environment", range: { min: 0 } },
+  changes: { describe: "Changes by a member in a minute", range: { min: 0 } },
+};
+const LIMIT_NAMES = Object.keys(LIMITS) as (keyof PlanLimits)[];
+
+/** `state-bytes` for stateBytes. */
+function optionOf(name: keyof PlanLimits): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-export interface SetPlanOptions extends JsonOption {
-  plan: string;
-  ratePerSecond: string | undefined;
-  rateBurst: string | undefined;
-  monthlyEvents: string | undefined;
-  retentionDays: string | undefined;
-  cloudExecution: string | undefined;
-  ai: string | undefined;
-  stateBytes: string | undefined;
-  /** By the names that they have in a plan. */
-  quotas: Readonly<Record<Quota, string | undefined>>;
-}
+/** What may be given of the limits, as text. */
+const limitOptions = Object.fromEntries(
+  LIMIT_NAMES.map((name) => [optionOf(name), { type: "string", describe: LIMITS[name].describe } as const]),
+);
 
-/** How many of something there may be. */
-export type Quota = (typeof QUOTAS)[number];
-export const QUOTAS = [
-  "projects",
-  "members",
-  "tokens",
-  "versions",
-  "versionBytes",
-  "keys",
-  "webhooks",
-  "recomputes",
-  "previews",
-  "changes",
-] as const satisfies readonly (keyof PlanLimits)[];
+/** `svc-server plans …`: the plans with their limits; what changes of one is effective from the next request on. */
+export const plansCommands = (configure: Configure) => (command: Argv) => {
+  const plan = { type: "string", demandOption: true, describe: "Name of the plan" } as const;
+  return command
+    .command(
+      "list",
+      "List the plans with their limits",
+      (list) => list.option("json", jsonOption("Print an array of plans")),
+      async ({ json }) => {
+        const document = await lookAsOperator(...configure(), (sql) => call(sql, "operator_list_plans"));
+        const lines = (JSON.parse(document) as Plan[]).map((plan) =>
+          [plan.plan, ...limitsInWords(plan), organizationsInWords(plan)].join("\t"),
+        );
+        print(json, document, lines);
+      },
+    )
+    .command(
+      "show <plan>",
+      "Show a plan and the organizations that have it",
+      (show) => show.positional("plan", plan).option("json", jsonOption("Print the plan as JSON")),
+      async ({ plan, json }) => {
+        const document = await lookAsOperator(...configure(), (sql) => call(sql, "operator_get_plan", plan));
+        const shown = JSON.parse(document) as Plan & { organizations: string[] };
+        const whose = shown.organizations.length === 0 ? "" : `: ${shown.organizations.join(", ")}`;
+        print(json, document, [...limitsInWords(shown), `${organizationsInWords(shown)}${whose}`]);
+      },
+    )
+    .command(
+      "set <plan>",
+      "Change limits of a plan, or make one; effective from the next request on",
+      (set) => {
+        // Their names are no part of the type: they would be those of all options.
+        set.options(limitOptions);
+        return set
+          .positional("plan", plan)
+          .option("json", jsonOption("Print {plan, changes}"))
+          .example("svc-server plans set starter --rate-per-second 100 --rate-burst 5000 --retention-days 90", "");
+      },
+      async ({ plan: name, json, ...given }) => {
+        const context = configure();
+        const wanted = changesOf(name, given as Partial<Record<keyof PlanLimits, string>>);
+        const document = await asOperator(...context, (sql) => call(sql, "operator_set_plan", name, wanted));
+        const { plan, changes } = JSON.parse(document) as { plan: Plan; changes: { retentionDays?: Days } };
+        const isChanged = Object.keys(changes).length > 0;
+        print(json, document, [
+          `${plan.plan}${isChanged ? "" : " (nothing has changed)"}: ${limitsInWords(plan).join(", ")}; ${organizationsInWords(plan)}`,
+          ...(plan.organizationCount > 0 ? removal(changes.retentionDays) : []),
+        ]);
+      },
+    )
+    .command(
+      "assign <organization> <plan>",
+      "Give an organization a plan; effective from the next request on",
+      (assign) =>
+        assign
+          .positional("organization", { type: "string", demandOption: true, describe: "Slug of the organization" })
+          .positional("plan", plan)
+          .option("json", jsonOption("Print what was assigned as JSON")),
+      async ({ organization, plan, json }) => {
+        const assigning = asOperator(...configure(), (sql) => call(sql, "operator_assign_plan", organization, plan));
+        const document = await assigning;
+        const { slug, previousPlan, retentionDays } = JSON.parse(document) as Assigned;
+        const isSame = previousPlan === plan;
+        const text = isSame ? `${slug} has the plan ${plan} already.` : `${slug}: ${previousPlan} -> ${plan}`;
+        print(json, document, [text, ...removal(retentionDays)]);
+      },
+    )
+    .command(
+      "remove <plan>",
+      "Remove a plan that no organization has",
+      (remove) => remove.positional("plan", plan).option("json", jsonOption("Print the plan as it was")),
+      async ({ plan, json }) => {
+        const document = await asOperator(...configure(), (sql) => call(sql, "operator_remove_plan", plan));
+        print(json, document, [`The plan ${plan} was removed.`]);
+      },
+    )
+    .demandCommand(1, "Name a command of plans: list, show, set, assign or remove.");
+};
 
-/** `svc-server plans set`: other limits for all organizations of a plan, or a new plan. */
-export async function setPlanCommand(config: ServerConfig, logger: Logger, options: SetPlanOptions): Promise<void> {
-  const changes = changesOf(options);
-  const document = await asOperator(config, logger, (sql) => call(sql, "operator_set_plan", options.plan, changes));
-  const { plan, changes: made } = JSON.parse(document) as {
-    plan: Plan;
-    changes: { retentionDays?: Days };
-  };
-  const isChanged = Object.keys(made).length > 0;
-  const lines = [
-    `${plan.plan}${isChanged ? "" : " (nothing has changed)"}: ${limitsInWords(plan).join(", ")}; ${organizationsInWords(plan)}`,
-    ...(plan.organizationCount > 0 ? removal(made.retentionDays) : []),
-  ];
-  process.stdout.write(options.json ? `${document}\n` : textOf(lines));
-}
-
-/** @throws {ConfigError} with all that is wrong at once. */
-function changesOf(options: SetPlanOptions): Partial<PlanLimits> {
+/** What is to change, of the options that were given. Throws ConfigError with all that is wrong at once. */
+function changesOf(plan: string, given: Partial<Record<keyof PlanLimits, string>>): Partial<PlanLimits> {
   const problems: string[] = [];
   const changes: Partial<Record<keyof PlanLimits, number | boolean | null>> = {};
-  const number = (name: keyof PlanLimits, text: string | undefined, range: Range) => {
-    if (text === undefined) return;
-    const value = numberOf(text, range);
-    if (value !== undefined) changes[name] = value;
-    else problems.push(`${optionOf(name)} must be ${rangeInWords(range)}, not \`${text}\``);
-  };
-  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(options.plan)) {
-    problems.push(`a plan's name must be 1 to 63 lower-case letters, digits and hyphens, not \`${options.plan}\``);
+  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(plan)) {
+    problems.push(`a plan's name must be 1 to 63 lower-case letters, digits and hyphens, not \`${plan}\``);
   }
-  number("ratePerSecond", options.ratePerSecond, { min: 1, max: INTEGER_MAX });
-  number("rateBurst", options.rateBurst, { min: BURST_MIN, max: INTEGER_MAX });
-  number("monthlyEvents", options.monthlyEvents, { min: 0, max: Number.MAX_SAFE_INTEGER, orNone: true });
-  number("retentionDays", options.retentionDays, { min: 1, max: RETENTION_DAYS_MAX, orNone: true });
-  number("stateBytes", options.stateBytes, { min: 1, max: INTEGER_MAX });
-  for (const quota of QUOTAS) number(quota, options.quotas[quota], { min: 0, max: INTEGER_MAX });
-  const flag = (name: "cloudExecution" | "ai") => {
-    const text = options[name];
-    if (text === undefined) return;
-    const value = FLAGS[text];
+  const isFlag = (name: keyof PlanLimits) => LIMITS[name].range === undefined;
+  for (const name of [...LIMIT_NAMES.filter((name) => !isFlag(name)), ...LIMIT_NAMES.filter(isFlag)]) {
+    const text = given[name];
+    if (text === undefined) continue;
+    const { range } = LIMITS[name];
+    const value = range === undefined ? FLAGS[text] : numberOf(text, range);
     if (value !== undefined) changes[name] = value;
+    else if (range !== undefined) problems.push(`--${optionOf(name)} must be ${rangeInWords(range)}, not \`${text}\``);
     else {
       const option = optionOf(name);
-      problems.push(`${option} must be true or false, not \`${text}\`; --no-${option.slice(2)} is false, too`);
+      problems.push(`--${option} must be true or false, not \`${text}\`; --no-${option} is false, too`);
     }
-  };
-  flag("cloudExecution");
-  flag("ai");
+  }
   if (problems.length === 0 && Object.keys(changes).length === 0) {
     problems.push("name at least one limit to set; `svc-server plans set --help` lists them");
   }
@@ -131,46 +172,14 @@ function changesOf(options: SetPlanOptions): Partial<PlanLimits> {
   return changes as Partial<PlanLimits>;
 }
 
-/** `--state-bytes` for stateBytes. */
-function optionOf(name: keyof PlanLimits): string {
-  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-}
-
-interface Range {
-  min: number;
-  max: number;
-  orNone?: true;
-}
-
-function numberOf(text: string, { min, max, orNone }: Range): number | null | undefined {
+function numberOf(text: string, { min, max = INTEGER_MAX, orNone }: Range): number | null | undefined {
   if (orNone && text === NONE) return null;
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   return value >= min && value <= max ? value : undefined;
 }
 
-function rangeInWords({ min, max, orNone }: Range): string {
+function rangeInWords({ min, max = INTEGER_MAX, orNone }: Range): string {
   return `a whole number from ${min} to ${max}${orNone ? `, or \`${NONE}\`` : ""}`;
-}
-
-export interface AssignPlanOptions extends JsonOption {
-  organization: string;
-  plan: string;
-}
-
-/** `svc-server plans assign`: another plan for an organization. */
-export async function assignPlanCommand(
-  config: ServerConfig,
-  logger: Logger,
-  { organization, plan, json }: AssignPlanOptions,
-): Promise<void> {
-  const document = await asOperator(config, logger, (sql) => call(sql, "operator_assign_plan", organization, plan));
-  const { slug, previousPlan, retentionDays } = JSON.parse(document) as {
-    slug: string;
-    previousPlan: string;
-    retentionDays: Days;
-  };
-  const text = previousPlan === plan ? `${slug} has the plan ${plan} already.` : `${slug}: ${previousPlan} -> ${plan}`;
-  process.stdout.write(json ? `${document}\n` : textOf([text, ...removal(retentionDays)]));
 }
 
 /** How many days operations are kept, before a change and after it; null for ever. */
@@ -179,20 +188,16 @@ interface Days {
   to: number | null;
 }
 
+interface Assigned {
+  slug: string;
+  previousPlan: string;
+  retentionDays: Days;
+}
+
 /** What a change of the days that are kept removes, in a line; nothing where it removes nothing. */
 function removal(days: Days | undefined): string[] {
   if (days === undefined || days.to === null || days.to >= (days.from ?? Infinity)) return [];
-  return [`What was accepted more than ${daysInWords(days.to)} ago is now removed, for good.`];
-}
-
-/** `svc-server plans remove`: a plan that no organization has. */
-export async function removePlanCommand(
-  config: ServerConfig,
-  logger: Logger,
-  { plan, json }: JsonOption & { plan: string },
-): Promise<void> {
-  const document = await asOperator(config, logger, (sql) => call(sql, "operator_remove_plan", plan));
-  process.stdout.write(json ? `${document}\n` : `The plan ${plan} was removed.\n`);
+  return [`What was accepted more than ${counted(days.to, "day")} ago is now removed, for good.`];
 }
 
 function limitsInWords(plan: Plan): string[] {
@@ -200,7 +205,7 @@ function limitsInWords(plan: Plan): string[] {
   return [
     `${ratePerSecond} operations/s, burst ${rateBurst}`,
     monthlyEvents === null ? "any number of events" : `${monthlyEvents} events a month`,
-    retentionDays === null ? "kept for ever" : `kept for ${daysInWords(retentionDays)}`,
+    retentionDays === null ? "kept for ever" : `kept for ${counted(retentionDays, "day")}`,
     cloudExecution ? "cloud execution" : "no cloud execution",
     ai ? "AI" : "no AI",
     `states of ${bytesInWords(stateBytes)}`,
@@ -212,18 +217,10 @@ function limitsInWords(plan: Plan): string[] {
   ];
 }
 
-function daysInWords(days: number): string {
-  return counted(days, "day");
-}
-
 function organizationsInWords({ organizationCount }: Plan): string {
   return counted(organizationCount, "organization");
 }
 
 function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-function textOf(lines: string[]): string {
-  return lines.map((line) => `${line}\n`).join("");
 }

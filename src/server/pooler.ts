@@ -38,7 +38,7 @@ export async function checkPooler(
     }
     if (!hasTimeout) {
       logger.warn(
-        `nothing ends a statement of SVC_POOLER_URL's user that takes too long: alter role ${name} set statement_timeout = '30s'`,
+        `statement_timeout is not set for the user of SVC_POOLER_URL, so nothing ends a statement that takes too long: alter role ${name} set statement_timeout = '30s'`,
       );
     }
   } catch (error) {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { unlessMissing } from "../db/embedded/command.js";
 import { ConfigError, type ServerConfig } from "./config.js";
 
 /**
@@ -23,14 +24,11 @@ export async function resolveSecret(config: Pick<ServerConfig, "secret" | "dataD
 }
 
 async function readSecret(file: string): Promise<string | null> {
-  try {
-    const secret = (await readFile(file, "utf8")).trim();
-    if (secret.length >= 32) return secret;
-    throw new ConfigError([`${file} holds no secret of at least 32 characters; restore it, or set SVC_SECRET`]);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
+  const text = await unlessMissing(readFile(file, "utf8"), null);
+  if (text === null) return null;
+  const secret = text.trim();
+  if (secret.length >= 32) return secret;
+  throw new ConfigError([`${file} holds no secret of at least 32 characters; restore it, or set SVC_SECRET`]);
 }
 
 /** Written aside and linked into place: it appears whole, and of two processes that make one at once the first one's counts. */

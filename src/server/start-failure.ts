@@ -44,7 +44,7 @@ export function lookFailure(error: unknown, url: string | null): unknown {
   if (url === null || codeOf(error) !== "42501") return databaseFailure(error, url);
   const user = decodeURIComponent(new URL(url).username);
   return new StartError(
-    `the user ${user} may not look at this (${(error as Error).message}); name the user that migrates the database in DATABASE_URL`,
+    `the user ${user} may not read the service's tables (${(error as Error).message}); name the user that migrates the database in DATABASE_URL`,
     { cause: error },
   );
 }
@@ -77,7 +77,7 @@ function connecting(error: unknown, { variable, place, name, user }: Target): st
     return `${server} refuses the password of the user ${user}; correct ${variable}, or set the password: alter role … password '…'`;
   }
   if (code === "28000")
-    return `${server} lets nobody in so: ${message}; correct ${variable}, or the server's pg_hba.conf`;
+    return `${server} rejects this connection: ${message}; correct ${variable}, or the server's pg_hba.conf`;
   if (/^unsupported startup parameter/.test(message)) {
     return `a pooler answers at ${place} (${message}); name the database itself in ${variable}, and the pooler in SVC_POOLER_URL`;
   }

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { isDoneWithin } from "../tasks/wakeup.js";
 import type { ProcessRole, ServerConfig } from "./config.js";
 import { bringToVersion, reachServer, type Database, type DatabaseServer } from "./database.js";
 import type { OpenHttp } from "./http-role.js";
@@ -135,21 +135,11 @@ async function stopAll(parts: readonly Part[], logger: Logger): Promise<void> {
   if (late.length > 0) {
     logger.error(
       { parts: late },
-      "not all stopped in time; what was under way is rolled back, and done again by others",
+      "the shutdown timed out: the transactions of what did not stop are rolled back, and other workers repeat them",
     );
     process.exit(1);
   }
   if (failures.length > 0) throw failures[0];
-}
-
-async function isDoneWithin(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
-  const timer = new AbortController();
-  const late = delay(milliseconds, false, { signal: timer.signal }).catch(() => false);
-  try {
-    return await Promise.race([work.then(() => true), late]);
-  } finally {
-    timer.abort();
-  }
 }
 
 const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;

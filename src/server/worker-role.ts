@@ -1,11 +1,10 @@
+import v8 from "node:v8";
 import type { Logger } from "pino";
 import { connect } from "../db/connect.js";
-import { WorkerCounters } from "../metrics/worker-metrics.js";
-import { startCounterFlush } from "../tasks/counter-flush.js";
+import { HEAP, WorkerCounters } from "../metrics/worker-metrics.js";
 import { startDeliverer } from "../tasks/deliver/deliver.js";
 import { startRecomputer } from "../tasks/recompute/recomputer.js";
-import { startWorker, type RunningWorker, type WorkerOptions } from "../tasks/worker.js";
-import { observeHeap } from "./worker-heap.js";
+import { startCounterFlush, startWorker, type RunningWorker, type WorkerOptions } from "../tasks/worker.js";
 
 /** Plain data, so that it can be handed to a thread. */
 export interface WorkerRoleOptions {
@@ -50,28 +49,23 @@ export async function runWorkerRole(
   });
   const counters = new WorkerCounters();
   const worker = await startWorker({
-    databaseUrl: options.databaseUrl,
-    useRoles: options.useRoles,
+    ...options,
     sql,
-    settleSeconds: options.settleSeconds,
-    attemptDays: options.attemptDays,
     concurrency: CONCURRENCY,
     onRecompute: () => recomputer.wake(),
     logger,
     counters,
     ...succession,
     onStalled: (error) => {
-      logger.fatal({ err: error }, "the worker is stuck and ends, to be started again");
+      logger.fatal(
+        { err: error },
+        "the worker got no answer of the database for too long and exits, to be started again",
+      );
       process.exit(1);
     },
   });
-  const deliverer = startDeliverer({
-    sql,
-    secret: options.secret,
-    allowPrivate: options.allowPrivateWebhooks,
-    logger,
-    counters,
-  });
+  const { secret, allowPrivateWebhooks: allowPrivate } = options;
+  const deliverer = startDeliverer({ sql, secret, allowPrivate, logger, counters });
   const flush = startCounterFlush({ sql, counters, logger });
   const stopObserving = observeHeap(counters);
   return {
@@ -82,4 +76,18 @@ export async function runWorkerRole(
       await sql.end({ timeout: 5 });
     },
   };
+}
+
+/** How often the heap is looked at. */
+const LOOK_MS = 10_000;
+
+/** Observes how much of its limit the heap of this thread takes, again and again. Answers what ends that. */
+export function observeHeap(counters: WorkerCounters): () => void {
+  const look = (): void => {
+    const { used_heap_size: used, heap_size_limit: limit } = v8.getHeapStatistics();
+    counters.observe(HEAP, used / limit);
+  };
+  look();
+  const timer = setInterval(look, LOOK_MS).unref();
+  return () => clearInterval(timer);
 }

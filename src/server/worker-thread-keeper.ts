@@ -1,10 +1,35 @@
+import os from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
+import { type ResourceLimits, Worker } from "node:worker_threads";
 import type { RunningWorker } from "../tasks/worker.js";
 import type { Logger } from "./log.js";
 import { StartError } from "./start-failure.js";
-import { workerLimits } from "./worker-heap.js";
 import type { WorkerRoleOptions } from "./worker-role.js";
+
+const MIB = 1024 * 1024;
+/** More than any chunk of work needs. */
+const HEAP_MIB_MAX = 2_048;
+/** Less than this and the worker would not start. */
+const HEAP_MIB_MIN = 128;
+
+/**
+ * The limits of the worker's thread: half of the memory that there is, at most 2 GiB. A thread that reaches them ends alone, with
+ * ERR_WORKER_OUT_OF_MEMORY; without them the whole process would, or the machine begin to swap.
+ *
+ * @param memory what the process may use, in bytes
+ */
+export function workerLimits(memory: number = memoryOfProcess()): ResourceLimits {
+  const half = Math.floor(memory / 2 / MIB);
+  return { maxOldGenerationSizeMb: Math.max(HEAP_MIB_MIN, Math.min(HEAP_MIB_MAX, half)) };
+}
+
+/** What its container allows, or what the machine has. */
+function memoryOfProcess(): number {
+  const constrained = process.constrainedMemory();
+  const total = os.totalmem();
+  // Without a limit it is 0, or more than there is.
+  return constrained > 0 && constrained < total ? constrained : total;
+}
 
 /** How often the first thread is tried. */
 const STARTS_MAX = 4;
@@ -60,7 +85,7 @@ export async function startWorkerThread(
       await thread.ended;
       if (isStopping()) return;
       if (performance.now() - startedAt > SETTLED_MS) pauseMs = FIRST_PAUSE_MS;
-      logger.error({ pauseMs }, "the worker ended by itself and is started again");
+      logger.error({ pauseMs }, "the worker's thread exited unexpectedly and is started again");
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       if (isStopping()) return;
       thread = launch(thread);
@@ -86,7 +111,7 @@ function launchThread(options: Promise<WorkerRoleOptions>, workerData: WorkerThr
     (known) => worker.postMessage(known),
     () => worker.terminate(),
   );
-  worker.on("error", (error) => logger.error({ err: error }, "the worker failed"));
+  worker.on("error", (error) => logger.error({ err: error }, "an error in the worker's thread was not caught"));
   const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
   let workerId = workerData.formerWorkerId;
   const ready = new Promise<boolean>((resolve) => {

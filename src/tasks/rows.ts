@@ -33,19 +33,37 @@ export function noEffectRows(): EffectRows {
   };
 }
 
+/** Rows of one customer of which a table holds the last only, by what tells them apart: several changes of one come down to that. */
+export class LatestRows {
+  readonly blocked = new Map<string, Row<"blocked">>();
+  readonly journeys = new Map<string, Row<"journeys">>();
+  readonly memberships = new Map<string, Row<"memberships">>();
+  readonly signals = new Map<string, Row<"signals">>();
+}
+
 /** Adds what the effects of one evaluation of a customer come down to; to the logs with the customer's generation. */
 export function addEffects(
   rows: EffectRows,
-  { customerId, generation }: { customerId: string; generation: number },
+  customer: { customerId: string; generation: number },
   effects: readonly Effect[],
 ): void {
   if (effects.length === 0) return;
+  const latest = new LatestRows();
+  sortEffects(rows, latest, customer, effects);
+  rows.blocked.push(...latest.blocked.values());
+  rows.journeys.push(...latest.journeys.values());
+  rows.memberships.push(...latest.memberships.values());
+  rows.signals.push(...latest.signals.values());
+}
+
+/** The same of an evaluation that comes in parts: what its end decides is gathered in `latest`. */
+export function sortEffects(
+  rows: Omit<EffectRows, keyof LatestRows>,
+  { blocked, journeys, memberships, signals }: LatestRows,
+  { customerId, generation }: { customerId: string; generation: number },
+  effects: readonly Effect[],
+): void {
   const inLog = generation === 0 ? { customerId } : { customerId, generation };
-  // Of these a table holds the last only, so several changes of one come down to that.
-  const blocked = new Map<string, Row<"blocked">>();
-  const journeys = new Map<string, Row<"journeys">>();
-  const memberships = new Map<string, Row<"memberships">>();
-  const signals = new Map<string, Row<"signals">>();
   for (const effect of effects) {
     const { at } = effect;
     switch (effect.kind) {
@@ -94,10 +112,6 @@ export function addEffects(
       }
     }
   }
-  rows.blocked.push(...blocked.values());
-  rows.journeys.push(...journeys.values());
-  rows.memberships.push(...memberships.values());
-  rows.signals.push(...signals.values());
 }
 
 function journeyRow(customerId: string, { journey, run }: Extract<Effect, { kind: "journey" }>): Row<"journeys"> {

@@ -6,10 +6,12 @@ import type { Logger } from "pino";
 import type { Sql } from "postgres";
 import { call } from "../db/api/call.js";
 import { tick } from "../db/api/evaluation.js";
+import { addWorkerCounters } from "../db/api/monitoring.js";
 import { Models } from "../evaluation/models.js";
 import { JOBS, TICKS, type WorkerCounters } from "../metrics/worker-metrics.js";
 import { EvaluationTurns } from "./evaluate/turns.js";
 import { sweepRetention } from "./retention.js";
+import { Wakeup } from "./wakeup.js";
 
 export interface WorkerOptions {
   databaseUrl: string;
@@ -60,11 +62,9 @@ const SWEPT_RESULTS = 1_000;
 
 /** Starts the job runner and the tick of this process. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { sql, logger, settleSeconds } = options;
-  const models = new Models();
-  const counted = options.counters === undefined ? {} : { counters: options.counters };
-  let stopping = false;
-  const stop = new AbortController();
+  const { sql, logger, settleSeconds, counters } = options;
+  const stopping = new AbortController();
+  const isStopping = () => stopping.signal.aborted;
   const events: WorkerEvents = new EventEmitter();
   // graphile-worker locks jobs in the name of its pool, so that is whose heartbeat the tick writes.
   const poolId = new Promise<string>((resolve) => {
@@ -73,11 +73,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       resolve(workerPool.id);
     });
   });
-  if (options.counters !== undefined) countJobs(events, options.counters);
-  const turns = poolId.then(
-    (workerId) =>
-      new EvaluationTurns({ sql, models, settleSeconds, logger, ...counted }, { workerId, isStopping: () => stopping }),
-  );
+  if (counters !== undefined) countJobs(events, counters);
+  const evaluation = { sql, models: new Models(), settleSeconds, logger, counters };
+  const turns = poolId.then((workerId) => new EvaluationTurns(evaluation, { workerId, isStopping }));
   const pool = new pg.Pool({
     connectionString: options.databaseUrl,
     max: options.concurrency + 2,
@@ -90,7 +88,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   /** Sweeps until nothing is left, or the worker stops; the sum of what the sweeps answered. */
   const untilNothing = async (sweep: () => Promise<number>): Promise<number> => {
     let rows = 0;
-    for (let swept = -1; swept !== 0 && !stopping; rows += swept) swept = await sweep();
+    for (let swept = -1; swept !== 0 && !isStopping(); rows += swept) swept = await sweep();
     return rows;
   };
   // Before jobs are taken: what it was evaluating may be what ended it.
@@ -111,16 +109,16 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       },
       sweep_webhooks: async () => {
         const rows = await untilNothing(() => call(sql, "sweep_webhooks", options.attemptDays, SWEPT_ROWS));
-        logger.debug({ rows }, "what deleted webhooks left, and old attempts, were deleted");
+        logger.debug({ rows }, "old attempts and what belonged to deleted webhooks were deleted");
       },
       sweep_recomputes: async () => {
         const rows = await untilNothing(() => call(sql, "sweep_recomputes", SWEPT_RESULTS));
-        logger.debug({ rows }, "old results of recomputes were deleted");
+        logger.debug({ rows }, "expired results of recomputes were deleted");
       },
       sweep_retention: async () => {
-        const swept = await sweepRetention(sql, stop.signal);
+        const swept = await sweepRetention(sql, stopping.signal);
         const isSomething = swept.operations + swept.keys + swept.logs > 0;
-        logger[isSomething ? "info" : "debug"](swept, "what is older than it is kept was removed");
+        logger[isSomething ? "info" : "debug"](swept, "operations and logs past their retention were deleted");
       },
       evaluate: async (payload, { job, addJob }) => {
         const { environmentId } = payload as { environmentId: number };
@@ -131,8 +129,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const ticker = startTicker(options, await poolId);
   return {
     async stop() {
-      stopping = true;
-      stop.abort();
+      stopping.abort();
       await ticker.stop();
       await runner.stop();
       await call(sql, "sign_off", await poolId).catch((err: unknown) =>
@@ -158,7 +155,9 @@ function startTicker(options: WorkerOptions, workerId: string): RunningWorker {
         onStalled(new Error(`the database has not answered a tick for ${silenceMsMax / 1_000} s`));
       }, silenceMsMax);
       const begun = performance.now();
-      await tick(sql, workerId, settleSeconds).catch((error: unknown) => logger.error({ err: error }, "tick failed"));
+      await tick(sql, workerId, settleSeconds).catch((error: unknown) =>
+        logger.error({ err: error }, "the worker's tick failed (heartbeat, due timers); it is tried again in a second"),
+      );
       counters?.observe(TICKS, (performance.now() - begun) / 1000);
       clearTimeout(stalled);
       await delay(TICK_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
@@ -181,4 +180,45 @@ function graphileLogger(logger: Logger): GraphileLogger {
     else if (name === "warning") logger.warn(message);
     else logger.debug(message);
   });
+}
+
+interface CounterFlushOptions {
+  sql: Sql;
+  counters: WorkerCounters;
+  logger: Logger;
+  /** 10 s unless given: what a process that is killed takes with it. */
+  everyMs?: number;
+}
+
+/**
+ * Adds what a worker counts to the figures of the installation, again and again, and once more when it stops. What cannot be added is kept for
+ * the next time. Where only the answer of the database was lost it is added twice: figures of ten seconds, which nobody is billed by.
+ */
+export function startCounterFlush({ sql, counters, logger, everyMs = 10_000 }: CounterFlushOptions): RunningWorker {
+  const wakeup = new Wakeup();
+  let stopping = false;
+  const flush = async () => {
+    const rows = counters.take();
+    if (rows.length === 0) return;
+    await addWorkerCounters(sql, rows).catch((error: unknown) => {
+      counters.giveBack(rows);
+      logger.warn({ err: error }, "this worker's counters could not be stored; trying again");
+    });
+  };
+  const loop = async () => {
+    while (!stopping) {
+      await wakeup.sleep(everyMs);
+      await flush();
+    }
+  };
+  const done = loop();
+  return {
+    async stop() {
+      stopping = true;
+      wakeup.call();
+      await done;
+      // What was counted while the loop was at its last one.
+      await flush();
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
+import { codeOf } from "../db/sqlstate.js";
 
 /** Azure's metadata and platform endpoint: the one such address that lies in public space. */
 const PLATFORM_ADDRESSES = new Set(["168.63.129.16"]);
@@ -119,8 +120,4 @@ function systemLookup(hostname: string): Promise<ResolvedAddress[]> {
 
 function addressesOf(result: PromiseSettledResult<string[]>, family: 4 | 6): ResolvedAddress[] {
   return result.status === "fulfilled" ? result.value.map((address) => ({ address, family })) : [];
-}
-
-function codeOf(error: unknown): string | undefined {
-  return (error as { code?: string }).code;
 }

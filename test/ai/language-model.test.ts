@@ -126,16 +126,16 @@ describe("fails in words of its own where the provider", () => {
     [
       "answers a page",
       (_, response) => void response.writeHead(200, { "Content-Type": "text/html" }).end("<html>"),
-      { message: "Its answer broke off." },
+      { message: "Its response ended early." },
     ],
-    ["answers no JSON", streams("data: {nonsense\n\n"), { message: "It does not speak the protocol." }],
+    ["answers no JSON", streams("data: {nonsense\n\n"), { message: "Its response does not follow the protocol." }],
     [
       "answers JSON of another shape",
       streams('data: [1, "x"]\n\n', 'data: {"choices": 7}\n\n'),
-      { message: "Its answer broke off." },
+      { message: "Its response ended early." },
     ],
     ["answers nothing", streams(chunk(null, "stop")), { message: "Its answer is empty." }],
-    ["breaks off in the middle", streams(chunk("Half of")), { message: "Its answer broke off." }],
+    ["breaks off in the middle", streams(chunk("Half of")), { message: "Its response ended early." }],
     [
       "cuts the connection",
       (_, response) => {
@@ -203,7 +203,7 @@ describe("fails in words of its own where the provider", () => {
   it("writes a text without end", async () => {
     const text = "x".repeat(8192);
     const model = await modelThat(streams(...Array.from({ length: 20 }, () => chunk(text))));
-    expect(await failureOf(ask(model))).toMatchObject({ message: "Its answer has no end." });
+    expect(await failureOf(ask(model))).toMatchObject({ message: "Its response is too long." });
   });
 
   it("sends a line without end", async () => {

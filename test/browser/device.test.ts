@@ -142,7 +142,7 @@ describe("the pages", () => {
     await page.getByLabel("Code").fill("BCDF-GHJK");
     await button("Continue").click();
     expect(await page.getByLabel("Code").getAttribute("aria-invalid")).toBe("true");
-    expect(await page.getByRole("alert").innerText()).toContain("Nothing asks to be signed in under this code.");
+    expect(await page.getByRole("alert").innerText()).toContain("No device is waiting with this code.");
     await look("device-unknown");
 
     await page.getByLabel("Code").fill(asked.user_code);

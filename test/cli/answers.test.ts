@@ -42,8 +42,8 @@ describe("a failure is one line that says what to do", () => {
     ],
     [
       "an operation that the service does not know",
-      error("NOT_FOUND", "There is nothing at this address.", 404),
-      `[UNEXPECTED_ANSWER]: <service> answered 404 with "There is nothing at this address.", ${UNEXPECTED}${CHECK}`,
+      error("NOT_FOUND", "There is no such path.", 404),
+      `[UNEXPECTED_ANSWER]: <service> answered 404 with "There is no such path.", ${UNEXPECTED}${CHECK}`,
     ],
     [
       "an expired session",
@@ -91,7 +91,7 @@ describe("a failure is one line that says what to do", () => {
     expect((await svc(["whoami"], { at: url })).stderr).toContain("cannot be reached (connection closed). Start");
     const secure = (await cannedServer(EXPIRED)).url.replace("http:", "https:");
     expect((await svc(["whoami"], { at: secure })).stderr).toBe(
-      "error [SERVICE_UNREACHABLE]: <service> cannot be reached (no TLS there). Begin its address with http:// in SVC_API_URL.\n",
+      "error [SERVICE_UNREACHABLE]: <service> cannot be reached (that port does not speak TLS). Begin its address with http:// in SVC_API_URL.\n",
     );
   });
 });

@@ -4,7 +4,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 
-import { namesWithValue, places, typed } from "../../src/cli/commands/completion/words.js";
+import { namesWithValue, places, typed } from "../../src/cli/commands/completion/script.js";
 import { commands, nouns } from "../../src/cli/core/registry.js";
 import { project } from "../dsl-compiler/project.js";
 import { svc } from "./support/run-svc.js";

@@ -32,7 +32,7 @@ const MISTAKEN: Record<string, string> = {
   "init --existing": "--existing needs --slug. Say which project it is.",
   "keys create": "Missing --name. See `svc keys create --help`.",
   "keys rotate key_1 --grace soon": `--grace is "soon". ${DURATION}.`,
-  recompute: "It is not said what to recompute. Give one of --customer <id>, --all and --from <dry run>.",
+  recompute: "Nothing to recompute is given. Give one of --customer <id>, --all and --from <dry run>.",
   "recompute --customer c --all":
     "--customer and --all exclude each other. Give one of --customer <id>, --all and --from <dry run>.",
   "recompute --all --from rec_1":
@@ -55,7 +55,7 @@ const MISTAKEN: Record<string, string> = {
   "webhooks resend whk_1 --since 2h --status lost":
     '--status is "lost". Give one of: failed, missing, pending, delivered.',
   "webhooks rotate-secret whk_1 --grace 12": `--grace is "12". ${DURATION}.`,
-  "webhooks update whk_1": "It is not said what to change. See `svc webhooks update --help`.",
+  "webhooks update whk_1": "No change is given. See `svc webhooks update --help`.",
   "webhooks update whk_1 --enable --disable": "--disable and --enable exclude each other. Give one of them.",
 };
 

@@ -74,7 +74,7 @@ describe("waiting for the approval", () => {
 
 describe("it is not begun", () => {
   test("where the service has no sign-in for programs", async () => {
-    const begin = json({ error: { code: "NOT_FOUND", message: "There is nothing at this address." } }, 404);
+    const begin = json({ error: { code: "NOT_FOUND", message: "There is no such path." } }, 404);
     expect((await login({ begin })).stderr).toMatchInlineSnapshot(`
       "error [UNEXPECTED_ANSWER]: <service> answered 404 with JSON of another shape, not as this version of svc expects. Check that SVC_API_URL is the address of the service, and that svc is of the same version.
       "

@@ -4,7 +4,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { typesOf } from "../../src/cli/commands/types/source.js";
+import { typesOf } from "../../src/cli/commands/types/types.js";
 import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
 import { project } from "../dsl-compiler/project.js";
 import { type Actor, type Service, startService } from "../support/service.js";

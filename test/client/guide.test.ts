@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { afterAll, expect, it } from "vitest";
-import { typesOf } from "../../src/cli/commands/types/source.js";
+import { typesOf } from "../../src/cli/commands/types/types.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
 import { project } from "../dsl-compiler/project.js";
 import { startIngest } from "../http/ingest/fixture.js";

@@ -141,7 +141,7 @@ describe("a project of one table and one function", () => {
     await release();
     expect(await migrated).toMatchObject({ migrations: ["000002.sql"] });
     expect(waits[0]).toBe(
-      "the migration gives way to who holds a lock, and tries again: migrations/committed: canceling statement due to lock timeout (55P03)",
+      "the migration waits for a lock that another session holds, and tries again: migrations/committed: canceling statement due to lock timeout (55P03)",
     );
     expect(await database.sql`select id, name from things`).toEqual([{ id: 1, name: null }]);
   });

@@ -128,7 +128,7 @@ it("a request that cannot be served is one warning with the reason", async () =>
       level: "warn",
       status: 503,
       code: "SERVICE_UNAVAILABLE",
-      msg: "the request could not be served",
+      msg: "the request failed: something that it needs is unavailable or overloaded",
     }),
   ]);
 });
@@ -143,7 +143,7 @@ it("a provider of language models that is away is one warning too", async () => 
       status: 502,
       code: "AI_UNAVAILABLE",
       reason: "It cannot be reached, or its answer broke off.",
-      msg: "the request could not be served",
+      msg: "the request failed: something that it needs is unavailable or overloaded",
     }),
   ]);
 });

@@ -7,11 +7,12 @@ import { tick } from "../../src/db/api/evaluation.js";
 import { renderInstallation } from "../../src/metrics/installation.js";
 import { ATTEMPTS, EVALUATED, EVALUATION_DELAY, WorkerCounters } from "../../src/metrics/worker-metrics.js";
 import { runWorkerRole } from "../../src/server/worker-role.js";
-import { startCounterFlush } from "../../src/tasks/counter-flush.js";
+import { startCounterFlush } from "../../src/tasks/worker.js";
 import { runLog } from "../support/run-log.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { createEnvironment, createWebhook, emit } from "../webhooks/support/fixtures.js";
 import { readSamples } from "./support/observed.js";
+import { waitingForLock } from "../support/locks.js";
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -219,15 +220,12 @@ describe("what workers count", () => {
   it("is written down when a worker stops, also what it counted while it was writing", async () => {
     const counters = new WorkerCounters();
     const sql = connect(db.url, { max: 1, applicationName: "svc test flush" });
-    const blocked = () => db.sql`
-      select from pg_stat_activity
-      where datname = current_database() and application_name = 'svc test flush' and wait_event_type = 'Lock'`;
     let stopped: Promise<void> | undefined;
     await db.sql.begin(async (tx) => {
       await tx`lock table svc.worker_counters in access exclusive mode`;
       counters.count(EVALUATED, [], 5);
       const flush = startCounterFlush({ sql, counters, logger: runLog(), everyMs: 1 });
-      await expect.poll(async () => (await blocked()).length).toBe(1);
+      await expect.poll(() => waitingForLock(db.sql, "svc test flush")).toBe(1);
       counters.count(EVALUATED, [], 2);
       stopped = flush.stop();
     });

@@ -25,7 +25,7 @@ it.each([
   expect(await service.ended).toBe(1);
   const log = await readFile(path.join(inject("logs"), `service-${service.pid}-${process.pid}.log`), "utf8");
   expect(log).not.toContain(QUOTED);
-  const message = fail.includes("detail") ? "what was thrown is no error but a string" : "a row was refused";
+  const message = fail.includes("detail") ? "what was thrown is not an Error but a string" : "a row was refused";
   // Another thread may write a line of its own before the process is gone.
   const fatal = linesOf(log).filter(({ level }) => level === "fatal");
   expect(fatal).toMatchObject([

@@ -118,7 +118,7 @@ describe("svc-server doctor, pointed at the wrong thing,", () => {
       const asReader = Object.assign(new URL(url), { username: user, password: "x" });
       expect(await doctor(asReader.href)).toEqual(
         refused(
-          `the user ${user} may not look at this (permission denied for schema svc_api); name the user that migrates the database in DATABASE_URL`,
+          `the user ${user} may not read the service's tables (permission denied for schema svc_api); name the user that migrates the database in DATABASE_URL`,
         ),
       );
     } finally {

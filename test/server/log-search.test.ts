@@ -21,6 +21,7 @@ it.each([
   ["a webhook secret", '{"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}'],
   ["a bearer token", '{"msg":"sent Bearer abcdefghijklmnopqrstuvwxyz"}'],
   ["an e-mail address", '{"msg":"ada@example.com signed in"}'],
+  ["a customer's id", '{"msg":"Customer \\"c1\\": its row cannot be written"}'],
   ["a password in a URL", '{"msg":"cannot reach postgres://svc:hunter2@localhost/svc"}'],
 ])("the search finds %s, with file and line", async (what, text) => {
   const logs = await directory();

@@ -65,7 +65,7 @@ it("with one that refuses, the log warns without the link", async () => {
   expect(mailed).toBe(false);
   expect(lines).toMatchObject([
     {
-      msg: "a link could not be mailed; whoever asked for it has it",
+      msg: "the mail with a link was not sent; the API answered the link to whoever made it",
       requestId: "req",
       reason: expect.stringContaining("Message failed: 554") as unknown,
     },

@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
 import { WorkerCounters } from "../../src/metrics/worker-metrics.js";
-import { observeHeap, workerLimits } from "../../src/server/worker-heap.js";
+import { observeHeap } from "../../src/server/worker-role.js";
+import { workerLimits } from "../../src/server/worker-thread-keeper.js";
 
 const GIB = 1024 ** 3;
 

@@ -1,9 +1,8 @@
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { expect } from "vitest";
-import { AdministrativeEndpoints, type Declaration } from "../../src/http/openapi/administrative.js";
-import { errorEnvelope, RefusalResponses } from "../../src/http/openapi/refusals.js";
-import { Schemas } from "../../src/http/openapi/parameters.js";
+import { type Declaration, refusalsOf } from "../../src/http/openapi/administrative.js";
+import { errorEnvelope } from "../../src/http/openapi/refusals.js";
 import type { Route } from "../../src/http/route.js";
 
 const compiled = new Map<TSchema, ReturnType<typeof Compile>>();
@@ -11,7 +10,6 @@ const compiled = new Map<TSchema, ReturnType<typeof Compile>>();
 /** Holds answers of the administrative API against what its routes declare, and the OpenAPI document says. */
 export class DeclaredAnswers {
   readonly #routes: { pattern: RegExp; declaration: Declaration }[];
-  readonly #endpoints: AdministrativeEndpoints;
 
   constructor(routes: readonly Route[]) {
     this.#routes = routes
@@ -20,8 +18,6 @@ export class DeclaredAnswers {
         pattern: new RegExp(`^${declaration.path.replace(/:\w+/g, "[^/]+")}$`),
         declaration,
       }));
-    const schemas = new Schemas();
-    this.#endpoints = new AdministrativeEndpoints(schemas, new RefusalResponses(schemas));
   }
 
   /** Fails the test where a route of the administrative API answers what it does not declare. */
@@ -38,7 +34,7 @@ export class DeclaredAnswers {
     } else {
       conforms(errorEnvelope, body, name);
       const { code } = (body as { error: { code: string } }).error;
-      const declared = this.#endpoints.refusalsOf(declaration)[status] ?? [];
+      const declared = refusalsOf(declaration)[status] ?? [];
       expect(declared, `${name} ${code}, which its \`refusals\` do not declare`).toContain(code);
     }
   }

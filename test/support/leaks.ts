@@ -17,6 +17,7 @@ const SECRETS: readonly (readonly [what: string, pattern: RegExp])[] = [
   ["a webhook secret", /\bwhsec_[A-Za-z0-9+/=]{20,}/],
   ["a bearer token", /\bBearer [A-Za-z0-9._~+/=-]{20,}/i],
   ["an e-mail address", /[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.(?:example|com)\b/],
+  ["a customer's id", /\bCustomer \\"/],
   ["a password in a URL", /\b(?:postgres(?:ql)?|smtps?):\/\/[^:@/\s"]*:(?!\[redacted\])[^@\s"]+@/],
 ];
 

@@ -1,6 +1,11 @@
+import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
+import { ingestBatch } from "../../src/db/api/ingestion.js";
+import { Models } from "../../src/evaluation/models.js";
+import { EvaluationTurns } from "../../src/tasks/evaluate/turns.js";
 import { count, happened, inactiveFor, snapshotOf } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
+import { runLog } from "../support/run-log.js";
 import { TestEnvironment, type TestOperation } from "./support/environment.js";
 
 const MODEL = snapshotOf({
@@ -118,4 +123,32 @@ it("a customer who is held while more of its operations wait than are looked at 
   });
   await environment.evaluate({ at: AT });
   expect(await environment.pending()).toEqual([]);
+});
+
+it("a look that came before a call had committed is repeated in a moment: the call may have relied on the job that looked", async () => {
+  const environment = await TestEnvironment.create(db.sql, MODEL);
+  const { environmentId, keyHash } = environment;
+  const dependencies = { sql: db.sql, models: new Models(), settleSeconds: 30, logger: runLog() };
+  const turns = new EvaluationTurns(dependencies, { workerId: "w", isStopping: () => false });
+  const addJob = () => Promise.reject(new Error("no job is due at once"));
+  const look = () => turns.take({ environmentId, isRetry: false, addJob });
+  const jobs = () => db.sql<{ waits: boolean }[]>`
+    select run_at > created_at as waits from graphile_worker._private_jobs
+    where (payload ->> 'environmentId')::integer = ${environmentId} order by id`;
+  await environment.ingest(logins(["first"]));
+
+  const caller = await db.sql.reserve();
+  await caller`begin`;
+  const body = JSON.stringify({ events: [{ type: "track", customerId: "second", event: "login" }] });
+  await ingestBatch(caller, { keyHash, batchId: randomUUID(), repeated: false }, body);
+  expect(await jobs(), "only the first call's").toEqual([{ waits: false }]);
+  await look();
+  await caller`commit`;
+  caller.release();
+  expect(await jobs()).toEqual([{ waits: false }, { waits: true }]);
+
+  await db.sql`delete from graphile_worker._private_jobs`;
+  await look();
+  expect(await environment.pending()).toEqual([]);
+  expect(await jobs()).toEqual([]);
 });

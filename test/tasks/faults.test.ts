@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, expect, it } from "vitest";
-import { applyEvaluation, beginEvaluation } from "../../src/db/api/evaluation.js";
+import { call } from "../../src/db/api/call.js";
 import { connect } from "../../src/db/connect.js";
 import { happened, inactiveFor, snapshotOf, trait } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
@@ -156,14 +156,9 @@ it("one transaction may write more emissions than an outbox row holds", async ()
     causeId: null,
   } as const;
   await db.sql.begin(async (tx) => {
-    const input = await beginEvaluation(
-      tx,
-      environment.environmentId,
-      { customers: 1, operations: 1 },
-      0,
-      Date.parse(AT),
-    );
-    await applyEvaluation(tx, environment.environmentId, input, {
+    const limits = { customers: 1, operations: 1 };
+    const input = await call(tx, "begin_evaluation", environment.environmentId, limits, 0, new Date(AT));
+    await call(tx, "apply_evaluation", environment.environmentId, input, {
       ...NOTHING,
       emissions: Array.from({ length: 70_000 }, () => emission),
     });
@@ -188,14 +183,15 @@ it("what is left of an evaluation whose connection died changes nothing, on what
   let seqs: number[] = [];
   let refused: unknown;
   const lost = pool.begin(async (tx) => {
-    const input = await beginEvaluation(tx, environment.environmentId, limits, 0, Date.parse(AT));
+    const input = await call(tx, "begin_evaluation", environment.environmentId, limits, 0, new Date(AT));
     seqs = (await db.sql<{ seq: string }[]>`select seq from svc.inbox`).map(({ seq }) => Number(seq));
     const [{ pid }] = await tx<[{ pid: number }]>`select pg_backend_pid() as pid`;
     await db.sql`select pg_terminate_backend(${pid})`;
     await dead;
     // Another transaction has the pool's connection by now.
     const consumed = [{ customerId: "c", seqs }];
-    await applyEvaluation(tx, environment.environmentId, input, { ...NOTHING, consumed }).catch((error: unknown) => {
+    const written = call(tx, "apply_evaluation", environment.environmentId, input, { ...NOTHING, consumed });
+    await written.catch((error: unknown) => {
       refused = error;
       throw error;
     });

@@ -21,6 +21,9 @@ const RUNS = propertyRuns(40);
 /** The engine takes more than may be deployed. */
 const valid = snapshot.filter((one) => parseSnapshot(declared(one)).ok);
 const CUSTOMERS = ["a", "b"];
+const cases = fc.tuple(valid, valid, operations, fc.boolean());
+/** In these there is all that must be covered, whatever the others are. */
+const COVERING = fc.sample(cases, { seed: 2, numRuns: 3 });
 
 it(
   "a recompute leaves what a replay in the engine says, a dry run tells it before, and a second one changes nothing",
@@ -28,7 +31,7 @@ it(
   async () => {
     const coverage = new Coverage();
     await fc.assert(
-      fc.asyncProperty(valid, valid, operations, fc.boolean(), async (first, second, sequence, changes) => {
+      fc.asyncProperty(cases, async ([first, second, sequence, changes]) => {
         if (sequence.length === 0) return;
         const environment = await TestEnvironment.create(db.sql, first);
         const sent = sequence.map(testOperation);
@@ -99,7 +102,7 @@ it(
         const twice = await everything(environment);
         expect(twice).toEqual(after);
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, examples: COVERING.map((one) => [one]) },
     );
     console.log(`recompute: ${coverage.toString()}`);
     for (const name of ["lifecycle changes", "segments change", "expiration"])

@@ -1,8 +1,7 @@
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { Models } from "../../src/evaluation/models.js";
-import { evaluateEnvironment } from "../../src/tasks/evaluate/evaluate-environment.js";
-import { tryEvaluation } from "../../src/tasks/evaluate/trial.js";
+import { evaluateEnvironment, tryEvaluation } from "../../src/tasks/evaluate/evaluate-environment.js";
 import { happened, snapshotOf } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
 import { runLog } from "../support/run-log.js";

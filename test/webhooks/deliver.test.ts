@@ -245,7 +245,7 @@ test("a secret sealed with another SVC_SECRET is a failed attempt that says so",
   await deliverOne(environment, { secret: "another secret", logger });
   expect(target.requests).toEqual([]);
   expect((await attemptsOf(sql, webhookId))[0]!.error).toContain("SVC_SECRET");
-  expect(lines.filter((line) => line.includes("made with another SVC_SECRET"))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes("sealed with another SVC_SECRET"))).toHaveLength(1);
 });
 
 test("during a rotation a previous secret that does not open any more keeps nothing from being delivered", async () => {

@@ -293,6 +293,6 @@ describe("the recorder of a worker", () => {
     const recorder = new AttemptRecorder(sql, log);
     await Promise.all([recorder.record({ ...refused!, attemptedAt: "never" }), recorder.record(other!)]);
     expect((await deliveriesOf(sql, webhookId)).map(({ attempts: made }) => made)).toEqual([0, 1]);
-    expect(lines).toMatchObject([{ msg: "the database refuses the record of an attempt to deliver" }]);
+    expect(lines).toMatchObject([{ msg: "the database rejected an attempt at a delivery, which is made again" }]);
   });
 });

@@ -119,8 +119,11 @@ begin
   end if;
 
   _locked := _locked || coalesce(_due, '{}');
-  if take_customers.slot = 2 and _locked = '{}' and _waiting is not null then
-    -- They may be new, and who holds the first slot may have looked before they came.
+  -- Who is waiting may be new, and who holds the first slot may have looked before they came.
+  if _locked = '{}' and (
+    _waiting is not null and take_customers.slot = 2
+    or _waiting is null and svc.may_have_missed_operations(take_customers.environment_id)
+  ) then
     return json_build_object('busy', true, 'customers', '[]'::json);
   end if;
   return svc.evaluation_input(

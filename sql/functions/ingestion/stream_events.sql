@@ -34,9 +34,7 @@ begin
   if stream_events.after is null then
     return json_build_object('events', '[]'::json, 'position', _end::text, 'more', false);
   end if;
-  _after := least(
-    stream_events.after, coalesce(pg_sequence_last_value(svc.batch_seq(_environment.environment_id)), 0) * 1024 + 1023
-  );
+  _after := least(stream_events.after, svc.issued_through(_environment.environment_id));
   _end := greatest(_end, _after);
 
   select e.event_seq into _read_through

@@ -1,41 +1,33 @@
 // What the service answers, by the schemas that it publishes. These are types alone: nothing of the server is loaded for them.
 import type { Static } from "typebox";
 
+import type { Explanation } from "../../engine/conditions/leaf.js";
+import type * as config from "../../http/admin/config-versions.js";
+import type * as customers from "../../http/admin/customers.js";
+import type * as deliveries from "../../http/admin/deliveries.js";
 import type { finding, violation } from "../../http/admin/diagnostics.js";
 import type { event } from "../../http/admin/events.js";
 import type { customerExplanation, healthExplanation } from "../../http/admin/explanations.js";
-import type { journey } from "../../http/admin/journeys.js";
 import type { changedKey, createdKey, key, rotatedKey } from "../../http/admin/keys.js";
 import type { organization } from "../../http/admin/organization/organizations.js";
 import type { createdProject, overview, project } from "../../http/admin/projects.js";
 import type { difference, preview, recompute } from "../../http/admin/recomputes.js";
 import type { ruleExecution } from "../../http/admin/rule-executions.js";
-import type * as config from "../../http/admin/schemas-config.js";
-import type * as customers from "../../http/admin/schemas-customer.js";
-import type * as webhooks from "../../http/admin/schemas-webhook.js";
-import type { segmentMember, statistics } from "../../http/admin/segments.js";
+import type * as webhooks from "../../http/admin/webhooks.js";
 
 export type CustomerState = Static<typeof customers.customerState>;
 export type ListedCustomer = Static<typeof customers.listedCustomer>;
 export type Backlog = Static<typeof customers.backlog>;
 export type Emission = Static<typeof customers.emission>;
-export type Journey = Static<typeof journey>;
-export type SegmentMember = Static<typeof segmentMember>;
-export type SegmentStatistics = Static<typeof statistics>;
+export type Journey = Static<typeof customers.journey>;
+export type SegmentMember = Static<typeof customers.segmentMember>;
+export type SegmentStatistics = Static<typeof customers.statistics>;
 export type Event = Static<typeof event>;
 export type RuleExecution = Static<typeof ruleExecution>;
 
-/** Why a condition holds or not: a tree, as the condition is one. The schema says no more of it than that. */
-export interface Explanation {
-  kind: string;
-  text: string;
-  expected: unknown;
-  actual: unknown;
-  met: boolean;
-  missing: unknown;
-  flipsAt: string | null;
-  conditions?: Explanation[];
-}
+export type { Explanation };
+
+/** What the schema says no more of than that it is a tree of conditions. */
 interface ExplainedParts {
   lifecycle: { state: string | null; transitions: { to: string; condition: Explanation }[] } | null;
   journeys: {
@@ -91,5 +83,5 @@ export type WebhookDetail = Static<typeof webhooks.webhookDetail>;
 export type CreatedWebhook = Static<typeof webhooks.createdWebhook>;
 export type RotatedWebhook = Static<typeof webhooks.rotatedWebhook>;
 export type WebhookTest = Static<typeof webhooks.webhookTest>;
-export type Delivery = Static<typeof webhooks.delivery>;
-export type ResentDeliveries = Static<typeof webhooks.resent>;
+export type Delivery = Static<typeof deliveries.delivery>;
+export type ResentDeliveries = Static<typeof deliveries.resent>;

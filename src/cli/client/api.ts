@@ -39,7 +39,7 @@ interface Request extends Omit<Sent, "query"> {
   headers: Record<string, string>;
 }
 
-interface StreamOptions {
+export interface StreamOptions {
   /** The media type that is expected. */
   type: string;
   headers?: Record<string, string>;

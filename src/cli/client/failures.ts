@@ -13,15 +13,15 @@ const UNTRUSTED = "its certificate is not trusted";
 const NETWORK_FAILURES: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
   ECONNRESET: "connection closed",
-  EHOSTUNREACH: "no way to that host",
+  EHOSTUNREACH: "no route to that host",
   ENETUNREACH: "no network",
   ENOTFOUND: "unknown host",
   EAI_AGAIN: "unknown host",
   ETIMEDOUT: "no answer in time",
-  HPE_INVALID_CONSTANT: "no HTTP there",
-  EPROTO: "no TLS there",
-  ERR_SSL_WRONG_VERSION_NUMBER: "no TLS there",
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: "no TLS there",
+  HPE_INVALID_CONSTANT: "that port does not speak HTTP",
+  EPROTO: "that port does not speak TLS",
+  ERR_SSL_WRONG_VERSION_NUMBER: "that port does not speak TLS",
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: "that port does not speak TLS",
   DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
   SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
@@ -32,7 +32,7 @@ const NETWORK_FAILURES: Readonly<Record<string, string>> = {
 
 /** What to do where starting the service does not help. */
 const NETWORK_FIXES: Readonly<Record<string, string>> = {
-  "no TLS there": "begin its address with http:// in SVC_API_URL",
+  "that port does not speak TLS": "begin its address with http:// in SVC_API_URL",
   [UNTRUSTED]: "name the file of the authority that signed it in NODE_EXTRA_CA_CERTS",
   "its certificate has expired": "renew the service's certificate",
   "its certificate is another host's": "set SVC_API_URL to the name that its certificate is for",
@@ -145,12 +145,9 @@ export function refusal(
   if (code === "NOT_FOUND" || code === "METHOD_NOT_ALLOWED") return unexpected(base, status, `"${printable(message)}"`);
   const fix = FIXES[code] ?? advice;
   const told = typeof fix === "function" ? fix(as()) : fix;
-  return new UserError(code, message, told, code === "CONFIG_WARNINGS" ? warningsIn(rest) : rest);
-}
-
-/** The service's warnings, told apart from its errors. */
-function warningsIn({ diagnostics, ...rest }: ErrorDetails): ErrorDetails {
-  return { ...rest, ...(diagnostics && { diagnostics: asWarnings(diagnostics) }) };
+  const { diagnostics } = rest as ErrorDetails;
+  const isWarned = code === "CONFIG_WARNINGS" && diagnostics !== undefined;
+  return new UserError(code, message, told, isWarned ? { ...rest, diagnostics: asWarnings(diagnostics) } : rest);
 }
 
 /** What the service warns of: it has no word for it, because an answer's diagnostics are all of one kind. */

@@ -38,31 +38,50 @@ export function pauseAfter(looks: number): number {
   return Math.min(PAUSE_MS_FIRST * 1.3 ** looks, PAUSE_MS_MAX);
 }
 
+/** What of a list to read, and how much. */
+export interface ListQuery extends Query {
+  limit: number;
+  /** Where a part read before ended. */
+  cursor?: string | undefined;
+}
+
+/** Members that an answer has beside those of a page. */
+type Members<More> = readonly (keyof More & string)[];
+
+interface Reading<More> {
+  members?: Members<More>;
+  signal?: AbortSignal | undefined;
+  /** Of which pages to try again for a while what fails and may pass; of none unless given. */
+  patient?: "all" | "later";
+}
+
 /**
- * Reads a list page by page, to its end or as far as whoever reads it wants.
- *
- * @param options how many items a page has at most, and whether to try again for a while what fails and may pass
+ * Reads a list page by page, until there is as much as asked for, or it ends, or whoever reads it has enough: pages may be short, even empty,
+ * and go on all the same.
  */
-export async function* readAll<Row>(
+export async function* readAll<Row, More extends object = object>(
   api: Api,
   path: ApiPath,
-  { pageLength = PAGE, signal, patient = false }: { pageLength?: number; signal?: AbortSignal; patient?: boolean } = {},
-): AsyncGenerator<ApiAnswer<ListPage<Row>>> {
-  let cursor: string | undefined;
+  { limit = Infinity, cursor, ...query }: Partial<ListQuery> = {},
+  { members = [], signal, patient }: Reading<More> = {},
+): AsyncGenerator<ApiAnswer<ListPage<Row> & More>> {
+  let count = 0;
+  let from = cursor;
   do {
-    const asked = { limit: pageLength, cursor };
-    const read = () => api.get<ListPage<Row>>(path, ["data", "nextCursor"], asked, signal);
-    const page = await (patient ? retryTransient(read) : read());
+    const asked = { ...query, limit: Math.min(limit - count, PAGE), cursor: from };
+    const read = () => api.get<ListPage<Row> & More>(path, ["data", "nextCursor", ...members], asked, signal);
+    const isPatient = patient === "all" || (patient === "later" && from !== cursor);
+    const page = await (isPatient ? retryTransient(read) : read());
     yield page;
-    cursor = page.data.nextCursor ?? undefined;
-  } while (cursor !== undefined);
+    count += page.data.data.length;
+    from = page.data.nextCursor ?? undefined;
+  } while (from !== undefined && count < limit);
 }
 
 /** The organizations that a token is good for, all of them. */
 export async function organizationsOf(api: Api, signal?: AbortSignal): Promise<Organization[]> {
   const all: Organization[] = [];
-  for await (const { data } of readAll<Organization>(api, "/organizations", { ...(signal && { signal }) }))
-    all.push(...data.data);
+  for await (const { data } of readAll<Organization>(api, "/organizations", {}, { signal })) all.push(...data.data);
   return all;
 }
 
@@ -71,15 +90,8 @@ export function listed(organizations: readonly Organization[]): string {
   return organizations.map(({ id, slug }) => printable(`${slug} (${id})`)).join(", ");
 }
 
-/** What of a list to read, and how much. */
-export interface ListQuery extends Query {
-  limit: number;
-  /** Where a part read before ended. */
-  cursor?: string | undefined;
-}
-
 /**
- * Reads a list page by page until there is as much as asked for, or it ends: pages may be short, even empty, and go on all the same.
+ * Reads a list as `readAll` does.
  *
  * @param members that the answer has beside the page's; they are those of the first page
  * @returns the pages as one, in its text too
@@ -87,32 +99,17 @@ export interface ListQuery extends Query {
 export async function readList<Row, More extends object = object>(
   api: Api,
   path: ApiPath,
-  { limit, cursor, ...query }: ListQuery,
-  members: readonly (keyof More & string)[] = [],
+  query: ListQuery,
+  members: Members<More> = [],
 ): Promise<ApiAnswer<ListPage<Row> & More>> {
-  const read = (most: number, from: string | undefined) => {
-    const asked = { ...query, limit: Math.min(most, PAGE), cursor: from };
-    return api.get<ListPage<Row> & More>(path, ["data", "nextCursor", ...members], asked);
-  };
-  const first = await read(limit, cursor);
-  const pages = [first];
-  let count = first.data.data.length;
-  let next = first.data.nextCursor;
-  while (next !== null && count < limit) {
-    const from = next;
-    const page = await retryTransient(() => read(limit - count, from));
-    pages.push(page);
-    count += page.data.data.length;
-    next = page.data.nextCursor;
-  }
-  return pages.length === 1 ? first : joined(first, pages, next);
+  const pages: ApiAnswer<ListPage<Row> & More>[] = [];
+  for await (const page of readAll<Row, More>(api, path, query, { members, patient: "later" })) pages.push(page);
+  const first = pages[0]!;
+  return pages.length === 1 ? first : joined(first, pages);
 }
 
-function joined<T extends ListPage<unknown>>(
-  first: ApiAnswer<T>,
-  pages: readonly ApiAnswer<T>[],
-  nextCursor: string | null,
-) {
+function joined<T extends ListPage<unknown>>(first: ApiAnswer<T>, pages: readonly ApiAnswer<T>[]): ApiAnswer<T> {
+  const { nextCursor } = pages.at(-1)!.data;
   const items = pages.flatMap(({ text }) => elementTexts(memberTexts(text).get("data") ?? "[]"));
   const members = new Map(memberTexts(first.text));
   members.set("data", `[${items.join(",")}]`).set("nextCursor", JSON.stringify(nextCursor));

@@ -1,17 +1,23 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 
+import type { Api, ApiPath, Query, StreamOptions } from "./api.js";
+
 /**
- * The messages of a stream of server-sent events.
+ * The messages of a stream of server-sent events, until the service or the signal ends it.
  *
- * @param onSilence is called where nothing comes for so long that the connection must be dead; it has to end `chunks`
+ * @param silentMsMax where nothing comes for so long the connection must be dead, and ends with an error
  */
 export async function* messagesOf(
-  chunks: AsyncIterable<Uint8Array>,
-  silentMsMax: number,
-  onSilence: () => void,
+  api: Api,
+  path: ApiPath,
+  query: Query,
+  { silentMsMax, signal, ...options }: Omit<StreamOptions, "type"> & { silentMsMax: number; signal: AbortSignal },
 ): AsyncGenerator<EventSourceMessage> {
-  const listen = () => setTimeout(onSilence, silentMsMax);
-  let timer = listen();
+  const silence = new AbortController();
+  const end = () => silence.abort(new Error(`nothing came for ${silentMsMax / 1000} seconds`));
+  const signals = AbortSignal.any([signal, silence.signal]);
+  const chunks = await api.stream(path, query, { ...options, type: "text/event-stream", signal: signals });
+  let timer = setTimeout(end, silentMsMax);
   try {
     const messages: EventSourceMessage[] = [];
     const parser = createParser({ onEvent: (message) => messages.push(message) });
@@ -21,7 +27,7 @@ export async function* messagesOf(
       clearTimeout(timer);
       parser.feed(decoder.decode(chunk, { stream: true }));
       yield* messages.splice(0);
-      timer = listen();
+      timer = setTimeout(end, silentMsMax);
     }
   } finally {
     clearTimeout(timer);

@@ -16,7 +16,6 @@ export interface Session {
   email: string;
 }
 
-type Sessions = Readonly<Record<string, Session>>;
 type Entries = Readonly<Record<string, unknown>>;
 
 const SIGN_IN = "`svc auth login`";
@@ -37,18 +36,19 @@ export class SessionStore {
   }
 
   /**
-   * The sessions by the address of their service.
+   * The addresses of the services with a session.
    *
    * @throws {UserError} SESSION_FILE_INVALID for a file that cannot be read, that others can read, or that holds something else.
    */
-  all(): Sessions {
-    return goodOf(this.#entries());
+  services(): string[] {
+    const sessions = Object.entries(this.#entries()).filter(([, entry]) => isSession(entry));
+    return sessions.map(([apiUrl]) => apiUrl);
   }
 
   /**
    * The session for a service; undefined where there is none.
    *
-   * @throws {UserError} SESSION_FILE_INVALID as `all` does, and where this one is not as it was written.
+   * @throws {UserError} SESSION_FILE_INVALID as `services` does, and where this one is not as it was written.
    */
   of(apiUrl: string): Session | undefined {
     const entry = this.#entries()[apiUrl];
@@ -56,9 +56,10 @@ export class SessionStore {
     throw invalid(`the session for ${apiUrl} in ${this.file} is not as svc wrote it`, WRITES_ANEW);
   }
 
-  /** The sessions, as `all` gives them; none where the file is to be replaced for what it holds or for who may read it. */
-  replaceable(): Sessions {
-    return goodOf(this.#replaceableEntries());
+  /** The same; undefined also where the file is to be replaced for what it holds or for who may read it. */
+  replaceable(apiUrl: string): Session | undefined {
+    const entry = this.#replaceableEntries()[apiUrl];
+    return isSession(entry) ? entry : undefined;
   }
 
   /**
@@ -77,8 +78,7 @@ export class SessionStore {
 
   /** Forgets the session for this service. */
   async remove(apiUrl: string): Promise<void> {
-    const { [apiUrl]: _removed, ...others } = this.#replaceableEntries();
-    await this.#store(others);
+    await this.#store({ ...this.#replaceableEntries(), [apiUrl]: undefined });
   }
 
   /** What the file holds for each service, be it a session or not: what another version wrote there is none of ours to drop. */
@@ -160,29 +160,21 @@ function isOpenToOthers(file: string): boolean {
   return process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0;
 }
 
-function goodOf(entries: Entries): Sessions {
-  return Object.fromEntries(Object.entries(entries).filter((entry): entry is [string, Session] => isSession(entry[1])));
-}
-
 /** What a file holds for each service; undefined where it is no file of ours. */
 function parse(text: string): Entries | undefined {
-  const sessions = memberOf(jsonOf(text), "sessions");
+  const document = jsonOf(text);
+  const sessions = isObject(document) ? document["sessions"] : undefined;
   return isObject(sessions) ? sessions : undefined;
 }
 
 function isSession(value: unknown): value is Session {
-  const organization = memberOf(value, "organization");
-  const expiresAt = memberOf(value, "expiresAt");
+  if (!isObject(value) || !isObject(value["organization"])) return false;
+  const { accessToken, expiresAt, organization, email } = value;
   return (
-    [memberOf(value, "accessToken"), memberOf(organization, "id")].every(isWord) &&
-    [memberOf(organization, "slug"), memberOf(value, "email")].every((text) => typeof text === "string") &&
-    typeof expiresAt === "string" &&
-    !Number.isNaN(Date.parse(expiresAt))
+    [accessToken, organization["id"]].every(isWord) &&
+    [organization["slug"], email, expiresAt].every((text) => typeof text === "string") &&
+    !Number.isNaN(Date.parse(expiresAt as string))
   );
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return isObject(value) ? value[name] : undefined;
 }
 
 function invalid(message: string, fix: string, cause?: unknown): UserError {

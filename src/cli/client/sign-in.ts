@@ -12,10 +12,10 @@ import { listed, organizationsOf } from "./pages.js";
 import type { Session } from "./session.js";
 
 /** Whether a browser that is opened here is seen by the person who waits: there is a screen, and it is that of this machine. */
-function hasBrowser({ env, stderr }: Io, platform: NodeJS.Platform = process.platform): boolean {
+function hasBrowser({ env, stderr }: Io): boolean {
   const isSet = (name: string) => (env[name] ?? "") !== "";
   if (stderr.isTTY !== true || isSet("SSH_CONNECTION")) return false;
-  if (platform === "darwin" || platform === "win32") return true;
+  if (process.platform === "darwin" || process.platform === "win32") return true;
   return ["DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"].some(isSet);
 }
 
@@ -62,7 +62,7 @@ export async function signIn(context: Context, { organization, browser }: SignIn
   const { api, io, out, settings } = context;
   const { apiUrl: base, sessions } = settings;
   await sessions.prepare();
-  const before = sessions.replaceable()[base];
+  const before = sessions.replaceable(base);
   if (before !== undefined) {
     const who = `${printable(before.email)}, organization ${printable(before.organization.slug)}`;
     out.note(`You are signed in to ${base} as ${who}. Signing in again replaces that session.`);

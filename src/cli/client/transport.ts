@@ -2,6 +2,7 @@
 // end without a word, and it takes longer to load than most commands to run.
 import { type IncomingMessage, request as plain } from "node:http";
 import { request as secure } from "node:https";
+import { text as textOf } from "node:stream/consumers";
 
 /** Status and headers of an answer, as a `Response` has them. */
 export interface Head {
@@ -47,11 +48,7 @@ function incoming(message: IncomingMessage, signal: AbortSignal): Incoming {
       },
     },
     chunks,
-    text: async () => {
-      const parts: Uint8Array[] = [];
-      for await (const part of chunks) parts.push(part);
-      return new TextDecoder().decode(Buffer.concat(parts));
-    },
+    text: () => textOf(chunks),
     close: () => message.destroy(),
   };
 }

@@ -1,19 +1,9 @@
 import type { Finding } from "../client/answers.js";
 import { defineCommand, projectOptions } from "../core/command.js";
 import type { Column } from "../output/table.js";
-import { distance, isObject, number, plural, printable } from "../output/text.js";
+import { distance, isObject, number, plural, printable, titleOf } from "../output/text.js";
 
 type Row = Record<string, unknown>;
-
-/** A list of a finding's details: names, or rows of a table. */
-type DetailList = { names: string[] } | { rows: Row[] };
-
-/** The lists of a finding that have anything in them. */
-function listsOf({ details }: Finding): DetailList[] {
-  return Object.values(details)
-    .filter((list): list is unknown[] => Array.isArray(list) && list.length > 0)
-    .map((list) => (list.every(isObject) ? { rows: list } : { names: list.map(String) }));
-}
 
 /** A column for each member of the rows; instants as how long ago they were. */
 function columnsOf(rows: readonly Row[], now: number): Column<Row>[] {
@@ -26,12 +16,6 @@ function columnsOf(rows: readonly Row[], now: number): Column<Row>[] {
       ...(values.every((value) => typeof value === "number") ? { align: "right" as const, fixed: true as const } : {}),
     };
   });
-}
-
-/** `lastSeenAt` as `Last seen at`. */
-function titleOf(name: string): string {
-  const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 function inWords(name: string, value: unknown, now: number): string {
@@ -71,14 +55,14 @@ export default defineCommand({
         `${colour(finding.severity)} ${dim(finding.code)} ${bold(printable(finding.message))}`,
         `  fix: ${printable(finding.fix)}`,
       ];
-      for (const list of listsOf(finding)) {
-        const items = "rows" in list ? list.rows : list.names;
-        const shown =
-          "rows" in list
-            ? table(out, columnsOf(list.rows, out.now), list.rows.slice(0, SHOWN_MAX))
-            : list.names.slice(0, SHOWN_MAX).map(printable).join(", ");
+      const lists = Object.values(finding.details).filter((list): list is unknown[] => Array.isArray(list));
+      for (const list of lists.filter(({ length }) => length > 0)) {
+        const first = list.slice(0, SHOWN_MAX);
+        const shown = list.every(isObject)
+          ? table(out, columnsOf(list, out.now), first as Row[])
+          : first.map((name) => printable(String(name))).join(", ");
         lines.push("", shown);
-        if (items.length > SHOWN_MAX) lines.push(`The first ${SHOWN_MAX}; --json has more.`);
+        if (list.length > SHOWN_MAX) lines.push(`The first ${SHOWN_MAX}; --json has more.`);
       }
       return lines.join("\n");
     }

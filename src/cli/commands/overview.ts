@@ -2,7 +2,7 @@ import type { Overview } from "../client/answers.js";
 import { defineCommand, projectOptions } from "../core/command.js";
 import { fields } from "../output/fields.js";
 import type { Column } from "../output/table.js";
-import { number } from "../output/text.js";
+import { number, paragraphs } from "../output/text.js";
 
 export default defineCommand({
   options: projectOptions,
@@ -10,17 +10,20 @@ export default defineCommand({
   async handler({ api, out, settings }) {
     const answer = await api.get<Overview>(["overview"], ["customers", "events", "lifecycle", "segments", "webhooks"]);
     const { data } = answer;
+    const { customers, customersSetAside: aside, webhooks } = data;
+    const { accepted, pending, ahead } = data.events;
     // Not above: the help of this command must not wait for what draws a table.
     const { table } = await import("../output/table.js");
     const totals = fields(out, {
       Project: `${settings.project}, ${data.environment}`,
       Model: data.configVersion ?? "none deployed yet",
-      Customers: customersInWords(data),
-      Events: eventsInWords(data.events),
+      Customers:
+        number(customers) + (aside === 0 ? "" : `, ${number(aside)} set aside (svc customers list --set-aside)`),
+      Events: `${number(accepted)} accepted, ${number(pending)} pending${ahead === 0 ? "" : `, ${number(ahead)} of them ahead of time`}`,
       Emissions: number(Object.values(data.emissions).reduce((total, one) => total + one, 0)),
-      Webhooks: webhooksInWords(data.webhooks),
+      Webhooks: `${number(webhooks.delivered)} delivered, ${number(webhooks.pending)} pending, ${number(webhooks.failed)} failed`,
     });
-    const share = (part: number) => (data.customers === 0 ? "" : `${((100 * part) / data.customers).toFixed(1)} %`);
+    const share = (part: number) => (customers === 0 ? "" : `${((100 * part) / customers).toFixed(1)} %`);
     const section = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
       rows.length === 0 ? "" : table(out, columns, rows);
     const funnel = section(data.lifecycle, [
@@ -34,20 +37,6 @@ export default defineCommand({
       { title: "Members", value: ({ members }) => number(members), align: "right" },
       { title: "Share", value: ({ members }) => share(members), align: "right" },
     ]);
-    out.result(answer, () => [totals, funnel, sizes].filter((part) => part !== "").join("\n\n"));
+    out.result(answer, () => paragraphs([totals, funnel, sizes]));
   },
 });
-
-function customersInWords({ customers, customersSetAside }: Overview): string {
-  if (customersSetAside === 0) return number(customers);
-  return `${number(customers)}, ${number(customersSetAside)} set aside (svc customers list --set-aside)`;
-}
-
-function eventsInWords({ accepted, pending, ahead }: Overview["events"]): string {
-  const later = ahead === 0 ? "" : `, ${number(ahead)} of them ahead of time`;
-  return `${number(accepted)} accepted, ${number(pending)} pending${later}`;
-}
-
-function webhooksInWords({ delivered, pending, failed }: Overview["webhooks"]): string {
-  return `${number(delivered)} delivered, ${number(pending)} pending, ${number(failed)} failed`;
-}

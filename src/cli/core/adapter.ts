@@ -177,7 +177,9 @@ function yargsOption(option: Option) {
   const { type, describe, alias } = option;
   const otherwise = type === "integer" ? option.default : undefined;
   return {
-    ...{ type: YARGS_TYPES[type], describe, requiresArg: type !== "flag" },
+    type: YARGS_TYPES[type],
+    describe,
+    requiresArg: type !== "flag",
     ...(alias === undefined ? {} : { alias }),
     ...(type === "list" ? { string: true } : {}),
     ...(type === "text" && option.required ? { demandOption: true } : {}),

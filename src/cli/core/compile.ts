@@ -1,15 +1,8 @@
 import type { Diagnostic } from "../../dsl-compiler/index.js";
-import type { Snapshot } from "../../model/snapshot/types.js";
 import type { Context } from "./command.js";
 import { countDiagnostics } from "../output/diagnostics.js";
 import { failure, type UserError } from "./errors.js";
 import { printable } from "../output/text.js";
-
-export interface CompiledProject {
-  snapshot: Snapshot;
-  hash: string;
-  warnings: Diagnostic[];
-}
 
 /**
  * Compiles the project in the directory that was chosen, and checks its types.
@@ -17,7 +10,7 @@ export interface CompiledProject {
  * @param signal ends the check of types, which takes the most time, and the compilation with it.
  * @throws {UserError} CONFIG_INVALID with all diagnostics.
  */
-export async function compile({ settings, out }: Context, signal?: AbortSignal): Promise<CompiledProject> {
+export async function compile({ settings, out }: Context, signal?: AbortSignal) {
   // The compiler brings esbuild and more: commands that do not compile must not wait for it.
   const { compileProject } = await import("../../dsl-compiler/index.js");
   const onOutput = (text: string) => out.note(printedByModel(text));

@@ -56,13 +56,10 @@ type SharedValues = Values<Positionals, typeof sharedOptions> & { project?: stri
 async function context(io: Io, out: Out, values: SharedValues, requestId: string): Promise<Context> {
   const { directory, env: environment, project } = values;
   const settings = new Settings(io, new SessionStore(await io.configDirectory()), { directory, environment, project });
-  const aiForbiddenBy = values.noAi ? "--no-ai" : isSet(io.env["SVC_NO_AI"]) ? "SVC_NO_AI" : null;
+  // Whoever sets the variable to anything but 0 means it.
+  const isSet = !["", "0", "false"].includes(io.env["SVC_NO_AI"] ?? "");
+  const aiForbiddenBy = values.noAi ? "--no-ai" : isSet ? "SVC_NO_AI" : null;
   return { io, out, settings, api: new Api(settings, requestId), aiForbiddenBy, registry: { commands, nouns } };
-}
-
-/** Whether a variable that is a switch is on: whoever sets it to anything but 0 means it. */
-function isSet(variable: string | undefined): boolean {
-  return variable !== undefined && !["", "0", "false"].includes(variable);
 }
 
 /**

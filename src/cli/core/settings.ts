@@ -138,7 +138,7 @@ export class Settings {
     const base = this.apiUrl;
     const session = this.sessions.of(base);
     if (session === undefined) {
-      const others = Object.keys(this.sessions.all());
+      const others = this.sessions.services();
       throw failure(
         "NOT_SIGNED_IN",
         others.length === 0

@@ -1,6 +1,6 @@
 import { isDuration, isIsoDate, parseDuration } from "../../model/snapshot/duration.js";
 import { nearest } from "../../model/snapshot/problem.js";
-import { type AnyCommand, type Option, type Positional, sharedOptions } from "./command.js";
+import { type AnyCommand, type Option, sharedOptions } from "./command.js";
 import { UsageError } from "./errors.js";
 
 /** The name of an option on the command line: `idempotencyKey` is `idempotency-key`. */
@@ -16,19 +16,15 @@ export function optionName(key: string): string {
 export function readValues(command: AnyCommand, raw: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [name, positional] of Object.entries(command.args ?? {})) {
-    values[name] = readPositional(`<${name}>`, positional, raw[name]);
+    const { optional = false, choices } = typeof positional === "string" ? {} : positional;
+    const isGiven = !optional || raw[name] !== undefined;
+    values[name] = isGiven ? chosen(`<${name}>`, text(`<${name}>`, raw[name]), choices) : undefined;
   }
   for (const [key, option] of Object.entries({ ...command.options, ...sharedOptions })) {
     const name = optionName(key);
     values[key] = readOption(`--${name}`, option, raw[name]);
   }
   return values;
-}
-
-function readPositional(name: string, positional: Positional, given: unknown): string | undefined {
-  const { optional = false, choices } = typeof positional === "string" ? {} : positional;
-  if (optional && given === undefined) return undefined;
-  return chosen(name, text(name, given), choices);
 }
 
 function readOption(name: string, option: Option, given: unknown): unknown {

@@ -7,14 +7,6 @@ const ENDINGS = ["SIGINT", "SIGTERM"] as const;
 /** These, and what the end of a terminal sends. */
 const ALL_ENDINGS = [...ENDINGS, "SIGHUP"] as const;
 
-export interface Interruption {
-  signal: AbortSignal;
-  /** Whether a failure came of it. Ctrl+C ends children, such as the compiler's, as well, and their end may be seen first. */
-  caused: () => Promise<boolean>;
-  /** From now on they end the process again. */
-  release: () => void;
-}
-
 /** Handles signals until what it returns is called: then they end the process again. */
 function onSignals(names: readonly NodeJS.Signals[], handle: (name: NodeJS.Signals) => void): () => void {
   for (const name of names) process.on(name, handle);
@@ -23,8 +15,11 @@ function onSignals(names: readonly NodeJS.Signals[], handle: (name: NodeJS.Signa
   };
 }
 
-/** Turns the first Ctrl+C, or SIGTERM, into an abort; a second one ends the process at once. */
-export function interruption(names: readonly NodeJS.Signals[] = ENDINGS): Interruption {
+/**
+ * Turns the first Ctrl+C, or SIGTERM, into an abort of `signal`; a second one ends the process at once, as the first does after `release`.
+ * `caused` tells whether a failure came of it: Ctrl+C ends children, such as the compiler's, as well, and their end may be seen first.
+ */
+export function interruption(names: readonly NodeJS.Signals[] = ENDINGS) {
   const stop = new AbortController();
   const release = onSignals(names, () => {
     release();

@@ -2,18 +2,12 @@
 
 /** The texts of the members of a JSON object, by name; none where it is no object. The text has to be valid JSON. */
 export function memberTexts(text: string): ReadonlyMap<string, string> {
-  const members = new Map<string, string>();
-  let at = afterSpace(text, 0);
-  if (text[at] !== "{") return members;
-  at = afterSpace(text, at + 1);
-  while (text[at] !== "}") {
-    const nameEnd = afterString(text, at);
-    const start = afterSpace(text, afterSpace(text, nameEnd) + 1);
-    const end = afterValue(text, start);
-    members.set(JSON.parse(text.slice(at, nameEnd)) as string, text.slice(start, end));
-    at = afterSeparator(text, end);
-  }
-  return members;
+  return new Map(
+    partsOf(text, "{").map((member) => {
+      const end = endOfString(member, 0) + 1;
+      return [JSON.parse(member.slice(0, end)) as string, member.slice(member.indexOf(":", end) + 1).trim()];
+    }),
+  );
 }
 
 /** The text of an object with these members, each by its name and its text. */
@@ -21,18 +15,9 @@ export function objectText(members: Iterable<readonly [name: string, text: strin
   return `{${Array.from(members, ([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`;
 }
 
-/** The texts of the elements of a JSON array. */
+/** The texts of the elements of a JSON array; none where it is no array. The text has to be valid JSON. */
 export function elementTexts(text: string): string[] {
-  const elements: string[] = [];
-  let at = afterSpace(text, 0);
-  if (text[at] !== "[") return elements;
-  at = afterSpace(text, at + 1);
-  while (text[at] !== "]") {
-    const end = afterValue(text, at);
-    elements.push(text.slice(at, end));
-    at = afterSeparator(text, end);
-  }
-  return elements;
+  return partsOf(text, "[");
 }
 
 /** The properties of an event, of which this is the JSON text; empty where it has none. */
@@ -41,51 +26,29 @@ export function propertiesIn(event: string): string {
   return text === "{}" ? "" : text;
 }
 
-const SPACE = /[ \t\r\n]*/y;
-const SCALAR = /[^\s,\]}]+/y;
-/** All up to what opens or closes a level, or a string, in which brackets say nothing. */
-const PLAIN = /[^"[\]{}]*/y;
-
-function match(pattern: RegExp, text: string, at: number): number {
-  pattern.lastIndex = at;
-  if (!pattern.test(text)) throw new Error(`not the JSON that was expected, at character ${at}`);
-  return pattern.lastIndex;
-}
-
-function afterSpace(text: string, at: number): number {
-  return match(SPACE, text, at);
-}
-
-/** Not by a pattern: those give up on very long strings. */
-function afterString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at++) {
-    if (text[at] === "\\") at++;
-    else if (text[at] === '"') return at + 1;
-  }
-  throw new Error("a JSON string that does not end");
-}
-
-/** @returns where the next member or element begins, or where the object or array ends */
-function afterSeparator(text: string, at: number): number {
-  const next = afterSpace(text, at);
-  return text[next] === "," ? afterSpace(text, next + 1) : next;
-}
-
-function afterValue(text: string, start: number): number {
-  const first = text[start];
-  if (first === '"') return afterString(text, start);
-  if (first !== "{" && first !== "[") return match(SCALAR, text, start);
+/** What stands between the commas of an object or array that opens so. */
+function partsOf(text: string, open: "{" | "["): string[] {
+  const whole = text.trim();
+  if (!whole.startsWith(open)) return [];
+  const parts: string[] = [];
   let depth = 0;
-  let at = start;
-  do {
-    at = match(PLAIN, text, at);
-    const next = text[at];
-    if (next === '"') at = afterString(text, at);
-    else {
-      if (next === undefined) throw new Error("JSON that does not end");
-      depth += next === "{" || next === "[" ? 1 : -1;
-      at += 1;
-    }
-  } while (depth > 0);
+  let start = 1;
+  for (let at = 0; at < whole.length; at++) {
+    const character = whole[at]!;
+    if (character === '"') at = endOfString(whole, at);
+    else if (character === "{" || character === "[") depth++;
+    else if (character === "}" || character === "]") depth--;
+    const isEndOfPart = depth === 0 || (depth === 1 && character === ",");
+    if (!isEndOfPart) continue;
+    parts.push(whole.slice(start, at).trim());
+    start = at + 1;
+  }
+  return parts[0] === "" ? [] : parts;
+}
+
+/** Where the string ends that begins there: its closing quotation mark. */
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
   return at;
 }

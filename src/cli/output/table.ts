@@ -26,12 +26,7 @@ const GAP = 2;
 const NARROWEST = 8;
 
 /** No lines around and between cells: such a table is easy to read, to copy and to pass to other programs. */
-const NO_BORDERS = Object.fromEntries(
-  [
-    ...["top", "top-mid", "top-left", "top-right", "bottom", "bottom-mid", "bottom-left", "bottom-right"],
-    ...["left", "left-mid", "mid", "mid-mid", "right", "right-mid"],
-  ].map((name) => [name, ""]),
-);
+const NO_BORDERS = Object.fromEntries(Object.keys(new Table().options.chars).map((name) => [name, ""]));
 
 /**
  * A table that fits the terminal: where it does not, the widest columns are cut first, and what is left out is named below. In a file or

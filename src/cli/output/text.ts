@@ -23,7 +23,12 @@ function zoned(timeZone: string | undefined): Intl.DateTimeFormat {
     const digits = "2-digit";
     format = new Intl.DateTimeFormat("en-GB", {
       ...(timeZone === undefined ? {} : { timeZone }),
-      ...{ year: "numeric", month: digits, day: digits, hour: digits, minute: digits, second: digits },
+      year: "numeric",
+      month: digits,
+      day: digits,
+      hour: digits,
+      minute: digits,
+      second: digits,
       hourCycle: "h23",
       timeZoneName: "longOffset",
     });
@@ -71,9 +76,20 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${number(count)} ${count === 1 ? one : many}`;
 }
 
+/** Parts of a text with an empty line between them; those that say nothing are left out. */
+export function paragraphs(parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join("\n\n");
+}
+
 /** What brought something about, such as `event evt_1` or `timer`. */
 export function causeInWords({ type, id }: { type: string; id: string | null }): string {
   return id === null ? type : `${type} ${id}`;
+}
+
+/** The name of a member as people read it: `lastSeenAt` is `Last seen at`. */
+export function titleOf(name: string): string {
+  const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** A number with separators: `60,000`. */

@@ -28,23 +28,22 @@ function isDirectory(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-interface Beside {
-  /** Of the file. */
-  mode: number;
-  /** Puts the file, which is whole then, where it belongs. */
-  place: (partial: string) => Promise<void>;
-  /** Ends the writing. */
-  signal?: AbortSignal | undefined;
-}
+type Parts = AsyncIterable<Uint8Array> | Iterable<string>;
 
 /**
  * Writes a file beside the one that it is to be, so that nobody ever reads a part of it; leaves nothing where that fails. Nobody can know
  * its name before, and what is there already is not written to: a link would lead elsewhere, a file be readable for others.
+ *
+ * @param options the file's mode, what puts the file, which is whole then, where it belongs, and what ends the writing
  */
 export async function writeBeside(
   file: string,
-  parts: AsyncIterable<Uint8Array | string> | Iterable<string>,
-  { mode, place, signal }: Beside,
+  parts: Parts,
+  {
+    mode,
+    place,
+    signal,
+  }: { mode: number; place: (partial: string) => Promise<void>; signal?: AbortSignal | undefined },
 ): Promise<void> {
   const name = `.${path.basename(file)}.${randomBytes(6).toString("hex")}.partial`;
   const partial = path.join(path.dirname(file), name);
@@ -73,24 +72,23 @@ const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
  * @throws {UserError} FILE_NOT_WRITTEN; CANCELLED where it was interrupted
  */
 export async function replaceFile(file: string, text: string): Promise<void> {
-  const place = (partial: string): Promise<void> => rename(partial, file);
-  await cancellable(async (signal) => {
-    try {
+  const place = (partial: string) => rename(partial, file);
+  await cancellable((signal) =>
+    writing(file, async () => {
       makeDirectory(path.dirname(file));
-    } catch (error) {
-      throw notWritten(file, error);
-    }
-    await written(file, [text], { mode: 0o666, place, signal });
-  });
+      await writeBeside(file, [text], { mode: 0o666, place, signal });
+    }),
+  );
 }
 
 /**
  * Writes a file part by part, readable for its owner only; it is there once all parts are. What is there already stays as it is.
  *
+ * @param parts what they throw is a `UserError`
  * @param signal ends the writing
  * @throws {UserError} FILE_EXISTS, FILE_NOT_WRITTEN; what the parts throw
  */
-export async function createFile(file: string, parts: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<void> {
+export async function createFile(file: string, parts: Parts, signal?: AbortSignal): Promise<void> {
   await refuseExisting(file);
   const place = async (partial: string): Promise<void> => {
     try {
@@ -104,7 +102,7 @@ export async function createFile(file: string, parts: AsyncIterable<Uint8Array>,
     }
     await rm(partial);
   };
-  await written(file, parts, { mode: 0o600, place, signal });
+  await writing(file, () => writeBeside(file, parts, { mode: 0o600, place, signal }));
 }
 
 /** @throws {UserError} FILE_EXISTS where there is something of that name. */
@@ -116,26 +114,11 @@ export async function refuseExisting(file: string): Promise<void> {
   if (isThere) throw exists(file);
 }
 
-/** Writes the file as a whole, and says where that fails. */
-async function written(
-  file: string,
-  parts: AsyncIterable<Uint8Array> | Iterable<string>,
-  beside: Parameters<typeof writeBeside>[2],
-): Promise<void> {
-  // What the parts throw is no failure of the file.
-  let failure: { of: unknown } | undefined;
-  async function* told() {
-    try {
-      yield* parts;
-    } catch (error) {
-      failure = { of: error };
-      throw error;
-    }
-  }
+/** Does what writes a file, and says where that fails. */
+async function writing(file: string, work: () => Promise<void>): Promise<void> {
   try {
-    await writeBeside(file, told(), beside);
+    await work();
   } catch (error) {
-    if (failure !== undefined) throw failure.of;
     throw error instanceof UserError ? error : notWritten(file, error);
   }
 }

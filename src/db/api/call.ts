@@ -53,8 +53,9 @@ function queryOf(sql: Sql | TransactionSql, name: FunctionName, args: readonly u
 
 function templateOf(name: FunctionName): TemplateStringsArray {
   const { parameters, isText }: Signature = FUNCTIONS[name];
-  const count = parameters.flatMap(({ names }) => names).length;
   const [begin, end] = [`select svc_api.${name}(`, `)${isText ? "::text" : ""} as answer`];
-  const strings = count === 0 ? [begin + end] : [begin, ...Array<string>(count - 1).fill(", "), end];
+  const suffixes = parameters.flatMap(({ names, suffix = "" }) => names.map(() => suffix));
+  const last = suffixes.pop();
+  const strings = last === undefined ? [begin + end] : [begin, ...suffixes.map((suffix) => `${suffix}, `), last + end];
   return Object.assign(strings, { raw: strings });
 }

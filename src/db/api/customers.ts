@@ -1,6 +1,7 @@
 import type { AdminCredentials, EnvironmentRef } from "./access.js";
 import type { TransactionSql } from "postgres";
-import type { CustomerState, HistoryRequest, Json } from "../../engine/index.js";
+import type { HistoryRequest, Json } from "../../engine/index.js";
+import type { StoredCustomer } from "./evaluation.js";
 
 /** The lists of an export, in the order of the document. Each is a cursor that `openExport` opens. */
 export const EXPORT_LISTS = [
@@ -30,13 +31,8 @@ export async function fetchExport(tx: TransactionSql, list: ExportList, items: n
 /** What is explained: the health alone, or all of the model. Each is an operation of its own. */
 export type ExplainedPart = "health" | "customer";
 
-/** A customer's state as it is stored, and what is known about it. Instants are ISO 8601; `createdAt` is in milliseconds. */
-export interface StoredForExplanation {
-  customerId: string;
-  createdAt: number;
-  traits: Record<string, Json>;
-  /** Null where the customer was never evaluated with success. */
-  state: Omit<CustomerState, "traits"> | null;
+/** A customer's state as it is stored, and what is known about it. Instants are ISO 8601 but for `createdAt`. */
+export interface StoredForExplanation extends StoredCustomer {
   /** The version that the state was computed under, and its hash; null before the first deploy. */
   version: number | null;
   hash: string | null;
@@ -77,23 +73,4 @@ export async function explanationHistory(
     ) as p
     order by p.request`.raw();
   return rows.map(([events, complete]) => ({ events: events!, complete: complete!.toString() === "true" }));
-}
-
-export interface RuleExecutionFilters {
-  customerId?: string | undefined;
-  ruleId?: string | undefined;
-  result?: "pass" | "fail" | "skip" | "error" | undefined;
-  /** Those that ran then or later. */
-  since?: Date | undefined;
-  /** With conditions and action. */
-  detail: boolean;
-}
-
-export interface CustomerFilters {
-  lifecycle?: string | undefined;
-  segment?: string | undefined;
-  /** Without an event for at least this long. */
-  inactiveSeconds?: number | undefined;
-  /** Those that were set aside. */
-  setAside?: boolean | undefined;
 }

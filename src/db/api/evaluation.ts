@@ -13,12 +13,17 @@ import type {
 /** An operation as svc_api.begin_evaluation lists it: [seq, accepted (ms), event or null for an identify, payload, occurred (ms)]. */
 export type OperationRow = [number, number, string | null, Record<string, Json>, number | null];
 
-export interface CustomerInput {
+/** A customer as it is kept. */
+export interface StoredCustomer {
   customerId: string;
+  /** In milliseconds. */
   createdAt: number;
   traits: Record<string, Json>;
-  /** The engine's state without traits, which are kept exactly in their own column; null at the first evaluation. */
+  /** The engine's state without traits, which are kept exactly in their own column; null where it was never evaluated with success. */
   state: Omit<CustomerState, "traits"> | null;
+}
+
+export interface CustomerInput extends StoredCustomer {
   /** Of the rows of its logs that count. */
   generation: number;
   operations: OperationRow[];
@@ -131,47 +136,6 @@ export interface ChunkLimits {
   operations: number;
 }
 
-/** Takes customers for evaluation at an instant (ms), or now, and locks them until the transaction ends. */
-export async function beginEvaluation(
-  tx: TransactionSql,
-  environmentId: number,
-  limits: ChunkLimits,
-  settleSeconds: number,
-  at: number | null,
-  { isTrial = false } = {},
-): Promise<EvaluationInput> {
-  const instant = at === null ? null : new Date(at).toISOString();
-  const begin = isTrial ? tx`svc_api.begin_trial_evaluation` : tx`svc_api.begin_evaluation`;
-  const [row] = await tx<[{ input: EvaluationInput }]>`
-    select ${begin}(
-      ${environmentId}, ${limits.customers}, ${limits.operations}, make_interval(secs => ${settleSeconds}),
-      ${instant}::text::timestamptz
-    ) as input`;
-  return row.input;
-}
-
-/**
- * Writes a chunk back; all or nothing with the transaction that `beginEvaluation` read it in. Raises SV010 TRANSACTION_LOST in any other:
- * where a connection dies, postgres.js may send what is left of its transaction on the next one.
- */
-export async function applyEvaluation(
-  tx: TransactionSql,
-  environmentId: number,
-  { version, transactionId }: Pick<EvaluationInput, "version" | "transactionId">,
-  result: EvaluationResult,
-): Promise<void> {
-  // Nothing is done for what is null.
-  const json = (rows: object[]) => (rows.length === 0 ? null : JSON.stringify(rows));
-  await tx`
-    select svc_api.apply_evaluation(
-      ${environmentId}, ${version}, ${transactionId},
-      ${json(result.customers)}::text::json, ${json(result.identifies)}::text::json, ${json(result.transitions)}::text::json,
-      ${json(result.blocked)}::text::json, ${json(result.journeys)}::text::json, ${json(result.memberships)}::text::json,
-      ${json(result.healthScores)}::text::json, ${json(result.ruleExecutions)}::text::json, ${json(result.signals)}::text::json,
-      ${json(result.emissions)}::text::json, ${json(result.consumed)}::text::json, ${json(result.deferred)}::text::json
-    )`;
-}
-
 /** Heartbeat, unlocking of silent workers, and evaluations that time demands; answers in how many environments. */
 export async function tick(sql: Sql, workerId: string, settleSeconds: number): Promise<number> {
   const [row] = await sql<[{ asked: number }]>`
@@ -185,22 +149,9 @@ export interface Trial {
   workerId: string;
 }
 
-/** Writes down who is in the chunk of a trial, before anything is done with them; or, of one that failed, why. */
-export async function nameTrial(
-  sql: Sql,
-  { environmentId, workerId }: Trial,
-  { customerIds = null, reason = null }: { customerIds?: string[] | null; reason?: string | null },
-): Promise<void> {
-  await sql`select svc_api.name_trial(${environmentId}, ${workerId}, ${customerIds}::text[], ${reason})`;
-}
-
 /** An evaluated event, read again to rebuild condition memory. */
-interface HistoryRow {
+interface HistoryRow extends HistoryEvent {
   customerId: string;
-  seq: number;
-  event: string;
-  properties: Record<string, Json>;
-  occurredAt: number;
 }
 
 /** Of at most 64 KiB each. */

@@ -1,20 +1,21 @@
-import type { AdminCredentials, EnvironmentRef, Page } from "./access.js";
-import type { CustomerFilters, ExplainedPart, RuleExecutionFilters, StoredForExplanation } from "./customers.js";
-import type { ActivationOptions, NewVersion } from "./config.js";
-import type { ChunkLimits, Trial } from "./evaluation.js";
-import type { EventFilters, StreamPage } from "./ingestion.js";
+import type { AdminCredentials, EnvironmentRef, Page, Role } from "./access.js";
+import type { ExplainedPart, StoredForExplanation } from "./customers.js";
+import type { ChunkLimits, EvaluationInput, EvaluationResult, Trial } from "./evaluation.js";
+import type { StreamPage } from "./ingestion.js";
 import type { Installation } from "./monitoring.js";
 import type { Examination, PlanLimits } from "./operator.js";
-import type { Role } from "./organization.js";
+import type { AppliedCustomer, EventLists, ExecutionKey, PageEnd, RecomputeJob, ResultCounts } from "./recompute.js";
 import type { SweptOperations } from "./retention.js";
 import type * as signIn from "./sign-in.js";
-import type { DeliveryFilters, NewWebhook, Resending, WebhookChanges } from "./webhooks.js";
+import type { NewWebhook, Resending, WebhookChanges } from "./webhooks.js";
 
 /** What a caller gives as one value: one argument of the function in the database, or several. */
 export interface Parameter<Value> {
   /** As the function in the database calls them, in its order. */
   readonly names: readonly string[];
   readonly values: (value: Value) => readonly unknown[];
+  /** What stands behind each of them in the call, where it is not passed as it is. */
+  readonly suffix?: string;
 }
 
 type Parameters = readonly Parameter<never>[];
@@ -28,6 +29,22 @@ export interface Signature<Taken extends Parameters = Parameters, Answer = unkno
   readonly answer?: Answer;
 }
 
+/** What is asked of an activation besides the version. */
+export interface ActivationOptions {
+  /** The version that must be active, 0 for none, null for any. */
+  expected: number | null;
+  /** Goes on despite warnings about data. */
+  force: boolean;
+}
+
+interface NewVersion extends ActivationOptions {
+  /** Canonical JSON of a validated snapshot. */
+  snapshot: string;
+  /** SHA-256 of that text, in hexadecimal. */
+  hash: string;
+  provenance: object | null;
+}
+
 /** Of a function that returns void. */
 type Nothing = "";
 type Maybe<Value> = Value | null | undefined;
@@ -37,12 +54,33 @@ const text = (name: string) => arg<string>(name);
 const maybeText = (name: string) => arg<Maybe<string>>(name);
 const number = (name: string) => arg<number>(name);
 const bytes = (name: string) => arg<Buffer>(name);
+const seconds = (name: string) => ({ ...number(name), suffix: "::float8 * interval '1 second'" });
+/** JSON that is a text already. */
+const jsonText = (name: string) => ({ ...text(name), suffix: "::text::json" });
 
 /** Members of an object, each the argument of its name. */
 const members = <Value extends object>(...keys: readonly (keyof Value & string)[]): Parameter<Value> => ({
   names: keys.map((key) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
   values: (value) => keys.map((key) => value[key] ?? null),
 });
+
+/** The same where the arguments have other names. */
+const renamed = <Value extends object>(names: Readonly<Record<keyof Value & string, string>>): Parameter<Value> => ({
+  ...members<Value>(...(Object.keys(names) as (keyof Value & string)[])),
+  names: Object.values(names),
+});
+
+/** The same of lists of rows, which are passed as JSON; nothing is done for an empty one. */
+const rows = <Value extends Record<keyof Value, readonly unknown[]>>(
+  ...keys: readonly (keyof Value & string)[]
+): Parameter<Value> => ({
+  ...members<Value>(...keys),
+  values: (value) => keys.map((key) => (value[key].length === 0 ? null : value[key])),
+});
+
+/** Texts by which a list is filtered, or not. */
+const filters = <const Name extends string>(...names: readonly Name[]) =>
+  members<{ [Key in Name]?: Maybe<string> }>(...names);
 
 const takes = <const Taken extends Parameters>(...parameters: Taken) => ({
   ...({ parameters, isText: true } as Signature<Taken, string>),
@@ -53,24 +91,15 @@ const takes = <const Taken extends Parameters>(...parameters: Taken) => ({
 const by = members<AdminCredentials>("tokenHash", "organizationId");
 /** As `by`, where the audit log is written. */
 const actor = members<AdminCredentials>("tokenHash", "organizationId", "requestId");
-const at: Parameter<EnvironmentRef> = {
-  names: ["project_slug", "environment_name"],
-  values: ({ project, environment }) => [project, environment],
-};
-const page: Parameter<Page> = {
-  names: ["row_limit", "cursor"],
-  values: ({ limit, cursor }) => [limit, cursor ?? null],
-};
+const at = renamed<EnvironmentRef>({ project: "project_slug", environment: "environment_name" });
+const page = renamed<Page>({ limit: "row_limit", cursor: "cursor" });
 /** A key without the key. */
 interface KeyDigest {
   hash: Buffer;
   hint: string;
 }
 
-const keyDigest = (...names: [hash: string, hint: string]): Parameter<KeyDigest> => ({
-  names,
-  values: ({ hash, hint }) => [hash, hint],
-});
+const keyDigest = (hash: string, hint: string) => renamed<KeyDigest>({ hash, hint });
 const newKeys: Parameter<{ test: KeyDigest; live: KeyDigest }> = {
   names: ["test_key_hash", "test_key_hint", "live_key_hash", "live_key_hint"],
   values: ({ test, live }) => [test.hash, test.hint, live.hash, live.hint],
@@ -84,12 +113,22 @@ const rowLimit = number("row_limit");
 const linkHash = bytes("link_hash");
 const sessionHash = bytes("session_hash");
 const explained = arg<ExplainedPart>("explained");
+const since = arg<Maybe<Date>>("since");
 const byId = arg<boolean>("by_id");
 const activation = members<ActivationOptions>("expected", "force");
 const trial = members<Trial>("environmentId", "workerId");
-const trialSize: Parameter<ChunkLimits> = {
-  names: ["customer_limit", "operation_limit"],
-  values: ({ customers, operations }) => [customers, operations],
+const chunkSize = renamed<ChunkLimits>({ customers: "customer_limit", operations: "operation_limit" });
+const evaluation = takes(
+  environmentId,
+  chunkSize,
+  seconds("settle"),
+  arg<Date | null>("instant"),
+).answers<EvaluationInput>();
+/** The attempt at a recompute that a worker makes. */
+const attempt = members<RecomputeJob>("environmentId", "recomputeId", "attempt");
+const pageEnd: Parameter<PageEnd> = {
+  names: ["after_at", "after_seq"],
+  values: ({ lastAt, lastSeq }) => [lastAt ?? "-infinity", lastSeq ?? 0],
 };
 
 /**
@@ -122,7 +161,7 @@ export const FUNCTIONS = {
     bytes("new_token_hash"),
   ),
   revoke_token: takes(actor, text("token_id")),
-  list_audit_log: takes(by, maybeText("action"), maybeText("actor"), arg<Maybe<Date>>("since"), page),
+  list_audit_log: takes(by, maybeText("action"), maybeText("actor"), since, page),
 
   // Projects and their keys.
   list_projects: takes(by, page),
@@ -145,7 +184,14 @@ export const FUNCTIONS = {
   get_state_limit: takes(by, text("operation"), text("environment_name")).answers<number>(),
 
   // Customers. To release none is to release all that were set aside.
-  list_customers: takes(by, at, members<CustomerFilters>("lifecycle", "segment", "inactiveSeconds", "setAside"), page),
+  list_customers: takes(
+    by,
+    at,
+    filters("lifecycle", "segment"),
+    arg<Maybe<number>>("inactive_seconds"),
+    arg<Maybe<boolean>>("set_aside"),
+    page,
+  ),
   get_customer: takes(by, at, customer),
   customer_timeline: takes(by, at, customer, page),
   customer_backlog: takes(by, at, customer),
@@ -155,24 +201,13 @@ export const FUNCTIONS = {
   open_export: takes(by, at, customer),
   get_journey: takes(by, at, customer, text("journey_id")),
   get_segment: takes(by, at, text("segment_id"), page),
-  list_rule_executions: takes(
-    by,
-    at,
-    members<RuleExecutionFilters>("customerId", "ruleId", "result", "since", "detail"),
-    page,
-  ),
+  list_rule_executions: takes(by, at, filters("customerId", "ruleId", "result"), since, arg<boolean>("detail"), page),
   begin_explanation: takes(by, at, customer, explained).answers<StoredForExplanation>(),
   explanation_snapshot: takes(by, at, number("version"), explained).answers<unknown>(),
 
   // Events and what is wrong with them: `list_events` may answer 13 MB of JSON. A stream without a position begins at the present.
-  list_events: takes(by, at, members<EventFilters>("customerId", "event", "status", "since"), page),
-  stream_events: takes(
-    by,
-    at,
-    members<Pick<EventFilters, "customerId" | "event">>("customerId", "event"),
-    maybeText("after"),
-    rowLimit,
-  ).answers<StreamPage>(),
+  list_events: takes(by, at, filters("customerId", "event", "status"), since, page),
+  stream_events: takes(by, at, filters("customerId", "event"), maybeText("after"), rowLimit).answers<StreamPage>(),
   get_diagnostics: takes(by, at),
   list_schema_violations: takes(by, at, arg<Maybe<number>>("version"), page),
 
@@ -197,7 +232,7 @@ export const FUNCTIONS = {
   update_webhook: takes(actor, at, webhook, arg<WebhookChanges>("changes")),
   delete_webhook: takes(actor, at, webhook),
   rotate_webhook_secret: takes(actor, at, webhook, number("grace_seconds"), bytes("sealed_secret")),
-  list_deliveries: takes(by, at, webhook, members<DeliveryFilters>("status", "eventType", "customerId"), page),
+  list_deliveries: takes(by, at, webhook, filters("status", "eventType", "customerId"), page),
   get_delivery: takes(by, at, webhook, text("delivery_id")),
   resend_delivery: takes(actor, at, webhook, text("delivery_id")),
   resend_deliveries: takes(actor, at, webhook, members<Resending>("since", "until", "statuses", "cursor")),
@@ -260,9 +295,33 @@ export const FUNCTIONS = {
   set_aside_customer: takes(environmentId, customer, text("error")).answers<Nothing>(),
   postpone_evaluation: takes(environmentId).answers<Nothing>(),
   suspect_environment: takes(environmentId, text("reason")).answers<Nothing>(),
-  begin_trial: takes(trial, trialSize).answers<(ChunkLimits & { suspended: string | null }) | null>(),
-  end_trial: takes(trial, trialSize).answers<Nothing>(),
+  // An evaluation without an instant is as of now. Its customers are locked until the transaction ends, and a chunk is written back in that one or
+  // not at all (SV010 TRANSACTION_LOST): where a connection dies, postgres.js may send what is left of its transaction on the next one.
+  begin_evaluation: evaluation,
+  begin_trial_evaluation: evaluation,
+  apply_evaluation: takes(
+    environmentId,
+    members<Pick<EvaluationInput, "version" | "transactionId">>("version", "transactionId"),
+    rows<EvaluationResult>(
+      "customers",
+      "identifies",
+      "transitions",
+      "blocked",
+      "journeys",
+      "memberships",
+      "healthScores",
+      "ruleExecutions",
+      "signals",
+      "emissions",
+      "consumed",
+      "deferred",
+    ),
+  ).answers<Nothing>(),
+  begin_trial: takes(trial, chunkSize).answers<(ChunkLimits & { suspended: string | null }) | null>(),
+  end_trial: takes(trial, chunkSize).answers<Nothing>(),
   leave_trial: takes(trial).answers<Nothing>(),
+  // Who is in the chunk of a trial, before anything is done with them; or, of one that failed, why.
+  name_trial: takes(trial, arg<string[] | null>("customer_ids"), maybeText("reason")).answers<Nothing>(),
   bury_worker: takes(workerId).answers<Nothing>(),
   sign_off: takes(workerId).answers<Nothing>(),
   release_webhooks: takes(workerId).answers<Nothing>(),
@@ -272,4 +331,41 @@ export const FUNCTIONS = {
   sweep_operations: takes(environmentId, arg<number | null>("after_batch"), rowLimit).answers<SweptOperations>(),
   sweep_keys: takes(environmentId, rowLimit).answers<number>(),
   sweep_logs: takes(environmentId, rowLimit).answers<number>(),
+
+  // Recomputes, by the session that holds the job; null stands for no job, and for one whose present attempt is another. A customer is locked, and
+  // written, in the transaction at hand: what was appended to its logs counts once `apply_recompute` was called in the same.
+  claim_recompute: takes(number("attempts_max")).answers<RecomputeJob | null>(),
+  read_recompute_events: takes(
+    environmentId,
+    customer,
+    pageEnd,
+    arg<string[]>("property_events"),
+    rowLimit,
+    number("byte_limit"),
+  ).answers<{ events: EventLists; more: boolean } & PageEnd>(),
+  read_recompute_executions: takes(environmentId, customer, number("generation"), pageEnd, rowLimit).answers<
+    { runs: ExecutionKey[] | null } & PageEnd
+  >(),
+  lock_customer: takes(environmentId, customer).answers<boolean>(),
+  append_recompute_logs: takes(
+    members<RecomputeJob>("environmentId", "version"),
+    rows<Pick<EvaluationResult, "transitions" | "ruleExecutions">>("transitions", "ruleExecutions"),
+  ).answers<Nothing>(),
+  apply_recompute: takes(
+    members<RecomputeJob>("environmentId", "recomputeId", "attempt", "version"),
+    arg<AppliedCustomer>("customer"),
+  ).answers<"applied" | "changed" | "gone">(),
+  record_recompute_chunk: takes(
+    attempt,
+    text("last_customer_id"),
+    number("done"),
+    jsonText("differences"),
+    arg<ResultCounts>("counts"),
+  ).answers<Nothing>(),
+  touch_recompute: takes(attempt).answers<number | null>(),
+  finish_recompute: takes(attempt).answers<Nothing>(),
+  fail_recompute: takes(attempt, text("error"), number("attempts_max"), seconds("pause")).answers<
+    "retrying" | "dead_letter" | null
+  >(),
+  leave_recompute: takes(attempt).answers<Nothing>(),
 } satisfies Record<string, Signature>;

@@ -96,14 +96,6 @@ export async function authenticateKey(sql: Sql, keyHash: Buffer): Promise<GoodKe
   return row.key;
 }
 
-export interface EventFilters {
-  customerId?: string | undefined;
-  event?: string | undefined;
-  status?: "processed" | "pending" | undefined;
-  /** Those that occurred then or later. */
-  since?: Date | undefined;
-}
-
 /** What was accepted after a position. */
 export interface StreamPage {
   /** Public id and item (JSON text) of each, in order of acceptance. */

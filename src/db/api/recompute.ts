@@ -1,6 +1,6 @@
 import type { Sql, TransactionSql } from "postgres";
-import type { CustomerState, Json } from "../../engine/index.js";
-import type { CustomerColumns, EffectRows } from "./evaluation.js";
+import type { Json } from "../../engine/index.js";
+import type { CustomerColumns, EffectRows, StoredCustomer } from "./evaluation.js";
 
 /** An attempt at a recompute, a dry run or a preview, as a worker takes it. */
 export interface RecomputeJob {
@@ -38,13 +38,9 @@ export interface EventLists {
 /** A run of a rule in the log, as far as it tells one from another. */
 export type ExecutionKey = [rule: string, result: string, triggeredBy: string, at: number];
 
-export interface RecomputeCustomer {
-  customerId: string;
+export interface RecomputeCustomer extends StoredCustomer {
   /** Another one as soon as the customer's row changes. */
   revision: string;
-  createdAt: number;
-  traits: Record<string, Json>;
-  state: Omit<CustomerState, "traits"> | null;
   generation: number;
   /** The expirations of journeys that were emitted. */
   told: [journey: string, at: number][] | null;
@@ -56,8 +52,8 @@ export interface RecomputeCustomer {
   moreExecutions: boolean;
 }
 
-/** Where a page ended, to the microsecond; null where it was empty. */
-interface PageEnd {
+/** Where a page ended, to the microsecond; null where it was empty, and before the first one. */
+export interface PageEnd {
   lastAt: string | null;
   lastSeq: number | null;
 }
@@ -87,7 +83,7 @@ export type AppliedCustomer =
     } & { [Table in keyof Omit<EffectRows, "emissions">]: EffectRows[Table] | null });
 
 /** What is read of the customers of a job. */
-interface ChunkRequest {
+export interface ChunkRequest {
   afterCustomerId: string | null;
   /** Events whose properties are needed. */
   propertyEvents: string[];
@@ -97,12 +93,6 @@ interface ChunkRequest {
   /** How many bytes the properties of these events have, as stored. */
   bytesEach: number;
   bytes: number;
-}
-
-/** Takes a job that nobody runs and holds it for this session; null where there is none. */
-export async function claimRecompute(session: Sql, attemptsMax: number): Promise<RecomputeJob | null> {
-  const [row] = await session<[{ job: RecomputeJob | null }]>`select svc_api.claim_recompute(${attemptsMax}) as job`;
-  return row.job;
 }
 
 /** The next customers of a job; none where all are done. */
@@ -120,42 +110,6 @@ export async function readRecomputeChunk(
   return rows.map(({ customer }) => customer);
 }
 
-/** The next events of one customer after a place in order. */
-export async function readRecomputeEvents(
-  sql: Sql | TransactionSql,
-  environmentId: number,
-  customerId: string,
-  { lastAt, lastSeq }: PageEnd,
-  { propertyEvents, each, bytesEach }: Pick<ChunkRequest, "propertyEvents" | "each" | "bytesEach">,
-): Promise<{ events: EventLists; more: boolean } & PageEnd> {
-  const [row] = await sql<[{ page: { events: EventLists; more: boolean } & PageEnd }]>`
-    select svc_api.read_recompute_events(
-      ${environmentId}, ${customerId}, ${lastAt ?? "-infinity"}, ${lastSeq ?? 0}::bigint, ${propertyEvents}::text[], ${each},
-      ${bytesEach}::bigint
-    ) as page`;
-  return row.page;
-}
-
-/** The next runs of rules in a customer's log after a place in order. */
-export async function readRecomputeExecutions(
-  sql: Sql | TransactionSql,
-  environmentId: number,
-  { customerId, generation }: Pick<RecomputeCustomer, "customerId" | "generation">,
-  { lastAt, lastSeq }: PageEnd,
-  limit: number,
-): Promise<{ runs: ExecutionKey[] | null } & PageEnd> {
-  const [row] = await sql<[{ page: { runs: ExecutionKey[] | null } & PageEnd }]>`
-    select svc_api.read_recompute_executions(
-      ${environmentId}, ${customerId}, ${generation}, ${lastAt ?? "-infinity"}, ${lastSeq ?? 0}::bigint, ${limit}
-    ) as page`;
-  return row.page;
-}
-
-/** Locks a customer until the transaction ends. */
-export async function lockCustomer(tx: TransactionSql, environmentId: number, customerId: string): Promise<void> {
-  await tx`select svc_api.lock_customer(${environmentId}, ${customerId})`;
-}
-
 /**
  * Writes customers, each in a transaction of its own, in order, until one has changed since it was read; answers how many were written.
  *
@@ -171,90 +125,4 @@ export async function applyRecomputes(
       ${environmentId}, ${recomputeId}, ${attempt}, ${version}, ${`[${customers.join(",")}]`}::text::json, 0
     )`;
   return row.done;
-}
-
-/** Writes one customer in the transaction at hand. */
-export async function applyRecompute(
-  tx: TransactionSql,
-  { environmentId, recomputeId, attempt, version }: RecomputeJob,
-  customer: AppliedCustomer,
-): Promise<"applied" | "changed" | "gone"> {
-  const [row] = await tx<[{ outcome: "applied" | "changed" | "gone" }]>`
-    select svc_api.apply_recompute(
-      ${environmentId}, ${recomputeId}, ${attempt}, ${version}, ${JSON.stringify(customer)}::text::json
-    ) as outcome`;
-  return row.outcome;
-}
-
-/** Writes a part of a customer's logs; `applyRecompute` in the same transaction makes it count. */
-export async function appendRecomputeLogs(
-  tx: TransactionSql,
-  { environmentId, version }: RecomputeJob,
-  { transitions, ruleExecutions }: Pick<EffectRows, "transitions" | "ruleExecutions">,
-): Promise<void> {
-  await tx`
-    select svc_api.append_recompute_logs(
-      ${environmentId}, ${version}, ${jsonOf(transitions)}::text::json, ${jsonOf(ruleExecutions)}::text::json
-    )`;
-}
-
-/**
- * Writes what a dry run or a preview found of customers.
- *
- * @param differences each as JSON: `{customerId, weight, difference}`
- */
-export async function recordRecomputeChunk(
-  session: Sql,
-  { environmentId, recomputeId, attempt }: RecomputeJob,
-  chunk: { lastCustomerId: string; done: number; differences: readonly string[]; counts: ResultCounts },
-): Promise<void> {
-  await session`
-    select svc_api.record_recompute_chunk(
-      ${environmentId}, ${recomputeId}, ${attempt}, ${chunk.lastCustomerId}, ${chunk.done},
-      ${`[${chunk.differences.join(",")}]`}::text::json, ${JSON.stringify(chunk.counts)}::text::json
-    )`;
-}
-
-/** How many customers of the job are done, null where this is not its present attempt; also tells of the emissions written so far. */
-export async function touchRecompute(
-  session: Sql,
-  { environmentId, recomputeId, attempt }: RecomputeJob,
-): Promise<number | null> {
-  const [row] = await session<[{ done: number | null }]>`
-    select svc_api.touch_recompute(${environmentId}, ${recomputeId}, ${attempt}) as done`;
-  return row.done;
-}
-
-/** Ends a job whose customers are all done. */
-export async function finishRecompute(
-  session: Sql,
-  { environmentId, recomputeId, attempt }: RecomputeJob,
-): Promise<void> {
-  await session`select svc_api.finish_recompute(${environmentId}, ${recomputeId}, ${attempt})`;
-}
-
-/** Takes down that an attempt failed; answers whether the job is tried again, null where it is another worker's by now. */
-export async function failRecompute(
-  session: Sql,
-  { environmentId, recomputeId, attempt }: RecomputeJob,
-  error: string,
-  { attemptsMax, pauseMs }: { attemptsMax: number; pauseMs: number },
-): Promise<"retrying" | "dead_letter" | null> {
-  const [row] = await session<[{ status: "retrying" | "dead_letter" | null }]>`
-    select svc_api.fail_recompute(
-      ${environmentId}, ${recomputeId}, ${attempt}, ${error}, ${attemptsMax}, make_interval(secs => ${pauseMs / 1_000})
-    ) as status`;
-  return row.status;
-}
-
-/** Lets go of a job that this session holds. */
-export async function leaveRecompute(
-  session: Sql,
-  { environmentId, recomputeId, attempt }: RecomputeJob,
-): Promise<void> {
-  await session`select svc_api.leave_recompute(${environmentId}, ${recomputeId}, ${attempt})`;
-}
-
-function jsonOf(rows: object[]): string | null {
-  return rows.length === 0 ? null : JSON.stringify(rows);
 }

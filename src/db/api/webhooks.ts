@@ -35,25 +35,13 @@ export async function testWebhook(
   webhookId: string,
   message: { id: string; type: string },
 ): Promise<WebhookTarget> {
-  const [row] = await sql<
-    [{ url: string; sealed_secret: Uint8Array; previous_sealed_secret: Uint8Array | null; at: Date }]
-  >`
-    select url, sealed_secret, previous_sealed_secret, clock_timestamp() as at from svc_api.test_webhook(
+  const [row] = await sql<[WebhookTarget]>`
+    select url, sealed_secret as "sealedSecret", previous_sealed_secret as "previousSealedSecret", clock_timestamp() as at
+    from svc_api.test_webhook(
       ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${webhookId},
       ${message.id}, ${message.type}
     )`;
-  return {
-    url: row.url,
-    sealedSecret: row.sealed_secret,
-    previousSealedSecret: row.previous_sealed_secret,
-    at: row.at,
-  };
-}
-
-export interface DeliveryFilters {
-  status?: string | undefined;
-  eventType?: string | undefined;
-  customerId?: string | undefined;
+  return row;
 }
 
 export interface Resending {
@@ -111,22 +99,6 @@ export interface AttemptResult {
   retryAfterSeconds: number | null;
 }
 
-interface ClaimedRow {
-  environment_id: number;
-  webhook_id: string;
-  emission_seq: string;
-  attempt: number;
-  event_id: string;
-  url: string;
-  sealed_secret: Uint8Array;
-  previous_sealed_secret: Uint8Array | null;
-  max_concurrency: number;
-  max_per_second: number | null;
-  failing: boolean;
-  body: string;
-  database_ms: number;
-}
-
 /** How much more of a webhook a worker has room for. */
 export interface QueueRoom {
   webhookId: string;
@@ -148,8 +120,12 @@ interface ClaimRequest {
 /** Deliveries that are due, beside those that the worker holds, at webhooks that no other worker delivers to. */
 export async function claimDeliveries(sql: Sql, workerId: string, request: ClaimRequest): Promise<ClaimedDelivery[]> {
   const { held, rooms, firstLimit, total, failingTotal } = request;
-  const rows = await sql<ClaimedRow[]>`
-    select d.*, extract(epoch from clock_timestamp())::double precision * 1000 as database_ms from svc_api.claim_deliveries(
+  const rows = await sql<(Omit<ClaimedDelivery, "databaseAheadMs"> & { databaseMs: number })[]>`
+    select
+      d.environment_id as "environmentId", d.webhook_id as "webhookId", d.emission_seq as "emissionSeq", d.attempt, d.event_id as "eventId",
+      d.url, d.sealed_secret as "sealedSecret", d.previous_sealed_secret as "previousSealedSecret", d.max_concurrency as "maxConcurrency",
+      d.max_per_second as "maxPerSecond", d.failing, d.body, extract(epoch from clock_timestamp())::double precision * 1000 as "databaseMs"
+    from svc_api.claim_deliveries(
       ${workerId}::text,
       ${held.map(({ webhookId }) => webhookId)}::text[], ${held.map(({ emissionSeq }) => emissionSeq)}::bigint[],
       ${rooms.map(({ webhookId }) => webhookId)}::text[], ${rooms.map(({ room }) => room)}::integer[],
@@ -157,21 +133,7 @@ export async function claimDeliveries(sql: Sql, workerId: string, request: Claim
     ) as d
   `;
   const now = performance.now();
-  return rows.map((row) => ({
-    environmentId: row.environment_id,
-    webhookId: row.webhook_id,
-    emissionSeq: row.emission_seq,
-    attempt: row.attempt,
-    eventId: row.event_id,
-    url: row.url,
-    sealedSecret: row.sealed_secret,
-    previousSealedSecret: row.previous_sealed_secret,
-    maxConcurrency: row.max_concurrency,
-    maxPerSecond: row.max_per_second,
-    failing: row.failing,
-    body: row.body,
-    databaseAheadMs: row.database_ms - now,
-  }));
+  return rows.map(({ databaseMs, ...row }) => ({ ...row, databaseAheadMs: databaseMs - now }));
 }
 
 /** What was written down. */

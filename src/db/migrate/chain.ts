@@ -2,9 +2,8 @@ import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
 import { Logger } from "@graphile/logger";
 import type { PoolClient } from "pg";
 import path from "node:path";
-import { describe, MigrateError } from "./execute.js";
+import { describe, hasTable, MigrateError, withTimeouts } from "./execute.js";
 import { readCommitted, type Committed } from "./files.js";
-import { withTimeouts } from "./lock-timeout.js";
 
 /** The committed migrations that the database has not had. Throws MigrateError where it has had others. */
 export async function missingMigrations(client: PoolClient, root: string): Promise<string[]> {
@@ -51,14 +50,9 @@ export async function recordChain(client: PoolClient, root: string): Promise<voi
 }
 
 async function readLedger(client: PoolClient): Promise<Committed[]> {
-  const { rows } = await client.query<{ present: boolean }>(
-    "select to_regclass('graphile_migrate.migrations') is not null as present",
-  );
-  if (rows[0]?.present !== true) return [];
-  const ledger = await client.query<Committed>(
-    "select filename, hash from graphile_migrate.migrations order by filename",
-  );
-  return ledger.rows;
+  if (!(await hasTable(client, "graphile_migrate.migrations"))) return [];
+  return (await client.query<Committed>("select filename, hash from graphile_migrate.migrations order by filename"))
+    .rows;
 }
 
 function refuseUnknown(committed: Committed[], recorded: Committed[]): void {

@@ -1,11 +1,19 @@
+import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { Logger as WorkerLogger, runMigrations } from "graphile-worker";
 import pg from "pg";
-import { applyCode } from "./code.js";
 import { migrateChain, missingMigrations, recordChain } from "./chain.js";
-import { describe, execute, executeAll, inTransaction, MigrateError } from "./execute.js";
-import { PROJECT_ROOT, readInstall, readUnreleased, type Install } from "./files.js";
-import { withLockTimeout, setLockTimeout } from "./lock-timeout.js";
+import {
+  describe,
+  execute,
+  executeAll,
+  hasTable,
+  inTransaction,
+  MigrateError,
+  setLockTimeout,
+  withLockTimeout,
+} from "./execute.js";
+import { PROJECT_ROOT, readInstall, readUnreleased, type Install, type SqlFile } from "./files.js";
 import { ensureRoles } from "./roles.js";
 
 export interface MigrateReport {
@@ -39,40 +47,25 @@ const SERVER_VERSION_MIN = 150_000;
  * version before go on meanwhile.
  * Throws MigrateError with one clear line, above all where the database is newer than the program.
  */
-export async function migrate(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
-  const root = options.root ?? PROJECT_ROOT;
-  const install = await readInstall(root);
-  return withLock(url, options, async (client, pool) => {
-    const migrations = await missingMigrations(client, root);
-    await both(
-      withLockTimeout(() => migrateChain(url, root, migrations), options),
-      migrateWorker(pool),
-    );
-    return { migrations, ...(await applyRest(client, install, options)) };
+export function migrate(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
+  return bring(url, options, async (_, root, missing) => {
+    await withLockTimeout(() => migrateChain(url, root, missing), options);
+    return missing;
   });
-}
-
-/** Resolves, or throws, once neither is at work any more. The queue's tables and ours know nothing of each other. */
-async function both(first: Promise<void>, second: Promise<void>): Promise<void> {
-  await Promise.allSettled([first, second]);
-  await second;
-  await first;
 }
 
 /**
  * Builds an empty database from `sql/schema` instead of by the migrations, and records these as done. The result equals that of
  * `migrate`, which a test proves.
  */
-export async function installFresh(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
-  const root = options.root ?? PROJECT_ROOT;
-  const install = await readInstall(root);
-  return withLock(url, options, async (client, pool) => {
+export function installFresh(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
+  return bring(url, options, async (client, root) => {
+    const { schema } = await readInstall(root);
     await inTransaction(client, async () => {
-      await executeAll(client, install.schema);
+      await executeAll(client, schema);
       await recordChain(client, root);
     });
-    await migrateWorker(pool);
-    return { migrations: [], ...(await applyRest(client, install, options)) };
+    return [];
   });
 }
 
@@ -80,28 +73,33 @@ export async function installFresh(url: string, options: MigrateOptions = {}): P
  * What `migrate` will do once `migrations/current.sql` is released: the chain, then that file, which enters no ledger. For the tests, which
  * so have the tables as upgraded databases have them.
  */
-export async function migrateUnreleased(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
-  const root = options.root ?? PROJECT_ROOT;
-  const install = await readInstall(root);
-  const current = await readUnreleased(root);
-  return withLock(url, options, async (client, pool) => {
-    const migrations = await missingMigrations(client, root);
-    await migrateChain(url, root, migrations);
+export function migrateUnreleased(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
+  return bring(url, options, async (client, root, missing) => {
+    const current = await readUnreleased(root);
+    await migrateChain(url, root, missing);
     await inTransaction(client, () => execute(client, current));
-    await migrateWorker(pool);
-    return { migrations, ...(await applyRest(client, install, options)) };
+    return missing;
   });
 }
 
-/** The roles and the code, which need all tables. */
-async function applyRest(
-  client: pg.PoolClient,
-  install: Install,
-  options: MigrateOptions,
-): Promise<Omit<MigrateReport, "migrations">> {
-  const roles = await ensureRoles(client);
-  const code = await withLockTimeout(() => applyCode(client, install, roles.present), options);
-  return { code, roles: roles.usable, notes: roles.notes };
+/** Makes our tables, told which migrations the database has not had; answers those that were executed. */
+type MakeTables = (client: pg.PoolClient, root: string, missing: string[]) => Promise<string[]>;
+
+/** The tables, ours and the queue's, which know nothing of each other; then the roles and the code, which need all of them. */
+async function bring(url: string, options: MigrateOptions, makeTables: MakeTables): Promise<MigrateReport> {
+  const root = options.root ?? PROJECT_ROOT;
+  const install = await readInstall(root);
+  return withLock(url, options, async (client, pool) => {
+    const tables = makeTables(client, root, await missingMigrations(client, root));
+    const queue = migrateWorker(pool);
+    // Until neither is at work any more, also where one fails.
+    await Promise.allSettled([tables, queue]);
+    await queue;
+    const migrations = await tables;
+    const roles = await ensureRoles(client);
+    const code = await withLockTimeout(() => applyCode(client, install, roles.present), options);
+    return { migrations, code, roles: roles.usable, notes: roles.notes };
+  });
 }
 
 async function migrateWorker(pool: pg.Pool): Promise<void> {
@@ -181,4 +179,55 @@ async function checkServer(client: pg.PoolClient): Promise<void> {
         "for this one: alter database … set default_transaction_read_only = off",
     );
   }
+}
+
+/**
+ * Applies functions, triggers, views and, where the roles exist, their grants: all in one transaction, so that other processes
+ * see either the old code or the new. Skipped where the database says that it has exactly this already.
+ */
+async function applyCode(
+  client: pg.ClientBase,
+  install: Install,
+  rolesPresent: boolean,
+): Promise<"applied" | "unchanged"> {
+  const files = [...install.code, ...(rolesPresent ? install.roles : [])];
+  const hash = hashOf(files);
+  if ((await appliedHash(client)) === hash) return "unchanged";
+  await inTransaction(client, async () => {
+    await executeAll(client, files);
+    await recordHash(client, hash);
+  });
+  return "applied";
+}
+
+function hashOf(files: SqlFile[]): string {
+  const hash = createHash("sha256");
+  for (const { name, text } of files) hash.update(`${name}\0${text}\0`);
+  return hash.digest("hex");
+}
+
+async function appliedHash(client: pg.ClientBase): Promise<string | null> {
+  if (!(await hasTable(client, "svc_migrate.applied_code"))) return null;
+  return (await client.query<{ hash: string }>("select hash from svc_migrate.applied_code")).rows[0]?.hash ?? null;
+}
+
+async function recordHash(client: pg.ClientBase, hash: string): Promise<void> {
+  await client.query(`
+    create schema if not exists svc_migrate;
+    comment on schema svc_migrate is 'What migrate remembers, beside the ledger in graphile_migrate.';
+    create table if not exists svc_migrate.applied_code (
+      single boolean primary key default true constraint applied_code_single check (single),
+      hash text not null,
+      applied_at timestamptz not null default now()
+    );
+    comment on table svc_migrate.applied_code is 'Which functions, triggers, views and grants the database has.';
+    comment on column svc_migrate.applied_code.single is 'Keeps the table to one row.';
+    comment on column svc_migrate.applied_code.hash is 'SHA-256 of the files applied last, in order; hex.';
+    comment on column svc_migrate.applied_code.applied_at is 'When they were applied.';
+  `);
+  await client.query(
+    `insert into svc_migrate.applied_code (hash) values ($1)
+     on conflict (single) do update set hash = excluded.hash, applied_at = now()`,
+    [hash],
+  );
 }

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import pg from "pg";
 import type { RunnerOption } from "node-pg-migrate";
-import { describe, MigrateError } from "./execute.js";
+import { describe, hasTable, MigrateError } from "./execute.js";
 import { PROJECT_ROOT } from "./files.js";
 
 /** Optional parts of the database, each with a ledger of its own: a table of this schema that is named like the pack. */
@@ -116,8 +116,7 @@ function directoryOf(root: string, name: string): string {
 
 async function countApplied(client: pg.Client, name: string): Promise<number> {
   const ledger = `${LEDGERS}.${pg.escapeIdentifier(name)}`;
-  const { rows } = await client.query<{ present: boolean }>("select to_regclass($1) is not null as present", [ledger]);
-  if (rows[0]?.present !== true) return 0;
+  if (!(await hasTable(client, ledger))) return 0;
   return (await client.query<{ n: number }>(`select count(*)::int as n from ${ledger}`)).rows[0]?.n ?? 0;
 }
 

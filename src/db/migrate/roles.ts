@@ -1,8 +1,15 @@
 import type { ClientBase } from "pg";
+import { codeOf } from "../sqlstate.js";
 import { describe } from "./execute.js";
 
 /** Group roles: what may be called is granted to them, and logins are made their members. */
 const ROLES = ["svc_http", "svc_worker", "svc_reader"] as const;
+
+const IS_MISSING = "not exists (select from pg_catalog.pg_roles where rolname = role)";
+/** From PostgreSQL 16 membership alone does not allow `set role`, and the creator of a role gets it without. */
+const IS_NOT_HELD = `not pg_has_role(
+  current_user, role, case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end
+)`;
 
 export interface RolesFound {
   /** All exist, so the grants can be applied. */
@@ -16,7 +23,7 @@ export interface RolesFound {
 /** Creates the roles where they are missing and the migrating user may. A server that forbids it is no error. */
 export async function ensureRoles(client: ClientBase): Promise<RolesFound> {
   const user = (await client.query<{ name: string }>("select current_user::text as name")).rows[0]?.name ?? "";
-  const missing = await missingRoles(client);
+  const missing = await rolesWhere(client, IS_MISSING);
   for (const role of missing) {
     const failure = await attempt(client, `create role ${role} nologin`, ["42710", "23505"]);
     if (failure === null) continue;
@@ -26,7 +33,7 @@ export async function ensureRoles(client: ClientBase): Promise<RolesFound> {
     return { present: false, usable: false, notes: [note] };
   }
   const notes: string[] = [];
-  for (const role of await rolesNotHeld(client)) {
+  for (const role of await rolesWhere(client, IS_NOT_HELD)) {
     const failure = await attempt(client, `grant ${role} to current_user`, []);
     if (failure !== null)
       notes.push(
@@ -56,23 +63,10 @@ async function revokeDefaults(client: ClientBase): Promise<void> {
   for (const { statement } of rows) await client.query(statement);
 }
 
-async function missingRoles(client: ClientBase): Promise<string[]> {
+/** Those of our roles of which an expression holds. */
+async function rolesWhere(client: ClientBase, expression: string): Promise<string[]> {
   const { rows } = await client.query<{ role: string }>(
-    `select role from unnest($1::text[]) with ordinality as wanted (role, position)
-     where not exists (select from pg_catalog.pg_roles where rolname = role) order by position`,
-    [ROLES],
-  );
-  return rows.map(({ role }) => role);
-}
-
-/** From PostgreSQL 16 membership alone does not allow `set role`, and the creator of a role gets it without. */
-async function rolesNotHeld(client: ClientBase): Promise<string[]> {
-  const { rows } = await client.query<{ role: string }>(
-    `select role from unnest($1::text[]) with ordinality as wanted (role, position)
-     where not pg_has_role(
-       current_user, role,
-       case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end
-     ) order by position`,
+    `select role from unnest($1::text[]) with ordinality as wanted (role, position) where ${expression} order by position`,
     [ROLES],
   );
   return rows.map(({ role }) => role);
@@ -87,8 +81,8 @@ async function attempt(client: ClientBase, statement: string, accepted: string[]
     await client.query(statement);
     return null;
   } catch (error) {
-    const { code } = error as { code?: string };
-    if (code !== undefined && accepted.includes(code)) return null;
+    const code = codeOf(error);
+    if (accepted.includes(code)) return null;
     if (code === "42501" || code === "0LP01") return describe(error);
     throw error;
   }

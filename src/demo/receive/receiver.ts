@@ -1,5 +1,6 @@
 /** A real receiver of webhooks on a local port, which verifies them: Standard Webhooks 1.0, https://www.standardwebhooks.com. */
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type ReceivedEvent, Tally } from "./tally.js";
@@ -7,11 +8,8 @@ import { type ReceivedEvent, Tally } from "./tally.js";
 /** How far the sender's clock may be from ours. Older messages may be replays. */
 const TOLERANCE_SECONDS = 5 * 60;
 
-interface WebhookHeaders {
-  "webhook-id"?: string | undefined;
-  "webhook-timestamp"?: string | undefined;
-  "webhook-signature"?: string | undefined;
-}
+/** Of a request, by their names in lower case. */
+type Headers = Readonly<Record<string, string | undefined>>;
 
 /**
  * Null for a genuine message, otherwise what is wrong with it. The signature is HMAC-SHA256, keyed with the bytes behind
@@ -20,7 +18,7 @@ interface WebhookHeaders {
  * @param body the bytes as they came, before any parsing
  * @param now the receiver's clock, in milliseconds
  */
-export function signatureProblem(headers: WebhookHeaders, body: Buffer, secret: string, now: number): string | null {
+export function signatureProblem(headers: Headers, body: Buffer, secret: string, now: number): string | null {
   const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures } = headers;
   if (!id || !timestamp || !signatures) return "a webhook header is missing";
   if (!/^\d{1,12}$/.test(timestamp)) return "webhook-timestamp is no number of seconds";
@@ -55,9 +53,7 @@ export class Receiver {
   /** Listens on a free port of the loopback interface. */
   static async start(): Promise<Receiver> {
     const receiver = new Receiver();
-    await new Promise<void>((resolve, reject) => {
-      receiver.#server.once("error", reject).listen(0, "127.0.0.1", resolve);
-    });
+    await once(receiver.#server.listen(0, "127.0.0.1"), "listening");
     return receiver;
   }
 
@@ -79,19 +75,12 @@ export class Receiver {
   async #receive(request: IncomingMessage): Promise<number> {
     const body = await readBody(request);
     if (body === null) return 413;
-    const header = (name: string) => {
-      const value = request.headers[name];
-      return Array.isArray(value) ? value[0] : value;
-    };
-    const headers = {
-      "webhook-id": header("webhook-id"),
-      "webhook-timestamp": header("webhook-timestamp"),
-      "webhook-signature": header("webhook-signature"),
-    };
+    // What is repeated of these, Node.js joins or leaves out.
+    const headers = request.headers as Headers;
     const problem =
       this.#secret === null ? "came before the secret" : signatureProblem(headers, body, this.#secret, Date.now());
     const event = problem === null ? readEvent(body) : null;
-    if (event !== null && event.id === header("svc-event-id") && event.id === headers["webhook-id"]) {
+    if (event !== null && event.id === headers["svc-event-id"] && event.id === headers["webhook-id"]) {
       this.tally.add(event, performance.now());
       return 204;
     }

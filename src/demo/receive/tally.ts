@@ -8,12 +8,6 @@ export interface ReceivedEvent {
   subject: string | null;
 }
 
-/** Emissions of one type about one subject. */
-export interface ReceivedCount {
-  type: string;
-  events: number;
-}
-
 const PAUSE_MS = 1_000;
 
 export class Tally {
@@ -59,7 +53,7 @@ export class Tally {
   }
 
   /** In alphabetical order of the types. */
-  counts(): ReceivedCount[] {
+  counts(): { type: string; events: number }[] {
     return [...this.#byType]
       .map(([type, events]) => ({ type, events }))
       .sort((one, other) => (one.type < other.type ? -1 : 1));

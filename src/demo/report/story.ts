@@ -12,27 +12,19 @@ const LINES_MAX = 18;
  * @param customers for each customer, how often each kind of emission came
  */
 export function chooseStory(customers: ReadonlyMap<string, ReadonlyMap<string, number>>): string | null {
-  let best: { customerId: string; score: [number, number, number] } | null = null;
-  for (const [customerId, kinds] of customers) {
+  const known = [...customers].map(([customerId, kinds]) => {
     const emissions = [...kinds.values()].reduce((sum, count) => sum + count, 0);
     const cameBack = [...kinds].some(([kind, count]) => kind.startsWith("customer.") && count > 1);
-    const fits = emissions <= LINES_MAX;
-    const score: [number, number, number] = [fits ? 1 : 0, cameBack ? 1 : 0, fits ? emissions : -emissions];
-    if (best === null || isBetter(score, customerId, best)) best = { customerId, score };
-  }
-  return best?.customerId ?? null;
-}
-
-function isBetter(
-  score: readonly number[],
-  customerId: string,
-  best: { customerId: string; score: readonly number[] },
-): boolean {
-  for (const [index, value] of score.entries()) {
-    const other = best.score[index] ?? 0;
-    if (value !== other) return value > other;
-  }
-  return customerId < best.customerId;
+    return { customerId, emissions, cameBack, fits: emissions <= LINES_MAX };
+  });
+  const [first] = known.sort(
+    (one, other) =>
+      Number(other.fits) - Number(one.fits) ||
+      Number(other.cameBack) - Number(one.cameBack) ||
+      (one.fits ? other.emissions - one.emissions : one.emissions - other.emissions) ||
+      (one.customerId < other.customerId ? -1 : 1),
+  );
+  return first?.customerId ?? null;
 }
 
 /** The story with its heading, ending with an empty line. */

@@ -24,12 +24,7 @@ export interface ReportColumn {
   align?: "left" | "right";
 }
 
-const NO_BORDERS = Object.fromEntries(
-  [
-    ...["top", "top-mid", "top-left", "top-right", "bottom", "bottom-mid", "bottom-left", "bottom-right"],
-    ...["left", "left-mid", "mid", "mid-mid", "right", "right-mid"],
-  ].map((name) => [name, ""]),
-);
+const NO_BORDERS = Object.fromEntries(Object.keys(new Table().options.chars).map((name) => [name, ""]));
 
 /** A line between any two rows would double the height of every table. */
 const NO_LINES = { mid: "", "left-mid": "", "mid-mid": "", "right-mid": "" };

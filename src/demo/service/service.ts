@@ -131,7 +131,7 @@ export class Service {
     });
     closeSync(log);
     this.#child = child;
-    const url = await readyUrl(child).catch(async (error: unknown) => {
+    const url = await readyUrl(child, READY_LINE).catch(async (error: unknown) => {
       child.kill("SIGKILL");
       throw new DemoFailure(`the service did not start: ${messageOf(error)} | ${await this.lastWords()}`, 1, {
         cause: error,
@@ -178,8 +178,11 @@ export class Service {
   }
 }
 
-/** Reads the child's output until its ready line, and answers the address in it. Later output is read and dropped, so that the pipe never fills up. */
-function readyUrl(child: ChildProcess): Promise<string> {
+/**
+ * Reads a child's output until the line that says it is ready, and answers the address in it, the pattern's first group; empty where it has none. Later
+ * output is read and dropped, so that the pipe never fills up. Rejects where the child ends before, or takes too long.
+ */
+export function readyUrl(child: ChildProcess, readyLine: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`not ready within ${READY_WITHIN_MS / 1_000} s`)), READY_WITHIN_MS);
     const ended = (code: number | null, signal: string | null) =>
@@ -191,7 +194,7 @@ function readyUrl(child: ChildProcess): Promise<string> {
     child.once("error", fail).once("exit", ended);
     if (child.stdout === null) return;
     createInterface({ input: child.stdout }).on("line", (line) => {
-      const ready = READY_LINE.exec(line);
+      const ready = readyLine.exec(line);
       if (ready === null) return;
       clearTimeout(timer);
       child.off("exit", ended).off("error", fail);

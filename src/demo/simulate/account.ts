@@ -1,9 +1,6 @@
 /** The commercial side of a customer's life: sign-up, trial, subscription, invoices, refused charges, upgrades, cancellation. */
-import type { Calendar } from "./calendar.js";
 import { HOUR_MS } from "./calendar.js";
-import type { EventLog } from "./operations.js";
-import { TRIAL_DAYS, type Plan, type Profile } from "./profile.js";
-import type { Random } from "./random.js";
+import { type Life, type Plan, type Profile, TRIAL_DAYS } from "./profile.js";
 
 /** Monthly price of a seat, in whole units of the currency. */
 const SEAT_PRICE: Record<Plan, number> = { starter: 12, pro: 29, enterprise: 49 };
@@ -12,13 +9,10 @@ const INVOICE_DAYS = 30;
 const CONTRACT_DAYS = 90;
 
 /** What is known on the first day. A lead has no trial yet. */
-export function introduce(profile: Profile, log: EventLog, at: number, calendar: Calendar): void {
+export function introduce({ profile, log, calendar }: Life, at: number): void {
   const { companyName, industry, country, signUpDay, cohort, source } = profile;
   const known = { companyName, industry, country, managed: source === "sales" };
-  if (cohort === "lead") {
-    log.identify(at, known);
-    return;
-  }
+  if (cohort === "lead") return log.identify(at, known);
   log.identify(at, {
     ...known,
     plan: "trial",
@@ -29,12 +23,13 @@ export function introduce(profile: Profile, log: EventLog, at: number, calendar:
 }
 
 /** Plays the subscription from the end of the trial to the end of the history or of the subscription. Returns the day it ends, if so. */
-export function subscribe(profile: Profile, log: EventLog, random: Random, calendar: Calendar): number | null {
+export function subscribe(life: Life): number | null {
+  const { profile, log, random, calendar } = life;
   const end = profile.cancellation === null ? null : profile.signUpDay + profile.cancellation.day;
   // Who has faded away without a word lets the subscription run out.
   const lastPayment = profile.cohort === "fader" ? profile.signUpDay + profile.turn + profile.turnLength : end;
-  const subscription = profile.plan === null ? null : beginSubscription(profile, log, random, calendar);
-  const unpaid = subscription === null ? null : payInvoices(subscription, log, random, calendar, lastPayment);
+  const subscription = profile.plan === null ? null : beginSubscription(life);
+  const unpaid = subscription === null ? null : payInvoices(life, subscription, lastPayment);
   if (unpaid !== null) return unpaid;
   if (end === null || profile.cancellation === null) return null;
   log.track(calendar.instant(end, calendar.workingMinute(random)), "subscription_cancelled", {
@@ -44,7 +39,6 @@ export function subscribe(profile: Profile, log: EventLog, random: Random, calen
 }
 
 interface Subscription {
-  profile: Profile;
   /** The day on which the first invoice is due. */
   day: number;
   /** The plan and the paid seats on a day of the history. */
@@ -52,7 +46,7 @@ interface Subscription {
 }
 
 /** Most buy on the day the trial ends, the eager ones some days before. Upgrades and more seats come with the team's growth. */
-function beginSubscription(profile: Profile, log: EventLog, random: Random, calendar: Calendar): Subscription {
+function beginSubscription({ profile, log, random, calendar }: Life): Subscription {
   const day = profile.signUpDay + (random.chance(0.3) ? random.whole(4, TRIAL_DAYS - 1) : TRIAL_DAYS);
   const first: Plan = profile.plan ?? "starter";
   const grown: Plan = profile.cohort === "climber" && first === "starter" && random.chance(0.45) ? "pro" : first;
@@ -71,7 +65,7 @@ function beginSubscription(profile: Profile, log: EventLog, random: Random, cale
     const next = calendar.closeOfBusiness(renewed + CONTRACT_DAYS);
     if (profile.cancellation === null) log.identify(calendar.instant(renewed, 18 * 60), { renewsOn: next });
   }
-  return { profile, day, terms };
+  return { day, terms };
 }
 
 function addOns(plan: Plan): { addOns?: string[] } {
@@ -86,13 +80,8 @@ export function membersOn(profile: Profile, day: number): number {
 }
 
 /** An invoice every thirty days. Returns the day on which an unpaid one ended the subscription, null where none did. */
-function payInvoices(
-  { profile, day: first, terms }: Subscription,
-  log: EventLog,
-  random: Random,
-  calendar: Calendar,
-  end: number | null,
-): number | null {
+function payInvoices(life: Life, { day: first, terms }: Subscription, end: number | null): number | null {
+  const { profile, log, random, calendar } = life;
   let seatsPaid = terms(first).seats;
   for (let day = first; day < calendar.days && (end === null || day < end); day += INVOICE_DAYS) {
     const { plan, seats } = terms(day);
@@ -102,7 +91,7 @@ function payInvoices(
     const amount = SEAT_PRICE[plan] * seats;
     // Cards that are charged by hand-made contracts hardly ever fail.
     const refused = random.chance(plan === "enterprise" ? 0.01 : 0.1);
-    const paidOn = refused ? dun(profile, log, random, calendar, day, amount) : day;
+    const paidOn = refused ? dun(life, day, amount) : day;
     if (paidOn === null) return day + 9;
     log.track(calendar.instant(paidOn, (morning - calendar.instant(day, 0)) / 60_000), "invoice_paid", {
       amount,
@@ -113,14 +102,7 @@ function payInvoices(
 }
 
 /** Tries a refused charge again every third day. Returns the day it worked; null where the account was closed instead. */
-function dun(
-  profile: Profile,
-  log: EventLog,
-  random: Random,
-  calendar: Calendar,
-  day: number,
-  amount: number,
-): number | null {
+function dun({ profile, log, random, calendar }: Life, day: number, amount: number): number | null {
   const reason = random.weighted({ card_expired: 0.55, insufficient_funds: 0.25, declined: 0.2 });
   for (let attempt = 1; attempt <= 3; attempt++) {
     log.track(calendar.instant(day + (attempt - 1) * 3, 9 * 60 + 30), "payment_failed", { amount, reason, attempt });

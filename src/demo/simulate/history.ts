@@ -2,10 +2,10 @@
 import { introduce, subscribe } from "./account.js";
 import { Calendar } from "./calendar.js";
 import { dealCohorts } from "./cohorts.js";
-import { drawProfile, planIncident } from "./profile.js";
+import { drawProfile, type Life, planIncident } from "./profile.js";
 import { EventLog, type PlacedOperation, type SimulatedOperation } from "./operations.js";
 import { Random } from "./random.js";
-import { playDay, sufferIncident, takeFirstSteps, type Life } from "./usage.js";
+import { playDay, sufferIncident, takeFirstSteps } from "./usage.js";
 
 export interface HistoryOptions {
   seed: number;
@@ -44,13 +44,13 @@ export function simulateHistory(options: HistoryOptions): SimulatedOperation[] {
 
 /** Plays one customer's life into the log. */
 function live(life: Life, accountRandom: Random): void {
-  const { profile, log, random, calendar } = life;
+  const { profile, random, calendar } = life;
   const signedUpAt = calendar.instant(profile.signUpDay, calendar.workingMinute(random));
-  introduce(profile, log, signedUpAt, calendar);
+  introduce(life, signedUpAt);
   if (profile.cohort === "lead") return;
   takeFirstSteps(life, signedUpAt);
   if (profile.cohort === "neverStarted") return;
-  const end = subscribe(profile, log, accountRandom, calendar);
+  const end = subscribe({ ...life, random: accountRandom });
   // A closed account does nothing more: the day of its end is not played.
   for (let day = profile.signUpDay + 1; day < (end ?? calendar.days); day++) {
     sufferIncident(life, day);

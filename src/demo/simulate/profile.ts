@@ -1,79 +1,62 @@
 /** Who a customer is and what the customer is going to do: everything that is drawn once, before the days are played. */
 import type { Calendar } from "./calendar.js";
 import { type Cohort, COHORTS } from "./cohorts.js";
-import { INDUSTRIES, type Industry, nameCompany } from "./names.js";
+import { INDUSTRIES, nameCompany } from "./names.js";
+import type { EventLog } from "./operations.js";
 import { Random } from "./random.js";
 
 export type Plan = "starter" | "pro" | "enterprise";
 type Feature = "board" | "timeline" | "dashboard" | "automation" | "integration" | "api";
-type CancellationReason = "price" | "missing_feature" | "no_longer_needed" | "competitor" | "other";
 
 export const TRIAL_DAYS = 14;
 
-export interface Profile {
-  customerId: string;
-  companyName: string;
-  cohort: Cohort;
-  industry: Industry;
-  country: string;
-  currency: "EUR" | "USD" | "GBP";
-  source: "self_serve" | "sales" | "partner";
-  /** The day of the history on which the customer signs up. */
-  signUpDay: number;
-  /** Probability of being active on a usual working day. */
-  presence: number;
-  /** Mean number of feature uses a session. */
-  depth: number;
-  /** Mean number of sessions a day of activity. */
-  sessions: number;
-  features: Record<Feature, number>;
-  /** Team members in the end, and the days from sign-up until they are all there. */
-  team: number;
-  teamGrowthDays: number;
-  /** The plan bought at the end of the trial; null where the trial just ends. */
-  plan: Plan | null;
-  /** Days after sign-up at which habits turn: what the turn is depends on the cohort. */
-  turn: number;
-  /** Days from the turn until activity has ended (faders) or has come back (comebacks). */
-  turnLength: number;
-  cancellation: { day: number; reason: CancellationReason } | null;
-}
-
 const COUNTRIES = { DE: 0.2, US: 0.3, GB: 0.16, FR: 0.1, NL: 0.08, ES: 0.06, SE: 0.05, CA: 0.05 };
 
+export type Profile = ReturnType<typeof drawProfile>;
+
+/** What a customer's days are played with. */
+export interface Life {
+  profile: Profile;
+  log: EventLog;
+  random: Random;
+  calendar: Calendar;
+  incident: ReturnType<typeof planIncident>;
+}
+
 /** Draws a customer. `index` counts customers from 0 and names the customer's own stream of random numbers. */
-export function drawProfile(
-  seed: number,
-  index: number,
-  cohort: Cohort,
-  calendar: Calendar,
-  taken: Set<string>,
-): Profile {
+export function drawProfile(seed: number, index: number, cohort: Cohort, calendar: Calendar, taken: Set<string>) {
   const random = new Random(seed, "profile", index);
-  const habits = COHORTS[cohort];
+  const { use, trial } = COHORTS[cohort];
   const industry = random.weighted(INDUSTRIES);
   const country = random.weighted(COUNTRIES);
   const signUpDay = drawSignUpDay(random, cohort, calendar);
   const turn = random.whole(TRIAL_DAYS + 4, 60);
   const looksAround = cohort === "dabbler" && random.chance(0.35);
-  const profile: Profile = {
+  const profile = {
     ...nameCompany(random, industry, taken),
     cohort,
     industry,
     country,
     currency: country === "GB" ? "GBP" : country === "US" || country === "CA" ? "USD" : "EUR",
     source: random.weighted({ self_serve: 0.68, sales: 0.22, partner: 0.1 }),
+    /** The day of the history on which the customer signs up. */
     signUpDay,
-    presence: random.between(...habits.presence) * (looksAround ? 2 : 1),
-    depth: looksAround ? 0 : random.between(...habits.depth),
-    sessions: random.between(...habits.sessions),
-    features: drawFeatures(random, habits.deepFeatures),
-    team: random.whole(...habits.team),
+    /** Probability of being active on a usual working day. */
+    presence: random.between(...use.presence) * (looksAround ? 2 : 1),
+    /** Mean number of feature uses a session. */
+    depth: looksAround ? 0 : random.between(...use.depth),
+    /** Mean number of sessions a day of activity. */
+    sessions: random.between(...use.sessions),
+    features: drawFeatures(random, use.deepFeatures),
+    /** Team members in the end, and the days from sign-up until they are all there. */
+    team: random.whole(...use.team),
     teamGrowthDays: random.whole(10, 70),
-    plan: random.chance(habits.converts) ? random.weighted(habits.plans) : null,
+    /** The plan bought at the end of the trial; null where the trial just ends. */
+    plan: random.chance(trial.converts) ? random.weighted(trial.plans) : null,
+    /** Days after sign-up at which habits turn: what the turn is depends on the cohort. */
     turn,
+    /** Days from the turn until activity has ended (faders) or has come back (comebacks). */
     turnLength: cohort === "comeback" ? random.whole(17, 38) : random.whole(12, 35),
-    cancellation: null,
   };
   return { ...profile, cancellation: drawCancellation(random, profile) };
 }
@@ -92,6 +75,8 @@ function drawSignUpDay(random: Random, cohort: Cohort, calendar: Calendar): numb
   return calendar.activity(day) < 0.5 && random.chance(0.7) ? Math.max(0, day - 2) : day;
 }
 
+type Habits = { cohort: Cohort; plan: Plan | null; turn: number; turnLength: number };
+
 /** Nobody uses everything: each customer has favourites, and some never touch the deep features at all. */
 function drawFeatures(random: Random, deep: number): Record<Feature, number> {
   return {
@@ -104,7 +89,8 @@ function drawFeatures(random: Random, deep: number): Record<Feature, number> {
   };
 }
 
-function drawCancellation(random: Random, { cohort, turn, turnLength, plan }: Profile): Profile["cancellation"] {
+/** The day, counted from sign-up, and the reason; null where nobody cancels. */
+function drawCancellation(random: Random, { cohort, turn, turnLength, plan }: Habits) {
   if (cohort === "quitter") {
     const reason = random.weighted({
       price: 0.35,
@@ -145,23 +131,18 @@ export function liveliness(profile: Profile, daysSinceSignUp: number): number {
   }
 }
 
-/** The bad days: for two days in a row the integrations and the API fail for many hours. */
-
-export interface Incident {
-  /** Whether the incident touches the customer on this day. */
-  hits(profile: Profile, day: number): boolean;
-  severity(day: number): "major" | "critical";
-  /** The minute of the day at which monitoring sees it. */
-  minute(day: number): number;
-}
-
-/** The first day is a Tuesday some three and a half weeks before the end, so that its effects can still be seen in the segments. */
-export function planIncident(calendar: Calendar): Incident {
+/**
+ * The bad days: for two days in a row the integrations and the API fail for many hours. The first is a Tuesday some three and a half weeks
+ * before the end, so that its effects can still be seen in the segments.
+ */
+export function planIncident(calendar: Calendar) {
   const first = calendar.tuesdayBefore(Math.min(24, Math.ceil(calendar.days / 3)));
   return {
-    hits: (profile, day) =>
+    /** Whether the incident touches the customer on this day. */
+    hits: (profile: Profile, day: number) =>
       (day === first || day === first + 1) && (profile.features.integration > 0.1 || profile.features.api > 0.1),
-    severity: (day) => (day === first ? "critical" : "major"),
-    minute: (day) => (day === first ? 10 * 60 + 20 : 14 * 60 + 5),
+    severity: (day: number) => (day === first ? "critical" : "major"),
+    /** The minute of the day at which monitoring sees it. */
+    minute: (day: number) => (day === first ? 10 * 60 + 20 : 14 * 60 + 5),
   };
 }

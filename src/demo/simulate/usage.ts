@@ -1,21 +1,10 @@
 /** The daily side of a customer's life: the first steps, sessions with what is done in them, the team, and calls for help. */
 import { membersOn } from "./account.js";
-import { type Calendar, MINUTE_MS } from "./calendar.js";
-import { type Incident, liveliness, type Profile } from "./profile.js";
-import type { EventLog } from "./operations.js";
-import type { Random } from "./random.js";
+import { MINUTE_MS } from "./calendar.js";
+import { type Life, liveliness } from "./profile.js";
 
 const TEMPLATES = ["roadmap", "kanban", "onboarding", "marketing_plan", "bug_tracker"] as const;
 const TOPICS = ["billing", "login", "import", "permissions", "performance", "how_to"] as const;
-
-/** What the days are played with. */
-export interface Life {
-  profile: Profile;
-  log: EventLog;
-  random: Random;
-  calendar: Calendar;
-  incident: Incident;
-}
 
 /** The first day: a login at once and, where the customer means it, a first project and the first invitation. */
 export function takeFirstSteps(life: Life, signedUpAt: number): void {

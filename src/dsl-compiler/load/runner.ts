@@ -3,8 +3,7 @@
  * compiler. Everything that goes wrong is sent as well, so that nothing depends on what is printed. A load goes on after an exception, so
  * that it finds the other mistakes too; check/guards.ts writes the calls of what is installed here for that.
  */
-import { recoveryValue } from "../../dsl/mistakes.js";
-import { ModelError, takeRecorded } from "../../dsl/mistakes.js";
+import { ModelError, recoveryValue, takeRecorded } from "../../dsl/mistakes.js";
 import { MODEL } from "../../dsl/model.js";
 import { lower, type Lowered } from "./lower.js";
 

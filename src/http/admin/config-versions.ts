@@ -1,18 +1,85 @@
 import Type, { type Static } from "typebox";
-import type { ActivationOptions } from "../../db/api/config.js";
-import { exact, listOf } from "./schemas.js";
-import { environmentQuery, KIB, listQuery, MIB } from "./parameters.js";
+import type { ActivationOptions } from "../../db/api/functions.js";
+import type { Subject } from "../../model/compare/compare.js";
+import { emptyObject, KIB, listQuery, MIB } from "./parameters.js";
 import { adminRoute } from "./route.js";
-import {
-  activated,
-  activation,
-  activationOptions,
-  deployed,
-  listedVersion,
-  versionDiff,
-  versionWithSnapshot,
-} from "./schemas-config.js";
-import { newVersion, storable } from "./submitted-snapshot.js";
+import { environment, exact, instant, jsonObject, listOf, named, orNull, versionName } from "./schemas.js";
+import { activationOptions, buildProvenance, hash, newVersion, storable } from "./submitted-snapshot.js";
+
+/** What may not be activated without `force`, and was. */
+const warnings = Type.Array(named("Warning", { code: Type.String(), message: Type.String(), path: Type.String() }), {
+  description: "Data that this strands, as it was forced; empty where it strands none.",
+});
+
+const activeVersion = {
+  version: versionName,
+  hash,
+  environment,
+  activated: Type.Boolean({ description: "Whether this made it the active one; false where it was already." }),
+  hasCustomers: Type.Boolean({
+    description:
+      "Whether the environment has customers; they stay as they were derived until something happens or a recompute.",
+  }),
+};
+
+export const deployed = named("DeployedVersion", { ...activeVersion, created: Type.Boolean(), warnings });
+
+export const activated = named("ActivatedVersion", { ...activeVersion, warnings });
+
+const configVersion = {
+  version: versionName,
+  hash,
+  author: Type.String({ description: "E-mail address of who deployed it." }),
+  createdAt: instant,
+  provenance: orNull(buildProvenance),
+  active: Type.Array(environment, { description: "Where it is active." }),
+};
+
+export const listedVersion = named("ConfigVersion", configVersion);
+
+export const versionWithSnapshot = named("ConfigVersionWithSnapshot", {
+  ...configVersion,
+  snapshot: jsonObject("The compiled model, as it was deployed."),
+});
+
+export const activation = named("Activation", {
+  version: versionName,
+  previousVersion: orNull(versionName, "The version that was active before; null for the first."),
+  kind: Type.Enum(["deploy", "promote", "rollback"]),
+  actor: Type.String({ description: "E-mail address of who did it." }),
+  at: instant,
+});
+
+const value = (description: string) => Type.Unknown({ description });
+
+const change = named("Change", {
+  kind: Type.Enum(["added", "removed", "changed"]),
+  subject: Type.Enum([
+    "event",
+    "property",
+    "trait",
+    "state",
+    "transition",
+    "segment",
+    "journey",
+    "step",
+    "health component",
+    "rule",
+    "signal",
+    "setting",
+  ] satisfies Subject[]),
+  id: Type.String({ description: "Of the subject.", examples: ["trial → activated"] }),
+  path: Type.String({ description: "Where `after` stands in the newer snapshot, or `before` in the older one." }),
+  message: Type.String({ examples: ['threshold of count of "login" within 30d: 3 → 5'] }),
+  before: value("What was there; null where nothing was."),
+  after: value("What is there now; null where nothing is."),
+});
+
+export const versionDiff = named("ConfigDiff", {
+  from: orNull(versionName, "Null where the first version is compared with nothing."),
+  to: versionName,
+  changes: Type.Array(change),
+});
 
 const activationBody = exact(activationOptions);
 
@@ -24,7 +91,7 @@ function readActivationOptions({ expected, force = false }: Static<typeof activa
 
 const refusals = { 409: ["VERSION_CONFLICT", "CONFIG_WARNINGS"] };
 
-const versionName = Type.Optional(
+const namedVersion = Type.Optional(
   Type.String({ pattern: "^(latest|v[1-9][0-9]{0,8})$", description: "must be a version such as v3, or latest" }),
 );
 
@@ -35,7 +102,6 @@ export const configRoutes = [
     operation: "deploy_config",
     route: "POST /projects/:project/config-versions",
     summary: "Deploy a snapshot as the next version of the project",
-    query: environmentQuery,
     body: { schema: newVersion, bytesMax: 8 * MIB, submission: "version" },
     answers: { 200: deployed, 201: deployed },
     refusals: { ...refusals, 422: ["CONFIG_INVALID", "STATE_TOO_LARGE"] },
@@ -57,19 +123,19 @@ export const configRoutes = [
     summary: "The versions of a project, newest first",
     query: listQuery,
     answers: { 200: listOf(listedVersion) },
-    passes: ({ at, query }) => [at, query],
   }),
   adminRoute({
     operation: "get_config_version",
     route: "GET /projects/:project/config-versions/:version",
     summary: "A version with its snapshot; `latest` is the newest",
+    query: emptyObject,
     answers: { 200: versionWithSnapshot },
-    passes: ({ params }) => [params["project"]!, params["version"]!],
   }),
   adminRoute({
     operation: "promote_config",
     route: "POST /projects/:project/config-versions/:version/promote",
     summary: "Make a version that was active in test the active one of live",
+    query: emptyObject,
     body: { schema: activationBody, bytesMax: KIB },
     answers: { 200: activated },
     refusals,
@@ -79,7 +145,6 @@ export const configRoutes = [
     operation: "rollback_config",
     route: "POST /projects/:project/config-versions/:version/rollback",
     summary: "Make a version active again that was active in the environment before",
-    query: environmentQuery,
     body: { schema: activationBody, bytesMax: KIB },
     answers: { 200: activated },
     refusals,
@@ -90,7 +155,7 @@ export const configRoutes = [
     operation: "diff_config_versions",
     route: "GET /projects/:project/config-diff",
     summary: "What is different between two versions, in the author's terms",
-    query: exact({ from: versionName, to: versionName }),
+    query: exact({ from: namedVersion, to: namedVersion }),
     answers: { 200: versionDiff },
     refusals: { 404: ["VERSION_NOT_FOUND"] },
     answer: async ({ deps, call, params, query }) => {
@@ -104,6 +169,5 @@ export const configRoutes = [
     summary: "Which version became active in an environment, the newest first",
     query: listQuery,
     answers: { 200: listOf(activation) },
-    passes: ({ at, query }) => [at, query],
   }),
 ];

@@ -10,16 +10,12 @@ import { ApiError } from "../errors.js";
 import { envelopeOf } from "../middleware/handle-errors.js";
 import type { CustomerWork } from "./work.js";
 import { adminRoute } from "./route.js";
-import { count, environment, exact, instant, jsonObject, named, orNull, versionName } from "./schemas.js";
-import { environmentQuery } from "./parameters.js";
-import { cause, customerId, customerState, emission, healthScore, journeyRun, setAside } from "./schemas-customer.js";
-import { deliveryAttempt } from "./schemas-webhook.js";
+import { count, countOf, environment, exact, instant, jsonObject, named, orNull, versionName } from "./schemas.js";
+import { cause, customerId, customerState, emission, healthScore, journeyRun, setAside } from "./customers.js";
+import { deliveryAttempt } from "./deliveries.js";
 
 const status = Type.Enum(["processed", "pending"]);
-const generation = Type.Integer({
-  minimum: 0,
-  description: "Which writing of the history it is of: the first is 0, and each recompute writes another.",
-});
+const generation = countOf("Which writing of the history it is of: the first is 0, and each recompute writes another.");
 const eventId = Type.String({ examples: ["evt_0000000000000400"] });
 /** What a log says of each of its entries. */
 const logged = { cause, configVersion: orNull(versionName), generation };
@@ -175,7 +171,6 @@ export const customerDataRoutes = [
     operation: "export_customer",
     route: "GET /projects/:project/customers/:customerId/export",
     summary: "Everything that is held about one customer, as one document",
-    query: environmentQuery,
     answers: { 200: customerExport },
     refusals: { 429: ["QUOTA_EXCEEDED"] },
     scarce: true,
@@ -194,7 +189,6 @@ export const customerDataRoutes = [
     operation: "erase_customer",
     route: "DELETE /projects/:project/customers/:customerId",
     summary: "Erase everything that is held about one customer",
-    query: environmentQuery,
     answers: { 200: erasure },
     scarce: true,
     answer: ({ deps, credentials, at, params }) => {

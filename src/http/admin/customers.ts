@@ -1,10 +1,114 @@
 import Type from "typebox";
-import { exact, listOf } from "./schemas.js";
-import { emptyObject, environmentQuery, KIB, listQuery, nameFilter, secondsOf } from "./parameters.js";
+import { emptyObject, KIB, listQuery, nameFilter, secondsOf } from "./parameters.js";
 import { adminRoute } from "./route.js";
-import { backlog, customerState, emission, listedCustomer, released } from "./schemas-customer.js";
+import {
+  count,
+  countOf,
+  describedText,
+  environment,
+  exact,
+  instant,
+  jsonObject,
+  listOf,
+  mapOf,
+  named,
+  orNull,
+  versionName,
+} from "./schemas.js";
 
-const setAside = Type.Optional(Type.Literal("true"));
+export const customerId = describedText("The customer's id in the caller's system.", "globex");
+const lifecycle = orNull(Type.String(), "The present lifecycle state; null where the model has no lifecycle.");
+
+export const healthScore = named("HealthScore", "A health score, its components and the band that it lies in.", {
+  overall: Type.Number({ minimum: 0, maximum: 100 }),
+  components: mapOf(Type.Number({ minimum: 0, maximum: 100 })),
+  band: Type.String(),
+});
+
+export const journeyRun = named("JourneyProgress", {
+  journeyId: Type.String(),
+  status: Type.Enum(["active", "complete", "expired"]),
+  currentStep: Type.String({ description: "The first step not completed; the last one of all when complete." }),
+  stepsData: Type.Object(
+    {},
+    {
+      additionalProperties: exact({
+        completedAt: instant,
+        triggeredBy: describedText("The id of the event that completed it; `identify` or `timer` where none did."),
+      }),
+      description: "The completed steps by id.",
+    },
+  ),
+  startedAt: instant,
+  completedAt: orNull(instant),
+  expiredAt: orNull(instant),
+});
+
+const raisedSignal = named("RaisedSignal", {
+  signalId: Type.String(),
+  severity: Type.Enum(["info", "warning", "critical"]),
+  message: orNull(Type.String()),
+  raisedAt: instant,
+});
+
+export const setAside = orNull(
+  named("SetAside", { at: instant, error: orNull(Type.String()) }),
+  "When and why evaluation of the customer was given up; null where it goes on.",
+);
+
+export const customerState = named("CustomerState", {
+  customerId,
+  environment,
+  createdAt: instant,
+  lastEventAt: orNull(instant),
+  evaluatedThrough: orNull(instant, "The latest instant that the customer was evaluated at."),
+  configVersion: orNull(versionName, "The version that the state was last evaluated under."),
+  traits: jsonObject("The present traits."),
+  lifecycle,
+  lifecycleEnteredAt: orNull(instant),
+  segments: Type.Array(Type.String()),
+  health: orNull(healthScore),
+  journeys: Type.Array(journeyRun),
+  signals: Type.Array(raisedSignal),
+  nextDueAt: orNull(instant, "The earliest instant at which something changes without a new operation."),
+});
+
+export const listedCustomer = named("Customer", {
+  customerId,
+  lifecycle,
+  lifecycleEnteredAt: orNull(instant),
+  segments: Type.Array(Type.String()),
+  health: orNull(healthScore),
+  journeys: Type.Array(journeyRun),
+  lastEventAt: orNull(instant),
+  createdAt: instant,
+  setAside,
+});
+
+export const backlog = named("Backlog", {
+  pending: countOf("Operations that wait for evaluation."),
+  ahead: countOf("Those of them that occur later than now."),
+  setAside,
+});
+
+const released = exact({ released: count });
+
+export const cause = exact({
+  type: Type.Enum(["event", "identify", "timer", "job"]),
+  id: orNull(Type.String(), "Of the event or the job."),
+});
+
+export const source = describedText("What emitted it: lifecycle, segment, …", "lifecycle");
+
+export const emission = named("Emission", {
+  id: Type.String({ examples: ["emi_0000000000000400"] }),
+  at: instant,
+  type: Type.String({ examples: ["customer.activated"] }),
+  source,
+  metadata: jsonObject("Depends on the type."),
+  cause,
+  configVersion: orNull(versionName),
+});
 
 const release = { schema: emptyObject, bytesMax: KIB };
 
@@ -15,16 +119,13 @@ export const releaseRoutes = [
     operationId: "releaseCustomer",
     route: "POST /projects/:project/customers/:customerId/release",
     summary: "Give one customer that was set aside back to evaluation",
-    query: environmentQuery,
     body: release,
     answers: { 200: released },
-    passes: ({ at, params }) => [at, params["customerId"]!],
   }),
   adminRoute({
     operation: "release_customers",
     route: "POST /projects/:project/customers/release",
     summary: "Give all customers that were set aside back to evaluation",
-    query: environmentQuery,
     body: release,
     answers: { 200: released },
     passes: ({ at }) => [at, null],
@@ -42,22 +143,20 @@ export const customerRoutes = [
       lifecycle: nameFilter,
       segment: nameFilter,
       inactive: nameFilter,
-      setAside,
+      setAside: Type.Optional(Type.Literal("true")),
     }),
     answers: { 200: listOf(listedCustomer) },
     passes: ({ at, query }) => {
       const { lifecycle, segment, inactive, setAside } = query;
       const inactiveSeconds = inactive === undefined ? undefined : secondsOf(inactive, "inactive");
-      return [at, { lifecycle, segment, inactiveSeconds, setAside: setAside && true }, query];
+      return [at, { lifecycle, segment }, inactiveSeconds, setAside && true, query];
     },
   }),
   adminRoute({
     operation: "get_customer",
     route: "GET /projects/:project/customers/:customerId",
     summary: "The state of one customer",
-    query: environmentQuery,
     answers: { 200: customerState },
-    passes: ({ at, params }) => [at, params["customerId"]!],
   }),
   adminRoute({
     operation: "customer_timeline",
@@ -65,14 +164,97 @@ export const customerRoutes = [
     summary: "What evaluation emitted about one customer, oldest first",
     query: listQuery,
     answers: { 200: listOf(emission) },
-    passes: ({ at, params, query }) => [at, params["customerId"]!, query],
   }),
   adminRoute({
     operation: "customer_backlog",
     route: "GET /projects/:project/customers/:customerId/backlog",
     summary: "What waits for the evaluation of one customer",
-    query: environmentQuery,
     answers: { 200: backlog },
-    passes: ({ at, params }) => [at, params["customerId"]!],
+  }),
+];
+
+const seconds = Type.Number({ minimum: 0 });
+const number = Type.Integer({ minimum: 1, description: "Counts from 1 for each customer and journey." });
+
+const steps = Type.Array(
+  named("JourneyStepTiming", {
+    stepId: Type.String(),
+    completedAt: orNull(instant),
+    triggeredBy: orNull(Type.String(), "The id of the event that completed it; `identify` or `timer` where none did."),
+    secondsFromStart: orNull(seconds),
+    secondsFromPrevious: orNull(seconds, "Since the step completed before, or the start."),
+  }),
+);
+
+const earlierRun = named("JourneyRun", {
+  run: number,
+  status: Type.Enum(["active", "complete", "expired"]),
+  currentStep: Type.String(),
+  startedAt: instant,
+  completedAt: orNull(instant),
+  expiredAt: orNull(instant),
+  steps,
+});
+
+export const journey = named("Journey", {
+  customerId: Type.String(),
+  journeyId: Type.String(),
+  status: Type.Enum(["not_started", "active", "complete", "expired"]),
+  currentStep: orNull(Type.String(), "The first step not completed; the last one of all when complete."),
+  currentStepSince: orNull(instant, "When the run came to that step; null unless it is active."),
+  secondsOnCurrentStep: orNull(seconds),
+  run: orNull(number),
+  startedAt: orNull(instant),
+  completedAt: orNull(instant),
+  expiredAt: orNull(instant),
+  steps,
+  earlierRuns: Type.Array(earlierRun, { description: "Newest first, at most 100." }),
+});
+
+/** A customer's progress in one journey. */
+export const journeyRoutes = [
+  adminRoute({
+    operation: "get_journey",
+    route: "GET /projects/:project/customers/:customerId/journeys/:journeyId",
+    summary: "A customer's progress in one journey, with the time that its steps took",
+    answers: { 200: journey },
+  }),
+];
+
+const counts = (description: string) => mapOf(count, description);
+
+export const statistics = named("SegmentStatistics", "Of all members; on the first page.", {
+  lifecycle: counts("Members by lifecycle state."),
+  health: exact({
+    scored: countOf("Members with a health score."),
+    average: orNull(Type.Number({ minimum: 0, maximum: 100 })),
+    bands: counts("Members by health band."),
+  }),
+  lastEvent: exact({ within1d: count, within7d: count, within30d: count, older: count, never: count }),
+  enteredWithin7d: count,
+});
+
+export const segmentMember = named("SegmentMember", { customerId: Type.String(), enteredAt: instant });
+
+const segmentMembers = listOf(segmentMember, {
+  segment: Type.String(),
+  members: countOf("How many customers are in it now."),
+  definition: Type.Optional(
+    orNull(
+      jsonObject("As in the snapshot of the active version; without `when`, rules fill it."),
+      "On the first page; null where the active version does not define it.",
+    ),
+  ),
+  statistics: Type.Optional(statistics),
+});
+
+/** A segment and its members. */
+export const segmentRoutes = [
+  adminRoute({
+    operation: "get_segment",
+    route: "GET /projects/:project/segments/:segment",
+    summary: "A segment and a page of its members",
+    query: listQuery,
+    answers: { 200: segmentMembers },
   }),
 ];

@@ -1,9 +1,96 @@
 import Type from "typebox";
 import { ApiError } from "../errors.js";
-import { exact, listOf } from "./schemas.js";
-import { emptyObject, environmentQuery, instantOf, KIB, listQuery, nameFilter } from "./parameters.js";
+import { cause, customerId, source } from "./customers.js";
+import { emptyObject, instantOf, KIB, listQuery, nameFilter } from "./parameters.js";
 import { adminRoute } from "./route.js";
-import { delivery, deliveryDetail, emissionDetail, resent } from "./schemas-webhook.js";
+import {
+  count,
+  describedText,
+  environment,
+  exact,
+  instant,
+  jsonObject,
+  listOf,
+  named,
+  orNull,
+  versionName,
+} from "./schemas.js";
+
+export const deliveryAttempt = named("DeliveryAttempt", {
+  attempt: Type.Integer({ minimum: 1, description: "Counts on when the delivery is sent again." }),
+  at: instant,
+  latencyMs: count,
+  statusCode: orNull(Type.Integer(), "Null where there was no answer."),
+  error: orNull(Type.String(), "Why there was no answer."),
+  response: orNull(Type.String(), "The first KiB of the answer."),
+});
+
+const emissionId = describedText("Of the emission, and of the delivered message.", "emi_0000000000000400");
+const eventType = Type.String({ examples: ["customer.activated"] });
+const sequence = Type.Integer({ description: "Order among the emissions of the environment." });
+const deliveryStatus = Type.Enum(["pending", "delivered", "failed"]);
+const progress = {
+  status: deliveryStatus,
+  attempts: count,
+  nextAttemptAt: orNull(instant, "Null when finished."),
+  finishedAt: orNull(instant, "When it was delivered or given up."),
+};
+
+const deliveryProperties = {
+  id: emissionId,
+  type: eventType,
+  customerId,
+  source,
+  configVersion: orNull(versionName),
+  cause,
+  emittedAt: instant,
+  createdAt: instant,
+  sequence,
+  ...progress,
+  lastAttempt: orNull(deliveryAttempt, "Null before the first one, and when it is too old for the log."),
+};
+
+export const delivery = named("Delivery", deliveryProperties);
+
+const deliveryBody = named("DeliveryBody", "What is sent.", {
+  id: emissionId,
+  type: eventType,
+  timestamp: instant,
+  data: exact({
+    customerId,
+    environment,
+    source,
+    metadata: jsonObject("Depends on the type."),
+    configVersion: orNull(versionName),
+    cause,
+    sequence,
+  }),
+});
+
+const deliveryDetail = named("DeliveryDetail", {
+  ...deliveryProperties,
+  body: deliveryBody,
+  attemptLog: Type.Array(deliveryAttempt, { description: "The newest first, a hundred at most." }),
+});
+
+export const resent = named("ResentDeliveries", {
+  queued: Type.Integer({ minimum: 0, maximum: 10_000, description: "Deliveries that are due now." }),
+  nextCursor: orNull(Type.String(), "Pass it as `cursor` to go on; null at the end of the span."),
+});
+
+const emissionDetail = named("EmissionDetail", {
+  id: emissionId,
+  type: eventType,
+  customerId,
+  source,
+  metadata: jsonObject("Depends on the type."),
+  timestamp: instant,
+  createdAt: instant,
+  configVersion: orNull(versionName),
+  cause,
+  sequence,
+  deliveries: Type.Array(exact({ webhookId: Type.String(), url: Type.String(), ...progress })),
+});
 
 const time = Type.String({ minLength: 1, maxLength: 256, examples: ["2h", "2026-03-01T09:00:00Z"] });
 const resending = exact({
@@ -41,26 +128,21 @@ export const deliveryRoutes = [
     operation: "get_delivery",
     route: "GET /projects/:project/webhooks/:webhook/deliveries/:delivery",
     summary: "A delivery, with its body and its attempts",
-    query: environmentQuery,
     answers: { 200: deliveryDetail },
-    passes: ({ at, params }) => [at, params["webhook"]!, params["delivery"]!],
   }),
   // As a first time where the emission has no delivery there.
   adminRoute({
     operation: "resend_delivery",
     route: "POST /projects/:project/webhooks/:webhook/deliveries/:delivery/resend",
     summary: "Send one emission to a webhook again",
-    query: environmentQuery,
     body: { schema: emptyObject, bytesMax: KIB },
     answers: { 202: delivery },
     refusals: { 409: ["WEBHOOK_DISABLED"] },
-    passes: ({ at, params }) => [at, params["webhook"]!, params["delivery"]!],
   }),
   adminRoute({
     operation: "resend_deliveries",
     route: "POST /projects/:project/webhooks/:webhook/resend",
     summary: "Send again to a webhook what was emitted in a span of time",
-    query: environmentQuery,
     body: { schema: resending, bytesMax: 16 * KIB },
     answers: { 202: resent },
     refusals: { 409: ["WEBHOOK_DISABLED"] },
@@ -74,9 +156,7 @@ export const deliveryRoutes = [
     operation: "get_emission",
     route: "GET /projects/:project/emissions/:emission",
     summary: "An emission, with how far it came at each webhook",
-    query: environmentQuery,
     answers: { 200: emissionDetail },
-    passes: ({ at, params }) => [at, params["emission"]!],
   }),
 ];
 

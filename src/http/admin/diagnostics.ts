@@ -1,14 +1,14 @@
 import Type from "typebox";
 import { adminRoute } from "./route.js";
-import { count, exact, instant, jsonObject, listOf, named, orNull, versionName } from "./schemas.js";
-import { environmentQuery, listQuery } from "./parameters.js";
+import { count, countOf, exact, instant, jsonObject, listOf, named, orNull, versionName } from "./schemas.js";
+import { listQuery } from "./parameters.js";
 
 export const finding = named("Finding", "A common problem.", {
   code: Type.String({ description: "What was found; stable." }),
   severity: Type.Enum(["problem", "warning", "info"]),
   message: Type.String(),
   fix: Type.String({ description: "What to do about it." }),
-  count: Type.Integer({ minimum: 0, description: "How much of it there is; of more than 10,000, that many." }),
+  count: countOf("How much of it there is; of more than 10,000, that many."),
   details: jsonObject("What helps to find it; depends on the code."),
 });
 
@@ -44,8 +44,6 @@ export const diagnosticsRoutes = [
     operation: "get_diagnostics",
     route: "GET /projects/:project/diagnostics",
     summary: "Common problems of configuration and data, most severe first",
-    query: environmentQuery,
     answers: { 200: exact({ data: Type.Array(finding) }) },
-    passes: ({ at }) => [at],
   }),
 ];

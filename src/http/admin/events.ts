@@ -33,7 +33,7 @@ export const eventRoutes = [
     answers: { 200: listOf(event) },
     passes: ({ at, query }) => {
       const { customer: customerId, type: event, status, since } = query;
-      return [at, { customerId, event, status, since: sinceFilter(since) }, query];
+      return [at, { customerId, event, status }, sinceFilter(since), query];
     },
   }),
   /**

@@ -4,9 +4,9 @@ import { type ExplainedPart, explanationHistory } from "../../db/api/customers.j
 import { onSnapshot } from "../../db/transaction.js";
 import type { ExplainQuestions } from "./explain-stored.js";
 import { type AdminCall, adminRoute } from "./route.js";
-import { exact, instant, jsonObject, named, orNull, versionName } from "./schemas.js";
-import { environmentQuery } from "./parameters.js";
-import { cause, customerId, healthScore, setAside } from "./schemas-customer.js";
+import { countOf, exact, instant, jsonObject, named, orNull, versionName } from "./schemas.js";
+import type { environmentQuery } from "./parameters.js";
+import { cause, customerId, healthScore, setAside } from "./customers.js";
 
 /** What is said of the state that is explained. */
 const about = {
@@ -14,7 +14,7 @@ const about = {
   asOf: orNull(instant, "Through which the state is evaluated; null before the first evaluation."),
   configVersion: orNull(versionName, "The version that the state was computed under, and is explained under."),
   activeVersion: orNull(versionName, "The version that is active now."),
-  pending: Type.Integer({ minimum: 0, description: "Operations that wait for their evaluation, up to 10,000." }),
+  pending: countOf("Operations that wait for their evaluation, up to 10,000."),
   setAside,
   unavailable: orNull(
     exact({ code: Type.Enum(["not_evaluated", "no_health", "evaluation_failed"]), message: Type.String() }),
@@ -65,7 +65,6 @@ export const explanationRoutes = [
     operation: "explain_health",
     route: "GET /projects/:project/customers/:customerId/health",
     summary: "The factors behind the health score of one customer",
-    query: environmentQuery,
     answers: { 200: healthExplanation },
     scarce: true,
     answer: (request) => explanation(request, "health"),
@@ -75,7 +74,6 @@ export const explanationRoutes = [
     operation: "explain_customer",
     route: "GET /projects/:project/customers/:customerId/explanation",
     summary: "Why one customer stands where it does, condition by condition",
-    query: environmentQuery,
     answers: { 200: customerExplanation },
     scarce: true,
     answer: (request) => explanation(request, "customer"),

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { newApiKey } from "../request/credentials.js";
 import { adminRoute } from "./route.js";
 import { exact, instant, listOf, named, orNull, describedText } from "./schemas.js";
-import { displayName, emptyObject, environmentQuery, graceOf, KIB, listQuery } from "./parameters.js";
+import { displayName, emptyObject, graceOf, KIB, listQuery } from "./parameters.js";
 
 const id = describedText("Of the key.", "key_5d0c2b6e4f1a4c7f9b3e");
 
@@ -42,13 +42,11 @@ export const keyRoutes = [
     summary: "The keys of an environment, the newest first",
     query: listQuery,
     answers: { 200: listOf(key) },
-    passes: ({ at, query }) => [at, query],
   }),
   adminRoute({
     operation: "create_key",
     route: "POST /projects/:project/keys",
     summary: "Add a key to an environment",
-    query: environmentQuery,
     body: { schema: newKey, bytesMax: 16 * KIB },
     answers: { 201: createdKey },
     answer: async ({ call, at, query, body }) => {
@@ -61,7 +59,6 @@ export const keyRoutes = [
     operation: "rotate_key",
     route: "POST /projects/:project/keys/:keyId/rotate",
     summary: "Replace a key by a new one; the old one works until the grace is over",
-    query: environmentQuery,
     body: { schema: rotation, bytesMax: KIB },
     answers: { 201: rotatedKey },
     refusals: { 409: ["KEY_REVOKED"] },
@@ -77,7 +74,6 @@ export const keyRoutes = [
     operation: "revoke_key",
     route: "POST /projects/:project/keys/:keyId/revoke",
     summary: "End a key at once",
-    query: environmentQuery,
     body: { schema: emptyObject, bytesMax: KIB },
     answers: { 200: changedKey },
     answer: async ({ call, at, params }) => ({

@@ -1,8 +1,8 @@
 import Type from "typebox";
 import { newApiKey } from "../request/credentials.js";
 import { adminRoute } from "./route.js";
-import { count, environment, exact, instant, listOf, mapOf, named, orNull, versionName } from "./schemas.js";
-import { displayName, environmentQuery, KIB, pageQuery } from "./parameters.js";
+import { count, countOf, environment, exact, instant, listOf, mapOf, named, orNull, versionName } from "./schemas.js";
+import { displayName, KIB, pageQuery } from "./parameters.js";
 
 export const createdProject = named("CreatedProject", {
   project: exact({ slug: Type.String(), name: Type.String(), createdAt: instant }),
@@ -32,8 +32,8 @@ export const overview = named("Overview", {
   customersSetAside: count,
   events: exact({
     accepted: count,
-    pending: Type.Integer({ minimum: 0, description: "Operations that wait for evaluation." }),
-    ahead: Type.Integer({ minimum: 0, description: "Those of them that occur later than now." }),
+    pending: countOf("Operations that wait for evaluation."),
+    ahead: countOf("Those of them that occur later than now."),
   }),
   lifecycle: Type.Array(exact({ state: Type.String(), customers: count, everEntered: count })),
   segments: Type.Array(exact({ segment: Type.String(), members: count })),
@@ -57,7 +57,6 @@ export const projectRoutes = [
     summary: "The projects of the organization",
     query: pageQuery,
     answers: { 200: listOf(project) },
-    passes: ({ query }) => [query],
   }),
   adminRoute({
     operation: "create_project",
@@ -78,14 +77,11 @@ export const projectRoutes = [
     route: "GET /projects/:project",
     summary: "A project with what is active in its environments",
     answers: { 200: project },
-    passes: ({ params }) => [params["project"]!],
   }),
   adminRoute({
     operation: "get_overview",
     route: "GET /projects/:project/overview",
     summary: "An environment in numbers",
-    query: environmentQuery,
     answers: { 200: overview },
-    passes: ({ at }) => [at],
   }),
 ];

@@ -4,6 +4,7 @@ import { ApiError } from "../errors.js";
 import { adminRoute } from "./route.js";
 import {
   count,
+  countOf,
   environment,
   exact,
   instant,
@@ -14,10 +15,9 @@ import {
   orNull,
   versionName,
 } from "./schemas.js";
-import { emptyObject, environmentQuery, KIB, listQuery, MIB, nameText } from "./parameters.js";
-import { hash } from "./schemas-config.js";
-import { customerId, journeyRun } from "./schemas-customer.js";
-import { newPreview, storable } from "./submitted-snapshot.js";
+import { emptyObject, KIB, listQuery, MIB, nameText } from "./parameters.js";
+import { customerId, journeyRun } from "./customers.js";
+import { hash, newPreview, storable } from "./submitted-snapshot.js";
 
 const RECOMPUTE_STATUSES = ["queued", "running", "retrying", "completed", "dead_letter"] as const;
 
@@ -26,20 +26,16 @@ const status = Type.Enum([...RECOMPUTE_STATUSES], {
 });
 
 const result = named("RecomputeResult", "What came of it so far; it grows while it runs.", {
-  lifecycleChanged: Type.Integer({ minimum: 0, description: "Customers whose final lifecycle state changes." }),
-  healthChanged: Type.Integer({ minimum: 0, description: "Customers whose final health changes." }),
-  segmentsEntered: Type.Integer({ minimum: 0, description: "Memberships that begin." }),
-  segmentsExited: Type.Integer({ minimum: 0, description: "Memberships that end." }),
-  customersChanged: Type.Integer({
-    minimum: 0,
-    description: "Customers with a difference, a run of a rule or an emission.",
-  }),
-  rules: Type.Integer({ minimum: 0, description: "Runs of rules that the log gains." }),
-  rulesRemoved: Type.Integer({
-    minimum: 0,
-    description: "Runs that the log loses. One that only moves in time is lost at one instant and gained at another.",
-  }),
-  emissions: Type.Integer({ minimum: 0, description: "Corrections and expirations that are emitted." }),
+  lifecycleChanged: countOf("Customers whose final lifecycle state changes."),
+  healthChanged: countOf("Customers whose final health changes."),
+  segmentsEntered: countOf("Memberships that begin."),
+  segmentsExited: countOf("Memberships that end."),
+  customersChanged: countOf("Customers with a difference, a run of a rule or an emission."),
+  rules: countOf("Runs of rules that the log gains."),
+  rulesRemoved: countOf(
+    "Runs that the log loses. One that only moves in time is lost at one instant and gained at another.",
+  ),
+  emissions: countOf("Corrections and expirations that are emitted."),
 });
 
 const job = {
@@ -51,7 +47,7 @@ const job = {
     evaluatedAt: instant,
     customersCreatedThrough: instant,
   }),
-  attempt: Type.Integer({ minimum: 0, description: "How often a worker took it." }),
+  attempt: countOf("How often a worker took it."),
   nextAttemptAt: orNull(instant, "While retrying: when it is tried again."),
   error: orNull(Type.String(), "Why it failed last, and what to do."),
   progress: exact({
@@ -157,7 +153,6 @@ export const recomputeRoutes = [
     operation: "create_recompute",
     route: "POST /projects/:project/recomputes",
     summary: "Queue a recompute of one customer or of all, or a dry run of it",
-    query: environmentQuery,
     body: { schema: newRecompute, bytesMax: 16 * KIB },
     answers: { 202: recompute },
     refusals: { 404: ["RECOMPUTE_NOT_FOUND"], 409: ["RECOMPUTE_NOT_A_DRY_RUN"] },
@@ -185,9 +180,7 @@ export const recomputeRoutes = [
     operation: "get_recompute",
     route: "GET /projects/:project/recomputes/:recompute",
     summary: "A recompute, with its progress and what came of it so far",
-    query: environmentQuery,
     answers: { 200: recompute },
-    passes: ({ at, params }) => [at, params["recompute"]!],
   }),
   adminRoute({
     operation: "list_recompute_customers",
@@ -201,17 +194,14 @@ export const recomputeRoutes = [
     operation: "retry_recompute",
     route: "POST /projects/:project/recomputes/:recompute/retry",
     summary: "Go on with a recompute that was given up",
-    query: environmentQuery,
     body: { schema: emptyObject, bytesMax: KIB },
     answers: { 202: recompute },
     refusals: { 409: ["RECOMPUTE_NOT_DEAD"] },
-    passes: ({ at, params }) => [at, params["recompute"]!],
   }),
   adminRoute({
     operation: "create_preview",
     route: "POST /projects/:project/previews",
     summary: "Queue a preview of what a snapshot would change, without deploying it",
-    query: environmentQuery,
     body: { schema: newPreview, bytesMax: 8 * MIB, submission: "preview" },
     answers: { 202: preview },
     refusals: { 422: ["CONFIG_INVALID", "STATE_TOO_LARGE"] },
@@ -227,9 +217,7 @@ export const recomputeRoutes = [
     operation: "get_preview",
     route: "GET /projects/:project/previews/:preview",
     summary: "A preview, with its progress and what came of it so far",
-    query: environmentQuery,
     answers: { 200: preview },
-    passes: ({ at, params }) => [at, params["preview"]!],
   }),
   adminRoute({
     operation: "list_preview_customers",

@@ -17,7 +17,7 @@ import { needsMembers, shape, type RequestShape } from "../request/shapes.js";
 import type { Route } from "../route.js";
 import type { Semaphore } from "../semaphore.js";
 import type { AiQuestions, CustomerWork, WebhookTests } from "./work.js";
-import { emptyObject } from "./parameters.js";
+import { emptyObject, environmentQuery } from "./parameters.js";
 import { readSubmission, refuseBadLiterals, type SubmissionKind } from "./submitted-snapshot.js";
 
 /** What the administrative routes need. */
@@ -83,12 +83,23 @@ type FurtherArguments<Name> = Name extends AdminFunction
     : never
   : never;
 
-interface AdminRoute<Query extends TObject, Body extends TSchema, Operation extends string> extends Omit<
-  Declaration,
-  "method" | "path"
-> {
+/** Method and path, for example `GET /projects/:project/keys`. */
+type RouteText = `${Declaration["method"]} /${string}`;
+
+/** What is below a project concerns one of its environments. */
+type UsualQuery<Text extends RouteText> = Text extends `${string} /projects/:project/${string}`
+  ? typeof environmentQuery
+  : typeof emptyObject;
+
+interface AdminRoute<
+  Query extends TObject,
+  Body extends TSchema,
+  Operation extends string,
+  Text extends RouteText = RouteText,
+> extends Omit<Declaration, "method" | "path"> {
   operation: Operation;
-  route: `${Declaration["method"]} /${string}`;
+  route: Text;
+  /** `?env=` below a project, and nothing elsewhere, unless given. */
   query?: Query;
   body?: BodyShape<Body>;
   /**
@@ -98,23 +109,28 @@ interface AdminRoute<Query extends TObject, Body extends TSchema, Operation exte
   scarce?: true;
   /** Answered with the first of the statuses of `answers`, unless it sets another one. */
   answer?: (call: AdminCall<Query, Body>) => Promise<AdminAnswer>;
-  /** Instead: the function of the operation's name is called with these arguments, and its document answered. */
+  /**
+   * Instead: the function of the operation's name is called with these arguments, and its document answered. Unless given, they are the
+   * environment, what the path names, and the page of a list.
+   */
   passes?: (call: AdminCall<Query, Body>) => FurtherArguments<Operation>;
 }
 
 /** Makes a route of an endpoint: credentials, query and body are read and checked, then `answer` is called and its answer rendered. */
 export function adminRoute<
   const Operation extends string,
-  const Query extends TObject = typeof emptyObject,
+  const Text extends RouteText,
+  const Query extends TObject = UsualQuery<Text>,
   const Body extends TSchema = TSchema,
->(route: AdminRoute<Query, Body, Operation>): (deps: BoundDeps) => Route {
+>(route: AdminRoute<Query, Body, Operation, Text>): (deps: BoundDeps) => Route {
   const [method, path] = route.route.split(" ") as [Declaration["method"], string];
-  const queryShape = shape((route.query ?? emptyObject) as Query);
+  const { query: schema = path.startsWith("/projects/:project/") ? environmentQuery : emptyObject } = route;
+  const queryShape = shape(schema as Query);
   const bodyShape = route.body && shape(route.body.schema);
   return (deps) => ({
     method,
     path,
-    declaration: { ...route, method, path },
+    declaration: { ...route, query: schema, method, path },
     handle: async (ctx) => {
       const credentials = readCredentials(ctx, route.organization !== false);
       // Not the organization, which anybody may name.
@@ -145,9 +161,15 @@ async function answerOf<Query extends TObject, Body extends TSchema, Operation e
   request: AdminCall<Query, Body>,
 ): Promise<AdminAnswer> {
   if (answer !== undefined) return answer(request);
-  const args = (passes?.(request) ?? []) as FurtherArguments<AdminFunction>;
-  const all = [request.credentials, ...args] as ArgumentsOf<AdminFunction>;
+  const args = passes === undefined ? usualArguments(request) : passes(request);
+  const all = [request.credentials, ...(args as readonly unknown[])] as ArgumentsOf<AdminFunction>;
   return callBytes(request.deps.sql, operation as unknown as AdminFunction, ...all);
+}
+
+function usualArguments({ at, params, query }: { at: unknown; params: Record<string, string>; query: unknown }) {
+  const { project: _, ...others } = params;
+  const named = Object.values(at === undefined ? params : others);
+  return [...(at === undefined ? [] : [at]), ...named, ...("limit" in (query as object) ? [query] : [])];
 }
 
 function hasNoBody({ headers }: IncomingMessage): boolean {

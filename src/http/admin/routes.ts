@@ -3,12 +3,11 @@ import { Semaphore } from "../semaphore.js";
 import { askLanguageModelRoute } from "./ai.js";
 import { configRoutes } from "./config-versions.js";
 import { customerDataRoutes } from "./customer-data.js";
-import { customerRoutes, releaseRoutes } from "./customers.js";
+import { customerRoutes, journeyRoutes, releaseRoutes, segmentRoutes } from "./customers.js";
 import { deliveryRoutes } from "./deliveries.js";
 import { diagnosticsRoutes } from "./diagnostics.js";
 import { eventRoutes } from "./events.js";
 import { explanationRoutes } from "./explanations.js";
-import { journeyRoutes } from "./journeys.js";
 import { keyRoutes } from "./keys.js";
 import { invitationRoutes } from "./organization/invitations.js";
 import { organizationRoutes, tokenRoutes } from "./organization/organizations.js";
@@ -16,7 +15,6 @@ import { projectRoutes } from "./projects.js";
 import { recomputeRoutes } from "./recomputes.js";
 import type { AdminDeps } from "./route.js";
 import { ruleExecutionRoutes } from "./rule-executions.js";
-import { segmentRoutes } from "./segments.js";
 import { webhookRoutes } from "./webhooks.js";
 
 /** How many connections administration has for itself: none of it, however long it hangs, takes one of ingestion's. */

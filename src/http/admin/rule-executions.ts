@@ -35,15 +35,8 @@ export const ruleExecutionRoutes = [
     }),
     answers: { 200: listOf(ruleExecution) },
     passes: ({ at, query }) => {
-      const { customer, rule, result, since, detail } = query;
-      const filters = {
-        customerId: customer,
-        ruleId: rule,
-        result,
-        since: sinceFilter(since),
-        detail: detail === "true",
-      };
-      return [at, filters, query];
+      const { customer: customerId, rule: ruleId, result, since, detail } = query;
+      return [at, { customerId, ruleId, result }, sinceFilter(since), detail === "true", query];
     },
   }),
 ];

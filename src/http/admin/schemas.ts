@@ -1,5 +1,5 @@
 import Type, { type Static, type TObjectOptions, type TProperties, type TSchema, type TUnsafe } from "typebox";
-import { ROLES } from "../../db/api/organization.js";
+import { ROLES } from "../../db/api/access.js";
 
 /** What many requests and answers have in common. Schemas are exact: no member that is not named, and none missing. */
 
@@ -23,6 +23,9 @@ export const versionName = Type.String({
 });
 
 export const count = Type.Integer({ minimum: 0 });
+
+/** A count of which more is to be said. */
+export const countOf = (description: string) => Type.Integer({ minimum: 0, description });
 
 /** A text of which more is to be said than that it is one. */
 export const describedText = (description: string, ...examples: string[]) =>

@@ -2,7 +2,6 @@ import type { AdminCredentials } from "../../db/api/access.js";
 import type { Sql } from "postgres";
 import Type from "typebox";
 import { call } from "../../db/api/call.js";
-
 import { stateBudget, type StateBudget } from "../../engine/index.js";
 import { findBadLiteral, placeOf } from "../../ingestion/literals.js";
 import { canonicalJson, digest } from "../../model/snapshot/canonical.js";
@@ -12,8 +11,7 @@ import { ApiError } from "../errors.js";
 import { countJson, type JsonLimits } from "../request/json-limits.js";
 import { decodeJson, parseCounted, PARSER_LIMITS, refusalOf } from "../request/parse-json.js";
 import { shape } from "../request/shapes.js";
-import { exact } from "./schemas.js";
-import { activationOptions, buildProvenance } from "./schemas-config.js";
+import { exact, named } from "./schemas.js";
 
 /** Throws VALIDATION_ERROR for a literal of a valid JSON text that the database could not keep. */
 export function refuseBadLiterals(text: string): void {
@@ -33,6 +31,28 @@ interface StorableSnapshot {
 
 /** A snapshot that was sent, read: what is stored of it, or what is wrong with it. */
 type ReadSnapshot = (StorableSnapshot & { budget: StateBudget }) | { problems: readonly Problem[] };
+
+const text = Type.Optional(Type.String({ maxLength: 1024 }));
+
+export const buildProvenance = named("Provenance", "Where a version was built, as far as it is known.", {
+  repository: text,
+  commit: text,
+  ref: text,
+  workflow: text,
+  run: text,
+});
+
+/** Members of the body of whatever makes a version the active one. */
+export const activationOptions = {
+  expected: Type.Optional(
+    Type.Union([Type.String({ pattern: "^v[1-9][0-9]{0,8}$" }), Type.Null()], {
+      description: "must be the version that is to be active at present, such as v3, or null for none",
+    }),
+  ),
+  force: Type.Optional(Type.Boolean()),
+};
+
+export const hash = Type.String({ pattern: "^[0-9a-f]{64}$", description: "SHA-256 of the canonical snapshot." });
 
 export const newVersion = exact({
   snapshot: Type.Unknown(),

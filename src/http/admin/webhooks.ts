@@ -6,10 +6,61 @@ import { isAccepted } from "../../webhooks/send.js";
 import { checkUrl } from "../../webhooks/address.js";
 import { newSecret, sealSecret } from "../../webhooks/secret.js";
 import { ApiError } from "../errors.js";
-import { exact, listOf } from "./schemas.js";
-import { environmentQuery, graceOf, KIB, listQuery } from "./parameters.js";
+import { graceOf, KIB, listQuery } from "./parameters.js";
 import { adminRoute, type AdminDeps } from "./route.js";
-import { createdWebhook, rotatedWebhook, webhook, webhookDetail, webhookTest } from "./schemas-webhook.js";
+import { count, describedText, exact, instant, listOf, mapOf, named, orNull } from "./schemas.js";
+
+const webhookProperties = {
+  id: Type.String({ pattern: "^whk_[0-9a-f]+$", examples: ["whk_5f0c2a9e7b1d4c3a5f0c"] }),
+  url: Type.String(),
+  eventTypes: Type.Array(Type.String({ examples: ["customer.*"] }), {
+    description: "Types to deliver; a trailing * matches any ending.",
+  }),
+  maxEventAge: orNull(
+    Type.String({ examples: ["7d"] }),
+    "What happened longer before it was emitted is not delivered; null without a limit.",
+  ),
+  maxConcurrency: Type.Integer({ minimum: 1, description: "Deliveries under way at once at most." }),
+  maxPerSecond: orNull(Type.Integer({ minimum: 1 }), "Deliveries begun per second at most; null without a limit."),
+  createdAt: instant,
+  previousSecretExpiresAt: orNull(
+    instant,
+    "Until when the secret before the last rotation signs, too; null where one signs.",
+  ),
+  failingSince: orNull(instant, "Since when all attempts have failed; null while they succeed."),
+  disabledAt: orNull(instant, "From when nothing is delivered; null where it is enabled."),
+  disabledReason: orNull(Type.String()),
+};
+
+export const webhook = named("Webhook", webhookProperties);
+
+const secret = describedText("Signs the deliveries. It is shown here and nowhere else, ever.", "whsec_…");
+
+export const createdWebhook = named("CreatedWebhook", { ...webhookProperties, secret });
+
+export const rotatedWebhook = named("RotatedWebhook", { webhook, secret });
+
+export const webhookDetail = named("WebhookDetail", {
+  ...webhookProperties,
+  pending: Type.Integer({ minimum: 0, maximum: 10_000, description: "Deliveries that wait, counted up to 10,000." }),
+  oldestPendingAt: orNull(instant, "When the oldest emission of those was written."),
+});
+
+export const webhookTest = named("WebhookTest", {
+  id: describedText("Of the message.", "test_5f0c2a9e7b1d4c3a5f0c"),
+  delivered: Type.Boolean({ description: "Whether the receiver answered 2xx." }),
+  statusCode: orNull(Type.Integer(), "Null where there was no answer."),
+  latencyMs: count,
+  error: orNull(Type.String(), "Why there was no answer."),
+  response: orNull(Type.String(), "The first KiB of the answer."),
+  request: exact({
+    headers: mapOf(
+      Type.String(),
+      "The signature's and ours; none where the secret does not open, so that nothing could be signed.",
+    ),
+    body: Type.String({ description: "JSON, byte for byte as it was signed." }),
+  }),
+});
 
 const MAX_CONCURRENCY = 10;
 /** What to do where an address is refused for what it reaches. */
@@ -76,7 +127,6 @@ export const webhookRoutes = [
     operation: "create_webhook",
     route: "POST /projects/:project/webhooks",
     summary: "Add an endpoint that receives emissions from now on",
-    query: environmentQuery,
     body: { schema: newWebhook, bytesMax: 64 * KIB },
     answers: { 201: createdWebhook },
     answer: async ({ deps, call, at, body }) => {
@@ -95,22 +145,18 @@ export const webhookRoutes = [
     summary: "The webhooks of an environment",
     query: listQuery,
     answers: { 200: listOf(webhook) },
-    passes: ({ at, query }) => [at, query],
   }),
   adminRoute({
     operation: "get_webhook",
     route: "GET /projects/:project/webhooks/:webhook",
     summary: "A webhook, with what waits to be delivered there",
-    query: environmentQuery,
     answers: { 200: webhookDetail },
-    passes: ({ at, params }) => [at, params["webhook"]!],
   }),
   // Members that are not there stay. Disabled, it receives nothing, and what is pending waits.
   adminRoute({
     operation: "update_webhook",
     route: "PATCH /projects/:project/webhooks/:webhook",
     summary: "Change, disable or enable a webhook",
-    query: environmentQuery,
     body: { schema: changes, bytesMax: 64 * KIB },
     answers: { 200: webhook },
     passes: ({ deps, at, params, body }) => {
@@ -122,15 +168,12 @@ export const webhookRoutes = [
     operation: "delete_webhook",
     route: "DELETE /projects/:project/webhooks/:webhook",
     summary: "Delete a webhook, with all its deliveries",
-    query: environmentQuery,
     answers: { 200: webhook },
-    passes: ({ at, params }) => [at, params["webhook"]!],
   }),
   adminRoute({
     operation: "rotate_webhook_secret",
     route: "POST /projects/:project/webhooks/:webhook/rotate-secret",
     summary: "Replace the signing secret; the old one signs too until the grace is over",
-    query: environmentQuery,
     body: { schema: rotation, bytesMax: KIB },
     answers: { 201: rotatedWebhook },
     answer: async ({ deps, call, at, params, body }) => {
@@ -145,7 +188,6 @@ export const webhookRoutes = [
     operation: "test_webhook",
     route: "POST /projects/:project/webhooks/:webhook/test",
     summary: "Send a test message to a webhook, once, and tell what it answered",
-    query: environmentQuery,
     body: { schema: test, bytesMax: KIB },
     answers: { 200: webhookTest },
     scarce: true,

@@ -49,12 +49,12 @@ export interface AiQuestions {
   places: Semaphore;
 }
 
+/** Requests to others, of whom nobody knows when they answer. Waiting or sent: an organization's may hang without anybody else's waiting for them. */
+const ASKING = { places: 16, each: 4, waitingMax: 20, waitMsMax: 10_000 };
+
 export function createAiQuestions(settings: LanguageModelSettings): AiQuestions {
   const places = new Semaphore({
-    places: 16,
-    each: 4,
-    waitingMax: 20,
-    waitMsMax: 10_000,
+    ...ASKING,
     reason: "Too many questions to the language model are under way.",
     reasonEach: "Too many questions of this organization to the language model are under way.",
   });
@@ -75,11 +75,7 @@ interface WebhookTestsOptions {
  */
 export function createWebhookTests({ key, allowPrivate, timeoutMs }: WebhookTestsOptions) {
   const places = new Semaphore({
-    places: 16,
-    // Waiting or sent: its receivers may hang without anybody else's tests having to wait for them.
-    each: 4,
-    waitingMax: 20,
-    waitMsMax: 10_000,
+    ...ASKING,
     reason: "Too many webhooks are being tested.",
     reasonEach: "Too many webhooks of this organization are being tested.",
   });

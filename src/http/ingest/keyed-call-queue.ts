@@ -71,8 +71,8 @@ const CHECKS_PER_ANSWER_TIME = 50;
 
 /**
  * A bounded way to the database. A call goes out as soon as a place is free, with what waits of one key by then, in order. Organizations
- * take turns, however many keys they have, and so do the keys of each. A request that is not answered in time is refused, but a call keeps its place, and what it holds of memory, until it has
- * ended, whatever the database does: so one that hangs is not flooded.
+ * take turns, however many keys they have, and so do the keys of each. A request that is not answered in time is refused, but a call keeps
+ * its place, and what it holds of memory, until it has ended, whatever the database does: so one that hangs is not flooded.
  */
 export class KeyedCallQueue<Answer, Body = string> {
   readonly #lines = new Map<string, Line<Answer, Body>>();

@@ -8,6 +8,7 @@ import {
   batchRequestProblem,
   singleRequestProblem,
 } from "../../ingestion/request.js";
+import type { ProcessMetrics } from "../../metrics/process-metrics.js";
 import { heldBody, type HeldBody } from "../request/body-budget.js";
 import { ClientGoneError, readJsonBody, readJsonText, type JsonBody } from "../request/body.js";
 import { bearerToken, hashCredential } from "../request/credentials.js";
@@ -32,15 +33,8 @@ export interface IngestDeps {
   requireKey: (keyHash: Buffer) => Promise<GoodKey>;
   log: Logger;
   /** Told what became of each request. */
-  outcomes?: IngestOutcomes;
+  outcomes?: Pick<ProcessMetrics, "accepted" | "refused">;
   disk?: DiskFull;
-}
-
-/** Counts what ingestion answers. */
-export interface IngestOutcomes {
-  /** Operations that were accepted, and how many of them repeat earlier ones. */
-  accepted(operations: number, repeated: number): void;
-  refused(code: string): void;
 }
 
 /**
@@ -174,6 +168,6 @@ function logWarnings(log: Logger, ctx: Context, warnings: Record<string, IngestF
       operations: failures.length,
       diagnostics: diagnostics.slice(0, 20).map(({ code, path }) => ({ code, path })),
     },
-    "operations violate the schema; it is not strict, so they were accepted",
+    "accepted operations violate the schema, which is not strict: see `svc diagnose`",
   );
 }

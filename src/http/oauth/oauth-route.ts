@@ -50,7 +50,10 @@ export function oauthRoute<const Parameter extends string = never>(
         const form = await readForm(ctx, [...names, "client_id"], true);
         const clientId = required("client_id", form.client_id);
         if (!Object.hasOwn(CLIENTS, clientId))
-          throw new OAuthError("invalid_client", "There is no client of this client_id. The command line is svc-cli.");
+          throw new OAuthError(
+            "invalid_client",
+            "There is no client with this client_id. The command line is svc-cli.",
+          );
         const document = await answer({ deps, ctx, clientId, required: (name) => required(name, form[name]) });
         ctx.status = 200;
         ctx.body = document ?? "";

@@ -31,14 +31,14 @@ function refusalInWords(redeemed: Exclude<DeviceRedeemed, { status: "granted" }>
     case "authorization_pending":
       return "Nobody has decided yet. Ask again after the interval.";
     case "slow_down":
-      return `Asked too early. From now on wait ${redeemed.interval} s each time.`;
+      return `Polled too early. From now on wait ${redeemed.interval} s each time.`;
     case "access_denied":
       return "The sign-in was denied.";
     case "expired_token":
       return "The codes have expired. Begin the sign-in again.";
     case "invalid_grant":
       return redeemed.reason === "unknown"
-        ? "The device code is none of this client. Begin the sign-in again."
+        ? "The device code was not issued to this client. Begin the sign-in again."
         : "The device code was redeemed already; it is good for one token.";
   }
 }

@@ -1,9 +1,8 @@
 import type { TObject, TSchema } from "typebox";
 import { readOperations, type PermissionRow } from "../../db/api/operations.js";
 import { needsMembers } from "../request/shapes.js";
-import { type Endpoint, endpointOf } from "./endpoint.js";
-import { namedParameters, pathParameters, REQUEST_ID, type Schemas } from "./parameters.js";
-import { ANY_SERVED, ANY_WITH_BODY, mergeRefusals, type RefusalResponses, type Refusals } from "./refusals.js";
+import { type Description, type Endpoint, type JsonSchema, REQUEST_ID, type RequestParameter } from "./endpoint.js";
+import { ANY_SERVED, ANY_WITH_BODY, mergeRefusals, type Refusals } from "./refusals.js";
 
 /** What an administrative route declares of itself. */
 export interface Declaration {
@@ -75,65 +74,56 @@ const DONE: Readonly<Record<string, string>> = { 201: "Created.", 202: "Taken; i
 /** Of the changes that a plan counts by the minute; those that take away are not counted. */
 const MAY_BE_COUNTED = ["POST", "PATCH"];
 
-/** Makes the endpoints of the document. */
-export class AdministrativeEndpoints {
-  readonly #operations = new Map(readOperations().map((row) => [row.operation, row]));
+/** Who may do what; read once, when it is first asked for. */
+let operations: ReadonlyMap<string, PermissionRow> | undefined;
 
-  constructor(
-    private readonly schemas: Schemas,
-    private readonly refusals: RefusalResponses,
-  ) {}
+function permissionOf({ operation, method, path }: Declaration): PermissionRow {
+  operations ??= new Map(readOperations().map((row) => [row.operation, row]));
+  const row = operations.get(operation);
+  if (row === undefined)
+    throw new Error(`the operation ${operation} of ${method} ${path} has no row in iam.operations()`);
+  return row;
+}
 
-  of(route: Declaration): Endpoint {
-    const { operation, operationId, path, summary, organization, query, headers, body, type, answers } = route;
-    const { parameters } = pathParameters(path);
-    const queried = query ? namedParameters("query", query, this.schemas) : [];
-    const read = namedParameters("header", { properties: headers ?? {} }, this.schemas);
-    return endpointOf(
-      {
-        method: route.method.toLowerCase() as "get",
-        path: path.replace(/:(\w+)/g, "{$1}"),
-        operationId: operationId ?? camelCase(operation),
-        summary,
-        description: permission(this.#row(route)),
-        tag: tagOf(path),
-        security: organization === false ? ["session"] : ["session", "organization"],
-        parameters: [REQUEST_ID, ...parameters, ...queried, ...read],
-        body: body && { schema: body.schema, required: needsMembers(body.schema) },
-        answers: Object.fromEntries(
-          Object.entries(answers).map(([status, schema]) => [
-            status,
-            { description: DONE[status] ?? "Done.", schema, type },
-          ]),
-        ),
-        refusals: this.refusalsOf(route),
-      },
-      this.schemas,
-      this.refusals,
-    );
-  }
+/** Describes the endpoint of a route. */
+export function administrativeEndpoint(to: Description, route: Declaration): Endpoint {
+  const { operation, operationId, path, summary, organization, query, headers, body, type, answers } = route;
+  const { parameters } = pathParameters(path);
+  const queried = query ? namedParameters("query", query, to) : [];
+  const read = namedParameters("header", { properties: headers ?? {} }, to);
+  return to.endpoint({
+    method: route.method.toLowerCase() as "get",
+    path: path.replace(/:(\w+)/g, "{$1}"),
+    operationId: operationId ?? camelCase(operation),
+    summary,
+    description: permission(permissionOf(route)),
+    tag: tagOf(path),
+    security: organization === false ? ["session"] : ["session", "organization"],
+    parameters: [REQUEST_ID, ...parameters, ...queried, ...read],
+    body: body && { schema: body.schema, required: needsMembers(body.schema) },
+    answers: Object.fromEntries(
+      Object.entries(answers).map(([status, schema]) => [
+        status,
+        { description: DONE[status] ?? "Done.", schema, type },
+      ]),
+    ),
+    refusals: refusalsOf(route),
+  });
+}
 
-  /** All refusals that a route may answer. */
-  refusalsOf(route: Declaration): Refusals {
-    const { roleTest, roleLive, entitlement } = this.#row(route);
-    return mergeRefusals(
-      route.body ? ANY_WITH_BODY : ANY_SERVED,
-      ANY_ADMINISTRATIVE,
-      route.organization === false ? {} : ANY_OF_ORGANIZATION,
-      route.organization !== false && MAY_BE_COUNTED.includes(route.method) ? { 429: ["QUOTA_EXCEEDED"] } : {},
-      entitlement === null ? {} : { 402: ["PLAN_REQUIRED"] },
-      roleTest === LEAST && roleLive === LEAST ? {} : { 403: ["FORBIDDEN"] },
-      ...pathParameters(route.path).codes.map((code) => ({ 404: [code] })),
-      route.refusals ?? {},
-    );
-  }
-
-  #row({ operation, method, path }: Declaration): PermissionRow {
-    const row = this.#operations.get(operation);
-    if (row === undefined)
-      throw new Error(`the operation ${operation} of ${method} ${path} has no row in iam.operations()`);
-    return row;
-  }
+/** All refusals that a route may answer. */
+export function refusalsOf(route: Declaration): Refusals {
+  const { roleTest, roleLive, entitlement } = permissionOf(route);
+  return mergeRefusals(
+    route.body ? ANY_WITH_BODY : ANY_SERVED,
+    ANY_ADMINISTRATIVE,
+    route.organization === false ? {} : ANY_OF_ORGANIZATION,
+    route.organization !== false && MAY_BE_COUNTED.includes(route.method) ? { 429: ["QUOTA_EXCEEDED"] } : {},
+    entitlement === null ? {} : { 402: ["PLAN_REQUIRED"] },
+    roleTest === LEAST && roleLive === LEAST ? {} : { 403: ["FORBIDDEN"] },
+    ...pathParameters(route.path).codes.map((code) => ({ 404: [code] })),
+    route.refusals ?? {},
+  );
 }
 
 const LEAST = "viewer";
@@ -148,4 +138,46 @@ function permission({ roleTest, roleLive, entitlement }: PermissionRow): string 
 /** `deploy_config` as `deployConfig`. */
 function camelCase(operation: string): string {
   return operation.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** What the parts of paths are, by the names that routes give them, for example what, and the refusal where there is none such. */
+const PATH_PARAMETERS: Readonly<Record<string, readonly [description: string, example: string, code: string]>> = {
+  project: ["Slug of the project.", "saas", "PROJECT_NOT_FOUND"],
+  customerId: ["Id of the customer in the caller's system.", "globex", "CUSTOMER_NOT_FOUND"],
+  journeyId: ["Id of the journey.", "onboarding", "JOURNEY_NOT_FOUND"],
+  segment: ["Id of the segment.", "power_users", "SEGMENT_NOT_FOUND"],
+  keyId: ["Id of the key, which is not the key.", "key_5f0c2a9e7b1d4c3a5f0c2a9e", "KEY_NOT_FOUND"],
+  version: ["A version, or `latest` where it is only read.", "v3", "VERSION_NOT_FOUND"],
+  userId: ["Id of the user.", "usr_5f0c2a9e7b1d4c3a5f0c2a9e", "MEMBER_NOT_FOUND"],
+  invitationId: ["Id of the invitation.", "inv_5f0c2a9e7b1d4c3a5f0c2a9e", "INVITATION_NOT_FOUND"],
+  tokenId: ["Id of the token, which is not the token.", "tok_5f0c2a9e7b1d4c3a5f0c2a9e", "TOKEN_NOT_FOUND"],
+  recompute: ["Id of the recompute or dry run.", "rec_5f0c2a9e7b1d4c3a5f0c", "RECOMPUTE_NOT_FOUND"],
+  preview: ["Id of the preview.", "prv_5f0c2a9e7b1d4c3a5f0c", "PREVIEW_NOT_FOUND"],
+  webhook: ["Id of the webhook.", "whk_5f0c2a9e7b1d4c3a5f0c", "WEBHOOK_NOT_FOUND"],
+  delivery: ["Id of the delivery, which is that of its emission.", "emi_0000000000000400", "DELIVERY_NOT_FOUND"],
+  emission: ["Id of the emission.", "emi_0000000000000400", "EMISSION_NOT_FOUND"],
+};
+
+/** The parameters of a path as the router writes it, and the refusals where there is nothing of such a name. */
+function pathParameters(path: string): { parameters: RequestParameter[]; codes: string[] } {
+  const known = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => {
+    const words = PATH_PARAMETERS[name];
+    if (words === undefined) throw new Error(`the path parameter ${name} of ${path} has no description`);
+    const [description, example, code] = words;
+    const schema = { type: "string", examples: [example] };
+    return { code, parameter: { name, in: "path" as const, required: true, description, schema } };
+  });
+  return { parameters: known.map(({ parameter }) => parameter), codes: known.map(({ code }) => code) };
+}
+
+/** The parameters that a query or a route's headers have by their schemas; those with a default may be left out. */
+function namedParameters(
+  place: "query" | "header",
+  { properties, required = [] }: { properties: Readonly<Record<string, TSchema>>; required?: readonly string[] },
+  to: Description,
+): RequestParameter[] {
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, ...schema } = to.schema(property) as JsonSchema & { description?: string };
+    return { name, in: place, required: required.includes(name) && !("default" in schema), description, schema };
+  });
 }

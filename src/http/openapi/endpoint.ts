@@ -1,6 +1,27 @@
+import { isDeepStrictEqual } from "node:util";
 import type { TSchema } from "typebox";
-import { REQUEST_ID, type Reference, type RequestParameter, type Schemas } from "./parameters.js";
-import { headers, type RefusalResponses, type Refusals } from "./refusals.js";
+import { errorEnvelope, meaningOf, REFUSAL_HEADERS, type Refusals } from "./refusals.js";
+
+/** A JSON Schema of draft 2020-12. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+interface Reference {
+  $ref: string;
+}
+
+export interface RequestParameter {
+  name: string;
+  in: "path" | "query" | "header";
+  required: boolean;
+  description: string | undefined;
+  schema: JsonSchema;
+}
+
+interface Response {
+  description: string;
+  headers: Readonly<Record<string, Reference>>;
+  content: Readonly<Record<string, { schema: JsonSchema; example?: unknown }>> | undefined;
+}
 
 /** What is sent or answered; JSON unless a media type is given. */
 interface Content {
@@ -29,32 +50,99 @@ interface EndpointWords {
   refusals?: Refusals;
 }
 
-/** Describes an endpoint; one of the method GET unless another is given. */
-export function endpointOf(words: EndpointWords, schemas: Schemas, refused: RefusalResponses) {
-  const { method = "get", path, operationId, summary, description, tag, security = [], body, answers } = words;
-  const { parameters = [REQUEST_ID], refusals = {} } = words;
-  const contentOf = ({ schema, type = "application/json", example }: Content) => ({
-    [type]: { schema: schemas.add(schema), example },
-  });
-  const responses = Object.entries(answers).map(([status, { description, headers: named = [], schema, ...more }]) => {
-    const content = schema && contentOf({ schema, ...more });
-    return [status, { description, headers: headers("X-Request-ID", ...named), content }] as const;
-  });
-  return {
-    method,
-    path,
-    operation: {
-      operationId,
-      summary,
-      description,
-      tags: [tag],
-      security: security.length === 0 ? [] : [Object.fromEntries(security.map((scheme) => [scheme, []]))],
-      parameters: parameters ?? undefined,
-      requestBody: body && { required: body.required ?? true, content: contentOf(body) },
-      responses: { ...Object.fromEntries(responses), ...refused.of(refusals) },
-    },
-  };
+/** Of every request. */
+export const REQUEST_ID: Reference = { $ref: "#/components/parameters/RequestId" };
+
+const NAME = /^[A-Z][A-Za-z]*$/;
+/** Keywords that hold values, not schemas. */
+const VALUES = new Set(["const", "default", "enum", "examples"]);
+
+/**
+ * Describes endpoints for the OpenAPI document. Schemas that have a name (their `title`, a capital letter first) are gathered, so that the document
+ * holds each once and refers to it, and so are the answers of requests that are refused with one code. Two schemas of one name must be the same.
+ */
+export class Description {
+  readonly #schemas = new Map<string, JsonSchema>();
+  readonly #responses = new Map<string, Response>();
+
+  /** What the endpoints refer to, in alphabetical order. */
+  get components() {
+    return { schemas: inOrder(this.#schemas), responses: inOrder(this.#responses) };
+  }
+
+  /** A schema for the document, with references to the named schemas in it. */
+  schema(schema: object): JsonSchema {
+    // A TypeBox schema is JSON Schema but for members that JSON leaves out.
+    return this.#refer(JSON.parse(JSON.stringify(schema))) as JsonSchema;
+  }
+
+  /** Describes an endpoint; one of the method GET unless another is given. */
+  endpoint(words: EndpointWords) {
+    const { method = "get", path, operationId, summary, description, tag, security = [], body, answers } = words;
+    const { parameters = [REQUEST_ID], refusals = {} } = words;
+    const responses = Object.entries(answers).map(([status, { description, headers: named = [], schema, ...more }]) => {
+      const content = schema && this.#content({ schema, ...more });
+      return [status, { description, headers: headers("X-Request-ID", ...named), content }] as const;
+    });
+    const refused = Object.entries(refusals).map(
+      ([status, codes]) => [status, this.#refusal(Number(status), codes)] as const,
+    );
+    return {
+      method,
+      path,
+      operation: {
+        operationId,
+        summary,
+        description,
+        tags: [tag],
+        security: security.length === 0 ? [] : [Object.fromEntries(security.map((scheme) => [scheme, []]))],
+        parameters: parameters ?? undefined,
+        requestBody: body && { required: body.required ?? true, content: this.#content(body) },
+        responses: { ...Object.fromEntries(responses), ...Object.fromEntries(refused) },
+      },
+    };
+  }
+
+  #content({ schema, type = "application/json", example }: Content) {
+    return { [type]: { schema: this.schema(schema), example } };
+  }
+
+  #refer(node: unknown): unknown {
+    if (Array.isArray(node)) return node.map((item) => this.#refer(item));
+    if (typeof node !== "object" || node === null) return node;
+    const copy = Object.fromEntries(
+      Object.entries(node).map(([key, value]) => [key, VALUES.has(key) ? value : this.#refer(value)]),
+    );
+    const { title } = copy;
+    if (typeof title !== "string" || !NAME.test(title)) return copy;
+    const known = this.#schemas.get(title);
+    if (known !== undefined && !isDeepStrictEqual(known, copy)) throw new Error(`two schemas have the title ${title}`);
+    this.#schemas.set(title, copy);
+    return { $ref: `#/components/schemas/${title}` };
+  }
+
+  #refusal(status: number, codes: readonly string[]): Response | Reference {
+    const response = {
+      description: `${meaningOf(status)}: ${codes.map((code) => `\`${code}\``).join(", ")}.`,
+      headers: headers("X-Request-ID", ...(REFUSAL_HEADERS[status] ?? [])),
+      content: this.#content({ schema: errorEnvelope }),
+    };
+    const [code] = codes;
+    if (code === undefined || codes.length > 1) return response;
+    const name = code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    this.#responses.set(name, response);
+    return { $ref: `#/components/responses/${name}` };
+  }
 }
 
 /** An endpoint with its description. */
-export type Endpoint = ReturnType<typeof endpointOf>;
+export type Endpoint = ReturnType<Description["endpoint"]>;
+
+function inOrder<Value>(named: ReadonlyMap<string, Value>): Readonly<Record<string, Value>> {
+  return Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** References to headers of the document. */
+function headers(...names: readonly string[]): Record<string, Reference> {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

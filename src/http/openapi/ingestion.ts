@@ -3,9 +3,8 @@ import { exact, jsonObject, named } from "../admin/schemas.js";
 import { KIB, MIB } from "../admin/parameters.js";
 import { BATCH_MAX, CHARACTERS_MAX, DOCUMENT_BYTES_MAX, IdentifyRequest, TrackRequest } from "../../ingestion/shape.js";
 import { BATCH_BYTES_MAX, SINGLE_BYTES_MAX } from "../../ingestion/request.js";
-import { type Endpoint, endpointOf } from "./endpoint.js";
-import type { Schemas } from "./parameters.js";
-import { ANY_WITH_BODY, mergeRefusals, type RefusalResponses } from "./refusals.js";
+import type { Description, Endpoint } from "./endpoint.js";
+import { ANY_WITH_BODY, mergeRefusals } from "./refusals.js";
 
 /** What JSON Schema can say of the limits that src/ingestion checks in its own words. */
 const name = (description: string) => Type.String({ minLength: 1, maxLength: CHARACTERS_MAX, description });
@@ -78,39 +77,35 @@ const SCHEMA_CODES = [
 ];
 
 /** The two ingestion endpoints (src/http/ingest/routes.ts). */
-export function ingestionEndpoints(schemas: Schemas, refused: RefusalResponses): Endpoint[] {
+export function ingestionEndpoints(to: Description): Endpoint[] {
   const endpoint = (
     names: { path: string; operationId: string; summary: string; description: string },
     body: { schema: TObject; example: unknown },
     answer: { schema: TObject; example: unknown },
     codes: readonly string[],
   ) =>
-    endpointOf(
-      {
-        method: "post",
-        ...names,
-        tag: "Ingestion",
-        security: ["apiKey"],
-        body,
-        answers: {
-          202: {
-            description: "Everything of the request is stored, durably and together.",
-            headers: ["RateLimit-Limit", "RateLimit-Remaining"],
-            ...answer,
-          },
+    to.endpoint({
+      method: "post",
+      ...names,
+      tag: "Ingestion",
+      security: ["apiKey"],
+      body,
+      answers: {
+        202: {
+          description: "Everything of the request is stored, durably and together.",
+          headers: ["RateLimit-Limit", "RateLimit-Remaining"],
+          ...answer,
         },
-        refusals: mergeRefusals(ANY_WITH_BODY, {
-          400: codes,
-          401: ["INVALID_API_KEY"],
-          402: ["PLAN_REQUIRED"],
-          409: ["IDEMPOTENCY_CONFLICT"],
-          422: SCHEMA_CODES,
-          429: ["RATE_LIMIT_EXCEEDED", "MONTHLY_QUOTA_EXCEEDED"],
-        }),
       },
-      schemas,
-      refused,
-    );
+      refusals: mergeRefusals(ANY_WITH_BODY, {
+        400: codes,
+        401: ["INVALID_API_KEY"],
+        402: ["PLAN_REQUIRED"],
+        409: ["IDEMPOTENCY_CONFLICT"],
+        422: SCHEMA_CODES,
+        429: ["RATE_LIMIT_EXCEEDED", "MONTHLY_QUOTA_EXCEEDED"],
+      }),
+    });
   return [
     endpoint(
       {

@@ -1,8 +1,7 @@
 import Type, { type TObject, type TSchema } from "typebox";
 import { exact, named, describedText } from "../admin/schemas.js";
-import { type Endpoint, endpointOf } from "./endpoint.js";
-import type { Schemas } from "./parameters.js";
-import { ANY, type RefusalResponses } from "./refusals.js";
+import type { Description, Endpoint } from "./endpoint.js";
+import { ANY } from "./refusals.js";
 
 const clientId = describedText("The program that asks; the command line is `svc-cli`.", "svc-cli");
 
@@ -92,7 +91,7 @@ const ENDPOINTS: readonly {
 ];
 
 /** What signs people in from programs, by the standards (src/http/oauth). */
-export function oauthEndpoints(schemas: Schemas, refused: RefusalResponses): Endpoint[] {
+export function oauthEndpoints(to: Description): Endpoint[] {
   const posts = ENDPOINTS.map(({ form, answer, refusals, ...names }) => {
     const failures = Object.entries({ ...REFUSALS, ...refusals }).map(
       ([status, description]) => [status, { description, schema: oauthError }] as const,
@@ -111,7 +110,5 @@ export function oauthEndpoints(schemas: Schemas, refused: RefusalResponses): End
     answers: { 200: { description: "The metadata.", schema: metadata } },
     refusals: ANY,
   };
-  return [...posts, metadataEndpoint].map((words) =>
-    endpointOf({ ...words, tag: "Sign-in", parameters: null }, schemas, refused),
-  );
+  return [...posts, metadataEndpoint].map((words) => to.endpoint({ ...words, tag: "Sign-in", parameters: null }));
 }

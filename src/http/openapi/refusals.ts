@@ -1,12 +1,5 @@
 import Type from "typebox";
 import { exact, named } from "../admin/schemas.js";
-import type { JsonSchema, Reference, Schemas } from "./parameters.js";
-
-export interface Response {
-  description: string;
-  headers: Readonly<Record<string, Reference>>;
-  content: Readonly<Record<string, { schema: JsonSchema; example?: unknown }>> | undefined;
-}
 
 const diagnostic = named("Diagnostic", "One of the things that are wrong.", {
   code: Type.String(),
@@ -60,7 +53,15 @@ const MEANINGS: Readonly<Record<number, string>> = {
   504: "What the service asked for it took too long",
 };
 
-const HEADERS: Readonly<Record<number, readonly string[]>> = {
+/** What a refusal of a status means. */
+export function meaningOf(status: number): string {
+  const meaning = MEANINGS[status];
+  if (meaning === undefined) throw new Error(`status ${status} has no meaning in the document`);
+  return meaning;
+}
+
+/** By status: what the answer has besides X-Request-ID. */
+export const REFUSAL_HEADERS: Readonly<Record<number, readonly string[]>> = {
   401: ["WWW-Authenticate"],
   429: ["Retry-After"],
   503: ["Retry-After"],
@@ -85,44 +86,4 @@ export function mergeRefusals(...all: Refusals[]): Refusals {
   for (const [status, codes] of all.flatMap((refusals) => Object.entries<readonly string[]>(refusals)))
     merged[Number(status)] = [...new Set([...(merged[Number(status)] ?? []), ...codes])];
   return merged;
-}
-
-/** The answers of refused requests, for all endpoints; those with one code are components. */
-export class RefusalResponses {
-  readonly #components = new Map<string, Response>();
-
-  constructor(private readonly schemas: Schemas) {}
-
-  of(refusals: Refusals): Record<string, Response | Reference> {
-    return Object.fromEntries(
-      Object.entries(refusals).map(([status, codes]) => [status, this.#response(Number(status), codes)]),
-    );
-  }
-
-  get components(): Readonly<Record<string, Response>> {
-    return Object.fromEntries([...this.#components].sort(([a], [b]) => (a < b ? -1 : 1)));
-  }
-
-  #response(status: number, codes: readonly string[]): Response | Reference {
-    const [code] = codes;
-    if (code === undefined || codes.length > 1) return this.#describe(status, codes);
-    const name = code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    this.#components.set(name, this.#describe(status, codes));
-    return { $ref: `#/components/responses/${name}` };
-  }
-
-  #describe(status: number, codes: readonly string[]): Response {
-    const meaning = MEANINGS[status];
-    if (meaning === undefined) throw new Error(`status ${status} has no meaning in the document`);
-    return {
-      description: `${meaning}: ${codes.map((code) => `\`${code}\``).join(", ")}.`,
-      headers: headers("X-Request-ID", ...(HEADERS[status] ?? [])),
-      content: { "application/json": { schema: this.schemas.add(errorEnvelope) } },
-    };
-  }
-}
-
-/** References to headers of the document. */
-export function headers(...names: readonly string[]): Record<string, Reference> {
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

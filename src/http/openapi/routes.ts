@@ -4,12 +4,11 @@ import Type from "typebox";
 import { exact } from "../admin/schemas.js";
 import type { Route } from "../route.js";
 import { version } from "../version.js";
-import { AdministrativeEndpoints, type Declaration, tags } from "./administrative.js";
-import { type Endpoint, endpointOf } from "./endpoint.js";
+import { administrativeEndpoint, type Declaration, tags } from "./administrative.js";
+import { Description, type Endpoint } from "./endpoint.js";
 import { ingestionEndpoints } from "./ingestion.js";
 import { oauthEndpoints } from "./oauth.js";
-import { Schemas } from "./parameters.js";
-import { ANY, mergeRefusals, RefusalResponses } from "./refusals.js";
+import { ANY, mergeRefusals } from "./refusals.js";
 
 /** For infrastructure: the probes (src/http/probes.ts), the figures (src/http/metrics.ts), and the document itself. */
 const PROBES = [
@@ -20,7 +19,7 @@ const PROBES = [
 ];
 const healthy = exact({ status: Type.Literal("ok") });
 
-function serviceEndpoints(schemas: Schemas, refused: RefusalResponses): Endpoint[] {
+function serviceEndpoints(to: Description): Endpoint[] {
   const probes = PROBES.map(({ canFail, ...probe }) => ({
     ...probe,
     answers: { 200: { description: "Yes.", schema: healthy } },
@@ -53,7 +52,7 @@ function serviceEndpoints(schemas: Schemas, refused: RefusalResponses): Endpoint
     },
     refusals: ANY,
   };
-  return [...probes, figures, document].map((words) => endpointOf({ ...words, tag: "Service" }, schemas, refused));
+  return [...probes, figures, document].map((words) => to.endpoint({ ...words, tag: "Service" }));
 }
 
 const DESCRIPTION = `Product events and customer traits in; lifecycle, segments, health, journeys and signed webhooks out.
@@ -114,15 +113,13 @@ const COMPONENTS = {
  * others have their turn.
  */
 async function openApiDocument(publicUrl: string, administrative: readonly Declaration[]): Promise<object> {
-  const schemas = new Schemas();
-  const refusals = new RefusalResponses(schemas);
-  const administration = new AdministrativeEndpoints(schemas, refusals);
-  const endpoints = [...ingestionEndpoints(schemas, refusals), ...oauthEndpoints(schemas, refusals)];
+  const description = new Description();
+  const endpoints = [...ingestionEndpoints(description), ...oauthEndpoints(description)];
   for (const declaration of administrative) {
     await setImmediate();
-    endpoints.push(administration.of(declaration));
+    endpoints.push(administrativeEndpoint(description, declaration));
   }
-  endpoints.push(...serviceEndpoints(schemas, refusals));
+  endpoints.push(...serviceEndpoints(description));
   const paths: Record<string, Record<string, Endpoint["operation"]>> = {};
   for (const { path, method, operation } of endpoints) (paths[path] ??= {})[method] = operation;
   return {
@@ -131,7 +128,7 @@ async function openApiDocument(publicUrl: string, administrative: readonly Decla
     servers: [{ url: publicUrl }],
     tags,
     paths,
-    components: { schemas: schemas.components, responses: refusals.components, ...COMPONENTS },
+    components: { ...description.components, ...COMPONENTS },
   };
 }
 

@@ -12,42 +12,44 @@ const PATH = "/device";
 /** A visit of somebody who is signed in. */
 type SignedIn = Pick<Visit<never>, "ctx" | "tokenField"> & { session: PageSession };
 
-/** GET /device: asks for the code that a device shows. A code in the address is filled in, and nothing more: no link approves anything. */
-export const devicePage = pageRoute({
-  method: "GET",
-  path: PATH,
-  answer: ({ session, ...visit }) => {
-    const code = readUserCode(queryText(visit.ctx, "user_code") ?? "");
-    if (session === null) return signInFirst(visit, code);
-    askForCode({ ...visit, session }, code === null ? "" : showUserCode(code));
-  },
-});
-
 /**
+ * GET /device: asks for the code that a device shows. A code in the address is filled in, and nothing more: no link approves anything.
+ *
  * POST /device: with a code, shows what asks under it; with a decision too, approves or denies that. Both at one address, because links
  * and redirects are relative to it.
  */
-export const deviceDecision = pageRoute({
-  method: "POST",
-  path: PATH,
-  fields: ["user_code", "decision"],
-  answer: async ({ session, ...visit }) => {
-    const { deps, form } = visit;
-    const { user_code: typed = "", decision } = form;
-    const code = readUserCode(typed);
-    if (session === null) return signInFirst(visit, code);
-    const signedIn = { ...visit, session };
-    if (code === null) {
-      const problem = "This is no code. A code has eight letters and no vowels, for example BCDF-GHJK.";
-      return askForCode(signedIn, typed, problem, 422);
-    }
-    const found =
-      decision === undefined
-        ? await call(deps.sql, "find_device_authorization", session.hash, code)
-        : await call(deps.sql, "decide_device_authorization", session.hash, code, isApproval(decision));
-    show(signedIn, code, found);
-  },
-});
+export const devicePages = [
+  pageRoute({
+    method: "GET",
+    path: PATH,
+    answer: ({ session, ...visit }) => {
+      const code = readUserCode(queryText(visit.ctx, "user_code") ?? "");
+      if (session === null) return signInFirst(visit, code);
+      askForCode({ ...visit, session }, code === null ? "" : showUserCode(code));
+    },
+  }),
+  pageRoute({
+    method: "POST",
+    path: PATH,
+    fields: ["user_code", "decision"],
+    answer: async ({ session, ...visit }) => {
+      const { deps, form } = visit;
+      const { user_code: typed = "", decision } = form;
+      const code = readUserCode(typed);
+      if (session === null) return signInFirst(visit, code);
+      const signedIn = { ...visit, session };
+      if (code === null) {
+        const problem = "This is not a valid code. A code has eight letters and no vowels, for example BCDF-GHJK.";
+        return askForCode(signedIn, typed, problem, 422);
+      }
+      const found =
+        decision === undefined
+          ? await call(deps.sql, "find_device_authorization", session.hash, code)
+          : await call(deps.sql, "decide_device_authorization", session.hash, code, isApproval(decision));
+      show(signedIn, code, found);
+    },
+  }),
+];
 
 function isApproval(decision: string): boolean {
   if (decision === "approve" || decision === "deny") return decision === "approve";
@@ -74,7 +76,7 @@ function show(signedIn: SignedIn, code: string, found: DeviceFound | DeviceDecid
       return askForCode(
         signedIn,
         showUserCode(code),
-        "Nothing asks to be signed in under this code. Compare it with the one that your device shows; after ten minutes a device has to ask anew.",
+        "No device is waiting with this code. Compare it with the one that your device shows; after ten minutes a device has to ask anew.",
         404,
       );
     case "pending":
@@ -89,7 +91,7 @@ function show(signedIn: SignedIn, code: string, found: DeviceFound | DeviceDecid
 function tooManyCodes(seconds: number): PageError {
   const words = {
     title: "Too many codes",
-    message: "Too many codes that stand for nothing were sent from your account.",
+    message: "Too many wrong codes were sent from your account.",
     fix: `Wait ${seconds === 1 ? "1 second" : `${seconds} seconds`}, then try again.`,
   };
   return new PageError(429, words, { "Retry-After": String(seconds) });

@@ -5,8 +5,8 @@ import { ClientGoneError } from "../request/body.js";
 import { type Form, readForm } from "../request/form.js";
 import type { Route } from "../route.js";
 import { requireToken, TOKEN_FIELD, tokenField } from "./form-token.js";
-import { type Html, PageError, renderErrorPage, seeOther } from "./page.js";
-import { currentSession, getCookie, type PageDeps, type PageSession, setCookie } from "./session.js";
+import { type Html, PageError, renderErrorPage } from "./page.js";
+import { currentSession, type PageDeps, type PageSession } from "./session.js";
 
 /**
  * Makes sure that a form was sent from a page of ours: by the header Origin, which every browser of today sends with a form; where it is
@@ -95,32 +95,4 @@ async function withErrorPages(ctx: Context, answer: () => Promise<void>): Promis
     if (!(error instanceof PageError)) noteInLog(ctx, { failure: toApiError(error) });
     renderErrorPage(ctx, error);
   }
-}
-
-const LINK_SECRET = /^svc_link_[0-9a-f]{48}$/;
-
-/** Long enough to sign in and come back. */
-const LINK_SECONDS = 60 * 60;
-
-/** The pages that links lead to, with the cookies of their secrets. */
-const COOKIES = { "/invitation": "svc_invitation", "/password": "svc_password_link" } as const;
-
-type LinkedPage = keyof typeof COOKIES;
-
-/**
- * The secret of the link by which a browser came to a page; null where the browser was sent to the page again, without the secret in its
- * address: histories, screens and proxies keep addresses. From then on a cookie has it.
- */
-export function openLinkSecret({ deps, ctx }: Visit<never>, page: LinkedPage): string | null {
-  const secret = queryText(ctx, "token");
-  if (secret === undefined) return getCookie(deps, ctx, COOKIES[page]) ?? "";
-  if (!LINK_SECRET.test(secret)) return secret; // nobody's link
-  setCookie(deps, ctx, COOKIES[page], secret, LINK_SECONDS);
-  seeOther(ctx, page);
-  return null;
-}
-
-/** Takes the secret of a link that was used from the browser. */
-export function forgetLinkSecret({ deps, ctx }: Visit<never>, page: LinkedPage): void {
-  setCookie(deps, ctx, COOKIES[page], null);
 }

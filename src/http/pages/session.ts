@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { Sql } from "postgres";
 import { call } from "../../db/api/call.js";
 import { hashCredential, type NewCredential } from "../request/credentials.js";
+import type { Passwords } from "./passwords.js";
 
 /** What the pages need. */
 export interface PageDeps {
@@ -13,6 +14,7 @@ export interface PageDeps {
   anyHost: boolean;
   /** Of `formKey`: signs the tokens of forms. */
   key: Buffer;
+  passwords: Passwords;
   log: Logger;
 }
 

@@ -1,12 +1,10 @@
 import { call } from "../../db/api/call.js";
 import { clientNetwork } from "../request/client-address.js";
 import { newSession } from "../request/credentials.js";
-import type { Route } from "../route.js";
 import { field, hidden } from "./fields.js";
 import { pageRoute, queryText, type Visit } from "./page-route.js";
 import { html, type Html, PageError, renderPage, seeOther } from "./page.js";
-import type { Passwords } from "./passwords.js";
-import { giveSession, type PageDeps, takeSession } from "./session.js";
+import { giveSession, takeSession } from "./session.js";
 
 /** The pages that ask to sign in first, with the one parameter that each may have. */
 const PAGES = [
@@ -27,13 +25,11 @@ export function signInTo(next: string): string {
 const FIELDS = ["email", "password", "next"] as const;
 
 /** GET and POST /login, POST /logout. */
-export function signInPages(passwords: Passwords): ((deps: PageDeps) => Route)[] {
-  return [
-    pageRoute({ method: "GET", path: "/login", answer: showSignIn }),
-    pageRoute({ method: "POST", path: "/login", fields: FIELDS, answer: (visit) => signIn(visit, passwords) }),
-    pageRoute({ method: "POST", path: "/logout", fields: ["next"], answer: leave }),
-  ];
-}
+export const signInPages = [
+  pageRoute({ method: "GET", path: "/login", answer: showSignIn }),
+  pageRoute({ method: "POST", path: "/login", fields: FIELDS, answer: signIn }),
+  pageRoute({ method: "POST", path: "/logout", fields: ["next"], answer: leave }),
+];
 
 /** The form that signs out and then leads to the sign-in page, and from there to `next`. */
 export function signOutForm(tokenField: () => Html, next: string | null): Html {
@@ -57,38 +53,38 @@ function showSignIn(visit: Visit<never>): void {
   });
 }
 
-async function signIn(visit: Visit<(typeof FIELDS)[number]>, passwords: Passwords): Promise<void> {
+async function signIn(visit: Visit<(typeof FIELDS)[number]>): Promise<void> {
   const { deps, ctx, session, form } = visit;
   const next = nextAfterSignIn(form.next);
   const email = form.email?.trim() ?? "";
   const newOne = newSession();
-  const userId = isAddress(email) ? await verified(visit, passwords, { email, sessionHash: newOne.hash }) : null;
+  const userId = isAddress(email) ? await verified(visit, email, newOne.hash) : null;
   const fields = { requestId: ctx.state["requestId"] as string, network: clientNetwork(ctx) };
   if (userId === null) {
     deps.log.info(fields, "a sign-in failed");
     renderForm(visit, next, email);
     return;
   }
-  deps.log.info({ ...fields, userId, inPlaceOf: session?.userId }, "a user signed in");
+  deps.log.info({ ...fields, userId, replacedUserId: session?.userId }, "a user signed in");
   giveSession(deps, ctx, newOne);
   seeOther(ctx, next ?? "/login");
 }
 
 /** Whose password it is, with the session started; null for nobody's. It takes the same time whether there is such a user or not. */
 async function verified(
-  { deps, ctx, session, form }: Visit<(typeof FIELDS)[number]>,
-  passwords: Passwords,
-  { email, sessionHash }: { email: string; sessionHash: Buffer },
+  { deps: { sql, passwords }, ctx, session, form }: Visit<(typeof FIELDS)[number]>,
+  email: string,
+  sessionHash: Buffer,
 ): Promise<string | null> {
   const address = clientNetwork(ctx);
   // Before an attempt is charged that would not be made.
   passwords.requireRoom();
-  const { waitSeconds, userId, passwordHash } = await call(deps.sql, "begin_sign_in", email, address);
+  const { waitSeconds, userId, passwordHash } = await call(sql, "begin_sign_in", email, address);
   if (waitSeconds !== null) throw tooMany(waitSeconds);
   const isRight = await passwords.verify(passwordHash, form.password ?? "");
   if (!isRight || userId === null || passwordHash === null) return null;
   const signIn = { email, address, userId, passwordHash, sessionHash, previousHash: session?.hash ?? null };
-  const started = await call(deps.sql, "finish_sign_in", signIn);
+  const started = await call(sql, "finish_sign_in", signIn);
   return started ? userId : null;
 }
 

@@ -19,12 +19,14 @@ export class BodyBudget {
 
   /** What keeps a client from holding so many more bytes now; null where nothing does. */
   problem({ credential, network }: Client, bytes: number): string | null {
-    if (this.#held + bytes > this.bytesMax) return "This process holds as many bytes of requests as it may.";
+    if (this.#held + bytes > this.bytesMax) return "This process has used up its memory for request bodies.";
+    // Nobody holds more than all together.
+    if (this.#held + bytes <= this.bytesMax / 2) return null;
     const held = (of: string) => (this.#heldBy.get(of) ?? 0) + bytes;
     if (held(credential) > this.bytesMax / 2)
-      return "This process holds as many bytes of this key's requests as it may.";
+      return "This key has used up its share of the process's memory for request bodies.";
     if (held(network) > (this.bytesMax * 3) / 4) {
-      return "This process holds as many bytes of requests from this address as it may.";
+      return "This IP address has used up its share of the process's memory for request bodies.";
     }
     return null;
   }

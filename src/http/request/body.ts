@@ -51,9 +51,7 @@ export function readJsonText(ctx: Context, bytesMax: number): Promise<string> {
  * @throws {ClientGoneError}
  */
 export async function readText(ctx: Context, kind: TextKind, bytesMax: number): Promise<string> {
-  const gzip = checkHeaders(ctx, kind);
-  return dropping(ctx, async () => {
-    const pieces = await readPieces(ctx, { gzip, kind, bytesMax, held: heldBody(ctx) });
+  return read(ctx, kind, bytesMax, (pieces) => {
     try {
       return decodeJson(pieces);
     } catch {
@@ -67,20 +65,20 @@ export async function readText(ctx: Context, kind: TextKind, bytesMax: number): 
  * pieces.
  */
 export async function readJsonBody(ctx: Context, bytesMax: number, textBytesMax: number): Promise<JsonBody> {
-  const gzip = checkHeaders(ctx, JSON_TEXT);
-  return dropping(ctx, async () => {
-    const pieces = await readPieces(ctx, { gzip, kind: JSON_TEXT, bytesMax, held: heldBody(ctx) });
+  return read(ctx, JSON_TEXT, bytesMax, (pieces) => {
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
     return length <= textBytesMax ? decodeJson(pieces) : pieces;
   });
 }
 
-/** What a request does not get to read it does not hold. */
-async function dropping<T>(ctx: Context, read: () => Promise<T>): Promise<T> {
+async function read<T>(ctx: Context, kind: TextKind, bytesMax: number, use: (pieces: Bytes) => T): Promise<T> {
+  const gzip = checkHeaders(ctx, kind);
+  const held = heldBody(ctx);
   try {
-    return await read();
+    return use(await readPieces(ctx, { gzip, kind, bytesMax, held }));
   } catch (error) {
-    heldBody(ctx)?.drop();
+    // What a request does not get to read it does not hold.
+    held?.drop();
     throw error;
   }
 }
@@ -90,16 +88,11 @@ async function readPieces(ctx: Context, limits: Limits): Promise<Bytes> {
   if (declared > limits.bytesMax) throw tooLarge(limits);
   limits.held?.require(declared);
   askForBody(ctx.req, ctx.res);
-  const { signal, stop } = watchRate(ctx.req);
-  try {
-    if (limits.gzip) return await gunzip(ctx.req, limits, signal);
-    return await collect(ctx.req, limits, signal).catch((error: unknown) => {
-      // A request has no errors but those of its connection.
-      throw error instanceof ApiError ? error : new ClientGoneError("the request ended before its body");
-    });
-  } finally {
-    stop();
-  }
+  if (limits.gzip) return gunzip(ctx.req, limits);
+  return collect(ctx.req, ctx.req, limits).catch((error: unknown) => {
+    // A request has no errors but those of its connection.
+    throw error instanceof ApiError ? error : new ClientGoneError("the request ended before its body");
+  });
 }
 
 interface Limits {
@@ -129,14 +122,14 @@ function checkHeaders(ctx: Context, kind: TextKind): boolean {
   });
 }
 
-/** All bytes of a stream. Fails as soon as there are too many; the stream is paused then. */
-function collect(stream: Readable, limits: Limits, slow: AbortSignal): Promise<Bytes> {
+/** All bytes of a stream of what a request sends. Fails as soon as there are too many, or they come too slowly; the stream is paused then. */
+function collect(request: IncomingMessage, stream: Readable, limits: Limits): Promise<Bytes> {
   return new Promise((resolve, reject) => {
     const pieces = new Pieces();
     let length = 0;
     const finish = (settle: () => void): void => {
       stream.off("data", onData).off("end", onEnd).off("error", onError).off("close", onClose);
-      slow.removeEventListener("abort", onSlow);
+      stopWatching();
       settle();
     };
     const onData = (chunk: Buffer): void => {
@@ -158,18 +151,18 @@ function collect(stream: Readable, limits: Limits, slow: AbortSignal): Promise<B
     const onEnd = (): void => finish(() => resolve(pieces.all()));
     const onError = (error: Error): void => finish(() => reject(error));
     const onClose = (): void => finish(() => reject(new ClientGoneError("the request ended before its body")));
-    slow.addEventListener("abort", onSlow);
+    const stopWatching = watchRate(request, onSlow);
     stream.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
   });
 }
 
 /** Decompresses no more than it may return, whatever the ratio. */
-async function gunzip(request: IncomingMessage, limits: Limits, slow: AbortSignal): Promise<Bytes> {
+async function gunzip(request: IncomingMessage, limits: Limits): Promise<Bytes> {
   const gunzipped = createGunzip();
   const onGone = (): void => void gunzipped.destroy(new ClientGoneError("the request ended before its body"));
   request.on("error", onGone).on("aborted", onGone);
   try {
-    return await collect(request.pipe(gunzipped), limits, slow);
+    return await collect(request, request.pipe(gunzipped), limits);
   } catch (error) {
     if (error instanceof ClientGoneError || error instanceof ApiError) throw error;
     throw limits.kind.malformed("The body is not valid gzip.");

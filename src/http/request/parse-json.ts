@@ -82,16 +82,16 @@ function endOfString(text: string, start: number): number {
     const unit = text.charCodeAt(at);
     if (unit === QUOTE) return at + 1;
     if (unit < FIRST_PRINTABLE)
-      throw new Mistake(`A text holds the control character ${shown(text, at)} at ${place(text, at)}.`);
+      throw new Mistake(`A string holds the control character ${shown(text, at)} at ${place(text, at)}.`);
     if (unit !== BACKSLASH) at += 1;
     else {
       ESCAPE.lastIndex = at;
       if (!ESCAPE.test(text))
-        throw new Mistake(`A text holds an escape that JSON does not have at ${place(text, at)}.`);
+        throw new Mistake(`A string holds an escape that JSON does not have at ${place(text, at)}.`);
       at = ESCAPE.lastIndex;
     }
   }
-  throw new Mistake(`The text that begins at ${place(text, start)} has no end.`);
+  throw new Mistake(`The string that begins at ${place(text, start)} has no end.`);
 }
 
 function skipSpace(text: string, start: number): number {
@@ -179,6 +179,8 @@ export function refusalOf({ limit, path }: ExceededLimit, limits: JsonLimits): A
 export function decodeJson(pieces: readonly Uint8Array[]): string {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   try {
+    // Piece by piece Node.js decodes at a fifth of the speed.
+    if (pieces.length === 1) return decoder.decode(pieces[0]);
     return pieces.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode();
   } catch {
     throw malformed("The body is not valid UTF-8.");

@@ -19,7 +19,7 @@ import type { Resolve } from "../../webhooks/address.js";
 import { sealingKey, secretOpener } from "../../webhooks/secret.js";
 import { FIRST_WINDOW, EndpointQueues } from "./endpoint-queues.js";
 import { AttemptRecorder } from "./recorder.js";
-import { Wakeup } from "../wakeup.js";
+import { isDoneWithin, Wakeup } from "../wakeup.js";
 
 export interface DelivererOptions {
   /** Two connections are in use at most, and one more listens. */
@@ -43,13 +43,6 @@ export interface DelivererOptions {
   resolve?: Resolve;
 }
 
-export interface Deliverer {
-  /** Resolves once nothing is due, and all that was sent is on record. Retries that are due later are not waited for. */
-  idle(): Promise<void>;
-  /** Takes nothing more, then waits for what is under way and its record; past `stopMs` it is dropped, to be delivered again. */
-  stop(): Promise<void>;
-}
-
 const CHANNEL = "svc_deliveries";
 
 const DEFAULTS = { underWayMax: 1024, timeoutMs: ATTEMPT_TIMEOUT_MS, pollMs: 1_000, stopMs: 20_000 };
@@ -62,15 +55,13 @@ const CLAIM_MIN = 16;
 const SLOW_CLAIM_MS = 100;
 const FAILED_CLAIM_WAIT_MS_MAX = 10_000;
 
+export const startDeliverer = (options: DelivererOptions) => new Deliverer(options);
+
 /**
- * Starts to deliver webhooks: claims what is due, a little ahead of what may be under way, sends, records. No transaction is open during a request.
+ * Delivers webhooks: claims what is due, a little ahead of what may be under way, sends, records. No transaction is open during a request.
  * Woken by notifications, and by itself every second.
  */
-export function startDeliverer(options: DelivererOptions): Deliverer {
-  return new WebhookDeliverer(options);
-}
-
-class WebhookDeliverer implements Deliverer {
+export class Deliverer {
   readonly #options: DelivererOptions & typeof DEFAULTS;
   readonly #workerId = `${os.hostname()}:${process.pid}:${randomBytes(4).toString("hex")}`;
   readonly #agent: Agent;
@@ -111,6 +102,7 @@ class WebhookDeliverer implements Deliverer {
     this.#loop = this.#run();
   }
 
+  /** Resolves once nothing is due, and all that was sent is on record. Retries that are due later are not waited for. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#stopping !== null) void this.#stopping.then(resolve);
@@ -121,6 +113,7 @@ class WebhookDeliverer implements Deliverer {
     });
   }
 
+  /** Takes nothing more, then waits for what is under way and its record; past `stopMs` it is dropped, to be delivered again. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
@@ -226,7 +219,7 @@ class WebhookDeliverer implements Deliverer {
       await Promise.all([...this.#open.keys(), this.#unlisten()]);
       await this.#release();
     };
-    if (await within(this.#options.stopMs, finish())) await this.#agent.close();
+    if (await isDoneWithin(this.#options.stopMs, finish())) await this.#agent.close();
     else await this.#drop();
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
@@ -237,17 +230,14 @@ class WebhookDeliverer implements Deliverer {
     this.#toldOfSealed = true;
     this.#options.logger.error(
       { err: error },
-      "nothing can be signed for webhooks that were made with another SVC_SECRET, and nothing is delivered to them; start with that one",
+      "secrets of webhooks were sealed with another SVC_SECRET, and nothing is delivered to these webhooks: start with that SVC_SECRET, or rotate their secrets (`svc webhooks rotate-secret`)",
     );
   }
 
   /** Only saves the others the time until the leases run out. */
   async #release(): Promise<void> {
     await call(this.#options.sql, "release_webhooks", this.#workerId).catch((error: unknown) => {
-      this.#options.logger.warn(
-        { err: error },
-        "the leases of webhooks could not be ended; they run out by themselves",
-      );
+      this.#options.logger.warn({ err: error }, "the leases of webhooks could not be released; they expire");
     });
   }
 
@@ -256,7 +246,7 @@ class WebhookDeliverer implements Deliverer {
     this.#queues.close();
     this.#options.logger.warn(
       { deliveries: this.#open.size },
-      "stopped with deliveries under way; they will be made again",
+      "stopped before all deliveries had finished; other workers repeat them",
     );
     this.#recorder.abandon();
     await this.#agent.destroy();
@@ -266,17 +256,4 @@ class WebhookDeliverer implements Deliverer {
 function outcomeOf({ statusCode }: AttemptResult): string {
   if (statusCode === null) return "unanswered";
   return isAccepted(statusCode) ? "accepted" : "refused";
-}
-
-/** Whether the work was done in time. */
-async function within(milliseconds: number, work: Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, milliseconds, false);
-  });
-  try {
-    return await Promise.race([work.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

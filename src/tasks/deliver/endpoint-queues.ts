@@ -1,6 +1,6 @@
 import type { ClaimedDelivery, HeldDelivery, QueueRoom } from "../../db/api/webhooks.js";
 
-export interface EndpointQueuesOptions {
+interface EndpointQueuesOptions {
   /** Requests under way in this process at most. */
   underWayMax: number;
   /** Makes the request; resolves, with whether the receiver accepted it and when that is on record, once it is answered. Never rejects. */
@@ -26,27 +26,40 @@ const REMEMBERED_MS = 10_000;
 const CATCH_UP_MS = 50;
 
 /** The deliveries to one webhook that this worker holds. */
-interface EndpointQueue {
-  settings: ClaimedDelivery;
-  waiting: { delivery: ClaimedDelivery; claimedAt: number }[];
-  underWay: number;
+class EndpointQueue {
+  waiting: { delivery: ClaimedDelivery; claimedAt: number }[] = [];
+  underWay = 0;
   /** Answered and not on record yet. */
-  unrecorded: number;
+  unrecorded = 0;
   /** The latest attempt failed. */
   failing: boolean;
   /** Requests that may be under way, as far as the webhook has shown that it keeps up. */
   window: number;
   /** Requests it accepts per millisecond, lately; how many since that was last looked at, and when that was (ms, monotonic). */
-  rate: number;
-  accepted: number;
+  rate = 0;
+  accepted = 0;
   ratedAt: number;
   usedAt: number;
   /** When the next request may begin, where the webhook has a limit per second (ms, monotonic). */
-  paceAt: number;
+  paceAt = 0;
   /** Runs until then. */
-  timer: NodeJS.Timeout | null;
+  timer: NodeJS.Timeout | null = null;
   /** The database may have more than the queue could hold. */
-  more: boolean;
+  more = false;
+
+  /**
+   * @param settings of the webhook, as its latest delivery has them
+   * @param now (ms, monotonic)
+   */
+  constructor(
+    public settings: ClaimedDelivery,
+    now: number,
+  ) {
+    this.failing = settings.failing;
+    this.window = this.failing ? 1 : FIRST_WINDOW;
+    this.ratedAt = now;
+    this.usedAt = now;
+  }
 }
 
 /**
@@ -54,16 +67,13 @@ interface EndpointQueue {
  * webhook is held follows from how much it accepts, so that what waits for webhooks that hang takes no room from others.
  */
 export class EndpointQueues {
-  readonly #options: EndpointQueuesOptions;
   /** In the order in which their turn comes. */
   readonly #queues = new Map<string, EndpointQueue>();
   #underWay = 0;
   #failingUnderWay = 0;
   #closed = false;
 
-  constructor(options: EndpointQueuesOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: EndpointQueuesOptions) {}
 
   /** Deliveries that wait for their request to begin. */
   *waiting(): Iterable<HeldDelivery> {
@@ -85,7 +95,7 @@ export class EndpointQueues {
   failingRoom(): number {
     let held = 0;
     for (const queue of this.#queues.values()) if (queue.failing) held += queue.underWay + queue.waiting.length;
-    return Math.max(0, Math.floor(this.#options.underWayMax * FAILING_SHARE) - held);
+    return Math.max(0, Math.floor(this.options.underWayMax * FAILING_SHARE) - held);
   }
 
   /** Takes what was claimed for these rooms. `cut`: there was less room than that in all. */
@@ -120,21 +130,7 @@ export class EndpointQueues {
   #queue(delivery: ClaimedDelivery, now: number): EndpointQueue {
     const known = this.#queues.get(delivery.webhookId);
     if (known) return known;
-    const queue: EndpointQueue = {
-      settings: delivery,
-      waiting: [],
-      underWay: 0,
-      unrecorded: 0,
-      failing: delivery.failing,
-      window: delivery.failing ? 1 : FIRST_WINDOW,
-      rate: 0,
-      accepted: 0,
-      ratedAt: now,
-      usedAt: now,
-      paceAt: 0,
-      timer: null,
-      more: false,
-    };
+    const queue = new EndpointQueue(delivery, now);
     this.#queues.set(delivery.webhookId, queue);
     return queue;
   }
@@ -162,13 +158,13 @@ export class EndpointQueues {
 
   #mayBegin(queue: EndpointQueue): boolean {
     if (queue.waiting.length === 0 || queue.underWay >= this.#concurrency(queue)) return false;
-    if (this.#underWay >= this.#options.underWayMax) return false;
-    if (queue.failing && this.#failingUnderWay >= this.#options.underWayMax * FAILING_SHARE) return false;
+    if (this.#underWay >= this.options.underWayMax) return false;
+    if (queue.failing && this.#failingUnderWay >= this.options.underWayMax * FAILING_SHARE) return false;
     return this.#inPace(queue);
   }
 
   #concurrency({ window, settings: { maxConcurrency } }: EndpointQueue): number {
-    const share = Math.max(1, Math.floor((this.#options.underWayMax - this.#underWay) * SHARE));
+    const share = Math.max(1, Math.floor((this.options.underWayMax - this.#underWay) * SHARE));
     return Math.min(maxConcurrency, window, share);
   }
 
@@ -194,7 +190,7 @@ export class EndpointQueues {
     queue.underWay += 1;
     this.#underWay += 1;
     if (failing) this.#failingUnderWay += 1;
-    void this.#options.send(delivery).then(async ({ accepted, recorded }) => {
+    void this.options.send(delivery).then(async ({ accepted, recorded }) => {
       if (failing) this.#failingUnderWay -= 1;
       this.#underWay -= 1;
       queue.underWay -= 1;
@@ -209,7 +205,7 @@ export class EndpointQueues {
   }
 
   #askForMore(queue: EndpointQueue): void {
-    if (queue.more && queue.waiting.length <= waitingMax(queue) / 2) this.#options.onLow();
+    if (queue.more && queue.waiting.length <= waitingMax(queue) / 2) this.options.onLow();
   }
 }
 

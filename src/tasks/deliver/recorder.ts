@@ -25,16 +25,14 @@ interface Waiting {
  * database is away: the call is repeated until it succeeds, which does no harm where only its answer was lost.
  */
 export class AttemptRecorder {
-  readonly #sql: Sql;
-  readonly #logger: Logger;
   readonly #abandoned = new AbortController();
   #waiting: Waiting[] = [];
   #writing = false;
 
-  constructor(sql: Sql, logger: Logger) {
-    this.#sql = sql;
-    this.#logger = logger;
-  }
+  constructor(
+    private readonly sql: Sql,
+    private readonly logger: Logger,
+  ) {}
 
   /** Resolves once the result is on record, or given up. Never rejects. */
   record(result: AttemptResult): Promise<void> {
@@ -63,12 +61,15 @@ export class AttemptRecorder {
   async #write(results: AttemptResult[]): Promise<void> {
     for (let wait = RETRY_MS; !this.#abandoned.signal.aborted; wait = Math.min(2 * wait, RETRY_MS_MAX)) {
       try {
-        const { disabled } = await recordAttempts(this.#sql, results);
-        for (const webhook of disabled) this.#logger.warn(webhook, "a webhook was disabled");
+        const { disabled } = await recordAttempts(this.sql, results);
+        for (const webhook of disabled) this.logger.warn(webhook, "a webhook was disabled");
         return;
       } catch (error) {
         if (isDataFault(error)) return this.#writeApart(results, error);
-        this.#logger.warn({ err: error, attempts: results.length }, "attempts to deliver could not be recorded yet");
+        this.logger.warn(
+          { err: error, attempts: results.length },
+          "attempts at deliveries could not be stored; trying again",
+        );
         await delay(wait, undefined, { signal: this.#abandoned.signal }).catch(() => undefined);
       }
     }
@@ -80,7 +81,10 @@ export class AttemptRecorder {
     if (result !== undefined && others.length === 0) {
       // Without any record the delivery would stay due, and be made again and again.
       if (result.error !== UNRECORDED) return this.#write([{ ...result, error: UNRECORDED, response: null }]);
-      this.#logger.error({ err: error, attempt: result }, "the database refuses the record of an attempt to deliver");
+      this.logger.error(
+        { err: error, attempt: result },
+        "the database rejected an attempt at a delivery, which is made again",
+      );
       return;
     }
     const middle = Math.ceil(results.length / 2);

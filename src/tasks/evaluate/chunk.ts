@@ -2,14 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Sql, TransactionSql } from "postgres";
 import { call } from "../../db/api/call.js";
-import {
-  applyEvaluation,
-  beginEvaluation,
-  type ChunkLimits,
-  type CustomerInput,
-  type EvaluationInput,
-  type EvaluationResult,
-} from "../../db/api/evaluation.js";
+import type { ChunkLimits, CustomerInput, EvaluationInput, EvaluationResult } from "../../db/api/evaluation.js";
 import { inTransaction } from "../../db/transaction.js";
 import { hasMemoryOf, HistoryNeeded } from "../../engine/index.js";
 import { HistoryCache } from "../../evaluation/history.js";
@@ -26,7 +19,7 @@ export interface ChunkDependencies {
   settleSeconds: number;
   logger: Logger;
   /** What was evaluated is counted here. */
-  counters?: WorkerCounters;
+  counters?: WorkerCounters | undefined;
   /** The instant to evaluate at (ms); the database's clock unless given. */
   at?: number;
 }
@@ -34,7 +27,7 @@ export interface ChunkDependencies {
 export interface ChunkOptions {
   limits: ChunkLimits;
   /** The chunk is a trial: told who was taken before anything is done with them. Otherwise nobody is taken of a suspected environment. */
-  onTaken?: (customerIds: string[]) => Promise<void>;
+  onTaken?: (customerIds: string[]) => Promise<unknown>;
 }
 
 /** Of synchronous work, before whatever else the thread does gets its turn. */
@@ -78,8 +71,9 @@ export class Chunk {
     const { sql, settleSeconds, at } = this.dependencies;
     const { limits, onTaken } = this.options;
     const outcome = await inTransaction(sql, "isolation level read committed", async (tx) => {
-      const isTrial = onTaken !== undefined;
-      const input = await beginEvaluation(tx, this.environmentId, limits, settleSeconds, at ?? null, { isTrial });
+      const begin = onTaken === undefined ? "begin_evaluation" : "begin_trial_evaluation";
+      const instant = at === undefined ? null : new Date(at);
+      const input = await call(tx, begin, this.environmentId, limits, settleSeconds, instant);
       if (input.busy) return "busy";
       if (input.suspected) return "suspected";
       this.customerIds = input.customers.map((customer) => customer.customerId);
@@ -163,7 +157,7 @@ export class Chunk {
       await setAside(tx, this.environmentId, customerId, error, this.dependencies.logger);
     }
     const result = builder.result();
-    await applyEvaluation(tx, this.environmentId, input, result);
+    await call(tx, "apply_evaluation", this.environmentId, input, result);
     this.#evaluated = { input, result, readAt };
   }
 
@@ -199,6 +193,9 @@ export async function setAside(
   error: unknown,
   logger: Logger,
 ): Promise<void> {
-  logger.error({ err: error, environmentId }, "a customer was set aside, because its evaluation failed");
+  logger.error(
+    { err: error, environmentId },
+    "a customer's evaluation failed, and the customer was set aside: see `svc customers list --set-aside`",
+  );
   await call(sql, "set_aside_customer", environmentId, customerId, String(error));
 }

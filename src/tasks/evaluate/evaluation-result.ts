@@ -14,8 +14,6 @@ import { addEffects, customerColumns, noEffectRows } from "../rows.js";
 
 /** Runs the engine for the customers of a chunk and collects what is to be written back, table by table. */
 export class EvaluationBuilder {
-  readonly #model: Model;
-  readonly #input: EvaluationInput;
   readonly #result: EvaluationResult = {
     ...noEffectRows(),
     customers: [],
@@ -27,10 +25,10 @@ export class EvaluationBuilder {
   /** Whether a customer was not evaluated to the end of what there is to do. */
   leavesWork = false;
 
-  constructor(model: Model, input: EvaluationInput) {
-    this.#model = model;
-    this.#input = input;
-  }
+  constructor(
+    private readonly model: Model,
+    private readonly input: EvaluationInput,
+  ) {}
 
   /**
    * Evaluates one customer, as far as the budget goes; where the engine throws, nothing of it is in the result.
@@ -39,10 +37,10 @@ export class EvaluationBuilder {
    */
   add(customer: CustomerInput, before: CustomerState, budget: Budget, history?: HistorySource): void {
     const operations = customer.operations.map(operationOf);
-    const { now } = this.#input;
+    const { now } = this.input;
     // Operations that were not read come before what is due after them.
-    const fire = !customer.more && timersMayFire(before, operations, this.#input);
-    const { state, effects, deferred, taken, isDone } = evaluate(this.#model, before, operations, {
+    const fire = !customer.more && timersMayFire(before, operations, this.input);
+    const { state, effects, deferred, taken, isDone } = evaluate(this.model, before, operations, {
       now,
       timers: fire ? "fire" : "hold",
       budget,

@@ -1,8 +1,7 @@
 import type { AddJobFunction } from "graphile-worker";
 import { call } from "../../db/api/call.js";
 import { CHUNK_LIMITS, type ChunkDependencies } from "./chunk.js";
-import { evaluateEnvironment, type EnvironmentOutcome } from "./evaluate-environment.js";
-import { tryEvaluation } from "./trial.js";
+import { evaluateEnvironment, tryEvaluation, type EnvironmentOutcome } from "./evaluate-environment.js";
 
 export interface TurnsOptions {
   /** The id under which this worker's heartbeats and locks are known. */

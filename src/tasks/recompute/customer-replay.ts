@@ -12,7 +12,7 @@ import {
   replayPart,
   type TrackedEvent,
 } from "../../engine/index.js";
-import { addEffects, noEffectRows } from "../rows.js";
+import { LatestRows, sortEffects } from "../rows.js";
 import { WorkBudget } from "../work-budget.js";
 
 type Row<Table extends keyof EffectRows> = EffectRows[Table][number];
@@ -24,10 +24,7 @@ type Row<Table extends keyof EffectRows> = EffectRows[Table][number];
 class RebuiltRows {
   #logs: Pick<EffectRows, "transitions" | "ruleExecutions"> = { transitions: [], ruleExecutions: [] };
   #health: Row<"healthScores"> | null = null;
-  readonly #blocked = new Map<string, Row<"blocked">>();
-  readonly #journeys = new Map<string, Row<"journeys">>();
-  readonly #memberships = new Map<string, Row<"memberships">>();
-  readonly #signals = new Map<string, Row<"signals">>();
+  readonly #latest = new LatestRows();
 
   /** @param generation of the logs' rows */
   constructor(
@@ -36,21 +33,11 @@ class RebuiltRows {
   ) {}
 
   add(effects: readonly Effect[]): void {
-    const rows = noEffectRows();
     const { customerId, generation } = this;
     // What a replay emits is history; see `corrections`.
-    addEffects(
-      rows,
-      { customerId, generation },
-      effects.filter(({ kind }) => kind !== "emission"),
-    );
-    for (const row of rows.transitions) this.#logs.transitions.push(row);
-    for (const row of rows.ruleExecutions) this.#logs.ruleExecutions.push(row);
+    const rows = { ...this.#logs, healthScores: [] as Row<"healthScores">[], emissions: [] };
+    sortEffects(rows, this.#latest, { customerId, generation }, effects);
     this.#health = rows.healthScores.at(-1) ?? this.#health;
-    for (const row of rows.blocked) this.#blocked.set(`${row.from}→${row.to}`, row);
-    for (const row of rows.journeys) this.#journeys.set(`${row.journey} ${row.run}`, row);
-    for (const row of rows.memberships) this.#memberships.set(row.segment, row);
-    for (const row of rows.signals) this.#signals.set(row.signal, row);
   }
 
   /** The logs' rows that were added since the last call. */
@@ -62,21 +49,20 @@ class RebuiltRows {
 
   /** All runs of journeys; those of one in order. */
   journeySpans(): JourneySpan[] {
-    return [...this.#journeys.values()].sort((a, b) =>
+    return [...this.#latest.journeys.values()].sort((a, b) =>
       a.journey === b.journey ? a.run - b.run : a.journey < b.journey ? -1 : 1,
     );
   }
 
   /** The rows of all tables but the logs; of health one record, of the present score. Null where a table has none. */
-  tables(): {
-    [Table in keyof Omit<EffectRows, "emissions" | "transitions" | "ruleExecutions">]: EffectRows[Table] | null;
-  } {
+  tables(): { [Table in keyof LatestRows | "healthScores"]: EffectRows[Table] | null } {
+    const { blocked, journeys, memberships, signals } = this.#latest;
     return {
-      blocked: orNull([...this.#blocked.values()]),
-      journeys: orNull([...this.#journeys.values()]),
-      memberships: orNull([...this.#memberships.values()]),
+      blocked: orNull([...blocked.values()]),
+      journeys: orNull([...journeys.values()]),
+      memberships: orNull([...memberships.values()]),
       healthScores: this.#health === null ? null : [this.#health],
-      signals: orNull([...this.#signals.values()]),
+      signals: orNull([...signals.values()]),
     };
   }
 }

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TransactionSql } from "postgres";
 import type { EffectRows } from "../../db/api/evaluation.js";
-import { readRecomputeEvents, readRecomputeExecutions, type RecomputeJob } from "../../db/api/recompute.js";
+import { call } from "../../db/api/call.js";
+import type { ChunkRequest, PageEnd, RecomputeJob } from "../../db/api/recompute.js";
 import type { TrackedEvent } from "../../engine/index.js";
 import type { CustomerRun } from "./customer-run.js";
 import { eventsOf } from "./customer-replay.js";
@@ -11,7 +12,9 @@ import { PastEvents } from "./past-events.js";
 const PAGE_RUNS = 2_000;
 
 /** Which events are read, and how many make a part: a few milliseconds, so that whatever else the process does goes on. */
-export type LongOptions = Parameters<typeof readRecomputeEvents>[4];
+type LongOptions = Pick<ChunkRequest, "propertyEvents" | "each" | "bytesEach">;
+
+const BEGINNING: PageEnd = { lastAt: null, lastSeq: null };
 
 /**
  * Goes through a history that is too long to be held at once.
@@ -22,17 +25,27 @@ export async function replayLong(
   tx: TransactionSql,
   job: RecomputeJob,
   run: CustomerRun,
-  options: LongOptions,
-  onLogs: (logs: Pick<EffectRows, "transitions" | "ruleExecutions">) => Promise<void>,
+  { propertyEvents, each, bytesEach }: LongOptions,
+  onLogs: (logs: Pick<EffectRows, "transitions" | "ruleExecutions">) => Promise<unknown>,
 ): Promise<void> {
-  const { customer } = run;
-  const pastEvents = () => new PastEvents(tx, job.environmentId, customer.customerId);
+  const { environmentId } = job;
+  const { customerId } = run.customer;
+  const pastEvents = () => new PastEvents(tx, environmentId, customerId);
   const past = { replayed: pastEvents(), active: pastEvents() };
   const log = new PresentLog(tx, job, run);
-  let end: Parameters<typeof readRecomputeEvents>[3] = { lastAt: null, lastSeq: null };
+  let end = BEGINNING;
   let held: TrackedEvent[] = [];
   for (let isLast = false; !isLast;) {
-    const page = await readRecomputeEvents(tx, job.environmentId, customer.customerId, end, options);
+    const page = await call(
+      tx,
+      "read_recompute_events",
+      environmentId,
+      customerId,
+      end,
+      propertyEvents,
+      each,
+      bytesEach,
+    );
     if (page.more) end = page;
     isLast = !page.more;
     const read = eventsOf(page.events);
@@ -51,7 +64,7 @@ export async function replayLong(
 
 /** The log that the runs of a replay are compared with, read as far as the replay has come. */
 class PresentLog {
-  #end: Parameters<typeof readRecomputeExecutions>[3] = { lastAt: null, lastSeq: null };
+  #end = BEGINNING;
   /** Before this instant all of it is read; Infinity where there is none to read. */
   #through: number;
 
@@ -73,10 +86,14 @@ class PresentLog {
   }
 
   async #readPage(): Promise<void> {
-    const page = await readRecomputeExecutions(
+    const { environmentId } = this.job;
+    const { customerId, generation } = this.run.customer;
+    const page = await call(
       this.tx,
-      this.job.environmentId,
-      this.run.customer,
+      "read_recompute_executions",
+      environmentId,
+      customerId,
+      generation,
       this.#end,
       PAGE_RUNS,
     );

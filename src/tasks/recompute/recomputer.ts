@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
 import type { Sql } from "postgres";
+import { call } from "../../db/api/call.js";
+import type { RecomputeJob } from "../../db/api/recompute.js";
 import { isTakenOver } from "../../db/sqlstate.js";
-import { claimRecompute, failRecompute, leaveRecompute, type RecomputeJob } from "../../db/api/recompute.js";
 import { Models } from "../../evaluation/models.js";
 import { Wakeup } from "../wakeup.js";
 import { CustomerFailed, TakenOver, textOf } from "./failures.js";
@@ -64,8 +65,8 @@ class Slot {
   async work(): Promise<void> {
     const { attemptsMax, logger } = this.options;
     while (this.goesOn()) {
-      const job = await claimRecompute(this.#session, attemptsMax).catch((error: unknown) => {
-        logger.error({ err: error }, "recomputes could not be looked for");
+      const job = await call(this.#session, "claim_recompute", attemptsMax).catch((error: unknown) => {
+        logger.error({ err: error }, "recomputes could not be claimed; trying again");
         return null;
       });
       if (job === null) await this.wakeup.sleep(LOOK_MS);
@@ -77,35 +78,39 @@ class Slot {
   async #do(job: RecomputeJob): Promise<void> {
     const { sql, logger } = this.options;
     const { recomputeId, environmentId, attempt, kind } = job;
-    const said = { recomputeId, environmentId, attempt, kind };
-    logger.info(said, "a recompute begins");
+    const fields = { recomputeId, environmentId, attempt, kind };
+    logger.info(fields, "a recompute begins");
     try {
       const isDone = await runJob({ session: this.#session, sql, models: this.models }, job, this.goesOn);
-      logger.info(said, isDone ? "a recompute is completed" : "a recompute waits for another worker");
+      logger.info(fields, isDone ? "a recompute is completed" : "a recompute waits for another worker");
     } catch (error) {
       if (error instanceof TakenOver || isTakenOver(error)) {
-        logger.warn(said, "a recompute was taken over by another worker");
+        logger.warn(fields, "a recompute was taken over by another worker");
       } else {
         await this.#fail(job, error);
       }
     }
     // Where the connection was lost, so was what it held.
-    await leaveRecompute(this.#session, job).catch((error: unknown) => {
-      logger.warn({ ...said, err: error }, "a recompute could not be released");
+    await call(this.#session, "leave_recompute", job).catch((error: unknown) => {
+      logger.warn({ ...fields, err: error }, "a recompute could not be released");
     });
   }
 
   async #fail(job: RecomputeJob, error: unknown): Promise<void> {
     const { attemptsMax, pauseMs = PAUSE_MS, logger } = this.options;
-    const { recomputeId, environmentId } = job;
+    const { recomputeId, environmentId, attempt, kind } = job;
     const text = error instanceof CustomerFailed ? error.message : `The run failed: ${textOf(error)}`;
     const sentence = text.endsWith(".") ? text : `${text}.`;
-    const status = await failRecompute(this.#session, job, sentence, { attemptsMax, pauseMs }).catch(
-      (failure: unknown) => {
-        logger.warn({ recomputeId, err: failure }, "the failure of a recompute could not be recorded");
-        return null;
-      },
-    );
-    logger.error({ recomputeId, environmentId, status, err: error }, "a recompute failed");
+    const failed = call(this.#session, "fail_recompute", job, sentence, attemptsMax, pauseMs / 1_000);
+    const status = await failed.catch((failure: unknown) => {
+      logger.warn({ recomputeId, err: failure }, "the failure of a recompute could not be recorded");
+      return null;
+    });
+    // The job's error names the customer; the log names none.
+    const err: unknown = error instanceof CustomerFailed ? error.cause : error;
+    const fields = { recomputeId, environmentId, attempt, kind, err };
+    if (status === "dead_letter")
+      logger.error(fields, "a recompute failed and was given up: see `svc recompute status`");
+    else logger.warn(fields, "a recompute failed, and is tried again");
   }
 }

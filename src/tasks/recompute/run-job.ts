@@ -1,13 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { call } from "../../db/api/call.js";
-import { finishRecompute, touchRecompute, type RecomputeJob } from "../../db/api/recompute.js";
+import type { RecomputeJob } from "../../db/api/recompute.js";
 import type { Models } from "../../evaluation/models.js";
 import type { JobModels } from "./customer-run.js";
 import { TakenOver } from "./failures.js";
 import { JobCustomers } from "./job-customers.js";
-import { type ResultSink, type Prepared, RecordSink } from "./record-sink.js";
-import { WriteSink } from "./write-sink.js";
+import { type Prepared, RecordSink, type ResultSink, WriteSink } from "./sinks.js";
 
 export interface RunDependencies {
   /** The connection that holds the job. Everything is written on it. */
@@ -44,7 +43,7 @@ export async function runJob(
       ? new WriteSink(session, job, customers)
       : new RecordSink(session, job, customers, () => lease.touchInTime());
   const isDone = await pass(customers, sink, lease, goesOn);
-  if (isDone) await finishRecompute(session, job);
+  if (isDone) await call(session, "finish_recompute", job);
   return isDone;
 }
 
@@ -95,7 +94,7 @@ class Lease {
   /** @throws {TakenOver} where another worker has the job by now */
   async touch(): Promise<void> {
     this.#touchedAt = performance.now();
-    const done = await touchRecompute(this.session, this.job);
+    const done = await call(this.session, "touch_recompute", this.job);
     if (done === null) throw new TakenOver("another worker has the job");
   }
 

@@ -300,7 +300,7 @@ describe("the facts are told, and a line says what went wrong, where the provide
     [
       "breaks off",
       (_: unknown, response: { end: (text: string) => void }) => response.end(chunk("Half of ")),
-      `AI_UNAVAILABLE]: The language model did not answer. Its answer broke off. ${LATER}`,
+      `AI_UNAVAILABLE]: The language model did not answer. Its response ended early. ${LATER}`,
     ],
   ] as const)("%s", async (_, behaviour, told) => {
     provider.behave(behaviour);

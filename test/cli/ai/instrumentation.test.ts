@@ -6,7 +6,7 @@ import { marked } from "marked";
 import { describe, expect, it } from "vitest";
 
 import { detectFramework, FRAMEWORKS, instrumentationPlan } from "../../../src/cli/commands/ai/instrumentation.js";
-import { typesOf } from "../../../src/cli/commands/types/source.js";
+import { typesOf } from "../../../src/cli/commands/types/types.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
 import { compiled, project } from "../../dsl-compiler/project.js";
 import { blocksOf, HARD, partsOf } from "./plan.js";

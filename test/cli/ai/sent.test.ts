@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 
 import { activationFacts } from "../../../src/cli/commands/ai/activation.js";
 import { coverageFacts } from "../../../src/cli/commands/ai/coverage.js";
-import { customerFacts } from "../../../src/cli/commands/ai/customer-facts.js";
-import { type CustomerRecord, findingsOf } from "../../../src/cli/commands/ai/customer.js";
+import { customerFacts, type CustomerRecord, findingsOf } from "../../../src/cli/commands/ai/customer.js";
 import { Sanitizer, sentExplanation, textsIn } from "../../../src/cli/commands/ai/sanitizer.js";
 import type { Explanation } from "../../../src/cli/client/answers.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";

@@ -4,14 +4,14 @@ import fc from "fast-check";
 import { format } from "prettier";
 import { describe, expect, it } from "vitest";
 
-import { successModel } from "../../../src/cli/commands/ai/success-model.js";
 import {
   QUESTIONS,
   type GivenAnswers,
   settleAnswers,
   type SuccessAnswers,
+  successModel,
   type SuccessOption,
-} from "../../../src/cli/commands/ai/success-questions.js";
+} from "../../../src/cli/commands/ai/success-model.js";
 import type { Context } from "../../../src/cli/core/command.js";
 import { compileModel, replay, stateDocument } from "../../../src/engine/index.js";
 import type { Snapshot } from "../../../src/model/snapshot/types.js";

@@ -45,7 +45,7 @@ export async function authorizationServer(script: Script = {}): Promise<{ url: s
         case "/whoami":
           return json({ user: { email: "ada@acme.example" }, organization: organizations[0] });
         default:
-          return json({ error: { code: "NOT_FOUND", message: "There is nothing at this address." } }, 404);
+          return json({ error: { code: "NOT_FOUND", message: "There is no such path." } }, 404);
       }
     },
   });

@@ -174,7 +174,7 @@ describe("refuses", () => {
 
 it("ends an answer that breaks off with an error", async () => {
   streams(chunk("Half of"));
-  const error = { code: "AI_UNAVAILABLE", reason: "Its answer broke off.", requestId: "req" };
+  const error = { code: "AI_UNAVAILABLE", reason: "Its response ended early.", requestId: "req" };
   expect((await messages(await open())).at(-1)).toMatchObject({ event: "error", data: { error } });
 });
 

@@ -9,6 +9,7 @@ import { environmentId, snapshot } from "../../support/service.js";
 import { claim } from "../../webhooks/support/fixtures.js";
 import { runLog } from "../../support/run-log.js";
 import { refused } from "./support/api.js";
+import { waitingForLock } from "../../support/locks.js";
 
 let fixture: SpecFixture;
 let sql: Sql;
@@ -40,10 +41,7 @@ afterAll(() => fixture.service.stop());
 
 /** Resolves once a call of a function waits for a lock. */
 async function waits(name: string): Promise<void> {
-  const waiting = () => sql`
-    select from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock' and query like ${`%svc_api.${name}%`}`;
-  await expect.poll(async () => (await waiting()).length).toBe(1);
+  await expect.poll(() => waitingForLock(sql, `%svc_api.${name}%`)).toBe(1);
 }
 
 it("erases a customer, answers how much that was, and leaves who did it on record without the customer's id", async () => {

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { describe, expect, inject, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
-import { CODES_WITH_TEXT } from "../../../src/http/error-texts.js";
+import { TEXTS } from "../../../src/http/error-texts.js";
 import { ApiError, refusal, renderError, toApiError } from "../../../src/http/errors.js";
 import { refused, useApi } from "./support/api.js";
 
@@ -69,7 +69,7 @@ describe("toApiError", () => {
 });
 
 describe("a code that is raised without words", () => {
-  it.each(CODES_WITH_TEXT)("%s says what happened and what to do", (code) => {
+  it.each(Object.keys(TEXTS))("%s says what happened and what to do", (code) => {
     const { error } = renderError(new ApiError(400, code), "req", undefined);
     expect(error).toEqual({
       code,

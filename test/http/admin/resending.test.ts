@@ -4,6 +4,7 @@ import { recordAttempts } from "../../../src/db/api/webhooks.js";
 import { claim as claimDue } from "../../webhooks/support/fixtures.js";
 import { invalid, pages, refused, TEXT, type Page } from "./support/api.js";
 import { useWebhooks, type Delivery } from "./support/webhooks.js";
+import { waitingForLock } from "../../support/locks.js";
 
 const { api, create, patch, emit, emitOne, delivery, setDelivery, told } = useWebhooks();
 const { post, audit, entry } = api;
@@ -166,13 +167,7 @@ describe("POST …/deliveries/:delivery/resend", () => {
 
 /** Resolves once so many calls of resending wait for a lock. */
 async function waitFor(calls: number): Promise<void> {
-  for (;;) {
-    const waiting = await api.sql`
-      select from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock' and query like '%svc_api.resend_%'`;
-    if (waiting.length >= calls) return;
-    await sleep(10);
-  }
+  while ((await waitingForLock(api.sql, "%svc_api.resend_%")) < calls) await sleep(10);
 }
 
 it("leaves a disabled webhook alone", async () => {

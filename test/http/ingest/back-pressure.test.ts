@@ -209,7 +209,7 @@ describe("bodies past what the process may hold", () => {
   const full = envelope(
     "SERVICE_UNAVAILABLE",
     "The service is not available for the moment. Send the same request again.",
-    { reason: "This process holds as many bytes of this key's requests as it may." },
+    { reason: "This key has used up its share of the process's memory for request bodies." },
   );
   const expectFull = (reply: Reply): void => {
     expect({ status: reply.status, body: reply.body }).toEqual({ status: 503, body: full });
@@ -282,7 +282,9 @@ describe("bodies past what the process may hold", () => {
     const create = (text: string) => fixture.service.request("POST", "/projects", { by: fixture.owner, body: text });
     // Tried with what would be refused anyway, until both are held.
     const refusal = async () => ((await create("{".padEnd(15_000))).body as { error: { reason: string } }).error.reason;
-    await expect.poll(refusal).toBe("This process holds as many bytes of requests from this address as it may.");
+    await expect
+      .poll(refusal)
+      .toBe("This IP address has used up its share of the process's memory for request bodies.");
     expect((await create(body)).status).toBe(503);
     held.socket.destroy();
     await expect.poll(async () => (await create(body)).status).toBe(201);

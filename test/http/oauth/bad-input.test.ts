@@ -62,7 +62,7 @@ describe.each(ENDPOINTS)("POST %s", (path, fields) => {
   it("refuses a client that there is none of", async () => {
     for (const clientId of ["svc", "SVC-CLI", "constructor", "é"]) {
       const reply = await service.form(path, { ...fields, client_id: clientId });
-      const description = "There is no client of this client_id. The command line is svc-cli.";
+      const description = "There is no client with this client_id. The command line is svc-cli.";
       expect(reply).toMatchObject(refused(400, "invalid_client", description));
     }
   });
@@ -147,7 +147,7 @@ describe.each([
       "temporarily_unavailable",
       "The service is not available for the moment. Send the same request again.",
     ),
-    msg: "the request could not be served",
+    msg: "the request failed: something that it needs is unavailable or overloaded",
   },
 ])("without $what", ({ remove, expected, msg }) => {
   const { log, lines } = capturedLog();

@@ -160,7 +160,7 @@ it("tells a device that its codes have expired", async () => {
 it("makes a device that polls too early wait 5 seconds longer each time, from then on", async () => {
   const { device_code: deviceCode } = await service.ask();
   const slowDown = (seconds: number) =>
-    refusal("slow_down", `Asked too early. From now on wait ${seconds} s each time.`);
+    refusal("slow_down", `Polled too early. From now on wait ${seconds} s each time.`);
   expect(await service.refused(deviceCode)).toEqual(PENDING);
   expect(await service.refused(deviceCode)).toEqual(slowDown(10));
   expect(await service.refused(deviceCode)).toEqual(slowDown(15));
@@ -172,7 +172,7 @@ it("makes a device that polls too early wait 5 seconds longer each time, from th
 });
 
 describe("a device code", () => {
-  const unknown = refusal("invalid_grant", "The device code is none of this client. Begin the sign-in again.");
+  const unknown = refusal("invalid_grant", "The device code was not issued to this client. Begin the sign-in again.");
 
   it.each(["svc_device_forged", "x", "ü".repeat(100), "\0"])("that is forged is refused: %j", async (deviceCode) => {
     expect(await service.refused(deviceCode)).toEqual(unknown);

@@ -33,7 +33,7 @@ async function stored(): Promise<Stored> {
 
 const PENDING = { status: "pending", email: null };
 const UNKNOWN =
-  "Nothing asks to be signed in under this code. Compare it with the one that your device shows; after ten minutes a device has to ask anew.";
+  "No device is waiting with this code. Compare it with the one that your device shows; after ten minutes a device has to ask anew.";
 
 describe("GET /device", () => {
   it("asks for the code", async () => {
@@ -120,7 +120,9 @@ describe("POST /device with a code", () => {
   it.each(["", "x", "ABCD-EFGH", "<b>", "x".repeat(2_000)])("says that it is none: %#", async (typed) => {
     const page = await browser.submit("/device", { user_code: typed });
     expect(page.status).toBe(422);
-    expect(page.text).toContain("This is no code. A code has eight letters and no vowels, for example BCDF-GHJK.");
+    expect(page.text).toContain(
+      "This is not a valid code. A code has eight letters and no vowels, for example BCDF-GHJK.",
+    );
     expect(page.html).toMatch(/<input[^>]* aria-invalid="true"/);
     expect(page.html).not.toContain("<b>");
   });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { hashCredential, newAccessToken, newSession } from "../../../src/http/request/credentials.js";
 import type { Actor } from "../../support/service.js";
 import { startOAuthService, type OAuthService } from "./fixture.js";
+import { waitingForLock } from "../../support/locks.js";
 
 let service: OAuthService;
 let owner: Actor;
@@ -40,14 +41,7 @@ async function whilePasswordIsSet(work: (tx: ReservedSql) => Promise<void>): Pro
     await tx`begin`;
     await work(tx);
     const setting = service.db.sql`select svc_api.set_password(${link}, 'another hash')`.execute();
-    const waiting = async () => {
-      const [row] = await service.db.sql<[{ waiting: boolean }]>`
-        select exists (
-          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-        ) as waiting`;
-      return row.waiting;
-    };
-    await expect.poll(waiting).toBe(true);
+    await expect.poll(() => waitingForLock(service.db.sql)).toBeGreaterThan(0);
     await tx`commit`;
     await setting;
   } finally {

@@ -55,7 +55,7 @@ describe("a user who tries codes", () => {
       expect(page.status).toBe(429);
       expect(Number(page.headers.get("Retry-After"))).toBeGreaterThan(0);
       expect(Number(page.headers.get("Retry-After"))).toBeLessThanOrEqual(60);
-      expect(page.text).toContain("Too many codes that stand for nothing were sent from your account. Wait ");
+      expect(page.text).toContain("Too many wrong codes were sent from your account. Wait ");
     }
     await other.get("/device");
     expect((await other.submit("/device", { user_code: right })).text).toContain("Approve this device?");

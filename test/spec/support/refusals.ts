@@ -10,7 +10,7 @@ export const INVALID_API_KEY: Refusal = {
 
 export const NOT_FOUND: Refusal = {
   code: "NOT_FOUND",
-  message: "There is nothing at this address.",
+  message: "There is no such path.",
   fix: "Check the path. Events are taken at POST /v1/events and POST /v1/events/batch.",
 };
 
@@ -159,7 +159,7 @@ export const unready = (name: string, message: string): Refusal => ({
 
 export const notMethod = (allowed: string): Refusal => ({
   code: "METHOD_NOT_ALLOWED",
-  message: "This address does not answer to this method.",
+  message: "This path does not support this method.",
   fix: `Use ${allowed}.`,
 });
 

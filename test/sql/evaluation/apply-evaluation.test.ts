@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { applyEvaluation, type EvaluationResult } from "../../../src/db/api/evaluation.js";
+import { call } from "../../../src/db/api/call.js";
+import type { EvaluationResult } from "../../../src/db/api/evaluation.js";
 import { createDatabase } from "../../support/database.js";
 import { NOTHING } from "../../tasks/support/nothing.js";
 
@@ -19,7 +20,8 @@ afterAll(() => db.drop());
 async function apply(result: Partial<EvaluationResult>): Promise<void> {
   await sql.begin(async (tx) => {
     const [{ id }] = await tx<[{ id: string }]>`select pg_current_xact_id()::text as id`;
-    await applyEvaluation(tx, ENVIRONMENT, { version: 3, transactionId: id }, { ...NOTHING, ...result });
+    const written = { ...NOTHING, ...result };
+    await call(tx, "apply_evaluation", ENVIRONMENT, { version: 3, transactionId: id }, written);
   });
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { beginEvaluation, type ChunkLimits, type EvaluationInput } from "../../../src/db/api/evaluation.js";
+import { call } from "../../../src/db/api/call.js";
+import type { ChunkLimits, EvaluationInput } from "../../../src/db/api/evaluation.js";
 import { createDatabase, rolledBack } from "../../support/database.js";
 import { TestEnvironment, type TestOperation } from "../../tasks/support/environment.js";
 
@@ -20,7 +21,7 @@ async function begun(limits: ChunkLimits): Promise<EvaluationInput> {
   const undone = new Error("undone");
   await sql
     .begin(async (tx) => {
-      input = await beginEvaluation(tx, environment.environmentId, limits, 30, Date.parse(AT));
+      input = await call(tx, "begin_evaluation", environment.environmentId, limits, 30, new Date(AT));
       throw undone;
     })
     .catch((error: unknown) => {
@@ -142,9 +143,14 @@ it.each([
       select ${ENVIRONMENT}, 'many ' || n, now(), '${NOW}'::timestamptz - ${sinceDue} * n, '${NOW}'::timestamptz + ${untilFree} * n
       from generate_series(1, 20000) as n`);
     await tx`analyze svc.customers`;
-    const [row] = await tx<[{ "QUERY PLAN": [{ Plan: Record<string, number> }] }]>`
-      explain (analyze, buffers, format json) select svc.due_customers(${ENVIRONMENT}, ${NOW}, false, 500)`;
-    const { Plan } = row["QUERY PLAN"][0];
-    expect(Plan["Shared Hit Blocks"]! + Plan["Shared Read Blocks"]!).toBeLessThan(100);
+    const pages = async () => {
+      const [row] = await tx<[{ "QUERY PLAN": [{ Plan: Record<string, number> }] }]>`
+        explain (analyze, buffers, format json) select svc.due_customers(${ENVIRONMENT}, ${NOW}, false, 500)`;
+      const { Plan } = row["QUERY PLAN"][0];
+      return Plan["Shared Hit Blocks"]! + Plan["Shared Read Blocks"]!;
+    };
+    // The first call also reads the catalogs.
+    await pages();
+    expect(await pages()).toBeLessThan(100);
   });
 });

@@ -55,7 +55,7 @@ export class TestEnvironment {
   private constructor(
     readonly sql: Sql,
     readonly environmentId: number,
-    private readonly keyHash: Buffer,
+    readonly keyHash: Buffer,
     readonly by: AdminCredentials,
     private readonly project: string,
   ) {}

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
-import { claimRecompute, failRecompute, leaveRecompute, type RecomputeJob } from "../../../src/db/api/recompute.js";
+import { call } from "../../../src/db/api/call.js";
+import type { RecomputeJob } from "../../../src/db/api/recompute.js";
 import { connect } from "../../../src/db/connect.js";
 import { Models } from "../../../src/evaluation/models.js";
 import { canonicalJson, hashSnapshot } from "../../../src/model/snapshot/canonical.js";
@@ -12,6 +13,7 @@ import { runJob } from "../../../src/tasks/recompute/run-job.js";
 import type { TestDatabase } from "../../support/database.js";
 import { declared, type TestEnvironment } from "./environment.js";
 import { runLog } from "../../support/run-log.js";
+import { waitingForLock } from "../../support/locks.js";
 
 export interface QueueOptions {
   kind?: RecomputeJob["kind"];
@@ -76,7 +78,7 @@ export class JobRunner {
   }
 
   claim(attemptsMax = 10): Promise<RecomputeJob | null> {
-    return claimRecompute(this.session, attemptsMax);
+    return call(this.session, "claim_recompute", attemptsMax);
   }
 
   run(job: RecomputeJob, goesOn: () => boolean = () => true): Promise<boolean> {
@@ -96,12 +98,12 @@ export class JobRunner {
     return job;
   }
 
-  leave(job: RecomputeJob): Promise<void> {
-    return leaveRecompute(this.session, job);
+  async leave(job: RecomputeJob): Promise<void> {
+    await call(this.session, "leave_recompute", job);
   }
 
-  fail(job: RecomputeJob, error: string, attemptsMax = 10): ReturnType<typeof failRecompute> {
-    return failRecompute(this.session, job, error, { attemptsMax, pauseMs: 1 });
+  fail(job: RecomputeJob, error: string, attemptsMax = 10): Promise<"retrying" | "dead_letter" | null> {
+    return call(this.session, "fail_recompute", job, error, attemptsMax, 0.001);
   }
 
   async end(): Promise<void> {
@@ -186,13 +188,7 @@ export async function settle(
 
 /** Resolves once a session waits for a lock that another one has, with a statement like this one. */
 export async function untilWaiting(sql: Sql, statement: string): Promise<void> {
-  for (;;) {
-    const waiting = await sql`
-      select from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock' and query like ${`%${statement}%`}`;
-    if (waiting.length > 0) return;
-    await delay(5);
-  }
+  while ((await waitingForLock(sql, `%${statement}%`)) === 0) await delay(5);
 }
 
 /** What was given up is put back into the queue, as the API does. */

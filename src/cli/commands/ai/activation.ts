@@ -6,8 +6,7 @@ import { failure } from "../../core/errors.js";
 import type { Out } from "../../output/out.js";
 import { printable } from "../../output/text.js";
 import { explanationInWords, remarks } from "../customers/explanation.js";
-import { sentState } from "./customer-facts.js";
-import { type CustomerRecord, findingsOf } from "./customer.js";
+import { type CustomerRecord, findingsOf, sentState } from "./customer.js";
 import type { Facts } from "./ask.js";
 import { type Sanitizer, sentExplanation } from "./sanitizer.js";
 
@@ -105,7 +104,10 @@ function aboutOf(record: CustomerRecord, target: string) {
   const isThere = state.lifecycle === target;
   const enteredAt = timeline.findLast(({ metadata }) => metadata["new_lifecycle"] === target)?.at ?? null;
   return {
-    ...{ target, isThere, since: state.lifecycleEnteredAt, wasThereAt: isThere ? null : enteredAt },
+    target,
+    isThere,
+    since: state.lifecycleEnteredAt,
+    wasThereAt: isThere ? null : enteredAt,
     findings: findingsOf(record),
     ways: isThere || state.lifecycle === null ? [] : waysOf(snapshot!.lifecycle!, record, target),
   };

@@ -26,6 +26,19 @@ export interface Facts {
   sent: Readonly<Record<string, unknown>>;
   /** Puts identifiers back into an answer, where others were sent instead. */
   restore?: (answer: string) => string;
+  /** Where the answer is no text that is shown as it comes. */
+  draft?: DraftedAnswer;
+}
+
+/** An answer that is asked for until it is good. */
+export interface DraftedAnswer {
+  ask: (stop: AbortSignal) => Promise<Ending>;
+  /** As people read it, once it is there. */
+  text: () => string;
+  /** For a file; what stands for it where there is none. */
+  page: () => string;
+  /** What that is, in words. */
+  written: () => string;
 }
 
 /** The service says something at least that often, or ends the answer. */
@@ -66,13 +79,9 @@ export async function ask(
   onText: (part: string) => void,
 ): Promise<Ending> {
   const { apiUrl } = settings;
-  const silence = new AbortController();
-  const signal = AbortSignal.any([stop, silence.signal]);
-  const request = { type: "text/event-stream", signal, body: fitting(bodyOf(question)) };
+  const request = { silentMsMax: SILENT_MS_MAX, signal: stop, body: fitting(bodyOf(question)) };
   try {
-    const chunks = await api.stream(["ai", "answers"], {}, request);
-    const silent = () => silence.abort(new Error(`nothing came for ${SILENT_MS_MAX / 1000} seconds`));
-    for await (const { event, data } of messagesOf(chunks, SILENT_MS_MAX, silent)) {
+    for await (const { event, data } of messagesOf(api, ["ai", "answers"], {}, request)) {
       const document = JSON.parse(data) as unknown;
       if (event === "text") onText((document as { text: string }).text);
       if (event === "end") return document as Ending;

@@ -29,36 +29,28 @@ const VIOLATIONS_MAX = 50;
 const UNKNOWN = /^(NOT_SIGNED_IN|PROJECT_REQUIRED|ORGANIZATION_REQUIRED|SERVICE_UNREACHABLE)$/;
 
 /** What came to the environment; the failure where that cannot be known here. */
-export async function readArrivals(context: Context, snapshot: Snapshot): Promise<Arrivals | UserError> {
+export async function readArrivals({ api, settings }: Context, snapshot: Snapshot): Promise<Arrivals | UserError> {
+  const lastAt: Arrivals["lastAt"] = {};
+  const readLast = async (type: string): Promise<void> => {
+    const { data } = await readList<{ occurredAt: string }>(api, ["events"], { type, limit: 1 });
+    lastAt[type] = data.data[0]?.occurredAt ?? null;
+  };
   try {
-    return await arrivals(context, snapshot);
+    const diagnostics = await api.get<{ data: Finding[] }>(["diagnostics"], ["data"]);
+    const violations = await readList<SchemaViolation>(api, ["schema-violations"], { limit: VIOLATIONS_MAX });
+    const names = Object.keys(snapshot.events);
+    for (let from = 0; from < names.length; from += ASKED_AT_ONCE) {
+      await Promise.all(names.slice(from, from + ASKED_AT_ONCE).map(readLast));
+    }
+    return {
+      environment: settings.environment,
+      lastAt,
+      undeclared: undeclaredIn(diagnostics.data.data).filter((name) => !Object.hasOwn(snapshot.events, name)),
+      violations: violations.data.data,
+    };
   } catch (error) {
     if (error instanceof UserError && UNKNOWN.test(error.code)) return error;
     throw error;
-  }
-}
-
-async function arrivals({ api, settings }: Context, snapshot: Snapshot): Promise<Arrivals> {
-  const diagnostics = await api.get<{ data: Finding[] }>(["diagnostics"], ["data"]);
-  const violations = await readList<SchemaViolation>(api, ["schema-violations"], { limit: VIOLATIONS_MAX });
-  const names = Object.keys(snapshot.events);
-  const lastAt: [name: string, at: string | null][] = [];
-  for (let from = 0; from < names.length; from += ASKED_AT_ONCE) {
-    const some = names.slice(from, from + ASKED_AT_ONCE);
-    lastAt.push(
-      ...(await Promise.all(some.map(async (name) => [name, await lastOf(name)] as (typeof lastAt)[number]))),
-    );
-  }
-  return {
-    environment: settings.environment,
-    lastAt: Object.fromEntries(lastAt),
-    undeclared: undeclaredIn(diagnostics.data.data).filter((name) => !Object.hasOwn(snapshot.events, name)),
-    violations: violations.data.data,
-  };
-
-  async function lastOf(type: string): Promise<string | null> {
-    const { data } = await readList<{ occurredAt: string }>(api, ["events"], { type, limit: 1 });
-    return data.data[0]?.occurredAt ?? null;
   }
 }
 

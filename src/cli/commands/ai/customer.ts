@@ -8,12 +8,16 @@ import type {
   RuleExecution,
 } from "../../client/answers.js";
 import type { ApiAnswer } from "../../client/api.js";
-import type { Context } from "../../core/command.js";
-import { explanationOf } from "../customers/explanation.js";
 import { readList } from "../../client/pages.js";
+import type { Context } from "../../core/command.js";
+import type { Out } from "../../output/out.js";
+import { type Column, table } from "../../output/table.js";
+import { paragraphs, plural, printable } from "../../output/text.js";
 import { activeVersion, getVersion } from "../config/stored-versions.js";
-import { plural } from "../../output/text.js";
-import { Sanitizer, textsIn } from "./sanitizer.js";
+import { stateInWords } from "../customers/customer-state.js";
+import { explanationOf, whyInWords } from "../customers/explanation.js";
+import type { Facts } from "./ask.js";
+import { pick, Sanitizer, sentWhy, textsIn } from "./sanitizer.js";
 
 /** All that is read of a customer; the lists are the latest, the newest last. */
 export interface CustomerRecord {
@@ -84,7 +88,8 @@ export function findingsOf({ state, backlog, explanation, snapshot, events, rule
   const { configVersion, activeVersion } = explanation;
   const failed = ruleRuns.filter(({ result }) => result === "error").map(({ ruleId }) => ruleId);
   const timesOf = (rule: string) => plural(failed.filter((one) => one === rule).length, "time");
-  const undeclared = events.filter(({ event }) => isUndeclared(snapshot, event)).length;
+  const undeclared = events.filter(({ event }) => snapshot && !Object.hasOwn(snapshot.events, event)).length;
+  const isLate = (one: Event) => Date.parse(one.acceptedAt) - Date.parse(one.occurredAt) > LATE_MS;
   const late = events.filter(isLate).length;
   const waiting = plural(pending, "operation");
   const found = [
@@ -107,10 +112,116 @@ export function findingsOf({ state, backlog, explanation, snapshot, events, rule
   return found.filter((one) => one !== false);
 }
 
-function isUndeclared(snapshot: Snapshot | null, event: string): boolean {
-  return snapshot !== null && !Object.hasOwn(snapshot.events, event);
+/** The service takes 256 KiB of facts and question together. */
+const SENT_BYTES_MAX = 200 * 1024;
+
+/** What there is to know of a customer: its state, why it is so, what is wrong, and what happened last. */
+export function customerFacts(record: CustomerRecord, sanitizer: Sanitizer): Facts {
+  const { state, backlog, explanation, timeline, events, ruleRuns } = record;
+  const { setAside } = backlog;
+  const findings = findingsOf(record);
+  return {
+    task: "debug-customer",
+    document: { findings, state, backlog, explanation, timeline, events, ruleRuns },
+    text: (out) => inWords(out, record, findings),
+    sent: fitting({
+      findings,
+      ...sentState(record, sanitizer),
+      backlog: {
+        ...pick(backlog, "pending", "ahead"),
+        setAside: setAside && { at: setAside.at, error: sanitizer.value("error", setAside.error) },
+      },
+      why: sentWhy(sanitizer, explanation),
+      timeline: timeline.map(({ at, type, source, metadata, cause }) => ({
+        at,
+        type: sanitizer.name(type),
+        source,
+        metadata: sanitizer.values(metadata),
+        cause: { type: cause.type, ...(cause.id === null ? {} : { id: sanitizer.id("event", cause.id) }) },
+      })),
+      events: events.map((one) => ({
+        id: sanitizer.id("event", one.id),
+        event: sanitizer.name(one.event),
+        ...pick(one, "occurredAt", "acceptedAt", "status"),
+        properties: sanitizer.values(one.properties),
+      })),
+      ruleRuns: ruleRuns.map(({ ruleId, result, triggeredBy, error, ...run }) => ({
+        rule: ruleId,
+        result,
+        triggeredBy: sanitizer.name(triggeredBy),
+        ...pick(run, "executedAt", "configVersion"),
+        ...(error === null ? {} : { error: sanitizer.value("error", error) }),
+      })),
+    }),
+    restore: (text) => sanitizer.restore(text),
+  };
 }
 
-function isLate({ occurredAt, acceptedAt }: Event): boolean {
-  return Date.parse(acceptedAt) - Date.parse(occurredAt) > LATE_MS;
+/** A customer's state as it may be sent. */
+export function sentState(
+  { state, snapshot }: CustomerRecord,
+  sanitizer: Sanitizer,
+): { customer: string; state: object } {
+  const hasWithheldDate = Object.entries(snapshot?.traits ?? {}).some(
+    ([name, { type }]) => type === "date" && !sanitizer.allows(name),
+  );
+  return {
+    customer: sanitizer.id("customer", state.customerId),
+    state: {
+      ...pick(state, "environment", "createdAt", "lastEventAt", "evaluatedThrough", "configVersion"),
+      ...pick(state, "lifecycle", "lifecycleEnteredAt", "segments", "health", "journeys"),
+      signals: state.signals.map(({ signalId, severity }) => ({ signal: signalId, severity })),
+      // What is due next may be due at such a date.
+      ...(hasWithheldDate ? {} : pick(state, "nextDueAt")),
+      traits: sanitizer.values(state.traits),
+    },
+  };
+}
+
+/** Leaves out the oldest entries of the lists until it is short enough. */
+function fitting<T extends { timeline: object[]; events: object[]; ruleRuns: object[] }>(sent: T): T {
+  while (Buffer.byteLength(JSON.stringify(sent)) > SENT_BYTES_MAX) {
+    const [longest] = [sent.events, sent.timeline, sent.ruleRuns].sort((a, b) => lengthOf(b) - lengthOf(a));
+    if (longest!.length === 0) return sent;
+    longest!.shift();
+  }
+  return sent;
+}
+
+function lengthOf(list: readonly object[]): number {
+  return JSON.stringify(list).length;
+}
+
+function inWords(
+  out: Out,
+  { answer, explanation, timeline, events, ruleRuns }: CustomerRecord,
+  findings: readonly string[],
+): string {
+  const section = (title: string, body: string) => (body === "" ? "" : `${out.style.bold(title)}\n${body}`);
+  const latest = <Row>(what: string, rows: readonly Row[], columns: readonly Column<Row>[]) =>
+    section(`Latest ${what} (${rows.length})`, table(out, columns, rows));
+  const found = findings.length === 0 ? ["  Nothing looks wrong."] : findings.map((one) => `  - ${printable(one)}`);
+  return paragraphs([
+    section("Findings", found.join("\n")),
+    stateInWords(out, answer),
+    whyInWords(out, explanation),
+    latest("changes", timeline, [
+      { title: "At", value: (one) => out.at(one.at), fixed: true },
+      { title: "Type", value: ({ type }) => type, kept: true },
+      { title: "What", value: ({ metadata }) => JSON.stringify(metadata) },
+    ]),
+    latest("events", events, [
+      { title: "At", value: ({ occurredAt }) => out.at(occurredAt), fixed: true },
+      { title: "Event", value: ({ event }) => event, kept: true },
+      { title: "Status", value: ({ status }) => status, fixed: true },
+      { title: "Properties", value: ({ properties }) => JSON.stringify(properties) },
+    ]),
+    latest("runs of rules", ruleRuns, [
+      { title: "At", value: ({ executedAt }) => out.at(executedAt), fixed: true },
+      { title: "Rule", value: ({ ruleId }) => ruleId, kept: true },
+      { title: "Result", value: ({ result }) => result, fixed: true },
+      { title: "Triggered by", value: ({ triggeredBy }) => triggeredBy },
+      { title: "Error", value: ({ error }) => error ?? "" },
+    ]),
+  ]);
 }

@@ -12,8 +12,7 @@ export default defineCommand({
     ["svc ai debug-customer cus_42 --allow plan_name", "The same, with the values of one trait"],
   ],
   async handler(context, { customerId, allow, ...values }) {
-    const { readCustomer, sanitizerFor } = await import("./customer.js");
-    const { customerFacts } = await import("./customer-facts.js");
+    const { customerFacts, readCustomer, sanitizerFor } = await import("./customer.js");
     const { tell } = await import("./tell.js");
     await tell(context, values, async () => {
       const record = await readCustomer(context, customerId);

@@ -6,9 +6,9 @@ import { checkTypes, type Diagnostic } from "../../../dsl-compiler/index.js";
 import type { Context } from "../../core/command.js";
 import { failure, type UserError } from "../../core/errors.js";
 import { countDiagnostics } from "../../output/diagnostics.js";
-import { UNPRINTABLE } from "../../output/text.js";
-import { ask, type Ending } from "./ask.js";
-import { type AiValues, answered, conclude, showsContext, shown } from "./tell.js";
+import { paragraphs, UNPRINTABLE } from "../../output/text.js";
+import { ask, type Ending, type Facts } from "./ask.js";
+import { shown } from "./tell.js";
 
 /**
  * Models that a language model wrote. Such a text is nobody's intention: it may hold anything, by mistake or because somebody else's words
@@ -126,55 +126,48 @@ async function draftFor(
     const errors = countDiagnostics(diagnostics);
     if (tries === TRIES_MAX) throw refused(diagnostics, errors);
     context.out.note(`The language model's draft has ${errors}; asking it to correct them …`);
-    facts = { ...sent, draft: draft?.source ?? "", diagnostics: diagnostics.map(toldOf) };
+    const told = diagnostics.map(({ code, message, line, column, fix }) => ({ code, message, line, column, fix }));
+    facts = { ...sent, draft: draft?.source ?? "", diagnostics: told };
   }
-}
-
-function toldOf({ code, message, line, column, fix }: Diagnostic): object {
-  return { code, message, line, column, fix };
 }
 
 function refused(diagnostics: readonly Diagnostic[], errors: string): UserError {
   return failure(
     "DRAFT_REFUSED",
-    `the language model's draft is no sound model: after ${TRIES_MAX} tries it has ${errors}`,
+    `the language model's draft is not a valid model: after ${TRIES_MAX} tries it has ${errors}`,
     "go on from the model above, or ask again",
     undefined,
     { diagnostics },
   );
 }
 
-/** What a draft rests on. */
-interface Basis {
-  answers: Readonly<Record<string, unknown>>;
-  /** The model that these answers make by themselves. */
-  baseline: string;
-}
-
-/** Shows the model that answers make by themselves, then a language model's draft where there is one whose types are right. The file gets the last of them. */
-export async function tellModel(context: Context, values: AiValues, basis: Basis): Promise<void> {
-  const { out } = context;
-  const { answers, baseline } = basis;
-  const sent = { ...basis };
-  if (showsContext(context, values, { task: "model-success", sent })) return;
-  const { bold } = out.style;
-  if (!out.json) out.print(`${bold("The model that your answers make")}\n\n${shown(baseline)}`);
-
-  const outcome = await answered(context, (stop) => draftFor(context, sent, values.model, stop));
-  const { answer: draft } = outcome;
-  if (draft !== null && !out.json) out.print(draftInWords(context, draft));
-  await conclude(context, values.output, {
+/**
+ * The model that answers make by themselves, the baseline, and a language model's draft, for which is asked until its types are right.
+ *
+ * @param model the language model to ask; the one that the operator chose unless given
+ */
+export function draftFacts(
+  context: Context,
+  { answers, baseline }: { answers: Readonly<Record<string, unknown>>; baseline: string },
+  model: string | undefined,
+): Facts {
+  const { bold } = context.out.style;
+  const sent = { answers, baseline };
+  let draft: Draft | undefined;
+  return {
     task: "model-success",
-    facts: { answers, model: baseline },
-    ...outcome,
-    page: () => draft?.source ?? baseline,
-    written: draft === null ? "the model" : "the draft",
-  });
-}
-
-function draftInWords({ out }: Context, { source, notes }: Draft): string {
-  const heading = "A language model's draft. Its types are right; it was not run, so read it before you run it:";
-  return [`\n${out.style.bold(heading)}`, shown(source).trimEnd(), ...(notes === "" ? [] : [shown(notes)])].join(
-    "\n\n",
-  );
+    document: { answers, model: baseline },
+    text: () => `${bold("The model that your answers make")}\n\n${shown(baseline)}`,
+    sent,
+    draft: {
+      ask: async (stop) => (draft = await draftFor(context, sent, model, stop)),
+      text: () => {
+        const heading = "A language model's draft. Its types are right; it was not run, so read it before you run it:";
+        const { source, notes } = draft!;
+        return paragraphs([`\n${bold(heading)}`, shown(source).trimEnd(), shown(notes)]);
+      },
+      page: () => draft?.source ?? baseline,
+      written: () => (draft === undefined ? "the model" : "the draft"),
+    },
+  };
 }

@@ -1,12 +1,16 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
-import type { Snapshot } from "../../../model/snapshot/types.js";
+import type { Field, Snapshot } from "../../../model/snapshot/types.js";
 import { fromTemplate } from "../../core/package.js";
-import { jsonOf, plural } from "../../output/text.js";
+import { jsonOf, plural, quoted } from "../../output/text.js";
 import { type EventUse, eventUses, type ReadingPart, type TraitUse, traitUses } from "./event-uses.js";
-import { JAVASCRIPT, type Language, PYTHON } from "./instrumentation-calls.js";
 import { block, code } from "./tell.js";
+
+/** What calls of the client are written in, as blocks in Markdown name it. */
+type Language = "js" | "python";
+
+type Fields = Readonly<Record<string, Field>>;
 
 /** What the examples are for: how the client is called, where it and the handler stand, and how what waits is sent before the process ends. */
 interface Setup {
@@ -18,12 +22,12 @@ interface Setup {
 
 const AT_EXIT = "`atexit` sends what waits when a process, or a worker of the server, ends in order.";
 const ofNode: Setup = {
-  language: JAVASCRIPT,
+  language: "js",
   client: "svc.js",
   handler: "server.js",
   ending: "On SIGTERM the server stops serving first, and then `svc.close` sends what waits.",
 };
-const ofPython: Setup = { language: PYTHON, client: "svc_setup.py", handler: "app.py", ending: AT_EXIT };
+const ofPython: Setup = { language: "python", client: "svc_setup.py", handler: "app.py", ending: AT_EXIT };
 
 /** By their names, which are those of the templates in starter/plan, too. */
 const SETUPS = {
@@ -52,20 +56,8 @@ const SETUPS = {
 export type Framework = keyof typeof SETUPS;
 export const FRAMEWORKS = Object.keys(SETUPS) as Framework[];
 
-const INSTALL = {
-  js: 'The client is `svc/client`, a part of the package `svc`; it needs nothing but Node.js 20. `npm install --no-save "$(npm root --global)/svc"` makes the package known where the command `svc` is installed globally; elsewhere, install the package file that your deployment of svc is made of.',
-  python:
-    "The client is one file, `svc_client.py`, of the standard library of Python 3.8. `svc init --existing --slug <project> --stack python` in an empty directory writes it to `instrumentation/svc_client.py`: copy it beside your modules.",
-};
-
 /** Packages of npm that tell a framework, what is built upon others first. */
-const PACKAGES = [
-  ["next", "nextjs"],
-  ["fastify", "fastify"],
-  ["express", "express"],
-  ["koa", "koa"],
-] as const;
-
+const PACKAGES = { next: "nextjs", fastify: "fastify", express: "express", koa: "koa" } as const;
 const PYTHON_FILES = ["requirements.txt", "pyproject.toml"];
 const PYTHON_PACKAGES = ["django", "fastapi", "flask"] as const;
 
@@ -83,7 +75,7 @@ export async function detectFramework(directory: string): Promise<Framework> {
   // What npm cannot read either tells nothing.
   const { dependencies, devDependencies } = Object(jsonOf(manifest ?? "")) as Record<string, object | undefined>;
   const packages = Object.keys({ ...dependencies, ...devDependencies });
-  const known = PACKAGES.find(([name]) => packages.includes(name))?.[1];
+  const known = Object.entries(PACKAGES).find(([name]) => packages.includes(name))?.[1];
   if (known !== undefined) return known;
   const requirements = python.filter((text) => text !== undefined).join("\n");
   const isAsked = (name: string) =>
@@ -93,23 +85,14 @@ export async function detectFramework(directory: string): Promise<Framework> {
   return manifest === undefined && python.some((text) => text !== undefined) ? "python" : "node";
 }
 
-/** What a use of each part weighs: where a customer stands is asked first, and most is built upon it. */
-const WEIGHTS: Readonly<Record<ReadingPart, number>> = {
-  lifecycle: 8,
-  health: 4,
-  journey: 4,
-  signal: 4,
-  rule: 3,
-  segment: 2,
-};
-
-const READS: Readonly<Record<ReadingPart, string>> = {
-  lifecycle: "the lifecycle",
-  journey: "the journey",
-  segment: "the segment",
-  health: "the health component",
-  rule: "the rule",
-  signal: "the signal",
+/** The parts of a model as the plan calls them, and what a use of each weighs: where a customer stands is asked first, and most is built upon it. */
+const PARTS: Readonly<Record<ReadingPart, { name: string; weight: number }>> = {
+  lifecycle: { name: "the lifecycle", weight: 8 },
+  health: { name: "the health component", weight: 4 },
+  journey: { name: "the journey", weight: 4 },
+  signal: { name: "the signal", weight: 4 },
+  rule: { name: "the rule", weight: 3 },
+  segment: { name: "the segment", weight: 2 },
 };
 
 /**
@@ -118,18 +101,32 @@ const READS: Readonly<Record<ReadingPart, string>> = {
  * The same model gives the same text.
  */
 export function instrumentationPlan(snapshot: Snapshot, framework: Framework): string {
-  const { language } = SETUPS[framework];
-  const events = byImportance(snapshot);
-  const sections = [
-    "# Instrumentation plan",
-    introduction(snapshot),
-    ...clientSection(framework),
-    ...handlerSection(framework, snapshot, events[0]?.event ?? "signed_up"),
-    ...(events.length === 0 ? [] : eventsSection(snapshot, events, language)),
-    ...traitsSection(snapshot, language),
-    ...checkSection(events[0]?.event),
-  ];
-  return `${sections.join("\n\n")}\n`;
+  const { language, client, handler, ending } = SETUPS[framework];
+  const { events, traits } = snapshot;
+  const ranked = byImportance(snapshot);
+  const first = ranked[0]?.event;
+  const example = first ?? "signed_up";
+  const call = trackCall(language, example, events[example]?.properties ?? {}).trimEnd();
+  const module = framework === "django" ? ".svc_client" : "svc_client";
+  return fromTemplate("plan/plan.txt", {
+    DECLARED: declared(snapshot),
+    INSTALL: fromTemplate(`plan/install-${language}.txt`).trimEnd(),
+    CLIENT_FILE: code(client),
+    CLIENT: block(language, fromTemplate(`plan/client-${language}.txt`, { MODULE: module })),
+    ENDING: ending,
+    HANDLER_FILE: code(handler),
+    HANDLER: block(language, fromTemplate(`plan/${framework}.txt`, { CALL: call })),
+    EVENTS:
+      ranked.length === 0 ? "" : fromTemplate("plan/events.txt", { EVENTS: eventSections(snapshot, ranked, language) }),
+    TRAITS:
+      Object.keys(traits).length === 0
+        ? ""
+        : fromTemplate("plan/traits.txt", {
+            CALL: block(language, identifyCall(language, traits)),
+            TRAITS: [...traitUses(snapshot)].map(traitLine).join("\n"),
+          }),
+    TYPE: first === undefined || !/^[\w.-]+$/.test(first) ? "" : ` --type ${first}`,
+  });
 }
 
 interface Ranked {
@@ -141,90 +138,101 @@ interface Ranked {
 /** The events, those first on which most depends; those of equal weight by name. */
 function byImportance(snapshot: Snapshot): Ranked[] {
   return [...eventUses(snapshot)]
-    .map(([event, uses]) => ({ event, uses, weight: uses.reduce((sum, { part }) => sum + WEIGHTS[part], 0) }))
+    .map(([event, uses]) => ({ event, uses, weight: uses.reduce((sum, { part }) => sum + PARTS[part].weight, 0) }))
     .sort((a, b) => b.weight - a.weight || (a.event < b.event ? -1 : 1));
 }
 
-function introduction({ events, traits, strictSchema }: Snapshot): string {
+function declared({ events, traits, strictSchema }: Snapshot): string {
   const counted = `${plural(Object.keys(events).length, "event")} and ${plural(Object.keys(traits).length, "trait")}`;
   const others = strictSchema
     ? "It is strict: what is not declared, or does not fit, is refused."
     : "It is not strict: what is not declared is accepted as well, and counted as a violation.";
-  return `The model declares ${counted}. ${others} Send from your backend, never from a browser: the key may write events.`;
+  return `The model declares ${counted}. ${others}`;
 }
 
-function clientSection(framework: Framework): string[] {
-  const { language, client, ending } = SETUPS[framework];
-  const module = framework === "django" ? ".svc_client" : "svc_client";
-  return [
-    "## 1. Set up the client, once",
-    INSTALL[language.name],
-    "Set `SVC_API_URL` to the address of the service, without `/v1`, and `SVC_API_KEY` to a key of the environment that is meant: `svc keys create --name backend --env test` makes one. It belongs into your secrets, not into the code.",
-    `${code(client)}:`,
-    block(language.name, fromTemplate(`plan/client-${language.name}.txt`, { MODULE: module })),
-    `${ending} What waits is in memory until then.`,
-  ];
-}
-
-function handlerSection(framework: Framework, { events }: Snapshot, event: string): string[] {
-  const { language, handler } = SETUPS[framework];
-  const call = language.track(event, events[event]?.properties ?? {}).join("\n");
-  return [
-    "## 2. Send from a handler",
-    `Call the client right after your own data is stored, with what was stored. This is complete; ${code("save")} stands for your code. ${code(handler)}:`,
-    block(language.name, fromTemplate(`plan/${framework}.txt`, { CALL: call })),
-    "The customer's id is that of the account in your system, and the same everywhere: events of all its users carry it. The idempotency key is made of the record's own id, so sending it again, after a crash or a second try, counts once; the timestamp is the record's own as well.",
-  ];
-}
-
-function eventsSection(snapshot: Snapshot, events: readonly Ranked[], language: Language): string[] {
-  const sections = events.flatMap(({ event, uses }, index) => [
+/** For each event its place in the order, what it counts for, and the call that sends it. */
+function eventSections({ events }: Snapshot, ranked: readonly Ranked[], language: Language): string {
+  const sections = ranked.flatMap(({ event, uses }, index) => [
     `### 3.${index + 1} ${code(event)}`,
     uses.length === 0
       ? "Nothing in the model reads it by name. It is a sign of life and part of the timeline: send it last."
       : ["Send it each time it happens, once for each record. It counts for:", "", ...uses.map(useLine)].join("\n"),
-    block(language.name, `${language.track(event, snapshot.events[event]!.properties).join("\n")}\n`),
+    block(language, trackCall(language, event, events[event]!.properties)),
   ]);
-  return [
-    "## 3. Send the events, in this order",
-    "The first are those on which most of the model depends. Values are placeholders of the right type; what is not marked as optional is required.",
-    ...sections,
-  ];
+  return sections.join("\n\n");
 }
 
 function useLine({ part, id, properties }: EventUse): string {
   const read = properties.length === 0 ? "" : `, which reads ${properties.map(code).join(", ")}`;
-  return `- ${READS[part]} ${code(id)}${read}`;
+  return `- ${PARTS[part].name} ${code(id)}${read}`;
 }
 
-function traitsSection(snapshot: Snapshot, language: Language): string[] {
-  if (Object.keys(snapshot.traits).length === 0) return [];
-  const lines = [...traitUses(snapshot)].map(([trait, uses]) => `- ${code(trait)}: ${traitLine(uses)}`);
+function traitLine([trait, uses]: readonly [string, readonly TraitUse[]]): string {
+  const places = uses.map(({ part, id }) => `${PARTS[part].name} ${code(id)}`).join(", ");
+  return `- ${code(trait)}: ${places === "" ? "nothing in the model reads it" : places}`;
+}
+
+/** A call of `track` for `record`, which has an account's id, one of its own and the instant of its creation; with the line break at its end. */
+function trackCall(language: Language, event: string, properties: Fields): string {
+  const key = keyOf(event);
+  return fromTemplate(`plan/track-${language}.txt`, {
+    EVENT: quoted(event),
+    PROPERTIES: objectOf(language, language === "js" ? "properties: " : "properties=", properties),
+    KEY: language === "js" ? key.replace(/[\\`]|\$(?=\{)/g, "\\$&") : quoted(key),
+  });
+}
+
+/** A call of `identify` for `account`, with the line break at its end. */
+function identifyCall(language: Language, traits: Fields): string {
+  const object = objectOf(language, language === "js" ? "traits: " : "", traits);
+  return fromTemplate(`plan/identify-${language}.txt`, { TRAITS: object });
+}
+
+/** An object with all of the fields, one a line, and a comma behind it; empty where there are none. */
+function objectOf(language: Language, head: string, fields: Fields): string {
+  const [indentation, comment] = language === "js" ? ["  ", "//"] : ["    ", "#"];
+  const lines = Object.entries(fields).map(([name, field]) => {
+    const key = language === "js" && /^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name);
+    const note = noteOf(field);
+    return `${indentation}${key}: ${valueOf(field, language)},${note === "" ? "" : ` ${comment} ${note}`}\n`;
+  });
+  return lines.length === 0 ? "" : `${head}{\n${lines.join("")}},`;
+}
+
+const CHOICES_SHOWN = 8;
+
+/** What else the value may be. */
+function noteOf(field: Field): string {
+  const { type, enum: choices } = field.type === "array" ? field.items : { enum: undefined, ...field };
+  const shown = (choices ?? []).slice(0, CHOICES_SHOWN).map(quoted);
+  const rest = (choices?.length ?? 0) - shown.length;
   return [
-    "## 4. Send the traits",
-    "Send them when an account is made, and each that changed when it changes. They are merged into those that are there, and null (`None` in Python) removes one; leave out what you do not know.",
-    block(language.name, `${language.identify(snapshot.traits).join("\n")}\n`),
-    lines.join("\n"),
-  ];
+    ...(field.optional === true ? ["optional"] : []),
+    ...(shown.length > 1 ? [`one of ${shown.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`] : []),
+    ...(type === "date" ? ["ISO 8601, a date or an instant with a zone"] : []),
+  ].join("; ");
 }
 
-function traitLine(uses: readonly TraitUse[]): string {
-  if (uses.length === 0) return "nothing in the model reads it";
-  return uses.map(({ part, id }) => `${READS[part]} ${code(id)}`).join(", ");
+/** A value of the right type. */
+function valueOf(field: Field, language: Language): string {
+  switch (field.type) {
+    case "array":
+      return `[${valueOf(field.items, language)}]`;
+    case "string":
+      return quoted(field.enum?.[0] ?? "text");
+    case "number":
+      return "1";
+    case "boolean":
+      return language === "python" ? "True" : "true";
+    case "date":
+      return '"2030-01-31"';
+  }
 }
 
-function checkSection(event: string | undefined): string[] {
-  const typed = event === undefined || !/^[\w.-]+$/.test(event) ? "" : ` --type ${event}`;
-  return [
-    "## 5. Check that it arrives",
-    "Do something in the test environment that sends, and look:",
-    block(
-      "sh",
-      `svc events list --env test --since 1h${typed}   # what was accepted, the newest first
-svc diagnose --env test                             # what is wrong: refusals, violations, events that do not come
-svc customers inspect <customer> --env test         # where it stands now, and why
-`,
-    ),
-    "Then the same with the live key. History from before can be sent by `batch`, with the same keys and timestamps.",
-  ];
+/** With the record's id behind it a key has at most 256 characters. */
+const KEY_LENGTH_MAX = 100;
+
+/** What a key of an event begins with: records of two kinds may have the same id. */
+function keyOf(event: string): string {
+  return [...event.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "_")].slice(0, KEY_LENGTH_MAX).join("");
 }

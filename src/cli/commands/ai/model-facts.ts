@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../../../dsl-compiler/index.js";
-import type { Condition, Field, Snapshot } from "../../../model/snapshot/types.js";
+import type { Condition, Snapshot } from "../../../model/snapshot/types.js";
 import { actionText, conditionText, fieldText, scoreText, triggerText } from "../../../model/snapshot/words.js";
 import type { Out } from "../../output/out.js";
 import { summary } from "../../output/summary.js";
@@ -51,7 +51,12 @@ export function modelFacts(snapshot: Snapshot, warnings: readonly Diagnostic[]) 
     })),
     events: Object.entries(events).map(([event, { properties }]) => ({
       event,
-      properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, typeOf(field)])),
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, field]) => [
+          name,
+          fieldText(field) + (field.optional ? ".optional()" : ""),
+        ]),
+      ),
       readBy: placesOf(ofEvents.get(event)),
     })),
     traits: Object.entries(traits).map(([trait, field]) => ({
@@ -64,10 +69,6 @@ export function modelFacts(snapshot: Snapshot, warnings: readonly Diagnostic[]) 
       ...[...ofTraits].filter(([, uses]) => uses.length === 0).map(([trait]) => `nothing reads the trait "${trait}"`),
     ],
   };
-}
-
-function typeOf(field: Field): string {
-  return fieldText(field) + (field.optional ? ".optional()" : "");
 }
 
 /** Each place once: `lifecycle trial → activated`. */

@@ -24,12 +24,12 @@ export default defineCommand({
     ],
   ],
   async handler(context, { yes, ...values }) {
-    const { settleAnswers } = await import("./success-questions.js");
-    const { successModel } = await import("./success-model.js");
-    const { tellModel } = await import("./draft.js");
-    const { refuseOutput } = await import("./tell.js");
-    await refuseOutput(context, values.output);
-    const answers = await settleAnswers(context, values, { yes });
-    await tellModel(context, values, { answers: { ...answers }, baseline: successModel(answers) });
+    const { settleAnswers, successModel } = await import("./success-model.js");
+    const { draftFacts } = await import("./draft.js");
+    const { tell } = await import("./tell.js");
+    await tell(context, values, async () => {
+      const answers = await settleAnswers(context, values, { yes });
+      return draftFacts(context, { answers: { ...answers }, baseline: successModel(answers) }, values.model);
+    });
   },
 });

@@ -145,37 +145,39 @@ function tellsDate(sanitizer: Sanitizer, { kind, text, conditions }: Explanation
   return OF_DATES.has(kind) && !sanitizer.allowsIn(text);
 }
 
+/** Of a document these members and no others: those that hold nothing of a customer's own. */
+export function pick<T extends object, Name extends keyof T>(document: T, ...names: Name[]): Pick<T, Name> {
+  return Object.fromEntries(names.map((name) => [name, document[name]] as const)) as Pick<T, Name>;
+}
+
 /** Why a customer stands where it does, as it may be sent. */
 export function sentWhy(sanitizer: Sanitizer, why: ExplainedCustomer): Record<string, unknown> {
+  const { lifecycle, journeys, segments, health, signals } = why;
   const sent = (condition: Explanation | null) => condition && sentExplanation(sanitizer, condition);
   return {
-    asOf: why.asOf,
-    configVersion: why.configVersion,
-    activeVersion: why.activeVersion,
+    ...pick(why, "asOf", "configVersion", "activeVersion"),
     unavailable: why.unavailable?.code ?? null,
-    lifecycle: why.lifecycle && {
-      state: why.lifecycle.state,
-      transitions: why.lifecycle.transitions.map(({ to, condition }) => ({ to, condition: sent(condition) })),
+    lifecycle: lifecycle && {
+      state: lifecycle.state,
+      transitions: lifecycle.transitions.map(({ to, condition }) => ({ to, condition: sent(condition) })),
     },
-    journeys: why.journeys.map(({ journey, status, start, steps }) => ({
+    journeys: journeys.map(({ journey, status, start, steps }) => ({
       journey,
       status,
       start: sent(start),
       steps: steps.map(({ step, completed, condition }) => ({ step, completed, condition: sent(condition) })),
     })),
-    segments: why.segments.map(({ segment, member, condition }) => ({ segment, member, condition: sent(condition) })),
-    health: why.health && {
-      overall: why.health.overall,
-      band: why.health.band,
-      components: why.health.components.map(({ component, weight, score, measure }) => ({
-        component,
-        weight,
-        score,
-        measure: { text: measure.text, actual: sanitizer.valueIn(measure.text, measure.actual) },
+    segments: segments.map(({ segment, member, condition }) => ({ segment, member, condition: sent(condition) })),
+    health: health && {
+      ...pick(health, "overall", "band"),
+      components: health.components.map(({ measure: { text, actual }, ...component }) => ({
+        ...pick(component, "component", "weight", "score"),
+        measure: { text, actual: sanitizer.valueIn(text, actual) },
       })),
     },
-    signals: why.signals.map(({ condition, signal, raised, severity }) => {
-      return { signal, raised, severity, condition: sent(condition) };
-    }),
+    signals: signals.map(({ condition, ...signal }) => ({
+      ...pick(signal, "signal", "raised", "severity"),
+      condition: sent(condition),
+    })),
   };
 }

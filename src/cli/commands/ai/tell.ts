@@ -5,7 +5,7 @@ import { type LocalCode, UserError } from "../../core/errors.js";
 import { cancellable } from "../../output/interruption.js";
 import { printable, shellWord } from "../../output/text.js";
 import { createFile, refuseExisting } from "../../output/write-file.js";
-import { type AiTask, ask, bodyOf, type Ending, type Facts } from "./ask.js";
+import { ask, bodyOf, type Ending, type Facts } from "./ask.js";
 
 /** A text as code within a line, whatever it holds. */
 export function code(text: string): string {
@@ -25,41 +25,59 @@ function longestRun(text: string): number {
 }
 
 /** What every command of `svc ai` is told. */
-export interface AiValues {
+interface AiValues {
   model: string | undefined;
   output: string | undefined;
   showContext: boolean;
 }
 
 /** What a language model said. */
-type ModelAnswer = Ending & { text: string };
+type Answer = Ending & { text?: string };
 
 /**
  * Tells facts, then what a language model says of them. The facts are there first and whatever happens: a language model that fails is a
- * failure of the command, but takes none of them away.
+ * failure of the command, but takes none of them away, nor does a file that cannot be written.
  *
  * @param find finds them, once it is known that the file can be written
+ * @throws {UserError} why there is no answer, or no file
  */
 export async function tell(context: Context, values: AiValues, find: () => Promise<Facts>): Promise<void> {
-  const { out } = context;
-  await refuseOutput(context, values.output);
+  const { io, out } = context;
+  const { model, output, showContext } = values;
+  const file = output === undefined ? null : path.resolve(io.cwd, output);
+  if (file !== null) await refuseExisting(file);
   const facts = await find();
-  if (showsContext(context, values, facts)) return;
-  const { task, document } = facts;
+  const { task, document, sent, draft } = facts;
+  if (showContext) {
+    out.print(bodyOf({ task, facts: sent, model }));
+    return;
+  }
   if (!out.json) out.print(facts.text(out));
-  const outcome = await answered(context, (stop) => shownAnswer(context, values, facts, stop));
-  const toldPage = () => page(context, facts, outcome.answer);
-  await conclude(context, values.output, { task, facts: document, ...outcome, page: toldPage, written: "it" });
-}
+  const outcome = await answered(context, draft?.ask ?? ((stop) => shownAnswer(context, values, facts, stop)));
+  const { answer } = outcome;
+  let { failure } = outcome;
+  if (draft !== undefined && answer !== null && !out.json) out.print(draft.text());
 
-/** Prints exactly what would be sent where that is asked for, and says whether it was. */
-export function showsContext(
-  { out }: Context,
-  { showContext, model }: AiValues,
-  { task, sent }: Pick<Facts, "task" | "sent">,
-): boolean {
-  if (showContext) out.print(bodyOf({ task, facts: sent, model }));
-  return showContext;
+  let written: string | null = null;
+  if (file !== null && failure?.code !== ("CANCELLED" satisfies LocalCode)) {
+    try {
+      await createFile(file, [draft?.page() ?? page(context, facts, answer)]);
+      written = file;
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      failure ??= error;
+    }
+  }
+  if (out.json) {
+    const problem = failure && {
+      code: failure.code,
+      message: failure.message,
+      reason: failure.details.reason,
+      fix: failure.fix,
+    };
+    out.result({ document: { task, facts: document, answer, problem, output: written } }, () => "");
+  } else if (written !== null) out.note(`Wrote ${draft?.written() ?? "it"} to ${shellWord(output!)}.`);
+  if (failure !== null) throw failure;
 }
 
 /** What stands above an answer. */
@@ -71,7 +89,7 @@ async function shownAnswer(
   { model }: AiValues,
   { task, sent, restore }: Facts,
   stop: AbortSignal,
-): Promise<ModelAnswer> {
+): Promise<Answer> {
   const { out } = context;
   const live = new LiveText(restore);
   let text = "";
@@ -93,17 +111,15 @@ async function shownAnswer(
   }
 }
 
-/** An answer, or why there is none where one was asked for. */
-interface Answered<Answer> {
-  answer: Answer | null;
-  failure: UserError | null;
-}
-
-/** Asks a language model, unless that is forbidden. That the service has none is how it is set up, and no failure. */
-export async function answered<Answer extends Ending>(
+/**
+ * Asks a language model, unless that is forbidden. That the service has none is how it is set up, and no failure.
+ *
+ * @returns the answer, or why there is none where one was asked for
+ */
+async function answered(
   { aiForbiddenBy, out }: Context,
   askFor: (stop: AbortSignal) => Promise<Answer>,
-): Promise<Answered<Answer>> {
+): Promise<{ answer: Answer | null; failure: UserError | null }> {
   const none = { answer: null, failure: null };
   if (aiForbiddenBy !== null) {
     out.note(`No language model was asked (${aiForbiddenBy}): nothing was sent.`);
@@ -123,62 +139,11 @@ export async function answered<Answer extends Ending>(
 }
 
 /** Facts and answer as a page of Markdown. */
-function page({ out }: Context, { task, text, markdown }: Facts, answer: ModelAnswer | null): string {
+function page({ out }: Context, { task, text, markdown }: Facts, answer: Answer | null): string {
   const facts =
     markdown?.trimEnd() ?? `# svc ai ${task}\n\n## Facts\n\n${block("text", `${text(out.forFile()).trimEnd()}\n`)}`;
-  const said = answer === null ? [] : [`## What ${answer.model} makes of it`, answer.text];
+  const said = answer === null ? [] : [`## What ${answer.model} makes of it`, answer.text ?? ""];
   return `${[facts, ...said].join("\n\n")}\n`;
-}
-
-/** What a command of `svc ai` came to. */
-interface AiOutcome extends Answered<object> {
-  task: AiTask;
-  /** As programs read them. */
-  facts: Readonly<Record<string, unknown>>;
-  /** What the file gets. */
-  page: () => string;
-  /** What that is, in words. */
-  written: string;
-}
-
-/** Refuses a file that is there already, before any work is done. */
-export async function refuseOutput({ io }: Context, output: string | undefined): Promise<void> {
-  if (output !== undefined) await refuseExisting(path.resolve(io.cwd, output));
-}
-
-/**
- * Writes the file, unless the command was cancelled, and prints the one document that programs read. A file that cannot be written takes nothing
- * of it away.
- *
- * @throws {UserError} why there is no answer, or no file
- */
-export async function conclude(context: Context, output: string | undefined, outcome: AiOutcome): Promise<void> {
-  const { io, out } = context;
-  const { task, facts, answer, page, written } = outcome;
-  let { failure } = outcome;
-  let file: string | null = null;
-  if (output !== undefined && failure?.code !== ("CANCELLED" satisfies LocalCode)) {
-    const wanted = path.resolve(io.cwd, output);
-    try {
-      await createFile(wanted, partsOf(page()));
-      file = wanted;
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      failure ??= error;
-    }
-  }
-  if (out.json) {
-    out.result({ document: { task, facts, answer, problem: failure && problemOf(failure), output: file } }, () => "");
-  } else if (file !== null) out.note(`Wrote ${written} to ${shellWord(output!)}.`);
-  if (failure !== null) throw failure;
-}
-
-function problemOf({ code, message, fix, details: { reason } }: UserError): object {
-  return { code, message, reason, fix };
-}
-
-async function* partsOf(text: string): AsyncGenerator<Uint8Array> {
-  yield await Promise.resolve(Buffer.from(text));
 }
 
 /** A text without spaces is not held back for ever. */

@@ -11,8 +11,7 @@ export default defineCommand({
     ["svc completion fish > ~/.config/fish/completions/svc.fish", "Once, and again after an update of svc"],
   ],
   async handler({ out, registry }, { shell }) {
-    const { places } = await import("./words.js");
-    const { scripts } = await import("./scripts.js");
+    const { places, scripts } = await import("./script.js");
     const script = scripts[shell as Shell](await places(registry));
     out.result({ document: { shell, script } }, () => script);
   },

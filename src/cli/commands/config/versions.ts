@@ -7,6 +7,8 @@ export default defineCommand({
   options: { ...projectOptions, ...pageOptions },
   examples: [["svc config versions", "Every version, the newest first"]],
   async handler({ api, out }, { limit, cursor }) {
+    const originOf = ({ provenance }: ConfigVersion) =>
+      [provenance?.ref, provenance?.commit?.slice(0, 12)].filter((part) => part !== undefined).join(" ");
     const answer = await readList<ConfigVersion>(api, ["config-versions"], { limit, cursor });
     page(out, answer, {
       none: "Nothing was deployed yet.",
@@ -23,8 +25,3 @@ export default defineCommand({
     });
   },
 });
-
-function originOf({ provenance }: ConfigVersion): string {
-  const { ref, commit } = provenance ?? {};
-  return [ref, commit?.slice(0, 12)].filter((part) => part !== undefined).join(" ");
-}

@@ -10,6 +10,8 @@ export function stateInWords(out: Out, { data: state, text }: ApiAnswer<Customer
   const { bold, cyan } = out.style;
   const when = (iso: string | null, otherwise: string) => (iso === null ? otherwise : out.atAndAgo(iso));
   const since = when(state.lifecycleEnteredAt, "its first evaluation");
+  const journey = ({ journeyId, status, currentStep }: CustomerState["journeys"][number]) =>
+    printable(`${journeyId} ${status === "complete" ? status : `${status} at ${currentStep}`}`);
   const facts = fields(out, {
     Lifecycle: state.lifecycle === null ? "none" : `${cyan(printable(state.lifecycle))} since ${since}`,
     Segments: list(state.segments.map((id) => cyan(printable(id)))),
@@ -34,10 +36,6 @@ export function stateInWords(out: Out, { data: state, text }: ApiAnswer<Customer
 
 function list(entries: string[]): string {
   return entries.length === 0 ? "none" : entries.join(", ");
-}
-
-function journey({ journeyId, status, currentStep }: CustomerState["journeys"][number]): string {
-  return printable(status === "complete" ? `${journeyId} complete` : `${journeyId} ${status} at ${currentStep}`);
 }
 
 function healthInWords({ overall, band, components }: NonNullable<CustomerState["health"]>): string {

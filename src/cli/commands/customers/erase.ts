@@ -1,26 +1,13 @@
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { change } from "../../output/change.js";
 import { fields } from "../../output/fields.js";
-import { number, printable, shellWord } from "../../output/text.js";
+import { number, printable, shellWord, titleOf } from "../../output/text.js";
 
-/** What the service counts, in words; whatever else it counts is shown by its name. */
+/** What the service counts and does not name as people would. */
 const KINDS: Readonly<Record<string, string>> = {
-  events: "Events",
-  identifies: "Identifies",
   pending: "Not evaluated yet",
-  idempotencyKeys: "Idempotency keys",
-  transitions: "Transitions",
   blockedTransitions: "Transitions blocked",
   memberships: "Segment memberships",
-  journeyRuns: "Journey runs",
-  healthScores: "Health scores",
-  ruleExecutions: "Rule executions",
-  signals: "Signals",
-  emissions: "Emissions",
-  deliveries: "Deliveries",
-  deliveryAttempts: "Delivery attempts",
-  recomputes: "Recomputes",
-  recomputeResults: "Recompute results",
 };
 
 export default defineCommand({
@@ -49,7 +36,7 @@ export default defineCommand({
         api.delete<{ erased: Record<string, number> }>(["customers", customerId], ["erased"], signal),
     });
     const counts = Object.entries(answer.data.erased).filter(([, count]) => count > 0);
-    const facts = counts.map(([kind, count]) => [KINDS[kind] ?? printable(kind), number(count)] as const);
+    const facts = counts.map(([kind, count]) => [KINDS[kind] ?? printable(titleOf(kind)), number(count)] as const);
     const told = `Erased the customer ${who} in ${environment}. Later events of the id begin a new customer.`;
     out.result(answer, () => fields(out, facts, told));
   },

@@ -53,7 +53,7 @@ async function exportOf(
 ): Promise<AsyncIterable<Uint8Array>> {
   const path = ["customers", customerId, "export"];
   const parts = await api.stream(path, {}, { type: "application/json", ...(signal && { signal }) });
-  return checked(told(parts, settings.apiUrl), customerId, settings.apiUrl);
+  return checked(parts, customerId, settings.apiUrl);
 }
 
 /** How an export begins, as far as its customer's id. */
@@ -67,27 +67,23 @@ async function* checked(
   base: string,
 ): AsyncGenerator<Uint8Array> {
   let held: Uint8Array | undefined = new Uint8Array();
-  for await (const part of parts) {
-    if (held === undefined) {
-      yield part;
-      continue;
-    }
-    held = Buffer.concat([held, part]);
-    const id = BEGINNING.exec(new TextDecoder().decode(held))?.[1];
-    if (id === undefined && held.length < BEGINNING_BYTES_MAX) continue;
-    if (id === undefined || jsonOf(id) !== customerId) break;
-    yield held;
-    held = undefined;
-  }
-  if (held !== undefined) throw unexpected(base, 200, "something else than an export of that customer");
-}
-
-async function* told(parts: AsyncIterable<Uint8Array>, base: string): AsyncGenerator<Uint8Array> {
   try {
-    yield* parts;
+    for await (const part of parts) {
+      if (held === undefined) {
+        yield part;
+        continue;
+      }
+      held = Buffer.concat([held, part]);
+      const id = BEGINNING.exec(new TextDecoder().decode(held))?.[1];
+      if (id === undefined && held.length < BEGINNING_BYTES_MAX) continue;
+      if (id === undefined || jsonOf(id) !== customerId) break;
+      yield held;
+      held = undefined;
+    }
   } catch (error) {
     throw failure("SERVICE_UNREACHABLE", `${base} broke the export off before its end`, "try again", error);
   }
+  if (held !== undefined) throw unexpected(base, 200, "something else than an export of that customer");
 }
 
 async function* decoded(parts: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

@@ -2,7 +2,7 @@ import type { Backlog, CustomerState } from "../../client/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
 import { objectText } from "../../output/json-text.js";
 import type { Out } from "../../output/out.js";
-import { number, plural, printable } from "../../output/text.js";
+import { number, paragraphs, plural, printable } from "../../output/text.js";
 import { stateInWords } from "./customer-state.js";
 import { explanationIfAny, explanationOf, whyInWords } from "./explanation.js";
 
@@ -31,8 +31,7 @@ export default defineCommand({
     const backlog = await api.get<Backlog>([...path, "backlog"], ["pending", "ahead", "setAside"]);
     const explanation = await explanationIfAny(context, customerId);
     const why = explanation === null ? "" : whyInWords(out, explanation);
-    const parts = [stateInWords(out, answer), waiting(out, customerId, backlog.data), why];
-    out.print(parts.filter((part) => part !== "").join("\n\n"));
+    out.print(paragraphs([stateInWords(out, answer), waiting(out, customerId, backlog.data), why]));
   },
 });
 

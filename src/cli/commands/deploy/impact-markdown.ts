@@ -2,7 +2,7 @@ import type { RecomputeJob } from "../../client/answers.js";
 import type { ImpactGroup, ImpactDocument } from "./impact.js";
 import { healthCounts, healthMove, lookedAt, omittedInWords, runsInWords } from "./impact-report.js";
 import { totalsOf } from "../recompute/job-report.js";
-import { number, printable } from "../../output/text.js";
+import { number, paragraphs, printable } from "../../output/text.js";
 
 /** A comment has 65,536 characters at most, so long lists are cut, and long names. */
 const ROWS = 20;
@@ -49,7 +49,7 @@ export function impactMarkdown(project: string, job: RecomputeJob, impact: Impac
   section("Rules", ["rule", "runs", ...GROUP], runs);
   const emitted = emissions.map((one) => [code(one.eventType), number(one.emissions), ...group(one)]);
   section("Emissions", ["type", "times", ...GROUP], emitted);
-  return [...blocks, omittedInWords(impact), footer(job)].filter((block) => block !== "").join("\n\n");
+  return paragraphs([...blocks, omittedInWords(impact), footer(job)]);
 }
 
 function footer({ id, hash = "" }: RecomputeJob): string {

@@ -2,7 +2,7 @@ import type { RecomputeJob } from "../../client/answers.js";
 import { fields } from "../../output/fields.js";
 import type { Out } from "../../output/out.js";
 import { type Column, table } from "../../output/table.js";
-import { number, plural, printable } from "../../output/text.js";
+import { number, paragraphs, plural, printable } from "../../output/text.js";
 import { statusOf, totalsOf } from "../recompute/job-report.js";
 import type { HealthExample, HealthImpact, ImpactDocument, ImpactGroup } from "./impact.js";
 
@@ -57,7 +57,7 @@ export function impactInWords(out: Out, project: string, job: RecomputeJob, impa
     counted("Times", (row) => row.emissions),
     ...group,
   ]);
-  return [...parts, omittedInWords(impact)].filter((part) => part !== "").join("\n\n");
+  return paragraphs([...parts, omittedInWords(impact)]);
 }
 
 /** `20,000 customers`, `1,012 customers, a sample`. */

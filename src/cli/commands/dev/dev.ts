@@ -1,3 +1,5 @@
+import { once } from "node:events";
+
 import { type Context, defineCommand } from "../../core/command.js";
 import { failure, UsageError } from "../../core/errors.js";
 
@@ -27,7 +29,8 @@ export default defineCommand({
     const { out, settings } = context;
     const { directory, environment } = settings;
     const settleMs = settleSeconds(context) * 1000;
-    const stop = stopSignal();
+    // The first signal; a second one ends the process at once.
+    const stop = Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
     // Not above: the help of this command must not wait for the engine.
     const { LocalSession, BrokenModelError, PortTakenError, RealClock, TestClock } =
       await import("../../../local/index.js");
@@ -79,11 +82,4 @@ function settleSeconds({ io }: Context): number {
     `SVC_SETTLE_SECONDS is ${JSON.stringify(text)}`,
     `give a whole number from 0 to ${SETTLE_SECONDS_MAX}`,
   );
-}
-
-/** The first signal to stop; a second one ends the process at once. */
-function stopSignal(): Promise<unknown> {
-  return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, resolve);
-  });
 }

@@ -1,9 +1,21 @@
+import { setTimeout } from "node:timers/promises";
+
 import type { Event } from "../../client/answers.js";
-import { defineCommand, projectOptions } from "../../core/command.js";
+import type { Query } from "../../client/api.js";
+import { refusal } from "../../client/failures.js";
+import { isTransient } from "../../client/pages.js";
+import { messagesOf } from "../../client/server-sent.js";
+import { type Context, defineCommand, projectOptions } from "../../core/command.js";
+import { UserError } from "../../core/errors.js";
 import { interruptible } from "../../output/interruption.js";
 import { propertiesIn } from "../../output/json-text.js";
 import type { Out } from "../../output/out.js";
 import { printable } from "../../output/text.js";
+
+/** The service sends something at least every 15 seconds; a connection that is silent for longer is dead. */
+const SILENT_MS_MAX = 45_000;
+const PAUSE_MS_FIRST = 500;
+const PAUSE_MS_MAX = 30_000;
 
 export default defineCommand({
   options: {
@@ -17,7 +29,6 @@ export default defineCommand({
   ],
   async handler(context, { customer, type }) {
     const { out } = context;
-    const { tail } = await import("./event-tail.js");
     await interruptible(async (stop) => {
       for await (const item of tail(context, { customer, type }, stop))
         await out.line(out.json ? item : inWords(out, item), stop);
@@ -30,4 +41,43 @@ function inWords(out: Out, item: string): string {
   const { cyan, dim } = out.style;
   const parts = [dim(out.at(occurredAt)), printable(customerId), cyan(printable(event)), printable(propertiesIn(item))];
   return parts.join("  ").trimEnd();
+}
+
+/**
+ * Events as they are accepted from now on, each as its JSON text, once and in the order of acceptance, until the signal ends it or the service
+ * refuses. A connection that is lost is made again, going on where it was; what is to be said of that goes to standard error.
+ */
+async function* tail({ api, out, settings }: Context, query: Query, stop: AbortSignal): AsyncGenerator<string> {
+  const { environment, project } = settings;
+  const isStopped = (): boolean => stop.aborted;
+  let lastId: string | undefined;
+  for (let failures = 0; ;) {
+    let isConnected = false;
+    let failure: unknown;
+    const headers = lastId === undefined ? {} : { "last-event-id": lastId };
+    const connection = { silentMsMax: SILENT_MS_MAX, signal: stop, headers };
+    try {
+      for await (const { id, event, data } of messagesOf(api, ["events", "stream"], query, connection)) {
+        if (!isConnected) {
+          isConnected = true;
+          if (lastId === undefined) out.note(`Waiting for events in ${environment} of ${project}. Ctrl+C stops.`);
+          else out.note("Connected again.");
+          failures = 0;
+        }
+        if (event === "error") {
+          throw refusal(settings.apiUrl, 200, JSON.parse(data), () => settings.credentials());
+        }
+        if (id !== undefined) lastId = id;
+        if (event === "event") yield data;
+      }
+    } catch (error) {
+      failure = error;
+    }
+    if (isStopped()) return;
+    // What the service never gave is not waited for, and what it refuses is not asked for again.
+    if (failure instanceof UserError && (lastId === undefined || !isTransient(failure))) throw failure;
+    const loss = failure instanceof UserError ? printable(failure.message) : "The connection to the service was lost";
+    if (failures === 0) out.note(`${loss}; connecting again …`);
+    await setTimeout(Math.min(PAUSE_MS_FIRST * 2 ** failures++, PAUSE_MS_MAX), undefined, { signal: stop });
+  }
 }

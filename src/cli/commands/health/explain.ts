@@ -3,7 +3,7 @@ import { defineCommand, projectOptions } from "../../core/command.js";
 import { fields } from "../../output/fields.js";
 import type { Out } from "../../output/out.js";
 import type { Column } from "../../output/table.js";
-import { causeInWords, number, printable } from "../../output/text.js";
+import { causeInWords, number, paragraphs, printable } from "../../output/text.js";
 import { remarks, valueInWords } from "../customers/explanation.js";
 
 type Component = NonNullable<ExplainedHealth["factors"]>["components"][number];
@@ -19,14 +19,12 @@ export default defineCommand({
     const { score, factors } = answer.data;
     const is = score === null ? "no health score" : `health ${score.overall}, ${printable(score.band)}`;
     out.result(answer, () =>
-      [
+      paragraphs([
         `${out.style.bold(printable(customerId))} in ${settings.environment}: ${is}`,
         remarks(answer.data).join("\n"),
         score === null ? "" : about(out, answer.data),
         factors === null ? "" : components(factors.components),
-      ]
-        .filter((part) => part !== "")
-        .join("\n\n"),
+      ]),
     );
 
     function components(rows: readonly Component[]): string {

@@ -1,3 +1,4 @@
+import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
 import { type Context, defineCommand } from "../../core/command.js";
@@ -5,11 +6,25 @@ import { asks, askUntil, confirmation } from "../../output/change.js";
 import { beforeEnd, noEnd } from "../../output/interruption.js";
 import { createdInWords, createProject, keysLost } from "../projects/create.js";
 import { UsageError } from "../../core/errors.js";
-import { ENVIRONMENTS } from "../../core/settings.js";
-import { version } from "../../core/package.js";
+import { type Environment, ENVIRONMENTS } from "../../core/settings.js";
+import { filled, PACKAGE, version } from "../../core/package.js";
 import { printable, shellWord } from "../../output/text.js";
 import type { Whoami } from "../whoami.js";
 import { nameMistake, nameOf, slugMistake, slugOf, type Stack, STACKS } from "./names.js";
+
+/** How the example of each stack is run, and what must be done once before: on this machine, and wherever the command is installed. */
+const EXAMPLES: Readonly<
+  Record<Stack, { file: string; setupHere: readonly string[]; setup: readonly string[]; run: string }>
+> = {
+  node: {
+    file: "instrumentation/track.mjs",
+    // By its folder: npm would look up a name that it does not find in the public registry, where another package has it.
+    setupHere: [`npm install --no-save ${shellWord(PACKAGE)}`],
+    setup: ['npm install --no-save "$(npm root --global)/svc"'],
+    run: "node instrumentation/track.mjs",
+  },
+  python: { file: "instrumentation/track.py", setupHere: [], setup: [], run: "python3 instrumentation/track.py" },
+};
 
 export default defineCommand({
   options: {
@@ -35,7 +50,6 @@ export default defineCommand({
   async handler(context, { env = "test", existing, yes, ...said }) {
     const { api, out, settings } = context;
     const { StarterFolder } = await import("./folder.js");
-    const { EXAMPLES, starterFiles } = await import("./files.js");
 
     refuse("--name", said.name, nameMistake);
     refuse("--slug", said.slug, slugMistake);
@@ -50,7 +64,8 @@ export default defineCommand({
       // Whether somebody is signed in at a service that answers is better known before questions are asked.
       const { data } = await api.get<Whoami>("/whoami", ["user", "organization"]);
       const { id: organization, slug: organizationSlug } = data.organization;
-      const wanted = existing ? { ...said, name: await nameOfProject(context, said.slug!) } : said;
+      const known = existing ? await api.get<{ name: string }>(`/projects/${said.slug!}`, ["name"]) : undefined;
+      const wanted = { ...said, ...(known && { name: known.data.name }) };
       const { name, slug, stack } = await settle(context, wanted, { directory, yes });
       const where = `organization ${printable(organizationSlug)} at ${settings.apiUrl}`;
       const a = `a ${stack} starter in ${directory}`;
@@ -98,10 +113,6 @@ function seen(slug: string): string {
     `svc projects list. Where ${slug} is there, \`svc init --existing --slug ${slug}\` writes its starter, and ` +
     `\`svc keys create --name <name> --env test --project ${slug}\` makes a key; where not, run the command again`
   );
-}
-
-async function nameOfProject({ api }: Context, slug: string): Promise<string> {
-  return (await api.get<{ name: string }>(`/projects/${slug}`, ["name"])).data.name;
 }
 
 function nextInWords(
@@ -164,4 +175,48 @@ async function settle(
     STACKS.includes(value as Stack) ? undefined : `give one of: ${STACKS.join(", ")}`,
   );
   return { name, slug, stack: stack as Stack };
+}
+
+interface Starter extends Record<"name" | "slug" | "organization" | "apiUrl" | "version", string> {
+  stack: Stack;
+  /** The environment that commands use unless told otherwise. */
+  environment: Environment;
+  /** Whether commands would look for the service there anyway. */
+  isDefaultApi: boolean;
+}
+
+/** The files of a starter, by their paths with forward slashes, in the order of these. */
+async function starterFiles(starter: Starter): Promise<ReadonlyMap<string, string>> {
+  const { name, slug, stack, environment, organization, apiUrl, isDefaultApi } = starter;
+  const { file: track, setup, run } = EXAMPLES[stack];
+  const words = {
+    NAME: name,
+    SLUG: slug,
+    API_URL: apiUrl,
+    VERSION: starter.version,
+    TRACK: track,
+    RUN: run,
+    CLIENT: stack === "node" ? ", `svc/client`" : ", `svc_client.py` beside it",
+    SETUP: setup.map((line) => `${line}\n`).join(""),
+  };
+  const config = { project: slug, defaultEnvironment: environment, organization, ...(isDefaultApi ? {} : { apiUrl }) };
+  const files: [file: string, text: string][] = [[".kite/config.json", `${JSON.stringify(config, null, 2)}\n`]];
+  // Templates that all starters have, and those of the stack.
+  for (const folder of ["common", stack]) {
+    const root = path.join(PACKAGE, "starter", folder);
+    for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue;
+      const template = path.join(entry.parentPath, entry.name);
+      files.push([written(path.relative(root, template)), filled(await readFile(template, "utf8"), words)]);
+    }
+  }
+  return new Map(files.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Where a template is written to. A leading underscore stands for a dot: npm leaves some files with one out of packages. */
+function written(template: string): string {
+  return template
+    .split(path.sep)
+    .map((name) => name.replace(/^_(?!_)/, "."))
+    .join("/");
 }

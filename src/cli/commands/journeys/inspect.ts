@@ -3,7 +3,7 @@ import { defineCommand, projectOptions } from "../../core/command.js";
 import { fields } from "../../output/fields.js";
 import type { Out } from "../../output/out.js";
 import type { Column } from "../../output/table.js";
-import { printable, span } from "../../output/text.js";
+import { paragraphs, printable, span } from "../../output/text.js";
 import { explanationIfAny, journeyInWords, remarks } from "../customers/explanation.js";
 
 export default defineCommand({
@@ -22,18 +22,19 @@ export default defineCommand({
     }
     const journey = answer.data;
     const { bold } = out.style;
+    const status = journey.status.replaceAll("_", " ") + ((journey.run ?? 1) === 1 ? "" : ` in run ${journey.run}`);
     const isOpen = journey.status === "active" || journey.status === "not_started";
     const explanation = isOpen ? await explanationIfAny(context, customerId) : null;
     const { table } = await import("../../output/table.js");
     const at = (iso: string | null) => (iso === null ? "" : out.at(iso));
-    const parts = [
-      `${bold(printable(journeyId))} of ${printable(customerId)} in ${settings.environment}: ${inWords(journey)}`,
+    const text = paragraphs([
+      `${bold(printable(journeyId))} of ${printable(customerId)} in ${settings.environment}: ${status}`,
       journey.startedAt === null ? "" : progress(out, journey),
       journey.steps.length === 0 ? "" : steps(journey.steps),
       waitsFor(),
       journey.earlierRuns.length === 0 ? "" : `${bold("Earlier runs")}\n${earlier(journey.earlierRuns)}`,
-    ];
-    out.print(parts.filter((part) => part !== "").join("\n\n"));
+    ]);
+    out.print(text);
 
     function waitsFor(): string {
       const explained = explanation?.journeys.find((one) => one.journey === journeyId);
@@ -66,11 +67,6 @@ export default defineCommand({
     }
   },
 });
-
-function inWords({ status, run }: Journey): string {
-  const words = status.replaceAll("_", " ");
-  return run === null || run === 1 ? words : `${words} in run ${run}`;
-}
 
 function progress(out: Out, journey: Journey): string {
   const { startedAt, completedAt, expiredAt, status, currentStep, currentStepSince, secondsOnCurrentStep } = journey;

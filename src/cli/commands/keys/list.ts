@@ -1,6 +1,5 @@
 import type { Key } from "../../client/answers.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
-import type { Out } from "../../output/out.js";
 import { list } from "../../output/table.js";
 
 export default defineCommand({
@@ -9,6 +8,8 @@ export default defineCommand({
   async handler(context, { limit, cursor }) {
     const { out } = context;
     const paint = { active: out.style.green, expiring: out.style.yellow, revoked: out.style.dim };
+    const statusOf = ({ status, revokedAt }: Key) =>
+      status === "expiring" && revokedAt !== null ? `ends ${out.ago(revokedAt)}` : status;
     const lastUsed = ({ lastUsedAt }: Key) => (lastUsedAt === null ? "never" : out.ago(lastUsedAt));
     await list<Key>(context, { limit, cursor }, ["keys"], {
       none: "There is no key.",
@@ -16,7 +17,7 @@ export default defineCommand({
         { title: "Id", value: ({ id }) => id, fixed: true },
         { title: "Name", value: ({ name }) => name },
         { title: "Key", value: ({ hint }) => `${hint}…`, kept: true },
-        { title: "Status", value: (key) => statusOf(out, key), style: (text, { status }) => paint[status](text) },
+        { title: "Status", value: statusOf, style: (text, { status }) => paint[status](text) },
         { title: "Last used", value: lastUsed, kept: true },
         { title: "Created", value: ({ createdAt }) => out.at(createdAt), fixed: true, optional: true },
         { title: "By", value: ({ createdBy }) => createdBy, optional: true },
@@ -24,7 +25,3 @@ export default defineCommand({
     });
   },
 });
-
-function statusOf(out: Out, { status, revokedAt }: Key): string {
-  return status === "expiring" && revokedAt !== null ? `ends ${out.ago(revokedAt)}` : status;
-}

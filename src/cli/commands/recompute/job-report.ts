@@ -77,33 +77,27 @@ export function paintStatus({ style }: Out, status: RecomputeJob["status"], text
 
 /** Customers before and after. Columns in which nothing changes are left out. */
 function differencesTable(out: Out, differences: readonly JobDifference[]): string {
+  const signed = (sign: string, count: number) => (count > 0 ? [`${sign}${number(count)}`] : []);
+  const move = ({ lifecycle: { before, after } }: JobDifference) =>
+    before === after ? "" : `${before ?? "none"} → ${after ?? "none"}`;
+  const segments = (row: JobDifference) =>
+    [...entered(row).map((id) => `+${id}`), ...exited(row).map((id) => `-${id}`)].join(" ");
+  /** `+12 -3`. */
   const ran = ({ rules, rulesOmitted = 0, rulesRemoved = 0 }: JobDifference) =>
-    runs(rules.length + rulesOmitted, rulesRemoved);
-  const emitted = ({ emissions, emissionsOmitted = 0 }: JobDifference) => countOf(emissions.length + emissionsOmitted);
+    [...signed("+", rules.length + rulesOmitted), ...signed("-", rulesRemoved)].join(" ");
+  const emitted = ({ emissions, emissionsOmitted = 0 }: JobDifference) =>
+    signed("", emissions.length + emissionsOmitted).join("");
   const columns: Column<JobDifference>[] = [
     { title: "Customer", value: ({ customerId }) => customerId },
-    { title: "Lifecycle", value: lifecycleMove, kept: true },
+    { title: "Lifecycle", value: move, kept: true },
     { title: "Health", value: healthMove, kept: true },
-    { title: "Segments", value: segmentMoves, optional: true },
+    { title: "Segments", value: segments, optional: true },
     { title: "Journeys", value: (row) => journeysChanged(row).join(", "), optional: true },
     { title: "Rules", value: ran, align: "right", optional: true },
     { title: "Emissions", value: emitted, align: "right", optional: true },
   ];
   const used = columns.filter((column) => differences.some((difference) => column.value(difference) !== ""));
   return table(out, used, differences);
-}
-
-function countOf(amount: number): string {
-  return amount === 0 ? "" : number(amount);
-}
-
-/** `+12 -3`. */
-function runs(added: number, removed: number): string {
-  return [...(added > 0 ? [`+${number(added)}`] : []), ...(removed > 0 ? [`-${number(removed)}`] : [])].join(" ");
-}
-
-function lifecycleMove({ lifecycle: { before, after } }: JobDifference): string {
-  return before === after ? "" : `${before ?? "none"} → ${after ?? "none"}`;
 }
 
 /** The overall score; where that stays, the components that change. */
@@ -114,8 +108,4 @@ function healthMove(difference: JobDifference): string {
   return componentsChanged(difference)
     .map((id) => `${id} ${before?.components[id] ?? "none"} → ${after?.components[id] ?? "none"}`)
     .join(", ");
-}
-
-function segmentMoves(difference: JobDifference): string {
-  return [...entered(difference).map((id) => `+${id}`), ...exited(difference).map((id) => `-${id}`)].join(" ");
 }

@@ -42,7 +42,7 @@ export async function untilCompleted(context: Context, first: RecomputeJob, wait
   };
   try {
     let failures = 0;
-    for (let looks = 0; !isFinished(job) && !isStopped(); looks++) {
+    for (let looks = 0; !["completed", "dead_letter"].includes(job.status) && !isStopped(); looks++) {
       progress.show(job);
       try {
         await Promise.race([look(looks), stopped]);
@@ -66,10 +66,6 @@ export async function untilCompleted(context: Context, first: RecomputeJob, wait
     throw failure("STOPPED_WAITING", message, waiting.onStop, undefined, { value: job });
   }
   return job;
-}
-
-function isFinished({ status }: RecomputeJob): boolean {
-  return status === "completed" || status === "dead_letter";
 }
 
 /** Shows how far a job is: a bar where standard error is a terminal; elsewhere only what somebody must know who reads it later. */

@@ -17,14 +17,14 @@ export interface DifferencePage {
   text: string;
 }
 
-/** The customers that a job changes, the most telling first, page by page. @param path of the job */
+/** The customers that a job changes, the most telling first, page by page. @param path of the job @param limit how many; all unless given */
 export async function* differencesOf(
   { api }: Context,
   path: readonly string[],
-  pageLength?: number,
+  limit?: number,
 ): AsyncGenerator<DifferencePage> {
-  const reading = { patient: true, ...(pageLength !== undefined && { pageLength }) };
-  for await (const { data, text } of readAll<JobDifference>(api, [...path, "customers"], reading)) {
+  const query = limit === undefined ? {} : { limit };
+  for await (const { data, text } of readAll<JobDifference>(api, [...path, "customers"], query, { patient: "all" })) {
     yield { items: data.data, text: memberTexts(text).get("data")?.slice(1, -1).trim() ?? "" };
   }
 }
@@ -32,10 +32,7 @@ export async function* differencesOf(
 /** The most telling differences, so many at most. */
 export async function mostTelling(context: Context, path: readonly string[], count: number): Promise<JobDifference[]> {
   const found: JobDifference[] = [];
-  for await (const { items } of differencesOf(context, path, count)) {
-    found.push(...items);
-    if (found.length >= count) break;
-  }
+  for await (const { items } of differencesOf(context, path, count)) found.push(...items);
   return found.slice(0, count);
 }
 

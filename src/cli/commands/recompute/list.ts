@@ -19,6 +19,8 @@ export default defineCommand({
   async handler(context, { status, limit, cursor }) {
     const { out } = context;
     const paint = (text: string, job: RecomputeJob) => paintStatus(out, job.status, text);
+    const done = ({ progress: { customersDone, customersTotal } }: RecomputeJob) =>
+      customersTotal === null ? "" : `${number(customersDone)}/${number(customersTotal)}`;
     const changed = ({ result }: RecomputeJob) => number(result.customersChanged);
     await list<RecomputeJob>(context, { status, limit, cursor }, ["recomputes"], {
       none: "There is no such recompute.",
@@ -36,7 +38,3 @@ export default defineCommand({
     });
   },
 });
-
-function done({ progress: { customersDone, customersTotal } }: RecomputeJob): string {
-  return customersTotal === null ? "" : `${number(customersDone)}/${number(customersTotal)}`;
-}

@@ -6,11 +6,6 @@ import { number, printable, shellWord } from "../../output/text.js";
 
 const DERIVED = "lifecycle, journeys, segments, health and rule log are derived anew, and what differs is emitted";
 
-/** Asks before a recompute under the active version is queued. @param customer the one that it is of; null for all */
-export async function confirmNew(context: Context, customer: string | null, yes: boolean): Promise<void> {
-  await confirm(context, customer, "", yes);
-}
-
 /**
  * Says what a recompute of the scope and the pins of a dry run does, and asks. What is not written needs no answer.
  *
@@ -26,7 +21,7 @@ export async function confirmFrom(
   const kind = again ? "Dry run" : "Recompute";
   if (again || !asks(context, yes)) context.out.note(`${kind} of ${scopeOf(dryRun)} ${pinned}.`);
   await warnOfOtherVersion(context, dryRun, again);
-  if (!again) await confirm(context, dryRun.customerId ?? null, ` ${pinned}`, yes);
+  if (!again) await confirm(context, dryRun.customerId ?? null, { yes, pinned: ` ${pinned}` });
 }
 
 /** Says what the retry of a recompute does, and asks as before the recompute itself. Where it was not given up the service refuses it. */
@@ -40,11 +35,20 @@ export async function confirmRetry(context: Context, job: RecomputeJob, yes: boo
   }
   await warnOfOtherVersion(context, job, job.dry_run);
   if (!job.dry_run)
-    await confirm(context, job.customerId ?? null, ` ${pinned}, as ${job.id} was queued${reached}`, yes);
+    await confirm(context, job.customerId ?? null, { yes, pinned: ` ${pinned}, as ${job.id} was queued${reached}` });
 }
 
-/** Asks for what is written; of all customers, for the name of the environment. @param pinned how it was pinned before, if it was */
-async function confirm(context: Context, customer: string | null, pinned: string, yes: boolean): Promise<void> {
+/**
+ * Asks before a recompute is queued, for what it writes; of all customers, for the name of the environment.
+ *
+ * @param customer the one that it is of; null for all
+ * @param pinned how it was pinned before, if it was
+ */
+export async function confirm(
+  context: Context,
+  customer: string | null,
+  { yes, pinned = "" }: { yes: boolean; pinned?: string },
+): Promise<void> {
   const { environment, place } = context.settings;
   if (customer !== null) {
     const ask = await confirmation(context, { action: "recomputing a customer", yes });

@@ -24,18 +24,18 @@ export default defineCommand({
     const scopes = said.filter((name) => name !== false);
     if (scopes.length !== 1) {
       const wrong =
-        scopes.length === 0 ? "it is not said what to recompute" : `${scopes.join(" and ")} exclude each other`;
+        scopes.length === 0 ? "nothing to recompute is given" : `${scopes.join(" and ")} exclude each other`;
       throw new UsageError(wrong, "give one of --customer <id>, --all and --from <dry run>");
     }
     const { api, settings } = context;
     const { environment } = settings;
     settings.credentials();
     const { JOB_MEMBERS } = await import("./jobs.js");
-    const { confirmFrom, confirmNew } = await import("./question.js");
+    const { confirm, confirmFrom } = await import("./question.js");
     if (from !== undefined) {
       const { data } = await api.get<RecomputeJob>(["recomputes", from], JOB_MEMBERS);
       await confirmFrom(context, data, { again: dryRun, yes });
-    } else if (!dryRun) await confirmNew(context, customer ?? null, yes);
+    } else if (!dryRun) await confirm(context, customer ?? null, { yes });
 
     const body = { ...scopeBody(), ...(dryRun ? { dryRun } : {}) };
     const answer = await outcomeOf(`svc recompute list --env ${environment}`, (signal) =>

@@ -1,6 +1,5 @@
 import type { Delivery } from "../../client/answers.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
-import type { Out } from "../../output/out.js";
 import { list } from "../../output/table.js";
 
 export default defineCommand({
@@ -20,6 +19,11 @@ export default defineCommand({
     const { out } = context;
     const isAll = [status, type, customer].every((filter) => filter === undefined);
     const paint = { pending: out.style.yellow, delivered: out.style.green, failed: out.style.red };
+    const outcome = ({ lastAttempt: last }: Delivery) =>
+      last === null ? "" : `${last.statusCode ?? last.error ?? "none"} in ${last.latencyMs} ms`;
+    // When it ended, or when the next attempt is due.
+    const instant = ({ finishedAt, nextAttemptAt: due }: Delivery) =>
+      finishedAt !== null ? out.at(finishedAt) : due === null ? "" : `due ${out.at(due)}`;
     const query = { status, type, customer, limit, cursor };
     await list<Delivery>(context, query, ["webhooks", webhookId, "deliveries"], {
       none: isAll ? "Nothing was delivered to this webhook yet." : "There is no such delivery.",
@@ -30,19 +34,8 @@ export default defineCommand({
         { title: "Status", value: (row) => row.status, fixed: true, style: (text, row) => paint[row.status](text) },
         { title: "Tries", value: ({ attempts }) => String(attempts), align: "right", fixed: true, optional: true },
         { title: "Answer", value: outcome },
-        { title: "At", value: (row) => instant(out, row), fixed: true, optional: true },
+        { title: "At", value: instant, fixed: true, optional: true },
       ],
     });
   },
 });
-
-function outcome({ lastAttempt }: Delivery): string {
-  if (lastAttempt === null) return "";
-  return `${lastAttempt.statusCode ?? lastAttempt.error ?? "none"} in ${lastAttempt.latencyMs} ms`;
-}
-
-/** When it ended, or when the next attempt is due. */
-function instant(out: Out, { finishedAt, nextAttemptAt }: Delivery): string {
-  if (finishedAt !== null) return out.at(finishedAt);
-  return nextAttemptAt === null ? "" : `due ${out.at(nextAttemptAt)}`;
-}

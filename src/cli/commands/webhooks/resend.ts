@@ -9,12 +9,6 @@ import { getWebhook } from "./webhooks.js";
 
 const STATUSES = ["failed", "missing", "pending", "delivered"] as const;
 
-interface Span {
-  since: string;
-  until?: string;
-  statuses?: readonly (typeof STATUSES)[number][];
-}
-
 export default defineCommand({
   args: {
     webhookId: "The webhook's id",
@@ -83,7 +77,7 @@ async function resendOne({ api, out, settings }: Context, webhookId: string, del
 async function resendSpan(
   { api, out, settings }: Context,
   webhookId: string,
-  span: Span,
+  span: { since: string; until?: string; statuses?: readonly string[] },
   from: string | undefined,
 ): Promise<void> {
   const { environment } = settings;

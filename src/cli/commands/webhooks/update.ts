@@ -37,7 +37,7 @@ export default defineCommand({
     };
     const changes = { ...changed, ...(disable || enable ? { disabled: disable } : {}) };
     if (Object.keys(changes).length === 0) {
-      throw new UsageError("it is not said what to change", "see `svc webhooks update --help`");
+      throw new UsageError("no change is given", "see `svc webhooks update --help`");
     }
     const answer = await change(context, {
       action: "changing a webhook",

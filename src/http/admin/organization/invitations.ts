@@ -76,7 +76,6 @@ export const invitationRoutes = [
     summary: "The open invitations of the organization by address",
     query: pageQuery,
     answers: { 200: listOf(invitation) },
-    passes: ({ query }) => [query],
   }),
   // The link is in this answer, and another to the same invitation in the mail where mail is set up, and nowhere else, ever.
   adminRoute({
@@ -104,6 +103,5 @@ export const invitationRoutes = [
     route: "DELETE /organization/invitations/:invitationId",
     summary: "Revoke an open invitation; its link stops at once",
     answers: { 200: invitation },
-    passes: ({ params }) => [params["invitationId"]!],
   }),
 ];

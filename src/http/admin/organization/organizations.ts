@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { call } from "../../../db/api/call.js";
-import { TOKEN_EXPIRES_IN_DAYS_MAX } from "../../../db/api/organization.js";
+import { TOKEN_EXPIRES_IN_DAYS_MAX } from "../../../db/api/access.js";
 import { newAccessToken } from "../../request/credentials.js";
 import { adminRoute } from "../route.js";
 import { exact, instant, listOf, named, orNull, role } from "../schemas.js";
@@ -36,7 +36,7 @@ const tokenMembers = {
   lastUsedAt: orNull(instant),
   revokedAt: orNull(instant),
 };
-const token = Type.Object(tokenMembers, {
+export const token = Type.Object(tokenMembers, {
   additionalProperties: false,
   title: "AccessToken",
   description: "A headless token without the token",
@@ -90,7 +90,6 @@ export const organizationRoutes = [
     summary: "The members of the organization by address",
     query: pageQuery,
     answers: { 200: listOf(member) },
-    passes: ({ query }) => [query],
   }),
   adminRoute({
     operation: "update_member",
@@ -108,7 +107,6 @@ export const organizationRoutes = [
     summary: "End a membership, and revoke the headless tokens that the user had for the organization",
     answers: { 200: member },
     refusals: { 409: ["LAST_OWNER"] },
-    passes: ({ params }) => [params["userId"]!],
   }),
 ];
 
@@ -120,7 +118,6 @@ export const tokenRoutes = [
     summary: "The headless tokens of the organization, newest first",
     query: pageQuery,
     answers: { 200: listOf(token) },
-    passes: ({ query }) => [query],
   }),
   // It acts as whoever makes it. It is in this answer and nowhere else, ever.
   adminRoute({
@@ -142,7 +139,6 @@ export const tokenRoutes = [
     route: "DELETE /organization/tokens/:tokenId",
     summary: "Revoke a headless token; it stops at once",
     answers: { 200: token },
-    passes: ({ params }) => [params["tokenId"]!],
   }),
   // `action=member.removed`, `actor=ada@example.com`, `since=7d` or a date.
   adminRoute({

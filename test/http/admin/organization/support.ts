@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { newAccessToken } from "../../../../src/http/request/credentials.js";
 import type { Actor, Reply, Service } from "../../../support/service.js";
+import { waitingForLock } from "../../../support/locks.js";
 
 export const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
 
@@ -46,14 +47,7 @@ export async function auditOf(service: Service, organizationId: string): Promise
 
 /** Resolves once so many requests of the service wait for locks. */
 export async function waitingRequests({ db: { sql } }: Service, count: number): Promise<void> {
-  await expect
-    .poll(async () => {
-      const [row] = await sql<[{ waiting: number }]>`
-        select count(*)::int as waiting from pg_stat_activity
-        where datname = current_database() and application_name = 'svc test http' and wait_event_type = 'Lock'`;
-      return row.waiting;
-    })
-    .toBe(count);
+  await expect.poll(() => waitingForLock(sql, "svc test http")).toBe(count);
 }
 
 /**

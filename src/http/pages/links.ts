@@ -1,33 +1,64 @@
 import { call } from "../../db/api/call.js";
-import type { InvitationOfLink } from "../../db/api/sign-in.js";
+import type { InvitationOfLink, PasswordLink } from "../../db/api/sign-in.js";
 import { hashCredential, newSession } from "../request/credentials.js";
-import type { Route } from "../route.js";
 import { hidden, NEW_PASSWORD_FIELDS, newPasswordFields, passwordProblem, type PasswordProblem } from "./fields.js";
 import { html, type Html, PageError, renderPage, seeOther } from "./page.js";
+import { pageRoute, queryText, type Visit } from "./page-route.js";
+import { getCookie, giveSession, setCookie } from "./session.js";
 import { signInTo, signOutForm } from "./sign-in.js";
-import { forgetLinkSecret, openLinkSecret, pageRoute, type Visit } from "./page-route.js";
-import type { Passwords } from "./passwords.js";
-import { giveSession, type PageDeps } from "./session.js";
 
-const PAGE = "/invitation";
-const FIELDS = ["token", ...NEW_PASSWORD_FIELDS] as const;
+const LINK_SECRET = /^svc_link_[0-9a-f]{48}$/;
 
-/** GET and POST /invitation: how somebody who was invited becomes a member, and a user first where the address is nobody's yet. */
-export function invitationPages(passwords: Passwords): ((deps: PageDeps) => Route)[] {
-  return [
-    pageRoute({ method: "GET", path: PAGE, answer: show }),
-    pageRoute({ method: "POST", path: PAGE, fields: FIELDS, answer: (visit) => accept(visit, passwords) }),
-  ];
+/** Long enough to sign in and come back. */
+const LINK_SECONDS = 60 * 60;
+
+/** The pages that links lead to, with the cookies of their secrets. */
+const COOKIES = { "/invitation": "svc_invitation", "/password": "svc_password_link" } as const;
+
+type LinkedPage = keyof typeof COOKIES;
+
+/**
+ * The secret of the link by which a browser came to a page; null where the browser was sent to the page again, without the secret in its
+ * address: histories, screens and proxies keep addresses. From then on a cookie has it.
+ */
+function openLinkSecret({ deps, ctx }: Visit<never>, page: LinkedPage): string | null {
+  const secret = queryText(ctx, "token");
+  if (secret === undefined) return getCookie(deps, ctx, COOKIES[page]) ?? "";
+  if (!LINK_SECRET.test(secret)) return secret; // nobody's link
+  setCookie(deps, ctx, COOKIES[page], secret, LINK_SECONDS);
+  seeOther(ctx, page);
+  return null;
 }
 
-async function show(visit: Visit<never>): Promise<void> {
-  const token = openLinkSecret(visit, PAGE);
+/** Takes the secret of a link that was used from the browser. */
+function forgetLinkSecret({ deps, ctx }: Visit<never>, page: LinkedPage): void {
+  setCookie(deps, ctx, COOKIES[page], null);
+}
+
+const FIELDS = ["token", ...NEW_PASSWORD_FIELDS] as const;
+
+const INVITATION = "/invitation";
+const PASSWORD = "/password";
+
+/**
+ * GET and POST /invitation: how somebody who was invited becomes a member, and a user first where the address is nobody's yet. GET and POST
+ * /password: how a user sets a password by a link that is good once.
+ */
+export const linkedPages = [
+  pageRoute({ method: "GET", path: INVITATION, answer: showInvitation }),
+  pageRoute({ method: "POST", path: INVITATION, fields: FIELDS, answer: accept }),
+  pageRoute({ method: "GET", path: PASSWORD, answer: showPassword }),
+  pageRoute({ method: "POST", path: PASSWORD, fields: FIELDS, answer: setPassword }),
+];
+
+async function showInvitation(visit: Visit<never>): Promise<void> {
+  const token = openLinkSecret(visit, INVITATION);
   if (token === null) return;
   const invitation = await openInvitation(visit, token);
   renderStep(visit, invitation, nextStep(visit, invitation, token));
 }
 
-async function accept(visit: Visit<(typeof FIELDS)[number]>, passwords: Passwords): Promise<void> {
+async function accept(visit: Visit<(typeof FIELDS)[number]>): Promise<void> {
   const { deps, ctx, session, form } = visit;
   const token = form.token ?? "";
   const invitation = await openInvitation(visit, token);
@@ -43,15 +74,15 @@ async function accept(visit: Visit<(typeof FIELDS)[number]>, passwords: Password
     requestId: ctx.state["requestId"] as string,
     previousHash: session?.hash ?? null,
     sessionHash: newOne.hash,
-    passwordHash: isNew ? await passwords.hash(form.password ?? "") : null,
+    passwordHash: isNew ? await deps.passwords.hash(form.password ?? "") : null,
   });
   // The page of the link says why not.
   if (!joined) {
-    seeOther(ctx, PAGE);
+    seeOther(ctx, INVITATION);
     return;
   }
   if (isNew) giveSession(deps, ctx, newOne);
-  forgetLinkSecret(visit, PAGE);
+  forgetLinkSecret(visit, INVITATION);
   const { organization, role, email } = invitation;
   renderPage(ctx, {
     title: `You have joined ${organization}`,
@@ -118,7 +149,7 @@ function nextStep(visit: Visit<never>, invitation: InvitationOfLink, token: stri
   if (!invitation.isUser) return choosePassword(visit, invitation, token, null);
   return html`<p>
       There is an account with this e-mail address.
-      <a href="${signInTo(PAGE).slice(1)}">Sign in with it</a>, and you come back here.
+      <a href="${signInTo(INVITATION).slice(1)}">Sign in with it</a>, and you come back here.
     </p>
     <p class="hint">
       If it has no password yet, or you forgot it, ask an owner of your organization or the operator of this service for
@@ -151,5 +182,66 @@ function asSomebodyElse({ session, tokenField }: Visit<never>): Html {
       You are signed in as <strong>${session?.email}</strong>, and the invitation is for somebody else. Sign out to go
       on as who was invited.
     </p>
-    ${signOutForm(tokenField, PAGE)}`;
+    ${signOutForm(tokenField, INVITATION)}`;
+}
+
+async function showPassword(visit: Visit<never>): Promise<void> {
+  const token = openLinkSecret(visit, PASSWORD);
+  if (token !== null) renderForm(visit, token, (await openLink(visit, token)).email, null);
+}
+
+async function setPassword(visit: Visit<(typeof FIELDS)[number]>): Promise<void> {
+  const { deps, ctx, form } = visit;
+  const token = form.token ?? "";
+  const { email } = await openLink(visit, token);
+  const problem = passwordProblem(form, email);
+  if (problem !== null) {
+    renderForm(visit, token, email, problem);
+    return;
+  }
+  const passwordHash = await deps.passwords.hash(form.password ?? "");
+  const wasSet = await call(deps.sql, "set_password", hashCredential(token), passwordHash);
+  // The page of the link says why.
+  if (!wasSet) {
+    seeOther(ctx, PASSWORD);
+    return;
+  }
+  forgetLinkSecret(visit, PASSWORD);
+  renderPage(ctx, {
+    title: "The password is set",
+    body: html`<h1>The password is set</h1>
+      <p>
+        Every browser and command line that was signed in as <strong>${email}</strong> has been signed out.
+        <a href="login">Sign in with the new password</a>.
+      </p>`,
+  });
+}
+
+/** The user of a link, if it can be used still. Throws a PageError that says why not. */
+async function openLink({ deps }: Visit<never>, token: string): Promise<PasswordLink> {
+  const link = await call(deps.sql, "password_link", hashCredential(token));
+  const fix = "Ask an owner of your organization, or the operator of this service, for a new link.";
+  if (link === null) {
+    throw new PageError(404, { title: "No such link", message: "This link sets nobody's password.", fix });
+  }
+  if (link.status === "open") return link;
+  throw new PageError(410, {
+    title: link.status === "used" ? "The link was used already" : "The link has expired",
+    message: "This link can no longer be used to set a password.",
+    fix,
+  });
+}
+
+function renderForm(visit: Visit<never>, token: string, email: string, problem: PasswordProblem | null): void {
+  const { ctx, tokenField } = visit;
+  renderPage(ctx, {
+    title: "Set a password",
+    status: problem === null ? 200 : 422,
+    body: html`<h1>Set a password</h1>
+      <p>This signs you out in every browser and on every command line.</p>
+      <form method="post" action="password">
+        ${tokenField()} ${hidden("token", token)} ${newPasswordFields(email, problem)}
+        <button>Set the password</button>
+      </form>`,
+  });
 }

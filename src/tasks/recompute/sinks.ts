@@ -1,17 +1,65 @@
 import type { Sql } from "postgres";
+import { call } from "../../db/api/call.js";
 import {
-  appendRecomputeLogs,
-  applyRecompute,
   applyRecomputes,
-  lockCustomer,
-  touchRecompute,
   type RecomputeCustomer,
   type RecomputeJob,
+  type ResultCounts,
 } from "../../db/api/recompute.js";
 import { inTransaction } from "../../db/transaction.js";
+import { addCounts, noCounts } from "./difference.js";
 import { CustomerFailed, isOfCustomer } from "./failures.js";
 import type { JobCustomers } from "./job-customers.js";
-import type { ResultSink, Prepared } from "./record-sink.js";
+
+/** What is to be written of a customer. */
+export interface Prepared {
+  customerId: string;
+  /** About how much memory it takes. */
+  bytes: number;
+}
+
+/** Where the finds of a job go. */
+export interface ResultSink<P extends Prepared = Prepared> {
+  /** Replays a customer. */
+  prepare(customer: RecomputeCustomer): P | Promise<P>;
+  /** Writes customers, in order. */
+  write(customers: readonly P[]): Promise<void>;
+}
+
+interface Found extends Prepared {
+  counts: ResultCounts;
+  /** `{customerId, weight, difference}`; null where nothing changes. */
+  json: string | null;
+}
+
+/** Writes down what a dry run or a preview finds, and nothing else. */
+export class RecordSink implements ResultSink<Found> {
+  /** @param onPart is called while a long history is gone through */
+  constructor(
+    private readonly session: Sql,
+    private readonly job: RecomputeJob,
+    private readonly customers: JobCustomers,
+    private readonly onPart: () => Promise<void>,
+  ) {}
+
+  async prepare(customer: RecomputeCustomer): Promise<Found> {
+    const { customerId } = customer;
+    const whole = this.customers.whole(customer);
+    const run = whole === "long" ? await this.customers.onSnapshot(customerId, this.onPart) : whole;
+    if (run === null) return { customerId, bytes: 0, counts: noCounts(), json: null };
+    const { counts, difference, weight } = run.compared();
+    const json = difference === null ? null : JSON.stringify({ customerId, weight, difference });
+    return { customerId, bytes: json?.length ?? 0, counts, json };
+  }
+
+  async write(customers: readonly Found[]): Promise<void> {
+    const counts = noCounts();
+    for (const found of customers) addCounts(counts, found.counts);
+    const last = customers.at(-1)!.customerId;
+    const differences = `[${customers.flatMap(({ json }) => json ?? []).join(",")}]`;
+    await call(this.session, "record_recompute_chunk", this.job, last, customers.length, differences, counts);
+  }
+}
 
 interface Ready extends Prepared {
   kind: "ready";
@@ -35,11 +83,7 @@ export class WriteSink implements ResultSink<Writable> {
     this.#done = job.customersDone;
   }
 
-  prepare(customer: RecomputeCustomer): Promise<Writable> {
-    return Promise.resolve(this.#prepared(customer));
-  }
-
-  #prepared(customer: RecomputeCustomer): Writable {
+  prepare(customer: RecomputeCustomer): Writable {
     const { customerId } = customer;
     try {
       const run = this.customers.whole(customer);
@@ -73,16 +117,13 @@ export class WriteSink implements ResultSink<Writable> {
   async #writeBatch(batch: readonly Ready[]): Promise<number> {
     const { session, job } = this;
     try {
-      const done = await applyRecomputes(
-        session,
-        job,
-        batch.map(({ json }) => json),
-      );
+      const texts = batch.map(({ json }) => json);
+      const done = await applyRecomputes(session, job, texts);
       this.#done += done;
       return done;
     } catch (error) {
       if (!isOfCustomer(error)) throw error;
-      const done = await touchRecompute(session, job);
+      const done = await call(session, "touch_recompute", job);
       const failed = done === null ? undefined : batch[done - this.#done];
       throw failed === undefined ? error : new CustomerFailed(failed.customerId, error);
     }
@@ -97,9 +138,9 @@ export class WriteSink implements ResultSink<Writable> {
     const { session, job, customers } = this;
     try {
       await inTransaction(session, "isolation level read committed", async (tx) => {
-        if (lock) await lockCustomer(tx, job.environmentId, customerId);
-        const run = await customers.anew(tx, customerId, (logs) => appendRecomputeLogs(tx, job, logs));
-        const outcome = await applyRecompute(tx, job, run?.applied() ?? { customerId });
+        if (lock) await call(tx, "lock_customer", job.environmentId, customerId);
+        const run = await customers.anew(tx, customerId, (logs) => call(tx, "append_recompute_logs", job, logs));
+        const outcome = await call(tx, "apply_recompute", job, run?.applied() ?? { customerId });
         // What was written of the logs goes with the transaction; also where the customer was erased meanwhile.
         if (outcome === "changed" || (outcome === "gone" && run !== null)) throw new Changed();
       });

@@ -1,0 +1,195 @@
+import type { Static } from "typebox";
+import type { Argv } from "yargs";
+import { ROLES, TOKEN_EXPIRES_IN_DAYS_MAX } from "../db/api/access.js";
+import { call } from "../db/api/call.js";
+import type { token } from "../http/admin/organization/organizations.js";
+import { newAccessToken, newLinkSecret, passwordLink } from "../http/request/credentials.js";
+import { addressOf, ConfigError, type ServerConfig } from "./config.js";
+import type { Logger } from "./log.js";
+import { asOperator, type Configure, jsonOption, lookAsOperator, print } from "./operator.js";
+
+interface BootstrapOptions {
+  organization: string;
+  email: string;
+  /** Ends the password of a user who is there already, and all that is signed in as it. */
+  resetUser: boolean;
+  json: boolean;
+}
+
+/**
+ * `svc-server bootstrap`: user, organization with owner, and a new access token. It may run while the service does; run again, it adds
+ * a token and changes nothing else. A user of that address whose password somebody else may have set is refused.
+ */
+export async function bootstrapCommand(
+  config: ServerConfig,
+  logger: Logger,
+  { organization, email, resetUser, json }: BootstrapOptions,
+): Promise<void> {
+  const problems: string[] = [];
+  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(organization))
+    problems.push(`--organization must be 1 to 63 lower-case letters, digits and hyphens, not \`${organization}\``);
+  if (!/^[^\s@]+@[^\s@]+$/.test(email)) problems.push(`--email must be an address, not \`${email}\``);
+  if (problems.length > 0) throw new ConfigError(problems);
+  const token = newAccessToken();
+  const document = await asOperator(config, logger, async (sql) => {
+    // First: where it ends in between, nobody opens that user, and it can be run again.
+    if (resetUser) await call(sql, "operator_reset_user", email);
+    return call(sql, "bootstrap", organization, email, token.hash);
+  });
+  const { organizationId, joined } = JSON.parse(document) as { organizationId: string; joined: string | null };
+  if (joined !== null) {
+    process.stderr.write(`svc-server: ${email} was a user already; its organizations until now: ${joined}\n`);
+  }
+  const credentials = { organizationId, accessToken: token.text };
+  print(json, JSON.stringify(credentials), inWords(credentials));
+}
+
+/** For people to read and for a shell to evaluate. */
+function inWords({ organizationId, accessToken }: Record<"organizationId" | "accessToken", string>): string[] {
+  return [
+    "# The token is shown only now. These variables let svc use it:",
+    `export SVC_ORGANIZATION=${organizationId}`,
+    `export SVC_ACCESS_TOKEN=${accessToken}`,
+  ];
+}
+
+interface User {
+  userId: string;
+  email: string;
+  hasPassword: boolean;
+  organizations: { slug: string; role: string }[];
+  createdAt: string;
+  /** Null where the password may have been set by somebody who has not the address. */
+  emailVerifiedAt: string | null;
+}
+
+/** `svc-server users …`: every user with its organizations; a link by which one sets a password, also the first one after `bootstrap`. */
+export const usersCommands = (configure: Configure) => (command: Argv) =>
+  command
+    .command(
+      "list",
+      "List the users with their organizations",
+      (list) => list.option("json", jsonOption("Print an array of users")),
+      async ({ json }) => {
+        const document = await lookAsOperator(...configure(), (sql) => call(sql, "operator_list_users"));
+        print(json, document, (JSON.parse(document) as User[]).map(userInWords));
+      },
+    )
+    .command(
+      "link",
+      "Print a one-time link by which a user sets a password",
+      (link) =>
+        link
+          .option("email", { type: "string", demandOption: true, describe: "Address of the user" })
+          .option("json", jsonOption("Print {email, expiresAt, link}"))
+          .example("svc-server users link --email ada@example.com", "Also for the first password, after bootstrap"),
+      async ({ email, json }) => {
+        const [config, logger] = configure();
+        const publicUrl = linkBase(config);
+        const secret = newLinkSecret();
+        const document = await asOperator(config, logger, (sql) =>
+          call(sql, "operator_create_password_link", email, secret.hash),
+        );
+        const made = JSON.parse(document) as { email: string; expiresAt: string };
+        const link = passwordLink(publicUrl, secret);
+        print(json, JSON.stringify({ ...made, link }), [
+          `# Whoever opens this link sets the password of ${made.email}. It works once, until ${made.expiresAt}:`,
+          link,
+        ]);
+      },
+    )
+    .demandCommand(1, "Name a command of users: list or link.");
+
+function userInWords({ email, hasPassword, organizations, emailVerifiedAt }: User): string {
+  const roles = organizations.map(({ slug, role }) => `${slug}:${role}`).join(",");
+  const verified = emailVerifiedAt === null ? "password, address not verified" : "password, address verified";
+  return [email, roles === "" ? "-" : roles, hasPassword ? verified : "no password"].join("\t");
+}
+
+/** Where people reach the service; this process does not listen, so it cannot ask for the port. */
+function linkBase(config: ServerConfig): string {
+  if (config.publicUrl === null && config.port === 0) {
+    throw new ConfigError(["SVC_PUBLIC_URL must be set where SVC_PORT is 0: the link has to lead to the service"]);
+  }
+  return config.publicUrl ?? addressOf(config.host, config.port);
+}
+
+type Token = Static<typeof token>;
+
+/** `svc-server tokens …`: the headless tokens of an organization. A new one is shown this once; one that is revoked stops at once. */
+export const tokensCommands = (configure: Configure) => (command: Argv) => {
+  const organization = { type: "string", demandOption: true, describe: "Slug of the organization" } as const;
+  return command
+    .command(
+      "list",
+      "List the tokens of an organization, newest first",
+      (list) => list.option("organization", organization).option("json", jsonOption("Print an array of tokens")),
+      async ({ organization, json }) => {
+        const document = await lookAsOperator(...configure(), (sql) => call(sql, "operator_list_tokens", organization));
+        const lines = (JSON.parse(document) as Token[]).map((token) =>
+          [token.id, token.label, token.role ?? "all", token.user.email, stateOf(token)].join("\t"),
+        );
+        print(json, document, lines);
+      },
+    )
+    .command(
+      "create",
+      "Make a token and print it, this once",
+      (create) =>
+        create
+          .option("organization", organization)
+          .option("label", { type: "string", demandOption: true, describe: "What the token is for" })
+          .option("role", { choices: ROLES, describe: "The most it may do; all that its member may unless given" })
+          .option("email", { type: "string", describe: "Member that it acts as; the oldest owner unless given" })
+          .option("expires-in-days", { type: "number", default: TOKEN_EXPIRES_IN_DAYS_MAX, describe: "1 to 90" })
+          .option("json", jsonOption("Print the token as JSON"))
+          .example("svc-server tokens create --organization acme --label CI --role developer", ""),
+      async ({ organization, label, role, email, expiresInDays, json }) => {
+        const context = configure();
+        await checkNewToken(label, expiresInDays);
+        const { text: accessToken, hash } = newAccessToken();
+        const document = await asOperator(...context, (sql) =>
+          call(sql, "operator_create_token", organization, email, label, role, expiresInDays, hash),
+        );
+        const { organizationId, token } = JSON.parse(document) as { organizationId: string; token: Token };
+        const text = JSON.stringify({ organizationId, ...token, accessToken });
+        print(json, text, inWords({ organizationId, accessToken }));
+      },
+    )
+    .command(
+      "revoke <token-id>",
+      "Revoke a token; it stops at once",
+      (revoke) =>
+        revoke
+          .positional("token-id", { type: "string", demandOption: true, describe: "tok_…, as tokens list shows it" })
+          .option("json", jsonOption("Print the token without its secret")),
+      async ({ tokenId, json }) => {
+        const document = await asOperator(...configure(), (sql) => call(sql, "operator_revoke_token", tokenId));
+        const { id, label, revokedAt } = JSON.parse(document) as Token;
+        print(json, document, [`${id} (${label}) was revoked at ${revokedAt}.`]);
+      },
+    )
+    .demandCommand(1, "Name a command of tokens: list, create or revoke.");
+};
+
+function stateOf({ revokedAt, expiresAt }: Token): string {
+  if (revokedAt !== null) return `revoked ${revokedAt}`;
+  return `${Date.parse(expiresAt) <= Date.now() ? "expired" : "expires"} ${expiresAt}`;
+}
+
+/** @throws {ConfigError} with all that is wrong at once. */
+async function checkNewToken(label: string, expiresInDays: number): Promise<void> {
+  // Of what HTTP accepts; it takes long to load.
+  const [{ Compile }, { displayName }] = await Promise.all([
+    import("typebox/compile"),
+    import("../http/admin/parameters.js"),
+  ]);
+  const problems: string[] = [];
+  if (!Compile(displayName).Check(label))
+    problems.push(
+      "--label must have 1 to 256 characters, none of which controls the terminal or changes the direction of text",
+    );
+  if (!Number.isInteger(expiresInDays) || expiresInDays < 1 || expiresInDays > TOKEN_EXPIRES_IN_DAYS_MAX)
+    problems.push(`--expires-in-days must be a whole number from 1 to ${TOKEN_EXPIRES_IN_DAYS_MAX}`);
+  if (problems.length > 0) throw new ConfigError(problems);
+}
