@@ -24,7 +24,6 @@ grant execute on function
   svc_api.load_snapshot(integer, integer),
   svc_api.lock_customer(integer, text),
   svc_api.name_trial(integer, text, text[], text),
-  svc_api.postpone_evaluation(integer),
   svc_api.read_recompute_chunk(integer, timestamptz, text, float8, text, text[], integer, integer, bigint, bigint),
   svc_api.read_recompute_events(integer, text, text, bigint, text[], integer, bigint),
   svc_api.read_recompute_executions(integer, text, integer, text, bigint, integer),

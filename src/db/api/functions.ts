@@ -293,7 +293,6 @@ export const FUNCTIONS = {
   metrics: takes().answers<Installation>(),
   load_snapshot: takes(number("project_id"), number("version")).answers<unknown>(),
   set_aside_customer: takes(environmentId, customer, text("error")).answers<Nothing>(),
-  postpone_evaluation: takes(environmentId).answers<Nothing>(),
   suspect_environment: takes(environmentId, text("reason")).answers<Nothing>(),
   // An evaluation without an instant is as of now. Its customers are locked until the transaction ends, and a chunk is written back in that one or
   // not at all (SV010 TRANSACTION_LOST): where a connection dies, postgres.js may send what is left of its transaction on the next one.

@@ -22,6 +22,8 @@ const TURN_MS = 300;
 const SHARED_LIMITS = { customers: 100, operations: 1_000 };
 /** After those that have little to do, which come with priority 0. */
 const BACKLOG_PRIORITY = 10;
+/** After which an environment is looked at again that others are at. */
+const AGAIN_AFTER_MS = 100;
 
 /**
  * The turns of environments in this worker. One environment has one at a time, and a second one where no other environment has any; jobs that
@@ -31,6 +33,8 @@ export class EvaluationTurns {
   /** By environment: how many of its turns are under way. */
   readonly #underWay = new Map<number, number>();
   readonly #lookAgain = new Set<number>();
+  /** Environments for which a job is added in a moment. */
+  readonly #postponed = new Set<number>();
 
   constructor(
     private readonly dependencies: ChunkDependencies,
@@ -61,7 +65,27 @@ export class EvaluationTurns {
     if (outcome === "stopped") await addJob("evaluate", { environmentId }, { priority: BACKLOG_PRIORITY });
     if (outcome === "paused") await addJob("evaluate", { environmentId });
     // Who is at it may have looked before the last of what is there came.
-    if (outcome === "busy") await call(this.dependencies.sql, "postpone_evaluation", environmentId);
+    if (outcome === "busy") this.#postpone(environmentId, addJob);
+  }
+
+  /**
+   * Adds the job when it is due, rather than one that is due later: nobody is notified when a job becomes due, and until one of the workers
+   * polls, it would keep others from being added (svc.request_evaluation). Where the process ends before that, the tick of another finds
+   * what waits.
+   */
+  #postpone(environmentId: number, addJob: AddJobFunction): void {
+    if (this.#postponed.has(environmentId)) return;
+    this.#postponed.add(environmentId);
+    setTimeout(() => {
+      this.#postponed.delete(environmentId);
+      if (this.options.isStopping()) return;
+      addJob("evaluate", { environmentId }).catch((err: unknown) => {
+        this.dependencies.logger.warn(
+          { err, environmentId },
+          "an evaluation could not be asked for; the next tick does it",
+        );
+      });
+    }, AGAIN_AFTER_MS);
   }
 
   async #turn(environmentId: number): Promise<EnvironmentOutcome> {
