@@ -59,7 +59,7 @@ export class DecimalSum {
 
   /** The sum, rounded once to the nearest double; beyond their range the greatest one, since JSON has no infinity. */
   toNumber(): number {
-    return this.average(1);
+    return this.#big === null ? this.#units / POWERS[this.#scale]! : this.average(1);
   }
 
   /** The sum divided by how many numbers it is the sum of, rounded once as the sum is: three times 4.1 are 4.1 on average. */
