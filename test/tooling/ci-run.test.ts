@@ -91,97 +91,25 @@ function text(report: Report | string | undefined): string {
 }
 
 const lastLine = ({ stdout }: Outcome) => stdout.trimEnd().split("\n").at(-1);
+const inTurn = (commands: string[]) => commands.filter((command) => command !== LINT);
 
 test("runs all steps, each under its heading and with its time, and ends with the number of tests", async () => {
-  const outcome = await run({ report: passing });
-  expect(outcome.commands.filter((command) => command !== LINT)).toEqual(steps);
+  const outcome = await run({ report: { ...passing, numPendingTests: 2, numTodoTests: 1 } });
+  expect(inTurn(outcome.commands)).toEqual(steps);
   expect(outcome.commands).toContain(LINT);
   expect(outcome.stdout.match(/^== .*/gm)).toHaveLength(steps.length + 2); // with linting, and what was not run
   expect(outcome.stdout.match(/^-- .*: \d+ s$/gm)).toHaveLength(steps.length + 1);
-  expect(lastLine(outcome)).toBe("12 passed, 0 failed");
+  expect(outcome.stdout).toMatch(/^-- not run: there is no \S+missing \(Debian: postgresql-15\)$/m);
+  expect(lastLine(outcome)).toBe("12 passed, 0 failed, 3 skipped");
   expect(outcome).toMatchObject({ code: 0, stderr: "", left: [] });
 });
 
 test("runs the database's tests again where there is a PostgreSQL 15, and adds both up", async () => {
-  const outcome = await run({ report: passing, secondReport: { ...passing, numPassedTests: 3, numPendingTests: 1 } });
-  expect(outcome.commands.filter((command) => command !== LINT)).toEqual([
-    ...steps,
-    expect.stringMatching(SECOND_PASS),
-  ]);
-  expect(outcome.stdout).toMatch(
-    /^== tests of the database on PostgreSQL 15, a part; TEST_POSTGRES=15 npm test runs all$/m,
-  );
-  expect(lastLine(outcome)).toBe("15 passed, 0 failed, 1 skipped");
-  expect(outcome).toMatchObject({ code: 0, stderr: "", left: [] });
-});
-
-test("says so where there is no PostgreSQL 15", async () => {
-  const { stdout } = await run({ report: passing });
-  expect(stdout).toMatch(
-    /^== tests of the database on PostgreSQL 15, a part\n-- not run: there is no \S+missing \(Debian: postgresql-15\)$/m,
-  );
-});
-
-test("fails where only the second pass does", async () => {
-  const outcome = await run({ report: passing, secondReport: { ...passing, success: false, numFailedTests: 2 } });
-  expect(lastLine(outcome)).toBe("24 passed, 2 failed");
+  const secondReport = { ...passing, success: false, numPassedTests: 3, numFailedTests: 2, numPendingTests: 1 };
+  const outcome = await run({ report: passing, secondReport });
+  expect(inTurn(outcome.commands)).toEqual([...steps, expect.stringMatching(SECOND_PASS)]);
+  expect(lastLine(outcome)).toBe("15 passed, 2 failed, 1 skipped");
   expect(outcome.code).toBe(1);
-});
-
-test("runs no second pass where the first one failed", async () => {
-  const failing = { ...passing, success: false, numFailedTests: 2 };
-  const outcome = await run({ report: failing, secondReport: passing });
-  expect(outcome.commands.filter((command) => command !== LINT)).toEqual(steps);
-  expect(lastLine(outcome)).toBe("12 passed, 2 failed");
-});
-
-test.each(steps.slice(0, -1).map((step, index) => [step, index] as const))(
-  "stops where `npm %s` fails",
-  async (step, index) => {
-    const outcome = await run({ failing: step, report: passing });
-    expect(outcome.commands.filter((command) => command !== LINT)).toEqual(steps.slice(0, index + 1));
-    expect(lastLine(outcome)).toBe("0 passed, 1 failed");
-    expect(outcome).toMatchObject({ code: 3, left: [] });
-  },
-);
-
-test("where linting fails, shows what it said and runs no tests", async () => {
-  const outcome = await run({ failing: LINT, report: passing });
-  expect(outcome.commands.filter((command) => command !== LINT)).toEqual(steps.slice(0, -1));
-  expect(outcome.stdout).toContain("it failed");
-  expect(lastLine(outcome)).toBe("0 passed, 1 failed");
-  expect(outcome).toMatchObject({ code: 3, left: [] });
-});
-
-test("counts the tests that failed", async () => {
-  const failing = { ...passing, success: false, numFailedTests: 2 };
-  const outcome = await run({ failing: "test", report: failing });
-  expect(lastLine(outcome)).toBe("12 passed, 2 failed");
-  expect(outcome.code).toBe(3);
-});
-
-test("counts skipped tests apart", async () => {
-  const outcome = await run({ report: { ...passing, numPendingTests: 2, numTodoTests: 1 } });
-  expect(lastLine(outcome)).toBe("12 passed, 0 failed, 3 skipped");
-  expect(outcome.code).toBe(0);
-});
-
-test("counts a test file that could not be loaded as failed", async () => {
-  const testResults = [...passing.testResults, { status: "failed", assertionResults: [] }];
-  const outcome = await run({ failing: "test", report: { ...passing, success: false, testResults } });
-  expect(lastLine(outcome)).toBe("12 passed, 1 failed");
-});
-
-test("fails where an error outside of the tests made the run fail", async () => {
-  const outcome = await run({ failing: "test", report: { ...passing, success: false } });
-  expect(lastLine(outcome)).toBe("12 passed, 1 failed");
-  expect(outcome.code).toBe(3);
-});
-
-test("fails where the run does and no test, as where its log holds a secret", async () => {
-  const outcome = await run({ failing: "test", report: passing });
-  expect(lastLine(outcome)).toBe("12 passed, 1 failed");
-  expect(outcome.code).toBe(3);
 });
 
 test("looks for PostgreSQL 15 where the tests start it", async () => {
@@ -189,22 +117,53 @@ test("looks for PostgreSQL 15 where the tests start it", async () => {
   expect(script).toContain(`"\${POSTGRES_15:-${DEBIAN_PROGRAMS}/postgres}"`);
 });
 
-test("fails where the runner passes but its report does not", async () => {
-  const outcome = await run({ report: { ...passing, success: false, numFailedTests: 1 } });
-  expect(lastLine(outcome)).toBe("12 passed, 1 failed");
-  expect(outcome.code).toBe(1);
-});
-
-test("fails where no test ran", async () => {
-  const outcome = await run({ report: { ...passing, numPassedTests: 0, testResults: [] } });
-  expect(lastLine(outcome)).toBe("0 passed, 1 failed");
-  expect(outcome.code).toBe(1);
-});
-
-test("fails where there is no report, or a broken one", async () => {
-  for (const report of [undefined, '{"numPassed']) {
-    const outcome = await run(report === undefined ? {} : { report });
+test.each(steps.slice(0, -1).map((step, index) => [step, index] as const))(
+  "stops where `npm %s` fails",
+  async (step, index) => {
+    const outcome = await run({ failing: step, report: passing });
+    expect(inTurn(outcome.commands)).toEqual(steps.slice(0, index + 1));
     expect(lastLine(outcome)).toBe("0 passed, 1 failed");
-    expect(outcome.code).toBe(1);
-  }
+    expect(outcome).toMatchObject({ code: 3, left: [] });
+  },
+);
+
+test("where linting fails, shows what it said and runs no tests", async () => {
+  const outcome = await run({ failing: LINT, report: passing });
+  expect(inTurn(outcome.commands)).toEqual(steps.slice(0, -1));
+  expect(outcome.stdout).toContain("it failed");
+  expect(lastLine(outcome)).toBe("0 passed, 1 failed");
+  expect(outcome).toMatchObject({ code: 3, left: [] });
+});
+
+const failed = { ...passing, success: false };
+const unloaded = [...passing.testResults, { status: "failed", assertionResults: [] }];
+test.each([
+  ["tests that failed", "12 passed, 2 failed", 3, { failing: "test", report: { ...failed, numFailedTests: 2 } }],
+  [
+    "a file that could not be loaded",
+    "12 passed, 1 failed",
+    3,
+    { failing: "test", report: { ...failed, testResults: unloaded } },
+  ],
+  ["an error outside of the tests", "12 passed, 1 failed", 3, { failing: "test", report: failed }],
+  [
+    "a run that failed though no test did, as for a secret in its log",
+    "12 passed, 1 failed",
+    3,
+    { failing: "test", report: passing },
+  ],
+  [
+    "a report of failures by a runner that passed",
+    "12 passed, 1 failed",
+    1,
+    { report: { ...failed, numFailedTests: 1 } },
+  ],
+  ["a run of no tests", "0 passed, 1 failed", 1, { report: { ...passing, numPassedTests: 0, testResults: [] } }],
+  ["a run without a report", "0 passed, 1 failed", 1, {}],
+  ["a broken report", "0 passed, 1 failed", 1, { report: '{"numPassed' }],
+])("fails for %s, and runs nothing after it", async (_, last, code, how) => {
+  const outcome = await run({ ...how, secondReport: passing });
+  expect(inTurn(outcome.commands)).toEqual(steps);
+  expect(lastLine(outcome)).toBe(last);
+  expect(outcome.code).toBe(code);
 });
