@@ -97,7 +97,7 @@ function take(customer: OpenCustomer, operation: Operation, aheadFrom: number): 
 }
 
 function takeIdentify(customer: OpenCustomer, operation: IdentifyOperation, aheadFrom: number): boolean {
-  const { acceptedAt } = operation;
+  const { acceptedAt, seq } = operation;
   // At the head of a backfill and within one, the clock stays in the past for the history that follows. What is due at the
   // clock is evaluated even so, before the traits change: a tick at that instant could have done it.
   const isBackfill = customer.lastTrack === null || isLateTrack(customer.lastTrack);
@@ -105,14 +105,16 @@ function takeIdentify(customer: OpenCustomer, operation: IdentifyOperation, ahea
   if (!evaluateBefore(customer, through, through < acceptedAt ? "all" : "timers", aheadFrom)) return false;
   if (!mergeTraits(customer, operation)) return true;
   customer.traitsChangedAt = acceptedAt;
+  customer.traitsChangedSeq = seq;
   invalidate(customer);
-  // Several identifies of one instant are one.
-  const { traitsDueAt } = customer;
-  const instant = Math.max(acceptedAt, customer.clock);
-  if (traitsDueAt.includes(instant)) return true;
-  if (traitsDueAt.length === PENDING_IDENTIFIES_MAX) traitsDueAt.pop();
-  traitsDueAt.push(instant);
-  traitsDueAt.sort((a, b) => a - b);
+  const { traitsDue } = customer;
+  const due = { occurredAt: Math.max(acceptedAt, customer.clock), seq };
+  // Several identifies of one instant are one, which is the last of them.
+  const same = traitsDue.findIndex(({ occurredAt }) => occurredAt === due.occurredAt);
+  if (same >= 0) traitsDue.splice(same, 1);
+  else if (traitsDue.length === PENDING_IDENTIFIES_MAX) traitsDue.pop();
+  traitsDue.push(due);
+  traitsDue.sort((a, b) => a.occurredAt - b.occurredAt);
   return true;
 }
 
@@ -147,7 +149,7 @@ function noteTrack(customer: OpenCustomer, { occurredAt, acceptedAt, seq }: Trac
 export function evaluateDue(customer: OpenCustomer, through: number, at: "all" | "timers"): boolean {
   for (;;) {
     const timer = timerDue(customer);
-    const identify = customer.traitsDueAt[0] ?? Infinity;
+    const identify = identifyDue(customer);
     const operation = operationDue(customer);
     const other = Math.min(identify, operation);
     const isTimer = timer <= through && timer <= other;
@@ -156,7 +158,7 @@ export function evaluateDue(customer: OpenCustomer, through: number, at: "all" |
     if (isTimer) {
       evaluateTimer(customer, timer);
     } else if (identify <= operation) {
-      customer.traitsDueAt.shift();
+      customer.identify = customer.traitsDue.shift()!;
       evaluateAt(customer, identify, "identify");
     } else {
       evaluateTrack(customer, customer.waiting.shift()!);
@@ -174,12 +176,16 @@ function evaluateBefore(customer: OpenCustomer, through: number, at: "all" | "ti
 }
 
 export function nextDue(customer: OpenCustomer): number {
-  return Math.min(timerDue(customer), customer.traitsDueAt[0] ?? Infinity, operationDue(customer));
+  return Math.min(timerDue(customer), identifyDue(customer), operationDue(customer));
+}
+
+function identifyDue({ traitsDue }: OpenCustomer): number {
+  return traitsDue[0]?.occurredAt ?? Infinity;
 }
 
 /** The next change by time alone. A customer whose first operation lies ahead is due at its acceptance. */
 function timerDue(customer: OpenCustomer): number {
-  if (!customer.isNew || customer.waiting.length === 0 || customer.traitsDueAt.length > 0) return customer.timerDueAt;
+  if (!customer.isNew || customer.waiting.length === 0 || customer.traitsDue.length > 0) return customer.timerDueAt;
   return customer.waiting.reduce((least, { acceptedAt }) => Math.min(least, acceptedAt), Infinity);
 }
 

@@ -140,6 +140,9 @@ export interface Model {
  */
 export type Budget = (effects: readonly Effect[]) => boolean;
 
+/** Of an identify that was merged by a version that did not remember its place: before all others. */
+const UNKNOWN_SEQ = 0;
+
 export const UNBOUNDED: Budget = () => true;
 
 /**
@@ -158,7 +161,9 @@ export class OpenCustomer {
   lastTrack: CustomerState["lastTrack"];
   traits: Record<string, Json>;
   traitsChangedAt: number | null;
-  traitsDueAt: number[];
+  traitsChangedSeq: number;
+  /** Merged identifies that await their evaluation: when they are due, and which was the last of that instant. */
+  traitsDue: Order[];
   timerDueAt: number;
   /** How often time alone has moved the customer on since its last operation. */
   movesByTime: number;
@@ -199,6 +204,8 @@ export class OpenCustomer {
   /** Counts evaluations, so that what concerns one of them needs no clearing. */
   evaluation = 0;
   operation: TrackedEvent | null = null;
+  /** The last identify of those that are being evaluated: when it was due, and its place. */
+  identify: Order | null = null;
   causeKind: "event" | "timer" | "identify" = "timer";
   /** The lifecycle states held in the evaluation `heldIn`. */
   held: string[] = [];
@@ -237,7 +244,11 @@ export class OpenCustomer {
     this.lastTrack = origin.lastTrack;
     this.traits = origin.traits;
     this.traitsChangedAt = origin.traitsChangedAt;
-    this.traitsDueAt = origin.traitsDueAt.slice();
+    this.traitsChangedSeq = origin.traitsChangedSeq ?? UNKNOWN_SEQ;
+    this.traitsDue = origin.traitsDueAt.map((occurredAt, index) => ({
+      occurredAt,
+      seq: origin.traitsDueSeqs?.[index] ?? UNKNOWN_SEQ,
+    }));
     this.timerDueAt = origin.timerDueAt ?? Infinity;
     this.movesByTime = origin.movesByTime ?? 0;
     this.state = lifecycle?.state ?? null;
@@ -324,7 +335,7 @@ export class OpenCustomer {
     this.noteMove();
     this.state = state;
     this.enteredAt = this.clock;
-    this.stateBoundary = boundaryAt(this.clock, this.operationOrder());
+    this.stateBoundary = boundaryAt(this.clock, this.causeOrder());
   }
 
   setJourney(index: number, run: JourneyRun): void {
@@ -359,9 +370,10 @@ export class OpenCustomer {
     this.push({ kind: "emission", type, source, metadata });
   }
 
-  /** The place in order of the operation that is being evaluated; null at a timer or an identify. */
-  operationOrder(): Order | null {
-    return this.operation === null ? null : { occurredAt: this.operation.occurredAt, seq: this.operation.seq };
+  /** The place in order of the operation that is being evaluated, which is where an identify was due; null at a timer. */
+  causeOrder(): Order | null {
+    if (this.operation !== null) return { occurredAt: this.operation.occurredAt, seq: this.operation.seq };
+    return this.causeKind === "identify" ? this.identify : null;
   }
 
   /** What is being evaluated, in a word: the event's id, `timer` or `identify`. */
@@ -384,7 +396,9 @@ export class OpenCustomer {
       lastTrack: this.lastTrack,
       traits: this.traits,
       traitsChangedAt: this.traitsChangedAt,
-      traitsDueAt: this.traitsDueAt,
+      ...(this.traitsChangedSeq !== UNKNOWN_SEQ && { traitsChangedSeq: this.traitsChangedSeq }),
+      traitsDueAt: this.traitsDue.map(({ occurredAt }) => occurredAt),
+      ...(this.traitsDue.length > 0 && { traitsDueSeqs: this.traitsDue.map(({ seq }) => seq) }),
       lifecycle:
         this.state === null
           ? null

@@ -12,8 +12,9 @@ export interface ReplayInput {
   firstEvaluatedAt: number | null;
   /** The traits as they are now: they hold from the beginning. */
   traits: Record<string, Json>;
-  /** When they last changed. */
+  /** When they last changed, and the place of the identify that changed them, where it is known. */
   traitsChangedAt: number | null;
+  traitsChangedSeq?: number;
   /** The latest event that live evaluation has seen, which retention may have removed since. */
   lastEventAt: number | null;
   /** The last track operation in order of acceptance, which may lie ahead and not be part of the history yet. */
@@ -87,9 +88,18 @@ function take(customer: OpenCustomer, input: ReplayInput, event: TrackedEvent): 
   return true;
 }
 
-function zero({ customerId, createdAt, traits, traitsChangedAt, lastTrack }: ReplayInput): CustomerState {
-  const traitsDueAt = traitsChangedAt === null ? [] : [traitsChangedAt];
-  return { ...newCustomer(customerId, createdAt), traits, traitsChangedAt, traitsDueAt, lastTrack };
+function zero({
+  customerId,
+  createdAt,
+  traits,
+  lastTrack,
+  traitsChangedAt,
+  traitsChangedSeq,
+}: ReplayInput): CustomerState {
+  const blank = { ...newCustomer(customerId, createdAt), traits, lastTrack, traitsChangedAt };
+  if (traitsChangedAt === null) return blank;
+  if (traitsChangedSeq === undefined) return { ...blank, traitsDueAt: [traitsChangedAt] };
+  return { ...blank, traitsChangedSeq, traitsDueAt: [traitsChangedAt], traitsDueSeqs: [traitsChangedSeq] };
 }
 
 /** Evaluates where live evaluation began, no earlier than the creation, if that was before the first retained event. */

@@ -45,8 +45,17 @@ describe("a replay from zero", () => {
         for (const operation of sequence) reference.take(operation);
         reference.catchUp(FINAL_INSTANT);
         const { applied: events, firstEvaluatedAt, traits, lastEventAt } = reference.customer;
-        const { traitsChangedAt } = reference;
-        const past = { customerId: "c1", createdAt, firstEvaluatedAt, traits, traitsChangedAt, lastEventAt, events };
+        const { traitsChangedAt, traitsChangedSeq } = reference;
+        const past = {
+          customerId: "c1",
+          createdAt,
+          firstEvaluatedAt,
+          traits,
+          traitsChangedAt,
+          traitsChangedSeq,
+          lastEventAt,
+          events,
+        };
         const expected = replayed(given, { ...past, through: FINAL_INSTANT });
         expect(viewOfState(after.state)).toEqual(viewOfReference(expected));
         expect(effectsInOrder(after.effects)).toEqual(effectsInOrder(expected.customer.effects));

@@ -81,7 +81,7 @@ export class CompiledJourney implements DerivedPart {
     const run = customer.journeys[this.#index];
     if (run?.status !== "active" || customer.clock < run.startedAt + this.#lasts) return false;
     const expiredAt = customer.clock;
-    this.#change(customer, { ...run, status: "expired", expiredAt, endedBy: customer.operationOrder() });
+    this.#change(customer, { ...run, status: "expired", expiredAt, endedBy: customer.causeOrder() });
     this.#emit(customer, "journey.expired");
     return true;
   }
@@ -101,7 +101,7 @@ export class CompiledJourney implements DerivedPart {
       status: "active",
       currentStep: this.#steps[0]!.id,
       startedAt: customer.clock,
-      startedBy: customer.operationOrder(),
+      startedBy: customer.causeOrder(),
       steps: {},
       completedAt: null,
       expiredAt: null,
@@ -129,7 +129,7 @@ export class CompiledJourney implements DerivedPart {
 
   #complete(customer: OpenCustomer, run: JourneyRun, id: string): void {
     const completedAt = customer.clock;
-    const by = customer.operationOrder();
+    const by = customer.causeOrder();
     const done = { ...run.steps, [id]: { completedAt, triggeredBy: customer.causeName(), by } };
     const ids = this.#steps.map((step) => step.id);
     // In the author's order, whatever the order of completion; steps that another version knew come last.

@@ -111,8 +111,12 @@ export interface CustomerState {
   traits: Record<string, Json>;
   /** The acceptance of the last identify that changed a trait. */
   traitsChangedAt: number | null;
+  /** Its place among operations; absent where a version evaluated it that did not remember that. */
+  traitsChangedSeq?: number;
   /** The instants at which merged identifies await their evaluation, ascending. */
   traitsDueAt: number[];
+  /** The last operation of each; absent where there is none, as from a version that did not remember them. */
+  traitsDueSeqs?: number[];
   lifecycle: { state: string; enteredAt: number; cause: Order | null } | null;
   /** The present or last run of each journey that ever started, by id. */
   journeys: Record<string, JourneyRun>;

@@ -20,8 +20,18 @@ export const underReference: NewSubject = (snapshot, customerId, createdAt) => {
     view: () => viewOfReference(reference),
     replay(through, jobId) {
       const { firstEvaluatedAt, traits, lastEventAt, applied: events } = customer;
-      const { traitsChangedAt } = reference;
-      const past = { customerId, createdAt, firstEvaluatedAt, traits, traitsChangedAt, lastEventAt, events, through };
+      const { traitsChangedAt, traitsChangedSeq } = reference;
+      const past = {
+        customerId,
+        createdAt,
+        firstEvaluatedAt,
+        traits,
+        traitsChangedAt,
+        traitsChangedSeq,
+        lastEventAt,
+        events,
+        through,
+      };
       const after = replayed(present, past);
       return {
         view: viewOfReference(after),

@@ -247,6 +247,36 @@ export const examples: Example[] = [
         clock: 03-06 14:00, 03-06 14:00, 03-08 00:00`,
   },
   {
+    name: "what came before an identify does not count since the state that it caused, though all is of one instant",
+    snapshot: snapshotOf({
+      states: {
+        new: [["trial", trait("plan", "eq", "free")]],
+        trial: [["activated", happened("created", { since: "state" })]],
+        activated: [],
+      },
+      traits: { plan: { type: "string" } },
+    }),
+    story: `
+      e1 created 02-01 00:00
+      i2 {"plan":"free"} 02-01 00:00
+      tick 02-01 00:01
+      look
+        transitions: null→new 02-01 00:00 by e1; new→trial 02-01 00:00 by identify
+        emissions: customer.created (null→new) 02-01 00:00 by e1; customer.trial (new→trial) 02-01 00:00 by identify
+        traits: {"plan":"free"}
+        clock: 02-01 00:00, 02-01 00:00, —
+      replay 02-02 00:00
+        transitions: null→new 02-01 00:00 by identify; new→trial 02-01 00:00 by identify
+        traits: {"plan":"free"}
+        clock: 02-01 00:00, 02-01 00:00, —
+      e3 created 02-01 00:00
+      look
+        transitions: null→new 02-01 00:00 by e1; new→trial 02-01 00:00 by identify; trial→activated 02-01 00:00 by e3
+        emissions: customer.created (null→new) 02-01 00:00 by e1; customer.trial (new→trial) 02-01 00:00 by identify; customer.activated (trial→activated) 02-01 00:00 by e3
+        traits: {"plan":"free"}
+        clock: 02-01 00:00, 02-01 00:00, —`,
+  },
+  {
     name: "a replay knows the traits from the start and runs their rule once, when they last changed",
     snapshot: freeTrial,
     story: `

@@ -87,7 +87,7 @@ export class Customer implements Facts {
     this.evaluate(instant, { kind: "event", eventId: operation.eventId }, operation);
   }
 
-  evaluate(at: number, cause: Cause, operation: TrackOperation | null = null): void {
+  evaluate(at: number, cause: Cause, operation: TrackOperation | null = null, order: Order | null = operation): void {
     const isFirst = this.clock === null || this.former !== null;
     const isRefresh = !isFirst && this.refreshDueAt() === at;
     this.due = null;
@@ -99,6 +99,7 @@ export class Customer implements Facts {
       at,
       cause,
       operation,
+      order: order && { occurredAt: order.occurredAt, seq: order.seq },
       held: new Set(this.lifecycle === null ? [] : [this.lifecycle.state]),
       isBlocked: false,
       startedJourneys: new Set(),

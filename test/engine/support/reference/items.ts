@@ -13,6 +13,8 @@ export interface Evaluation {
   at: number;
   cause: Cause;
   operation: TrackOperation | null;
+  /** The place in order of that, or of the last identify; null at a timer. */
+  order: Order | null;
   /** The states held at this instant. */
   held: Set<string>;
   isBlocked: boolean;
@@ -28,15 +30,11 @@ function emit({ note }: Evaluation, source: EmissionSource, type: string, metada
   note({ kind: "emission", type, source, metadata });
 }
 
-function orderOf({ operation }: Evaluation): Order | null {
-  return operation && { occurredAt: operation.occurredAt, seq: operation.seq };
-}
-
 export function runLifecycle(customer: Customer, evaluation: Evaluation): boolean {
   const { states, initial } = customer.snapshot.lifecycle!;
   const enter = (to: string): void => {
     const from = customer.lifecycle?.state ?? null;
-    customer.lifecycle = { state: to, enteredAt: evaluation.at, cause: orderOf(evaluation) };
+    customer.lifecycle = { state: to, enteredAt: evaluation.at, cause: evaluation.order };
     evaluation.held.add(to);
     evaluation.note({ kind: "transition", from, to });
     const metadata = { previous_lifecycle: from, new_lifecycle: to };
@@ -77,7 +75,7 @@ function expire(customer: Customer, evaluation: Evaluation, journey: Journey): b
   const run = customer.journeys.get(journey.id);
   if (run?.status !== "active" || journey.expiresAfter === undefined) return false;
   if (evaluation.at < run.startedAt + parseDuration(journey.expiresAfter)) return false;
-  Object.assign(run, { status: "expired", expiredAt: evaluation.at, endedBy: orderOf(evaluation) });
+  Object.assign(run, { status: "expired", expiredAt: evaluation.at, endedBy: evaluation.order });
   noteRun(evaluation, journey, run, "expired");
   return true;
 }
@@ -103,7 +101,7 @@ function start(customer: Customer, evaluation: Evaluation, journey: Journey): bo
     status: "active",
     currentStep: journey.steps[0]!.id,
     startedAt: evaluation.at,
-    startedBy: orderOf(evaluation),
+    startedBy: evaluation.order,
     steps: {},
     completedAt: null,
     expiredAt: null,
@@ -136,7 +134,7 @@ function takeSteps(customer: Customer, evaluation: Evaluation, journey: Journey)
       run.steps[step.id] = {
         completedAt: evaluation.at,
         triggeredBy: cause.kind === "event" ? cause.eventId : cause.kind,
-        by: orderOf(evaluation),
+        by: evaluation.order,
       };
       run.steps = Object.fromEntries(
         journey.steps.flatMap(({ id }) => (Object.hasOwn(run.steps, id) ? [[id, run.steps[id]!]] : [])),
@@ -149,7 +147,7 @@ function takeSteps(customer: Customer, evaluation: Evaluation, journey: Journey)
     }
   }
   if (journey.steps.every(({ id }) => Object.hasOwn(run.steps, id))) {
-    Object.assign(run, { status: "complete", completedAt: evaluation.at, endedBy: orderOf(evaluation) });
+    Object.assign(run, { status: "complete", completedAt: evaluation.at, endedBy: evaluation.order });
     noteRun(evaluation, journey, run, "completed");
     changed = true;
   }

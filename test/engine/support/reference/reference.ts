@@ -1,4 +1,5 @@
 import type { IdentifyOperation, Json, Operation, TrackOperation } from "../../../../src/engine/index.js";
+import type { Order } from "../../../../src/engine/state/types.js";
 import type { Snapshot } from "../../../../src/model/snapshot/types.js";
 import { Customer } from "./customer.js";
 
@@ -8,8 +9,9 @@ const FIVE_MINUTES = 5 * 60_000;
 export class Reference {
   readonly customer: Customer;
   traitsChangedAt: number | null = null;
+  traitsChangedSeq = 0;
   ahead: TrackOperation[] = [];
-  identifiesDueAt: number[] = [];
+  identifiesDue: Order[] = [];
   private lastTrack: TrackOperation | null = null;
 
   constructor(customerId: string, snapshot: Snapshot) {
@@ -35,9 +37,8 @@ export class Reference {
       if (next > through) return;
       if (this.timerDueAt() === next) {
         this.customer.evaluate(next, { kind: "timer" });
-      } else if (this.identifiesDueAt[0] === next) {
-        this.identifiesDueAt.shift();
-        this.customer.evaluate(next, { kind: "identify" });
+      } else if (this.identifiesDue[0]?.occurredAt === next) {
+        this.customer.evaluate(next, { kind: "identify" }, null, this.identifiesDue.shift());
       } else {
         this.customer.apply(this.ahead.shift()!);
       }
@@ -50,17 +51,17 @@ export class Reference {
 
   nextDueAt(): number | null {
     const ahead = this.ahead[0] && Math.max(this.ahead[0].occurredAt, this.customer.clock ?? -Infinity);
-    const next = Math.min(this.timerDueAt(), this.identifiesDueAt[0] ?? Infinity, ahead ?? Infinity);
+    const next = Math.min(this.timerDueAt(), this.identifiesDue[0]?.occurredAt ?? Infinity, ahead ?? Infinity);
     return next === Infinity ? null : next;
   }
 
   /** A customer whose first operation lies ahead is due at its acceptance. */
   private timerDueAt(): number {
-    if (this.customer.clock !== null || this.identifiesDueAt.length > 0) return this.customer.timerDueAt();
+    if (this.customer.clock !== null || this.identifiesDue.length > 0) return this.customer.timerDueAt();
     return Math.min(Infinity, ...this.ahead.map(({ acceptedAt }) => acceptedAt));
   }
 
-  private takeIdentify({ traits, acceptedAt }: IdentifyOperation): void {
+  private takeIdentify({ traits, acceptedAt, seq }: IdentifyOperation): void {
     const last = this.lastTrack;
     if (last !== null && last.acceptedAt <= last.occurredAt + FIVE_MINUTES) {
       this.catchUp(acceptedAt - 1);
@@ -70,8 +71,10 @@ export class Reference {
     }
     if (!this.merge(traits)) return;
     this.traitsChangedAt = acceptedAt;
+    this.traitsChangedSeq = seq;
     const due = Math.max(acceptedAt, this.customer.clock ?? -Infinity);
-    this.identifiesDueAt = [...new Set([...this.identifiesDueAt, due])].sort((a, b) => a - b);
+    const others = this.identifiesDue.filter(({ occurredAt }) => occurredAt !== due);
+    this.identifiesDue = [...others, { occurredAt: due, seq }].sort((a, b) => a.occurredAt - b.occurredAt);
   }
 
   /** Merges by key, null removing one; tells whether any changed. Values are plain: equal ones have equal text. */

@@ -12,6 +12,7 @@ export interface Past {
   firstEvaluatedAt: number | null;
   traits: Record<string, Json>;
   traitsChangedAt: number | null;
+  traitsChangedSeq: number;
   lastEventAt: number | null;
   events: readonly TrackOperation[];
   through: number;
@@ -24,7 +25,10 @@ export function replayed(snapshot: Snapshot, past: Past): Reference {
   const events = [...past.events].sort((a, b) => a.occurredAt - b.occurredAt || a.seq - b.seq);
   customer.traits = { ...past.traits };
   reference.traitsChangedAt = past.traitsChangedAt;
-  if (past.traitsChangedAt !== null) reference.identifiesDueAt = [past.traitsChangedAt];
+  reference.traitsChangedSeq = past.traitsChangedSeq;
+  if (past.traitsChangedAt !== null) {
+    reference.identifiesDue = [{ occurredAt: past.traitsChangedAt, seq: past.traitsChangedSeq }];
+  }
   // What retention has removed still was activity.
   if (past.lastEventAt !== null && events.every(({ occurredAt }) => occurredAt < past.lastEventAt!)) {
     customer.lastEventAt = past.lastEventAt;
