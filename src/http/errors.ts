@@ -1,3 +1,4 @@
+import { list, nearest } from "../model/snapshot/problem.js";
 import { codeOf, isUnavailable } from "../db/sqlstate.js";
 import { TEXTS } from "./error-texts.js";
 
@@ -161,11 +162,14 @@ function find(table: readonly (readonly [prefix: string, outcome: Outcome])[], t
   return text === "" ? undefined : table.find(([prefix]) => text.startsWith(prefix))?.[1];
 }
 
-/** SQL writes null for a member that it leaves out. */
+/** SQL writes null for a member that it leaves out, and of an unknown name which ones are known. */
 function readDetail(detail: unknown): ErrorDetail {
   if (typeof detail !== "string" || !detail.startsWith("{")) return {};
-  const members = Object.entries(JSON.parse(detail) as Record<string, unknown>);
-  return Object.fromEntries(members.filter(([, value]) => value !== null));
+  const { unknown, ...members } = JSON.parse(detail) as { unknown?: { name: string; known: string[] } };
+  const given = Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
+  if (unknown === undefined || unknown.known.length === 0) return given;
+  const meant = nearest(unknown.name, unknown.known);
+  return { ...given, fix: meant === undefined ? `Use one of ${list(unknown.known)}.` : `Did you mean "${meant}"?` };
 }
 
 /** As the promise settles, or an OverdueError after so many milliseconds; what was begun goes on. */

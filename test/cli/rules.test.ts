@@ -61,7 +61,8 @@ test("filters by customer, result and since when; an empty log is said to be", a
   ]).toEqual([2, 2, 1]);
   const none = { code: 0, stdout: "There is no such run of a rule.\n", stderr: "" };
   expect(await logs(["--result", "error"])).toEqual(none);
-  expect(await logs(["--rule", "unknown", "--detail"])).toEqual(none);
+  const { code, stderr } = await logs(["--rule", "upsel", "--detail"]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining('Did you mean "upsell"?')]);
 });
 
 const leaf = { met: false, flipsAt: null };

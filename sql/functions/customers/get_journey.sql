@@ -49,6 +49,10 @@ begin
       detail = jsonb_build_object(
         'message', format('There is no journey "%s" for this customer.', left(get_journey.journey_id, 256)),
         'reason', 'The customer never started it, and it is not in the configuration that the customer was evaluated under.',
+        'unknown', json_build_object(
+          'name', get_journey.journey_id,
+          'known', svc.part_names(_environment.project_id, _environment.active_version, 'journey')
+        ),
         'fix', 'Check the id and the environment; the state of the customer lists the journeys that it started.'
       )::text;
   end if;

@@ -40,6 +40,10 @@ begin
       message = 'SEGMENT_NOT_FOUND',
       detail = jsonb_build_object(
         'message', format('There is no segment "%s" in this environment.', left(get_segment.segment_id, 256)),
+        'unknown', json_build_object(
+          'name', get_segment.segment_id,
+          'known', svc.part_names(_environment.project_id, _environment.active_version, 'segment')
+        ),
         'fix', 'Check the id and the environment; the overview lists the segments.'
       )::text;
   end if;

@@ -2,7 +2,8 @@
 -- the number of seconds for which there was no event (without events it counts from the customer's creation), those inactive the longest
 -- first. Filters that are null do not filter. A page reads at most 2,000 customers: where so many hold too few that the filters pass, it
 -- is short, even empty, and nextCursor goes on.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor; a state or a segment that
+-- nobody is in and the active version does not declare). Locks nothing.
 create or replace function svc_api.list_customers(
   token_hash bytea, organization_id text, project_slug text, environment_name text,
   lifecycle text, segment text, inactive_seconds double precision, set_aside boolean, row_limit integer, "cursor" text
@@ -119,6 +120,11 @@ begin
     execute concat('select ', _position, ' from (', _source, ' offset 1999 limit 1) as c')
     into _resume
     using _environment.environment_id, _after_id, list_customers.lifecycle, list_customers.segment, _inactive_since, _after_at;
+  end if;
+  if _items is null and list_customers.cursor is null and _resume is null then
+    perform
+      svc.require_part(_environment.project_id, _environment.active_version, f.kind, f.field, f.name)
+    from (values ('state', 'lifecycle', list_customers.lifecycle), ('segment', 'segment', list_customers.segment)) as f (kind, field, name);
   end if;
   return svc.partial_page(_list, _items, _positions, list_customers.row_limit, _resume);
 end;

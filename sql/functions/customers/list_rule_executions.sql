@@ -2,7 +2,8 @@
 -- or later. Filters that are null do not filter; detail adds the conditions and the action. A page reads at most 2,000 executions, those of
 -- former histories among them: where so many hold too few that count and that the filters pass, it is short, even empty, and nextCursor
 -- goes on.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor; a rule that never ran and
+-- that the active version does not declare). Locks nothing.
 create or replace function svc_api.list_rule_executions(
   token_hash bytea, organization_id text, project_slug text, environment_name text,
   customer_id text, rule_id text, result text, since timestamptz, detail boolean, row_limit integer, "cursor" text
@@ -126,6 +127,11 @@ begin
     using
       _environment.environment_id, list_rule_executions.customer_id, list_rule_executions.rule_id, list_rule_executions.result,
       list_rule_executions.since, _after_at, _after_seq, _generation;
+  end if;
+  if _items is null and list_rule_executions.cursor is null and _resume is null then
+    perform svc.require_part(
+      _environment.project_id, _environment.active_version, 'rule', 'rule', list_rule_executions.rule_id
+    );
   end if;
   return svc.partial_page('rule-executions', _items, _positions, list_rule_executions.row_limit, _resume);
 end;

@@ -147,7 +147,6 @@ describe("GET /projects/:project/customers", () => {
     expect(await ids("")).toEqual(["B/ä?", "b", "c"]);
     expect(await ids("lifecycle=active")).toEqual(["b"]);
     expect(await ids("segment=paying")).toEqual(["B/ä?", "b"]);
-    expect(await ids("segment=gone")).toEqual([]);
     expect(await ids("inactive=1d")).toEqual(["b"]);
     expect(await ids("lifecycle=new&segment=paying&inactive=1d")).toEqual([]);
     expect(await ids("lifecycle=active&segment=paying&inactive=1d")).toEqual(["b"]);
@@ -196,6 +195,22 @@ describe("GET /projects/:project/customers", () => {
     }
     expect(await pages("env=live&lifecycle=even", 200)).toHaveLength(3000);
     expect(await pages("env=live&segment=odd_ones&inactive=1d", 200)).toHaveLength(3001);
+  });
+
+  it("refuses the name of a state or segment that nobody is in and the model has not, with the nearest one", async () => {
+    const unknown = (field: string, value: string, fix: string) =>
+      refused(400, "VALIDATION_ERROR", { field, value, fix });
+    expect(await get("/customers?segment=payin")).toMatchObject(unknown("segment", "payin", 'Did you mean "paying"?'));
+    expect(await get("/customers?segment=gone&lifecycle=activ")).toMatchObject(
+      unknown("lifecycle", "activ", 'Did you mean "active"?'),
+    );
+    expect(await get("/customers?segment=gone")).toMatchObject(
+      unknown("segment", "gone", 'Use one of "paying", "chosen".'),
+    );
+    expect(await read("/customers?env=live&segment=gone"), "before the first version").toEqual({
+      data: [],
+      nextCursor: null,
+    });
   });
 
   it("refuses a cursor of the other order", async () => {

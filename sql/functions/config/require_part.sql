@@ -1,0 +1,33 @@
+-- Makes sure that the active version declares what a filter names, so that a misspelt name is no empty list. Called where nothing was
+-- found: customers may still be in what a former version declared. Names that are null are not asked for, nor is anything before the
+-- first version.
+-- Raises SV006 VALIDATION_ERROR with the names that there are. Locks nothing.
+create or replace function svc.require_part(project_id integer, active_version integer, kind text, field text, name text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  _names text[];
+begin
+  if require_part.name is null or require_part.active_version is null then
+    return;
+  end if;
+  _names := svc.part_names(require_part.project_id, require_part.active_version, require_part.kind);
+  if require_part.name <> all(_names) then
+    raise exception using
+      errcode = 'SV006',
+      message = 'VALIDATION_ERROR',
+      detail = jsonb_build_object(
+        'field', require_part.field,
+        'value', left(require_part.name, 256),
+        'reason', format('The active version has no %s of this name.', require_part.kind),
+        'unknown', json_build_object('name', require_part.name, 'known', _names)
+      )::text;
+  end if;
+end;
+$$;
+
+comment on function svc.require_part(integer, integer, text, text, text) is
+  'Raises VALIDATION_ERROR where the active version does not declare what a filter names.';
