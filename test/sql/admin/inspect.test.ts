@@ -4,6 +4,7 @@ import { call } from "../../../src/db/api/call.js";
 import { connect } from "../../../src/db/connect.js";
 import { newAccessToken, newApiKey } from "../../../src/http/request/credentials.js";
 import { createDatabase } from "../../support/database.js";
+import { createWebhook } from "../../webhooks/support/fixtures.js";
 
 const db = await createDatabase();
 const { sql } = db;
@@ -63,6 +64,42 @@ describe("svc_inspect", () => {
       version: "v3",
       customers_done: 0,
     });
+  });
+
+  it("shows trait updates, and whether they were evaluated, and every attempt of a delivery", async () => {
+    await sql`
+      with updates as (
+        insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at)
+        select environment_id, n, 'traits', json_build_object('n', n)::jsonb, '2026-03-01Z'
+        from svc.environments, generate_series(1, 2) as n
+        where name = 'live'
+        returning environment_id, customer_id, operation_seq
+      )
+      insert into svc.inbox (environment_id, customer_id, seq) select * from updates where operation_seq = 2`;
+    const updates = await reader`
+      select organization, project, environment, customer_id, traits, operation_seq, status
+      from svc_inspect.trait_updates order by operation_seq`;
+    const of = { organization: "acme", project: "app", environment: "live", customer_id: "traits" };
+    expect(updates.map((row) => ({ ...row }))).toEqual([
+      { ...of, traits: { n: 1 }, operation_seq: "1", status: "processed" },
+      { ...of, traits: { n: 2 }, operation_seq: "2", status: "pending" },
+    ]);
+    await sql`delete from svc.inbox`;
+
+    const [{ id }] = await sql<[{ id: number }]>`select environment_id as id from svc.environments where name = 'live'`;
+    const { webhookId } = await createWebhook(sql, id, "https://hooks.example.com/", ["*"]);
+    await sql`
+      insert into svc.delivery_attempts (environment_id, webhook_id, emission_seq, attempt, attempted_at, latency_ms, status_code, error)
+      values
+        (${id}, ${webhookId}, 65536, 1, '2026-03-01Z', 12, 503, null), (${id}, ${webhookId}, 65536, 2, '2026-03-02Z', 5000, null, 'timeout')`;
+    const attempts = await reader`
+      select organization, environment, webhook_id, url, attempt, latency_ms, status_code, error
+      from svc_inspect.delivery_attempts order by attempt`;
+    const to = { organization: "acme", environment: "live", webhook_id: webhookId, url: "https://hooks.example.com/" };
+    expect(attempts.map((row) => ({ ...row }))).toEqual([
+      { ...to, attempt: 1, latency_ms: 12, status_code: 503, error: null },
+      { ...to, attempt: 2, latency_ms: 5000, status_code: null, error: "timeout" },
+    ]);
   });
 
   it("shows customers, states and events by the names of project and environment", async () => {
