@@ -9,7 +9,7 @@ import { loweredDiagnostics, placesOf, problemDiagnostic } from "./diagnostics/t
 import { lint } from "./lint/lint.js";
 import { CONFIG, type Load, load, loadGuarded } from "./load/load.js";
 import { inOrder, merge, pathOf, type PlacedDiagnostic, subjectsOf, unique } from "./load/merge.js";
-import { Types } from "./check/types.js";
+import { TypeChecker } from "./check/checker.js";
 
 export type { Diagnostic } from "./diagnostics/diagnostic.js";
 
@@ -49,14 +49,23 @@ export async function compileProject(directory: string, options: CompileOptions 
   }
   // Sources are found by their real paths.
   const root = realpathSync(folder);
-  const types = options.types ? new Types(root, CONFIG) : undefined;
-  // Whatever waits for it fails.
+  const types = options.types ? new TypeChecker(root, CONFIG) : undefined;
+  const given = { ...options, timeLimitMs: options.timeLimitMs ?? TIME_LIMIT_MS };
+  return endingWith(types, options.signal, () => compile(root, types, given));
+}
+
+/** Does what needs the types, and ends their check after it; the signal ends it before, and what waits for it fails. */
+async function endingWith<T>(
+  types: TypeChecker | undefined,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
   const stop = (): void => void types?.end();
-  options.signal?.addEventListener("abort", stop, { once: true });
+  signal?.addEventListener("abort", stop, { once: true });
   try {
-    return await compile(root, types, { ...options, timeLimitMs: options.timeLimitMs ?? TIME_LIMIT_MS });
+    return await work();
   } finally {
-    options.signal?.removeEventListener("abort", stop);
+    signal?.removeEventListener("abort", stop);
     await types?.end();
   }
 }
@@ -73,20 +82,15 @@ export async function checkTypes(
 ): Promise<Diagnostic[]> {
   signal?.throwIfAborted();
   const root = realpathSync(directory);
-  const types = new Types(root, CONFIG, sealed);
-  const stop = (): void => void types.end();
-  signal?.addEventListener("abort", stop, { once: true });
-  try {
-    return await withSource(inOrder(unique(merge(await types.mistakes(), []))), root);
-  } finally {
-    signal?.removeEventListener("abort", stop);
-    await types.end();
-  }
+  const types = new TypeChecker(root, CONFIG, sealed);
+  return endingWith(types, signal, async () =>
+    withSource(inOrder(unique(merge(await types.mistakes(), []))), root),
+  );
 }
 
 async function compile(
   root: string,
-  types: Types | undefined,
+  types: TypeChecker | undefined,
   options: CompileOptions & { timeLimitMs: number },
 ): Promise<CompileResult> {
   // The validation takes long to load; meanwhile other processes bundle and run.
@@ -146,7 +150,7 @@ function isConsequence({ code, message }: Diagnostic): boolean {
 }
 
 /** Finds what the syntax tells of the places. */
-async function placed(found: readonly Diagnostic[], types: Types): Promise<PlacedDiagnostic[]> {
+async function placed(found: readonly Diagnostic[], types: TypeChecker): Promise<PlacedDiagnostic[]> {
   const requests = found.map(({ file = "", line = 0, column = 0, endLine, message }) => ({
     location: { file, line, column },
     // What has an end already is exact.

@@ -1,9 +1,8 @@
 import ts from "typescript";
 
-import { type Diagnostic, diagnostic, type Range } from "../diagnostics/diagnostic.js";
+import { type Diagnostic, diagnostic, type Range, rangeOf } from "../diagnostics/diagnostic.js";
 import { typeDiagnostic } from "./messages.js";
 import { authoredFiles, type Places } from "./program.js";
-import { rangeOf } from "./range.js";
 import { namesAt, statementLine, valueAt } from "./syntax.js";
 
 /** A mistake that the type checker found, with what tells whether the model's validation found the same one. */

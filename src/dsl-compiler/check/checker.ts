@@ -3,6 +3,8 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { build } from "esbuild";
 
+import { diagnostic } from "../diagnostics/diagnostic.js";
+import { SOURCES } from "../load/bundle.js";
 import type { TypeMistake } from "./check.js";
 import type { GuardedFile } from "./guards.js";
 import type { Places } from "./program.js";
@@ -18,78 +20,92 @@ export type Request =
 /** The thread of the last project that was checked. It knows TypeScript and the language already, which is most of the work for the next one. */
 let idle: Worker | undefined;
 
-/** The type checker did not come to an end. */
-export class CheckerTimedOut extends Error {}
+/** In milliseconds; much more than any model takes: types can be written that never end. */
+const TIME_LIMIT_MS = 60_000;
 
-/** The type checker of one project, in a thread of its own; it reads the author's files once, when it starts. */
+class CheckerTimedOut extends Error {}
+
+const TIMED_OUT: TypeMistake = {
+  diagnostic: diagnostic(
+    "error",
+    "TYPES_TIMED_OUT",
+    `the types were not checked within ${TIME_LIMIT_MS / 1000} seconds`,
+  ),
+  statement: 0,
+  names: [],
+};
+
+/**
+ * The type checker of one project, in a thread of its own; it reads the author's files once, and begins at once to look for mistakes. Where all
+ * that it was asked takes longer than the time limit it is ended, and knows nothing.
+ */
 export class TypeChecker {
-  readonly #worker: Worker;
-  readonly #timer: NodeJS.Timeout;
+  readonly #worker: Promise<Worker>;
+  readonly #mistakes: Promise<TypeMistake[]>;
   readonly #waiting: { resolve: (answer: unknown) => void; reject: (error: Error) => void }[] = [];
+  #timer: NodeJS.Timeout | undefined;
   #failure: Error | undefined;
   #ended = false;
 
-  private constructor(worker: Worker, places: Places, timeLimitMs: number) {
-    this.#worker = worker;
-    this.#timer = setTimeout(() => this.#fail(new CheckerTimedOut()), timeLimitMs);
-    worker.on("message", (answer) => this.#waiting.shift()?.resolve(answer));
-    worker.on("error", (error) => this.#fail(error));
-    worker.on("exit", () => this.#fail(new Error("the type checker ended")));
-    worker.postMessage({ kind: "open", places } satisfies Request);
-  }
-
-  /** Starts a thread, or takes the last one. It is ended by `end`, or when all that it was asked has taken longer than the time limit. */
-  static async start(places: Places, timeLimitMs: number): Promise<TypeChecker> {
-    const kept = idle;
-    idle = undefined;
-    const worker = kept ?? (await startWorker());
-    worker.ref();
-    return new TypeChecker(worker, places, timeLimitMs);
+  /** @param sealed whether no other file is read than that of the model */
+  constructor(directory: string, config: string, sealed = false) {
+    this.#worker = this.#open({ directory, config, sources: SOURCES, sealed });
+    this.#mistakes = this.#ask({ kind: "mistakes" }, [TIMED_OUT]);
+    // Whoever asks gets the failure; nobody may ask.
+    this.#mistakes.catch(() => undefined);
   }
 
   /** What is wrong with the author's files, by file and place. */
   mistakes(): Promise<TypeMistake[]> {
-    return this.#ask({ kind: "mistakes" });
+    return this.#mistakes;
   }
 
   /** The author's files, rewritten so that an exception does not end the load. */
   guard(): Promise<GuardedFile[]> {
-    return this.#ask({ kind: "guard" });
+    return this.#ask({ kind: "guard" }, []);
   }
 
   /** The exact places of problems, each undefined where the syntax tells nothing. */
   places(requests: PlaceRequest[]): Promise<(SourcePlace | undefined)[]> {
-    return this.#ask({ kind: "places", requests });
+    return this.#ask({ kind: "places", requests }, []);
   }
 
   async end(): Promise<void> {
+    const worker = await this.#worker;
     if (this.#ended) return;
     this.#ended = true;
     clearTimeout(this.#timer);
     const isDone = this.#failure === undefined && this.#waiting.length === 0;
-    if (isDone && idle === undefined) this.#keep();
-    else await this.#worker.terminate();
+    if (isDone && idle === undefined) keep(worker);
+    else await worker.terminate();
   }
 
-  /** For the next project of this process, if there is one: the thread keeps no process alive. */
-  #keep(): void {
-    const worker = this.#worker;
-    worker.removeAllListeners("message").removeAllListeners("error").removeAllListeners("exit");
-    const forget = () => {
-      if (idle === worker) idle = undefined;
-    };
-    worker.once("error", forget).once("exit", forget);
-    worker.postMessage({ kind: "close" } satisfies Request);
-    worker.unref();
-    idle = worker;
+  /** Takes the last thread, or starts one. */
+  async #open(places: Places): Promise<Worker> {
+    const kept = idle;
+    idle = undefined;
+    const worker = kept ?? (await startWorker());
+    worker.ref();
+    this.#timer = setTimeout(() => this.#fail(new CheckerTimedOut()), TIME_LIMIT_MS);
+    worker.on("message", (answer) => this.#waiting.shift()?.resolve(answer));
+    worker.on("error", (error) => this.#fail(error));
+    worker.on("exit", () => this.#fail(new Error("the type checker ended")));
+    worker.postMessage({ kind: "open", places } satisfies Request);
+    return worker;
   }
 
-  #ask<Answer>(request: Request): Promise<Answer> {
-    return new Promise<Answer>((resolve, reject) => {
-      if (this.#failure) reject(this.#failure);
-      this.#waiting.push({ resolve: (answer) => resolve(answer as Answer), reject });
-      this.#worker.postMessage(request);
-    });
+  async #ask<Answer>(request: Request, otherwise: Answer): Promise<Answer> {
+    const worker = await this.#worker;
+    try {
+      return await new Promise<Answer>((resolve, reject) => {
+        if (this.#failure) reject(this.#failure);
+        this.#waiting.push({ resolve: (answer) => resolve(answer as Answer), reject });
+        worker.postMessage(request);
+      });
+    } catch (error) {
+      if (error instanceof CheckerTimedOut) return otherwise;
+      throw error;
+    }
   }
 
   #fail(error: Error): void {
@@ -97,6 +113,18 @@ export class TypeChecker {
     for (const { reject } of this.#waiting.splice(0)) reject(this.#failure);
     void this.end();
   }
+}
+
+/** For the next project of this process, if there is one: the thread keeps no process alive. */
+function keep(worker: Worker): void {
+  worker.removeAllListeners("message").removeAllListeners("error").removeAllListeners("exit");
+  const forget = () => {
+    if (idle === worker) idle = undefined;
+  };
+  worker.once("error", forget).once("exit", forget);
+  worker.postMessage({ kind: "close" } satisfies Request);
+  worker.unref();
+  idle = worker;
 }
 
 async function startWorker(): Promise<Worker> {

@@ -5,14 +5,13 @@
  */
 import ts from "typescript";
 
-import type { Insertion } from "./range.js";
-
 /** A rewritten file. What is inserted stays within its line, and what is removed leaves blanks, so lines are as they were. */
 export interface GuardedFile {
   /** Absolute. */
   file: string;
   text: string;
-  insertions: Insertion[];
+  /** Before which places of the original, lines and columns from 1, so many characters were inserted. */
+  insertions: { line: number; column: number; length: number }[];
 }
 
 const OPEN = "__svcGuard(() => (";

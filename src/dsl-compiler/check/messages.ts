@@ -1,9 +1,8 @@
 import type ts from "typescript";
 import { nearest, quote } from "../../model/snapshot/problem.js";
-import { type Diagnostic, diagnostic } from "../diagnostics/diagnostic.js";
+import { type Diagnostic, diagnostic, rangeOf } from "../diagnostics/diagnostic.js";
 import { fixFor } from "../diagnostics/fixes.js";
 import { EXPECTED_VALUES } from "../diagnostics/shape-fixes.js";
-import { rangeOf } from "./range.js";
 import { choicesOf, cut, inWords, isFunction, nameOf } from "./words.js";
 
 /** What to do where a value of one type stands where one of another is expected. */

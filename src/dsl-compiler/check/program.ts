@@ -9,22 +9,8 @@ import ts from "typescript";
  */
 
 const GLOBALS = [
-  "Buffer",
-  "TextDecoder",
-  "TextEncoder",
-  "URL",
-  "URLSearchParams",
-  "clearInterval",
-  "clearTimeout",
-  "console",
-  "crypto",
-  "fetch",
-  "performance",
-  "process",
-  "queueMicrotask",
-  "setInterval",
-  "setTimeout",
-  "structuredClone",
+  ..."Buffer TextDecoder TextEncoder URL URLSearchParams clearInterval clearTimeout console".split(" "),
+  ..."crypto fetch performance process queueMicrotask setInterval setTimeout structuredClone".split(" "),
 ];
 
 /** The text of a declaration file. */

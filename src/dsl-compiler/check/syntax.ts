@@ -1,7 +1,6 @@
 /** What the syntax tells of a place: which call stands there, which names it is about, and which argument a path in the model leads to. */
 import ts from "typescript";
-import type { Location, Range } from "../diagnostics/diagnostic.js";
-import { rangeOf } from "./range.js";
+import { type Location, type Range, rangeOf } from "../diagnostics/diagnostic.js";
 
 /** One step of a path: `.member`, `["a member"]` or `[3]`. */
 const STEP = /([A-Za-z_$][A-Za-z0-9_$]*)|\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]/g;

@@ -1,27 +1,17 @@
 /** The thread of the type checker: TypeScript takes its time, during which the model is bundled and run. It serves one project after the other. */
 import { parentPort } from "node:worker_threads";
-import type ts from "typescript";
 
+import { relative } from "../diagnostics/diagnostic.js";
 import { findMistakes } from "./check.js";
 import type { Request } from "./checker.js";
 import { guard } from "./guards.js";
-import type { Places } from "./program.js";
-import { authoredFiles, createProgram } from "./program.js";
-import { relative } from "./range.js";
+import { authoredFiles, createProgram, type Places } from "./program.js";
 import { placeOf } from "./syntax.js";
 
 /** The author's files, as they were when the project was opened. */
-interface Project {
-  places: Places;
-  program: ts.Program;
-  types: ts.TypeChecker;
-  files: ts.SourceFile[];
-  byName: Map<string, ts.SourceFile>;
-}
+let project: ReturnType<typeof open> | undefined;
 
-let project: Project | undefined;
-
-function open(places: Places): Project {
+function open(places: Places) {
   const program = createProgram(places);
   // Making it links each node to its parent, also in files that cannot be checked.
   const types = program.getTypeChecker();
@@ -32,7 +22,7 @@ function open(places: Places): Project {
 
 function answer(
   request: Exclude<Request, { kind: "open" | "close" }>,
-  { places, program, types, files, byName }: Project,
+  { places, program, types, files, byName }: ReturnType<typeof open>,
 ) {
   switch (request.kind) {
     case "mistakes":

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
+import type ts from "typescript";
 import { fixFor } from "./fixes.js";
 
 /** Something to tell the author. Errors block; warnings do not, unless they are asked to. */
@@ -30,6 +31,24 @@ export type Location = Required<Pick<Diagnostic, "file" | "line" | "column">>;
 
 /** A place with its end. */
 export type Range = Location & Required<Pick<Diagnostic, "endLine" | "endColumn">>;
+
+/** The place of a part of a file, for people: lines and columns from 1, the file relative to the author's folder. */
+export function rangeOf(file: ts.SourceFile, start: number, end: number, directory: string): Range {
+  const from = file.getLineAndCharacterOfPosition(start);
+  const to = file.getLineAndCharacterOfPosition(Math.max(start, end));
+  return {
+    file: relative(directory, file.fileName),
+    line: from.line + 1,
+    column: from.character + 1,
+    endLine: to.line + 1,
+    endColumn: to.character + 1,
+  };
+}
+
+/** A path relative to the author's folder, with forward slashes. */
+export function relative(directory: string, file: string): string {
+  return path.relative(directory, file).split(path.sep).join("/");
+}
 
 /** Makes a diagnostic, with its place where that is known and its fix where there is one. */
 export function diagnostic(

@@ -1,7 +1,7 @@
 /** What a run of the author's modules tells, as diagnostics. */
 import type { Problem } from "../../model/snapshot/problem.js";
 import { type Diagnostic, diagnostic, type Location } from "./diagnostic.js";
-import type { Locate } from "../load/locate.js";
+import type { Locate } from "../load/bundle.js";
 import type { Lowered } from "../load/lower.js";
 import type { RunOutcome } from "../load/run.js";
 import type { Thrown } from "../load/runner.js";

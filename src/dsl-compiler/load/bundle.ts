@@ -1,10 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import { readFile } from "node:fs/promises";
+import { SourceMap, type SourceMapPayload } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Message, type Location as MessageLocation, type Metafile, type Plugin } from "esbuild";
 
-import { type Diagnostic, diagnostic, type Location, type Range } from "../diagnostics/diagnostic.js";
+import type { GuardedFile } from "../check/guards.js";
+import { type Diagnostic, diagnostic, type Location, type Range, relative } from "../diagnostics/diagnostic.js";
 import { fixFor } from "../diagnostics/fixes.js";
 
 /** The author's modules, the language and the runner as one module, which needs nothing but Node.js. */
@@ -28,7 +30,7 @@ const root = path.resolve(path.dirname(here), "../../..");
 export const SOURCES = path.join(root, "src");
 
 /** Whether a file is the author's. The source maps of what was built name the sources, so both places count wherever the compiler runs. */
-export function isAuthored(file: string): boolean {
+function isAuthored(file: string): boolean {
   const own = [SOURCES, path.join(root, "dist")].some((folder) => file.startsWith(folder + path.sep));
   return !own && !file.includes(`${path.sep}node_modules${path.sep}`);
 }
@@ -138,4 +140,31 @@ function codeOf(id: string, text: string): string {
   if (text.startsWith("Could not resolve")) return "MODULE_NOT_FOUND";
   if (text.startsWith("No matching export")) return "NO_SUCH_EXPORT";
   return id.startsWith("error:") ? "SYNTAX_ERROR" : "SUSPICIOUS_SOURCE";
+}
+
+/** Finds the author's place in a stack of the bundle: the first frame that is neither the language's nor the compiler's. */
+export type Locate = (stack: string | undefined) => Location | undefined;
+
+// The bundle is given to Node.js as text, so its frames have no file: "at file:///project/[eval1]:12:34".
+const FRAME = /\[eval\d*\]:(\d+):(\d+)/g;
+
+/** @param map the source map of the bundle @param guarded the files that were rewritten before they were bundled */
+export function locator(directory: string, map: string, guarded: readonly GuardedFile[] = []): Locate {
+  const sourceMap = new SourceMap(JSON.parse(map) as SourceMapPayload);
+  return (stack) => {
+    for (const [, line, column] of (stack ?? "").matchAll(FRAME)) {
+      const entry = sourceMap.findEntry(Number(line) - 1, Number(column) - 1);
+      if (!("originalSource" in entry)) continue;
+      const file = path.resolve(directory, entry.originalSource);
+      if (!isAuthored(file) || !entry.originalSource.match(/\.[cm]?[jt]sx?$/)) continue;
+      const { insertions = [] } = guarded.find((rewritten) => rewritten.file === file) ?? {};
+      const place = { file: relative(directory, file), line: entry.originalLine + 1, column: entry.originalColumn + 1 };
+      for (const inserted of insertions) {
+        if (inserted.line === place.line && inserted.column + inserted.length <= place.column)
+          place.column -= inserted.length;
+      }
+      return place;
+    }
+    return undefined;
+  };
 }

@@ -1,11 +1,10 @@
-import { bundleProject } from "./bundle.js";
+import { bundleProject, type Locate, locator } from "./bundle.js";
 import type { Diagnostic } from "../diagnostics/diagnostic.js";
 import { endDiagnostic, thrownDiagnostic } from "../diagnostics/to-diagnostics.js";
-import { type Locate, locator } from "./locate.js";
 import type { Lowered } from "./lower.js";
 import { runBundle } from "./run.js";
 import type { GuardedFile } from "../check/guards.js";
-import type { Types } from "../check/types.js";
+import type { TypeChecker } from "../check/checker.js";
 
 /** The module that exports the model. */
 export const CONFIG = "svc.config.ts";
@@ -57,7 +56,7 @@ export async function load(root: string, options: LoadOptions, guarded: readonly
  * Loads sources that failed once more, so that an exception does not end the load: it hides every mistake behind it. What the first load
  * found is kept where this one is of no help.
  */
-export async function loadGuarded(root: string, types: Types, first: Load, options: LoadOptions): Promise<Load> {
+export async function loadGuarded(root: string, types: TypeChecker, first: Load, options: LoadOptions): Promise<Load> {
   const guarded = await types.guard();
   // What the modules print was passed on by the first load, unless that did not get so far.
   const quiet = first.locate ? { ...options, onOutput: () => undefined } : options;
