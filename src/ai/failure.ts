@@ -62,7 +62,6 @@ function rateLimited(retryAfter: number | null, cause: unknown): LanguageModelEr
   return new LanguageModelError("rateLimited", `It takes no more requests ${until}.`, retryAfter, cause);
 }
 
-/** A failure of ours that came back wrapped. */
 function ofOurs(error: unknown): LanguageModelError | null {
   for (let one = error; one instanceof Error; one = one.cause) if (one instanceof LanguageModelError) return one;
   return null;

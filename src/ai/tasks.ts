@@ -10,7 +10,6 @@ export const TASKS = [
 
 export type Task = (typeof TASKS)[number];
 
-/** What every answer keeps to. */
 const ALWAYS = `You help teams who run a customer-success event service on PostgreSQL. Backends send it product events and customer traits; \
 a model, written in TypeScript, derives lifecycle, journeys, segments, health, rules and signals from them.
 
@@ -21,7 +20,6 @@ Say only what follows from the facts, and name the fact. Where they do not tell,
 "(withheld)" stand for values that were left out, names such as customer_1a2b3c4d5e6f for identifiers; repeat such names as they are, and never guess what stands behind them. \
 Times are UTC. Write plain Markdown, in short paragraphs and lists, the most important first, without a greeting, in at most 400 words.`;
 
-/** What to do with the facts of each command. */
 const OF: Readonly<Record<Task, string>> = {
   "model-success": `Write a better draft of the model than \`baseline\`, from \`answers\`: what the product is, and which events matter. Keep to the \
 language as \`baseline\` uses it: the same imports from "svc", the same functions, and no others; \`import\`, \`const\` and \`export default\` only, no functions of your \

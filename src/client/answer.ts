@@ -5,7 +5,6 @@ import { isTemporary, retryAfterMs } from "./retry.js";
 export interface Answer {
   status: number;
   text: string;
-  /** The header of that name. */
   retryAfter: string | null;
 }
 

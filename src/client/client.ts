@@ -9,14 +9,12 @@ import type { AnySchema, BatchResult, EventName, Identify, Operation, Schema, Se
 export interface Stats {
   /** Queued or under way; without those of `batch()`. */
   waiting: number;
-  /** The bytes of those. */
   waitingBytes: number;
   accepted: number;
   /** By the service: each was told to `onError`, or is in the rejection of its `batch()`. */
   refused: number;
   /** Not queued, because there was no room or the client was closed. */
   dropped: number;
-  /** Requests that were sent again. */
   retries: number;
 }
 
@@ -66,7 +64,6 @@ export class Client<S extends Schema = AnySchema> {
     });
   }
 
-  /** What the client has done so far, and what waits. */
   get stats(): Stats {
     return { ...this.#stats };
   }

@@ -48,7 +48,6 @@ export class ClientError extends Error {
     this.operation = details.operation ?? null;
   }
 
-  /** The same, of that operation. */
   about(operation: SentOperation): ClientError {
     const { code, message, status, field, fix, requestId, diagnostics } = this;
     return new ClientError(code, message, { status, field, fix, requestId, diagnostics, operation });
@@ -60,7 +59,6 @@ export class BatchRefusedError extends ClientError {
   override readonly name = "BatchRefusedError";
 
   constructor(
-    /** How many were accepted. */
     readonly accepted: number,
     /** One for each operation that was refused, with its place in the array that was given. */
     readonly refused: readonly { index: number; error: ClientError }[],

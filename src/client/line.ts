@@ -77,7 +77,6 @@ export class Line {
     this.#bytes += entry.bytes;
   }
 
-  /** Whether there is enough for a whole batch. */
   fills({ operations, bytes }: BatchLimits): boolean {
     return this.#entries.length >= operations || this.#bytes >= bytes;
   }
@@ -96,13 +95,11 @@ export class Line {
     return taken;
   }
 
-  /** Puts back what was taken last. */
   putBack(entries: readonly Waiting[]): void {
     this.#entries = [...entries, ...this.#entries];
     for (const entry of entries) this.#bytes += entry.bytes;
   }
 
-  /** Takes out what is chosen, wherever it stands. */
   remove(isChosen: (entry: Waiting) => boolean): void {
     this.#entries = this.#entries.filter((entry) => !isChosen(entry));
     this.#bytes = this.#entries.reduce((sum, entry) => sum + entry.bytes, 0);

@@ -50,11 +50,9 @@ interface SenderOptions {
   url: string;
   apiKey: string;
   limits: BatchLimits;
-  /** How long operations gather before they go. */
   intervalMs: number;
   timeoutMs: number;
   backoff: Backoff;
-  /** A batch is tried again. */
   onRetry: (error: ClientError, tries: number, waitMs: number) => void;
   /** An operation was answered; with the error where it was refused. */
   onAnswered: (entry: Waiting, error: ClientError | null) => void;
@@ -88,7 +86,6 @@ export class Sender {
     this.#limits = options.limits;
   }
 
-  /** The first that is not answered yet. */
   get first(): Waiting | undefined {
     return this.#underWay[0] ?? this.line.first;
   }

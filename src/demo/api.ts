@@ -15,7 +15,6 @@ export interface ProjectOverview {
   lifecycle: { state: string; customers: number; everEntered: number }[];
   segments: { segment: string; members: number }[];
   webhooks: { delivered: number; pending: number; failed: number };
-  /** By type. */
   emissions: Record<string, number>;
 }
 
@@ -60,7 +59,6 @@ export interface ApiOptions {
   url: string;
   accessToken: string;
   organizationId: string;
-  /** Ends all waiting. */
   signal: AbortSignal;
 }
 
@@ -164,7 +162,6 @@ export function documentOf(method: string, address: string, { status, text }: Ap
   throw new DemoFailure(`${method} ${address} failed: ${status === null ? "" : `${status} `}${text.slice(0, 500)}`);
 }
 
-/** The address of what a project has in its environment `test`. */
 function inTest(project: string, ...parts: string[]): string {
   return `/projects/${[project, ...parts].map(encodeURIComponent).join("/")}?env=test`;
 }

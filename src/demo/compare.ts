@@ -10,7 +10,6 @@ import { sendAll } from "./send.js";
 import { CLI_PROGRAM, readyUrl } from "./service/service.js";
 
 export interface CompareOptions {
-  /** The model's folder. */
   model: string;
   input: Input;
   /** The state document of a customer as the service shows it. */
@@ -77,7 +76,6 @@ function firstNumber(document: string): number {
   return parseInt(document.match(EVENT_ID)?.[0].slice("evt_".length) ?? "0", 16);
 }
 
-/** Events counted from a number on. */
 function renumbered(document: string, from: number): string {
   return document.replaceAll(EVENT_ID, (_, hex: string) => `evt_${parseInt(hex, 16) - from}`);
 }

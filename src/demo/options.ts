@@ -1,4 +1,3 @@
-/** The demo's command line. */
 import yargs, { type Arguments, type Argv } from "yargs";
 import { DemoFailure } from "./failure.js";
 import { EXAMPLE_MODEL } from "./service/service.js";

@@ -21,7 +21,6 @@ export async function runProgram(name: string, run: (stop: AbortSignal) => Promi
   }
 }
 
-/** Prints why the program ended, and returns the exit code. */
 function report(name: string, error: unknown): number {
   if (error instanceof Stopped) {
     process.stdout.write("\nstopped; everything is ended and removed\n");

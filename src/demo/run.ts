@@ -70,7 +70,6 @@ interface Stage {
   receiver: Receiver;
   service: Service;
   output: NodeJS.WriteStream;
-  /** Ends everything that is under way. */
   signal: AbortSignal;
 }
 
@@ -158,12 +157,10 @@ interface KeepOptions {
   apiKey: string;
   /** The model's folder: it names the project, so the commands are run for it. */
   directory: string;
-  /** A customer to look at. */
   customerId: string | null;
   databaseUrl: string;
 }
 
-/** Lines to copy into another terminal. */
 function lookAround({ api, apiKey, directory, customerId, databaseUrl }: KeepOptions): string {
   const svc = `node ${quote(relative(CLI_PROGRAM))}`;
   const target = `--directory ${quote(relative(directory))} --env test`;
@@ -184,7 +181,6 @@ function lookAround({ api, apiKey, directory, customerId, databaseUrl }: KeepOpt
   ].join("\n");
 }
 
-/** Relative where that is shorter to read. */
 function relative(file: string): string {
   const short = path.relative(process.cwd(), file);
   return short === "" ? "." : short.startsWith("..") ? file : short;

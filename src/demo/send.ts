@@ -3,21 +3,18 @@ import { type ClientError, createClient, type SentOperation } from "../client/in
 import { DemoFailure } from "./failure.js";
 
 export interface SendOptions {
-  /** The service's address, without a path. */
   url: string;
   apiKey: string;
   /** How many clients send at once; 4 unless given. */
   senders?: number;
   /** Ends the sending; the promise is rejected with the signal's reason. */
   signal?: AbortSignal;
-  /** Told how many operations were accepted so far. */
   onProgress?: (operations: number) => void;
 }
 
 export interface Sent {
   /** The track operations. */
   events: number;
-  /** Requests that were sent again. */
   retries: number;
 }
 

@@ -11,7 +11,6 @@ interface SettleOptions {
   pollMs?: number;
   /** Gives up when no figure has changed for this long. */
   stallMs?: number;
-  /** Ends the waiting; the promise is rejected. */
   signal?: AbortSignal;
 }
 

@@ -149,7 +149,6 @@ function isConsequence({ code, message }: Diagnostic): boolean {
   );
 }
 
-/** Finds what the syntax tells of the places. */
 async function placed(found: readonly Diagnostic[], types: TypeChecker): Promise<PlacedDiagnostic[]> {
   const requests = found.map(({ file = "", line = 0, column = 0, endLine, message }) => ({
     location: { file, line, column },

@@ -120,12 +120,10 @@ export class LocalEngine {
     };
   }
 
-  /** Evaluates all that is due at the present instant. */
   advance(): CustomerChange[] {
     return this.#population.advance(this.clock.now());
   }
 
-  /** Ids of all customers, in order. */
   get customerIds(): string[] {
     return this.#population.customerIds;
   }
@@ -169,7 +167,6 @@ export class LocalEngine {
     this.#population = population;
   }
 
-  /** Forgets all customers and keys. */
   reset(): void {
     this.#population = new Population(this.#model, this.#options);
     this.#keys = new IdempotencyKeys();

@@ -2,7 +2,6 @@ import { canonicalJson } from "../model/snapshot/canonical.js";
 import { parseTimestamp } from "../ingestion/timestamp.js";
 import type { TrackRequest } from "../ingestion/shape.js";
 
-/** What a key stands for. */
 interface Entry {
   payload: string;
   eventId: string;

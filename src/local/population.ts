@@ -41,7 +41,6 @@ export class Population {
   readonly #customers = new Map<string, LocalCustomer>();
   readonly #timelines = new Map<string, TimelineEntry[]>();
   #emissions = 0;
-  /** When the last late event was accepted. */
   #lastLateAt = -Infinity;
 
   constructor(
@@ -49,7 +48,6 @@ export class Population {
     private readonly options: PopulationOptions,
   ) {}
 
-  /** Ids in order. */
   get customerIds(): string[] {
     return [...this.#customers.keys()].sort();
   }

@@ -25,7 +25,6 @@ export interface LocalServerOptions {
   /** 0: any free one. */
   port: number;
   observe: Observe;
-  /** Told of what happened to customers by time alone. */
   timersFired: (changes: readonly CustomerChange[]) => void;
 }
 

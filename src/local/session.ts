@@ -14,7 +14,6 @@ export interface Reload {
   /** Whether the model is another one; where it is not, nothing was evaluated again. */
   changed: boolean;
   customers: number;
-  /** Customers by lifecycle state, before and after. */
   before: ReadonlyMap<string, number>;
   after: ReadonlyMap<string, number>;
   /** How long it took, in milliseconds. */
@@ -29,9 +28,7 @@ export interface SessionObserver {
   reloaded(reload: Reload): void;
   /** The sources do not compile. `serving`: the last good model is kept; otherwise nothing is served until they do. */
   broken(diagnostics: readonly Diagnostic[], serving: boolean): void;
-  /** What the slow check of types found in sources that compile. */
   typesChecked(diagnostics: readonly Diagnostic[]): void;
-  /** What the author's modules printed. */
   output(text: string): void;
   /** Changes cannot be seen. */
   watchFailed(error: Error): void;

@@ -2,7 +2,6 @@ import { watch, type FSWatcher } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
 
-/** What a model can be made of. */
 const SOURCE = /\.([cm]?[jt]sx?|json)$/;
 /** Editors write a file in several steps, and more than one file at once. */
 const QUIET_MS = 50;

@@ -22,7 +22,6 @@ export type Query = Readonly<Record<string, string | number | undefined>>;
 /** An address that begins with a slash, or the parts of one in the project: what lies there is asked for in the environment that is set. */
 export type ApiPath = string | readonly string[];
 
-/** The names of members. */
 type Members<T> = readonly (keyof T & string)[];
 
 interface Sent {
@@ -40,7 +39,6 @@ interface Request extends Omit<Sent, "query"> {
 }
 
 export interface StreamOptions {
-  /** The media type that is expected. */
   type: string;
   headers?: Record<string, string>;
   signal?: AbortSignal;

@@ -64,7 +64,6 @@ export function unexpected(base: string, status: number, what: string): UserErro
   );
 }
 
-/** What remains of an answer that was not as expected. */
 class AnswerStatus {
   constructor(readonly status: number) {}
 }
@@ -117,7 +116,6 @@ const FIXES: Readonly<Record<string, string | ((as: Credentials | undefined) => 
   SERVICE_UNAVAILABLE: "try again in a moment",
 };
 
-/** What to correct where the organization is none of the user's. */
 function wrongOrganization(as: Credentials | undefined): string {
   const listed = "`svc whoami` names yours";
   switch (as?.organizationFrom) {

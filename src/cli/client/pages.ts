@@ -45,7 +45,6 @@ export interface ListQuery extends Query {
   cursor?: string | undefined;
 }
 
-/** Members that an answer has beside those of a page. */
 type Members<More> = readonly (keyof More & string)[];
 
 interface Reading<More> {

@@ -30,7 +30,6 @@ export class SessionStore {
     this.#directory = directory;
   }
 
-  /** The file's path. */
   get file(): string {
     return path.join(this.#home, "session.json");
   }
@@ -76,7 +75,6 @@ export class SessionStore {
     await this.#store({ ...this.#replaceableEntries(), [apiUrl]: session });
   }
 
-  /** Forgets the session for this service. */
   async remove(apiUrl: string): Promise<void> {
     await this.#store({ ...this.#replaceableEntries(), [apiUrl]: undefined });
   }

@@ -53,7 +53,6 @@ export interface SignedIn extends Session {
 export interface SignInOptions {
   /** The slug or id of the one to work in; asked for where it is missing and there are several. */
   organization: string | undefined;
-  /** Whether to open a browser where there is one. */
   browser: boolean;
 }
 
@@ -180,7 +179,6 @@ export function isTransient(error: unknown): boolean {
   return error instanceof UserError && error.code === ("SERVICE_UNREACHABLE" satisfies LocalCode);
 }
 
-/** What ends a sign-in, with what to do about it. */
 function refuse(error: unknown): never {
   if (!(error instanceof OAuthRefusal)) throw error;
   switch (error.error) {

@@ -51,7 +51,6 @@ async function whoami(api: Api, organizationFrom: keyof typeof CORRECTIONS): Pro
   return [who.value.data, organizations.value];
 }
 
-/** Where the organization is a wrong one, names the right ones. */
 function withNames(error: unknown, mine: PromiseSettledResult<Organization[]>, correction: string): unknown {
   if (!(error instanceof UserError) || error.code !== "ORGANIZATION_NOT_FOUND" || mine.status === "rejected")
     return error;

@@ -8,12 +8,10 @@ import { optionName, readValues } from "./values.js";
 import { candidates, commands, nouns } from "./registry.js";
 import { nearest } from "../../model/snapshot/problem.js";
 
-/** The heading of the options that every command takes. */
 const SHARED = "Shared options:";
 
 export type Parsed =
   | { kind: "run"; command: AnyCommand; values: Readonly<Record<string, unknown>> }
-  /** Help or the version was asked for. */
   | { kind: "print"; text: string }
   /** A command line that stops before it names a command; `text` is the help for how it could go on. */
   | { kind: "incomplete"; text: string };
@@ -21,7 +19,6 @@ export type Parsed =
 export interface ParseOptions {
   /** The width of help texts, in columns. */
   width: number;
-  /** The version that `--version` prints. */
   version: string;
 }
 
@@ -126,7 +123,6 @@ function describe(loaded: Loaded, found: Found, { width, version }: ParseOptions
   );
 }
 
-/** The commands of two words that begin with this one. */
 function verbsOf(word: string): ListedCommand[] {
   return commands.filter(({ path }) => path.startsWith(`${word} `));
 }
@@ -187,7 +183,6 @@ function yargsOption(option: Option) {
   };
 }
 
-/** The help text at a place that is not a command. */
 async function help(words: readonly string[], options: ParseOptions): Promise<string> {
   let text = "";
   await describe(new Map(), {}, options).parseAsync([...words, "--help"], {}, (_error, _arguments, output) => {
@@ -241,7 +236,6 @@ function refuseUnknown(raw: RawArguments, options: Options, positionals: readonl
   );
 }
 
-/** yargs' complaints in our words. */
 function explain(error: unknown, found: Found, command: AnyCommand | undefined): unknown {
   if (!(error instanceof Error) || error.name !== "YError") return error;
   const { message } = error;

@@ -141,7 +141,6 @@ export interface ListedCommand {
   path: string;
   /** Its positional arguments as help texts show them: `<customerId>`, `[from] [to]`; empty where there are none. */
   args: string;
-  /** What it does, in one line. */
   describe: string;
   load: () => Promise<AnyCommand>;
 }

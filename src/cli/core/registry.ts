@@ -76,7 +76,6 @@ const USAGES = {
     "Replace the signing secret and print the new one, once; the old one signs too for a while",
 } as const;
 
-/** Where each of them is. */
 const LOADERS: Readonly<Record<keyof typeof USAGES, () => Promise<{ default: AnyCommand }>>> = {
   whoami: () => import("../commands/whoami.js"),
   init: () => import("../commands/init/init.js"),

@@ -41,7 +41,6 @@ export interface Credentials {
 
 /** Where to, in whose name, and on what a command works. Each setting is looked up when it is asked for: what a command does not need cannot fail it. */
 export class Settings {
-  /** Where sessions are kept. */
   readonly sessions: SessionStore;
   readonly #io: Io;
   readonly #said: Overrides;
@@ -58,7 +57,6 @@ export class Settings {
     return path.resolve(this.#io.cwd, this.#said.directory ?? ".");
   }
 
-  /** The absolute path of the project's folder. */
   get directory(): string {
     const directory = this.location;
     if (!existsSync(directory)) throw invalid(`there is no directory ${directory}`, "correct --directory");
@@ -82,7 +80,6 @@ export class Settings {
     return (this.#said.environment as Environment | undefined) ?? this.#config.defaultEnvironment ?? "test";
   }
 
-  /** The slug of the project. */
   get project(): string {
     const { project: said } = this.#said;
     const mistake = said === undefined ? undefined : slugMistake(said);
@@ -157,7 +154,6 @@ export class Settings {
     return session;
   }
 
-  /** The ingestion key for the environment. */
   get apiKey(): string {
     const environment = this.environment;
     const name = `SVC_API_KEY_${environment.toUpperCase()}`;

@@ -16,11 +16,9 @@ const PIPED_WORD_LENGTH_MAX = 1_000;
 export interface ConfirmationOptions {
   /** What is to be confirmed, such as `deploying to live`. */
   action: string;
-  /** Whether `--yes` was given. */
   yes: boolean;
   /** A word that has to be typed or piped even so. */
   word?: string;
-  /** Whether `--yes` does instead of the word. */
   yesSuffices?: true;
 }
 
@@ -145,7 +143,6 @@ function required(message: string, fix: string): UserError {
 export interface Change<T> extends Omit<ConfirmationOptions, "yesSuffices"> {
   /** Looks at something that is to be told even so. */
   before?: () => Promise<void>;
-  /** What is asked, about what is changed there. */
   question: (place: string) => string | Promise<string>;
   /** The command that shows whether it was carried out. */
   seen: string;

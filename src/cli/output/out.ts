@@ -28,7 +28,6 @@ export interface Io {
 
 export type OutputStyle = ReturnType<typeof picocolors.createColors>;
 
-/** How output is to look. */
 interface OutOptions {
   json: boolean;
   noColor: boolean;
@@ -83,12 +82,10 @@ export class Out {
     return new Out(this.#io, { json: false, noColor: true, isFile: true });
   }
 
-  /** An instant in the local zone. */
   at(iso: string): string {
     return localTime(iso, this.#timeZone);
   }
 
-  /** How far an instant lies from now. */
   ago(iso: string): string {
     return distance(iso, this.now);
   }
@@ -103,7 +100,6 @@ export class Out {
     this.#io.stdout.write(text);
   }
 
-  /** Writes to standard output. */
   print(text: string): void {
     this.#io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
   }

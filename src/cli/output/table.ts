@@ -103,10 +103,8 @@ function fit<Row>(columns: readonly Column<Row>[], widths: readonly number[], to
 }
 
 export interface PageView<Row> {
-  /** What to say instead of an empty table. */
   none: string;
   columns: readonly Column<Row>[];
-  /** Lines above the table. */
   heading?: string;
 }
 

@@ -114,7 +114,6 @@ export async function refuseExisting(file: string): Promise<void> {
   if (isThere) throw exists(file);
 }
 
-/** Does what writes a file, and says where that fails. */
 async function writing(file: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();

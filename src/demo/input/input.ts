@@ -4,9 +4,7 @@ import { type HistoryOptions, simulateHistory } from "../simulate/history.js";
 /** What a run sends, known before it is sent. */
 export interface Input {
   title: string;
-  /** Track and identify operations. */
   operations: number;
-  /** Track operations. */
   events: number;
   /** Track operations with different idempotency keys: as many events as the service will hold. */
   distinctEvents: number;

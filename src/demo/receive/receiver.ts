@@ -50,7 +50,6 @@ export class Receiver {
     });
   }
 
-  /** Listens on a free port of the loopback interface. */
   static async start(): Promise<Receiver> {
     const receiver = new Receiver();
     await once(receiver.#server.listen(0, "127.0.0.1"), "listening");

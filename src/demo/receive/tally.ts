@@ -43,7 +43,6 @@ export class Tally {
     this.invalid.set(reason, (this.invalid.get(reason) ?? 0) + 1);
   }
 
-  /** Of the emissions that came. */
   get ids(): ReadonlySet<string> {
     return this.#seen;
   }
@@ -52,7 +51,6 @@ export class Tally {
     return this.#seen.size;
   }
 
-  /** In alphabetical order of the types. */
   counts(): { type: string; events: number }[] {
     return [...this.#byType]
       .map(([type, events]) => ({ type, events }))

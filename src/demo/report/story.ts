@@ -42,7 +42,6 @@ export function tellStory(style: ReportStyle, customer: CustomerDocument, timeli
   return `${lines.map((line) => shorten(line, 110)).join("\n")}\n\n`;
 }
 
-/** Joins parts with commas into lines of at most `width` characters. */
 function wrap(parts: readonly string[], width: number): string[] {
   const lines: string[] = [];
   for (const part of parts) {

@@ -29,7 +29,6 @@ export async function databaseUrl(dataDir: string): Promise<string> {
 
 export interface ServiceOptions {
   dataDir: string;
-  /** Takes the service's log. */
   logFile: string;
   /** Told once the service answers again, with how it had ended. */
   onRestart: (how: string) => void;

@@ -42,7 +42,6 @@ export function simulateHistory(options: HistoryOptions): SimulatedOperation[] {
   return all.map(({ operation }) => operation);
 }
 
-/** Plays one customer's life into the log. */
 function live(life: Life, accountRandom: Random): void {
   const { profile, random, calendar } = life;
   const signedUpAt = calendar.instant(profile.signUpDay, calendar.workingMinute(random));

@@ -10,7 +10,6 @@ export interface TypeMistake {
   diagnostic: Diagnostic;
   /** The line at which the statement of the module begins. */
   statement: number;
-  /** The names that it is about. */
   names: string[];
   /** Where the name of a member is marked: the place of its value. */
   value?: Range | undefined;

@@ -80,7 +80,6 @@ export class TypeChecker {
     else await worker.terminate();
   }
 
-  /** Takes the last thread, or starts one. */
   async #open(places: Places): Promise<Worker> {
     const kept = idle;
     idle = undefined;

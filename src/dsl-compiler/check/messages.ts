@@ -165,7 +165,6 @@ function sayMissing(text: string): Said {
   return { message: `${quoted(text, 0)} is missing`, fix: `add ${quoted(text, 0)}` };
 }
 
-/** What the type checker proposes, as what to do. */
 function suggested(text: string): string | undefined {
   const [, word] = /Did you mean (?:to write |the static member |to use )?'([^']+)'/.exec(text) ?? [];
   return word === undefined ? undefined : write(word);

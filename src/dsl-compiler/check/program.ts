@@ -13,7 +13,6 @@ const GLOBALS = [
   ..."crypto fetch performance process queueMicrotask setInterval setTimeout structuredClone".split(" "),
 ];
 
-/** The text of a declaration file. */
 const AMBIENT = [
   ...GLOBALS.map((name) => `declare var ${name}: any;`),
   ...builtinModules.map((name) => `declare module ${JSON.stringify(name)};`),
@@ -24,7 +23,6 @@ const AMBIENT = [
 
 /** Where the checker finds what. All are absolute. */
 export interface Places {
-  /** The author's folder. */
   directory: string;
   /** The entry of the model, in that folder. */
   config: string;

@@ -111,7 +111,6 @@ export function valueAt(file: ts.SourceFile, position: number, directory: string
   return rangeOf(file, initializer.getStart(file), initializer.end, directory);
 }
 
-/** The innermost node that holds a position. */
 function nodeAt(file: ts.SourceFile, position: number): ts.Node {
   const within = (node: ts.Node): ts.Node =>
     ts.forEachChild(node, (child) =>

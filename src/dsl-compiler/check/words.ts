@@ -57,7 +57,6 @@ export function inWords(printed: string): string {
   return cut(withoutDetails(type));
 }
 
-/** Whether a type is that of a function. */
 export function isFunction(type: string): boolean {
   return /^(?:<.*?>)?\([^]*\) => /.test(type);
 }

@@ -19,7 +19,6 @@ export interface LintWarning {
 /** What was found in the conditions of a snapshot, and in what its health and its rules read. */
 interface ConditionsLint {
   warnings: LintWarning[];
-  /** The events that something reads. */
   read: Set<string>;
   /** Whether something asks when the customer was active, which every event tells. */
   readsAll: boolean;

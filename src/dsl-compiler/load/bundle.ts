@@ -14,7 +14,6 @@ export interface Bundle {
   code: string;
   /** A source map, as JSON; its sources are relative to the project. */
   map: string;
-  /** Warnings about the sources. */
   warnings: Diagnostic[];
   /** The files that import themselves by way of others, relative to the project. */
   circular: Set<string>;
@@ -24,7 +23,6 @@ export interface Bundle {
 const here = fileURLToPath(import.meta.url);
 const neighbour = (name: string) => path.resolve(path.dirname(here), `${name}${path.extname(here)}`);
 
-/** The folder of this package. */
 const root = path.resolve(path.dirname(here), "../../..");
 /** Its sources: they go wherever the package goes, because they declare the language to the type checker. */
 export const SOURCES = path.join(root, "src");

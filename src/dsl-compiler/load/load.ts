@@ -11,11 +11,9 @@ export const CONFIG = "svc.config.ts";
 
 /** What came of bundling and running a project's sources. */
 export interface Load {
-  /** What was found up to there, errors and warnings. */
   found: Diagnostic[];
   /** Whether an exception, or a name that is not exported, kept the model from being loaded: a guarded load may go further. */
   failed: boolean;
-  /** The model, where it was loaded. */
   lowered?: Lowered;
   /** Finds places, where there was something to run. */
   locate?: Locate;

@@ -72,7 +72,6 @@ function oneOf(names: readonly string[]): string | undefined {
   return names.length === 0 ? undefined : `use one of ${list(names)}`;
 }
 
-/** One model on its way into a snapshot. */
 class Lowering {
   readonly problems: ModelProblem[] = [];
 

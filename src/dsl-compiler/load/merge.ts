@@ -53,7 +53,6 @@ function isRule({ code, message }: Diagnostic): boolean {
   return code === "INVALID_SHAPE" && !/: (?:must|is) /.test(message);
 }
 
-/** Whether a value is none of those that are allowed. */
 function isChoice({ code, message }: Diagnostic): boolean {
   return code === "INVALID_SHAPE" && message.includes(": must be one of ");
 }
@@ -87,7 +86,6 @@ function isSame(mistake: TypeMistake, { diagnostic, place }: PlacedDiagnostic): 
   );
 }
 
-/** Whether two places are one. */
 function isAt(a: Range, b: Range): boolean {
   return a.line === b.line && a.column === b.column && a.endLine === b.endLine && a.endColumn === b.endColumn;
 }
@@ -108,7 +106,6 @@ export function subjectsOf(message: string): string[] {
   return [...message.replace(/, only "[^]*$/, "").matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, name]) => name!);
 }
 
-/** The path in the model with which a message begins. */
 const PATH = /^((?:\.?[A-Za-z_$][A-Za-z0-9_$]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\])+)(?:: | is not )/;
 
 /** The path of the part of the model that a message speaks of, where it gives one. */

@@ -42,7 +42,6 @@ function removeErrorPlaceholders(definition: object): void {
 
 /** An exception of the author's code, or of the language where it was used in a wrong way. */
 export interface Thrown {
-  /** The class of the exception. */
   name: string;
   message: string;
   stack?: string | undefined;

@@ -18,7 +18,6 @@ export interface Arrivals {
   lastAt: Record<string, string | null>;
   /** Names that came in the last 30 days and the model does not declare. */
   undeclared: string[];
-  /** How what came violated the active version's schema. */
   violations: Pick<SchemaViolation, "configVersion" | "event" | "code" | "path" | "operations">[];
 }
 

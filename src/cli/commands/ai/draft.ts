@@ -33,7 +33,6 @@ export interface DraftInAnswer {
 
 /** A model that a language model wrote, and whose types are right. */
 export interface Draft extends Ending, DraftInAnswer {
-  /** How often was asked for it. */
   tries: number;
 }
 
@@ -95,7 +94,6 @@ function notAllowed(source: string, offset: number, message: string): Diagnostic
   return { code: "DRAFT_NOT_ALLOWED", severity: "error", message, ...place, fix: "leave it out" };
 }
 
-/** What is wrong with an answer without a model in it. */
 const NO_DRAFT: Diagnostic = {
   severity: "error",
   code: "DRAFT_MISSING",

@@ -42,7 +42,6 @@ export function traitUses(snapshot: Snapshot): ReadonlyMap<string, readonly Trai
   return uses;
 }
 
-/** A place of the model with what it reads. */
 interface ReadingPlace {
   part: ReadingPart;
   id: string;

@@ -213,7 +213,6 @@ function noteOf(field: Field): string {
   ].join("; ");
 }
 
-/** A value of the right type. */
 function valueOf(field: Field, language: Language): string {
   switch (field.type) {
     case "array":

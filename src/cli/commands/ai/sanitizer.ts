@@ -36,7 +36,6 @@ export class Sanitizer {
     this.#options = options;
   }
 
-  /** The value of a trait or property. */
   value(name: string, value: unknown): unknown {
     if (value === null || typeof value === "number" || typeof value === "boolean") return value;
     if (Array.isArray(value)) {
@@ -57,7 +56,6 @@ export class Sanitizer {
     return this.#allowedIn(text) !== undefined;
   }
 
-  /** Whether all values of a name may be sent. */
   allows(name: string): boolean {
     return this.#options.allowed.has(name);
   }
@@ -68,7 +66,6 @@ export class Sanitizer {
     return [...this.#options.allowed].find((name) => about === name || about.startsWith(`${name} `));
   }
 
-  /** The values of traits or properties by their names. */
   values(document: Readonly<Record<string, unknown>>): Record<string, unknown> {
     return Object.fromEntries(
       Object.entries(document)

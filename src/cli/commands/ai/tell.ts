@@ -24,14 +24,12 @@ function longestRun(text: string): number {
   return Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
 }
 
-/** What every command of `svc ai` is told. */
 interface AiValues {
   model: string | undefined;
   output: string | undefined;
   showContext: boolean;
 }
 
-/** What a language model said. */
 type Answer = Ending & { text?: string };
 
 /**
@@ -80,7 +78,6 @@ export async function tell(context: Context, values: AiValues, find: () => Promi
   if (failure !== null) throw failure;
 }
 
-/** What stands above an answer. */
 const HEADING = "What the language model makes of it; check it against the facts above:";
 
 /** Asks, and shows the answer as it comes. */
@@ -138,7 +135,6 @@ async function answered(
   }
 }
 
-/** Facts and answer as a page of Markdown. */
 function page({ out }: Context, { task, text, markdown }: Facts, answer: Answer | null): string {
   const facts =
     markdown?.trimEnd() ?? `# svc ai ${task}\n\n## Facts\n\n${block("text", `${text(out.forFile()).trimEnd()}\n`)}`;
@@ -165,7 +161,6 @@ export class LiveText {
     this.#restore = restore;
   }
 
-  /** What may be shown now. */
   add(part: string): string {
     this.#held = this.#restore(this.#held + part);
     const space = this.#held.search(/[^\S\r][\S\r]*$/);
@@ -173,7 +168,6 @@ export class LiveText {
     return this.#take(HALF.test(this.#held.slice(0, end)) ? end - 1 : end);
   }
 
-  /** The rest. */
   end(): string {
     return this.#take(this.#held.length);
   }

@@ -2,7 +2,6 @@ import { type AnyCommand, type CommandRegistry, type Option, type Options, share
 import { fromTemplate } from "../../core/package.js";
 import { optionName } from "../../core/values.js";
 
-/** A word with what it means. */
 interface Word {
   word: string;
   about: string;
@@ -14,7 +13,6 @@ type Value = readonly string[] | "file" | "directory" | "unknown";
 interface CompletedOption {
   /** Without its hyphens. */
   name: string;
-  /** One letter. */
   alias?: string;
   about: string;
   /** Absent for a switch. */
@@ -103,11 +101,9 @@ export function typed({ name, alias }: CompletedOption): string[] {
 
 /** How a shell's script selects a place, and completes what stands there. */
 interface Completer {
-  /** Between alternatives of a pattern. */
   or: string;
   /** A branch, whose pattern these are. */
   branch: (patterns: readonly string[], does: string) => string;
-  /** Offers words with what they mean. */
   offer: (words: readonly Word[]) => string;
   values: (words: readonly string[]) => string;
   file: string;

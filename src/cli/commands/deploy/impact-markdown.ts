@@ -60,7 +60,6 @@ function state(name: string | null): string {
   return name === null ? "none" : code(name);
 }
 
-/** The cells of `GROUP`. */
 function group({ customers, examples }: ImpactGroup): [string, string] {
   const more = customers > examples.length ? ` and ${number(customers - examples.length)} more` : "";
   return [number(customers), examples.map(code).join(", ") + more];

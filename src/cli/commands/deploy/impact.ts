@@ -75,7 +75,6 @@ export class Impact {
     this.#emissionsOmitted += emissionsOmitted;
   }
 
-  /** What was gathered so far; of each kind the largest first. */
   get document(): ImpactDocument {
     const customers = (group: ImpactGroup) => group.customers;
     return {
@@ -141,7 +140,6 @@ function count(group: ImpactGroup, customerId: string): void {
   if (group.examples.length < EXAMPLES) group.examples.push(customerId);
 }
 
-/** The entry of a key, made where there is none. */
 function of<Value>(map: Map<string, Value>, key: string, make: () => NoInfer<Value>): Value {
   const value = map.get(key) ?? make();
   map.set(key, value);

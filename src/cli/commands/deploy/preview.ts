@@ -46,7 +46,6 @@ export async function preview(
   );
 }
 
-/** Whether a sample of that size takes in everybody. */
 async function takesInAll({ api }: Context, sample: number): Promise<boolean> {
   const { data } = await api.get<{ customers: number }>(["overview"], ["customers"]);
   return sample >= data.customers;

@@ -65,7 +65,6 @@ export class StarterFolder {
     throw notEmpty(`${this.#directory} is not empty: it holds ${shown.join(", ")}`, CHOOSE);
   }
 
-  /** Writes files to the hidden folder. */
   stage(files: ReadonlyMap<string, string>): void {
     attempt(this.#directory, () => {
       for (const [name, text] of files) {
@@ -115,7 +114,6 @@ export class StarterFolder {
   }
 }
 
-/** Whether another process of that id runs. */
 function isOther(pid: number): boolean {
   if (pid === process.pid) return false;
   try {

@@ -138,7 +138,6 @@ function nextInWords(
   ].join("\n");
 }
 
-/** What is to be made, as far as it was said. */
 interface Wanted {
   name?: string | undefined;
   slug?: string | undefined;

@@ -13,7 +13,6 @@ import { number, printable } from "../../output/text.js";
 import { JOB_MEMBERS, reasonOf } from "./jobs.js";
 
 export interface JobWait {
-  /** Of the job. */
   path: readonly string[];
   /** What Ctrl+C does not do. */
   untouched: string;
@@ -102,7 +101,6 @@ function jobProgress(io: Io, out: Out) {
 
   return {
     show: io.stderr.isTTY === true ? draw : tellFailure,
-    /** Leaves the terminal as it was. */
     stop: () => bar?.stop(),
   };
 }

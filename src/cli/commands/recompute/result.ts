@@ -30,7 +30,6 @@ export async function printJob(
   out.result({ document: job }, () => [jobInWords(out, job, top), ...nextStep(job)].join("\n\n"));
 }
 
-/** What somebody may want to do next. */
 function nextStep(job: RecomputeJob): string[] {
   if (job.status === "dead_letter") return [`Once the cause is mended: ${commandFor("retry", job)}`];
   if (job.status !== "completed" || !job.dry_run) return [];
@@ -38,7 +37,6 @@ function nextStep(job: RecomputeJob): string[] {
   return [`Nothing was written. To do exactly this: svc recompute --from ${job.id} --env ${job.environment}`];
 }
 
-/** The command line about a recompute. */
 function commandFor(verb: "status" | "retry", { id, environment }: RecomputeJob): string {
   return `svc recompute ${verb} ${shellWord(id)} --env ${environment}`;
 }

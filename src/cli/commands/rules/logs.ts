@@ -56,7 +56,6 @@ export default defineCommand({
   },
 });
 
-/** Colours what a run ended as. */
 function outcomeIn({ style }: Out, { result }: RuleExecution, text: string): string {
   return { pass: style.green, fail: style.yellow, skip: style.dim, error: style.red }[result](text);
 }

@@ -93,7 +93,6 @@ function counts(by: Record<string, number>): string {
   return parts.join(", ");
 }
 
-/** Whether a customer is in a segment, and why. */
 async function explainMembership(
   context: Context,
   { segment, definition }: Segment,
