@@ -24,15 +24,13 @@ export type ApiPath = string | readonly string[];
 
 type Members<T> = readonly (keyof T & string)[];
 
+/** What is sent: JSON text, and what ends it before its answer came. */
 interface Sent {
-  query?: Query | undefined;
-  /** JSON text. */
   body?: string | undefined;
-  /** Ends it before its answer came. */
   signal?: AbortSignal | undefined;
 }
 
-interface Request extends Omit<Sent, "query"> {
+interface Request extends Sent {
   method: "GET" | "POST" | "PATCH" | "DELETE";
   url: URL;
   headers: Record<string, string>;
@@ -85,9 +83,8 @@ export class Api {
   }
 
   /**
-   * Reads what is too long, or too slow in coming, to be one answer: `chunks` are its bytes as they come, until the service ends it or the
-   * signal does. Where the connection breaks they end with a failure, which `unreachable` tells in words. With a `body`, which is JSON
-   * text, it is the answer to that.
+   * The bytes of an answer that is too long, or too slow in coming, to be read as one, until the service or the signal ends it. Where the
+   * connection breaks they end with a failure, which `unreachable` tells in words. With a `body`, which is JSON text, it is the answer to that.
    */
   async stream(
     path: ApiPath,
@@ -125,7 +122,7 @@ export class Api {
     return this.#credentials ?? this.#settings.credentials();
   }
 
-  #request(method: Request["method"], path: ApiPath, { query, ...rest }: Sent): Request {
+  #request(method: Request["method"], path: ApiPath, { query, ...rest }: Sent & { query?: Query | undefined }): Request {
     const url = this.#address(path, query);
     const { accessToken, organization } = this.#actor();
     const authorization = `Bearer ${accessToken}`;
@@ -147,7 +144,13 @@ export class Api {
 
   async #send<T extends object>(request: Request, members: Members<T>): Promise<ApiAnswer<T>> {
     const base = this.#settings.apiUrl;
-    const { response, text } = await this.#fetch(base, request);
+    const signal = anyOf(AbortSignal.timeout(ANSWER_MS_MAX), request.signal);
+    const opened = this.#open(request, signal, "application/json");
+    const [response, text] = await opened
+      .then(async (head) => [head, await head.text()] as const)
+      .catch((error: unknown) => {
+        throw unreachable(base, error);
+      });
     if (!isSuccess(response)) throw await this.#refused(base, response, text);
     const { status } = response;
     const data = jsonOf(text);
@@ -156,21 +159,8 @@ export class Api {
   }
 
   #refused(base: string, response: Head, text: string): Promise<UserError> {
-    return explained(
-      base,
-      response,
-      refusal(base, response.status, jsonOf(text), () => this.#actor()),
-    );
-  }
-
-  async #fetch(base: string, request: Request): Promise<{ response: Head; text: string }> {
-    const signal = anyOf(AbortSignal.timeout(ANSWER_MS_MAX), request.signal);
-    try {
-      const response = await this.#open(request, signal, "application/json");
-      return { response, text: await response.text() };
-    } catch (error) {
-      throw unreachable(base, error);
-    }
+    const error = refusal(base, response.status, jsonOf(text), () => this.#actor());
+    return explained(base, response, error);
   }
 
   #open({ method, url, headers, body }: Request, signal: AbortSignal, accept: string) {

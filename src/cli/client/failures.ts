@@ -161,10 +161,7 @@ export function shapeOf(data: unknown): string {
 /** How long the service has to say of which version it is: the failure is known already, and somebody waits for it. */
 const VERSION_MS_MAX = 2_000;
 
-/**
- * Adds to an error that an answer was not as expected what there is to learn about it: that it is a web page, or leads elsewhere, or that
- * the service is of another version. Other errors stay as they are.
- */
+/** Adds to UNEXPECTED_ANSWER what there is to learn: that it is a web page, or leads elsewhere, or that the service is of another version. */
 export async function explained(base: string, response: Head, error: UserError): Promise<UserError> {
   if (error.code !== ("UNEXPECTED_ANSWER" satisfies LocalCode)) return error;
   const message = error.message.replace(/ with no JSON,/, ` with ${insteadOfJson(response)},`);

@@ -24,10 +24,8 @@ export class OAuthRefusal extends Error {
 export type DeviceCodes = oauth.DeviceAuthorizationResponse;
 
 /**
- * The service's sign-in for programs. Its endpoints are those below the address that the user set: what the service publishes about them
- * is not asked for, because it names the public address, which may be another, and tokens go nowhere but where the user said.
- *
- * What it throws never holds a token: a `UserError`, or an `OAuthRefusal`.
+ * The service's sign-in for programs, below the address that the user set: what the service publishes about it is not asked for, because that
+ * names the public address, and tokens go nowhere but where the user said. What is thrown never holds a token: a `UserError` or `OAuthRefusal`.
  */
 export class OAuthClient {
   readonly #base: string;
@@ -115,10 +113,8 @@ async function fetched(
   { method, headers, body, signal }: oauth.CustomFetchOptions<"POST", URLSearchParams>,
 ): Promise<Response> {
   const answer = await send(new URL(url), { method, headers, body: body.toString(), signal: signal! });
-  const told = ["content-type", "location", "retry-after"].flatMap((name): [string, string][] => {
-    const value = answer.headers.get(name);
-    return value === null ? [] : [[name, value]];
-  });
+  const names = ["content-type", "location", "retry-after"].filter((name) => answer.headers.get(name) !== null);
+  const told = names.map((name): [string, string] => [name, answer.headers.get(name)!]);
   const text = await answer.text();
   return new Response(text === "" ? null : text, { status: answer.status, headers: told });
 }

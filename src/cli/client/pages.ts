@@ -54,10 +54,7 @@ interface Reading<More> {
   patient?: "all" | "later";
 }
 
-/**
- * Reads a list page by page, until there is as much as asked for, or it ends, or whoever reads it has enough: pages may be short, even empty,
- * and go on all the same.
- */
+/** Reads a list page by page, until there is as much as asked for, or it ends. Pages may be short, even empty, and go on all the same. */
 export async function* readAll<Row, More extends object = object>(
   api: Api,
   path: ApiPath,
@@ -89,12 +86,7 @@ export function listed(organizations: readonly Organization[]): string {
   return organizations.map(({ id, slug }) => printable(`${slug} (${id})`)).join(", ");
 }
 
-/**
- * Reads a list as `readAll` does.
- *
- * @param members that the answer has beside the page's; they are those of the first page
- * @returns the pages as one, in its text too
- */
+/** Reads a list as one page, in its text too. @param members that the answer has beside a page's; they are those of the first page */
 export async function readList<Row, More extends object = object>(
   api: Api,
   path: ApiPath,
@@ -104,14 +96,11 @@ export async function readList<Row, More extends object = object>(
   const pages: ApiAnswer<ListPage<Row> & More>[] = [];
   for await (const page of readAll<Row, More>(api, path, query, { members, patient: "later" })) pages.push(page);
   const first = pages[0]!;
-  return pages.length === 1 ? first : joined(first, pages);
-}
-
-function joined<T extends ListPage<unknown>>(first: ApiAnswer<T>, pages: readonly ApiAnswer<T>[]): ApiAnswer<T> {
+  if (pages.length === 1) return first;
   const { nextCursor } = pages.at(-1)!.data;
   const items = pages.flatMap(({ text }) => elementTexts(memberTexts(text).get("data") ?? "[]"));
-  const members = new Map(memberTexts(first.text));
-  members.set("data", `[${items.join(",")}]`).set("nextCursor", JSON.stringify(nextCursor));
+  const joined = new Map(memberTexts(first.text));
+  joined.set("data", `[${items.join(",")}]`).set("nextCursor", JSON.stringify(nextCursor));
   const data = pages.flatMap((page) => page.data.data);
-  return { ...first, data: { ...first.data, data, nextCursor }, text: objectText(members) };
+  return { ...first, data: { ...first.data, data, nextCursor }, text: objectText(joined) };
 }

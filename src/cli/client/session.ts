@@ -34,21 +34,13 @@ export class SessionStore {
     return path.join(this.#home, "session.json");
   }
 
-  /**
-   * The addresses of the services with a session.
-   *
-   * @throws {UserError} SESSION_FILE_INVALID for a file that cannot be read, that others can read, or that holds something else.
-   */
+  /** The addresses of the services with a session. @throws {UserError} SESSION_FILE_INVALID */
   services(): string[] {
     const sessions = Object.entries(this.#entries()).filter(([, entry]) => isSession(entry));
     return sessions.map(([apiUrl]) => apiUrl);
   }
 
-  /**
-   * The session for a service; undefined where there is none.
-   *
-   * @throws {UserError} SESSION_FILE_INVALID as `services` does, and where this one is not as it was written.
-   */
+  /** The session for a service; undefined where there is none. @throws {UserError} SESSION_FILE_INVALID */
   of(apiUrl: string): Session | undefined {
     const entry = this.#entries()[apiUrl];
     if (entry === undefined || isSession(entry)) return entry;
@@ -61,11 +53,7 @@ export class SessionStore {
     return isSession(entry) ? entry : undefined;
   }
 
-  /**
-   * Finds out whether a session can be kept, before somebody is asked to approve one.
-   *
-   * @throws {UserError} SESSION_NOT_SAVED.
-   */
+  /** Finds out whether a session can be kept, before somebody is asked to approve one. @throws {UserError} SESSION_NOT_SAVED */
   async prepare(): Promise<void> {
     await this.#write("", (partial) => rm(partial));
   }
