@@ -2,10 +2,7 @@ import type OpenAI from "openai";
 import { fetch, type RequestInfo, type RequestInit, Response } from "undici";
 import { failureOf, LanguageModelError } from "./failure.js";
 
-/**
- * Like `fetch`, but an answer that is longer than `bytesMax` ends with a failure: what reads it holds a line at a time, and whoever answers
- * may send a line without end. Redirects are not followed: the facts and the key are for the address that the operator set.
- */
+/** `fetch` whose answers end with a failure beyond `bytesMax`: who answers may send a line without end. Redirects would take facts and key elsewhere. */
 function boundedFetch(bytesMax: number): typeof globalThis.fetch {
   const bounded = async (input: RequestInfo, init?: RequestInit): Promise<Response> => {
     const { body, status, statusText, headers } = await fetch(input, { ...init, redirect: "error" });
@@ -78,9 +75,7 @@ export class LanguageModel {
   }
 
   /**
-   * Asks, and gives the answer's text part by part as it is written, then how it ended. Nothing is sent twice: who asks decides whether to ask again.
-   *
-   * @param signal ends the asking; it then throws the signal's reason
+   * Asks, and gives the answer's text part by part as it is written, then how it ended. Nothing is sent twice. Throws the signal's reason.
    * @throws {LanguageModelError} where there is no answer, or it breaks off
    */
   async *ask({ instructions, facts, model }: Question, signal: AbortSignal): AsyncGenerator<AnswerPart> {

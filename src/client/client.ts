@@ -78,11 +78,7 @@ export class Client<S extends Schema = AnySchema> {
     return this.#enqueue(trackEntry(operation));
   }
 
-  /**
-   * Something is known. Queued like `track`, in one order with it.
-   *
-   * @throws {InvalidOperationError} for what the service would refuse
-   */
+  /** Something is known. Queued like `track`, in one order with it. @throws {InvalidOperationError} for what the service would refuse */
   identify(operation: Identify<S>): boolean {
     return this.#enqueue(identifyEntry(operation));
   }
@@ -112,7 +108,6 @@ export class Client<S extends Schema = AnySchema> {
 
   /**
    * Resolves once everything that was queued before has been answered: accepted, or refused and told to `onError`.
-   *
    * @throws {ClientError} where the service takes nothing of ours, which stays queued; `TIMEOUT` after `timeoutMs` milliseconds, if they are given
    */
   async flush({ timeoutMs }: { timeoutMs?: number } = {}): Promise<void> {

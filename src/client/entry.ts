@@ -18,14 +18,10 @@ const IDENTIFY_FIELDS = ["type", "customerId", "traits"];
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d(:?\d\d)?)$/i;
 
 /**
- * A track operation from what a caller gave.
- *
- * Its idempotency key is made here, once, unless it was given. With a key that is made here goes the present instant, where no timestamp was given: the event
- * keeps the time at which it happened, however late it is sent. A key that was given stands for an event that may be sent by another run again, and that
- * run would have another present: a timestamp of ours would make the two conflict.
- *
- * @param at where the operation is in what was given, for messages: empty, or `operations[3].`
- * @throws {InvalidOperationError}
+ * A track operation from what a caller gave. Its idempotency key is made here, once, unless it was given. With a key that is made here goes the present
+ * instant, where no timestamp was given: the event keeps the time at which it happened, however late it is sent. A key that was given stands for an event
+ * that another run may send again, whose present is another: a timestamp of ours would make the two conflict.
+ * @param at where the operation is in what was given, for messages: empty, or `operations[3].` @throws {InvalidOperationError}
  */
 export function trackEntry(given: unknown, at = ""): Entry {
   const operation = checkedFields(given, "track", TRACK_FIELDS, at);

@@ -13,9 +13,7 @@ const PLAIN_NAME = /^[A-Za-z_$][\w$]*$/;
 
 /**
  * The JSON of an object as it is now, so that later changes of it do not matter. As JSON.stringify writes it, but that nothing gets lost: what JSON does not
- * know is refused, and only members that are undefined are left out.
- *
- * @throws {InvalidOperationError} with the path of what cannot be sent.
+ * know is refused, and only members that are undefined are left out. @throws {InvalidOperationError} with the path of what cannot be sent
  */
 export function objectText(value: unknown, path: string): string {
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);

@@ -23,9 +23,7 @@ export interface Backoff {
 
 /**
  * How long to wait after the try of that number, counted from 0. Anything up to the most that it may be (full jitter), so that senders that were refused
- * together do not come back together; where the service named a time, that one in full, and the jitter on top.
- *
- * @param random from 0 up to 1
+ * together do not come back together; where the service named a time, that one in full, and the jitter on top. `random` is from 0 up to 1.
  */
 export function pauseMs(
   tries: number,

@@ -33,10 +33,7 @@ const READY_LINE = /(http:\/\/127\.0\.0\.1:\d+)/;
 
 /**
  * Compares state documents byte for byte, but for the two members that depend on when and what was deployed, and for the number that the
- * service counts events from.
- *
- * @returns how many customers were compared
- * @throws {DemoFailure} that names the first customer that differs, and shows both documents
+ * service counts events from. @returns how many customers were compared @throws {DemoFailure} that shows the first customer that differs
  */
 export async function compareWithLocal({ model, input, customer, signal }: CompareOptions): Promise<number> {
   const child = spawn(process.execPath, [CLI_PROGRAM, "dev", "--port", "0", "--no-watch", "--directory", model], {

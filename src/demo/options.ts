@@ -4,10 +4,7 @@ import { EXAMPLE_MODEL } from "./service/service.js";
 import { HOUR_MS } from "./simulate/calendar.js";
 import { DEFAULT_HISTORY, type HistoryOptions } from "./simulate/history.js";
 
-/**
- * Reads arguments with a parser of yargs. Throws a DemoFailure with exit code 2 where they are wrong. Returns null after `--help`,
- * whose text went to `print`.
- */
+/** Reads arguments with a parser of yargs; null after `--help`, whose text went to `print`. Throws a DemoFailure with exit code 2 where they are wrong. */
 export async function parse<T>(
   parser: Argv<T>,
   args: readonly string[],
@@ -48,10 +45,7 @@ const TEXT = { type: "string", requiresArg: true } as const;
 const NUMBER = { type: "number", requiresArg: true } as const;
 const SWITCH = { type: "boolean", default: false } as const;
 
-/**
- * Reads the arguments. Throws a DemoFailure with exit code 2 where they are wrong. Returns null after `--help`, whose text went
- * to `print`.
- */
+/** Reads the arguments; null after `--help`, whose text went to `print`. Throws a DemoFailure with exit code 2 where they are wrong. */
 export async function readOptions(
   args: readonly string[],
   now: number,

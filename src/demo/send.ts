@@ -26,10 +26,7 @@ const PACE = { queueOperations: 2_000, retryFirstMs: 100, retryLongestMs: 2_000,
 /** Where a service takes nothing for so long, it is given up. */
 const STALLED_MS = 180_000;
 
-/**
- * Sends all operations, each customer's in their order, and resolves once the service has them. Rejects with a DemoFailure where it
- * refuses one.
- */
+/** Sends all operations, each customer's in their order, and resolves once the service has them. Rejects with a DemoFailure where it refuses one. */
 export async function sendAll(
   operations: Iterable<SentOperation> | AsyncIterable<SentOperation>,
   { url, apiKey, senders = 4, signal, onProgress }: SendOptions,

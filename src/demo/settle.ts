@@ -21,9 +21,8 @@ interface Settled {
 }
 
 /**
- * Polls the overview until no event is pending, nothing is due and no delivery waits. There is no limit in all, because nobody
- * knows how large the input is; there is one for standing still. It is longer than the time that timers wait for the end of a
- * history.
+ * Polls the overview until no event is pending, nothing is due and no delivery waits. Nobody knows how large the input is, so there is no limit but for
+ * standing still, which is longer than the time that timers wait for the end of a history.
  */
 export async function settle(options: SettleOptions): Promise<Settled> {
   const { overview, onOverview, pollMs = 250, stallMs = 180_000, signal } = options;

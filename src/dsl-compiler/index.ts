@@ -17,10 +17,7 @@ export type CompileResult =
   { ok: true; snapshot: Snapshot; hash: string; warnings: Diagnostic[] } | { ok: false; diagnostics: Diagnostic[] };
 
 export interface CompileOptions {
-  /**
-   * Whether the types of the author's sources are checked as well; false unless set. It takes about a second, beside the rest, and gives
-   * exact places to what else is found.
-   */
+  /** Whether types are checked as well; false unless set. It takes about a second, beside the rest, and gives exact places to what else is found. */
   types?: boolean;
   /** How long the author's modules may take to load, in milliseconds. */
   timeLimitMs?: number;
@@ -33,12 +30,8 @@ export interface CompileOptions {
 const TIME_LIMIT_MS = 10_000;
 
 /**
- * Compiles a project folder to a snapshot. The author's mistakes are diagnostics, all that can be found at once, never exceptions;
- * an exception means that the compiler itself could not work. The same sources give the same snapshot, byte for byte.
- *
- * Errors of types and of the model are told together, each mistake once: a model with errors of types is run and validated all the same.
- *
- * @param directory the folder that holds `svc.config.ts`.
+ * Compiles a project folder, which holds `svc.config.ts`, to a snapshot. The author's mistakes are diagnostics, all that can be found at once and each
+ * once, never exceptions; an exception means that the compiler itself could not work. The same sources give the same snapshot, byte for byte.
  */
 export async function compileProject(directory: string, options: CompileOptions = {}): Promise<CompileResult> {
   const folder = path.resolve(directory);
@@ -70,12 +63,7 @@ async function endingWith<T>(
   }
 }
 
-/**
- * The mistakes of types in a project folder; nothing of it is run.
- *
- * @param options.sealed whether no other file is read than `svc.config.ts`
- * @param options.signal ends the check with a failure
- */
+/** The mistakes of types in a project folder, of which nothing is run; `sealed`: no other file is read than `svc.config.ts`. */
 export async function checkTypes(
   directory: string,
   { sealed, signal }: { sealed: boolean; signal?: AbortSignal },

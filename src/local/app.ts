@@ -178,9 +178,7 @@ function iso(instant: number | null): string | null {
 }
 
 /**
- * The page that `?limit=&cursor=` ask for, as the service's lists answer.
- *
- * @param keys of the list's items, ascending, each of them once
+ * The page that `?limit=&cursor=` ask for, as the service's lists answer. @param keys of the items, ascending, each of them once
  * @throws {ApiError} VALIDATION_ERROR
  */
 function page<T>(ctx: Context, keys: readonly string[], item: (key: string) => T) {

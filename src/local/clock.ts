@@ -49,7 +49,6 @@ const END_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
  * Moves a test clock as the body of POST /clock says: `{"advance": "7d"}` or `{"to": "<ISO 8601 instant>"}`.
- *
  * @throws {ApiError} VALIDATION_ERROR, also for the real clock and for an instant that has passed
  */
 export function moveClock(clock: Clock, body: unknown): void {

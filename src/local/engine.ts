@@ -84,9 +84,7 @@ export class LocalEngine {
   }
 
   /**
-   * Accepts the operations of a request, whose shape was checked, at the present instant.
-   *
-   * @param form of the request: errors name a field of a single event by itself, and one of a batch by its position
+   * Accepts the operations of a request, whose shape was checked, at the present instant. Errors name fields as the form of the request does.
    * @throws {ApiError} 422 for a violation of a strict schema, 409 IDEMPOTENCY_CONFLICT; nothing was accepted then
    */
   accept(operations: readonly RequestOperation[], form: RequestForm): Accepted {

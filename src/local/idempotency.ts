@@ -12,11 +12,8 @@ export class IdempotencyKeys {
   readonly #entries = new Map<string, Entry>();
 
   /**
-   * Looks up the keys of a request, which are remembered once the whole of it is accepted, by `commit`.
-   *
-   * @param operations each with the event id that it gets if it is new
-   * @returns by position the event that was accepted under the key before, in an earlier request or in this one; and the position of the
-   * first key that stands for another payload, -1 where there is none
+   * Looks up the keys of a request, whose operations come with the event ids that they get if they are new; `commit` remembers them. By position: the event
+   * that was accepted under the key before; and the position of the first key that stands for another payload, -1 where there is none.
    */
   look(operations: readonly (readonly [operation: TrackRequest | null, eventId: string])[]) {
     const added = new Map<string, Entry>();

@@ -37,11 +37,7 @@ export interface LocalServer {
   stop: () => Promise<void>;
 }
 
-/**
- * Serves a local engine, on this machine only. With the real clock, timers fire when they are due.
- *
- * @throws {PortTakenError}
- */
+/** Serves a local engine, on this machine only. With the real clock, timers fire when they are due. @throws {PortTakenError} */
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
   const { engine, observe, timersFired } = options;
   let timer: NodeJS.Timeout | undefined;

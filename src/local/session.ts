@@ -76,9 +76,7 @@ export class LocalSession {
 
   /**
    * Serves until `stop` resolves.
-   *
-   * @throws {BrokenModelError} where nothing is watched and the sources do not compile
-   * @throws {PortTakenError}
+   * @throws {BrokenModelError} where nothing is watched and the sources do not compile; {PortTakenError}
    */
   async run(stop: Promise<unknown>): Promise<void> {
     const failed = new Promise<never>((_, reject) => (this.#fail = reject));

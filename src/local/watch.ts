@@ -21,9 +21,8 @@ export class SourceWatch {
   ) {}
 
   /**
-   * Calls `changed` when a source file was written, added, removed or renamed; once for changes that come together.
-   *
-   * @param failed told of a folder that cannot be watched, at most once
+   * Calls `changed` when a source file was written, added, removed or renamed, once for changes that come together; `failed`, at most once, of a
+   * folder that cannot be watched.
    */
   static async start(directory: string, changed: () => void, failed: (error: Error) => void): Promise<SourceWatch> {
     const watching = new SourceWatch(directory, changed, failed);

@@ -2,11 +2,7 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 
 import type { Api, ApiPath, Query, StreamOptions } from "./api.js";
 
-/**
- * The messages of a stream of server-sent events, until the service or the signal ends it.
- *
- * @param silentMsMax where nothing comes for so long the connection must be dead, and ends with an error
- */
+/** The messages of a stream of server-sent events, until the service or the signal ends it; fails where nothing comes for `silentMsMax`. */
 export async function* messagesOf(
   api: Api,
   path: ApiPath,

@@ -19,11 +19,7 @@ function hasBrowser({ env, stderr }: Io): boolean {
   return ["DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"].some(isSet);
 }
 
-/**
- * Opens an address in the user's browser.
- *
- * @returns whether something was started; whether it shows the page is not known.
- */
+/** Opens an address in the user's browser; returns whether something was started. Whether it shows the page is not known. */
 async function openBrowser(address: string): Promise<boolean> {
   // Systems open by the same means programs and files.
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) return false;

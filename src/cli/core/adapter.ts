@@ -33,11 +33,7 @@ type Loaded = ReadonlyMap<ListedCommand, AnyCommand>;
 
 type RawArguments = Record<string, unknown> & { _: (string | number)[] };
 
-/**
- * Understands a command line.
- *
- * @throws {UsageError} where it cannot.
- */
+/** Understands a command line. @throws {UsageError} where it cannot. */
 export async function parse(given: readonly string[], options: ParseOptions): Promise<Parsed> {
   const { argv, put } = literals(given);
   const loaded: Loaded = new Map(
@@ -64,10 +60,7 @@ export async function parse(given: readonly string[], options: ParseOptions): Pr
   return { kind: "run", command, values: readValues(command, raw) };
 }
 
-/**
- * What follows `--` is taken as it stands, such as an id that begins with a hyphen. yargs loses such arguments of commands of two words, so it gets
- * other words in their place.
- */
+/** What follows `--` is taken as it stands. yargs loses such arguments of commands of two words, so it gets other words in their place. */
 function literals(given: readonly string[]): { argv: string[]; put: (raw: RawArguments) => void } {
   const end = given.indexOf("--");
   if (end < 0) return { argv: [...given], put: () => undefined };

@@ -5,10 +5,8 @@ import { failure, type UserError } from "./errors.js";
 import { printable } from "../output/text.js";
 
 /**
- * Compiles the project in the directory that was chosen, and checks its types.
- *
- * @param signal ends the check of types, which takes the most time, and the compilation with it.
- * @throws {UserError} CONFIG_INVALID with all diagnostics.
+ * Compiles the project in the directory that was chosen, and checks its types; the signal ends both.
+ * @throws {UserError} CONFIG_INVALID with all diagnostics
  */
 export async function compile({ settings, out }: Context, signal?: AbortSignal) {
   // The compiler brings esbuild and more: commands that do not compile must not wait for it.

@@ -49,11 +49,7 @@ export class UserError extends Error {
   override readonly name: string = "UserError";
   readonly exitCode: number = 1;
 
-  /**
-   * @param code stable, in capitals: one of ours or one of the API.
-   * @param message a sentence without its period.
-   * @param fix what to do, a sentence without its period.
-   */
+  /** @param code one of ours or one of the API @param message a sentence without its period, as is the fix */
   constructor(
     readonly code: string,
     message: string,

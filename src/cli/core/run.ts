@@ -15,12 +15,7 @@ import { version } from "./package.js";
 const HELP_COLUMNS_MAX = 120;
 const HELP_COLUMNS = 100;
 
-/**
- * Runs one command line.
- *
- * @param argv without the names of the program.
- * @returns the exit code: 0 done, 1 failed, 2 the command line is wrong.
- */
+/** Runs one command line, given without the names of the program. @returns the exit code: 0 done, 1 failed, 2 the command line is wrong */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const requestId = `cli_${randomUUID().replaceAll("-", "").slice(0, 20)}`;
   // A command line that cannot be understood has to be complained about as it asks for.
@@ -64,9 +59,7 @@ async function context(io: Io, out: Out, values: SharedValues, requestId: string
 
 /**
  * Tells why a run failed: with `--json` as the API's error envelope on standard output, otherwise, and where half a document stands there,
- * in one line on standard error, below its diagnostics where there are any.
- *
- * @returns the exit code.
+ * in one line on standard error, below its diagnostics where there are any. @returns the exit code
  */
 export async function reportFailure(out: Out, thrown: unknown, requestId: string, debug: boolean): Promise<number> {
   const error = thrown instanceof UserError ? thrown : internal(thrown);

@@ -104,11 +104,7 @@ export class Settings {
     return this.#variable("SVC_ACCESS_TOKEN") !== undefined;
   }
 
-  /**
-   * In whose name to act.
-   *
-   * @throws {UserError} NOT_SIGNED_IN, ORGANIZATION_REQUIRED, and what stands in the way of reading them.
-   */
+  /** In whose name to act. @throws {UserError} NOT_SIGNED_IN, ORGANIZATION_REQUIRED, and what stands in the way of reading them */
   credentials(): Credentials {
     const accessToken = this.#header("SVC_ACCESS_TOKEN");
     const session = accessToken === undefined ? this.#session() : undefined;

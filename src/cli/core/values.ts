@@ -8,11 +8,7 @@ export function optionName(key: string): string {
   return key.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
 }
 
-/**
- * The values of a command's arguments and options, from what the parser found: strings, booleans and lists of them.
- *
- * @throws {UsageError} for a value that its option does not take.
- */
+/** The values of arguments and options, from the strings, booleans and lists of the parser. @throws {UsageError} for what an option does not take */
 export function readValues(command: AnyCommand, raw: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [name, positional] of Object.entries(command.args ?? {})) {
@@ -79,11 +75,7 @@ export function checkWords<Word extends string>(
   for (const word of given) chosen(option, word, words);
 }
 
-/**
- * Checks a duration given on the command line, such as `7d`, and returns it as it was written.
- *
- * @throws {UsageError} if it is none.
- */
+/** Checks a duration given on the command line, such as `7d`, and returns it as it was written. @throws {UsageError} */
 export function durationOf(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   try {
@@ -95,11 +87,7 @@ export function durationOf(name: string, text: string | undefined): string | und
   return text;
 }
 
-/**
- * Checks from when on something is asked for: a duration before now such as `7d`, or an ISO date with or without a time.
- *
- * @throws {UsageError} if it is neither.
- */
+/** Checks from when on something is asked for: a duration before now such as `7d`, or an ISO date with or without a time. @throws {UsageError} */
 export function sinceOf(name: string, text: string | undefined): string | undefined {
   if (text === undefined || isDuration(text) || isIsoDate(text)) return text;
   throw new UsageError(

@@ -34,9 +34,7 @@ export function canAsk({ stdin, stderr }: Io): boolean {
 
 /**
  * Makes sure, before any work is done, that the user can be asked, or has answered already; returns the function that asks.
- * Where there is no terminal, it refuses at once what was not confirmed.
- *
- * @throws {UserError} CONFIRMATION_REQUIRED here, CANCELLED when the answer is no.
+ * @throws {UserError} CONFIRMATION_REQUIRED here and at once where there is no terminal, CANCELLED when the answer is no
  */
 export async function confirmation(
   { io, out }: Context,
@@ -69,12 +67,7 @@ export async function confirmation(
   return answered;
 }
 
-/**
- * What is typed in answer to a question, as one line.
- *
- * @param signal ends the question, as Ctrl+C does.
- * @throws {UserError} CANCELLED.
- */
+/** What is typed in answer to a question, as one line. @param signal ends the question, as Ctrl+C does @throws {UserError} CANCELLED */
 export async function ask(io: Io, question: string, signal?: AbortSignal): Promise<string> {
   const terminal = createInterface({ input: io.stdin, output: io.stderr, terminal: true });
   const given = new Promise<never>((_resolve, reject) => {
@@ -161,10 +154,7 @@ export async function change<T>(context: Context, { before, question, seen, requ
 
 /**
  * Sends a request that changes something. Where Ctrl+C, a broken connection or the answer of something that stands before the service
- * comes instead of its answer, nobody knows here whether it was carried out: the failure says so, and how to see.
- *
- * @param seen the command that shows whether it was carried out
- * @throws {UserError} OUTCOME_UNKNOWN
+ * comes instead of its answer, nobody knows here whether it was carried out. @param seen the command that shows that @throws {UserError} OUTCOME_UNKNOWN
  */
 export async function outcomeOf<T>(seen: string, request: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { signal, caused, release } = interruption();

@@ -20,10 +20,7 @@ interface AnyDiagnostic {
 /** More of a line is not shown: a frame that wraps marks nothing. In characters. */
 const FRAME_WIDTH = 110;
 
-/**
- * Diagnostics for people: severity, code and message, below them the place, the author's lines with what is meant marked, and what to
- * do. Where there are lines to show, an empty line follows each.
- */
+/** Diagnostics for people: severity, code, message, place, the author's lines with what is meant marked (then an empty line follows), and what to do. */
 export function showDiagnostics(diagnostics: readonly unknown[], style: OutputStyle): string {
   const shown = diagnostics.map((found) => show(found as AnyDiagnostic, style));
   const isFramed = diagnostics.some((found) => (found as AnyDiagnostic).source !== undefined);

@@ -48,7 +48,6 @@ export async function interruptible(run: (stop: AbortSignal) => Promise<void>): 
 
 /**
  * Does something that changes nothing unless it comes to its end. Closing the terminal interrupts it too, so that it can tidy up.
- *
  * @throws {UserError} CANCELLED where it failed because it was interrupted
  */
 export async function cancellable<T>(run: (stop: AbortSignal) => Promise<T>): Promise<T> {

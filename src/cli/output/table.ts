@@ -28,10 +28,7 @@ const NARROWEST = 8;
 /** No lines around and between cells: such a table is easy to read, to copy and to pass to other programs. */
 const NO_BORDERS = Object.fromEntries(Object.keys(new Table().options.chars).map((name) => [name, ""]));
 
-/**
- * A table that fits the terminal: where it does not, the widest columns are cut first, and what is left out is named below. In a file or
- * a pipe nothing is cut.
- */
+/** A table that fits the terminal: the widest columns are cut first, and what is left out is named below. In a file or a pipe nothing is cut. */
 export function table<Row>(out: Out, all: readonly Column<Row>[], rows: readonly Row[]): string {
   const columns = thatFit(out, all, rows);
   const omitted = all.filter((column) => !columns.includes(column)).map(({ title }) => title);

@@ -8,8 +8,6 @@ import { cancellable } from "./interruption.js";
 /**
  * Makes a directory and those above it, and returns the outermost one that it made; undefined where all were there. Not by `recursive`, which
  * never ends where the file system takes no directories, as in /proc (Node.js 20).
- *
- * @param mode of those that it makes
  */
 export function makeDirectory(directory: string, mode = 0o777): string | undefined {
   if (isDirectory(directory)) return undefined;
@@ -33,8 +31,7 @@ type Parts = AsyncIterable<Uint8Array> | Iterable<string>;
 /**
  * Writes a file beside the one that it is to be, so that nobody ever reads a part of it; leaves nothing where that fails. Nobody can know
  * its name before, and what is there already is not written to: a link would lead elsewhere, a file be readable for others.
- *
- * @param options the file's mode, what puts the file, which is whole then, where it belongs, and what ends the writing
+ * `place` puts the file, which is whole then, where it belongs.
  */
 export async function writeBeside(
   file: string,
@@ -66,11 +63,7 @@ export async function writeBeside(
 /** File systems that know no hard links say so by one of these. */
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 
-/**
- * Writes a file and its folder as a whole or not at all, over what was there.
- *
- * @throws {UserError} FILE_NOT_WRITTEN; CANCELLED where it was interrupted
- */
+/** Writes a file and its folder as a whole or not at all, over what was there. @throws {UserError} FILE_NOT_WRITTEN; CANCELLED where it was interrupted */
 export async function replaceFile(file: string, text: string): Promise<void> {
   const place = (partial: string) => rename(partial, file);
   await cancellable((signal) =>
@@ -83,10 +76,7 @@ export async function replaceFile(file: string, text: string): Promise<void> {
 
 /**
  * Writes a file part by part, readable for its owner only; it is there once all parts are. What is there already stays as it is.
- *
- * @param parts what they throw is a `UserError`
- * @param signal ends the writing
- * @throws {UserError} FILE_EXISTS, FILE_NOT_WRITTEN; what the parts throw
+ * @throws {UserError} FILE_EXISTS, FILE_NOT_WRITTEN; what the parts throw, which is a `UserError`
  */
 export async function createFile(file: string, parts: Parts, signal?: AbortSignal): Promise<void> {
   await refuseExisting(file);

@@ -12,11 +12,8 @@ const TOLERANCE_SECONDS = 5 * 60;
 type Headers = Readonly<Record<string, string | undefined>>;
 
 /**
- * Null for a genuine message, otherwise what is wrong with it. The signature is HMAC-SHA256, keyed with the bytes behind
- * `whsec_`, over `id.timestamp.body`; the header may hold several, one of which must match.
- *
- * @param body the bytes as they came, before any parsing
- * @param now the receiver's clock, in milliseconds
+ * Null for a genuine message, otherwise what is wrong with it at an instant in milliseconds. The signature is HMAC-SHA256, keyed with the
+ * bytes behind `whsec_`, over `id.timestamp.body` (the bytes as they came); the header may hold several, one of which must match.
  */
 export function signatureProblem(headers: Headers, body: Buffer, secret: string, now: number): string | null {
   const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures } = headers;

@@ -6,10 +6,8 @@ import { shorten, type ReportStyle } from "./style.js";
 const LINES_MAX = 18;
 
 /**
- * Chooses by what the receiver has seen: first those who came back to a lifecycle state they had left, then those with the most
- * emissions that still fit a screen, then the smaller id. Null without any emission.
- *
- * @param customers for each customer, how often each kind of emission came
+ * Chooses by how often each kind of emission came for each customer: first those who came back to a lifecycle state they had left, then those with
+ * the most emissions that still fit a screen, then the smaller id. Null without any emission.
  */
 export function chooseStory(customers: ReadonlyMap<string, ReadonlyMap<string, number>>): string | null {
   const known = [...customers].map(([customerId, kinds]) => {

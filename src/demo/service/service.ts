@@ -47,9 +47,8 @@ const RESTARTS_MAX = 5;
 const RESTART_AFTER_MS = 500;
 
 /**
- * Timers of customers that send history wait until no more of it comes; after this many seconds the history counts as sent. The
- * first value is short, so that nobody waits long for the tables. A restarted service gets the longer one: the time it was away
- * must not count as the end of the history.
+ * Timers of customers that send history wait for so many seconds without more of it: short at first, so that nobody waits long for the tables,
+ * and longer after a restart, as the time away must not count as the end of the history.
  */
 const SETTLE_SECONDS = 10;
 const SETTLE_SECONDS_AFTER_RESTART = 30;

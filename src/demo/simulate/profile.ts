@@ -62,9 +62,8 @@ export function drawProfile(seed: number, index: number, cohort: Cohort, calenda
 }
 
 /**
- * A third of the customers come in the first three weeks, after the launch, some with a campaign of the last two weeks; the rest
- * evenly, fewer at weekends. Those whose story
- * needs room (faders, quitters, comebacks) come early enough for it to be told.
+ * A third of the customers come in the first three weeks, after the launch, some with a campaign of the last two weeks; the rest evenly, fewer at
+ * weekends. Those whose story needs room (faders, quitters, comebacks) come early enough for it to be told.
  */
 function drawSignUpDay(random: Random, cohort: Cohort, calendar: Calendar): number {
   const needsRoom = cohort === "fader" || cohort === "quitter" || cohort === "comeback";

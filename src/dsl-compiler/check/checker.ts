@@ -36,7 +36,7 @@ const TIMED_OUT: TypeMistake = {
 };
 
 /**
- * The type checker of one project, in a thread of its own; it reads the author's files once, and begins at once to look for mistakes. Where all
+ * The type checker of one project, in a thread of its own; it reads the author's files once, and looks for mistakes at once. Where all
  * that it was asked takes longer than the time limit it is ended, and knows nothing.
  */
 export class TypeChecker {

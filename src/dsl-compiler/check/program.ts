@@ -67,10 +67,7 @@ export function createProgram(places: Places): ts.Program {
   return ts.createProgram(roots, options, hostOf(options, places));
 }
 
-/**
- * What every project reads alike: TypeScript's own declarations and the language. Programs of the same options may share what was read, as they
- * do in an editor.
- */
+/** What every project reads alike: TypeScript's own declarations and the language. Programs of the same options may share it, as in an editor. */
 const shared = new Map<string, ts.SourceFile | undefined>();
 
 function hostOf(options: ts.CompilerOptions, { directory, config, sources, sealed }: Places): ts.CompilerHost {

@@ -10,11 +10,7 @@ import { shapeFix } from "./shape-fixes.js";
 /** What comes of reading a module that has not been evaluated yet. */
 const NOT_YET = /before initialization|of undefined|is not a function|is not a constructor|is not iterable/;
 
-/**
- * An exception of the author's code; one of the language's own is a mistake with a code of its own.
- *
- * @param circular the files that import themselves by way of others.
- */
+/** An exception of the author's code, or of the language with a code of its own. @param circular the files that import themselves by way of others */
 export function thrownDiagnostic(thrown: Thrown, locate: Locate, circular: ReadonlySet<string>): Diagnostic {
   const { name, message, stack, code, fix } = thrown;
   const location = locate(stack);

@@ -60,11 +60,7 @@ function authored(replaced: ReadonlyMap<string, string>): Plugin {
   };
 }
 
-/**
- * Bundles a project, or says what is wrong with its sources.
- *
- * @param replaced texts that are taken instead of files, by absolute path.
- */
+/** Bundles a project, or says what is wrong with its sources. @param replaced texts that are taken instead of files, by absolute path */
 export async function bundleProject(
   directory: string,
   config: string,

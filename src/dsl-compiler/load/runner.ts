@@ -54,11 +54,7 @@ export interface Thrown {
 export type RunnerMessage =
   { kind: "lowered"; lowered: Lowered; thrown: Thrown[] } | { kind: "failed"; thrown: Thrown[] };
 
-/**
- * Loads and lowers the configuration. The compiler ends the process when it has the message.
- *
- * @public called by the entry that bundle.ts writes
- */
+/** Loads and lowers the configuration. The compiler ends the process when it has the message. @public called by the entry that bundle.ts writes */
 export async function run(load: () => Promise<Record<string, unknown>>): Promise<void> {
   // The author's code is free to change globals; what is needed afterwards is kept before.
   const post = process.send?.bind(process) as (message: RunnerMessage) => void;

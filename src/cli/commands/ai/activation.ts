@@ -61,11 +61,7 @@ interface Way {
   then: { from: string; to: string; when: string }[];
 }
 
-/**
- * The state of the lifecycle that counts as activated: the one that was named, or `activated`.
- *
- * @throws {UserError} where the active model has none such
- */
+/** The state that counts as activated: the one that was named, or `activated`. @throws {UserError} where the active model has none such */
 export function targetState({ settings }: Context, snapshot: Snapshot | null, named: string | undefined): string {
   const states = snapshot?.lifecycle?.states.map(({ name }) => name) ?? [];
   const target = named ?? ACTIVATED;

@@ -66,10 +66,7 @@ export function bodyOf({ task, facts, model }: AiQuestion): string {
 }
 
 /**
- * Asks the service's language model.
- *
- * @param onText gets what it says as it says it
- * @returns how it ended
+ * Asks the service's language model; `onText` gets what it says as it says it. Returns how it ended.
  * @throws {UserError} FACTS_TOO_LARGE, and nothing is sent; what the service refuses with, and where the answer breaks off
  */
 export async function ask(

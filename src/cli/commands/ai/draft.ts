@@ -36,10 +36,7 @@ export interface Draft extends Ending, DraftInAnswer {
   tries: number;
 }
 
-/**
- * The first block of TypeScript (```ts) in an answer; null where there is none, where it does not end, where it exports no model, or where it is
- * larger than 64 KiB.
- */
+/** The first block of TypeScript (```ts) in an answer; null where it is missing, has no end, exports no model, or is larger than 64 KiB. */
 export function draftIn(text: string): DraftInAnswer | null {
   const lines = text.split(/\r?\n/);
   const first = lines.findIndex((line) => /^ {0,3}`{3,}(ts|typescript)\b/i.test(line));
@@ -60,10 +57,8 @@ const HIDING: readonly (readonly [pattern: RegExp, message: string])[] = [
 ];
 
 /**
- * What is wrong with a draft, at most twenty of it; empty where nothing is. Only its types are checked, in a folder of its own from where no other file
- * is read, and nothing is run. The diagnostics are the compiler's, and `DRAFT_NOT_ALLOWED`.
- *
- * @param signal ends the check
+ * What is wrong with a draft, at most twenty of it, as the compiler's diagnostics and `DRAFT_NOT_ALLOWED`. Only its types are checked, in a
+ * folder of its own from where no other file is read, and nothing is run.
  */
 export async function draftMistakes(source: string, signal?: AbortSignal): Promise<Diagnostic[]> {
   const hidden = HIDING.flatMap(([pattern, message]) =>
@@ -103,8 +98,6 @@ const NO_DRAFT: Diagnostic = {
 
 /**
  * Asks for a draft until there is one whose types are right, each time with what was wrong with the one before.
- *
- * @param sent what the draft is to rest on
  * @throws {UserError} DRAFT_REFUSED after the third, with its diagnostics; what asking throws
  */
 async function draftFor(
@@ -139,11 +132,7 @@ function refused(diagnostics: readonly Diagnostic[], errors: string): UserError 
   );
 }
 
-/**
- * The model that answers make by themselves, the baseline, and a language model's draft, for which is asked until its types are right.
- *
- * @param model the language model to ask; the one that the operator chose unless given
- */
+/** The model that answers make by themselves, the baseline, and a language model's draft. @param model to ask; the operator's unless given */
 export function draftFacts(
   context: Context,
   { answers, baseline }: { answers: Readonly<Record<string, unknown>>; baseline: string },

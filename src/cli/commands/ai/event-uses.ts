@@ -6,10 +6,7 @@ export type ReadingPart = "lifecycle" | "journey" | "segment" | "health" | "rule
 /** A place of the model that reads an event. */
 export interface EventUse {
   part: ReadingPart;
-  /**
-   * What is called so there: `trial → activated` of the lifecycle, `onboarding, invite_team` or `onboarding, start` of a journey, a health
-   * component, or the id of a segment, a rule or a signal.
-   */
+  /** `trial → activated` of the lifecycle, `onboarding, invite_team` or `onboarding, start` of a journey, a health component, or an id. */
   id: string;
   /** Of the event, those that are read there, by name. */
   properties: string[];
@@ -19,9 +16,8 @@ export interface EventUse {
 export type TraitUse = Pick<EventUse, "part" | "id">;
 
 /**
- * Where the model reads each declared event, in the order of the model: lifecycle, journeys, segments, health, rules, signals. An event
- * that is read twice in one place is there once. Events that nothing reads have an empty list. `inactiveFor` and `activeWithin`, which any
- * event tells, are no use of a certain one.
+ * Where the model reads each declared event, in the order of the model; of one place once, and empty where nothing reads it. `inactiveFor` and
+ * `activeWithin`, which any event tells, are no use of a certain one.
  */
 export function eventUses(snapshot: Snapshot): ReadonlyMap<string, readonly EventUse[]> {
   const uses = new Map<string, EventUse[]>(Object.keys(snapshot.events).map((name) => [name, []]));

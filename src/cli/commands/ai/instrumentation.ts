@@ -62,9 +62,8 @@ const PYTHON_FILES = ["requirements.txt", "pyproject.toml"];
 const PYTHON_PACKAGES = ["django", "fastapi", "flask"] as const;
 
 /**
- * The framework that a backend is written with, by what its package.json, requirements.txt or pyproject.toml asks for; where several are
- * there, what tells more wins. `python` or `node` where only the language is known, and `node` where nothing is: files that cannot be read
- * tell nothing.
+ * The framework that a backend's package.json, requirements.txt or pyproject.toml ask for, or the one that tells more of several; `python` or
+ * `node` where only the language is known, and `node` where nothing is: files that cannot be read tell nothing.
  */
 export async function detectFramework(directory: string): Promise<Framework> {
   const [manifest, ...python] = await Promise.all(
@@ -96,9 +95,8 @@ const PARTS: Readonly<Record<ReadingPart, { name: string; weight: number }>> = {
 };
 
 /**
- * What a backend engineer does so that the model gets what it reads: Markdown with the client's setup in the framework's own way, a
- * handler, a call for each event, those first on which most of the model depends, a call for the traits, and how to see that it arrives.
- * The same model gives the same text.
+ * What a backend engineer does so that the model gets what it reads, as Markdown: the client's setup, a handler, calls for events (those first
+ * on which most depends) and traits, and how to see that it arrives. The same model gives the same text.
  */
 export function instrumentationPlan(snapshot: Snapshot, framework: Framework): string {
   const { language, client, handler, ending } = SETUPS[framework];

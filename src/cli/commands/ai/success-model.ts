@@ -61,10 +61,8 @@ export const QUESTIONS: readonly Question[] = [
 export type GivenAnswers = Readonly<{ [Option in SuccessOption]?: string | number | undefined }>;
 
 /**
- * Asks, on a terminal, for what was not said, or takes what it is by default where nobody is to be asked.
- *
- * @param yes whether nothing is to be asked.
- * @throws {UsageError} for what was said and cannot be; CANCELLED when a question is left.
+ * Asks, on a terminal and unless `yes`, for what was not said; else takes what it is by default.
+ * @throws {UsageError} for what was said and cannot be; CANCELLED when a question is left
  */
 export async function settleAnswers(
   context: Context,
@@ -131,9 +129,8 @@ const TAKEN = new Set([
 ]);
 
 /**
- * The source of a model (`svc.config.ts`) of how customers of a product succeed: a lifecycle from the first event to the last, an
- * onboarding, a health score, two segments, a signal and a rule. It compiles without warnings for all answers that the questions take,
- * and is a start: an author goes on from it. The same answers give the same text.
+ * The source of a model (`svc.config.ts`) of how customers of a product succeed, for an author to go on from. It compiles without warnings for all
+ * answers that the questions take. The same answers give the same text.
  */
 export function successModel(answers: SuccessAnswers): string {
   const { startEvent, valueEvent, usageEvent, valueCount, activationDays, atRiskDays, churnedDays } = answers;

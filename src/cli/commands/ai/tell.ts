@@ -33,10 +33,8 @@ interface AiValues {
 type Answer = Ending & { text?: string };
 
 /**
- * Tells facts, then what a language model says of them. The facts are there first and whatever happens: a language model that fails is a
- * failure of the command, but takes none of them away, nor does a file that cannot be written.
- *
- * @param find finds them, once it is known that the file can be written
+ * Tells facts, then what a language model says of them. The facts are there first and whatever happens: a language model that fails, or a file
+ * that cannot be written, is a failure of the command, but takes none of them away. @param find is called once it is known that the file can be written
  * @throws {UserError} why there is no answer, or no file
  */
 export async function tell(context: Context, values: AiValues, find: () => Promise<Facts>): Promise<void> {
@@ -108,11 +106,7 @@ async function shownAnswer(
   }
 }
 
-/**
- * Asks a language model, unless that is forbidden. That the service has none is how it is set up, and no failure.
- *
- * @returns the answer, or why there is none where one was asked for
- */
+/** The answer, or why there is none where one was asked for. That the service has no language model is how it is set up, and no failure. */
 async function answered(
   { aiForbiddenBy, out }: Context,
   askFor: (stop: AbortSignal) => Promise<Answer>,
@@ -149,10 +143,7 @@ const KEPT = 64;
 /** The first half of a line break, or of a character. */
 const HALF = /[\r\uD800-\uDBFF]$/;
 
-/**
- * Makes the parts of a language model's answer fit to be shown as they come: what a terminal would obey is shown as an escape, and identifiers
- * are put back, also where their names come in two parts.
- */
+/** Makes parts of an answer fit to be shown as they come: what a terminal would obey is escaped; names are identifiers again, even in two parts. */
 export class LiveText {
   readonly #restore: (text: string) => string;
   #held = "";

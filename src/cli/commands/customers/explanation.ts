@@ -25,10 +25,7 @@ export async function explanationIfAny(context: Context, customerId: string): Pr
   }
 }
 
-/**
- * An explanation for people: a line per condition, its parts indented below it. What there is to say of a condition stands beside it, or below it where
- * the terminal is too narrow.
- */
+/** An explanation for people: a line per condition, its parts indented below it, and what there is to say beside it, or below where that is too wide. */
 export function explanationInWords(out: Out, explanation: Explanation, indent = INDENT): string {
   const { kind, text, met, conditions = [] } = explanation;
   const isGroup = explanation.conditions !== undefined;

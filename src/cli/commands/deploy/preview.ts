@@ -9,11 +9,7 @@ import { cancellable } from "../../output/interruption.js";
 import { untilCompleted } from "../recompute/job-wait.js";
 import { type DifferencePage, differencesOf, documentOf, JOB_MEMBERS } from "../recompute/jobs.js";
 
-/**
- * Compiles the local model and prints what it would change, without deploying it.
- *
- * @param options about how many customers to look at, all unless given; whether to print a comment for a pull request
- */
+/** Compiles the local model and prints what it would change, without deploying it; of about `sample` customers where it is given. */
 export async function preview(
   context: Context,
   { sample, markdown }: { sample: number | undefined; markdown: boolean },

@@ -21,11 +21,7 @@ export class StarterFolder {
   /** The outermost directory that was made for it. */
   readonly #made: string | undefined;
 
-  /**
-   * Takes a directory, which is made where there is none.
-   *
-   * @throws {UserError} DIRECTORY_NOT_EMPTY, FILE_NOT_WRITTEN
-   */
+  /** Takes a directory, which is made where there is none. @throws {UserError} DIRECTORY_NOT_EMPTY, FILE_NOT_WRITTEN */
   constructor(directory: string) {
     this.#directory = directory;
     this.#stage = path.join(directory, `.svc-init-${process.pid}`);
@@ -46,11 +42,7 @@ export class StarterFolder {
     mkdirSync(this.#stage);
   }
 
-  /**
-   * Makes sure that there is still nothing in it.
-   *
-   * @throws {UserError} DIRECTORY_NOT_EMPTY
-   */
+  /** Makes sure that there is still nothing in it. @throws {UserError} DIRECTORY_NOT_EMPTY */
   refuseOccupied(): void {
     const names = readdirSync(this.#directory).filter((name) => !NOTHING.has(name));
     const other = names.map((name) => STAGE.exec(name)?.[1]).find((pid) => pid !== undefined && isOther(Number(pid)));

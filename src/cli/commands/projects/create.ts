@@ -27,11 +27,7 @@ export default defineCommand({
   },
 });
 
-/**
- * Creates a project.
- *
- * @param seen the command that shows whether that was carried out, where nobody knows
- */
+/** Creates a project. @param seen the command that shows whether that was carried out, where nobody knows */
 export function createProject(
   api: Api,
   project: { name: string; slug: string },

@@ -7,9 +7,8 @@ import { number, printable, shellWord } from "../../output/text.js";
 const DERIVED = "lifecycle, journeys, segments, health and rule log are derived anew, and what differs is emitted";
 
 /**
- * Says what a recompute of the scope and the pins of a dry run does, and asks. What is not written needs no answer.
- *
- * @param dryRun what is to be taken over; where it is no dry run nothing is said, as the service refuses that.
+ * Says what a recompute of the scope and the pins of a dry run does, and asks. What is not written needs no answer, and of what is no dry run
+ * nothing is said, as the service refuses that.
  */
 export async function confirmFrom(
   context: Context,
@@ -39,9 +38,7 @@ export async function confirmRetry(context: Context, job: RecomputeJob, yes: boo
 }
 
 /**
- * Asks before a recompute is queued, for what it writes; of all customers, for the name of the environment.
- *
- * @param customer the one that it is of; null for all
+ * Asks before a recompute is queued, for what it writes; of all customers (`customer` is null), for the name of the environment.
  * @param pinned how it was pinned before, if it was
  */
 export async function confirm(

@@ -24,8 +24,7 @@ export function emissionTypes({ lifecycle, journeys, segments, health, signals, 
 }
 
 /**
- * Tells of each pattern that stands for nothing the active model emits: a later one may, but mostly it is misspelt. Where that model cannot
- * be read nothing is told.
+ * Tells of each pattern that stands for nothing the active model emits: mostly it is misspelt. Of a model that cannot be read nothing is told.
  * @throws {UserError} where the service does not say which model is active: it would not do what follows either
  */
 export async function noteUnknownTypes(context: Context, patterns: readonly string[]): Promise<void> {
