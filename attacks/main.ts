@@ -1,5 +1,5 @@
 /** `npm run attacks`: attacks a service from one organization and watches what another one sees of it. Exits 0, 1 (something did not hold) or 2 (usage). */
-import { runProgram } from "../src/demo/program.js";
+import { runProgram } from "../src/demo/failure.js";
 import { readOptions } from "./options.js";
 import { runAttacks } from "./run.js";
 

@@ -1,5 +1,5 @@
 /** `npm run faults`: proves that nothing accepted is lost or doubled. Exits 0, 1 (something differs or failed) or 2 (usage). */
-import { runProgram } from "../src/demo/program.js";
+import { runProgram } from "../src/demo/failure.js";
 import { readOptions } from "./options.js";
 import { runFaults } from "./run.js";
 

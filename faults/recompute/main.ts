@@ -1,5 +1,5 @@
 /** `npm run faults:recompute`: proves that a recompute, killed or not, ends where a fresh project is. Exits 0, 1 (something differs) or 2 (usage). */
-import { runProgram } from "../../src/demo/program.js";
+import { runProgram } from "../../src/demo/failure.js";
 import { readOptions } from "./options.js";
 import { runRecomputes } from "./run.js";
 

@@ -39,22 +39,18 @@ export function failureOf(error: unknown): LanguageModelError {
         : "It cannot be reached, or its answer broke off.";
     return new LanguageModelError("unavailable", message, null, error);
   }
-  switch (status) {
-    case 401:
-    case 403:
-      return new LanguageModelError("unavailable", "It does not take the service's key.", null, error);
-    case 404:
-      return new LanguageModelError("unknownModel", "It knows no such model, or its address is wrong.", null, error);
-    case 413:
-      return new LanguageModelError("unavailable", "The facts are too long for it.", null, error);
-    case 429:
-      return rateLimited(retryAfterOf(headers), error);
-  }
-  if (code === "context_length_exceeded") {
-    return new LanguageModelError("unavailable", "The facts are too long for it.", null, error);
-  }
-  return new LanguageModelError("unavailable", `Its server answered ${status}.`, null, error);
+  if (status === 429) return rateLimited(retryAfterOf(headers), error);
+  const isTooLong = code === "context_length_exceeded" && ![401, 403, 404].includes(status);
+  const message = MESSAGES[isTooLong ? 413 : status] ?? `Its server answered ${status}.`;
+  return new LanguageModelError(status === 404 ? "unknownModel" : "unavailable", message, null, error);
 }
+
+const MESSAGES: Readonly<Record<number, string>> = {
+  401: "It does not take the service's key.",
+  403: "It does not take the service's key.",
+  404: "It knows no such model, or its address is wrong.",
+  413: "The facts are too long for it.",
+};
 
 /** The seconds stand in the words as well: whoever reads them does not see the header. */
 function rateLimited(retryAfter: number | null, cause: unknown): LanguageModelError {

@@ -47,14 +47,7 @@ export class Client<S extends Schema = AnySchema> {
   /** @throws {TypeError} for options that cannot be */
   constructor(options: ClientOptions) {
     this.#settings = readOptions(options);
-    const { url, apiKey, batch, intervalMs, timeoutMs, backoff } = this.#settings;
-    this.#sender = new Sender({
-      url: `${url}/v1/events/batch`,
-      apiKey,
-      limits: batch,
-      intervalMs,
-      timeoutMs,
-      backoff,
+    this.#sender = new Sender(this.#settings, {
       onRetry: (error, tries, waitMs) => {
         this.#stats.retries++;
         this.#settings.onRetry(error, { tries, waitMs });

@@ -40,6 +40,7 @@ export interface Attempt {
 
 /** Options as the client uses them. */
 export interface ClientSettings {
+  /** Where batches are sent to. */
   url: string;
   apiKey: string;
   queue: BatchLimits;
@@ -83,7 +84,7 @@ export function readOptions(options: ClientOptions): ClientSettings {
   };
   const warn = warner();
   return {
-    url: addressOf(options.url),
+    url: `${addressOf(options.url)}/v1/events/batch`,
     apiKey: keyOf(options.apiKey),
     queue: { operations: number("queueOperations"), bytes: number("queueBytes") },
     batch: { operations: number("batchOperations"), bytes: number("batchBytes") },

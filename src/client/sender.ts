@@ -2,8 +2,9 @@ import { type Outcome, readAnswer } from "./answer.js";
 import { type Entry, operationOf } from "./entry.js";
 import { ClientError } from "./errors.js";
 import { type BatchLimits, Line, type Waiting } from "./line.js";
+import type { ClientSettings } from "./options.js";
 import { post, reasonOf } from "./post.js";
-import { type Backoff, pauseMs } from "./retry.js";
+import { pauseMs } from "./retry.js";
 
 /** The longest that a timer of Node.js waits. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
@@ -46,13 +47,8 @@ class Pause {
   }
 }
 
-interface SenderOptions {
-  url: string;
-  apiKey: string;
-  limits: BatchLimits;
-  intervalMs: number;
-  timeoutMs: number;
-  backoff: Backoff;
+/** Told of a batch that is tried again, and of what follows. */
+interface SenderEvents {
   onRetry: (error: ClientError, tries: number, waitMs: number) => void;
   /** An operation was answered; with the error where it was refused. */
   onAnswered: (entry: Waiting, error: ClientError | null) => void;
@@ -82,8 +78,11 @@ export class Sender {
   readonly #end = new AbortController();
   #idle: (() => void) | null = null;
 
-  constructor(private readonly options: SenderOptions) {
-    this.#limits = options.limits;
+  constructor(
+    private readonly settings: ClientSettings,
+    private readonly events: SenderEvents,
+  ) {
+    this.#limits = settings.batch;
   }
 
   get first(): Waiting | undefined {
@@ -128,7 +127,7 @@ export class Sender {
       this.#isRunning = true;
       void this.#run();
     } else if (!this.#gathering.isUnderWay) {
-      this.#gathering.begin(this.options.intervalMs, () => this.send());
+      this.#gathering.begin(this.settings.intervalMs, () => this.send());
     }
   }
 
@@ -152,20 +151,19 @@ export class Sender {
 
   async #exchange(batch: readonly Waiting[]): Promise<Final> {
     const body = `{"events":[${batch.map(({ json }) => json).join()}]}`;
-    const { backoff, onRetry } = this.options;
     for (let tries = 0; ; tries++) {
       const outcome = await this.#attempt(batch, body);
       if (this.#end.signal.aborted && outcome.kind === "again") return { kind: "ended" };
       if (outcome.kind !== "again") return outcome;
-      const waitMs = pauseMs(tries, outcome.waitMs, backoff, Math.random());
-      onRetry(outcome.error, tries + 1, waitMs);
+      const waitMs = pauseMs(tries, outcome.waitMs, this.settings.backoff, Math.random());
+      this.events.onRetry(outcome.error, tries + 1, waitMs);
       await new Promise<void>((resolve) => this.#backoff.begin(waitMs, resolve));
       if (this.#end.signal.aborted) return { kind: "ended" };
     }
   }
 
   async #attempt(batch: readonly Waiting[], body: string): Promise<Outcome> {
-    const { url, apiKey, timeoutMs } = this.options;
+    const { url, apiKey, timeoutMs } = this.settings;
     try {
       const answer = await post(url, body, { apiKey, timeoutMs, signal: this.#end.signal });
       return readAnswer(answer, batch.length, batch.filter(({ type }) => type === "track").length, Date.now());
@@ -188,12 +186,12 @@ export class Sender {
 
   #accept(batch: readonly Waiting[], eventIds: readonly string[]): void {
     this.#underWay = [];
-    this.#limits = { ...this.#limits, operations: this.options.limits.operations };
+    this.#limits = { ...this.#limits, operations: this.settings.batch.operations };
     const ids = eventIds.values();
     for (const entry of batch) {
       const id = entry.type === "track" ? (ids.next().value ?? null) : null;
       entry.of?.group.accepted(id);
-      this.options.onAnswered(entry, null);
+      this.events.onAnswered(entry, null);
     }
   }
 
@@ -204,7 +202,7 @@ export class Sender {
       const entry = batch[index]!;
       const error = refusal.about(operationOf(entry));
       entry.of?.group.refused(entry.of.index, error);
-      this.options.onAnswered(entry, error);
+      this.events.onAnswered(entry, error);
     }
   }
 
@@ -226,6 +224,6 @@ export class Sender {
   #stop(error: ClientError, waitMs: number | null): void {
     this.#stopped = error;
     if (waitMs !== null) this.#gathering.begin(waitMs, () => this.send());
-    this.options.onStopped(error);
+    this.events.onStopped(error);
   }
 }

@@ -18,3 +18,37 @@ export function messageOf(error: unknown): string {
   const inner = error.cause instanceof Error && !(error instanceof DemoFailure) ? ` (${messageOf(error.cause)})` : "";
   return `${error.message || error.name}${inner}`;
 }
+
+class Stopped extends DemoFailure {
+  constructor(readonly signal: "SIGINT" | "SIGTERM") {
+    super(`stopped by ${signal}`);
+  }
+}
+
+/**
+ * Runs a program with a signal that the first SIGINT or SIGTERM aborts; a program that is stopped must end and remove everything. Sets
+ * the exit code: 0, or what a DemoFailure says, or 128 and the number of the signal, or 1. Prints why under the program's name.
+ */
+export async function runProgram(name: string, run: (stop: AbortSignal) => Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort(new Stopped(signal)));
+  try {
+    await run(stop.signal);
+  } catch (error) {
+    process.exitCode = report(name, error);
+  }
+}
+
+function report(name: string, error: unknown): number {
+  if (error instanceof Stopped) {
+    process.stdout.write("\nstopped; everything is ended and removed\n");
+    return error.signal === "SIGINT" ? 130 : 143;
+  }
+  if (error instanceof DemoFailure) {
+    process.stderr.write(`${name}: ${error.message}\n`);
+    return error.exitCode;
+  }
+  const stack = error instanceof Error ? error.stack : undefined;
+  process.stderr.write(`${name}: this is a bug: ${stack ?? messageOf(error)}\n`);
+  return 1;
+}

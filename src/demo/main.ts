@@ -1,6 +1,6 @@
 /** `npm run demo`: the whole pipeline on one machine, and what a success team sees of it. Exits 0, 1 (failed) or 2 (usage). */
 import { readOptions } from "./options.js";
-import { runProgram } from "./program.js";
+import { runProgram } from "./failure.js";
 import { runDemo } from "./run.js";
 
 await runProgram("demo", async (stop) => {

@@ -18,14 +18,8 @@ import { sendAll, type Sent } from "./send.js";
 import { CLI_PROGRAM, databaseUrl, Service } from "./service/service.js";
 import { settle, verify, WEBHOOK_TYPES } from "./settle.js";
 
-export interface RunContext {
-  output: NodeJS.WriteStream;
-  /** Aborted when the person at the terminal has had enough. */
-  stop: AbortSignal;
-}
-
 /** Runs the demo and cleans up after it, also when it fails or is stopped. Throws a DemoFailure where the result is not right. */
-export async function runDemo(options: DemoOptions, { output, stop }: RunContext): Promise<void> {
+export async function runDemo(options: DemoOptions, { output, stop }: { output: NodeJS.WriteStream; stop: AbortSignal }): Promise<void> {
   const say = (text: string) => output.write(`${text}\n`);
   const model = await compileModel(options.model);
   const input = options.data === null ? simulatedInput(options) : await openDataFile(options.data);
@@ -53,15 +47,11 @@ export async function runDemo(options: DemoOptions, { output, stop }: RunContext
     );
     if (!options.keep) return;
     say(lookAround({ ...looks, directory: model.directory, databaseUrl: await databaseUrl(dataDir) }));
-    await aborted(signal);
+    if (!signal.aborted) await once(signal, "abort");
     service.lost.throwIfAborted();
   } finally {
     for (const step of cleanUp) await step();
   }
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await once(signal, "abort");
 }
 
 interface Stage {
@@ -95,7 +85,10 @@ async function demonstrate(
   verify(input, overview, tally);
 
   const customerId = chooseStory(tally.customers());
-  const story = customerId === null ? null : await tell(api, model.project, customerId);
+  const story = customerId && {
+    customer: await api.customer(model.project, customerId),
+    timeline: await api.timeline(model.project, customerId),
+  };
   const rates = {
     events: sent.events,
     ingestSeconds: (sentAt - startedAt) / 1_000,
@@ -113,28 +106,18 @@ async function demonstrate(
   return { api: access, apiKey, customerId };
 }
 
-async function tell(api: DemoApi, project: string, customerId: string) {
-  return { customer: await api.customer(project, customerId), timeline: await api.timeline(project, customerId) };
-}
-
 async function send({ input, service, output, signal }: Stage, apiKey: string, senders?: number): Promise<Sent> {
   const progress = startProgress(output, "sending", input.operations, "operations");
   try {
-    return await sendAll(input.read(), {
-      url: service.url,
-      apiKey,
-      signal,
-      ...(senders === undefined ? {} : { senders }),
-      onProgress: (operations) => progress.update(operations),
-    });
+    const onProgress = (operations: number) => progress.update(operations);
+    return await sendAll(input.read(), { url: service.url, apiKey, signal, senders, onProgress });
   } finally {
     progress.finish();
   }
 }
 
 /** Evaluation began with the first batch; what is left of it is shown here, and then the deliveries. */
-async function evaluate({ model, output, signal }: Stage, api: DemoApi) {
-  const project = model.project;
+async function evaluate({ model: { project }, output, signal }: Stage, api: DemoApi) {
   const { events } = await api.overview(project);
   const progress = startProgress(output, "evaluating", events.accepted, "events");
   try {

@@ -6,7 +6,7 @@ export interface SendOptions {
   url: string;
   apiKey: string;
   /** How many clients send at once; 4 unless given. */
-  senders?: number;
+  senders?: number | undefined;
   /** Ends the sending; the promise is rejected with the signal's reason. */
   signal?: AbortSignal;
   onProgress?: (operations: number) => void;

@@ -1,25 +1,10 @@
 /** What the simulator puts out: operations as `POST /v1/events/batch` takes them, and the history of one customer on its way there. */
+import type { SentOperation } from "../../client/index.js";
 
-type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+export type SimulatedTrack = Required<Extract<SentOperation, { type: "track" }>>;
+export type SimulatedOperation = SimulatedTrack | Extract<SentOperation, { type: "identify" }>;
 
-export interface SimulatedTrack {
-  type: "track";
-  customerId: string;
-  event: string;
-  properties: Record<string, JsonValue>;
-  /** ISO 8601 with milliseconds, UTC. */
-  timestamp: string;
-  idempotencyKey: string;
-}
-
-export interface SimulatedIdentify {
-  type: "identify";
-  customerId: string;
-  /** null removes a trait. */
-  traits: Record<string, JsonValue>;
-}
-
-export type SimulatedOperation = SimulatedTrack | SimulatedIdentify;
+type Content = Record<string, unknown>;
 
 /** An operation with its place in time. An identify has a place too, though it carries no timestamp. */
 export interface PlacedOperation {
@@ -31,18 +16,18 @@ export interface PlacedOperation {
 
 /** Collects what happens to one customer, in any order; nothing after the history's end is kept. */
 export class EventLog {
-  readonly #entries: { at: number; name: string | null; content: Record<string, JsonValue> }[] = [];
+  readonly #entries: { at: number; name: string | null; content: Content }[] = [];
 
   constructor(
     readonly customerId: string,
     readonly end: number,
   ) {}
 
-  track(at: number, event: string, properties: Record<string, JsonValue> = {}): void {
+  track(at: number, event: string, properties: Content = {}): void {
     if (at < this.end) this.#entries.push({ at, name: event, content: properties });
   }
 
-  identify(at: number, traits: Record<string, JsonValue>): void {
+  identify(at: number, traits: Content): void {
     if (at < this.end) this.#entries.push({ at, name: null, content: traits });
   }
 

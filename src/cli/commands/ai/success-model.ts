@@ -6,25 +6,9 @@ import { optionName } from "../../core/values.js";
 import { asks, askUntil } from "../../output/change.js";
 import { UNPRINTABLE } from "../../output/text.js";
 
-/** What a model of success is made of. */
-export interface SuccessAnswers {
-  /** What the product does, in the author's words. */
-  product: string;
-  /** The event that begins a customer's life. */
-  startEvent: string;
-  /** The event that shows value. */
-  valueEvent: string;
-  /** How many of those make a customer activated. */
-  valueCount: number;
-  /** Within how many days. */
-  activationDays: number;
-  /** The event of regular use. */
-  usageEvent: string;
-  /** Days without any event until a customer is at risk. */
-  atRiskDays: number;
-  /** Days at risk until a customer is lost. */
-  churnedDays: number;
-}
+/** What a model of success is made of; the questions below say what each is. */
+export type SuccessAnswers = Record<"product" | "startEvent" | "valueEvent" | "usageEvent", string> &
+  Record<"valueCount" | "activationDays" | "atRiskDays" | "churnedDays", number>;
 
 export type SuccessOption = keyof SuccessAnswers;
 

@@ -1,30 +1,20 @@
 import type { JobDifference, RecomputeJob } from "../../client/answers.js";
 import { fields } from "../../output/fields.js";
 import { componentsChanged, entered, exited, healthChanged, journeysChanged } from "../deploy/impact.js";
-import { reasonOf } from "./jobs.js";
+import { kindOf, reasonOf, scopeOf } from "./jobs.js";
 import type { Out } from "../../output/out.js";
 import { type Column, table } from "../../output/table.js";
 import { number, plural, printable, span } from "../../output/text.js";
-
-/** How many customers a person is shown. */
-export const SHOWN = 10;
 
 /** A job that has come to something, for people: what it is, its totals, and the customers that change most. */
 export function jobInWords(out: Out, job: RecomputeJob, top: readonly JobDifference[]): string {
   const { customersChanged } = job.result;
   const more = customersChanged > top.length ? [`The ${top.length} most telling of ${number(customersChanged)}.`] : [];
   return [
-    headingOf(out, job),
+    `${out.style.bold(`${kindOf(job)} ${job.id}`)} of ${scopeOf(job)}`,
     fields(out, { ...stateOf(out, job), ...totalsOf(job) }),
     ...(top.length === 0 ? [] : [[differencesTable(out, top), ...more].join("\n")]),
   ].join("\n\n");
-}
-
-/** `Recompute rec_1 of all customers in test`. */
-function headingOf({ style }: Out, job: RecomputeJob): string {
-  const kind = job.dry_run ? "Dry run" : "Recompute";
-  const whom = typeof job.customerId === "string" ? `the customer ${printable(job.customerId)}` : "all customers";
-  return `${style.bold(`${kind} ${job.id}`)} of ${whom} in ${job.environment}`;
 }
 
 /** What changes, line by line; the words are in the future where nothing was written. */

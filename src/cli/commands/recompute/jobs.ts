@@ -2,10 +2,22 @@ import type { Context } from "../../core/command.js";
 import { memberTexts } from "../../output/json-text.js";
 import type { JobDifference, RecomputeJob } from "../../client/answers.js";
 import { readAll } from "../../client/pages.js";
+import { printable } from "../../output/text.js";
 
 /** Why a job was given up or failed, without the service's advice to retry it: the command line gives that itself, with `--env`. */
 export function reasonOf({ error }: RecomputeJob): string | null {
   return error?.replace(/ When the cause is mended: svc recompute retry \S+$/, "") ?? null;
+}
+
+/** `Recompute` or `Dry run`. */
+export function kindOf({ dry_run }: RecomputeJob): string {
+  return dry_run ? "Dry run" : "Recompute";
+}
+
+/** `all customers in test`. */
+export function scopeOf({ customerId, environment }: RecomputeJob): string {
+  const whom = typeof customerId === "string" ? `the customer ${printable(customerId)}` : "all customers";
+  return `${whom} in ${environment}`;
 }
 
 /** The members that every answer with a job must have. */
@@ -27,13 +39,6 @@ export async function* differencesOf(
   for await (const { data, text } of readAll<JobDifference>(api, [...path, "customers"], query, { patient: "all" })) {
     yield { items: data.data, text: memberTexts(text).get("data")?.slice(1, -1).trim() ?? "" };
   }
-}
-
-/** The most telling differences, so many at most. */
-export async function mostTelling(context: Context, path: readonly string[], count: number): Promise<JobDifference[]> {
-  const found: JobDifference[] = [];
-  for await (const { items } of differencesOf(context, path, count)) found.push(...items);
-  return found.slice(0, count);
 }
 
 /** The whole job as one JSON document, with every customer in `result.customers`. @param more members of `result` after that, once all customers are seen */

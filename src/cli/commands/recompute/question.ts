@@ -2,6 +2,7 @@ import type { RecomputeJob } from "../../client/answers.js";
 import { asks, confirmation } from "../../output/change.js";
 import type { Context } from "../../core/command.js";
 import { activeVersion } from "../config/stored-versions.js";
+import { kindOf, scopeOf } from "./jobs.js";
 import { number, printable, shellWord } from "../../output/text.js";
 
 const DERIVED = "lifecycle, journeys, segments, health and rule log are derived anew, and what differs is emitted";
@@ -30,7 +31,7 @@ export async function confirmRetry(context: Context, job: RecomputeJob, yes: boo
   const reached = total === null ? "" : `; ${number(done)} of ${number(total)} customers are done`;
   const pinned = pinsOf(context, job);
   if (job.dry_run || !asks(context, yes)) {
-    context.out.note(`${job.dry_run ? "Dry run" : "Recompute"} ${job.id} of ${scopeOf(job)} ${pinned}${reached}.`);
+    context.out.note(`${kindOf(job)} ${job.id} of ${scopeOf(job)} ${pinned}${reached}.`);
   }
   await warnOfOtherVersion(context, job, job.dry_run);
   if (!job.dry_run)
@@ -54,11 +55,6 @@ export async function confirm(
   const action = `recomputing all customers of ${environment}`;
   const ask = await confirmation(context, { action, yes, word: environment, yesSuffices: true });
   return ask(`This recomputes all customers in ${place}${pinned}: their ${DERIVED}.`);
-}
-
-function scopeOf({ customerId, environment }: RecomputeJob): string {
-  const whom = typeof customerId === "string" ? `the customer ${printable(customerId)}` : "all customers";
-  return `${whom} in ${environment}`;
 }
 
 function pinsOf({ out }: Context, { pins }: RecomputeJob): string {

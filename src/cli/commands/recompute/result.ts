@@ -1,10 +1,13 @@
-import type { RecomputeJob } from "../../client/answers.js";
+import type { JobDifference, RecomputeJob } from "../../client/answers.js";
 import type { ApiAnswer } from "../../client/api.js";
 import type { Context } from "../../core/command.js";
-import { jobInWords, SHOWN } from "./job-report.js";
+import { jobInWords } from "./job-report.js";
 import { untilCompleted } from "./job-wait.js";
-import { differencesOf, documentOf, mostTelling } from "./jobs.js";
+import { differencesOf, documentOf } from "./jobs.js";
 import { shellWord } from "../../output/text.js";
+
+/** How many customers a person is shown. */
+const SHOWN = 10;
 
 /** Waits for the end of a recompute that was queued, and prints what came of it. */
 export async function printResult(context: Context, job: RecomputeJob): Promise<void> {
@@ -26,7 +29,10 @@ export async function printJob(
   const { out } = context;
   const path = ["recomputes", job.id];
   if (out.json && customers) return out.stream(documentOf(job, differencesOf(context, path)));
-  const top = out.json || job.result.customersChanged === 0 ? [] : await mostTelling(context, path, SHOWN);
+  const top: JobDifference[] = [];
+  if (!out.json && job.result.customersChanged > 0) {
+    for await (const { items } of differencesOf(context, path, SHOWN)) top.push(...items);
+  }
   out.result({ document: job }, () => [jobInWords(out, job, top), ...nextStep(job)].join("\n\n"));
 }
 
