@@ -69,11 +69,10 @@ function checkedFields(
   if (typeof given !== "object" || given === null || Array.isArray(given))
     throw new InvalidOperationError(at.slice(0, -1) || "the operation", `must be an object, not ${described(given)}`);
   for (const [name, value] of Object.entries(given) as [string, unknown][]) {
-    if (value !== undefined && !fields.includes(name))
-      throw new InvalidOperationError(
-        `${at}${name}`,
-        `is no field of a ${type} operation; they are ${fields.join(", ")}`,
-      );
+    if (value !== undefined && !fields.includes(name)) {
+      const problem = `is no field of a ${type} operation; they are ${fields.join(", ")}`;
+      throw new InvalidOperationError(`${at}${name}`, problem);
+    }
     if (name === "type" && value !== undefined && value !== type)
       throw new InvalidOperationError(`${at}type`, `must be "${type}" or left out`);
   }

@@ -19,7 +19,10 @@ import { CLI_PROGRAM, databaseUrl, Service } from "./service/service.js";
 import { settle, verify, WEBHOOK_TYPES } from "./settle.js";
 
 /** Runs the demo and cleans up after it, also when it fails or is stopped. Throws a DemoFailure where the result is not right. */
-export async function runDemo(options: DemoOptions, { output, stop }: { output: NodeJS.WriteStream; stop: AbortSignal }): Promise<void> {
+export async function runDemo(
+  options: DemoOptions,
+  { output, stop }: { output: NodeJS.WriteStream; stop: AbortSignal },
+): Promise<void> {
   const say = (text: string) => output.write(`${text}\n`);
   const model = await compileModel(options.model);
   const input = options.data === null ? simulatedInput(options) : await openDataFile(options.data);
@@ -85,10 +88,8 @@ async function demonstrate(
   verify(input, overview, tally);
 
   const customerId = chooseStory(tally.customers());
-  const story = customerId && {
-    customer: await api.customer(model.project, customerId),
-    timeline: await api.timeline(model.project, customerId),
-  };
+  const of = [model.project, customerId ?? ""] as const;
+  const story = customerId === null ? null : { customer: await api.customer(...of), timeline: await api.timeline(...of) };
   const rates = {
     events: sent.events,
     ingestSeconds: (sentAt - startedAt) / 1_000,

@@ -71,9 +71,7 @@ export async function checkTypes(
   signal?.throwIfAborted();
   const root = realpathSync(directory);
   const types = new TypeChecker(root, CONFIG, sealed);
-  return endingWith(types, signal, async () =>
-    withSource(inOrder(unique(merge(await types.mistakes(), []))), root),
-  );
+  return endingWith(types, signal, async () => withSource(inOrder(unique(merge(await types.mistakes(), []))), root));
 }
 
 async function compile(

@@ -202,11 +202,8 @@ function encode(key: string): string {
 function decode(cursor: string | string[]): string {
   const key = typeof cursor === "string" ? Buffer.from(cursor, "base64url").toString("utf8") : "";
   if (key !== "" && encode(key) === cursor) return key;
-  throw invalid(
-    "cursor",
-    "is not one of this list",
-    "Send a nextCursor as it came, or leave it out for the first page.",
-  );
+  const fix = "Send a nextCursor as it came, or leave it out for the first page.";
+  throw invalid("cursor", "is not one of this list", fix);
 }
 
 function invalid(field: string, says: string, fix: string): ApiError {

@@ -122,7 +122,11 @@ export class Api {
     return this.#credentials ?? this.#settings.credentials();
   }
 
-  #request(method: Request["method"], path: ApiPath, { query, ...rest }: Sent & { query?: Query | undefined }): Request {
+  #request(
+    method: Request["method"],
+    path: ApiPath,
+    { query, ...rest }: Sent & { query?: Query | undefined },
+  ): Request {
     const url = this.#address(path, query);
     const { accessToken, organization } = this.#actor();
     const authorization = `Bearer ${accessToken}`;

@@ -46,12 +46,8 @@ export function unreachable(base: string, error: unknown): UserError {
   const reason = timedOut
     ? `no answer within ${ANSWER_MS_MAX / 1000} seconds`
     : (NETWORK_FAILURES[code] ?? (code === "" ? (cause as Error).message : code));
-  return failure(
-    "SERVICE_UNREACHABLE",
-    `${base} cannot be reached (${reason})`,
-    NETWORK_FIXES[reason] ?? "start the service, or set SVC_API_URL to its address",
-    error,
-  );
+  const fix = NETWORK_FIXES[reason] ?? "start the service, or set SVC_API_URL to its address";
+  return failure("SERVICE_UNREACHABLE", `${base} cannot be reached (${reason})`, fix, error);
 }
 
 /** An answer that is none of the service's, or not that of its version which came with this program. */

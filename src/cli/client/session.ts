@@ -74,10 +74,8 @@ export class SessionStore {
     const text = this.#read();
     if (text === undefined) return {};
     if (isOpenToOthers(this.file)) {
-      throw invalid(
-        `${this.file} can be read by others, and holds a token`,
-        `run \`chmod 600 ${shellWord(this.file)}\`; if others use this machine, make a new token by ${SIGN_IN}`,
-      );
+      const fix = `run \`chmod 600 ${shellWord(this.file)}\`; if others use this machine, make a new token by ${SIGN_IN}`;
+      throw invalid(`${this.file} can be read by others, and holds a token`, fix);
     }
     const entries = parse(text);
     if (entries === undefined) throw invalid(`${this.file} is not as svc wrote it`, WRITES_ANEW);
@@ -100,11 +98,8 @@ export class SessionStore {
 
   get #home(): string {
     if (this.#directory !== null) return this.#directory;
-    throw failure(
-      "SESSION_NOT_SAVED",
-      "there is no home directory to keep a session in",
-      "set HOME to an absolute path, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION instead of signing in",
-    );
+    const fix = "set HOME to an absolute path, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION instead of signing in";
+    throw failure("SESSION_NOT_SAVED", "there is no home directory to keep a session in", fix);
   }
 
   #read(): string | undefined {
@@ -113,11 +108,8 @@ export class SessionStore {
     } catch (error) {
       const { code = "" } = error as NodeJS.ErrnoException;
       if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-      throw invalid(
-        `${this.file} cannot be read (${code})`,
-        `make it a file that you may read, or remove it and sign in again: ${SIGN_IN}`,
-        error,
-      );
+      const fix = `make it a file that you may read, or remove it and sign in again: ${SIGN_IN}`;
+      throw invalid(`${this.file} cannot be read (${code})`, fix, error);
     }
   }
 
@@ -131,12 +123,9 @@ export class SessionStore {
     } catch (error) {
       const { code = "" } = error as NodeJS.ErrnoException;
       const isFull = code === "ENOSPC" || code === "EDQUOT";
-      throw failure(
-        "SESSION_NOT_SAVED",
-        `a session cannot be kept in ${directory} (${code})`,
-        `${isFull ? "make room there" : "make it a directory that you may write to"}, set XDG_CONFIG_HOME to another, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION`,
-        error,
-      );
+      const first = isFull ? "make room there" : "make it a directory that you may write to";
+      const fix = `${first}, set XDG_CONFIG_HOME to another, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION`;
+      throw failure("SESSION_NOT_SAVED", `a session cannot be kept in ${directory} (${code})`, fix, error);
     }
   }
 }

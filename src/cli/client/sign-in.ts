@@ -46,14 +46,14 @@ export interface SignedIn extends Session {
   organization: Organization;
 }
 
-export interface SignInOptions {
-  /** The slug or id of the one to work in; asked for where it is missing and there are several. */
-  organization: string | undefined;
-  browser: boolean;
-}
-
-/** Signs in: a person approves at a browser, and the session is kept. Ctrl+C leaves everything as it was. */
-export async function signIn(context: Context, { organization, browser }: SignInOptions): Promise<SignedIn> {
+/**
+ * Signs in: a person approves at a browser, and the session is kept. Ctrl+C leaves everything as it was. @param organization the slug or id of the
+ * one to work in; asked for where it is missing and there are several
+ */
+export async function signIn(
+  context: Context,
+  { organization, browser }: { organization: string | undefined; browser: boolean },
+): Promise<SignedIn> {
   const { api, io, out, settings } = context;
   const { apiUrl: base, sessions } = settings;
   await sessions.prepare();
@@ -72,10 +72,10 @@ export async function signIn(context: Context, { organization, browser }: SignIn
     if (browser && hasBrowser(io) && (await openBrowser(addressOf(codes)))) out.note("Your browser is being opened.");
     const { accessToken, seconds } = await approval(context, oauth, codes, signal);
     try {
-      refuseIfCancelled(signal);
+      signal.throwIfAborted();
       const expiresAt = new Date(io.now() + seconds * 1000).toISOString();
       const signedIn = await sessionOf(context, { accessToken, expiresAt }, organization, signal);
-      refuseIfCancelled(signal);
+      signal.throwIfAborted();
       const { id, slug } = signedIn.organization;
       await sessions.save(base, { accessToken, expiresAt, organization: { id, slug }, email: signedIn.email });
       if (before !== undefined) await end(context, oauth, before, "The session before");
@@ -90,10 +90,6 @@ export async function signIn(context: Context, { organization, browser }: SignIn
   } finally {
     release();
   }
-}
-
-function refuseIfCancelled({ aborted }: AbortSignal): void {
-  if (aborted) throw cancelled();
 }
 
 /** Revokes a token that is not needed any more; where that fails it is only said. */

@@ -200,10 +200,8 @@ async function notACommand(raw: RawArguments, found: Found, options: ParseOption
   const meant = known.includes(turned)
     ? turned
     : (nearest(words.slice(0, 2).join(" "), known) ?? (alone.length === 1 ? alone[0] : nearest(said, starts)));
-  throw new UsageError(
-    `there is no command "svc ${said}"${meant === undefined ? "" : `; did you mean "svc ${meant}"?`}`,
-    seeHelp(found),
-  );
+  const message = `there is no command "svc ${said}"${meant === undefined ? "" : `; did you mean "svc ${meant}"?`}`;
+  throw new UsageError(message, seeHelp(found));
 }
 
 function oneTooMany(extra: string, listed: ListedCommand): UsageError {
@@ -223,10 +221,8 @@ function refuseUnknown(raw: RawArguments, options: Options, positionals: readonl
   if (unknown === undefined) return;
   const dashed = (name: string) => (name.length === 1 ? `-${name}` : `--${name}`);
   const meant = nearest(unknown, names);
-  throw new UsageError(
-    `there is no option ${dashed(unknown)}${meant === undefined ? "" : `; did you mean ${dashed(meant)}?`}`,
-    seeHelp(found),
-  );
+  const hint = meant === undefined ? "" : `; did you mean ${dashed(meant)}?`;
+  throw new UsageError(`there is no option ${dashed(unknown)}${hint}`, seeHelp(found));
 }
 
 function explain(error: unknown, found: Found, command: AnyCommand | undefined): unknown {

@@ -87,11 +87,9 @@ export class Settings {
       throw new UsageError(`--project is no slug of a project: ${JSON.stringify(said)}`, mistake);
     const project = said ?? this.#config.project;
     if (project !== undefined) return project;
-    throw failure(
-      "PROJECT_REQUIRED",
-      `no project was named, neither by --project nor by "project" of ${CONFIG_FILE}`,
-      "run the command in a project's directory, or add --project <slug>",
-    );
+    const message = `no project was named, neither by --project nor by "project" of ${CONFIG_FILE}`;
+    const fix = "run the command in a project's directory, or add --project <slug>";
+    throw failure("PROJECT_REQUIRED", message, fix);
   }
 
   /** Where a change is made, for the question before it. */
@@ -111,11 +109,8 @@ export class Settings {
     const variable = this.#header("SVC_ORGANIZATION");
     const organization = variable ?? this.#config.organization ?? session?.organization.id;
     if (organization === undefined) {
-      throw failure(
-        "ORGANIZATION_REQUIRED",
-        "SVC_ACCESS_TOKEN is set, but SVC_ORGANIZATION is not",
-        "set SVC_ORGANIZATION to the organization's id",
-      );
+      const fix = "set SVC_ORGANIZATION to the organization's id";
+      throw failure("ORGANIZATION_REQUIRED", "SVC_ACCESS_TOKEN is set, but SVC_ORGANIZATION is not", fix);
     }
     return {
       accessToken: session?.accessToken ?? accessToken ?? "",
@@ -132,20 +127,14 @@ export class Settings {
     const session = this.sessions.of(base);
     if (session === undefined) {
       const others = this.sessions.services();
-      throw failure(
-        "NOT_SIGNED_IN",
-        others.length === 0
-          ? `you are not signed in to ${base}`
-          : `you are not signed in to ${base}, only to ${others.join(", ")}`,
-        "sign in: `svc auth login`; where nobody can, as in CI, set SVC_ACCESS_TOKEN and SVC_ORGANIZATION",
-      );
+      const where = others.length === 0 ? base : `${base}, only to ${others.join(", ")}`;
+      const fix = "sign in: `svc auth login`; where nobody can, as in CI, set SVC_ACCESS_TOKEN and SVC_ORGANIZATION";
+      throw failure("NOT_SIGNED_IN", `you are not signed in to ${where}`, fix);
     }
     if (Date.parse(session.expiresAt) <= this.#io.now()) {
-      throw failure(
-        "NOT_SIGNED_IN",
-        `your session at ${base} ended on ${localTime(session.expiresAt, this.#io.timeZone)}`,
-        "sign in again: `svc auth login`",
-      );
+      const message = `your session at ${base} ended on ${localTime(session.expiresAt, this.#io.timeZone)}`;
+      const fix = "sign in again: `svc auth login`";
+      throw failure("NOT_SIGNED_IN", message, fix);
     }
     return session;
   }
@@ -156,19 +145,14 @@ export class Settings {
     const source = this.#variable(name) === undefined ? "SVC_API_KEY" : name;
     const key = this.#header(source);
     if (key === undefined) {
-      throw failure(
-        "API_KEY_REQUIRED",
-        `there is no ingestion key for ${environment}`,
-        `set ${name} or SVC_API_KEY to a key of that environment`,
-      );
+      const fix = `set ${name} or SVC_API_KEY to a key of that environment`;
+      throw failure("API_KEY_REQUIRED", `there is no ingestion key for ${environment}`, fix);
     }
     // The key alone selects the environment, so a wrong one would send the event to where nobody wanted it.
     const other = environment === "test" ? "live" : "test";
     if (key.startsWith(`svc_${other}_`)) {
-      throw invalid(
-        `${source} is a key to ${other}, but the environment is ${environment}`,
-        `set ${name}, or add --env ${other}`,
-      );
+      const fix = `set ${name}, or add --env ${other}`;
+      throw invalid(`${source} is a key to ${other}, but the environment is ${environment}`, fix);
     }
     return key;
   }
@@ -183,10 +167,8 @@ export class Settings {
   #header(name: string): string | undefined {
     const value = this.#variable(name);
     if (value !== undefined && !isWord(value)) {
-      throw invalid(
-        `${name} holds a space, a line break or a character that no token has`,
-        "copy it again, as one word",
-      );
+      const fix = "copy it again, as one word";
+      throw invalid(`${name} holds a space, a line break or a character that no token has`, fix);
     }
     return value;
   }
@@ -233,10 +215,8 @@ function checkConfig(config: unknown, file: string): ConfigFile {
 function httpUrl(text: string, source: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
-    throw invalid(
-      `${source} is no address of a service: ${JSON.stringify(text)}`,
-      `write one such as ${DEFAULT_API_URL}`,
-    );
+    const fix = `write one such as ${DEFAULT_API_URL}`;
+    throw invalid(`${source} is no address of a service: ${JSON.stringify(text)}`, fix);
   }
   return url.href.replace(/\/+$/, "");
 }

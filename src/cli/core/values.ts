@@ -51,19 +51,16 @@ function integer(name: string, given: string, min: number, max: number): number 
 function chosen(name: string, value: string, choices: readonly string[] | undefined): string {
   if (choices === undefined || choices.includes(value)) return value;
   const meant = nearest(value, choices);
-  throw new UsageError(
-    `${name} is ${JSON.stringify(value)}${meant === undefined ? "" : `; did you mean ${meant}?`}`,
-    `give one of: ${choices.join(", ")}`,
-  );
+  const message = `${name} is ${JSON.stringify(value)}${meant === undefined ? "" : `; did you mean ${meant}?`}`;
+  const fix = `give one of: ${choices.join(", ")}`;
+  throw new UsageError(message, fix);
 }
 
 /** Checks a length of time, such as 24h. @param option as it is given, such as `--grace` */
 export function checkDuration(option: string, text: string | undefined, also = ""): void {
   if (text === undefined || /^(0|[1-9]\d{0,6})[mhdw]$/.test(text)) return;
-  throw new UsageError(
-    `${option} is ${JSON.stringify(text)}`,
-    `give a whole number and a unit, such as 30m, 24h, 7d or 4w${also}`,
-  );
+  const fix = `give a whole number and a unit, such as 30m, 24h, 7d or 4w${also}`;
+  throw new UsageError(`${option} is ${JSON.stringify(text)}`, fix);
 }
 
 /** Checks what was given of an option that takes some of a few words. */
@@ -90,8 +87,6 @@ export function durationOf(name: string, text: string | undefined): string | und
 /** Checks from when on something is asked for: a duration before now such as `7d`, or an ISO date with or without a time. @throws {UsageError} */
 export function sinceOf(name: string, text: string | undefined): string | undefined {
   if (text === undefined || isDuration(text) || isIsoDate(text)) return text;
-  throw new UsageError(
-    `${name} is ${JSON.stringify(text)}`,
-    "write how long ago, such as 7d, or a date such as 2026-03-01 or 2026-03-01T09:00:00Z",
-  );
+  const fix = "write how long ago, such as 7d, or a date such as 2026-03-01 or 2026-03-01T09:00:00Z";
+  throw new UsageError(`${name} is ${JSON.stringify(text)}`, fix);
 }

@@ -59,10 +59,8 @@ export async function confirmation(
   }
   if ((await pipedLine(io)).trim() !== word.trim()) {
     const [instead, fix] = yesSuffices ? ["", ", or add --yes"] : [", also with --yes", ""];
-    throw required(
-      `${action} needs the word "${printable(word)}" on standard input${instead}`,
-      `pipe it: echo ${shellWord(word)} | svc …${fix}`,
-    );
+    const message = `${action} needs the word "${printable(word)}" on standard input${instead}`;
+    throw required(message, `pipe it: echo ${shellWord(word)} | svc …${fix}`);
   }
   return answered;
 }

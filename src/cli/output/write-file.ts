@@ -118,10 +118,6 @@ function exists(file: string): UserError {
 
 function notWritten(file: string, error: unknown): UserError {
   const { code, message } = error as NodeJS.ErrnoException;
-  return failure(
-    "FILE_NOT_WRITTEN",
-    `${file} could not be written (${code ?? message}); nothing was left there`,
-    "make room, or name a place that you may write to",
-    error,
-  );
+  const what = `${file} could not be written (${code ?? message}); nothing was left there`;
+  return failure("FILE_NOT_WRITTEN", what, "make room, or name a place that you may write to", error);
 }

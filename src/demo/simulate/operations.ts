@@ -1,10 +1,11 @@
 /** What the simulator puts out: operations as `POST /v1/events/batch` takes them, and the history of one customer on its way there. */
 import type { SentOperation } from "../../client/index.js";
 
-export type SimulatedTrack = Required<Extract<SentOperation, { type: "track" }>>;
-export type SimulatedOperation = SimulatedTrack | Extract<SentOperation, { type: "identify" }>;
+type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+type Content = Record<string, JsonValue>;
 
-type Content = Record<string, unknown>;
+export type SimulatedTrack = Required<Extract<SentOperation, { type: "track" }>> & { properties: Content };
+export type SimulatedOperation = SimulatedTrack | (Extract<SentOperation, { type: "identify" }> & { traits: Content });
 
 /** An operation with its place in time. An identify has a place too, though it carries no timestamp. */
 export interface PlacedOperation {

@@ -66,15 +66,13 @@ export function targetState({ settings }: Context, snapshot: Snapshot | null, na
   const states = snapshot?.lifecycle?.states.map(({ name }) => name) ?? [];
   const target = named ?? ACTIVATED;
   if (states.includes(target)) return target;
-  throw failure(
-    "STATE_NOT_FOUND",
-    states.length === 0
-      ? `the model of ${settings.environment} has no lifecycle`
-      : `the lifecycle of ${settings.environment} has no state ${JSON.stringify(target)}`,
-    states.length === 0
-      ? "deploy a model with one: svc deploy"
-      : `name one of its states by --state: ${states.join(", ")}`,
-  );
+  const { environment } = settings;
+  if (states.length === 0) {
+    const message = `the model of ${environment} has no lifecycle`;
+    throw failure("STATE_NOT_FOUND", message, "deploy a model with one: svc deploy");
+  }
+  const message = `the lifecycle of ${environment} has no state ${JSON.stringify(target)}`;
+  throw failure("STATE_NOT_FOUND", message, `name one of its states by --state: ${states.join(", ")}`);
 }
 
 /** Why a customer is not in a state of the lifecycle: the ways there, with what each of them lacks. */

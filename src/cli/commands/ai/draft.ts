@@ -4,7 +4,7 @@ import path from "node:path";
 
 import { checkTypes, type Diagnostic } from "../../../dsl-compiler/index.js";
 import type { Context } from "../../core/command.js";
-import { failure, type UserError } from "../../core/errors.js";
+import { failure } from "../../core/errors.js";
 import { countDiagnostics } from "../../output/diagnostics.js";
 import { paragraphs, UNPRINTABLE } from "../../output/text.js";
 import { ask, type Ending, type Facts } from "./ask.js";
@@ -115,21 +115,14 @@ async function draftFor(
     stop.throwIfAborted();
     if (draft !== null && diagnostics.length === 0) return { ...ending, ...draft, tries };
     const errors = countDiagnostics(diagnostics);
-    if (tries === TRIES_MAX) throw refused(diagnostics, errors);
+    if (tries === TRIES_MAX) {
+      const message = `the language model's draft is not a valid model: after ${TRIES_MAX} tries it has ${errors}`;
+      throw failure("DRAFT_REFUSED", message, "go on from the model above, or ask again", undefined, { diagnostics });
+    }
     context.out.note(`The language model's draft has ${errors}; asking it to correct them …`);
     const told = diagnostics.map(({ code, message, line, column, fix }) => ({ code, message, line, column, fix }));
     facts = { ...sent, draft: draft?.source ?? "", diagnostics: told };
   }
-}
-
-function refused(diagnostics: readonly Diagnostic[], errors: string): UserError {
-  return failure(
-    "DRAFT_REFUSED",
-    `the language model's draft is not a valid model: after ${TRIES_MAX} tries it has ${errors}`,
-    "go on from the model above, or ask again",
-    undefined,
-    { diagnostics },
-  );
 }
 
 /** The model that answers make by themselves, the baseline, and a language model's draft. @param model to ask; the operator's unless given */

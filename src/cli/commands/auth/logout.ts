@@ -27,12 +27,9 @@ export default defineCommand({
       (error: unknown) => {
         // Once it is removed here, nobody can end it any more from here.
         if (!isTransient(error) || force || hasEnded) return reasonOf(error);
-        throw failure(
-          "SIGN_OUT_FAILED",
-          `the session could not be ended at ${base} (${reasonOf(error)}), and is kept: its token stays good until ${until}`,
-          "try again in a moment, or remove it here all the same: `svc auth logout --force`",
-          error,
-        );
+        const message = `the session could not be ended at ${base} (${reasonOf(error)}), and is kept: its token stays good until ${until}`;
+        const fix = "try again in a moment, or remove it here all the same: `svc auth logout --force`";
+        throw failure("SIGN_OUT_FAILED", message, fix, error);
       },
     );
     await sessions.remove(base);

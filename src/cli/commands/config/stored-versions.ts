@@ -17,10 +17,8 @@ export const versionOption = {
 export function checkVersion(name: string, { given, latest = false }: { given: string; latest?: boolean }): void {
   if (/^v[1-9]\d{0,8}$/.test(name) || (latest && name === "latest")) return;
   const meant = /^[1-9]\d{0,8}$/.test(name) ? `; did you mean v${name}?` : "";
-  throw new UsageError(
-    `${given} is ${JSON.stringify(name)}${meant}`,
-    `give a version such as v3${latest ? ", or latest" : ""}; \`svc config versions\` shows what there is`,
-  );
+  const fix = `give a version such as v3${latest ? ", or latest" : ""}; \`svc config versions\` shows what there is`;
+  throw new UsageError(`${given} is ${JSON.stringify(name)}${meant}`, fix);
 }
 
 /** Versions are the project's, whatever the environment. */
@@ -36,11 +34,9 @@ export async function getVersion({ api, settings }: Context, name: string): Prom
   const parsed = parseSnapshot(data.snapshot);
   if (parsed.ok) return { ...data, snapshot: parsed.snapshot };
   const { path: place, message } = parsed.problems[0]!;
-  throw failure(
-    "UNEXPECTED_ANSWER",
-    `${settings.apiUrl} holds a ${data.version} that this version of svc cannot read: ${[place, message].filter((part) => part !== "").join(": ")}`,
-    "use the svc of the service's version",
-  );
+  const why = [place, message].filter((part) => part !== "").join(": ");
+  const told = `${settings.apiUrl} holds a ${data.version} that this version of svc cannot read: ${why}`;
+  throw failure("UNEXPECTED_ANSWER", told, "use the svc of the service's version");
 }
 
 /** Compares two versions of the service. */

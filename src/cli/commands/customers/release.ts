@@ -16,10 +16,8 @@ export default defineCommand({
   ],
   async handler(context, { customer, all, yes }) {
     if ((customer === undefined) !== all) {
-      throw new UsageError(
-        "say whom to release: either --customer <id> or --all",
-        "see `svc customers release --help`",
-      );
+      const fix = "see `svc customers release --help`";
+      throw new UsageError("say whom to release: either --customer <id> or --all", fix);
     }
     const { api, out, settings } = context;
     const { environment, project } = settings;

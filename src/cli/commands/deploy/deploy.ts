@@ -58,10 +58,8 @@ export default defineCommand({
       return preview(context, { sample, markdown });
     }
     if (markdown || sample !== undefined) {
-      throw new UsageError(
-        `${markdown ? "--markdown" : "--sample"} is for previews only`,
-        "add --preview, or leave it out",
-      );
+      const fix = "add --preview, or leave it out";
+      throw new UsageError(`${markdown ? "--markdown" : "--sample"} is for previews only`, fix);
     }
     const { api, out, settings } = context;
     const { environment, project } = settings;

@@ -65,10 +65,8 @@ function readClock<T>(text: string, at: (text: string) => T): T {
   try {
     return at(text);
   } catch (error) {
-    throw new UsageError(
-      `--clock is ${JSON.stringify(text)}: ${(error as Error).message}`,
-      "write it as 2026-03-02T10:00:00Z",
-    );
+    const message = `--clock is ${JSON.stringify(text)}: ${(error as Error).message}`;
+    throw new UsageError(message, "write it as 2026-03-02T10:00:00Z");
   }
 }
 
@@ -77,9 +75,6 @@ function settleSeconds({ io }: Context): number {
   const text = io.env["SVC_SETTLE_SECONDS"] ?? "";
   if (text === "") return SETTLE_SECONDS;
   if (/^\d{1,4}$/.test(text) && Number(text) <= SETTLE_SECONDS_MAX) return Number(text);
-  throw failure(
-    "INVALID_SETTING",
-    `SVC_SETTLE_SECONDS is ${JSON.stringify(text)}`,
-    `give a whole number from 0 to ${SETTLE_SECONDS_MAX}`,
-  );
+  const fix = `give a whole number from 0 to ${SETTLE_SECONDS_MAX}`;
+  throw failure("INVALID_SETTING", `SVC_SETTLE_SECONDS is ${JSON.stringify(text)}`, fix);
 }

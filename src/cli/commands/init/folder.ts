@@ -80,12 +80,8 @@ export class StarterFolder {
       rmdirSync(this.#stage);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      throw failure(
-        "FILE_NOT_WRITTEN",
-        `the project was created, but its files could not be put in their places (${code ?? message})`,
-        `move them from ${this.#stage} to ${this.#directory} yourself`,
-        error,
-      );
+      const what = `the project was created, but its files could not be put in their places (${code ?? message})`;
+      throw failure("FILE_NOT_WRITTEN", what, `move them from ${this.#stage} to ${this.#directory} yourself`, error);
     }
   }
 
@@ -121,15 +117,9 @@ function attempt<T>(directory: string, work: () => T): T {
   } catch (error) {
     if (error instanceof UserError) throw error;
     const { code = "", message } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST" || code === "ENOTDIR") {
-      throw notEmpty(`${directory} is no directory`, CHOOSE);
-    }
-    throw failure(
-      "FILE_NOT_WRITTEN",
-      `${directory} could not be written to (${code || message}); nothing was created`,
-      "make room, or choose a --directory that you may write to",
-      error,
-    );
+    if (code === "EEXIST" || code === "ENOTDIR") throw notEmpty(`${directory} is no directory`, CHOOSE);
+    const what = `${directory} could not be written to (${code || message}); nothing was created`;
+    throw failure("FILE_NOT_WRITTEN", what, "make room, or choose a --directory that you may write to", error);
   }
 }
 

@@ -29,11 +29,9 @@ export default defineCommand({
     const { activeVersion, getVersion } = await import("../config/stored-versions.js");
     const active = await activeVersion(context, environment);
     if (active === null) {
-      throw failure(
-        "NOTHING_DEPLOYED",
-        `nothing was deployed to ${environment} of project ${project} yet, so any event is taken`,
-        `deploy a model first: svc deploy --env ${environment}`,
-      );
+      const message = `nothing was deployed to ${environment} of project ${project} yet, so any event is taken`;
+      const fix = `deploy a model first: svc deploy --env ${environment}`;
+      throw failure("NOTHING_DEPLOYED", message, fix);
     }
     const { version, hash, snapshot } = await getVersion(context, active);
 
