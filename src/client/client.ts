@@ -125,18 +125,17 @@ export class Client<S extends Schema = AnySchema> {
       await this.#until(() => this.#hasRoom());
     }
     // Who was let in and queued nothing keeps nobody out.
-    if (this.#expected++ === 0) setImmediate(() => this.#expectNobody());
+    if (this.#expected++ > 0) return;
+    setImmediate(() => {
+      this.#expected = 0;
+      this.#wake();
+    });
   }
 
   #hasRoom(): boolean {
     const { operations, bytes } = this.#settings.queue;
     const { waiting, waitingBytes } = this.#stats;
     return waiting + this.#expected < operations && waitingBytes + (this.#expected + 1) * OPERATION_BYTES_MAX <= bytes;
-  }
-
-  #expectNobody(): void {
-    this.#expected = 0;
-    this.#wake();
   }
 
   /**

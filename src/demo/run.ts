@@ -88,8 +88,7 @@ async function demonstrate(
   verify(input, overview, tally);
 
   const customerId = chooseStory(tally.customers());
-  const of = [model.project, customerId ?? ""] as const;
-  const story = customerId === null ? null : { customer: await api.customer(...of), timeline: await api.timeline(...of) };
+  const story = customerId === null ? null : await tell(api, model.project, customerId);
   const rates = {
     events: sent.events,
     ingestSeconds: (sentAt - startedAt) / 1_000,
@@ -105,6 +104,10 @@ async function demonstrate(
     output.write(`svc dev on the same history: the state documents of all ${figure(compared)} customers are equal\n`);
   }
   return { api: access, apiKey, customerId };
+}
+
+async function tell(api: DemoApi, project: string, customerId: string) {
+  return { customer: await api.customer(project, customerId), timeline: await api.timeline(project, customerId) };
 }
 
 async function send({ input, service, output, signal }: Stage, apiKey: string, senders?: number): Promise<Sent> {

@@ -18,10 +18,7 @@ export interface Sent {
   retries: number;
 }
 
-/**
- * So that what is read ahead is little, a service that was killed is found soon when it is back, and batches end where they are full, whatever
- * the time that reading takes.
- */
+/** Reads little ahead, finds a service that was killed soon when it is back, and ends batches where they are full, whatever the time that reading takes. */
 const PACE = { queueOperations: 2_000, retryFirstMs: 100, retryLongestMs: 2_000, flushIntervalMs: 3_600_000 };
 /** Where a service takes nothing for so long, it is given up. */
 const STALLED_MS = 180_000;

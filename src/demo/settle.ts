@@ -38,14 +38,12 @@ export async function settle(options: SettleOptions): Promise<Settled> {
       return { overview: current, evaluatedAt };
     const figures = JSON.stringify(current);
     if (figures !== moved.figures) moved = { figures, at: now };
-    if (now - moved.at > stallMs) throw new DemoFailure(stalled(current, stallMs));
+    if (now - moved.at > stallMs) {
+      const left = `${events.pending} events pending, ${customersDue} customers due, ${webhooks.pending} deliveries pending`;
+      throw new DemoFailure(`nothing has moved for ${stallMs / 1_000} s: ${left}`);
+    }
     await delay(pollMs, undefined, { signal });
   }
-}
-
-function stalled({ events, customersDue, webhooks }: ProjectOverview, stallMs: number): string {
-  const left = `${events.pending} events pending, ${customersDue} customers due, ${webhooks.pending} deliveries pending`;
-  return `nothing has moved for ${stallMs / 1_000} s: ${left}`;
 }
 
 /** What the demo's webhook subscribes to: a pattern ends in a star. */

@@ -177,10 +177,7 @@ function iso(instant: number | null): string | null {
   return instant === null ? null : new Date(instant).toISOString();
 }
 
-/**
- * The page that `?limit=&cursor=` ask for, as the service's lists answer. @param keys of the items, ascending, each of them once
- * @throws {ApiError} VALIDATION_ERROR
- */
+/** The page that `?limit=&cursor=` ask for, as the service's lists answer. @param keys ascending, each of them once @throws {ApiError} VALIDATION_ERROR */
 function page<T>(ctx: Context, keys: readonly string[], item: (key: string) => T) {
   const { limit, cursor, ...others } = ctx.query;
   const [unknown] = Object.keys(others);

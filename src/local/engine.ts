@@ -7,12 +7,12 @@ import {
   type Model,
   type StateDocument,
 } from "../engine/index.js";
+import { canonicalJson } from "../model/snapshot/canonical.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 import type { ErrorDiagnostic } from "../http/errors.js";
 import type { IdentifyRequest, TrackRequest } from "../ingestion/shape.js";
 import { parseTimestamp } from "../ingestion/timestamp.js";
 import type { Clock } from "./clock.js";
-import { IdempotencyKeys } from "./idempotency.js";
 import {
   Population,
   type AcceptedBatch,
@@ -83,10 +83,7 @@ export class LocalEngine {
     return this.#population.nextDueAt;
   }
 
-  /**
-   * Accepts the operations of a request, whose shape was checked, at the present instant. Errors name fields as the form of the request does.
-   * @throws {ApiError} 422 for a violation of a strict schema, 409 IDEMPOTENCY_CONFLICT; nothing was accepted then
-   */
+  /** Accepts operations of the right shape at the present instant, all or none. @throws {ApiError} 422 where a strict schema is violated, 409 for a key */
   accept(operations: readonly RequestOperation[], form: RequestForm): Accepted {
     const acceptedAt = this.clock.now();
     const firstSeq = ++this.#requests * POSITIONS;
@@ -204,4 +201,44 @@ function withUnchanged(changes: CustomerChange[], operations: readonly RequestOp
   for (const { customerId } of operations) byId.set(customerId, { customerId, effects: [], entries: [] });
   for (const change of changes) byId.set(change.customerId, change);
   return [...byId.values()];
+}
+
+interface KeyEntry {
+  payload: string;
+  eventId: string;
+}
+
+/** Idempotency keys and the payloads that they stand for: customer, event, properties and the explicit timestamp as an instant. */
+class IdempotencyKeys {
+  readonly #entries = new Map<string, KeyEntry>();
+
+  /**
+   * Looks up the keys of a request, whose operations come with the event ids that they get if they are new; `commit` remembers them. By position: the event
+   * that was accepted under the key before; and the position of the first key that stands for another payload, -1 where there is none.
+   */
+  look(operations: readonly (readonly [operation: TrackRequest | null, eventId: string])[]) {
+    const added = new Map<string, KeyEntry>();
+    let conflict = -1;
+    const originals = operations.map(([operation, eventId], position) => {
+      const key = operation?.idempotencyKey;
+      if (operation === null || key === undefined) return undefined;
+      const payload = canonicalPayload(operation);
+      const known = this.#entries.get(key) ?? added.get(key);
+      if (known === undefined) added.set(key, { payload, eventId });
+      else if (known.payload !== payload && conflict < 0) conflict = position;
+      return known?.eventId;
+    });
+    return {
+      originals,
+      conflict,
+      commit: () => {
+        for (const [key, entry] of added) this.#entries.set(key, entry);
+      },
+    };
+  }
+}
+
+function canonicalPayload({ customerId, event, properties = {}, timestamp }: TrackRequest): string {
+  const at = timestamp === undefined ? null : parseTimestamp(timestamp);
+  return canonicalJson([customerId, event, properties, at && [at.milliseconds, at.microseconds]]);
 }

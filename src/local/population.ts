@@ -70,7 +70,8 @@ export class Population {
     const due = this.advance(acceptedAt, late ? undefined : new Set(operations.map(({ customerId }) => customerId)));
     const instant = this.#instant(acceptedAt, late ? acceptedAt : this.#lastLateAt);
     const evaluations = [...byCustomer(operations)].map(([customerId, ownOperations]) => {
-      const customer = this.#customers.get(customerId) ?? this.#newCustomer(customerId, acceptedAt);
+      const { createdAt = acceptedAt } = this.options;
+      const customer = this.#customers.get(customerId) ?? new LocalCustomer(customerId, createdAt);
       return { customerId, customer, ...customer.evaluate(this.model, ownOperations, instant) };
     });
     if (late) this.#lastLateAt = acceptedAt;
@@ -97,10 +98,6 @@ export class Population {
 
   #instant(now: number, lastLateAt: number): Instant {
     return { now, settled: lastLateAt <= now - this.options.settleMs };
-  }
-
-  #newCustomer(customerId: string, acceptedAt: number): LocalCustomer {
-    return new LocalCustomer(customerId, this.options.createdAt ?? acceptedAt);
   }
 
   #commit(evaluations: readonly ({ customerId: string } & Evaluation)[]): CustomerChange[] {

@@ -74,10 +74,7 @@ export class LocalSession {
 
   constructor(private readonly options: SessionOptions) {}
 
-  /**
-   * Serves until `stop` resolves.
-   * @throws {BrokenModelError} where nothing is watched and the sources do not compile; {PortTakenError}
-   */
+  /** Serves until `stop` resolves. @throws {BrokenModelError} where nothing is watched and the sources do not compile; {PortTakenError} */
   async run(stop: Promise<unknown>): Promise<void> {
     const failed = new Promise<never>((_, reject) => (this.#fail = reject));
     const { directory, observer, watch } = this.options;

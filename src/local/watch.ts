@@ -20,10 +20,7 @@ export class SourceWatch {
     private readonly failed: (error: Error) => void,
   ) {}
 
-  /**
-   * Calls `changed` when a source file was written, added, removed or renamed, once for changes that come together; `failed`, at most once, of a
-   * folder that cannot be watched.
-   */
+  /** Calls `changed` when sources were changed, once for changes that come together; `failed`, at most once, of a folder that cannot be watched. */
   static async start(directory: string, changed: () => void, failed: (error: Error) => void): Promise<SourceWatch> {
     const watching = new SourceWatch(directory, changed, failed);
     await watching.#look();

@@ -1,3 +1,5 @@
+import type { EventSourceMessage } from "eventsource-parser";
+
 import { failure, UserError } from "../core/errors.js";
 import type { Credentials, Settings } from "../core/settings.js";
 import type { JsonText } from "../output/out.js";
@@ -36,7 +38,7 @@ interface Request extends Sent {
   headers: Record<string, string>;
 }
 
-export interface StreamOptions {
+interface StreamOptions {
   type: string;
   headers?: Record<string, string>;
   signal?: AbortSignal;
@@ -107,6 +109,35 @@ export class Api {
       return response.chunks;
     } catch (error) {
       throw error instanceof UserError ? error : unreachable(base, error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** The messages of a stream of server-sent events, until the service or the signal ends it; fails where nothing comes for `silentMsMax`. */
+  async *messages(
+    path: ApiPath,
+    query: Query,
+    { silentMsMax, signal, ...options }: Omit<StreamOptions, "type"> & { silentMsMax: number; signal: AbortSignal },
+  ): AsyncGenerator<EventSourceMessage> {
+    const silence = new AbortController();
+    const end = () => silence.abort(new Error(`nothing came for ${silentMsMax / 1000} seconds`));
+    const signals = AbortSignal.any([signal, silence.signal]);
+    const chunks = await this.stream(path, query, { ...options, type: "text/event-stream", signal: signals });
+    let timer = setTimeout(end, silentMsMax);
+    try {
+      // Not above: most commands read no such stream.
+      const { createParser } = await import("eventsource-parser");
+      const messages: EventSourceMessage[] = [];
+      const parser = createParser({ onEvent: (message) => messages.push(message) });
+      const decoder = new TextDecoder();
+      for await (const chunk of chunks) {
+        // How long the reader takes to read, as a pager does, says nothing of the connection.
+        clearTimeout(timer);
+        parser.feed(decoder.decode(chunk, { stream: true }));
+        yield* messages.splice(0);
+        timer = setTimeout(end, silentMsMax);
+      }
     } finally {
       clearTimeout(timer);
     }

@@ -87,10 +87,7 @@ export class SessionStore {
     return parse(this.#read() ?? "") ?? {};
   }
 
-  /**
-   * Entries that were read right before. There is no lock: two runs that sign in within the same milliseconds are rarer than one that is
-   * killed, whose lock would be in the way of every sign-in after it.
-   */
+  /** Entries that were read right before. No lock: two sign-ins within milliseconds are rarer than one that is killed, whose lock would bar all after it. */
   async #store(sessions: Entries): Promise<void> {
     // Renamed: whoever reads meanwhile finds the whole file, the one before or this one.
     await this.#write(`${JSON.stringify({ sessions }, null, 2)}\n`, (partial) => rename(partial, this.file));

@@ -46,10 +46,7 @@ export interface SignedIn extends Session {
   organization: Organization;
 }
 
-/**
- * Signs in: a person approves at a browser, and the session is kept. Ctrl+C leaves everything as it was. @param organization the slug or id of the
- * one to work in; asked for where it is missing and there are several
- */
+/** Signs in at a browser and keeps the session; Ctrl+C leaves all as it was. `organization` is a slug or id, asked for where it is missing and needed. */
 export async function signIn(
   context: Context,
   { organization, browser }: { organization: string | undefined; browser: boolean },

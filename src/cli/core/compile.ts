@@ -4,10 +4,7 @@ import { countDiagnostics } from "../output/diagnostics.js";
 import { failure, type UserError } from "./errors.js";
 import { printable } from "../output/text.js";
 
-/**
- * Compiles the project in the directory that was chosen, and checks its types; the signal ends both.
- * @throws {UserError} CONFIG_INVALID with all diagnostics
- */
+/** Compiles the project in the chosen directory and checks its types; the signal ends both. @throws {UserError} CONFIG_INVALID with all diagnostics */
 export async function compile({ settings, out }: Context, signal?: AbortSignal) {
   // The compiler brings esbuild and more: commands that do not compile must not wait for it.
   const { compileProject } = await import("../../dsl-compiler/index.js");

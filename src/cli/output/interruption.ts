@@ -46,10 +46,7 @@ export async function interruptible(run: (stop: AbortSignal) => Promise<void>): 
   }
 }
 
-/**
- * Does something that changes nothing unless it comes to its end. Closing the terminal interrupts it too, so that it can tidy up.
- * @throws {UserError} CANCELLED where it failed because it was interrupted
- */
+/** Does something that changes nothing unless it comes to its end. The terminal's end interrupts it, too. @throws {UserError} CANCELLED where it was */
 export async function cancellable<T>(run: (stop: AbortSignal) => Promise<T>): Promise<T> {
   const { signal, caused, release } = interruption(ALL_ENDINGS);
   try {

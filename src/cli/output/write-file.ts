@@ -74,10 +74,7 @@ export async function replaceFile(file: string, text: string): Promise<void> {
   );
 }
 
-/**
- * Writes a file part by part, readable for its owner only; it is there once all parts are. What is there already stays as it is.
- * @throws {UserError} FILE_EXISTS, FILE_NOT_WRITTEN; what the parts throw, which is a `UserError`
- */
+/** Writes a new file part by part, for its owner only; it is there once all parts are. @throws {UserError} FILE_EXISTS, FILE_NOT_WRITTEN; what parts throw */
 export async function createFile(file: string, parts: Parts, signal?: AbortSignal): Promise<void> {
   await refuseExisting(file);
   const place = async (partial: string): Promise<void> => {
@@ -108,16 +105,13 @@ async function writing(file: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    throw error instanceof UserError ? error : notWritten(file, error);
+    if (error instanceof UserError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    const what = `${file} could not be written (${code ?? message}); nothing was left there`;
+    throw failure("FILE_NOT_WRITTEN", what, "make room, or name a place that you may write to", error);
   }
 }
 
 function exists(file: string): UserError {
   return failure("FILE_EXISTS", `${file} is there already`, "name another file, or remove it");
-}
-
-function notWritten(file: string, error: unknown): UserError {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const what = `${file} could not be written (${code ?? message}); nothing was left there`;
-  return failure("FILE_NOT_WRITTEN", what, "make room, or name a place that you may write to", error);
 }

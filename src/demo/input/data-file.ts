@@ -7,10 +7,7 @@ import { DemoFailure } from "../failure.js";
 import type { Input } from "./input.js";
 import { readLines } from "./lines.js";
 
-/**
- * Streams the operations of a file. A track operation without an idempotency key gets one, made of its place in the file: without one,
- * the file could not be sent again safely. Throws a DemoFailure that names the line where one is not an operation.
- */
+/** Streams a file's operations. Events without a key get one of their line, so that it can be sent again. Throws a DemoFailure that names a bad line. */
 export async function* readDataFile(file: string): AsyncGenerator<SentOperation> {
   for await (const { number, bytes } of readLines(file)) {
     // A blank line separates nothing and harms nothing.
@@ -37,10 +34,7 @@ function isTrackWithoutKey(given: unknown): given is object {
   return !("idempotencyKey" in given) && (given as { type?: unknown }).type !== "identify";
 }
 
-/**
- * Reads the whole file once before anything is started, so that a bad line in the middle is told at once and the progress bar
- * knows where it ends. The operations themselves are streamed a second time when they are sent.
- */
+/** Reads the whole file before anything starts, so that a bad line is told at once and the progress bar knows its end; it is streamed again to be sent. */
 export async function openDataFile(file: string): Promise<Input> {
   const keys = new Set<string>();
   const customers = new Set<string>();

@@ -15,10 +15,7 @@ const LINE_FEED = 0x0a;
 /** More than the largest legal operation needs, and little enough to keep in memory. */
 const LINE_BYTES_MAX = 1024 * 1024;
 
-/**
- * Reads a file line by line, empty lines left out; one whose name ends in `.gz` is unpacked on the way. Throws a DemoFailure where it
- * cannot be read or a line has no end.
- */
+/** Reads a file line by line, empty lines left out; `.gz` is unpacked on the way. Throws a DemoFailure where it cannot be read or a line has no end. */
 export async function* readLines(file: string): AsyncGenerator<InputLine> {
   let number = 0;
   let rest: Buffer = Buffer.alloc(0);

@@ -46,10 +46,7 @@ const STOP_WITHIN_MS = 30_000;
 const RESTARTS_MAX = 5;
 const RESTART_AFTER_MS = 500;
 
-/**
- * Timers of customers that send history wait for so many seconds without more of it: short at first, so that nobody waits long for the tables,
- * and longer after a restart, as the time away must not count as the end of the history.
- */
+/** History counts as sent after so many seconds without more of it: few, so that nobody waits long; more after a restart, as time away must not count. */
 const SETTLE_SECONDS = 10;
 const SETTLE_SECONDS_AFTER_RESTART = 30;
 
@@ -176,10 +173,7 @@ export class Service {
   }
 }
 
-/**
- * Reads a child's output until the line that says it is ready, and answers the address in it, the pattern's first group; empty where it has none. Later
- * output is read and dropped, so that the pipe never fills up. Rejects where the child ends before, or takes too long.
- */
+/** The address in the line by which a child says that it is ready (the pattern's first group). Later output is dropped, so that the pipe never fills up. */
 export function readyUrl(child: ChildProcess, readyLine: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`not ready within ${READY_WITHIN_MS / 1_000} s`)), READY_WITHIN_MS);

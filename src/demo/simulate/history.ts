@@ -18,10 +18,7 @@ export interface HistoryOptions {
 
 export const DEFAULT_HISTORY = { seed: 1, customers: 500, days: 120 };
 
-/**
- * Simulates the operations of all customers, in chronological order (customers in a fixed order where instants are equal). Equal
- * options give equal operations, to the byte; nothing is read but the options.
- */
+/** Simulates the operations of all customers, in chronological order. Equal options give equal operations, to the byte; nothing is read but the options. */
 export function simulateHistory(options: HistoryOptions): SimulatedOperation[] {
   const { seed, customers, days, base } = options;
   const calendar = new Calendar(base, days);

@@ -32,10 +32,7 @@ export class EventLog {
     if (at < this.end) this.#entries.push({ at, name: null, content: traits });
   }
 
-  /**
-   * The operations in chronological order. An idempotency key is made of the history's name, the customer and the event's place in
-   * the customer's life: the same history gives the same keys, so it can be sent again without doubling anything.
-   */
+  /** In chronological order. Idempotency keys are made of history, customer and place: the same history can be sent again without doubling anything. */
   operations(historyName: string): PlacedOperation[] {
     const { customerId } = this;
     const ordered = this.#entries.map((entry, index) => ({ ...entry, index }));

@@ -130,10 +130,7 @@ export function liveliness(profile: Profile, daysSinceSignUp: number): number {
   }
 }
 
-/**
- * The bad days: for two days in a row the integrations and the API fail for many hours. The first is a Tuesday some three and a half weeks
- * before the end, so that its effects can still be seen in the segments.
- */
+/** The bad days, on which integrations and API fail: a Tuesday some three and a half weeks before the end, so that segments still show it, and the next. */
 export function planIncident(calendar: Calendar) {
   const first = calendar.tuesdayBefore(Math.min(24, Math.ceil(calendar.days / 3)));
   return {

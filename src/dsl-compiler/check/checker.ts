@@ -35,10 +35,7 @@ const TIMED_OUT: TypeMistake = {
   names: [],
 };
 
-/**
- * The type checker of one project, in a thread of its own; it reads the author's files once, and looks for mistakes at once. Where all
- * that it was asked takes longer than the time limit it is ended, and knows nothing.
- */
+/** The type checker of one project, in a thread that reads the author's files once and looks for mistakes at once. Beyond the time limit it knows nothing. */
 export class TypeChecker {
   readonly #worker: Promise<Worker>;
   readonly #mistakes: Promise<TypeMistake[]>;

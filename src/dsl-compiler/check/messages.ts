@@ -62,7 +62,8 @@ function inPlainWords(error: ts.Diagnostic): Said {
   const said = say(head.code, head.messageText);
   // The head tells what stands there and what is expected; where that has no short name, the end of the chain tells the difference.
   const cause = deepest(head);
-  const isTold = cause === head || (head.code !== NO_OVERLOAD && isShort(said.message));
+  const isShort = said.message.length <= 100 && !/[…{]/.test(said.message);
+  const isTold = cause === head || (head.code !== NO_OVERLOAD && isShort);
   return isTold ? said : say(cause.code, cause.messageText);
 }
 
@@ -70,10 +71,6 @@ function inPlainWords(error: ts.Diagnostic): Said {
 function deepest(chain: ts.DiagnosticMessageChain): ts.DiagnosticMessageChain {
   const [next] = chain.next ?? [];
   return next ? deepest(next) : chain;
-}
-
-function isShort(message: string): boolean {
-  return message.length <= 100 && !/[…{]/.test(message);
 }
 
 /** Each form of message that a model's author meets, in the words of models. The numbers are those of TypeScript. */

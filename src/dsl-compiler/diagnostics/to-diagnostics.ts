@@ -53,15 +53,12 @@ export function problemDiagnostic(
   place: (path: string) => Location | undefined,
 ): Diagnostic {
   const fix = code === "INVALID_SHAPE" ? shapeFix(path, message) : undefined;
-  return diagnostic(severity, code, says(path, code, message), place(path), fix);
+  const told = path !== "" && NEEDS_PATH.test(code) ? `${path}: ${message}` : message;
+  return diagnostic(severity, code, told, place(path), fix);
 }
 
 /** The messages of these need the part of the model that they speak of; the others speak for themselves. */
 const NEEDS_PATH = /^(INVALID_SHAPE|TYPE_MISMATCH|TOO_|FORBIDDEN_KEY|NOT_JSON)/;
-
-function says(path: string, code: string, message: string): string {
-  return path !== "" && NEEDS_PATH.test(code) ? `${path}: ${message}` : message;
-}
 
 /** Finds the place of the innermost part on a path that the author made by a call. */
 export function placesOf(lowered: Lowered, locate: Locate): (path: string) => Location | undefined {

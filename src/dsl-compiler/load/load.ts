@@ -33,7 +33,8 @@ export async function load(root: string, options: LoadOptions, guarded: readonly
   const outcome = await runBundle(bundle.code, root, options.timeLimitMs);
   const locate = locator(root, bundle.map, guarded);
   // After a crash the output is the crash report of Node.js, which tells an author nothing.
-  if (outcome.kind !== "ended" && outcome.output !== "") (options.onOutput ?? printOutput)(outcome.output);
+  const print = options.onOutput ?? ((text: string) => process.stderr.write(text));
+  if (outcome.kind !== "ended" && outcome.output !== "") print(outcome.output);
   switch (outcome.kind) {
     case "lowered":
     case "failed": {
@@ -50,10 +51,7 @@ export async function load(root: string, options: LoadOptions, guarded: readonly
   }
 }
 
-/**
- * Loads sources that failed once more, so that an exception does not end the load: it hides every mistake behind it. What the first load
- * found is kept where this one is of no help.
- */
+/** Loads sources that failed with guards, as an exception hides every mistake behind it. The first load is kept where this one is of no help. */
 export async function loadGuarded(root: string, types: TypeChecker, first: Load, options: LoadOptions): Promise<Load> {
   const guarded = await types.guard();
   // What the modules print was passed on by the first load, unless that did not get so far.
@@ -63,8 +61,4 @@ export async function loadGuarded(root: string, types: TypeChecker, first: Load,
   // Names that are not exported were replaced.
   const missing = first.found.filter(({ code }) => code === "NO_SUCH_EXPORT");
   return { ...second, found: [...missing, ...second.found] };
-}
-
-function printOutput(text: string): void {
-  process.stderr.write(text);
 }

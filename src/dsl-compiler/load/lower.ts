@@ -1,7 +1,4 @@
-/**
- * Turns a model into a snapshot. Runs beside the author's modules, in their process, and is bundled together with them; so it imports
- * nothing that Node.js would have to find.
- */
+/** Turns a model into a snapshot, in the process of the author's modules and bundled with them: it imports nothing that Node.js would have to find. */
 import type { AnyEvent } from "../../dsl/event.js";
 import { type Model, MODEL, type ModelDefinition, type PartsOf } from "../../dsl/model.js";
 import { type ModelError, takeRecorded } from "../../dsl/mistakes.js";

@@ -15,7 +15,8 @@ export interface PlacedDiagnostic {
  */
 export function merge(types: readonly TypeMistake[], others: readonly PlacedDiagnostic[]): Diagnostic[] {
   // Of a file that is no text, types tell nothing.
-  const unreadable = new Set(others.filter(isUnreadable).map(({ diagnostic }) => diagnostic.file));
+  const noText = others.map(({ diagnostic }) => diagnostic).filter(({ code }) => code === "NOT_UTF8");
+  const unreadable = new Set(noText.map(({ file }) => file));
   const readable = types.filter(({ diagnostic }) => !unreadable.has(diagnostic.file));
   const told = new Map(readable.map((mistake) => [mistake, mistake.diagnostic]));
   const rest = others.flatMap((other) => {
@@ -29,10 +30,6 @@ export function merge(types: readonly TypeMistake[], others: readonly PlacedDiag
   return [...told.values(), ...rest];
 }
 
-function isUnreadable({ diagnostic }: PlacedDiagnostic): boolean {
-  return diagnostic.code === "NOT_UTF8";
-}
-
 /** The words that tell least: the type checker's are better. */
 const VAGUE = new Set(["INVALID_SHAPE", "MODEL_FAILED", "INVALID_DEFINITION"]);
 
@@ -44,7 +41,8 @@ function combine(type: Diagnostic, { diagnostic: model, place }: PlacedDiagnosti
   if (model.code === "TYPE_MISMATCH") return { ...type, code: model.code };
   const { code, message } = model;
   // A name that was probably meant, or all that are allowed, says more than what to do in general.
-  const fix = isProposal(type.fix) ? type.fix : (model.fix ?? type.fix);
+  const isProposal = /^(write|give one of) /.test(type.fix ?? "");
+  const fix = isProposal ? type.fix : (model.fix ?? type.fix);
   return { ...type, ...(isStray(model) ? place?.range : {}), code, message, ...(fix === undefined ? {} : { fix }) };
 }
 
@@ -64,10 +62,6 @@ function isStray({ code }: Diagnostic): boolean {
 
 function exact({ diagnostic, place }: PlacedDiagnostic): Diagnostic {
   return { ...diagnostic, ...place?.range };
-}
-
-function isProposal(fix: string | undefined): boolean {
-  return fix !== undefined && /^(write|give one of) /.test(fix);
 }
 
 function isSame(mistake: TypeMistake, { diagnostic, place }: PlacedDiagnostic): boolean {

@@ -13,10 +13,7 @@ const MEMORY_MEBIBYTES = 512;
 /** The last of what the modules print is kept, in UTF-16 units. */
 const OUTPUT_KEPT = 65_536;
 
-/**
- * Runs a bundled module in a process of its own, so that nothing it does (an endless loop, an exit, a crash) reaches the caller.
- * It is trusted as far as any build script of the author's: it may read files and the environment.
- */
+/** Runs a bundled module in a process of its own, so that nothing it does reaches the caller. It is trusted as far as any build script of the author's. */
 export async function runBundle(code: string, directory: string, timeLimitMs: number): Promise<RunOutcome> {
   const child = spawn(process.execPath, [`--max-old-space-size=${MEMORY_MEBIBYTES}`, "--input-type=module", "-"], {
     cwd: directory,

@@ -7,13 +7,10 @@ import type { Out } from "../../output/out.js";
 import { printable } from "../../output/text.js";
 import { explanationInWords, remarks } from "../customers/explanation.js";
 import { type CustomerRecord, findingsOf, sentState } from "./customer.js";
-import type { Facts } from "./ask.js";
+import type { Facts } from "./tell.js";
 import { type Sanitizer, sentExplanation } from "./sanitizer.js";
 
-/**
- * The ways from a state to another that pass no state twice, by their first steps: the shortest way for each first transition that leads there, the
- * shortest of them first. Each is the list of states, both ends included.
- */
+/** For each first transition that leads there, the shortest way from a state to another that passes no state twice, both ends included; the shortest first. */
 function waysTo({ states }: Lifecycle, from: string, to: string): string[][] {
   const next = new Map(states.map(({ name, transitions }) => [name, transitions.map((transition) => transition.to)]));
   const ways = (next.get(from) ?? [])

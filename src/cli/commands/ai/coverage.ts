@@ -6,7 +6,7 @@ import { UserError } from "../../core/errors.js";
 import type { Out } from "../../output/out.js";
 import { type Column, table } from "../../output/table.js";
 import { plural, printable } from "../../output/text.js";
-import type { Facts } from "./ask.js";
+import type { Facts } from "./tell.js";
 import { eventUses } from "./event-uses.js";
 import { modelFacts, placesOf } from "./model-facts.js";
 import type { Sanitizer } from "./sanitizer.js";

@@ -14,9 +14,8 @@ import type { Out } from "../../output/out.js";
 import { type Column, table } from "../../output/table.js";
 import { paragraphs, plural, printable } from "../../output/text.js";
 import { activeVersion, getVersion } from "../config/stored-versions.js";
-import { stateInWords } from "../customers/customer-state.js";
-import { explanationOf, whyInWords } from "../customers/explanation.js";
-import type { Facts } from "./ask.js";
+import { explanationOf, stateInWords, whyInWords } from "../customers/explanation.js";
+import type { Facts } from "./tell.js";
 import { pick, Sanitizer, sentWhy, textsIn } from "./sanitizer.js";
 
 /** All that is read of a customer; the lists are the latest, the newest last. */
@@ -79,10 +78,7 @@ export function sanitizerFor({ settings }: Context, snapshot: Snapshot | null, a
 
 const LATE_MS = 86_400_000;
 
-/**
- * What is, or may be, wrong with a customer, in sentences with what to do, the most severe first; empty where nothing is. None of them has a value of the
- * customer's, or an identifier, so they may be sent as they are.
- */
+/** What is, or may be, wrong with a customer and what to do, the most severe first, in sentences without its values and identifiers: they may be sent. */
 export function findingsOf({ state, backlog, explanation, snapshot, events, ruleRuns }: CustomerRecord): string[] {
   const { pending, ahead, setAside } = backlog;
   const { configVersion, activeVersion } = explanation;

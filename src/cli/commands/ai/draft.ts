@@ -7,8 +7,7 @@ import type { Context } from "../../core/command.js";
 import { failure } from "../../core/errors.js";
 import { countDiagnostics } from "../../output/diagnostics.js";
 import { paragraphs, UNPRINTABLE } from "../../output/text.js";
-import { ask, type Ending, type Facts } from "./ask.js";
-import { shown } from "./tell.js";
+import { ask, type Ending, type Facts, shown } from "./tell.js";
 
 /**
  * Models that a language model wrote. Such a text is nobody's intention: it may hold anything, by mistake or because somebody else's words
@@ -96,10 +95,7 @@ const NO_DRAFT: Diagnostic = {
   fix: "answer with one ```ts block that is the whole file, with export default defineModel(…)",
 };
 
-/**
- * Asks for a draft until there is one whose types are right, each time with what was wrong with the one before.
- * @throws {UserError} DRAFT_REFUSED after the third, with its diagnostics; what asking throws
- */
+/** Asks for a draft until its types are right, with what was wrong with the one before. @throws {UserError} DRAFT_REFUSED after three; what asking throws */
 async function draftFor(
   context: Context,
   sent: Readonly<Record<string, unknown>>,

@@ -94,10 +94,7 @@ const PARTS: Readonly<Record<ReadingPart, { name: string; weight: number }>> = {
   segment: { name: "the segment", weight: 2 },
 };
 
-/**
- * What a backend engineer does so that the model gets what it reads, as Markdown: the client's setup, a handler, calls for events (those first
- * on which most depends) and traits, and how to see that it arrives. The same model gives the same text.
- */
+/** What a backend engineer does so that the model gets what it reads, as Markdown; the events first on which most depends. A model gives one text. */
 export function instrumentationPlan(snapshot: Snapshot, framework: Framework): string {
   const { language, client, handler, ending } = SETUPS[framework];
   const { events, traits } = snapshot;

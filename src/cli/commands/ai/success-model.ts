@@ -44,10 +44,7 @@ export const QUESTIONS: readonly Question[] = [
 /** What was said on the command line, as far as it was. */
 export type GivenAnswers = Readonly<{ [Option in SuccessOption]?: string | number | undefined }>;
 
-/**
- * Asks, on a terminal and unless `yes`, for what was not said; else takes what it is by default.
- * @throws {UsageError} for what was said and cannot be; CANCELLED when a question is left
- */
+/** Asks, on a terminal and unless `yes`, for what was not said; else takes the defaults. @throws {UsageError} for what was said and cannot be; CANCELLED */
 export async function settleAnswers(
   context: Context,
   said: GivenAnswers,
@@ -112,10 +109,7 @@ const TAKEN = new Set([
   ..."undefined using var void while with yield".split(" "),
 ]);
 
-/**
- * The source of a model (`svc.config.ts`) of how customers of a product succeed, for an author to go on from. It compiles without warnings for all
- * answers that the questions take. The same answers give the same text.
- */
+/** The source of a model of how customers succeed, to go on from. It compiles without warnings for all answers that the questions take; one text for each. */
 export function successModel(answers: SuccessAnswers): string {
   const { startEvent, valueEvent, usageEvent, valueCount, activationDays, atRiskDays, churnedDays } = answers;
   const names = namesOf([startEvent, valueEvent, usageEvent]);

@@ -3,8 +3,7 @@ import { defineCommand, projectOptions } from "../../core/command.js";
 import { objectText } from "../../output/json-text.js";
 import type { Out } from "../../output/out.js";
 import { number, paragraphs, plural, printable } from "../../output/text.js";
-import { stateInWords } from "./customer-state.js";
-import { explanationIfAny, explanationOf, whyInWords } from "./explanation.js";
+import { explanationIfAny, explanationOf, stateInWords, whyInWords } from "./explanation.js";
 
 export default defineCommand({
   args: { customerId: "The customer's id" },

@@ -28,7 +28,7 @@ export function impactInWords(out: Out, project: string, job: RecomputeJob, impa
     ({ title, value: (row: Row) => number(value(row)), align: "right", fixed: true }) as const;
   const moved = ({ entered, exited }: ImpactDocument["segments"][number]) =>
     [...signed("+", entered), ...signed("-", exited)].join(", ");
-  const group = [
+  const inGroup = [
     counted("Customers", ({ customers }: ImpactGroup) => customers),
     { title: "For example", value: ({ examples }: ImpactGroup) => examples.join(", "), optional: true as const },
   ];
@@ -40,28 +40,104 @@ export function impactInWords(out: Out, project: string, job: RecomputeJob, impa
   ]);
   section(lifecycle, [
     { title: "Lifecycle", value: ({ from, to }) => `${from ?? "none"} → ${to ?? "none"}`, kept: true },
-    ...group,
+    ...inGroup,
   ]);
   if (job.result.healthChanged > 0) {
     const shown = health.examples.map((one) => printable(`${one.customerId} ${healthMove(one)}`));
     parts.push(`${bold("Health")} ${healthCounts(health)}\n${shown.join(", ")}`);
   }
-  section(journeys, [{ title: "Journey", value: ({ journeyId }) => journeyId, kept: true }, ...group]);
+  section(journeys, [{ title: "Journey", value: ({ journeyId }) => journeyId, kept: true }, ...inGroup]);
   section(rules, [
     { title: "Rule", value: ({ ruleId }) => ruleId, kept: true },
     { title: "Runs", value: ({ runs }) => runsInWords(runs), kept: true },
-    ...group,
+    ...inGroup,
   ]);
   section(emissions, [
     { title: "Emission", value: ({ eventType }) => eventType, kept: true },
     counted("Times", (row) => row.emissions),
-    ...group,
+    ...inGroup,
   ]);
   return paragraphs([...parts, omittedInWords(impact)]);
 }
 
+/** A comment has 65,536 characters at most, so long lists are cut, and long names. */
+const ROWS = 20;
+const NAME_LENGTH = 40;
+
+/** The heads of columns that tell how many customers, and some of them. */
+const GROUP = ["customers", "for example"];
+
+/** What a preview came to, as a comment on a pull request. @param project its slug */
+export function impactMarkdown(project: string, job: RecomputeJob, impact: ImpactDocument): string {
+  const { configVersion, evaluatedAt } = job.pins;
+  const blocks = [
+    `### What this model would change in ${job.environment} of ${code(project)}`,
+    `Compared with ${configVersion ?? "no model, because none is deployed"}, as of ${evaluatedAt.slice(0, 16).replace("T", " ")} UTC, ` +
+      `over ${lookedAt(job)}. Nothing was deployed.`,
+  ];
+  if (job.result.customersChanged === 0) return [...blocks, "**No customer would change.**", footer(job)].join("\n\n");
+  blocks.push(tableOf(["", ""], Object.entries(totalsOf(job))));
+  const { emissions, health, journeys, lifecycle, rules, segments } = impact;
+  const section = (title: string, heads: readonly string[], rows: readonly (readonly string[])[]): void => {
+    if (rows.length > 0) blocks.push(`#### ${title}`, tableOf(heads, rows.slice(0, ROWS)));
+    if (rows.length > ROWS) blocks.push(`And ${number(rows.length - ROWS)} more.`);
+  };
+  section(
+    "Segments",
+    ["segment", "enter", "leave", "who enters", "who leaves"],
+    segments.map(({ segmentId, entered, exited }) => {
+      const [enter, enters] = group(entered);
+      const [leave, leaves] = group(exited);
+      return [code(segmentId), enter, leave, enters, leaves];
+    }),
+  );
+  const moves = lifecycle.map((move) => [state(move.from), state(move.to), ...group(move)]);
+  section("Lifecycle", ["from", "to", ...GROUP], moves);
+  if (job.result.healthChanged > 0) blocks.push("#### Health", `${healthCounts(health)}.`);
+  const scores = health.examples.map((example) => [code(example.customerId), healthMove(example)]);
+  section("Health of those that change most", ["customer", "score"], scores);
+  section(
+    "Journeys",
+    ["journey", ...GROUP],
+    journeys.map((journey) => [code(journey.journeyId), ...group(journey)]),
+  );
+  const runs = rules.map((rule) => [code(rule.ruleId), runsInWords(rule.runs), ...group(rule)]);
+  section("Rules", ["rule", "runs", ...GROUP], runs);
+  const emitted = emissions.map((one) => [code(one.eventType), number(one.emissions), ...group(one)]);
+  section("Emissions", ["type", "times", ...GROUP], emitted);
+  return paragraphs([...blocks, omittedInWords(impact), footer(job)]);
+}
+
+function footer({ id, hash = "" }: RecomputeJob): string {
+  return `<sub>svc deploy --preview: ${id}, model ${hash.slice(0, 12)}</sub>`;
+}
+
+function state(name: string | null): string {
+  return name === null ? "none" : code(name);
+}
+
+function group({ customers, examples }: ImpactGroup): [string, string] {
+  const more = customers > examples.length ? ` and ${number(customers - examples.length)} more` : "";
+  return [number(customers), examples.map(code).join(", ") + more];
+}
+
+function tableOf(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  return [line(heads), line(heads.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+/** A name that comes from elsewhere, so that nothing in it is read as Markdown, as HTML, as a mention or as the end of a cell. */
+function code(text: string): string {
+  const cut = text.length > NAME_LENGTH ? `${[...text].slice(0, NAME_LENGTH - 1).join("")}…` : text;
+  const shown = printable(cut).replaceAll("|", "\\|");
+  const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  const pad = longest > 0 || shown.startsWith(" ") || shown.endsWith(" ") ? " " : "";
+  return `${fence}${pad}${shown}${pad}${fence}`;
+}
+
 /** `20,000 customers`, `1,012 customers, a sample`. */
-export function lookedAt({ progress, sample }: RecomputeJob): string {
+function lookedAt({ progress, sample }: RecomputeJob): string {
   const customers = plural(progress.customersDone, "customer");
   return typeof sample === "number" ? `${customers}, a sample` : customers;
 }
@@ -75,25 +151,25 @@ const HEALTH_MOVES = {
 } as const;
 
 /** `12 rise, 30 fall`. */
-export function healthCounts(health: HealthImpact): string {
+function healthCounts(health: HealthImpact): string {
   const moves = Object.keys(HEALTH_MOVES) as (keyof typeof HEALTH_MOVES)[];
   const some = moves.filter((move) => health[move] > 0);
   return some.map((move) => `${number(health[move])} ${HEALTH_MOVES[move]}`).join(", ");
 }
 
 /** `81.5 → 40`. */
-export function healthMove({ before, after }: HealthExample): string {
+function healthMove({ before, after }: HealthExample): string {
   return `${before ?? "none"} → ${after ?? "none"}`;
 }
 
 /** `3 pass, 1 error`. */
-export function runsInWords(runs: Readonly<Record<string, number>>): string {
+function runsInWords(runs: Readonly<Record<string, number>>): string {
   const counts = Object.entries(runs).map(([result, times]) => `${number(times)} ${result}`);
   return counts.join(", ");
 }
 
 /** What the tables cannot tell apart; empty where there is none. */
-export function omittedInWords({ rulesOmitted, emissionsOmitted }: ImpactDocument): string {
+function omittedInWords({ rulesOmitted, emissionsOmitted }: ImpactDocument): string {
   const parts = [
     ...(rulesOmitted > 0 ? [`${plural(rulesOmitted, "run")} of rules`] : []),
     ...(emissionsOmitted > 0 ? [plural(emissionsOmitted, "emission")] : []),

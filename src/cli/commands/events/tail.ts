@@ -4,7 +4,6 @@ import type { Event } from "../../client/answers.js";
 import type { Query } from "../../client/api.js";
 import { refusal } from "../../client/failures.js";
 import { isTransient } from "../../client/pages.js";
-import { messagesOf } from "../../client/server-sent.js";
 import { type Context, defineCommand, projectOptions } from "../../core/command.js";
 import { UserError } from "../../core/errors.js";
 import { interruptible } from "../../output/interruption.js";
@@ -57,7 +56,7 @@ async function* tail({ api, out, settings }: Context, query: Query, stop: AbortS
     const headers = lastId === undefined ? {} : { "last-event-id": lastId };
     const connection = { silentMsMax: SILENT_MS_MAX, signal: stop, headers };
     try {
-      for await (const { id, event, data } of messagesOf(api, ["events", "stream"], query, connection)) {
+      for await (const { id, event, data } of api.messages(["events", "stream"], query, connection)) {
         if (!isConnected) {
           isConnected = true;
           if (lastId === undefined) out.note(`Waiting for events in ${environment} of ${project}. Ctrl+C stops.`);

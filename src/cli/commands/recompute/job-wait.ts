@@ -22,10 +22,7 @@ export interface JobWait {
   onStop: string;
 }
 
-/**
- * Waits until a job has ended, and shows meanwhile how far it is. Ctrl+C ends the waiting, not the job.
- * @throws {UserError} DEAD_LETTER where it was given up, STOPPED_WAITING
- */
+/** Waits until a job has ended, and shows how far it is. Ctrl+C ends the waiting, not the job. @throws {UserError} DEAD_LETTER, STOPPED_WAITING */
 export async function untilCompleted(context: Context, first: RecomputeJob, waiting: JobWait): Promise<RecomputeJob> {
   const { api, io, out } = context;
   const progress = jobProgress(io, out);

@@ -7,10 +7,7 @@ import { number, printable, shellWord } from "../../output/text.js";
 
 const DERIVED = "lifecycle, journeys, segments, health and rule log are derived anew, and what differs is emitted";
 
-/**
- * Says what a recompute of the scope and the pins of a dry run does, and asks. What is not written needs no answer, and of what is no dry run
- * nothing is said, as the service refuses that.
- */
+/** Says what a recompute as a dry run told of does, and asks; what is not written needs no answer, and what is no dry run the service refuses. */
 export async function confirmFrom(
   context: Context,
   dryRun: RecomputeJob,
@@ -38,10 +35,7 @@ export async function confirmRetry(context: Context, job: RecomputeJob, yes: boo
     await confirm(context, job.customerId ?? null, { yes, pinned: ` ${pinned}, as ${job.id} was queued${reached}` });
 }
 
-/**
- * Asks before a recompute is queued, for what it writes; of all customers (`customer` is null), for the name of the environment.
- * @param pinned how it was pinned before, if it was
- */
+/** Asks before a recompute is queued; of all customers (null), for the name of the environment. @param pinned how it was pinned before, if it was */
 export async function confirm(
   context: Context,
   customer: string | null,
