@@ -25,9 +25,20 @@ export async function allDelivered(sql: Sql, api: DemoApi, webhook: Webhook, sig
       from svc_inspect.deliveries as d
       where d.status = 'pending'`;
     if (pending === 0) return;
-    if (later > 0) await api.resendPending(webhook.project, webhook.id);
+    if (later > 0) await resendPending(api, webhook);
     await delay(POLL_MS, undefined, { signal });
   }
+}
+
+/** Makes what waits for its next attempt due now. */
+async function resendPending(api: DemoApi, { project, id }: Webhook): Promise<void> {
+  const span = { since: "1970-01-01T00:00:00Z", statuses: ["pending"] };
+  let cursor: string | null | undefined;
+  do {
+    const body = { ...span, cursor };
+    const answer = await api.write<{ nextCursor: string | null }>(body, project, "webhooks", id, "resend");
+    cursor = answer.nextCursor;
+  } while (cursor !== null);
 }
 
 /** Whether each emission of an environment was received, and nothing else. */

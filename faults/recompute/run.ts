@@ -5,7 +5,7 @@ import os from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { SentOperation } from "../../src/client/index.js";
-import { DemoApi, type RecomputeDocument } from "../../src/demo/api.js";
+import { DemoApi } from "../../src/demo/api.js";
 import { DemoFailure } from "../../src/demo/failure.js";
 import { openDataFile } from "../../src/demo/input/data-file.js";
 import type { Input } from "../../src/demo/input/input.js";
@@ -21,6 +21,21 @@ import { environmentOf } from "../verification.js";
 import { changedModel } from "./changed-model.js";
 import { compare, emissionsOf, type Comparison } from "../comparison.js";
 import type { RecomputeOptions } from "./options.js";
+
+interface RecomputeDocument {
+  id: string;
+  status: string;
+  error: string | null;
+  attempt: number;
+  progress: { customersTotal: number | null; customersDone: number };
+  result: {
+    customersChanged: number;
+    lifecycleChanged: number;
+    segmentsEntered: number;
+    segmentsExited: number;
+    emissions: number;
+  };
+}
 
 /** A job as it ended. */
 interface Job {
@@ -170,10 +185,10 @@ class Run {
     const { api, output, signal } = this.stage;
     output.write(`${name} …\n`);
     const begun = performance.now();
-    const { id } = await api.recompute(project, dryRun);
+    const { id } = await api.write<RecomputeDocument>({ all: true, dryRun }, project, "recomputes");
     await meanwhile?.(id);
     for (;;) {
-      const document = await api.recomputeJob(project, id);
+      const document = await api.read<RecomputeDocument>(project, "recomputes", id);
       if (document.status === "dead_letter") throw new DemoFailure(`${name} was given up: ${document.error}`);
       if (document.status === "completed") {
         const job = { name, document, seconds: (performance.now() - begun) / 1_000 };

@@ -18,21 +18,6 @@ export interface ProjectOverview {
   emissions: Record<string, number>;
 }
 
-export interface RecomputeDocument {
-  id: string;
-  status: string;
-  error: string | null;
-  attempt: number;
-  progress: { customersTotal: number | null; customersDone: number };
-  result: {
-    customersChanged: number;
-    lifecycleChanged: number;
-    segmentsEntered: number;
-    segmentsExited: number;
-    emissions: number;
-  };
-}
-
 export interface TimelineEntry {
   /** ISO 8601. */
   at: string;
@@ -73,41 +58,31 @@ export class DemoApi {
 
   /** Activates the snapshot in `test`. Returns the version's name. */
   async deploy(project: string, snapshot: Snapshot): Promise<string> {
-    const { version } = await this.#post<{ version: string }>(inTest(project, "config-versions"), { snapshot });
+    const { version } = await this.write<{ version: string }>({ snapshot }, project, "config-versions");
     return version;
   }
 
   /** Returns what it is named by, and the secret that signs the deliveries. */
   createWebhook(project: string, url: string, eventTypes: string[]): Promise<{ id: string; secret: string }> {
-    return this.#post<{ id: string; secret: string }>(inTest(project, "webhooks"), { url, eventTypes });
+    return this.write<{ id: string; secret: string }>({ url, eventTypes }, project, "webhooks");
   }
 
-  /** Makes what waits for its next attempt due now. */
-  async resendPending(project: string, webhook: string): Promise<void> {
-    const address = inTest(project, "webhooks", webhook, "resend");
-    const span = { since: "1970-01-01T00:00:00Z", statuses: ["pending"] };
-    let cursor: string | null | undefined;
-    do {
-      const answer: { nextCursor: string | null } = await this.#post(address, { ...span, cursor });
-      cursor = answer.nextCursor;
-    } while (cursor !== null);
+  /** Reads what a project has in its environment `test`, and waits for a service that is away for a moment. */
+  read<T>(project: string, ...parts: string[]): Promise<T> {
+    return this.#get<T>(inTest(project, ...parts));
   }
 
-  /** Queues a recompute of all customers, or a dry run of one. */
-  recompute(project: string, dryRun: boolean): Promise<RecomputeDocument> {
-    return this.#post<RecomputeDocument>(inTest(project, "recomputes"), { all: true, dryRun });
-  }
-
-  recomputeJob(project: string, id: string): Promise<RecomputeDocument> {
-    return this.#get<RecomputeDocument>(inTest(project, "recomputes", id));
+  /** Changes something there, once. */
+  write<T>(body: object, project: string, ...parts: string[]): Promise<T> {
+    return this.#post<T>(inTest(project, ...parts), body);
   }
 
   overview(project: string): Promise<ProjectOverview> {
-    return this.#get<ProjectOverview>(inTest(project, "overview"));
+    return this.read<ProjectOverview>(project, "overview");
   }
 
   customer(project: string, customerId: string): Promise<CustomerDocument> {
-    return this.#get<CustomerDocument>(inTest(project, "customers", customerId));
+    return this.read<CustomerDocument>(project, "customers", customerId);
   }
 
   /** All of a customer's emissions, oldest first. */

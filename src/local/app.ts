@@ -54,29 +54,24 @@ export function createLocalApp({ engine, observe }: { engine: LocalEngine; obser
     router.post(`${prefix}/events`, (ctx) => acceptSingle(ctx, engine));
     router.post(`${prefix}/events/batch`, (ctx) => acceptBatch(ctx, engine));
   }
-  router.get("/", (ctx) => {
-    ctx.body = helpText(`http://${ctx.get("Host")}`, engine);
+  const get = (path: string, answer: (ctx: Context) => unknown) =>
+    router.get(path, (ctx) => {
+      ctx.body = answer(ctx);
+    });
+  get("/", (ctx) => helpText(`http://${ctx.get("Host")}`, engine));
+  get("/customers", (ctx) => page(ctx, engine.customerIds, (id) => engine.document(id)));
+  get("/customers/:id", (ctx) => found(engine.document(idOf(ctx)), ctx));
+  get("/customers/:id/timeline", (ctx) => {
+    found(engine.document(idOf(ctx)), ctx);
+    const entries = new Map(engine.timeline(idOf(ctx)).map((entry) => [entry.id, entry]));
+    return page(ctx, [...entries.keys()], (id) => entries.get(id));
   });
-  router.get("/customers", (ctx) => {
-    ctx.body = page(ctx, engine.customerIds, (id) => engine.document(id));
-  });
+  get("/customers/:id/explanation", (ctx) => found(engine.explanation(idOf(ctx)), ctx));
+  const { clock } = engine;
+  get("/clock", () => ({ now: iso(clock.now()), kind: clock.kind, nextDueAt: iso(engine.nextDueAt) }));
   router.delete("/customers", (ctx) => {
     engine.reset();
     ctx.status = 204;
-  });
-  router.get("/customers/:id", (ctx) => {
-    ctx.body = found(engine.document(idOf(ctx)), ctx);
-  });
-  router.get("/customers/:id/timeline", (ctx) => {
-    found(engine.document(idOf(ctx)), ctx);
-    const entries = new Map(engine.timeline(idOf(ctx)).map((entry) => [entry.id, entry]));
-    ctx.body = page(ctx, [...entries.keys()], (id) => entries.get(id));
-  });
-  router.get("/customers/:id/explanation", (ctx) => {
-    ctx.body = found(engine.explanation(idOf(ctx)), ctx);
-  });
-  router.get("/clock", (ctx) => {
-    ctx.body = { now: iso(engine.clock.now()), kind: engine.clock.kind, nextDueAt: iso(engine.nextDueAt) };
   });
   router.post("/clock", (ctx) => setClock(ctx, engine));
 

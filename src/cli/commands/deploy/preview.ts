@@ -5,7 +5,7 @@ import { showDiagnostics } from "../../output/diagnostics.js";
 import { impactInWords, impactMarkdown } from "./impact-report.js";
 import { Impact } from "./impact.js";
 import { cancellable } from "../../output/interruption.js";
-import { untilCompleted } from "../recompute/job-wait.js";
+import { untilCompleted } from "../recompute/result.js";
 import { type DifferencePage, differencesOf, documentOf, JOB_MEMBERS } from "../recompute/jobs.js";
 
 /** Compiles the local model and prints what it would change, without deploying it; of about `sample` customers where it is given. */

@@ -1,10 +1,18 @@
+import { once } from "node:events";
+import { setTimeout } from "node:timers/promises";
+
+import { Presets, SingleBar } from "cli-progress";
+
 import type { JobDifference, RecomputeJob } from "../../client/answers.js";
 import type { ApiAnswer } from "../../client/api.js";
+import { isTransient, pauseAfter, TRIES } from "../../client/pages.js";
 import type { Context } from "../../core/command.js";
+import { failure } from "../../core/errors.js";
+import { interruption } from "../../output/interruption.js";
+import type { Io, Out } from "../../output/out.js";
+import { number, printable, shellWord } from "../../output/text.js";
 import { jobInWords } from "./job-report.js";
-import { untilCompleted } from "./job-wait.js";
-import { differencesOf, documentOf } from "./jobs.js";
-import { shellWord } from "../../output/text.js";
+import { differencesOf, documentOf, JOB_MEMBERS, reasonOf } from "./jobs.js";
 
 /** How many customers a person is shown. */
 const SHOWN = 10;
@@ -51,4 +59,99 @@ function commandFor(verb: "status" | "retry", { id, environment }: RecomputeJob)
 export function printQueued({ out }: Context, answer: ApiAnswer<RecomputeJob>): void {
   const job = answer.data;
   out.result(answer, () => `Queued ${job.id}. See how far it is: ${commandFor("status", job)}`);
+}
+
+interface JobWait {
+  path: readonly string[];
+  /** What Ctrl+C does not do. */
+  untouched: string;
+  /** What to do about a job that was given up. */
+  onDeadLetter: string;
+  /** How to learn of the job's end after waiting for it was stopped. */
+  onStop: string;
+}
+
+/** Waits until a job has ended, and shows how far it is. Ctrl+C ends the waiting, not the job. @throws {UserError} DEAD_LETTER, STOPPED_WAITING */
+export async function untilCompleted(context: Context, first: RecomputeJob, waiting: JobWait): Promise<RecomputeJob> {
+  const { api, io, out } = context;
+  const progress = jobProgress(io, out);
+  const { signal, release } = interruption();
+  const stopped = once(signal, "abort");
+  const isStopped = (): boolean => signal.aborted;
+  out.note(`Queued ${first.id}. Ctrl+C stops waiting for it${waiting.untouched}.`);
+  let job = first;
+  const look = async (looks: number): Promise<void> => {
+    await setTimeout(pauseAfter(looks), undefined, { signal });
+    job = (await api.get<RecomputeJob>(waiting.path, JOB_MEMBERS, {}, signal)).data;
+  };
+  try {
+    let failures = 0;
+    for (let looks = 0; !["completed", "dead_letter"].includes(job.status) && !isStopped(); looks++) {
+      progress.show(job);
+      try {
+        await Promise.race([look(looks), stopped]);
+        failures = 0;
+      } catch (error) {
+        if (isStopped()) break;
+        if (!isTransient(error) || ++failures >= TRIES) throw error;
+      }
+    }
+    progress.show(job);
+  } finally {
+    release();
+    progress.stop();
+  }
+  if (job.status === "dead_letter") {
+    const message = reasonOf(job) ?? `${job.id} was given up`;
+    throw failure("DEAD_LETTER", message, waiting.onDeadLetter, undefined, { value: job });
+  }
+  if (job.status !== "completed") {
+    const message = `waiting was stopped; ${job.id} goes on without you`;
+    throw failure("STOPPED_WAITING", message, waiting.onStop, undefined, { value: job });
+  }
+  return job;
+}
+
+/** Shows how far a job is: a bar where standard error is a terminal; elsewhere only what somebody must know who reads it later. */
+function jobProgress(io: Io, out: Out) {
+  let bar: SingleBar | undefined;
+  /** The first look at it while it ran: when, and how far it was. */
+  let since: { at: number; done: number } | undefined;
+  /** The failure that was told last. */
+  let told = "";
+
+  function draw(job: RecomputeJob): void {
+    const { customersTotal: total, customersDone: done } = job.progress;
+    if (total === null) return;
+    since ??= { at: io.now(), done };
+    const seconds = (io.now() - since.at) / 1000;
+    const isMoving = seconds >= 1 && done > since.done;
+    const rate = isMoving ? ` | ${number(Math.round((done - since.done) / seconds))}/s` : "";
+    const payload = { rate, note: noteOf(out, job) };
+    if (bar === undefined) {
+      const format = "{bar} {percentage} % | {value}/{total} customers{rate}{note}";
+      bar = new SingleBar({ format, stream: io.stderr, barsize: 30, hideCursor: true }, Presets.shades_classic);
+      bar.start(Math.max(1, total), done, payload);
+    }
+    // Of nobody, all are done as soon as it is completed.
+    bar.update(job.status === "completed" ? Math.max(1, total) : Math.min(done, total), payload);
+  }
+
+  function tellFailure(job: RecomputeJob): void {
+    const note = noteOf(out, job);
+    if (note === "" || note === told) return;
+    told = note;
+    out.note(`${job.id}${note}`);
+  }
+
+  return {
+    show: io.stderr.isTTY === true ? draw : tellFailure,
+    stop: () => bar?.stop(),
+  };
+}
+
+function noteOf(out: Out, { status, error, nextAttemptAt }: RecomputeJob): string {
+  if (status !== "retrying") return "";
+  const when = nextAttemptAt === null ? "again" : `again at ${out.at(nextAttemptAt)}`;
+  return ` | it failed and is tried ${when}: ${printable(error ?? "unknown")}`;
 }
