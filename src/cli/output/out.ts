@@ -51,7 +51,8 @@ export class Out {
   readonly now: number;
   readonly #timeZone: string | undefined;
   readonly #io: Io;
-  #begun = false;
+  /** Whether standard output holds a document or the beginning of one: nothing may be added to it. */
+  isBegun = false;
 
   constructor(io: Io, options: OutOptions) {
     const color = !options.noColor && (io.env["NO_COLOR"] ?? "") === "" && io.env["TERM"] !== "dumb";
@@ -67,7 +68,7 @@ export class Out {
   /** Prints a command's result: the one JSON document with `--json`, otherwise the text for people. */
   result(document: JsonText | { document: unknown }, text: () => string): void {
     if (!this.json) return this.print(text());
-    this.#begun = true;
+    this.isBegun = true;
     this.print("text" in document ? document.text : JSON.stringify(document.document));
   }
 
@@ -109,23 +110,18 @@ export class Out {
    * a failure, `isBegun` stays true: what stands there is no document, and nothing may be added to it.
    */
   async stream(parts: AsyncIterable<string>): Promise<void> {
-    this.#begun = true;
+    this.isBegun = true;
     for await (const part of parts) {
       if (!this.#io.stdout.write(part)) await once(this.#io.stdout, "drain");
     }
     this.print("\n");
-    this.#begun = false;
+    this.isBegun = false;
   }
 
   /** Writes a line to standard output, and waits until there is room for more, or the signal ends the waiting. */
   async line(text: string, signal: AbortSignal): Promise<void> {
     if (this.#io.stdout.write(`${text}\n`)) return;
     await once(this.#io.stdout, "drain", { signal });
-  }
-
-  /** Whether standard output holds a document or the beginning of one: nothing may be added to it. */
-  get isBegun(): boolean {
-    return this.#begun;
   }
 
   /** Says something beside the result, on standard error. */

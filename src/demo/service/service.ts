@@ -51,12 +51,9 @@ const SETTLE_SECONDS = 10;
 const SETTLE_SECONDS_AFTER_RESTART = 30;
 
 export class Service {
-  /** Aborted, with the reason, when the service is lost for good. */
-  get lost(): AbortSignal {
-    return this.#lost.signal;
-  }
-
   readonly #lost = new AbortController();
+  /** Aborted, with the reason, when the service is lost for good. */
+  readonly lost = this.#lost.signal;
   restarts = 0;
   #url = "";
   #child: ChildProcess | null = null;

@@ -1,7 +1,6 @@
 /** Who a customer is and what the customer is going to do: everything that is drawn once, before the days are played. */
 import type { Calendar } from "./calendar.js";
 import { type Cohort, COHORTS } from "./cohorts.js";
-import { INDUSTRIES, nameCompany } from "./names.js";
 import type { EventLog } from "./operations.js";
 import { Random } from "./random.js";
 
@@ -11,6 +10,51 @@ type Feature = "board" | "timeline" | "dashboard" | "automation" | "integration"
 export const TRIAL_DAYS = 14;
 
 const COUNTRIES = { DE: 0.2, US: 0.3, GB: 0.16, FR: 0.1, NL: 0.08, ES: 0.06, SE: 0.05, CA: 0.05 };
+
+const FIRST = `
+  Amber Aspen Birch Bluebell Bramble Canyon Cedar Cobalt Copper Coral Crescent Delta Driftwood Ember
+  Falcon Fern Flint Garnet Glacier Granite Harbor Hazel Heron Indigo Juniper Kestrel Lantern Larch
+  Lumen Maple Meadow Mistral Nimbus Oakfield Onyx Orchard Pebble Pinewood Quarry Raven Ridge Saffron
+  Sierra Silver Summit Thistle Tundra Willow Wren Zephyr
+`
+  .trim()
+  .split(/\s+/);
+
+const SECOND = {
+  software: ["Software", "Labs", "Systems", "Cloud", "Digital"],
+  retail: ["Outfitters", "Market", "Trading", "Goods", "Stores"],
+  finance: ["Capital", "Credit", "Partners", "Insurance", "Ledger"],
+  health: ["Clinics", "Health", "Care", "Pharma", "Dental"],
+  education: ["Academy", "Learning", "Press", "Campus", "Tutors"],
+  other: ["Logistics", "Studios", "Works", "Energy", "Travel"],
+} as const;
+
+type Industry = keyof typeof SECOND;
+
+const INDUSTRIES: Record<Industry, number> = {
+  software: 0.34,
+  retail: 0.16,
+  finance: 0.13,
+  health: 0.12,
+  education: 0.1,
+  other: 0.15,
+};
+
+/** A company's name and, made of it, its customer id. `taken` holds the ids given out so far; a name that repeats gets a number. */
+function nameCompany(
+  random: Random,
+  industry: Industry,
+  taken: Set<string>,
+): { companyName: string; customerId: string } {
+  const name = `${random.pick(FIRST)} ${random.pick(SECOND[industry])}`;
+  for (let number = 1; ; number++) {
+    const companyName = number === 1 ? name : `${name} ${number}`;
+    const customerId = companyName.toLowerCase().replaceAll(" ", "-");
+    if (taken.has(customerId)) continue;
+    taken.add(customerId);
+    return { companyName, customerId };
+  }
+}
 
 export type Profile = ReturnType<typeof drawProfile>;
 

@@ -16,16 +16,8 @@ export interface LintWarning {
   message: string;
 }
 
-/** What was found in the conditions of a snapshot, and in what its health and its rules read. */
-interface ConditionsLint {
-  warnings: LintWarning[];
-  read: Set<string>;
-  /** Whether something asks when the customer was active, which every event tells. */
-  readsAll: boolean;
-}
-
 /** Goes through everything that reads events or asks for something, in the order of the snapshot's parts. */
-export function lintConditions(snapshot: Snapshot): ConditionsLint {
+export function lintConditions(snapshot: Snapshot): ConditionLinter {
   const linter = new ConditionLinter();
   snapshot.lifecycle?.states.forEach(({ transitions }, index) => {
     const path = at("lifecycle.states", index, "transitions");
@@ -50,9 +42,11 @@ export function lintConditions(snapshot: Snapshot): ConditionsLint {
   return linter;
 }
 
-class ConditionLinter implements ConditionsLint {
+/** What was found in the conditions of a snapshot, and in what its health and its rules read. */
+class ConditionLinter {
   readonly warnings: LintWarning[] = [];
   readonly read = new Set<string>();
+  /** Whether something asks when the customer was active, which every event tells. */
   readsAll = false;
 
   optional(when: Condition | undefined, path: string): void {

@@ -32,8 +32,9 @@ export default defineCommand({
     // The first signal; a second one ends the process at once.
     const stop = Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
     // Not above: the help of this command must not wait for the engine.
-    const { LocalSession, BrokenModelError, PortTakenError, RealClock, TestClock } =
-      await import("../../../local/index.js");
+    const { LocalSession, BrokenModelError } = await import("../../../local/session.js");
+    const { RealClock, TestClock } = await import("../../../local/clock.js");
+    const { PortTakenError } = await import("../../../local/server.js");
     const { DevReport } = await import("./report.js");
     const session = new LocalSession({
       directory,

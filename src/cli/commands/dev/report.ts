@@ -1,14 +1,11 @@
 import type { Diagnostic } from "../../../dsl-compiler/index.js";
 import { stateBudget } from "../../../engine/index.js";
-import {
-  changesInWords,
-  curlLine,
-  type CustomerChange,
-  type LocalEngine,
-  type Reload,
-  type RequestReport,
-  type SessionObserver,
-} from "../../../local/index.js";
+import { changesInWords } from "../../../local/changes.js";
+import type { LocalEngine } from "../../../local/engine.js";
+import { curlLine } from "../../../local/help.js";
+import type { CustomerChange } from "../../../local/population.js";
+import type { RequestReport } from "../../../local/report.js";
+import type { Reload, SessionObserver } from "../../../local/session.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
 import type { Out } from "../../output/out.js";
 import { stateSize, summary } from "../../output/summary.js";

@@ -3,11 +3,7 @@ import { UsageError } from "../../core/errors.js";
 import { objectText } from "../../output/json-text.js";
 import { isObject, printable } from "../../output/text.js";
 
-interface Accepted {
-  eventId: string;
-  accepted: boolean;
-  duplicate: boolean;
-}
+type Accepted = { eventId: string; accepted: boolean; duplicate: boolean };
 
 export default defineCommand({
   args: { event: "The event's name" },
