@@ -113,26 +113,21 @@ function check(
   return { found: [...found, ...warnings], snapshot: parsed.snapshot };
 }
 
-/** Whether a problem may be that of a value that could not be computed. */
+/** Shapes that are wrong where a value could not be computed. */
+const OF_HOLE = /^(is missing|must not be empty|must be (an? )?(object|string|number|integer|boolean|array|text\b.*))$/;
+
 function isOfHole({ code, message }: Problem): boolean {
-  return (
-    code === "INVALID_SHAPE" &&
-    /^(is missing|must not be empty|must be (an? )?(object|string|number|integer|boolean|array|text\b.*))$/.test(
-      message,
-    )
-  );
+  return code === "INVALID_SHAPE" && OF_HOLE.test(message);
 }
+
+/** What is no condition at all, or lacks a part, was refused by its type already; only what types cannot tell is left to say. */
+const OF_TYPES =
+  /(: must be (an object|number|string|boolean|array)|\bis missing|is not known here|\.kind: must be one of .*)$/;
 
 /** Whether something is what an error of types becomes when it is run, and tells nothing new beside it. */
 function isConsequence({ code, message }: Diagnostic): boolean {
   if (code === "MODEL_FAILED") return /\b(Type|Reference)Error: (?!.*before initialization)/.test(message);
-  // What is no condition at all, or lacks a part, was refused by its type already; only what types cannot tell is left to say.
-  return (
-    code === "INVALID_SHAPE" &&
-    /(: must be (an object|number|string|boolean|array)|\bis missing|is not known here|\.kind: must be one of .*)$/.test(
-      message,
-    )
-  );
+  return code === "INVALID_SHAPE" && OF_TYPES.test(message);
 }
 
 async function placed(found: readonly Diagnostic[], types: TypeChecker): Promise<PlacedDiagnostic[]> {
@@ -143,8 +138,5 @@ async function placed(found: readonly Diagnostic[], types: TypeChecker): Promise
     path: endLine === undefined ? pathOf(message) : undefined,
   }));
   const places = await types.places(requests);
-  return found.map((one, index) => {
-    const place = places[index];
-    return { diagnostic: one, place: one.endLine === undefined ? place : undefined };
-  });
+  return found.map((one, index) => ({ diagnostic: one, place: one.endLine === undefined ? places[index] : undefined }));
 }

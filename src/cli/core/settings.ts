@@ -23,11 +23,7 @@ interface ConfigFile {
 }
 
 /** What was said on the command line; it wins over variables, which win over the file. */
-export interface Overrides {
-  directory?: string | undefined;
-  environment?: string | undefined;
-  project?: string | undefined;
-}
+type Overrides = Partial<Record<"directory" | "environment" | "project", string | undefined>>;
 
 /** A token and the organization in whose name it acts, and where each was found, which decides what to do about a refusal. */
 export interface Credentials {

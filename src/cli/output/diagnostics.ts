@@ -1,21 +1,10 @@
 import stringWidth from "string-width";
+import type { Diagnostic } from "../../dsl-compiler/index.js";
 import type { OutputStyle } from "./out.js";
 import { plural, printable } from "./text.js";
 
 /** A diagnostic of the compiler (a place in a file) or of the service (a path in a document). */
-interface AnyDiagnostic {
-  code?: string;
-  severity?: string;
-  message?: string;
-  file?: string;
-  line?: number;
-  column?: number;
-  endLine?: number;
-  endColumn?: number;
-  source?: string[];
-  path?: string;
-  fix?: string;
-}
+type AnyDiagnostic = Partial<Diagnostic> & { path?: string };
 
 /** More of a line is not shown: a frame that wraps marks nothing. In characters. */
 const FRAME_WIDTH = 110;

@@ -1,11 +1,13 @@
 /** A file of operations, one JSON object a line, in the order in which they are to be sent. */
 import { isUtf8 } from "node:buffer";
+import { createReadStream } from "node:fs";
 import path from "node:path";
+import { pipeline } from "node:stream";
+import { createGunzip } from "node:zlib";
 import { operationEntry, operationOf } from "../../client/entry.js";
 import { InvalidOperationError, type SentOperation } from "../../client/index.js";
-import { DemoFailure } from "../failure.js";
+import { DemoFailure, messageOf } from "../failure.js";
 import type { Input } from "./input.js";
-import { readLines } from "./lines.js";
 
 /** Streams a file's operations. Events without a key get one of their line, so that it can be sent again. Throws a DemoFailure that names a bad line. */
 export async function* readDataFile(file: string): AsyncGenerator<SentOperation> {
@@ -62,4 +64,45 @@ export async function openDataFile(file: string): Promise<Input> {
     span,
     read: () => readDataFile(file),
   };
+}
+
+/** As bytes came: split at line feeds before decoding, so that a line with bad bytes can be named. */
+interface InputLine {
+  /** From 1. */
+  number: number;
+  /** Without its line feed; a carriage return before it is left, as JSON treats it as space. */
+  bytes: Buffer;
+}
+
+const LINE_FEED = 0x0a;
+/** More than the largest legal operation needs, and little enough to keep in memory. */
+const LINE_BYTES_MAX = 1024 * 1024;
+
+/** Reads a file line by line, empty lines left out; `.gz` is unpacked on the way. Throws a DemoFailure where it cannot be read or a line has no end. */
+export async function* readLines(file: string): AsyncGenerator<InputLine> {
+  let number = 0;
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of readChunks(file)) {
+    let data = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    for (let end = data.indexOf(LINE_FEED); end !== -1; end = data.indexOf(LINE_FEED)) {
+      number++;
+      if (end > 0) yield { number, bytes: data.subarray(0, end) };
+      data = data.subarray(end + 1);
+    }
+    rest = data;
+    if (rest.length > LINE_BYTES_MAX) {
+      throw new DemoFailure(`${file}:${number + 1}: the line is longer than 1 MiB; write one operation a line`, 2);
+    }
+  }
+  if (rest.length > 0) yield { number: number + 1, bytes: rest };
+}
+
+async function* readChunks(file: string): AsyncGenerator<Buffer> {
+  try {
+    const stream = createReadStream(file);
+    // What ends the file's stream ends the unpacked one, too, which is the one that is read.
+    yield* (file.endsWith(".gz") ? pipeline(stream, createGunzip(), () => undefined) : stream) as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw new DemoFailure(`cannot read ${file}: ${messageOf(error)}`, 2, { cause: error });
+  }
 }

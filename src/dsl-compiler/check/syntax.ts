@@ -75,11 +75,8 @@ export function placeOf(
   const call = callAt(file, position);
   if (!call) return undefined;
   const member = path === undefined ? undefined : memberOfCall(call, path);
-  if (member) return { range: rangeOf(file, member.getStart(file), member.end, directory), statement };
-  for (const subject of subjects) {
-    const named = findNamed(call, subject);
-    if (named) return { range: rangeOf(file, named.getStart(file), named.end, directory), statement };
-  }
+  const told = member ?? subjects.map((subject) => findNamed(call, subject)).find((named) => named !== undefined);
+  if (told) return { range: rangeOf(file, told.getStart(file), told.end, directory), statement };
   const name = nameOfCallee(call.expression);
   const start = name.getStart(file);
   const range = rangeOf(file, start, call.end, directory);
