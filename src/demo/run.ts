@@ -49,7 +49,7 @@ export async function runDemo(
       },
     );
     if (!options.keep) return;
-    say(lookAround({ ...looks, directory: model.directory, databaseUrl: await databaseUrl(dataDir) }));
+    say(lookAround(looks, model.directory, await databaseUrl(dataDir)));
     if (!signal.aborted) await once(signal, "abort");
     service.lost.throwIfAborted();
   } finally {
@@ -67,10 +67,7 @@ interface Stage {
 }
 
 /** From an empty service to the printed report. Returns what somebody needs to look at what is left running. */
-async function demonstrate(
-  stage: Stage,
-  compare: boolean,
-): Promise<Pick<KeepOptions, "api" | "apiKey" | "customerId">> {
+async function demonstrate(stage: Stage, compare: boolean) {
   const { model, input, receiver, service, output, signal } = stage;
   const access: ApiOptions = { url: service.url, ...(await service.bootstrap("demo", "demo@example.com")), signal };
   const api = new DemoApi(access);
@@ -139,16 +136,12 @@ async function evaluate({ model: { project }, output, signal }: Stage, api: Demo
   }
 }
 
-interface KeepOptions {
-  api: ApiOptions;
-  apiKey: string;
-  /** The model's folder: it names the project, so the commands are run for it. */
-  directory: string;
-  customerId: string | null;
-  databaseUrl: string;
-}
-
-function lookAround({ api, apiKey, directory, customerId, databaseUrl }: KeepOptions): string {
+/** @param directory the model's folder: it names the project, so the commands are run for it */
+function lookAround(
+  { api, apiKey, customerId }: Awaited<ReturnType<typeof demonstrate>>,
+  directory: string,
+  databaseUrl: string,
+): string {
   const svc = `node ${quote(relative(CLI_PROGRAM))}`;
   const target = `--directory ${quote(relative(directory))} --env test`;
   const customer = quote(customerId ?? "a-customer");

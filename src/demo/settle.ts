@@ -14,18 +14,13 @@ interface SettleOptions {
   signal?: AbortSignal;
 }
 
-interface Settled {
-  overview: ProjectOverview;
-  /** When no event was pending any more, on the clock of performance.now(). */
-  evaluatedAt: number;
-}
-
 /**
  * Polls the overview until no event is pending, nothing is due and no delivery waits. Nobody knows how large the input is, so there is no limit but for
  * standing still, which is longer than the time that timers wait for the end of a history.
  */
-export async function settle(options: SettleOptions): Promise<Settled> {
+export async function settle(options: SettleOptions): Promise<{ overview: ProjectOverview; evaluatedAt: number }> {
   const { overview, onOverview, pollMs = 250, stallMs = 180_000, signal } = options;
+  /** When no event was pending any more, on the clock of performance.now(). */
   let evaluatedAt: number | null = null;
   let moved = { figures: "", at: performance.now() };
   for (;;) {

@@ -116,7 +116,7 @@ export class SessionStore {
     try {
       makeDirectory(directory, 0o700);
       if (isOpenToOthers(directory)) chmodSync(directory, 0o700);
-      await writeBeside(this.file, [text], { mode: 0o600, place });
+      await writeBeside(this.file, [text], 0o600, place);
     } catch (error) {
       const { code = "" } = error as NodeJS.ErrnoException;
       const isFull = code === "ENOSPC" || code === "EDQUOT";

@@ -101,19 +101,12 @@ function describe(loaded: Loaded, found: Found, { width, version }: ParseOptions
     .example("svc init", "Begin: a project, and a starter for its model")
     .epilogue("svc <command> --help shows a command's options and an example");
   const single = commands.filter(({ path }) => !path.includes(" "));
-  const described = withCommands(withOptions(parser, sharedOptions, SHARED), single, loaded, found);
-  return Object.entries(nouns).reduce(
-    (next, [noun, about]) =>
-      next.command(
-        noun,
-        about,
-        (inner) => withCommands(inner, verbsOf(noun), loaded, found),
-        () => {
-          found.noun = noun;
-        },
-      ),
-    described,
-  );
+  withCommands(withOptions(parser, sharedOptions, SHARED), single, loaded, found);
+  for (const [noun, about] of Object.entries(nouns)) {
+    const verbs = (inner: Argv) => withCommands(inner, verbsOf(noun), loaded, found);
+    parser.command(noun, about, verbs, () => void (found.noun = noun));
+  }
+  return parser;
 }
 
 function verbsOf(word: string): ListedCommand[] {

@@ -28,13 +28,6 @@ export interface Io {
 
 export type OutputStyle = ReturnType<typeof picocolors.createColors>;
 
-interface OutOptions {
-  json: boolean;
-  noColor: boolean;
-  /** Whether it is to fit a file, whatever the terminal's width. */
-  isFile?: true;
-}
-
 /** A document whose JSON text is already there, exactly as it came. */
 export interface JsonText {
   text: string;
@@ -54,7 +47,8 @@ export class Out {
   /** Whether standard output holds a document or the beginning of one: nothing may be added to it. */
   isBegun = false;
 
-  constructor(io: Io, options: OutOptions) {
+  /** @param options.isFile whether it is to fit a file, whatever the terminal's width */
+  constructor(io: Io, options: { json: boolean; noColor: boolean; isFile?: true }) {
     const color = !options.noColor && (io.env["NO_COLOR"] ?? "") === "" && io.env["TERM"] !== "dumb";
     this.#io = io;
     this.json = options.json;

@@ -18,22 +18,12 @@ function escaped(unit: string): string {
 const formats = new Map<string | undefined, Intl.DateTimeFormat>();
 
 function zoned(timeZone: string | undefined): Intl.DateTimeFormat {
-  let format = formats.get(timeZone);
-  if (!format) {
-    const digits = "2-digit";
-    format = new Intl.DateTimeFormat("en-GB", {
-      ...(timeZone === undefined ? {} : { timeZone }),
-      year: "numeric",
-      month: digits,
-      day: digits,
-      hour: digits,
-      minute: digits,
-      second: digits,
-      hourCycle: "h23",
-      timeZoneName: "longOffset",
-    });
-    formats.set(timeZone, format);
-  }
+  const known = formats.get(timeZone);
+  if (known) return known;
+  const digits = "2-digit";
+  const time = { hour: digits, minute: digits, second: digits, hourCycle: "h23", timeZoneName: "longOffset" } as const;
+  const format = new Intl.DateTimeFormat("en-GB", { timeZone, year: "numeric", month: digits, day: digits, ...time });
+  formats.set(timeZone, format);
   return format;
 }
 

@@ -36,11 +36,9 @@ type Parts = AsyncIterable<Uint8Array> | Iterable<string>;
 export async function writeBeside(
   file: string,
   parts: Parts,
-  {
-    mode,
-    place,
-    signal,
-  }: { mode: number; place: (partial: string) => Promise<void>; signal?: AbortSignal | undefined },
+  mode: number,
+  place: (partial: string) => Promise<void>,
+  signal?: AbortSignal,
 ): Promise<void> {
   const name = `.${path.basename(file)}.${randomBytes(6).toString("hex")}.partial`;
   const partial = path.join(path.dirname(file), name);
@@ -69,7 +67,7 @@ export async function replaceFile(file: string, text: string): Promise<void> {
   await cancellable((signal) =>
     writing(file, async () => {
       makeDirectory(path.dirname(file));
-      await writeBeside(file, [text], { mode: 0o666, place, signal });
+      await writeBeside(file, [text], 0o666, place, signal);
     }),
   );
 }
@@ -89,7 +87,7 @@ export async function createFile(file: string, parts: Parts, signal?: AbortSigna
     }
     await rm(partial);
   };
-  await writing(file, () => writeBeside(file, parts, { mode: 0o600, place, signal }));
+  await writing(file, () => writeBeside(file, parts, 0o600, place, signal));
 }
 
 /** @throws {UserError} FILE_EXISTS where there is something of that name. */

@@ -66,20 +66,15 @@ export async function openDataFile(file: string): Promise<Input> {
   };
 }
 
-/** As bytes came: split at line feeds before decoding, so that a line with bad bytes can be named. */
-interface InputLine {
-  /** From 1. */
-  number: number;
-  /** Without its line feed; a carriage return before it is left, as JSON treats it as space. */
-  bytes: Buffer;
-}
-
 const LINE_FEED = 0x0a;
 /** More than the largest legal operation needs, and little enough to keep in memory. */
 const LINE_BYTES_MAX = 1024 * 1024;
 
-/** Reads a file line by line, empty lines left out; `.gz` is unpacked on the way. Throws a DemoFailure where it cannot be read or a line has no end. */
-export async function* readLines(file: string): AsyncGenerator<InputLine> {
+/**
+ * Reads a file line by line, numbered from 1, empty lines left out; `.gz` is unpacked on the way. Split at line feeds before decoding, so that a line with
+ * bad bytes can be named; a carriage return is left, as JSON treats it as space. Throws a DemoFailure where it cannot be read or a line has no end.
+ */
+export async function* readLines(file: string): AsyncGenerator<{ number: number; bytes: Buffer }> {
   let number = 0;
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of readChunks(file)) {

@@ -83,7 +83,7 @@ function say(number: number, text: string): Said {
     case 2353: // Object literal may only specify known properties, and 'x' does not exist in type 'T'.
     case 2561: // … but 'x' does not exist in type 'T'. Did you mean to write 'y'?
       return {
-        message: `${quoted(text, 0)} is not known here`,
+        message: `${quoted(text)} is not known here`,
         fix: suggested(text) ?? "remove it, or correct its name",
       };
     case 2304: // Cannot find name 'x'.
@@ -92,7 +92,7 @@ function say(number: number, text: string): Said {
     case 2663:
     case 18004:
       return {
-        message: `there is no ${quoted(text, 0)} in this file`,
+        message: `there is no ${quoted(text)} in this file`,
         fix: suggested(text) ?? "import it, or correct its name",
       };
     case 2305: // Module '"./x.js"' has no exported member 'y'.
@@ -102,13 +102,13 @@ function say(number: number, text: string): Said {
     case 2724: // … Did you mean 'z'?
       return sayNoExport(text);
     case 2307: // Cannot find module 'x' or its corresponding type declarations.
-      return { code: "MODULE_NOT_FOUND", message: `could not resolve ${quoted(text, 0)}` };
+      return { code: "MODULE_NOT_FOUND", message: `could not resolve ${quoted(text)}` };
     case 1117: // An object literal cannot have multiple properties with the same name.
       return { code: "DUPLICATE_KEY", message: "the object has two members of this name" };
     case 2300: // Duplicate identifier 'x'.
     case 2323: // Cannot redeclare exported variable 'x'.
     case 2451: // Cannot redeclare block-scoped variable 'x'.
-      return { message: `there are two ${quoted(text, 0)} in this file`, fix: fixFor("DUPLICATE_KEY") };
+      return { message: `there are two ${quoted(text)} in this file`, fix: fixFor("DUPLICATE_KEY") };
     case 2322: // Type 'S' is not assignable to type 'T'.
     case 2345: // Argument of type 'S' is not assignable to parameter of type 'T'.
     case 2820: // Type 'S' is not assignable to type 'T'. Did you mean 'y'?
@@ -159,7 +159,7 @@ function sayMissing(text: string): Said {
   if (source !== undefined && target !== undefined) {
     return { message: `expected ${inWords(target)}, but this is ${inWords(source)}`, fix: remedy(source, target) };
   }
-  return { message: `${quoted(text, 0)} is missing`, fix: `add ${quoted(text, 0)}` };
+  return { message: `${quoted(text)} is missing`, fix: `add ${quoted(text)}` };
 }
 
 function suggested(text: string): string | undefined {
@@ -171,9 +171,9 @@ function write(word: string): string {
   return `write ${word.startsWith('"') ? word : quote(word)}`;
 }
 
-/** A part of the message that stands in single quotation marks, in double ones. */
-function quoted(text: string, index: number): string {
-  const part = [...text.matchAll(/'([^']*)'/g)][index]?.[1] ?? "";
+/** The first part of the message that stands in single quotation marks, in double ones. */
+function quoted(text: string): string {
+  const part = /'([^']*)'/.exec(text)?.[1] ?? "";
   return quote(part.replace(/^"(.*)"$/, "$1"));
 }
 

@@ -102,10 +102,10 @@ async function draftFor(
   model: string | undefined,
   stop: AbortSignal,
 ): Promise<Draft> {
-  let facts = sent;
+  let question = { task: "model-success" as const, sent };
   for (let tries = 1; ; tries++) {
     let text = "";
-    const ending = await ask(context, { task: "model-success", facts, model }, stop, (part) => (text += part));
+    const ending = await ask(context, question, model, stop, (part) => (text += part));
     const draft = draftIn(text);
     const diagnostics = draft === null ? [NO_DRAFT] : await draftMistakes(draft.source, stop);
     stop.throwIfAborted();
@@ -117,7 +117,7 @@ async function draftFor(
     }
     context.out.note(`The language model's draft has ${errors}; asking it to correct them …`);
     const told = diagnostics.map(({ code, message, line, column, fix }) => ({ code, message, line, column, fix }));
-    facts = { ...sent, draft: draft?.source ?? "", diagnostics: told };
+    question = { ...question, sent: { ...sent, draft: draft?.source ?? "", diagnostics: told } };
   }
 }
 

@@ -30,19 +30,16 @@ export interface Facts {
   sent: Readonly<Record<string, unknown>>;
   /** Puts identifiers back into an answer, where others were sent instead. */
   restore?: (answer: string) => string;
-  /** Where the answer is no text that is shown as it comes. */
-  draft?: DraftedAnswer;
-}
-
-/** An answer that is asked for until it is good. */
-interface DraftedAnswer {
-  ask: (stop: AbortSignal) => Promise<Ending>;
-  /** As people read it, once it is there. */
-  text: () => string;
-  /** For a file; what stands for it where there is none. */
-  page: () => string;
-  /** What that is, in words. */
-  written: () => string;
+  /** Where the answer is no text that is shown as it comes, but asked for until it is good. */
+  draft?: {
+    ask: (stop: AbortSignal) => Promise<Ending>;
+    /** As people read it, once it is there. */
+    text: () => string;
+    /** For a file; what stands for it where there is none. */
+    page: () => string;
+    /** What that is, in words. */
+    written: () => string;
+  };
 }
 
 /** The service says something at least that often, or ends the answer. */
@@ -58,15 +55,12 @@ export interface Ending {
   usage: { promptTokens: number; completionTokens: number } | null;
 }
 
-interface AiQuestion {
-  task: Facts["task"];
-  facts: Facts["sent"];
-  model?: string | undefined;
-}
+/** What is asked about. */
+type Question = Pick<Facts, "task" | "sent">;
 
 /** What is sent for a question, to the last byte. */
-function bodyOf({ task, facts, model }: AiQuestion): string {
-  return JSON.stringify({ task, facts, ...(model === undefined ? {} : { model }) });
+function bodyOf({ task, sent: facts }: Question, model: string | undefined): string {
+  return JSON.stringify({ task, facts, model });
 }
 
 /**
@@ -75,12 +69,13 @@ function bodyOf({ task, facts, model }: AiQuestion): string {
  */
 export async function ask(
   { api, settings }: Context,
-  question: AiQuestion,
+  question: Question,
+  model: string | undefined,
   stop: AbortSignal,
   onText: (part: string) => void,
 ): Promise<Ending> {
   const { apiUrl } = settings;
-  const request = { silentMsMax: SILENT_MS_MAX, signal: stop, body: fitting(bodyOf(question)) };
+  const request = { silentMsMax: SILENT_MS_MAX, signal: stop, body: fitting(bodyOf(question, model)) };
   try {
     for await (const { event, data } of api.messages(["ai", "answers"], {}, request)) {
       const document = JSON.parse(data) as unknown;
@@ -141,9 +136,9 @@ export async function tell(context: Context, values: AiValues, find: () => Promi
   const file = output === undefined ? null : path.resolve(io.cwd, output);
   if (file !== null) await refuseExisting(file);
   const facts = await find();
-  const { task, document, sent, draft } = facts;
+  const { task, document, draft } = facts;
   if (showContext) {
-    out.print(bodyOf({ task, facts: sent, model }));
+    out.print(bodyOf(facts, model));
     return;
   }
   if (!out.json) out.print(facts.text(out));
@@ -177,14 +172,9 @@ export async function tell(context: Context, values: AiValues, find: () => Promi
 const HEADING = "What the language model makes of it; check it against the facts above:";
 
 /** Asks, and shows the answer as it comes. */
-async function shownAnswer(
-  context: Context,
-  { model }: AiValues,
-  { task, sent, restore }: Facts,
-  stop: AbortSignal,
-): Promise<Answer> {
+async function shownAnswer(context: Context, { model }: AiValues, facts: Facts, stop: AbortSignal): Promise<Answer> {
   const { out } = context;
-  const live = new LiveText(restore);
+  const live = new LiveText(facts.restore);
   let text = "";
   const show = (part: string): void => {
     // What stands before the first word is not worth a heading.
@@ -195,7 +185,7 @@ async function shownAnswer(
   };
   let isWhole = false;
   try {
-    const ending = await ask(context, { task, facts: sent, model }, stop, (part) => show(live.add(part)));
+    const ending = await ask(context, facts, model, stop, (part) => show(live.add(part)));
     show(live.end());
     isWhole = true;
     return { ...ending, text: text.trim() };

@@ -31,10 +31,10 @@ export async function activate(context: Context, activation: Activation): Promis
   });
 
   const active = await activeVersion(context, environment);
+  const instead = active === null ? "" : `, instead of ${active}`;
   if (active !== version) {
     await showWhatChanges(context, activation, active);
     const where = `${environment} of project ${project} at ${apiUrl}`;
-    const instead = active === null ? "" : `, instead of ${active}`;
     await confirm(
       isPromotion
         ? `Promote ${version} to ${where}${instead}?`
@@ -57,7 +57,6 @@ export async function activate(context: Context, activation: Activation): Promis
   if (data.warnings.length > 0) out.note(showDiagnostics(asWarnings(data.warnings), out.errorStyle));
   out.result(answer, () => {
     if (!data.activated) return `${version} is active in ${environment} of ${project} already; nothing was changed.`;
-    const instead = active === null ? "" : `, instead of ${active}`;
     const done = `${version} is active in ${environment} of ${project} now${instead} (${data.hash.slice(0, 12)}).`;
     return data.hasCustomers ? `${done}\n${customersKeepTheirState(environment)}` : done;
   });

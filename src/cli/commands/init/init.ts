@@ -138,11 +138,7 @@ function nextInWords(
   ].join("\n");
 }
 
-interface Wanted {
-  name?: string | undefined;
-  slug?: string | undefined;
-  stack?: Stack | undefined;
-}
+type Wanted = { name?: string | undefined; slug?: string | undefined; stack?: Stack | undefined };
 
 /** @throws {UsageError} for what was said and cannot be. */
 function refuse(option: string, value: string | undefined, mistakeIn: (value: string) => string | undefined): void {
@@ -155,7 +151,7 @@ async function settle(
   context: Context,
   wanted: Wanted,
   { directory, yes }: { directory: string; yes: boolean },
-): Promise<Required<{ [Member in keyof Wanted]: NonNullable<Wanted[Member]> }>> {
+): Promise<{ name: string; slug: string; stack: Stack }> {
   const isAsked = asks(context, yes);
   const settled = async (
     label: string,

@@ -10,6 +10,8 @@ export const WEBHOOK_MEMBERS = ["id", "url", "eventTypes", "maxEventAge", "maxCo
 
 type WebhookSettings = Omit<Pick<Webhook, (typeof WEBHOOK_MEMBERS)[number]>, "id">;
 
+type WebhookLimits = Readonly<Omit<WebhookSettings, "url" | "eventTypes">>;
+
 const NONE = "none";
 
 /** Options that spare a receiver. */
@@ -42,11 +44,7 @@ export function settingsInWords({ url, eventTypes, ...limits }: Readonly<Webhook
 }
 
 /** `7d old at most, 10 at once, 50 per second`. */
-export function limitsInWords({
-  maxEventAge,
-  maxConcurrency,
-  maxPerSecond,
-}: Readonly<Omit<WebhookSettings, "url" | "eventTypes">>): string {
+export function limitsInWords({ maxEventAge, maxConcurrency, maxPerSecond }: WebhookLimits): string {
   return [
     ...(maxEventAge === null ? [] : [`${printable(maxEventAge)} old at most`]),
     `${number(maxConcurrency)} at once`,
