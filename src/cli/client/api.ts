@@ -120,14 +120,14 @@ export class Api {
     query: Query,
     { silentMsMax, signal, ...options }: Omit<StreamOptions, "type"> & { silentMsMax: number; signal: AbortSignal },
   ): AsyncGenerator<EventSourceMessage> {
+    // Not above: most commands read no such stream. And before it is opened: what comes while nobody reads is lost where it breaks.
+    const { createParser } = await import("eventsource-parser");
     const silence = new AbortController();
     const end = () => silence.abort(new Error(`nothing came for ${silentMsMax / 1000} seconds`));
     const signals = AbortSignal.any([signal, silence.signal]);
     const chunks = await this.stream(path, query, { ...options, type: "text/event-stream", signal: signals });
     let timer = setTimeout(end, silentMsMax);
     try {
-      // Not above: most commands read no such stream.
-      const { createParser } = await import("eventsource-parser");
       const messages: EventSourceMessage[] = [];
       const parser = createParser({ onEvent: (message) => messages.push(message) });
       const decoder = new TextDecoder();
