@@ -301,7 +301,7 @@ describe.each(["node", "python"])("the %s starter", (stack) => {
     expect(validated.stderr).toBe("");
     expect(validated.stdout).toMatchInlineSnapshot(`
       "The model is valid: 7 events, 4 traits, 5 lifecycle states, 1 journey, 3 segments, 3 health components, 1 rule, 1 signal.
-      State of one customer: at most 8 KiB.
+      State of one customer: at most 10 KiB.
       "
     `);
     const deployed = await run(["deploy", "--yes"], { cwd: directory });

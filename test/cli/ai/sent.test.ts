@@ -99,6 +99,137 @@ test("when a condition on a date flips is withheld as the date is, also of the g
   });
 });
 
+/** A copy in which every text is a mark of its own, and the paths of the marks. Names of members stay. */
+function marked<T>(document: T, paths: string[], path = ""): T {
+  if (typeof document === "string") return `MARK${paths.push(path) - 1}.` as T;
+  if (typeof document !== "object" || document === null) return document;
+  const members = Object.entries(document).map(([name, value]) => {
+    return [name, marked(value as unknown, paths, `${path}${Array.isArray(document) ? "[]" : `.${name}`}`)];
+  });
+  return (Array.isArray(document) ? members.map(([, value]) => value) : Object.fromEntries(members)) as T;
+}
+
+test("of every text that is known of a customer, only what the model and the service say is sent", () => {
+  const at = "2026-01-01T00:00:00.000Z";
+  const full = record("login") as unknown as Record<string, object>;
+  const why = {
+    journey: "tour",
+    status: "active",
+    start: within,
+    steps: [{ step: "a", completed: true, condition: null }],
+  };
+  const component = { component: "use", weight: 1, score: 1, measure: { text: "owner", actual: "Jane" } };
+  const paths: string[] = [];
+  const given = marked(
+    {
+      ...full,
+      state: {
+        ...full["state"],
+        segments: ["payers"],
+        health: { overall: 1, components: { use: 1 }, band: "good" },
+        journeys: [
+          {
+            ...{ journeyId: "tour", status: "active", currentStep: "b", startedAt: at, completedAt: at, expiredAt: at },
+            stepsData: { a: { completedAt: at, triggeredBy: "evt_1" } },
+          },
+        ],
+        signals: [{ signalId: "risk", severity: "info", message: "to Jane", raisedAt: at }],
+      },
+      backlog: { pending: 1, ahead: 1, setAside: { at, error: "of Jane" } },
+      explanation: {
+        ...full["explanation"],
+        journeys: [why],
+        segments: [{ segment: "payers", member: true, condition: within }],
+        health: { overall: 1, band: "good", components: [component] },
+        signals: [{ signal: "risk", raised: true, severity: "info", condition: within }],
+      },
+      snapshot: null,
+      timeline: [
+        {
+          ...{ id: "em_1", at, type: "customer.new", source: "lifecycle", metadata: { of: "Jane" } },
+          cause: { type: "event", id: "evt_1" },
+        },
+      ],
+      ruleRuns: [
+        {
+          ...{ customerId: "globex", ruleId: "hint", result: "error", triggeredBy: "event:login", error: "of Jane" },
+          ...{ executedAt: at, configVersion: "v1", cause: { type: "event", id: "evt_1" } },
+        },
+      ],
+    },
+    paths,
+  );
+  const { sent } = customerFacts({ ...given, snapshot: null } as unknown as CustomerRecord, sanitizer());
+  const text = JSON.stringify(sent);
+  const through = [...new Set(paths.filter((_, index) => text.includes(`MARK${index}.`)))].toSorted();
+  expect(through).toMatchInlineSnapshot(`
+    [
+      ".backlog.setAside.at",
+      ".events[].acceptedAt",
+      ".events[].event",
+      ".events[].occurredAt",
+      ".events[].status",
+      ".explanation.activeVersion",
+      ".explanation.asOf",
+      ".explanation.configVersion",
+      ".explanation.health.band",
+      ".explanation.health.components[].component",
+      ".explanation.health.components[].measure.text",
+      ".explanation.journeys[].journey",
+      ".explanation.journeys[].start.expected",
+      ".explanation.journeys[].start.flipsAt",
+      ".explanation.journeys[].start.text",
+      ".explanation.journeys[].status",
+      ".explanation.journeys[].steps[].step",
+      ".explanation.lifecycle.state",
+      ".explanation.lifecycle.transitions[].condition.conditions[].expected",
+      ".explanation.lifecycle.transitions[].condition.conditions[].flipsAt",
+      ".explanation.lifecycle.transitions[].condition.conditions[].text",
+      ".explanation.lifecycle.transitions[].condition.flipsAt",
+      ".explanation.lifecycle.transitions[].condition.kind",
+      ".explanation.lifecycle.transitions[].condition.text",
+      ".explanation.lifecycle.transitions[].to",
+      ".explanation.segments[].condition.expected",
+      ".explanation.segments[].condition.flipsAt",
+      ".explanation.segments[].condition.text",
+      ".explanation.segments[].segment",
+      ".explanation.signals[].condition.expected",
+      ".explanation.signals[].condition.flipsAt",
+      ".explanation.signals[].condition.text",
+      ".explanation.signals[].severity",
+      ".explanation.signals[].signal",
+      ".ruleRuns[].configVersion",
+      ".ruleRuns[].executedAt",
+      ".ruleRuns[].result",
+      ".ruleRuns[].ruleId",
+      ".ruleRuns[].triggeredBy",
+      ".state.configVersion",
+      ".state.createdAt",
+      ".state.environment",
+      ".state.evaluatedThrough",
+      ".state.health.band",
+      ".state.journeys[].completedAt",
+      ".state.journeys[].currentStep",
+      ".state.journeys[].expiredAt",
+      ".state.journeys[].journeyId",
+      ".state.journeys[].startedAt",
+      ".state.journeys[].status",
+      ".state.journeys[].stepsData.a.completedAt",
+      ".state.lastEventAt",
+      ".state.lifecycle",
+      ".state.lifecycleEnteredAt",
+      ".state.nextDueAt",
+      ".state.segments[]",
+      ".state.signals[].severity",
+      ".state.signals[].signalId",
+      ".timeline[].at",
+      ".timeline[].cause.type",
+      ".timeline[].source",
+      ".timeline[].type",
+    ]
+  `);
+});
+
 test("what is due next is withheld where it may be due at a date of the customer's", () => {
   for (const facts of [customerFacts, (of: CustomerRecord, by: Sanitizer) => activationFacts(of, "activated", by)]) {
     expect(JSON.stringify(facts(record(), sanitizer()).sent)).not.toContain("2031");

@@ -77,7 +77,7 @@ describe("Shared options: `--directory <path>` (project directory, default curre
       code: 0,
       stdout:
         "The model is valid: 1 event, 1 trait, 2 lifecycle states, 1 segment.\n" +
-        "State of one customer: at most 4 KiB.\n",
+        "State of one customer: at most 6 KiB.\n",
     });
   });
 

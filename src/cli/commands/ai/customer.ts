@@ -165,12 +165,25 @@ export function sentState(
     customer: sanitizer.id("customer", state.customerId),
     state: {
       ...pick(state, "environment", "createdAt", "lastEventAt", "evaluatedThrough", "configVersion"),
-      ...pick(state, "lifecycle", "lifecycleEnteredAt", "segments", "health", "journeys"),
+      ...pick(state, "lifecycle", "lifecycleEnteredAt", "segments"),
+      health: state.health && pick(state.health, "overall", "components", "band"),
+      journeys: state.journeys.map((journey) => sentJourney(journey, sanitizer)),
       signals: state.signals.map(({ signalId, severity }) => ({ signal: signalId, severity })),
       // What is due next may be due at such a date.
       ...(hasWithheldDate ? {} : pick(state, "nextDueAt")),
       traits: sanitizer.values(state.traits),
     },
+  };
+}
+
+function sentJourney(journey: CustomerState["journeys"][number], sanitizer: Sanitizer): object {
+  const steps = Object.entries(journey.stepsData).map(([step, { completedAt, triggeredBy }]) => {
+    const isEvent = triggeredBy !== "identify" && triggeredBy !== "timer";
+    return [step, { completedAt, triggeredBy: isEvent ? sanitizer.id("event", triggeredBy) : triggeredBy }] as const;
+  });
+  return {
+    ...pick(journey, "journeyId", "status", "currentStep", "startedAt", "completedAt", "expiredAt"),
+    stepsData: Object.fromEntries(steps),
   };
 }
 
