@@ -120,7 +120,7 @@ export class Api {
     query: Query,
     { silentMsMax, signal, ...options }: Omit<StreamOptions, "type"> & { silentMsMax: number; signal: AbortSignal },
   ): AsyncGenerator<EventSourceMessage> {
-    // Not above: most commands read no such stream. And before it is opened: what comes while nobody reads is lost where it breaks.
+    // Not above: most commands read no such stream. Before it is opened: what comes, and is not read at once, is lost with its connection.
     const { createParser } = await import("eventsource-parser");
     const silence = new AbortController();
     const end = () => silence.abort(new Error(`nothing came for ${silentMsMax / 1000} seconds`));

@@ -13,8 +13,6 @@ const CONDITIONS = new Set(["Condition", "Lazy"]);
 const UNFINISHED: Readonly<Record<string, string>> = {
   Sequence: 'add .within("7d"), or how long the sequence may take',
   Quantity: "compare it, such as with .atLeast(3)",
-  Count: "compare it, such as with .atLeast(3)",
-  ScopedCount: "compare it, such as with .atLeast(3)",
   EventModel: "ask about the event, such as with .happened()",
   Occurrences: "ask about the event, such as with .happened()",
   SegmentModel: "ask about the segment, with .has()",
