@@ -3,8 +3,7 @@ import type { Problem } from "../../model/snapshot/problem.js";
 import { type Diagnostic, diagnostic, type Location } from "./diagnostic.js";
 import type { Locate } from "../load/bundle.js";
 import type { Lowered } from "../load/lower.js";
-import type { RunOutcome } from "../load/run.js";
-import type { Thrown } from "../load/runner.js";
+import type { RunOutcome, Thrown } from "../load/runner.js";
 import { shapeFix } from "./shape-fixes.js";
 
 /** What comes of reading a module that has not been evaluated yet. */

@@ -1,8 +1,10 @@
+import { spawn } from "node:child_process";
+
 import { bundleProject, type Locate, locator } from "./bundle.js";
 import type { Diagnostic } from "../diagnostics/diagnostic.js";
 import { endDiagnostic, thrownDiagnostic } from "../diagnostics/to-diagnostics.js";
 import type { Lowered } from "./lower.js";
-import { runBundle } from "./run.js";
+import type { RunnerMessage, RunOutcome } from "./runner.js";
 import type { GuardedFile } from "../check/guards.js";
 import type { TypeChecker } from "../check/checker.js";
 
@@ -61,4 +63,44 @@ export async function loadGuarded(root: string, types: TypeChecker, first: Load,
   // Names that are not exported were replaced.
   const missing = first.found.filter(({ code }) => code === "NO_SUCH_EXPORT");
   return { ...second, found: [...missing, ...second.found] };
+}
+
+/** More than any model needs; a model that fills it would take the machine down. */
+const MEMORY_MEBIBYTES = 512;
+/** The last of what the modules print is kept, in UTF-16 units. */
+const OUTPUT_KEPT = 65_536;
+
+/** Runs a bundled module in a process of its own, so that nothing it does reaches the caller. It is trusted as far as any build script of the author's. */
+async function runBundle(code: string, directory: string, timeLimitMs: number): Promise<RunOutcome> {
+  const child = spawn(process.execPath, [`--max-old-space-size=${MEMORY_MEBIBYTES}`, "--input-type=module", "-"], {
+    cwd: directory,
+    stdio: ["pipe", "pipe", "pipe", "ipc"],
+  });
+  let output = "";
+  const keep = (text: string) => (output = (output + text).slice(-OUTPUT_KEPT));
+  child.stdout!.setEncoding("utf8").on("data", keep);
+  child.stderr!.setEncoding("utf8").on("data", keep);
+  // A process that dies before it has read its program is reported by its end.
+  child.stdin!.on("error", () => undefined);
+  child.stdin!.end(code);
+
+  return new Promise((resolve, reject) => {
+    let result: ((output: string) => RunOutcome) | undefined;
+    const settle = (outcome: (output: string) => RunOutcome) => {
+      result ??= outcome;
+      child.kill("SIGKILL");
+    };
+    // A model that loops would outlive the compiler.
+    const end = () => child.kill("SIGKILL");
+    process.once("exit", end);
+    const timer = setTimeout(() => settle((output) => ({ kind: "timedOut", output })), timeLimitMs);
+    child.on("message", (message: RunnerMessage) => settle((output) => ({ ...message, output })));
+    child.on("error", reject);
+    child.on("close", (exitCode, signal) => {
+      clearTimeout(timer);
+      process.off("exit", end);
+      const how = signal === null ? `with exit code ${exitCode}` : `by ${signal}`;
+      resolve(result ? result(output) : { kind: "ended", how, output });
+    });
+  });
 }

@@ -54,6 +54,12 @@ export interface Thrown {
 export type RunnerMessage =
   { kind: "lowered"; lowered: Lowered; thrown: Thrown[] } | { kind: "failed"; thrown: Thrown[] };
 
+/** How a run of the author's modules ended. */
+export type RunOutcome =
+  | (RunnerMessage & { output: string })
+  | { kind: "timedOut"; output: string }
+  | { kind: "ended"; how: string; output: string };
+
 /** Loads and lowers the configuration. The compiler ends the process when it has the message. @public called by the entry that bundle.ts writes */
 export async function run(load: () => Promise<Record<string, unknown>>): Promise<void> {
   // The author's code is free to change globals; what is needed afterwards is kept before.

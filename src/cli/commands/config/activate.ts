@@ -6,7 +6,7 @@ import { confirmation, outcomeOf } from "../../output/change.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
 import { asWarnings } from "../../client/failures.js";
 import { customersKeepTheirState, summary } from "../../output/summary.js";
-import { changesInWords, countChanges } from "./difference.js";
+import { changesInWords, countChanges } from "./diff.js";
 import { activeVersion, getDiff, getVersion } from "./stored-versions.js";
 
 interface Activation {

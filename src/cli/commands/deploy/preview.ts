@@ -1,12 +1,16 @@
 import type { RecomputeJob } from "../../client/answers.js";
-import { compile } from "../../core/compile.js";
 import type { Context } from "../../core/command.js";
+import { compile } from "../../core/compile.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
-import { impactInWords, impactMarkdown } from "./impact-report.js";
-import { Impact } from "./impact.js";
+import { fields } from "../../output/fields.js";
 import { cancellable } from "../../output/interruption.js";
-import { untilCompleted } from "../recompute/result.js";
+import type { Out } from "../../output/out.js";
+import { type Column, table } from "../../output/table.js";
+import { number, paragraphs, plural, printable } from "../../output/text.js";
+import { statusOf, totalsOf } from "../recompute/job-report.js";
 import { type DifferencePage, differencesOf, documentOf, JOB_MEMBERS } from "../recompute/jobs.js";
+import { untilCompleted } from "../recompute/result.js";
+import { type HealthExample, type HealthImpact, Impact, type ImpactDocument, type ImpactGroup } from "./impact.js";
 
 /** Compiles the local model and prints what it would change, without deploying it; of about `sample` customers where it is given. */
 export async function preview(
@@ -52,4 +56,179 @@ async function* gathered(pages: AsyncIterable<DifferencePage>, impact: Impact): 
     for (const difference of page.items) impact.add(difference);
     yield page;
   }
+}
+
+/** What a preview came to, for a person at a terminal. @param project its slug */
+function impactInWords(out: Out, project: string, job: RecomputeJob, impact: ImpactDocument): string {
+  const { bold } = out.style;
+  const parts = [
+    `${bold(`Preview ${job.id}`)} of this model for ${job.environment} of ${project}; nothing was deployed.`,
+    fields(out, {
+      Status: statusOf(out, job),
+      "Compared with": job.pins.configVersion ?? "no model: none is deployed",
+      "As of": out.at(job.pins.evaluatedAt),
+      "Looked at": lookedAt(job),
+      ...totalsOf(job),
+    }),
+  ];
+  if (job.result.customersChanged === 0) return [...parts, "No customer would change."].join("\n\n");
+  const { emissions, health, journeys, lifecycle, rules, segments } = impact;
+  const section = <Row>(rows: readonly Row[], columns: readonly Column<NoInfer<Row>>[]): void => {
+    if (rows.length > 0) parts.push(table(out, columns, rows));
+  };
+  const counted = <Row>(title: string, value: (row: Row) => number) =>
+    ({ title, value: (row: Row) => number(value(row)), align: "right", fixed: true }) as const;
+  const moved = ({ entered, exited }: ImpactDocument["segments"][number]) =>
+    [...signed("+", entered), ...signed("-", exited)].join(", ");
+  const inGroup = [
+    counted("Customers", ({ customers }: ImpactGroup) => customers),
+    { title: "For example", value: ({ examples }: ImpactGroup) => examples.join(", "), optional: true as const },
+  ];
+  section(segments, [
+    { title: "Segment", value: ({ segmentId }) => segmentId, kept: true },
+    counted("Enter", ({ entered }) => entered.customers),
+    counted("Leave", ({ exited }) => exited.customers),
+    { title: "For example", value: moved, optional: true },
+  ]);
+  section(lifecycle, [
+    { title: "Lifecycle", value: ({ from, to }) => `${from ?? "none"} → ${to ?? "none"}`, kept: true },
+    ...inGroup,
+  ]);
+  if (job.result.healthChanged > 0) {
+    const shown = health.examples.map((one) => printable(`${one.customerId} ${healthMove(one)}`));
+    parts.push(`${bold("Health")} ${healthCounts(health)}\n${shown.join(", ")}`);
+  }
+  section(journeys, [{ title: "Journey", value: ({ journeyId }) => journeyId, kept: true }, ...inGroup]);
+  section(rules, [
+    { title: "Rule", value: ({ ruleId }) => ruleId, kept: true },
+    { title: "Runs", value: ({ runs }) => runsInWords(runs), kept: true },
+    ...inGroup,
+  ]);
+  section(emissions, [
+    { title: "Emission", value: ({ eventType }) => eventType, kept: true },
+    counted("Times", (row) => row.emissions),
+    ...inGroup,
+  ]);
+  return paragraphs([...parts, omittedInWords(impact)]);
+}
+
+/** A comment has 65,536 characters at most, so long lists are cut, and long names. */
+const ROWS = 20;
+const NAME_LENGTH = 40;
+
+/** The heads of columns that tell how many customers, and some of them. */
+const GROUP = ["customers", "for example"];
+
+/** What a preview came to, as a comment on a pull request. @param project its slug */
+function impactMarkdown(project: string, job: RecomputeJob, impact: ImpactDocument): string {
+  const { configVersion, evaluatedAt } = job.pins;
+  const blocks = [
+    `### What this model would change in ${job.environment} of ${code(project)}`,
+    `Compared with ${configVersion ?? "no model, because none is deployed"}, as of ${evaluatedAt.slice(0, 16).replace("T", " ")} UTC, ` +
+      `over ${lookedAt(job)}. Nothing was deployed.`,
+  ];
+  if (job.result.customersChanged === 0) return [...blocks, "**No customer would change.**", footer(job)].join("\n\n");
+  blocks.push(tableOf(["", ""], Object.entries(totalsOf(job))));
+  const { emissions, health, journeys, lifecycle, rules, segments } = impact;
+  const section = (title: string, heads: readonly string[], rows: readonly (readonly string[])[]): void => {
+    if (rows.length > 0) blocks.push(`#### ${title}`, tableOf(heads, rows.slice(0, ROWS)));
+    if (rows.length > ROWS) blocks.push(`And ${number(rows.length - ROWS)} more.`);
+  };
+  section(
+    "Segments",
+    ["segment", "enter", "leave", "who enters", "who leaves"],
+    segments.map(({ segmentId, entered, exited }) => {
+      const [enter, enters] = group(entered);
+      const [leave, leaves] = group(exited);
+      return [code(segmentId), enter, leave, enters, leaves];
+    }),
+  );
+  const moves = lifecycle.map((move) => [state(move.from), state(move.to), ...group(move)]);
+  section("Lifecycle", ["from", "to", ...GROUP], moves);
+  if (job.result.healthChanged > 0) blocks.push("#### Health", `${healthCounts(health)}.`);
+  const scores = health.examples.map((example) => [code(example.customerId), healthMove(example)]);
+  section("Health of those that change most", ["customer", "score"], scores);
+  section(
+    "Journeys",
+    ["journey", ...GROUP],
+    journeys.map((journey) => [code(journey.journeyId), ...group(journey)]),
+  );
+  const runs = rules.map((rule) => [code(rule.ruleId), runsInWords(rule.runs), ...group(rule)]);
+  section("Rules", ["rule", "runs", ...GROUP], runs);
+  const emitted = emissions.map((one) => [code(one.eventType), number(one.emissions), ...group(one)]);
+  section("Emissions", ["type", "times", ...GROUP], emitted);
+  return paragraphs([...blocks, omittedInWords(impact), footer(job)]);
+}
+
+function footer({ id, hash = "" }: RecomputeJob): string {
+  return `<sub>svc deploy --preview: ${id}, model ${hash.slice(0, 12)}</sub>`;
+}
+
+function state(name: string | null): string {
+  return name === null ? "none" : code(name);
+}
+
+function group({ customers, examples }: ImpactGroup): [string, string] {
+  const more = customers > examples.length ? ` and ${number(customers - examples.length)} more` : "";
+  return [number(customers), examples.map(code).join(", ") + more];
+}
+
+function tableOf(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  return [line(heads), line(heads.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+/** A name that comes from elsewhere, so that nothing in it is read as Markdown, as HTML, as a mention or as the end of a cell. */
+function code(text: string): string {
+  const cut = text.length > NAME_LENGTH ? `${[...text].slice(0, NAME_LENGTH - 1).join("")}…` : text;
+  const shown = printable(cut).replaceAll("|", "\\|");
+  const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  const pad = longest > 0 || shown.startsWith(" ") || shown.endsWith(" ") ? " " : "";
+  return `${fence}${pad}${shown}${pad}${fence}`;
+}
+
+/** `20,000 customers`, `1,012 customers, a sample`. */
+function lookedAt({ progress, sample }: RecomputeJob): string {
+  const customers = plural(progress.customersDone, "customer");
+  return typeof sample === "number" ? `${customers}, a sample` : customers;
+}
+
+const HEALTH_MOVES = {
+  rises: "rise",
+  falls: "fall",
+  shifts: "keep their score while components change",
+  gained: "get a score",
+  lost: "lose it",
+} as const;
+
+/** `12 rise, 30 fall`. */
+function healthCounts(health: HealthImpact): string {
+  const moves = Object.keys(HEALTH_MOVES) as (keyof typeof HEALTH_MOVES)[];
+  const some = moves.filter((move) => health[move] > 0);
+  return some.map((move) => `${number(health[move])} ${HEALTH_MOVES[move]}`).join(", ");
+}
+
+/** `81.5 → 40`. */
+function healthMove({ before, after }: HealthExample): string {
+  return `${before ?? "none"} → ${after ?? "none"}`;
+}
+
+/** `3 pass, 1 error`. */
+function runsInWords(runs: Readonly<Record<string, number>>): string {
+  const counts = Object.entries(runs).map(([result, times]) => `${number(times)} ${result}`);
+  return counts.join(", ");
+}
+
+/** What the tables cannot tell apart; empty where there is none. */
+function omittedInWords({ rulesOmitted, emissionsOmitted }: ImpactDocument): string {
+  const parts = [
+    ...(rulesOmitted > 0 ? [`${plural(rulesOmitted, "run")} of rules`] : []),
+    ...(emissionsOmitted > 0 ? [plural(emissionsOmitted, "emission")] : []),
+  ];
+  return parts.length === 0 ? "" : `Not in the tables, of customers with more than 1,000: ${parts.join(", ")}.`;
+}
+
+function signed(sign: string, { examples: shown }: ImpactGroup): string[] {
+  return shown.map((customer) => sign + customer);
 }
