@@ -63,8 +63,9 @@ async function context(io: Io, out: Out, values: SharedValues, requestId: string
  */
 export async function reportFailure(out: Out, thrown: unknown, requestId: string, debug: boolean): Promise<number> {
   const error = thrown instanceof UserError ? thrown : internal(thrown);
+  const { code, message, fix, details } = error;
   if (debug) out.note(inspect(thrown));
-  if (out.json && !out.isBegun) out.print(JSON.stringify({ error: envelope(error, requestId) }));
+  if (out.json && !out.isBegun) out.print(JSON.stringify({ error: { code, message, requestId, fix, ...details } }));
   else out.note(await inWords(out, error));
   return error.exitCode;
 }
@@ -73,10 +74,6 @@ function internal(thrown: unknown): UserError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const fix = "this is a fault in svc: run `svc --debug …` and report what it prints";
   return failure("INTERNAL_ERROR", `something failed inside svc: ${message}`, fix);
-}
-
-function envelope({ code, message, fix, details }: UserError, requestId: string): object {
-  return { code, message, requestId, ...(fix === undefined ? {} : { fix }), ...details };
 }
 
 async function inWords({ errorStyle }: Out, { code, message, fix, details }: UserError): Promise<string> {

@@ -6,7 +6,7 @@ import { asks, askUntil, confirmation } from "../../output/change.js";
 import { beforeEnd, noEnd } from "../../output/interruption.js";
 import { createdInWords, createProject, keysLost } from "../projects/create.js";
 import { UsageError } from "../../core/errors.js";
-import { type Environment, ENVIRONMENTS } from "../../core/settings.js";
+import { type Environment, ENVIRONMENTS, type Settings } from "../../core/settings.js";
 import { filled, PACKAGE, version } from "../../core/package.js";
 import { printable, shellWord } from "../../output/text.js";
 import type { Whoami } from "../whoami.js";
@@ -75,9 +75,7 @@ export default defineCommand({
           : `Create the project ${slug} in ${where}, and ${a}?`,
       );
 
-      const { apiUrl, isDefaultApi } = settings;
-      const starter = { name, slug, stack, environment: env, organization, apiUrl, isDefaultApi, version: version() };
-      const files = await starterFiles(starter);
+      const files = await starterFiles(settings, { name, slug, stack }, { environment: env, organization });
       folder.stage(files);
       folder.refuseOccupied();
       // From here to the last file nothing comes in between: what follows the answer happens at once, and signals wait for its end.
@@ -172,23 +170,18 @@ async function settle(
   return { name, slug, stack: stack as Stack };
 }
 
-interface Starter extends Record<"name" | "slug" | "organization" | "apiUrl" | "version", string> {
-  stack: Stack;
-  /** The environment that commands use unless told otherwise. */
-  environment: Environment;
-  /** Whether commands would look for the service there anyway. */
-  isDefaultApi: boolean;
-}
-
 /** The files of a starter, by their paths with forward slashes, in the order of these. */
-async function starterFiles(starter: Starter): Promise<ReadonlyMap<string, string>> {
-  const { name, slug, stack, environment, organization, apiUrl, isDefaultApi } = starter;
+async function starterFiles(
+  { apiUrl, isDefaultApi }: Settings,
+  { name, slug, stack }: Awaited<ReturnType<typeof settle>>,
+  { environment, organization }: { environment: Environment; organization: string },
+): Promise<ReadonlyMap<string, string>> {
   const { file: track, setup, run } = EXAMPLES[stack];
   const words = {
     NAME: name,
     SLUG: slug,
     API_URL: apiUrl,
-    VERSION: starter.version,
+    VERSION: version(),
     TRACK: track,
     RUN: run,
     CLIENT: stack === "node" ? ", `svc/client`" : ", `svc_client.py` beside it",
