@@ -24,8 +24,9 @@ export type Outcome =
 const WAIT_MS_MAX = 600_000;
 
 /**
- * Reads the answer to a batch of so many operations, of which so many are tracks, at an instant in milliseconds. Only the service's own words stop
- * the client, or cost an operation: whatever else answers, a proxy or a page of some network, is an outage like any other. But for 413: proxies say that, too, and smaller batches help.
+ * Reads the answer to a batch of so many operations, of which so many are tracks, at an instant in milliseconds. Only the service's own words stop the
+ * client, or cost an operation: whatever else answers, a proxy or a page of some network, is an outage like any other. But for 413, which proxies say,
+ * too, and where smaller batches help.
  */
 export function readAnswer(answer: Answer, operations: number, tracks: number, now: number): Outcome {
   const { status, text } = answer;
