@@ -177,7 +177,8 @@ export function sentState(
 }
 
 function sentJourney(journey: CustomerState["journeys"][number], sanitizer: Sanitizer): object {
-  const steps = Object.entries(journey.stepsData).map(([step, { completedAt, triggeredBy }]) => {
+  const done = Object.entries(journey.stepsData as Record<string, { completedAt: string; triggeredBy: string }>);
+  const steps = done.map(([step, { completedAt, triggeredBy }]) => {
     const isEvent = triggeredBy !== "identify" && triggeredBy !== "timer";
     return [step, { completedAt, triggeredBy: isEvent ? sanitizer.id("event", triggeredBy) : triggeredBy }] as const;
   });
