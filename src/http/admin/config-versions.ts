@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import type { ActivationOptions } from "../../db/api/functions.js";
-import type { Subject } from "../../model/compare/compare.js";
+import { CHANGE_SUBJECTS } from "../../model/compare/change.js";
 import { emptyObject, KIB, listQuery, MIB } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { environment, exact, instant, jsonObject, listOf, named, orNull, versionName } from "./schemas.js";
@@ -54,20 +54,7 @@ const value = (description: string) => Type.Unknown({ description });
 
 const change = named("Change", {
   kind: Type.Enum(["added", "removed", "changed"]),
-  subject: Type.Enum([
-    "event",
-    "property",
-    "trait",
-    "state",
-    "transition",
-    "segment",
-    "journey",
-    "step",
-    "health component",
-    "rule",
-    "signal",
-    "setting",
-  ] satisfies Subject[]),
+  subject: Type.Enum([...CHANGE_SUBJECTS]),
   id: Type.String({ description: "Of the subject.", examples: ["trial → activated"] }),
   path: Type.String({ description: "Where `after` stands in the newer snapshot, or `before` in the older one." }),
   message: Type.String({ examples: ['threshold of count of "login" within 30d: 3 → 5'] }),

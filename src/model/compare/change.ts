@@ -16,19 +16,22 @@ export interface Change {
   after: unknown;
 }
 
-export type ChangeSubject =
-  | "event"
-  | "property"
-  | "trait"
-  | "state"
-  | "transition"
-  | "segment"
-  | "journey"
-  | "step"
-  | "health component"
-  | "rule"
-  | "signal"
-  | "setting";
+export const CHANGE_SUBJECTS = [
+  "event",
+  "property",
+  "trait",
+  "state",
+  "transition",
+  "segment",
+  "journey",
+  "step",
+  "health component",
+  "rule",
+  "signal",
+  "setting",
+] as const;
+
+export type ChangeSubject = (typeof CHANGE_SUBJECTS)[number];
 
 /** The part of the model that a change is told of. */
 export interface ComparedPart {

@@ -19,7 +19,7 @@ import {
 } from "./change.js";
 import { conditions, filters, measures } from "./conditions.js";
 
-export type { Change, ChangeSubject as Subject } from "./change.js";
+export type { Change } from "./change.js";
 
 const setting = (id: string): ComparedPart => ({ subject: "setting", id });
 
