@@ -3,27 +3,8 @@ import type { TransactionSql } from "postgres";
 import type { HistoryRequest, Json } from "../../engine/index.js";
 import type { StoredCustomer } from "./evaluation.js";
 
-/** The lists of an export, in the order of the document. Each is a cursor that `openExport` opens. */
-export const EXPORT_LISTS = [
-  "identifies",
-  "events",
-  "transitions",
-  "blockedTransitions",
-  "memberships",
-  "journeyRuns",
-  "healthScores",
-  "ruleExecutions",
-  "signals",
-  "emissions",
-  "deliveries",
-  "recomputes",
-  "retiredKeys",
-] as const;
-
-export type ExportList = (typeof EXPORT_LISTS)[number];
-
-/** The next items of a list as JSON texts, at most so many; none at its end. */
-export async function fetchExport(tx: TransactionSql, list: ExportList, items: number): Promise<string[]> {
+/** The next items of a list of an export, which is a cursor that `open_export` opens, as JSON texts, at most so many; none at its end. */
+export async function fetchExport(tx: TransactionSql, list: string, items: number): Promise<string[]> {
   const rows = await tx.unsafe<{ item: string }[]>(`fetch ${items} from "export_${list}"`);
   return rows.map(({ item }) => item);
 }
