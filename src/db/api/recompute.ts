@@ -58,17 +58,19 @@ export interface PageEnd {
   lastSeq: number | null;
 }
 
-/** What is added to the result of a job. */
-export interface ResultCounts {
-  customersChanged: number;
-  lifecycleChanged: number;
-  healthChanged: number;
-  segmentsEntered: number;
-  segmentsExited: number;
-  rules: number;
-  rulesRemoved: number;
-  emissions: number;
-}
+/** What is added to the result of a job: nothing yet. */
+export const noCounts = () => ({
+  customersChanged: 0,
+  lifecycleChanged: 0,
+  healthChanged: 0,
+  segmentsEntered: 0,
+  segmentsExited: 0,
+  rules: 0,
+  rulesRemoved: 0,
+  emissions: 0,
+});
+
+export type ResultCounts = ReturnType<typeof noCounts>;
 
 /** What svc_api.apply_recompute takes of a customer; one without a revision only counts as done. */
 export type AppliedCustomer =

@@ -1,13 +1,6 @@
 import type { EffectRows } from "../../db/api/evaluation.js";
 import type { ExecutionKey, ResultCounts } from "../../db/api/recompute.js";
-import {
-  type CustomerState,
-  type Effect,
-  type HealthScore,
-  type JourneyProgress,
-  type Json,
-  stateDocument,
-} from "../../engine/index.js";
+import { type CustomerState, type Effect, type HealthScore, stateDocument } from "../../engine/index.js";
 
 type Execution = EffectRows["ruleExecutions"][number];
 
@@ -62,44 +55,21 @@ export class ExecutionsAdded {
 /** Lists of a customer's difference are cut at this length. */
 export const LIST_MAX = 1_000;
 
-interface BeforeAfter<T> {
-  before: T;
-  after: T;
-}
+/** What a recompute changes of one customer, as the API shows it (src/http/admin/recomputes.ts says what each member means). */
+export type Difference = NonNullable<Compared["difference"]>;
 
-/** What a recompute changes of one customer, as the API shows it. */
-export interface Difference {
-  customerId: string;
-  lifecycle: BeforeAfter<string | null>;
-  health: BeforeAfter<Pick<HealthScore, "overall" | "components"> | null>;
-  segments: BeforeAfter<string[]>;
-  journeys: BeforeAfter<JourneyProgress[]>;
-  /** The runs that the log gains, in order. */
-  rules: { ruleId: string; result: string; triggeredBy: string; conditions: Json; action: Json; executedAt: string }[];
-  /** How many more there are. */
-  rulesOmitted?: number;
-  /** How many runs the log loses. */
-  rulesRemoved?: number;
-  /** Expirations and corrections. */
-  emissions: { eventType: string; source: string; metadata: Json; timestamp: string }[];
-  emissionsOmitted?: number;
-}
+export type Compared = ReturnType<typeof compare>;
 
-export interface Compared {
-  /** Null where nothing differs, no rule runs and nothing is emitted. */
-  difference: Difference | null;
-  /** How telling it is. */
-  weight: number;
-  counts: ResultCounts;
-}
-
-/** Compares a customer before and after, at one instant. */
+/**
+ * Compares a customer before and after, at one instant. There is no difference where nothing differs, no rule runs and nothing is emitted; the
+ * weight says how telling it is.
+ */
 export function compare(
   before: CustomerState,
   after: CustomerState,
   added: ExecutionsAdded,
   emissions: readonly Extract<Effect, { kind: "emission" }>[],
-): Compared {
+) {
   const [from, to] = [before, after].map((state) => stateDocument(state, { environment: "", configVersion: null }));
   const lifecycle = { before: from!.lifecycle, after: to!.lifecycle };
   const health = { before: scoreOf(before), after: scoreOf(after) };
@@ -130,7 +100,7 @@ export function compare(
   };
   if (!isListed) return { difference: null, weight: 0, counts };
 
-  const difference: Difference = {
+  const difference = {
     customerId: after.customerId,
     lifecycle,
     health,
@@ -165,27 +135,14 @@ export function compare(
   return { difference, weight, counts };
 }
 
-export function noCounts(): ResultCounts {
-  return {
-    customersChanged: 0,
-    lifecycleChanged: 0,
-    healthChanged: 0,
-    segmentsEntered: 0,
-    segmentsExited: 0,
-    rules: 0,
-    rulesRemoved: 0,
-    emissions: 0,
-  };
-}
-
 export function addCounts(sum: ResultCounts, counts: ResultCounts): void {
   for (const name of Object.keys(sum) as (keyof ResultCounts)[]) sum[name] += counts[name];
 }
 
-function scoreOf({ health }: CustomerState): Difference["health"]["before"] {
+function scoreOf({ health }: CustomerState): Pick<HealthScore, "overall" | "components"> | null {
   return health && { overall: health.overall, components: health.components };
 }
 
-function differ({ before, after }: BeforeAfter<unknown>): boolean {
+function differ({ before, after }: { before: unknown; after: unknown }): boolean {
   return JSON.stringify(before) !== JSON.stringify(after);
 }

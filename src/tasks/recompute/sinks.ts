@@ -2,12 +2,13 @@ import type { Sql } from "postgres";
 import { call } from "../../db/api/call.js";
 import {
   applyRecomputes,
+  noCounts,
   type RecomputeCustomer,
   type RecomputeJob,
   type ResultCounts,
 } from "../../db/api/recompute.js";
 import { inTransaction } from "../../db/transaction.js";
-import { addCounts, noCounts } from "./difference.js";
+import { addCounts } from "./difference.js";
 import { CustomerFailed, isOfCustomer } from "./failures.js";
 import type { JobCustomers } from "./job-customers.js";
 
