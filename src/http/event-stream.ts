@@ -1,21 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Readable } from "node:stream";
 import type { Context } from "koa";
+import type { StreamPage } from "../db/api/ingestion.js";
 import { ClientGoneError } from "./request/body.js";
 import { ApiError } from "./errors.js";
 import { envelopeOf } from "./middleware/handle-errors.js";
 import { isStopping } from "./server.js";
 
-/** Some of the events of a stream, in order. */
-export interface EventPage {
-  /** Id and data (JSON text, without line breaks) of each. */
-  events: readonly (readonly [id: string, data: string])[];
-  /** Where to go on. */
-  position: string;
+/** Some of the events of a stream. */
+export interface EventPage extends StreamPage {
   /** What a client names to go on there. */
   positionId: string;
-  /** Whether there is more already. */
-  more: boolean;
 }
 
 export interface EventStreamOptions {

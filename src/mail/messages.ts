@@ -25,14 +25,7 @@ export function invitationMail({ to, organization, role, by, link, expiresAt }: 
   };
 }
 
-export interface PasswordMail {
-  to: string;
-  link: string;
-  /** ISO 8601. */
-  expiresAt: string;
-}
-
-export function passwordMail({ to, link, expiresAt }: PasswordMail): Mail {
+export function passwordMail({ to, link, expiresAt }: Pick<InvitationMail, "to" | "link" | "expiresAt">): Mail {
   return {
     to,
     subject: "Set your password",

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { EventEmitter } from "node:events";
 import { performance } from "node:perf_hooks";
 import { type Dispatcher, request } from "undici";
-import type { AttemptResult, ClaimedDelivery } from "../db/api/webhooks.js";
+import type { AttemptResult, ClaimedDelivery, WebhookTarget } from "../db/api/webhooks.js";
 import { type OpenSecret, SealedSecretError, SECRET_PREFIX } from "./secret.js";
 
 /**
@@ -103,15 +103,11 @@ export type AttemptOutcome = Pick<
 >;
 
 /** A message to one endpoint. */
-export interface WebhookMessage {
-  url: string;
+export interface WebhookMessage extends WebhookTarget {
   /** The same at every attempt; receivers tell repetitions by it. */
   id: string;
   /** JSON, to be sent byte for byte. */
   body: string;
-  sealedSecret: Uint8Array;
-  /** Signs too, while a rotation is not over. */
-  previousSealedSecret: Uint8Array | null;
 }
 
 /**

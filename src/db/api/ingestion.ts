@@ -98,7 +98,7 @@ export async function authenticateKey(sql: Sql, keyHash: Buffer): Promise<GoodKe
 
 /** What was accepted after a position. */
 export interface StreamPage {
-  /** Public id and item (JSON text) of each, in order of acceptance. */
+  /** Public id and item (JSON text without line breaks) of each, in order of acceptance. */
   events: [id: string, item: string][];
   /** Where to go on; a number that may exceed a double. */
   position: string;

@@ -17,25 +17,23 @@ export interface WebhookChanges extends Partial<Omit<NewWebhook, "sealedSecret">
   disabled?: boolean;
 }
 
-/** Where a test goes, and by what it is signed. */
+/** Where messages go, and by what they are signed. */
 export interface WebhookTarget {
   url: string;
   sealedSecret: Uint8Array;
   /** Signs too, while a rotation is not over. */
   previousSealedSecret: Uint8Array | null;
-  /** The database's time. */
-  at: Date;
 }
 
-/** Puts a test on record and answers what it needs. */
+/** Puts a test on record and answers what it needs; `at` is the database's time. */
 export async function testWebhook(
   sql: Sql,
   by: AdminCredentials,
   at: EnvironmentRef,
   webhookId: string,
   message: { id: string; type: string },
-): Promise<WebhookTarget> {
-  const [row] = await sql<[WebhookTarget]>`
+): Promise<WebhookTarget & { at: Date }> {
+  const [row] = await sql<[WebhookTarget & { at: Date }]>`
     select url, sealed_secret as "sealedSecret", previous_sealed_secret as "previousSealedSecret", clock_timestamp() as at
     from svc_api.test_webhook(
       ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${webhookId},
@@ -53,7 +51,7 @@ export interface Resending {
 }
 
 /** What svc_api.claim_deliveries hands out: all that one attempt needs. */
-export interface ClaimedDelivery {
+export interface ClaimedDelivery extends WebhookTarget {
   environmentId: number;
   webhookId: string;
   /** A bigint, as text. */
@@ -62,10 +60,6 @@ export interface ClaimedDelivery {
   attempt: number;
   /** The emission's public id, the same at every attempt. */
   eventId: string;
-  url: string;
-  sealedSecret: Uint8Array;
-  /** Signs too, while a rotation is not over. */
-  previousSealedSecret: Uint8Array | null;
   /** Deliveries under way at the webhook at most. */
   maxConcurrency: number;
   /** Deliveries begun per second at the webhook at most; null without a limit. */
@@ -82,11 +76,10 @@ export interface ClaimedDelivery {
 export type HeldDelivery = Pick<ClaimedDelivery, "webhookId" | "emissionSeq">;
 
 /** What svc_api.record_attempts writes down. Texts must not contain U+0000, which jsonb does not hold. */
-export interface AttemptResult {
-  environmentId: number;
-  webhookId: string;
-  emissionSeq: string;
-  attempt: number;
+export interface AttemptResult extends Pick<
+  ClaimedDelivery,
+  "environmentId" | "webhookId" | "emissionSeq" | "attempt"
+> {
   /** ISO 8601. */
   attemptedAt: string;
   latencyMs: number;

@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
 import {
+  type Allowance,
   type BatchAnswer,
   ingestBatch,
   type IngestFailure,
@@ -38,9 +39,7 @@ export class LargeBatches {
   }
 }
 
-export interface SingleOutcome {
-  limit: number;
-  remaining: number;
+export interface SingleOutcome extends Allowance {
   outcome: { eventId: string; duplicate: boolean } | IngestFailure;
   warning: IngestFailure | undefined;
 }

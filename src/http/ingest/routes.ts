@@ -1,7 +1,7 @@
 import type { Context } from "koa";
 import type { Logger } from "pino";
 import { isDiskFull } from "../../db/sqlstate.js";
-import type { Allowance, BatchAnswer, GoodKey, IngestFailure } from "../../db/api/ingestion.js";
+import type { Allowance, GoodKey, IngestFailure } from "../../db/api/ingestion.js";
 import {
   BATCH_BYTES_MAX,
   SINGLE_BYTES_MAX,
@@ -9,7 +9,7 @@ import {
   singleRequestProblem,
 } from "../../ingestion/request.js";
 import type { ProcessMetrics } from "../../metrics/process-metrics.js";
-import { heldBody, type HeldBody } from "../request/body-budget.js";
+import { heldBody } from "../request/body-budget.js";
 import { ClientGoneError, readJsonBody, readJsonText, type JsonBody } from "../request/body.js";
 import { bearerToken, hashCredential } from "../request/credentials.js";
 import { ApiError, refusal, toApiError } from "../errors.js";
@@ -18,14 +18,11 @@ import { parseJson } from "../request/parse-json.js";
 import { noteInLog } from "../middleware/request-log.js";
 import type { Route } from "../route.js";
 import { refuse } from "./send-batch.js";
-import type { SingleOutcome } from "./ingestor.js";
+import type { Ingestor } from "./ingestor.js";
 import type { KeyHolder } from "./keyed-call-queue.js";
 
-/** What stands behind the two routes; src/http/ingest/ingestor.ts in the service. `held` is what the body takes of the memory. */
-export interface IngestBackend {
-  batch(holder: KeyHolder, body: JsonBody, held?: HeldBody): Promise<BatchAnswer>;
-  single(holder: KeyHolder, body: string, held?: HeldBody): Promise<SingleOutcome>;
-}
+/** What stands behind the two routes. */
+export type IngestBackend = Pick<Ingestor, "batch" | "single">;
 
 export interface IngestDeps {
   backend: IngestBackend;
