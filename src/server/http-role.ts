@@ -1,7 +1,6 @@
 import type { Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import type Koa from "koa";
 import type { Sql } from "postgres";
 import { call } from "../db/api/call.js";
 import { answers, failedChecks } from "../db/api/monitoring.js";
@@ -83,7 +82,7 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
   };
   let handle = createStartingApp({ log: logger, docsUrl, metrics }).callback();
   let isStopping = false;
-  let service: Service | undefined;
+  let service: ReturnType<typeof openService> | undefined;
   const connectionsEach = config.trustedProxies > 0 ? Infinity : CLIENT_LIMITS.connectionsEach;
   const limits = { ...CLIENT_LIMITS, connectionsEach };
   const server = createHttpServer((request, response) => handle(request, response), docsUrl, limits, logger);
@@ -106,12 +105,6 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
   };
 }
 
-/** The whole application, and what it has opened. */
-interface Service {
-  app: Koa;
-  close(): Promise<unknown>;
-}
-
 interface ServiceParts {
   config: ServerConfig;
   logger: Logger;
@@ -121,7 +114,8 @@ interface ServiceParts {
   isStopping: () => boolean;
 }
 
-function openService(options: HttpRoleOptions, parts: ServiceParts): Service {
+/** The whole application, and what ends all that it has opened. */
+function openService(options: HttpRoleOptions, parts: ServiceParts) {
   const { config, logger, publicUrl, docsUrl, metrics, isStopping } = parts;
   const pools = openPools(options, config.poolerUrl);
   const { ingestion, administration, sockets } = pools;
@@ -230,10 +224,14 @@ function showIngestion(metrics: ProcessMetrics, ingestor: Ingestor): void {
   metrics.gauge("svc_ingest_running_calls", "Ingestion calls running in the database.", "kind", of("calls"));
 }
 
-/** Asks the database once for all who want to know meanwhile. */
+/** Asks once for all who want to know meanwhile. */
+function shared<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | undefined;
+  return () => (asked ??= ask().finally(() => (asked = undefined)));
+}
+
 function installationMetrics(sql: Sql, logger: Logger): () => Promise<string> {
-  let asked: Promise<string> | undefined;
-  const ask = async () => {
+  return shared(async () => {
     const [figures, answer] = await Promise.allSettled([
       within(METRICS_MS_MAX, call(sql, "metrics")),
       within(METRICS_MS_MAX, answers(sql)),
@@ -241,8 +239,7 @@ function installationMetrics(sql: Sql, logger: Logger): () => Promise<string> {
     if (figures.status === "fulfilled") return renderInstallation(figures.value);
     logger.warn({ err: figures.reason as unknown }, "the metrics of the installation could not be read");
     return renderInstallation(null, answer.status === "fulfilled");
-  };
-  return () => (asked ??= ask().finally(() => (asked = undefined)));
+  });
 }
 
 /** Null where no mail is set up. */
@@ -256,15 +253,13 @@ function mailerOf({ mail }: ServerConfig, logger: Logger): Mailer | null {
   return openMailer({ ...mail, onFailure });
 }
 
-/** Asks the database once for all who want to know meanwhile: the probes are open to everybody. */
+/** The probes are open to everybody, and the database is asked once for all. */
 function readiness(sql: Sql, disk: DiskFull, logger: Logger): () => Promise<FailedCheck[]> {
   let migrations: Committed[] | undefined;
-  let asked: Promise<FailedCheck[]> | undefined;
-  const ask = async () => failedChecks(sql, (migrations ??= await readCommitted(PROJECT_ROOT)));
+  const ask = shared(async () => failedChecks(sql, (migrations ??= await readCommitted(PROJECT_ROOT))));
   return async () => {
     try {
-      asked ??= ask().finally(() => (asked = undefined));
-      const failed = await within(PROBE_MS_MAX, asked);
+      const failed = await within(PROBE_MS_MAX, ask());
       return disk.isFull ? [...failed, { name: "database", message: "The database's disk is full." }] : failed;
     } catch (error) {
       logger.warn({ err: error }, "the readiness check failed: the database did not answer");

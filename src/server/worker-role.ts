@@ -7,12 +7,10 @@ import { startRecomputer } from "../tasks/recompute/recomputer.js";
 import { startCounterFlush, startWorker, type RunningWorker, type WorkerOptions } from "../tasks/worker.js";
 
 /** Plain data, so that it can be handed to a thread. */
-export interface WorkerRoleOptions {
-  databaseUrl: string;
-  /** Act as svc_worker; false where the roles could not be created. */
-  useRoles: boolean;
-  settleSeconds: number;
-  attemptDays: number;
+export interface WorkerRoleOptions extends Pick<
+  WorkerOptions,
+  "databaseUrl" | "useRoles" | "settleSeconds" | "attemptDays"
+> {
   recomputeAttempts: number;
   secret: string;
   allowPrivateWebhooks: boolean;

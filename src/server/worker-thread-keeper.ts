@@ -46,15 +46,7 @@ export interface WorkerThreadData {
 
 export type WorkerThreadMessage = { kind: "ready" } | { kind: "identified"; workerId: string };
 
-interface Thread {
-  worker: Worker;
-  /** Under which it is known to others, once it is. */
-  workerId: () => string | undefined;
-  /** Resolves with whether it ever said that it is ready. */
-  started: Promise<boolean>;
-  /** Resolves when it is gone. */
-  ended: Promise<void>;
-}
+type Thread = ReturnType<typeof launchThread>;
 
 /**
  * Runs the worker in a thread of its own, off the HTTP event loop. A thread that ends by itself, as it does where the database dies with
@@ -102,7 +94,7 @@ export async function startWorkerThread(
   };
 }
 
-function launchThread(options: Promise<WorkerRoleOptions>, workerData: WorkerThreadData, logger: Logger): Thread {
+function launchThread(options: Promise<WorkerRoleOptions>, workerData: WorkerThreadData, logger: Logger) {
   const worker = new Worker(new URL("./worker-thread.js", import.meta.url), {
     workerData,
     resourceLimits: workerLimits(),
@@ -113,6 +105,7 @@ function launchThread(options: Promise<WorkerRoleOptions>, workerData: WorkerThr
   );
   worker.on("error", (error) => logger.error({ err: error }, "an error in the worker's thread was not caught"));
   const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+  /** Under which it is known to others, once it is. */
   let workerId = workerData.formerWorkerId;
   const ready = new Promise<boolean>((resolve) => {
     worker.on("message", (message: WorkerThreadMessage) => {
@@ -120,5 +113,7 @@ function launchThread(options: Promise<WorkerRoleOptions>, workerData: WorkerThr
       else workerId = message.workerId;
     });
   });
-  return { worker, workerId: () => workerId, started: Promise.race([ready, ended.then(() => false)]), ended };
+  /** Whether it ever said that it is ready. */
+  const started = Promise.race([ready, ended.then(() => false)]);
+  return { worker, workerId: () => workerId, started, ended };
 }

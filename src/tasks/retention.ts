@@ -1,40 +1,28 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
-import { call } from "../db/api/call.js";
-import { environmentsToSweep, type SweptOperations } from "../db/api/retention.js";
+import { type AnswerOf, call } from "../db/api/call.js";
+import { environmentsToSweep } from "../db/api/evaluation.js";
 
 /** Rows that one call removes: some ten milliseconds. */
 const SWEPT_ROWS = 1_000;
 /** Less than the time between two sweeps: one that goes on for longer would have the next one beside it. */
 const SWEEP_MS_MAX = 5 * 60_000;
 
-/** What a sweep removed. */
-export interface Swept {
-  operations: number;
-  keys: number;
-  logs: number;
-}
-
-export interface SweepOptions {
-  /** Rows that one call removes; a thousand unless given. */
-  rows?: number;
-  /** After how long it leaves the rest to the next sweep; five minutes unless given. */
-  msMax?: number;
-}
-
 /**
  * Removes what is older than the plans keep it, and what recomputes left behind: environment by environment, in transactions of a few
  * thousand rows. It rests after each as long as that took, so that it never has more than half of one connection's time.
  *
  * @param stopping ends it after the transaction at hand; what is left is for the next time
+ * @param options how many rows one call removes, and after how long it leaves the rest to the next sweep
+ * @returns how many rows were removed
  * @throws the first failure, after the other environments were swept
  */
 export async function sweepRetention(
   sql: Sql,
   stopping: AbortSignal,
-  { rows = SWEPT_ROWS, msMax = SWEEP_MS_MAX }: SweepOptions = {},
-): Promise<Swept> {
-  const swept: Swept = { operations: 0, keys: 0, logs: 0 };
+  { rows = SWEPT_ROWS, msMax = SWEEP_MS_MAX } = {},
+) {
+  const swept = { operations: 0, keys: 0, logs: 0 };
   const failures: unknown[] = [];
   const end = performance.now() + msMax;
   const goesOn = () => !stopping.aborted && performance.now() < end;
@@ -53,7 +41,7 @@ export async function sweepRetention(
     let through: number | null = null;
     do {
       const after: number | null = through;
-      const answer: SweptOperations = await rested(() => call(sql, "sweep_operations", id, after, rows));
+      const answer: AnswerOf<"sweep_operations"> = await rested(() => call(sql, "sweep_operations", id, after, rows));
       swept.operations += answer.removed;
       through = answer.through;
     } while (through !== null && goesOn());

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
-import { environmentsToSweep } from "../../src/db/api/retention.js";
-import { stateOf } from "../../src/evaluation/stored-state.js";
+import { environmentsToSweep, stateOf } from "../../src/db/api/evaluation.js";
 import { sweepRetention } from "../../src/tasks/retention.js";
 import {
   aggregate,

@@ -1,13 +1,14 @@
 import type { Sql, TransactionSql } from "postgres";
-import type {
-  CustomerState,
-  HealthScore,
-  HistoryEvent,
-  HistoryPage,
-  HistoryRequest,
-  JourneyProgress,
-  JourneyRun,
-  Json,
+import {
+  newCustomer,
+  type CustomerState,
+  type HealthScore,
+  type HistoryEvent,
+  type HistoryPage,
+  type HistoryRequest,
+  type JourneyProgress,
+  type JourneyRun,
+  type Json,
 } from "../../engine/index.js";
 
 /** An operation as svc_api.begin_evaluation lists it: [seq, accepted (ms), event or null for an identify, payload, occurred (ms)]. */
@@ -21,6 +22,11 @@ export interface StoredCustomer {
   traits: Record<string, Json>;
   /** The engine's state without traits, which are kept exactly in their own column; null where it was never evaluated with success. */
   state: Omit<CustomerState, "traits"> | null;
+}
+
+/** The engine's state of a customer as loaded; a new one where it was never evaluated. */
+export function stateOf({ customerId, createdAt, traits, state }: StoredCustomer): CustomerState {
+  return state === null ? newCustomer(customerId, createdAt) : { ...state, traits };
 }
 
 export interface CustomerInput extends StoredCustomer {
@@ -141,6 +147,12 @@ export async function tick(sql: Sql, workerId: string, settleSeconds: number): P
   const [row] = await sql<[{ asked: number }]>`
     select svc_api.tick(${workerId}, make_interval(secs => ${settleSeconds})) as asked`;
   return row.asked;
+}
+
+/** The environments in which the sweeps of operations, keys and logs may find something. */
+export async function environmentsToSweep(sql: Sql): Promise<number[]> {
+  const rows = await sql<{ id: number }[]>`select e as id from svc_api.environments_to_sweep() as e`;
+  return rows.map(({ id }) => id);
 }
 
 /** Who tries an evaluation that may end its worker. */

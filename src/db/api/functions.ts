@@ -5,7 +5,6 @@ import type { StreamPage } from "./ingestion.js";
 import type { Installation } from "./monitoring.js";
 import type { Examination, PlanLimits } from "./operator.js";
 import type { AppliedCustomer, EventLists, ExecutionKey, PageEnd, RecomputeJob, ResultCounts } from "./recompute.js";
-import type { SweptOperations } from "./retention.js";
 import type * as signIn from "./sign-in.js";
 import type { NewWebhook, Resending, WebhookChanges } from "./webhooks.js";
 
@@ -327,7 +326,11 @@ export const FUNCTIONS = {
   sweep_iam: takes().answers<string>(),
   sweep_webhooks: takes(number("attempt_days"), rowLimit).answers<number>(),
   sweep_recomputes: takes(rowLimit).answers<number>(),
-  sweep_operations: takes(environmentId, arg<number | null>("after_batch"), rowLimit).answers<SweptOperations>(),
+  // `through`: the batch to go on after; null at the end.
+  sweep_operations: takes(environmentId, arg<number | null>("after_batch"), rowLimit).answers<{
+    removed: number;
+    through: number | null;
+  }>(),
   sweep_keys: takes(environmentId, rowLimit).answers<number>(),
   sweep_logs: takes(environmentId, rowLimit).answers<number>(),
 

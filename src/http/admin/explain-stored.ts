@@ -1,4 +1,4 @@
-import { type PageRow, pagesOf } from "../../db/api/evaluation.js";
+import { type PageRow, pagesOf, stateOf } from "../../db/api/evaluation.js";
 import type { ExplainedPart, explanationHistory, StoredForExplanation } from "../../db/api/customers.js";
 import {
   explain,
@@ -9,7 +9,6 @@ import {
   type Model,
 } from "../../engine/index.js";
 import { Models } from "../../evaluation/models.js";
-import { stateOf } from "../../evaluation/stored-state.js";
 import { withHistory, type HistoryAnswer } from "../../evaluation/history.js";
 
 /** What is to be explained. */

@@ -5,18 +5,6 @@ import { SealedSecretError, secretOpener } from "../../webhooks/secret.js";
 import { ComputeThread } from "../compute/compute-thread.js";
 import { Semaphore } from "../semaphore.js";
 
-/** What takes longer than a look-up, with connections and places of its own: ingestion never waits for any of it. */
-export interface CustomerWork {
-  /** Opens transactions, and lets statements take minutes. */
-  sql: Sql;
-  /** Explains, and compares versions. */
-  thread: ComputeThread;
-  /** Of organizations, each of which has one at work at most, as of exports. */
-  explanations: Semaphore;
-  exports: Semaphore;
-  erasures: Semaphore;
-}
-
 /** Explanations are computed in one thread; two at once keep the database busy while one computes. */
 const EXPLANATIONS = 2;
 const EXPORTS = 4;
@@ -29,10 +17,16 @@ const FAIRLY = { placesEach: 1, waitingMax: 50, each: 26, waitMsMax: 10_000 };
 /** How many connections `createCustomerWork` uses at most. */
 export const CUSTOMER_WORK_CONNECTIONS = EXPLANATIONS + EXPORTS + ERASURES;
 
-/** @param sql a pool of CUSTOMER_WORK_CONNECTIONS that may pipeline, for the driver's transactions */
-export function createCustomerWork(sql: Sql): CustomerWork {
+/**
+ * What takes longer than a look-up, with connections and places of its own: ingestion never waits for any of it. Of explanations, exports and
+ * erasures an organization has one at work at most.
+ *
+ * @param sql a pool of CUSTOMER_WORK_CONNECTIONS that may pipeline, for the driver's transactions, and lets statements take minutes
+ */
+export function createCustomerWork(sql: Sql) {
   return {
     sql,
+    /** Explains, and compares versions. */
     thread: new ComputeThread(),
     explanations: new Semaphore({ ...FAIRLY, places: EXPLANATIONS, reason: "Too many customers are being explained." }),
     exports: new Semaphore({ ...FAIRLY, places: EXPORTS, reason: "Too many customers are being exported." }),
@@ -40,19 +34,13 @@ export function createCustomerWork(sql: Sql): CustomerWork {
   };
 }
 
-/** The language model, with the places of those who ask it: an answer takes minutes, in which its place holds nothing but memory. */
-export interface AiQuestions {
-  model: LanguageModel;
-  /** Which is asked unless a question names another. */
-  defaultModel: string;
-  /** Of organizations. */
-  places: Semaphore;
-}
+export type CustomerWork = ReturnType<typeof createCustomerWork>;
 
 /** Requests to others, of whom nobody knows when they answer. Waiting or sent: an organization's may hang without anybody else's waiting for them. */
 const ASKING = { places: 16, each: 4, waitingMax: 20, waitMsMax: 10_000 };
 
-export function createAiQuestions(settings: LanguageModelSettings): AiQuestions {
+/** The language model, with the places of the organizations that ask it: an answer takes minutes, in which its place holds nothing but memory. */
+export function createAiQuestions(settings: LanguageModelSettings) {
   const places = new Semaphore({
     ...ASKING,
     reason: "Too many questions to the language model are under way.",
@@ -60,6 +48,8 @@ export function createAiQuestions(settings: LanguageModelSettings): AiQuestions 
   });
   return { model: new LanguageModel(settings), defaultModel: settings.model, places };
 }
+
+export type AiQuestions = ReturnType<typeof createAiQuestions>;
 
 interface WebhookTestsOptions {
   /** Of `sealingKey`: opens the signing secrets. */

@@ -2,12 +2,17 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Sql, TransactionSql } from "postgres";
 import { call } from "../../db/api/call.js";
-import type { ChunkLimits, CustomerInput, EvaluationInput, EvaluationResult } from "../../db/api/evaluation.js";
+import {
+  stateOf,
+  type ChunkLimits,
+  type CustomerInput,
+  type EvaluationInput,
+  type EvaluationResult,
+} from "../../db/api/evaluation.js";
 import { inTransaction } from "../../db/transaction.js";
 import { hasMemoryOf, HistoryNeeded } from "../../engine/index.js";
 import { HistoryCache } from "../../evaluation/history.js";
 import type { Models } from "../../evaluation/models.js";
-import { stateOf } from "../../evaluation/stored-state.js";
 import { EVALUATED, EVALUATION_DELAY, type WorkerCounters } from "../../metrics/worker-metrics.js";
 import { WorkBudget } from "../work-budget.js";
 import { EvaluationBuilder } from "./evaluation-result.js";

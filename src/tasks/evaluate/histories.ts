@@ -1,5 +1,5 @@
 import type { TransactionSql } from "postgres";
-import { type CustomerInput, loadHistory, loadHistoryPages } from "../../db/api/evaluation.js";
+import { type CustomerInput, loadHistory, loadHistoryPages, stateOf } from "../../db/api/evaluation.js";
 import {
   MemoryRebuild,
   type CustomerState,
@@ -7,7 +7,6 @@ import {
   type HistoryRequest,
   type Model,
 } from "../../engine/index.js";
-import { stateOf } from "../../evaluation/stored-state.js";
 import type { HistoryCache } from "../../evaluation/history.js";
 
 /** A customer whose evaluation needs history that is not at hand. */

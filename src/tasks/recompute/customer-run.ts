@@ -1,4 +1,4 @@
-import type { EffectRows } from "../../db/api/evaluation.js";
+import { type EffectRows, stateOf } from "../../db/api/evaluation.js";
 import type { AppliedCustomer, ExecutionKey, RecomputeCustomer, RecomputeJob } from "../../db/api/recompute.js";
 import {
   corrections,
@@ -9,7 +9,6 @@ import {
   type ReplayInput,
   type TrackedEvent,
 } from "../../engine/index.js";
-import { stateOf } from "../../evaluation/stored-state.js";
 import { customerColumns } from "../rows.js";
 import { CustomerReplay, orNull } from "./customer-replay.js";
 import type { PastEvents } from "./past-events.js";

@@ -5,7 +5,7 @@ import type { RecomputeJob } from "../../db/api/recompute.js";
 import { isTakenOver } from "../../db/sqlstate.js";
 import { Models } from "../../evaluation/models.js";
 import { Wakeup } from "../wakeup.js";
-import { CustomerFailed, TakenOver, textOf } from "./failures.js";
+import { CustomerFailed, TakenOver, textOf } from "./job-customers.js";
 import { runJob } from "./run-job.js";
 
 export interface RecomputerOptions {

@@ -4,8 +4,7 @@ import { call } from "../../db/api/call.js";
 import type { RecomputeJob } from "../../db/api/recompute.js";
 import type { Models } from "../../evaluation/models.js";
 import type { JobModels } from "./customer-run.js";
-import { TakenOver } from "./failures.js";
-import { JobCustomers } from "./job-customers.js";
+import { JobCustomers, TakenOver } from "./job-customers.js";
 import { type Prepared, RecordSink, type ResultSink, WriteSink } from "./sinks.js";
 
 export interface RunDependencies {

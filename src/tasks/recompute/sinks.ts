@@ -9,8 +9,7 @@ import {
 } from "../../db/api/recompute.js";
 import { inTransaction } from "../../db/transaction.js";
 import { addCounts } from "./difference.js";
-import { CustomerFailed, isOfCustomer } from "./failures.js";
-import type { JobCustomers } from "./job-customers.js";
+import { CustomerFailed, isOfCustomer, type JobCustomers } from "./job-customers.js";
 
 /** What is to be written of a customer. */
 export interface Prepared {

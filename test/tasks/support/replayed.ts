@@ -7,7 +7,7 @@ import {
   type Effect,
   type TrackedEvent,
 } from "../../../src/engine/index.js";
-import { stateOf, type StoredCustomer } from "../../../src/evaluation/stored-state.js";
+import { stateOf, type StoredCustomer } from "../../../src/db/api/evaluation.js";
 import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import { modelOf } from "./engine.js";
 import type { TestEnvironment } from "./environment.js";

@@ -1,4 +1,4 @@
-import { stateOf } from "../../../src/evaluation/stored-state.js";
+import { stateOf } from "../../../src/db/api/evaluation.js";
 import type { Effect } from "../../../src/engine/index.js";
 import { at } from "../../engine/support/builders.js";
 import { outcomeOf, type Step } from "../../engine/support/live.js";
