@@ -11,7 +11,6 @@ import { Models } from "../evaluation/models.js";
 import { JOBS, TICKS, type WorkerCounters } from "../metrics/worker-metrics.js";
 import { EvaluationTurns } from "./evaluate/turns.js";
 import { sweepRetention } from "./retention.js";
-import { Wakeup } from "./wakeup.js";
 
 export interface WorkerOptions {
   databaseUrl: string;
@@ -148,19 +147,26 @@ function countJobs(events: WorkerEvents, counters: WorkerCounters): void {
 /** Ticks at once and then every second after the one before ended; a failing tick is logged and the next one tries again. */
 function startTicker(options: WorkerOptions, workerId: string): RunningWorker {
   const { sql, settleSeconds, logger, counters, onStalled, silenceMsMax = SILENCE_MS_MAX } = options;
+  return repeat(TICK_MS, async () => {
+    const stalled = setTimeout(() => {
+      onStalled(new Error(`the database has not answered a tick for ${silenceMsMax / 1_000} s`));
+    }, silenceMsMax);
+    const begun = performance.now();
+    await tick(sql, workerId, settleSeconds).catch((error: unknown) =>
+      logger.error({ err: error }, "the worker's tick failed (heartbeat, due timers); it is tried again in a second"),
+    );
+    counters?.observe(TICKS, (performance.now() - begun) / 1000);
+    clearTimeout(stalled);
+  });
+}
+
+/** Does something again and again, with a pause after each time, until it is stopped. */
+function repeat(pauseMs: number, step: () => Promise<void>): RunningWorker {
   const stopping = new AbortController();
   const loop = async () => {
     while (!stopping.signal.aborted) {
-      const stalled = setTimeout(() => {
-        onStalled(new Error(`the database has not answered a tick for ${silenceMsMax / 1_000} s`));
-      }, silenceMsMax);
-      const begun = performance.now();
-      await tick(sql, workerId, settleSeconds).catch((error: unknown) =>
-        logger.error({ err: error }, "the worker's tick failed (heartbeat, due timers); it is tried again in a second"),
-      );
-      counters?.observe(TICKS, (performance.now() - begun) / 1000);
-      clearTimeout(stalled);
-      await delay(TICK_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+      await step();
+      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };
   const done = loop();
@@ -195,8 +201,6 @@ interface CounterFlushOptions {
  * the next time. Where only the answer of the database was lost it is added twice: figures of ten seconds, which nobody is billed by.
  */
 export function startCounterFlush({ sql, counters, logger, everyMs = 10_000 }: CounterFlushOptions): RunningWorker {
-  const wakeup = new Wakeup();
-  let stopping = false;
   const flush = async () => {
     const rows = counters.take();
     if (rows.length === 0) return;
@@ -205,18 +209,10 @@ export function startCounterFlush({ sql, counters, logger, everyMs = 10_000 }: C
       logger.warn({ err: error }, "this worker's counters could not be stored; trying again");
     });
   };
-  const loop = async () => {
-    while (!stopping) {
-      await wakeup.sleep(everyMs);
-      await flush();
-    }
-  };
-  const done = loop();
+  const flushes = repeat(everyMs, flush);
   return {
     async stop() {
-      stopping = true;
-      wakeup.call();
-      await done;
+      await flushes.stop();
       // What was counted while the loop was at its last one.
       await flush();
     },

@@ -31,7 +31,7 @@ export function isOfCustomer(error: unknown): boolean {
 }
 
 /** Whether an error says already what it is of. */
-export function isOurs(error: unknown): boolean {
+function isOurs(error: unknown): boolean {
   return error instanceof CustomerFailed || error instanceof TakenOver;
 }
 
