@@ -51,6 +51,11 @@ export class ApiError extends Error {
   }
 }
 
+/** Refuses a member or a parameter of a request: what is wrong with its value, and what to send instead. */
+export function invalidField(field: string, value: unknown, message: string, fix: string): ApiError {
+  return new ApiError(400, "VALIDATION_ERROR", { message, field, value, fix });
+}
+
 /** Too many requests wait, for the database unless another reason is given: this one was not taken and may be sent again. */
 export class QueueFullError extends ApiError {
   constructor(reason = "Too many requests wait for the database.") {

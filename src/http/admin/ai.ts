@@ -5,7 +5,7 @@ import { LanguageModelError } from "../../ai/failure.js";
 import type { AnswerPart } from "../../ai/language-model.js";
 import { instructionsFor, TASKS } from "../../ai/tasks.js";
 import { call } from "../../db/api/call.js";
-import { ApiError } from "../errors.js";
+import { ApiError, invalidField } from "../errors.js";
 import { eventText, streamOf, untilGone } from "../event-stream.js";
 import { envelopeOf } from "../middleware/handle-errors.js";
 import { adminRoute } from "./route.js";
@@ -78,12 +78,8 @@ function asApiError(error: unknown, model: string | undefined): unknown {
     return new ApiError(429, "AI_RATE_LIMITED", { reason, headers, cause });
   }
   if (kind === "unavailable" || model === undefined) return new ApiError(502, "AI_UNAVAILABLE", { reason, cause });
-  return new ApiError(400, "VALIDATION_ERROR", {
-    message: "The language model's provider knows no such model.",
-    field: "model",
-    value: model,
-    fix: "Name a model or deployment that it has, or none for the one that the operator chose.",
-  });
+  const fix = "Name a model or deployment that it has, or none for the one that the operator chose.";
+  return invalidField("model", model, "The language model's provider knows no such model.", fix);
 }
 
 const question = exact({

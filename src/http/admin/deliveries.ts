@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { ApiError } from "../errors.js";
+import { invalidField } from "../errors.js";
 import { cause, customerId, source } from "./customers.js";
 import { emptyObject, instantOf, KIB, listQuery, nameFilter } from "./parameters.js";
 import { adminRoute } from "./route.js";
@@ -166,10 +166,6 @@ function spanOf(since: string, until: string | undefined): { since: Date; until:
   if (until === undefined) return { since: begin, until: null };
   const end = instantOf(until, "until");
   if (begin < end) return { since: begin, until: end };
-  throw new ApiError(400, "VALIDATION_ERROR", {
-    message: "`until` is not later than `since`.",
-    field: "until",
-    value: until,
-    fix: "Name a span: since its beginning, until its end, which is not included.",
-  });
+  const fix = "Name a span: since its beginning, until its end, which is not included.";
+  throw invalidField("until", until, "`until` is not later than `since`.", fix);
 }

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { call } from "../../db/api/call.js";
-import { ApiError } from "../errors.js";
+import { invalidField } from "../errors.js";
 import { openEventStream } from "../event-stream.js";
 import { adminRoute } from "./route.js";
 import { exact, instant, jsonObject, listOf, named, describedText } from "./schemas.js";
@@ -78,10 +78,7 @@ function readPosition(lastEventId: string): string | null {
   if (lastEventId === "") return null;
   const number = /^evt_([0-7][0-9a-f]{15})$/.exec(lastEventId)?.[1];
   if (number !== undefined) return BigInt(`0x${number}`).toString();
-  throw new ApiError(400, "VALIDATION_ERROR", {
-    message: "The header Last-Event-ID is not the id of an event.",
-    field: "Last-Event-ID",
-    value: lastEventId.slice(0, 256),
-    fix: "Send the id that came with the last event, or no such header to begin with the present.",
-  });
+  const message = "The header Last-Event-ID is not the id of an event.";
+  const fix = "Send the id that came with the last event, or no such header to begin with the present.";
+  throw invalidField("Last-Event-ID", lastEventId.slice(0, 256), message, fix);
 }

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { isDuration, isIsoDate, parseDuration } from "../../model/snapshot/duration.js";
 import type { Duration } from "../../model/snapshot/types.js";
-import { ApiError } from "../errors.js";
+import { invalidField } from "../errors.js";
 import { exact } from "./schemas.js";
 
 /** The longest hold an event name and a path of 256 characters each, which were escaped as JSON. */
@@ -57,24 +57,15 @@ export const emailAddress = Type.String({
 /** A duration of a query, such as 7d, in seconds. Throws VALIDATION_ERROR. */
 export function secondsOf(duration: string, field: string): number {
   if (isDuration(duration)) return parseDuration(duration) / 1000;
-  throw new ApiError(400, "VALIDATION_ERROR", {
-    message: `\`${field}\` is not a duration.`,
-    field,
-    value: duration,
-    fix: "Write a whole number and a unit, for example 12h, 7d or 4w.",
-  });
+  const fix = "Write a whole number and a unit, for example 12h, 7d or 4w.";
+  throw invalidField(field, duration, `\`${field}\` is not a duration.`, fix);
 }
 
 /** How long what is replaced stays good, in seconds: 0 to `longest`; `at0` says what 0m does. Throws VALIDATION_ERROR. */
 export function graceOf(grace: string, longest: Duration, at0: string): number {
   const seconds = /^0[mhdw]$/.test(grace) ? 0 : secondsOf(grace, "grace");
   if (seconds <= parseDuration(longest) / 1000) return seconds;
-  throw new ApiError(400, "VALIDATION_ERROR", {
-    message: "`grace` is too long.",
-    field: "grace",
-    value: grace,
-    fix: `Write ${longest} or less; ${at0}`,
-  });
+  throw invalidField("grace", grace, "`grace` is too long.", `Write ${longest} or less; ${at0}`);
 }
 
 /** The instant that a query names by a date (00:00 UTC), a date-time with timezone, or how long ago it was. Throws VALIDATION_ERROR. */
@@ -83,12 +74,8 @@ export function instantOf(since: string, field: string): Date {
   const date = isIsoDate(since) ? new Date(since) : null;
   // Four digits of year, in UTC too, are what the database takes.
   if (date && date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9999) return date;
-  throw new ApiError(400, "VALIDATION_ERROR", {
-    message: `\`${field}\` is neither a duration nor a date.`,
-    field,
-    value: since,
-    fix: "Write for example 7d, 2026-03-01 or 2026-03-01T09:00:00Z.",
-  });
+  const fix = "Write for example 7d, 2026-03-01 or 2026-03-01T09:00:00Z.";
+  throw invalidField(field, since, `\`${field}\` is neither a duration nor a date.`, fix);
 }
 
 /** As `instantOf`, of a filter that may be missing. */

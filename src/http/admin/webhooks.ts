@@ -5,7 +5,7 @@ import { isDuration } from "../../model/snapshot/duration.js";
 import { isAccepted } from "../../webhooks/send.js";
 import { checkUrl } from "../../webhooks/address.js";
 import { newSecret, sealSecret } from "../../webhooks/secret.js";
-import { ApiError } from "../errors.js";
+import { ApiError, invalidField } from "../errors.js";
 import { graceOf, KIB, listQuery } from "./parameters.js";
 import { adminRoute, type AdminDeps } from "./route.js";
 import { count, describedText, exact, instant, listOf, mapOf, named, orNull } from "./schemas.js";
@@ -97,15 +97,8 @@ const newWebhook = exact({
   maxConcurrency: Type.Optional(Type.Integer({ ...maxConcurrency, default: MAX_CONCURRENCY })),
   maxPerSecond: Type.Optional(maxPerSecond),
 });
-const changes = Type.Object(
-  {
-    url: Type.Optional(url),
-    eventTypes: Type.Optional(eventTypes),
-    maxEventAge: Type.Optional(maxEventAge),
-    maxConcurrency: Type.Optional(maxConcurrency),
-    maxPerSecond: Type.Optional(maxPerSecond),
-    disabled: Type.Optional(Type.Boolean()),
-  },
+const changes = Type.Partial(
+  Type.Object({ url, eventTypes, maxEventAge, maxConcurrency, maxPerSecond, disabled: Type.Boolean() }),
   { additionalProperties: false, minProperties: 1 },
 );
 const rotation = exact({ grace: Type.Optional(Type.String({ default: "24h", examples: ["0m", "1h", "24h"] })) });
@@ -235,11 +228,7 @@ function checkSettings(
     throw new ApiError(400, "VALIDATION_ERROR", { message: problem, field: "url", fix });
   }
   if (typeof maxEventAge === "string" && !isDuration(maxEventAge)) {
-    throw new ApiError(400, "VALIDATION_ERROR", {
-      message: "`maxEventAge` is too long.",
-      field: "maxEventAge",
-      value: maxEventAge,
-      fix: "Write 3650d or less, or null for no limit.",
-    });
+    const fix = "Write 3650d or less, or null for no limit.";
+    throw invalidField("maxEventAge", maxEventAge, "`maxEventAge` is too long.", fix);
   }
 }

@@ -1,4 +1,4 @@
-import Type, { type TObject, type TSchema } from "typebox";
+import Type from "typebox";
 import { exact, named, describedText } from "../admin/schemas.js";
 import type { Description, Endpoint } from "./endpoint.js";
 import { ANY } from "./refusals.js";
@@ -43,17 +43,11 @@ const REFUSALS = {
   503: "The service cannot answer for the moment: `temporarily_unavailable`.",
 };
 
-/** Endpoints that take a form; those without an answer's schema answer nothing. */
-const ENDPOINTS: readonly {
-  path: string;
-  operationId: string;
-  summary: string;
-  description: string;
-  form: TObject;
-  answer?: TSchema;
-  /** What refusals stand for, by status, where it is not what it is for all. */
-  refusals?: Readonly<Record<number, string>>;
-}[] = [
+/**
+ * Endpoints that take a form; those without an answer's schema answer nothing. With what refusals stand for, by status, where it is not what it
+ * is for all.
+ */
+const ENDPOINTS = [
   {
     path: "/oauth/device_authorization",
     operationId: "authorizeDevice",

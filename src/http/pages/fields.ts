@@ -19,6 +19,9 @@ interface FormField {
   shown?: boolean;
 }
 
+/** The field of the address that a password manager keeps a password for. */
+export const EMAIL = { name: "email", label: "E-mail address", type: "email", autocomplete: "username" } as const;
+
 /** A labelled field of a form, with its hint and what is wrong with it tied to it. */
 export function field(of: FormField): Html {
   const { name, label, type, autocomplete, value, hint, problem, describedBy } = of;
@@ -68,28 +71,10 @@ export function passwordProblem({ password = "", repeated }: NewPassword, email:
 
 /** The fields themselves, under the address that a password manager keeps the password for. */
 export function newPasswordFields(email: string, problem: PasswordProblem | null): Html {
-  return html`${field({
-    name: "email",
-    label: "E-mail address",
-    type: "email",
-    autocomplete: "username",
-    value: email,
-    shown: true,
-  })}
-  ${field({
-    name: "password",
-    label: "New password",
-    type: "password",
-    autocomplete: "new-password",
-    hint: `At least ${LENGTH_MIN} characters. A few words that mean something only to you are good.`,
-    problem: problem?.password,
-    autofocus: true,
-  })}
-  ${field({
-    name: "repeated",
-    label: "The same password again",
-    type: "password",
-    autocomplete: "new-password",
-    problem: problem?.repeated,
-  })}`;
+  const newPassword = { type: "password", autocomplete: "new-password" } as const;
+  const hint = `At least ${LENGTH_MIN} characters. A few words that mean something only to you are good.`;
+  const [chosen, repeated] = [problem?.password, problem?.repeated];
+  return html`${field({ ...EMAIL, value: email, shown: true })}
+  ${field({ ...newPassword, name: "password", label: "New password", hint, problem: chosen, autofocus: true })}
+  ${field({ ...newPassword, name: "repeated", label: "The same password again", problem: repeated })}`;
 }

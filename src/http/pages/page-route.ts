@@ -68,15 +68,21 @@ export function pageRoute<const Field extends string = never>(route: PageRoute<F
   return (deps) => ({
     method,
     path,
-    handle: (ctx) =>
-      withErrorPages(ctx, async () => {
+    handle: async (ctx) => {
+      try {
         if (method === "POST") requireSameOrigin(deps, ctx);
         const form = method === "POST" ? await readForm(ctx, [...fields, TOKEN_FIELD]) : undefined;
         const session = await currentSession(deps, ctx);
         if (form) requireToken(deps, ctx, session, form[TOKEN_FIELD]);
         const visit = { deps, ctx, session, form: (form ?? {}) as Form<Field> };
         await route.answer({ ...visit, tokenField: () => tokenField(deps, ctx, session) });
-      }),
+      } catch (error) {
+        // There is nobody to show a page to.
+        if (error instanceof ClientGoneError) throw error;
+        if (!(error instanceof PageError)) noteInLog(ctx, { failure: toApiError(error) });
+        renderErrorPage(ctx, error);
+      }
+    },
   });
 }
 
@@ -84,15 +90,4 @@ export function pageRoute<const Field extends string = never>(route: PageRoute<F
 export function queryText(ctx: Context, name: string): string | undefined {
   const value = ctx.query[name];
   return typeof value === "string" ? value : undefined;
-}
-
-async function withErrorPages(ctx: Context, answer: () => Promise<void>): Promise<void> {
-  try {
-    await answer();
-  } catch (error) {
-    // There is nobody to show a page to.
-    if (error instanceof ClientGoneError) throw error;
-    if (!(error instanceof PageError)) noteInLog(ctx, { failure: toApiError(error) });
-    renderErrorPage(ctx, error);
-  }
 }

@@ -1,7 +1,7 @@
 import { call } from "../../db/api/call.js";
 import { clientNetwork } from "../request/client-address.js";
 import { newSession } from "../request/credentials.js";
-import { field, hidden } from "./fields.js";
+import { EMAIL, field, hidden } from "./fields.js";
 import { pageRoute, queryText, type Visit } from "./page-route.js";
 import { html, type Html, PageError, renderPage, seeOther } from "./page.js";
 import { giveSession, takeSession } from "./session.js";
@@ -127,16 +127,7 @@ function renderForm({ ctx, tokenField }: Visit<never>, next: string | null, emai
           : null
       }
       <form method="post" action="login">
-        ${tokenField()} ${hidden("next", next)}
-        ${field({
-          name: "email",
-          label: "E-mail address",
-          type: "email",
-          autocomplete: "username",
-          value: email,
-          describedBy,
-          autofocus: !failed,
-        })}
+        ${tokenField()} ${hidden("next", next)} ${field({ ...EMAIL, value: email, describedBy, autofocus: !failed })}
         ${field({
           name: "password",
           label: "Password",
