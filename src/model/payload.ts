@@ -86,24 +86,19 @@ export function eventDiagnostics(snapshot: Snapshot, event: string, properties: 
     ];
   }
   const { properties: fields } = snapshot.events[event]!;
-  return diagnostics({
-    noun: "property",
-    root: "properties",
-    fields,
-    payload: properties,
-    owner: `The event "${event}"`,
-  });
+  return diagnostics({ noun: "property", fields, payload: properties, owner: `The event "${event}"` });
 }
 
 /** Everything that is wrong with the traits of an identify; null removes a trait and is always taken. */
 export function traitDiagnostics(snapshot: Snapshot, traits: JsonObject): PayloadDiagnostic[] {
-  return diagnostics({ noun: "trait", root: "traits", fields: snapshot.traits, payload: traits, owner: null });
+  return diagnostics({ noun: "trait", fields: snapshot.traits, payload: traits, owner: null });
 }
 
+/** The members of operations that hold payloads. */
+const ROOTS = { property: "properties", trait: "traits" };
+
 interface Check {
-  noun: "property" | "trait";
-  /** The member of the operation that holds the payload. */
-  root: "properties" | "traits";
+  noun: keyof typeof ROOTS;
   fields: Readonly<Record<string, Field>>;
   payload: JsonObject;
   /** What has the fields, where it is not the configuration. */
@@ -121,8 +116,8 @@ function diagnostics(check: Check): PayloadDiagnostic[] {
 }
 
 function ofField(check: Check, key: string, field: Field): PayloadDiagnostic[] {
-  const { noun, root, payload, owner } = check;
-  const path = memberPath(root, key);
+  const { noun, payload, owner } = check;
+  const path = memberPath(ROOTS[noun], key);
   if (!Object.hasOwn(payload, key)) {
     if (noun === "trait" || field.optional) return [];
     return [
@@ -150,11 +145,11 @@ function ofField(check: Check, key: string, field: Field): PayloadDiagnostic[] {
   );
 }
 
-function ofUnknown({ noun, root, payload, owner }: Check, key: string): PayloadDiagnostic {
+function ofUnknown({ noun, payload, owner }: Check, key: string): PayloadDiagnostic {
   return {
     code: noun === "trait" ? "UNKNOWN_TRAIT" : "UNKNOWN_PROPERTY",
     message: `${owner === null ? "The active configuration declares" : `${owner} has`} no ${noun} "${shorten(key)}".`,
-    path: memberPath(root, key),
+    path: memberPath(ROOTS[noun], key),
     ...shown(payload[key]),
     reason: "The active schema is strict and does not declare it.",
     fix: `Declare the ${noun} in the model and deploy it, or do not send it.`,
@@ -172,7 +167,7 @@ interface Checked {
 
 /** What is wrong with one value: that no type can hold it, its type, or that it is none of those declared. */
 function ofValue(
-  { noun, root }: Check,
+  { noun }: Check,
   { subject, path, value, isItem }: Checked,
   field: { type: Field["type"]; enum?: string[]; optional?: true },
 ): PayloadDiagnostic[] {
@@ -183,7 +178,7 @@ function ofValue(
   const actual = jsonType(value);
   if (actual === "object" || (isItem && actual === "array")) {
     const message = `is ${WORDS[actual]}, which no ${isItem ? "item may be" : "declared type is"}`;
-    const fix = isItem ? "Send a flat array." : `Send its members as ${root} of their own, each declared.`;
+    const fix = isItem ? "Send a flat array." : `Send its members as ${ROOTS[noun]} of their own, each declared.`;
     return diagnostic("INVALID_STRUCTURE", message, reasonOf(value, field.type), fix);
   }
   if (!conforms(value, field.type)) {

@@ -69,13 +69,8 @@ function checkItems(field: Node.Field, path: string, problems: Problems): boolea
   return false;
 }
 
-interface ReadLifecycle {
-  initial: string;
-  states: Placed<Node.LifecycleState>[];
-}
-
 /** Undefined where the shape is broken. */
-export function readLifecycle(value: unknown, problems: Problems): ReadLifecycle | null | undefined {
+export function readLifecycle(value: unknown, problems: Problems) {
   if (value === null) return null;
   if (!fits(LIFECYCLE, value, "lifecycle", problems)) return undefined;
   const { initial, states } = value as Node.Lifecycle;
@@ -86,7 +81,7 @@ export function readLifecycle(value: unknown, problems: Problems): ReadLifecycle
   return sound.length === read.length ? { initial, states: read } : undefined;
 }
 
-export function checkLifecycle({ initial, states }: ReadLifecycle, scope: Scope): void {
+export function checkLifecycle({ initial, states }: NonNullable<ReturnType<typeof readLifecycle>>, scope: Scope): void {
   const { problems } = scope;
   const seen = new Set<string>();
   refer("state", initial, "lifecycle.initial", scope);
@@ -112,13 +107,8 @@ export function checkLifecycle({ initial, states }: ReadLifecycle, scope: Scope)
   }
 }
 
-interface ReadJourneys extends ReadList<Node.Journey> {
-  /** By the journey's position among the sound ones. */
-  steps: ReadList<Node.JourneyStep>[];
-}
-
-/** Reads the journeys with their steps, and reports what is wrong with their shapes and ids. */
-export function readJourneys(values: unknown[], problems: Problems): ReadJourneys {
+/** Reads the journeys with their steps, by the position of each sound one, and reports what is wrong with their shapes and ids. */
+export function readJourneys(values: unknown[], problems: Problems) {
   const read = readList<Node.Journey>("journey", values, "journeys", problems);
   const steps = read.items.map(({ item, path }) =>
     readList<Node.JourneyStep>("step", item.steps, at(path, "steps"), problems),
@@ -126,7 +116,7 @@ export function readJourneys(values: unknown[], problems: Problems): ReadJourney
   return { ...read, steps };
 }
 
-export function checkJourneys({ items, steps }: ReadJourneys, scope: Scope): void {
+export function checkJourneys({ items, steps }: ReturnType<typeof readJourneys>, scope: Scope): void {
   const { problems } = scope;
   items.forEach(({ item: journey, path }, index) => {
     checkDuration(journey.expiresAfter, at(path, "expiresAfter"), problems);
@@ -263,13 +253,8 @@ function checkMeasure(value: unknown, path: string, scope: Scope, most: { value:
   else checkMeasuredOccurrences(measure, path, scope, most);
 }
 
-interface ReadHealth {
-  components: ReadList<Node.HealthComponent>;
-  bands: ReadList<Node.HealthBand>;
-}
-
 /** Undefined where the shape is broken. */
-export function readHealth(value: unknown, problems: Problems): ReadHealth | null | undefined {
+export function readHealth(value: unknown, problems: Problems) {
   if (value === null) return null;
   if (!fits(HEALTH, value, "health", problems)) return undefined;
   const { components, bands } = value as Node.Health;
@@ -279,7 +264,7 @@ export function readHealth(value: unknown, problems: Problems): ReadHealth | nul
   };
 }
 
-export function checkHealth({ components, bands }: ReadHealth, scope: Scope): void {
+export function checkHealth({ components, bands }: NonNullable<ReturnType<typeof readHealth>>, scope: Scope): void {
   if (components.ids && components.items.every(({ item }) => item.weight === 0)) {
     const message = "the weights of the components sum to zero, so there is no mean of them";
     scope.problems.add("health.components", "WEIGHTS_SUM_TO_ZERO", message);
