@@ -16,16 +16,13 @@ export interface MailerOptions {
   onFailure: (requestId: string, reason: string) => void;
 }
 
-export interface Mailer {
-  /** Resolves to whether the mail server has taken the mail, within the time; never rejects. A mail that was not may arrive all the same. */
-  send(mail: Mail, requestId: string): Promise<boolean>;
-}
+export type Mailer = ReturnType<typeof openMailer>;
 
 const MS_MAX = 10_000;
 const REASON_LENGTH_MAX = 500;
 
 /** Sends mails through a server, a connection for each: they are few. Nothing is dialled before the first one. */
-export function openMailer({ url, from, msMax = MS_MAX, onFailure }: MailerOptions): Mailer {
+export function openMailer({ url, from, msMax = MS_MAX, onFailure }: MailerOptions) {
   // Loaded with the first mail: most processes send none.
   let transport: ReturnType<typeof load> | undefined;
   const load = async () => {
@@ -33,7 +30,8 @@ export function openMailer({ url, from, msMax = MS_MAX, onFailure }: MailerOptio
     return createTransport({ url, disableFileAccess: true, disableUrlAccess: true, socketCloseTimeout: 0 });
   };
   return {
-    async send({ to, subject, text }, requestId) {
+    /** Resolves to whether the mail server has taken the mail, within the time; never rejects. A mail that was not may arrive all the same. */
+    async send({ to, subject, text }: Mail, requestId: string): Promise<boolean> {
       try {
         transport ??= load();
         await (

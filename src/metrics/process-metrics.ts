@@ -1,9 +1,6 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import prom from "prom-client";
 
-/** A gauge that is looked at when it is asked for: each value with that of its label. */
-export type ReadGauge = () => Readonly<Record<string, number>>;
-
 const METHODS = new Set(["GET", "HEAD", "POST", "PATCH", "DELETE"]);
 
 /** Gauges of prom-client whose names end like those of counters, which Prometheus' own check refuses. */
@@ -73,8 +70,8 @@ export class ProcessMetrics {
     }, LOOP_PERIOD_MS).unref();
   }
 
-  /** Adds a gauge, or puts another in its place. */
-  gauge(name: string, help: string, label: string, read: ReadGauge): void {
+  /** Adds a gauge, or puts another in its place. It is looked at when it is asked for: each value with that of its label. */
+  gauge(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void {
     this.#registry.removeSingleMetric(name);
     new prom.Gauge({
       name,

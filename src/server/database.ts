@@ -1,14 +1,10 @@
-import { startEmbedded, type EmbeddedOptions } from "../db/embedded/embedded.js";
+import { startEmbedded, type EmbeddedOptions, type EmbeddedServer } from "../db/embedded/embedded.js";
 import type { ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
 import { databaseFailure, lookFailure } from "./start-failure.js";
 
-/** A server of PostgreSQL, with a database that may be of any version. */
-export interface DatabaseServer {
-  url: string;
-  /** Gives the embedded server up; its last user stops it. Nothing to do for a server of the operator's. Safe to call twice. */
-  stop(): Promise<void>;
-}
+/** A server of PostgreSQL, with a database that may be of any version. To stop one of the operator's there is nothing to do. */
+export type DatabaseServer = EmbeddedServer;
 
 /** The same with the database of this version. */
 export interface Database extends DatabaseServer {

@@ -33,15 +33,7 @@ import { addressOf, docsUrlOf, type ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
 import { listenFailure } from "./start-failure.js";
 
-/** A server that listens already, for the probes, and answers everything else with SERVICE_UNAVAILABLE until it serves. */
-export interface OpenHttp {
-  /** Where it listens, for example http://127.0.0.1:4400. */
-  address: string;
-  /** Serves from now on. */
-  serve(options: HttpRoleOptions): void;
-  /** Fails readiness, for a time if the configuration says so; then takes no more requests, answers those at hand, and resolves. */
-  stop(): Promise<void>;
-}
+export type OpenHttp = Awaited<ReturnType<typeof openHttp>>;
 
 export interface HttpRoleOptions {
   databaseUrl: string;
@@ -66,8 +58,11 @@ const METRICS_MS_MAX = 4_000;
 /** A customer of a million events is erased in one statement. */
 const WORK_STATEMENT_MS_MAX = 5 * 60_000;
 
-/** Opens the server of an HTTP process, before there is a database to serve from. Resolves once it listens. */
-export async function openHttp(config: ServerConfig, logger: Logger): Promise<OpenHttp> {
+/**
+ * Opens the server of an HTTP process, before there is a database to serve from. Resolves once it listens, for the probes: everything else is
+ * answered with SERVICE_UNAVAILABLE until it serves.
+ */
+export async function openHttp(config: ServerConfig, logger: Logger) {
   // Known once the server listens, and no longer once it has stopped.
   let address = "";
   const publicUrl = () => config.publicUrl ?? address;
@@ -90,12 +85,15 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
   acceptInParallel(server, BACKLOG, logger);
   address = addressOf(config.host, (server.address() as AddressInfo).port);
   return {
+    /** Where it listens, for example http://127.0.0.1:4400. */
     address,
-    serve(options) {
+    /** Serves from now on. */
+    serve(options: HttpRoleOptions): void {
       service = openService(options, { config, logger, publicUrl, docsUrl, metrics, isStopping: () => isStopping });
       handle = service.app.callback();
     },
-    async stop() {
+    /** Fails readiness, for a time if the configuration says so; then takes no more requests, answers those at hand, and resolves. */
+    async stop(): Promise<void> {
       isStopping = true;
       // Where nothing was served nobody needs the time to look elsewhere.
       if (service !== undefined) await delay(config.stopDelaySeconds * 1000);

@@ -49,12 +49,7 @@ export function lookFailure(error: unknown, url: string | null): unknown {
   );
 }
 
-interface Target {
-  variable: string;
-  place: string;
-  name: string;
-  user: string;
-}
+type Target = Record<"variable" | "place" | "name" | "user", string>;
 
 /** By SQLSTATE and by the codes of the system and of TLS: exact ones, and the beginnings of others. */
 function connecting(error: unknown, { variable, place, name, user }: Target): string | null {

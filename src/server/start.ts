@@ -1,6 +1,6 @@
 import { isDoneWithin } from "../tasks/wakeup.js";
 import type { ProcessRole, ServerConfig } from "./config.js";
-import { bringToVersion, reachServer, type Database, type DatabaseServer } from "./database.js";
+import { bringToVersion, reachServer, type Database } from "./database.js";
 import type { OpenHttp } from "./http-role.js";
 import type { Logger } from "./log.js";
 import { checkPooler } from "./pooler.js";
@@ -85,10 +85,7 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: P
  * The server of the database, and when there is nothing to do for it but to wait: other processes make and start the embedded one, while
  * this one loads the rest of its code. Loading keeps everything else from being done, so that comes first.
  */
-function startReaching(
-  config: ServerConfig,
-  logger: Logger,
-): { reaching: Promise<DatabaseServer>; waiting: Promise<void> } {
+function startReaching(config: ServerConfig, logger: Logger) {
   let onWait = () => {};
   const waiting = new Promise<void>((resolve) => (onWait = resolve));
   const reaching = reachServer(config, logger, { onWait });
@@ -144,14 +141,8 @@ async function stopAll(parts: readonly Part[], logger: Logger): Promise<void> {
 
 const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
-interface StopSignals {
-  /** The first SIGTERM or SIGINT. */
-  received: Promise<NodeJS.Signals>;
-  /** The second one, of either. A third one ends the process at once. */
-  hurried: Promise<NodeJS.Signals>;
-}
-
-function receiveStopSignals(): StopSignals {
+/** The first SIGTERM or SIGINT, and the second one, of either. A third one ends the process at once. */
+function receiveStopSignals() {
   const waiting: ((name: NodeJS.Signals) => void)[] = [];
   const next = () => new Promise<NodeJS.Signals>((resolve) => waiting.push(resolve));
   const signals = { received: next(), hurried: next() };

@@ -162,9 +162,7 @@ export interface Trial {
 }
 
 /** An evaluated event, read again to rebuild condition memory. */
-interface HistoryRow extends HistoryEvent {
-  customerId: string;
-}
+type HistoryRow = HistoryEvent & { customerId: string };
 
 /** Of at most 64 KiB each. */
 const CURSOR_ROWS = 500;

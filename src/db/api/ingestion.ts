@@ -4,8 +4,14 @@ import type { Sql } from "postgres";
 import { eventId } from "../../engine/ids.js";
 import { isTransient } from "../sqlstate.js";
 
+/** Capacity of a key's rate bucket, and what is left of it. */
+export interface Allowance {
+  limit: number;
+  remaining: number;
+}
+
 /** A refusal as the database describes it; `sqlstate` chooses the HTTP status. */
-export interface IngestFailure {
+export interface IngestFailure extends Partial<Allowance> {
   sqlstate: string;
   code: string;
   message?: string;
@@ -15,14 +21,6 @@ export interface IngestFailure {
   fix?: string;
   diagnostics?: { code: string; message: string; path: string }[];
   retryAfter?: number;
-  limit?: number;
-  remaining?: number;
-}
-
-/** Capacity of a key's rate bucket, and what is left of it. */
-export interface Allowance {
-  limit: number;
-  remaining: number;
 }
 
 /** What is known of a good key before its request is read. */

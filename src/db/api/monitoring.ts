@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import type { Sql } from "postgres";
+import type { Committed } from "../migrate/files.js";
 import { isUndefined } from "../sqlstate.js";
 import { inTransaction } from "../transaction.js";
 
@@ -39,12 +40,6 @@ export async function addWorkerCounters(sql: Sql, counters: readonly CounterRow[
   await sql`select svc_api.add_worker_counters(${JSON.stringify(counters)}::text::json)`;
 }
 
-/** A migration that the process knows. */
-interface Migration {
-  filename: string;
-  hash: string;
-}
-
 /** A check that failed, as the database names it; the message is one public sentence. */
 interface FailedDatabaseCheck {
   name: "database" | "migrations" | "worker";
@@ -52,7 +47,7 @@ interface FailedDatabaseCheck {
 }
 
 /** What keeps a process that knows these migrations from its work; none where it is ready. Fails where the database is away. */
-export async function failedChecks(sql: Sql, migrations: readonly Migration[]): Promise<FailedDatabaseCheck[]> {
+export async function failedChecks(sql: Sql, migrations: readonly Committed[]): Promise<FailedDatabaseCheck[]> {
   const filenames = migrations.map(({ filename }) => filename);
   const hashes = migrations.map(({ hash }) => hash);
   try {

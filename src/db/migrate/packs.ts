@@ -8,6 +8,8 @@ import { PROJECT_ROOT } from "./files.js";
 /** Optional parts of the database, each with a ledger of its own: a table of this schema that is named like the pack. */
 const LEDGERS = "svc_packs";
 
+const PROJECT = { root: PROJECT_ROOT };
+
 export interface Pack {
   name: string;
   /** What it is for, in a line. */
@@ -17,13 +19,8 @@ export interface Pack {
   applied: number;
 }
 
-export interface PackOptions {
-  /** The directory that holds `migrations/packs`; the project's own unless given. */
-  root?: string;
-}
-
-/** The packs that there are, and how far the database has each. */
-export async function listPacks(url: string, { root = PROJECT_ROOT }: PackOptions = {}): Promise<Pack[]> {
+/** The packs that there are in `migrations/packs` of a directory, and how far the database has each. */
+export async function listPacks(url: string, { root } = PROJECT): Promise<Pack[]> {
   const names = await packNames(root);
   return withClient(url, async (client) => {
     const packs: Pack[] = [];
@@ -38,11 +35,7 @@ export async function listPacks(url: string, { root = PROJECT_ROOT }: PackOption
 }
 
 /** Installs a pack, or brings it to this version; answers the migrations that were executed. Where one fails, none was. */
-export async function installPack(
-  url: string,
-  name: string,
-  { root = PROJECT_ROOT }: PackOptions = {},
-): Promise<string[]> {
+export async function installPack(url: string, name: string, { root } = PROJECT): Promise<string[]> {
   try {
     return await run(url, name, "up", root);
   } catch (error) {
@@ -53,11 +46,7 @@ export async function installPack(
 }
 
 /** Takes a pack away, with its ledger; answers the migrations that were undone. */
-export async function removePack(
-  url: string,
-  name: string,
-  { root = PROJECT_ROOT }: PackOptions = {},
-): Promise<string[]> {
+export async function removePack(url: string, name: string, { root } = PROJECT): Promise<string[]> {
   const undone = await run(url, name, "down", root);
   await withClient(url, (client) => dropEmptyLedger(client, name));
   return undone;

@@ -11,17 +11,13 @@ const IS_NOT_HELD = `not pg_has_role(
   current_user, role, case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end
 )`;
 
-export interface RolesFound {
-  /** All exist, so the grants can be applied. */
-  present: boolean;
-  /** All exist and the migrating user may act as them (`set role`). */
-  usable: boolean;
-  /** What an operator should know, one line each. */
-  notes: string[];
-}
-
-/** Creates the roles where they are missing and the migrating user may. A server that forbids it is no error. */
-export async function ensureRoles(client: ClientBase): Promise<RolesFound> {
+/**
+ * Creates the roles where they are missing and the migrating user may. A server that forbids it is no error.
+ *
+ * @returns whether all are present, so that the grants can be applied; whether they are usable, because the migrating user may act as them
+ *   (`set role`); and what an operator should know, one line each
+ */
+export async function ensureRoles(client: ClientBase) {
   const user = (await client.query<{ name: string }>("select current_user::text as name")).rows[0]?.name ?? "";
   const missing = await rolesWhere(client, IS_MISSING);
   for (const role of missing) {

@@ -70,27 +70,18 @@ export function findContents() {
   };
 }
 
-type Contents = ReturnType<typeof findContents>;
-
 /** The text of a file of `docs`. */
 export function readDocument(file: string): Promise<string> {
   return readFile(DIRECTORY + file, "utf8");
 }
 
-/** A page of the documentation. */
-export interface DocsPage {
-  /** Its address below /docs. */
-  name: string;
-  /** In the project's `docs`. */
-  file: string;
-  title: string;
-  about: string;
-}
-
-/** All pages with their titles, in the order of the navigation. Those for operators begin with `<!-- what the page is about -->`. */
-export function describePages({ pages }: Contents): Promise<DocsPage[]> {
+/**
+ * All pages by their addresses below /docs, with their files in the project's `docs` and their titles, in the order of the navigation. Those for
+ * operators begin with `<!-- what the page is about -->`.
+ */
+export function describePages({ pages }: ReturnType<typeof findContents>) {
   return Promise.all(
-    [...pages].map(async ([name, file]): Promise<DocsPage> => {
+    [...pages].map(async ([name, file]) => {
       const guide = GUIDES[name];
       if (guide) return { name, file, title: guide[0], about: guide[1] };
       const [, about = "", title = name] = /^(?:<!-- (.+?) -->\s+)?# (.+)$/m.exec(await readDocument(file)) ?? [];
@@ -98,3 +89,6 @@ export function describePages({ pages }: Contents): Promise<DocsPage[]> {
     }),
   );
 }
+
+/** A page of the documentation. */
+export type DocsPage = Awaited<ReturnType<typeof describePages>>[number];

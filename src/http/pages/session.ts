@@ -2,6 +2,7 @@ import type { Context } from "koa";
 import type { Logger } from "pino";
 import type { Sql } from "postgres";
 import { call } from "../../db/api/call.js";
+import type { SessionUser } from "../../db/api/sign-in.js";
 import { hashCredential, type NewCredential } from "../request/credentials.js";
 import type { Passwords } from "./passwords.js";
 
@@ -48,9 +49,7 @@ export function setCookie(deps: PageDeps, ctx: Context, name: string, value: str
 }
 
 /** Who is signed in at a browser. */
-export interface PageSession {
-  userId: string;
-  email: string;
+export interface PageSession extends SessionUser {
   /** SHA-256 of the cookie's value. */
   hash: Buffer;
 }

@@ -3,12 +3,6 @@ import { call } from "../../db/api/call.js";
 import { CHUNK_LIMITS, type ChunkDependencies } from "./chunk.js";
 import { evaluateEnvironment, tryEvaluation, type EnvironmentOutcome } from "./evaluate-environment.js";
 
-export interface TurnsOptions {
-  /** The id under which this worker's heartbeats and locks are known. */
-  workerId: string;
-  isStopping: () => boolean;
-}
-
 interface Job {
   environmentId: number;
   /** An attempt at the job had no end, or failed. */
@@ -36,9 +30,10 @@ export class EvaluationTurns {
   /** Environments for which a job is added in a moment. */
   readonly #postponed = new Set<number>();
 
+  /** @param options.workerId under which this worker's heartbeats and locks are known */
   constructor(
     private readonly dependencies: ChunkDependencies,
-    private readonly options: TurnsOptions,
+    private readonly options: { workerId: string; isStopping: () => boolean },
   ) {}
 
   async take({ environmentId, isRetry, addJob }: Job): Promise<void> {

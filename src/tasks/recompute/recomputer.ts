@@ -20,12 +20,7 @@ export interface RecomputerOptions {
   logger: Logger;
 }
 
-export interface Recomputer {
-  /** Looks for a job now, rather than when a second is over. */
-  wake(): void;
-  /** Finishes the chunks at hand, then resolves; others go on with the jobs. */
-  stop(): Promise<void>;
-}
+export type Recomputer = ReturnType<typeof startRecomputer>;
 
 /** Jobs at once in this process: one that runs for an hour does not keep other projects waiting. */
 const JOBS = 2;
@@ -33,14 +28,16 @@ const LOOK_MS = 1_000;
 const PAUSE_MS = 1_000;
 
 /** Runs recomputes, dry runs and previews, wherever one waits. */
-export function startRecomputer(options: RecomputerOptions): Recomputer {
+export function startRecomputer(options: RecomputerOptions) {
   let stopping = false;
   const models = new Models();
   const slots = Array.from({ length: JOBS }, () => new Slot(options, models, () => !stopping));
   const done = slots.map((slot) => slot.work());
   const wake = () => slots.forEach(({ wakeup }) => wakeup.call());
   return {
+    /** Looks for a job now, rather than when a second is over. */
     wake,
+    /** Finishes the chunks at hand, then resolves; others go on with the jobs. */
     async stop() {
       stopping = true;
       wake();
