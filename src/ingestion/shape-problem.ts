@@ -1,3 +1,5 @@
+import type { TLocalizedValidationError } from "typebox/error";
+
 /** What is wrong with a request: the path of the field, the value where it is small, why, and what to do. */
 export interface ShapeProblem {
   message: string;
@@ -5,13 +7,6 @@ export interface ShapeProblem {
   value?: unknown;
   reason?: string;
   fix?: string;
-}
-
-/** An error of a schema, as TypeBox gives it. Operations are checked one level deep, so `instancePath` is "" or "/field". */
-interface SchemaError {
-  keyword: string;
-  instancePath: string;
-  params: object;
 }
 
 const BY_URGENCY = ["type", "required", "minLength"];
@@ -23,7 +18,7 @@ const SHOWN_VALUE_MAX = 200;
  * because a misspelt member also shows as a missing one, and are looked for here, because the schema names its first few errors only.
  */
 export function explain(
-  errors: readonly SchemaError[],
+  errors: readonly TLocalizedValidationError[],
   value: unknown,
   path: string,
   operation: string,
@@ -32,6 +27,7 @@ export function explain(
   const error = BY_URGENCY.map((keyword) => errors.find((each) => each.keyword === keyword)).find(Boolean);
   if (error === undefined) return unknownMember(value, path, operation, known);
   const params = error.params as { type?: string; requiredProperties?: string[] };
+  // Operations are checked one level deep, so it is "" or "/field".
   const own = error.instancePath.slice(1);
   const field = join(path, own);
   switch (error.keyword) {

@@ -12,25 +12,19 @@ export interface Database extends DatabaseServer {
   useRoles: boolean;
 }
 
-/** The operator's database, or the embedded one, brought to this version. Throws StartError where the operator can mend what is wrong. */
-async function openDatabase(config: ServerConfig, logger: Logger): Promise<Database> {
-  return bringToVersion(reachServer(config, logger), config, logger);
-}
-
 /** `svc-server migrate`: brings the database to this version and says so. */
 export async function migrateCommand(config: ServerConfig, logger: Logger): Promise<void> {
-  const database = await openDatabase(config, logger);
-  await database.stop();
+  await onDatabase(config, logger, () => Promise.resolve());
   process.stdout.write("The database is up to date.\n");
 }
 
-/** Works on the database once it is of this version. */
+/** Works on the operator's database, or the embedded one, once it is of this version. Throws StartError where the operator can mend what is wrong. */
 export async function onDatabase<T>(
   config: ServerConfig,
   logger: Logger,
   work: (url: string) => Promise<T>,
 ): Promise<T> {
-  const database = await openDatabase(config, logger);
+  const database = await bringToVersion(reachServer(config, logger), config, logger);
   try {
     return await work(database.url);
   } finally {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { afterAll, describe, expect, it } from "vitest";
-import { readOperations } from "../../src/db/api/operations.js";
+import { readOperations } from "../../src/http/openapi/administrative.js";
 import { runBash } from "../support/bash.js";
 import { temporaryDirectory } from "../support/server.js";
 import { environmentId, startService } from "../support/service.js";

@@ -1,7 +1,7 @@
 import { Ajv2020 } from "@redocly/ajv/dist/2020.js";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readOperations, type PermissionRow } from "../../src/db/api/operations.js";
+import { readOperations, type PermissionRow } from "../../src/http/openapi/administrative.js";
 import { batchRequestProblem } from "../../src/ingestion/request.js";
 import { startService } from "../support/service.js";
 

@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { TObject, TSchema } from "typebox";
-import { readOperations, type PermissionRow } from "../../db/api/operations.js";
+import { PROJECT_ROOT } from "../../db/migrate/files.js";
 import { needsMembers } from "../request/shapes.js";
 import { type Description, type Endpoint, type JsonSchema, REQUEST_ID, type RequestParameter } from "./endpoint.js";
 import { ANY_SERVED, ANY_WITH_BODY, mergeRefusals, type Refusals } from "./refusals.js";
@@ -73,6 +75,29 @@ const DONE: Readonly<Record<string, string>> = { 201: "Created.", 202: "Taken; i
 
 /** Of the changes that a plan counts by the minute; those that take away are not counted. */
 const MAY_BE_COUNTED = ["POST", "PATCH"];
+
+/** A row of iam.operations(): who may do an operation of the administrative API. */
+export interface PermissionRow {
+  operation: string;
+  /** The least role that may do it in test, and in live; the same where it concerns no environment. */
+  roleTest: string;
+  roleLive: string;
+  /** What the organization's plan must include. */
+  entitlement: string | null;
+}
+
+const FILE = "sql/functions/access/operations.sql";
+const ROW = /^ +\('(\w+)', '(\w+)', '(\w+)', (?:null|'(\w+)')\),?$/;
+
+/** The rows of iam.operations(), read from where they are written: there is no second table that could say otherwise. */
+export function readOperations(): PermissionRow[] {
+  const lines = readFileSync(join(PROJECT_ROOT, FILE), "utf8").split("\n");
+  return lines.flatMap((line) => {
+    const [, operation, roleTest, roleLive, entitlement] = ROW.exec(line) ?? [];
+    if (operation === undefined || roleTest === undefined || roleLive === undefined) return [];
+    return [{ operation, roleTest, roleLive, entitlement: entitlement ?? null }];
+  });
+}
 
 /** Who may do what; read once, when it is first asked for. */
 let operations: ReadonlyMap<string, PermissionRow> | undefined;

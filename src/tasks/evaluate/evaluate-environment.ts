@@ -3,10 +3,6 @@ import type { ChunkLimits } from "../../db/api/evaluation.js";
 import { isDataFault, isOfCircumstances } from "../../db/sqlstate.js";
 import { Chunk, CHUNK_LIMITS, setAside, type ChunkDependencies } from "./chunk.js";
 
-export interface EvaluateDependencies extends ChunkDependencies {
-  limits?: ChunkLimits;
-}
-
 /**
  * How it ended: nothing waits or is due; `goesOn` said no, `stopped` where much is left and `paused` where there was little to do; two others
  * evaluate the environment; or one of its evaluations ended without an outcome, so that the next one is to be a trial.
@@ -22,7 +18,7 @@ export type EnvironmentOutcome = "idle" | "paused" | "stopped" | "busy" | "suspe
  * operation of one customer is at fault, which is set aside with its error. Faults of the database itself go to the job, which is retried.
  */
 export async function evaluateEnvironment(
-  dependencies: EvaluateDependencies,
+  dependencies: ChunkDependencies & { limits?: ChunkLimits },
   environmentId: number,
   goesOn: () => boolean = () => true,
 ): Promise<EnvironmentOutcome> {

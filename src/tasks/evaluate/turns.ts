@@ -38,12 +38,8 @@ export class EvaluationTurns {
 
   async take({ environmentId, isRetry, addJob }: Job): Promise<void> {
     if (isRetry) {
-      await call(
-        this.dependencies.sql,
-        "suspect_environment",
-        environmentId,
-        "An evaluation of this environment failed.",
-      );
+      const reason = "An evaluation of this environment failed.";
+      await call(this.dependencies.sql, "suspect_environment", environmentId, reason);
     }
     const underWay = this.#underWay.get(environmentId) ?? 0;
     if (underWay >= (this.#underWay.size === 1 ? 2 : 1)) {

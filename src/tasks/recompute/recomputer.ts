@@ -84,7 +84,7 @@ class Slot {
       if (error instanceof TakenOver || isTakenOver(error)) {
         logger.warn(fields, "a recompute was taken over by another worker");
       } else {
-        await this.#fail(job, error);
+        await this.#fail(job, fields, error);
       }
     }
     // Where the connection was lost, so was what it held.
@@ -93,19 +93,18 @@ class Slot {
     });
   }
 
-  async #fail(job: RecomputeJob, error: unknown): Promise<void> {
+  async #fail(job: RecomputeJob, about: object, error: unknown): Promise<void> {
     const { attemptsMax, pauseMs = PAUSE_MS, logger } = this.options;
-    const { recomputeId, environmentId, attempt, kind } = job;
     const text = error instanceof CustomerFailed ? error.message : `The run failed: ${textOf(error)}`;
     const sentence = text.endsWith(".") ? text : `${text}.`;
     const failed = call(this.#session, "fail_recompute", job, sentence, attemptsMax, pauseMs / 1_000);
     const status = await failed.catch((failure: unknown) => {
-      logger.warn({ recomputeId, err: failure }, "the failure of a recompute could not be recorded");
+      logger.warn({ recomputeId: job.recomputeId, err: failure }, "the failure of a recompute could not be recorded");
       return null;
     });
     // The job's error names the customer; the log names none.
     const err: unknown = error instanceof CustomerFailed ? error.cause : error;
-    const fields = { recomputeId, environmentId, attempt, kind, err };
+    const fields = { ...about, err };
     if (status === "dead_letter")
       logger.error(fields, "a recompute failed and was given up: see `svc recompute status`");
     else logger.warn(fields, "a recompute failed, and is tried again");
