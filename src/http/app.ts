@@ -48,12 +48,9 @@ export function createApp(deps: AppDeps): Koa {
   const { trustedProxies = 0 } = deps;
   Object.assign(app, { proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   const bodies = new BodyBudget(deps.bodyBytesMax ?? BODY_BYTES_MAX);
-  deps.metrics.process.gauge(
-    "svc_request_body_bytes",
-    "Bytes of request bodies held in memory, and the limit.",
-    "bytes",
-    () => ({ held: bodies.held, limit: bodies.bytesMax }),
-  );
+  const figures = () => ({ held: bodies.held, limit: bodies.bytesMax });
+  const help = "Bytes of request bodies held in memory, and the limit.";
+  deps.metrics.process.gauge("svc_request_body_bytes", help, "bytes", figures);
   app.use(limitBodies(bodies));
   app.use(readLargeBodies());
   const router = routerOf(appRoutes(deps));

@@ -49,12 +49,12 @@ function violationInWords(violation: InvariantViolation): string[] {
 /** How the service stands otherwise, which is no matter of right or wrong. */
 function standing(found: Examination): string[] {
   const { migration, workersAlive, pendingOperations, pendingSince, setAsideCustomers } = found;
-  const lines = [
+  return [
+    "",
     `last migration: ${migration ?? "none"}`,
     `workers alive: ${workersAlive}`,
     `operations that wait for a worker: ${pendingOperations}${pendingSince === null ? "" : `, the oldest since ${pendingSince}`}`,
     `customers set aside: ${setAsideCustomers}`,
     `webhooks disabled: ${found.disabledWebhooks}; failing: ${found.failingWebhooks}`,
   ];
-  return ["", ...lines];
 }

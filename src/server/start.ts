@@ -1,6 +1,6 @@
 import { isDoneWithin } from "../tasks/wakeup.js";
 import type { ProcessRole, ServerConfig } from "./config.js";
-import { bringToVersion, reachServer, type Database } from "./database.js";
+import { bringToVersion, reachServer } from "./database.js";
 import type { OpenHttp } from "./http-role.js";
 import type { Logger } from "./log.js";
 import { checkPooler } from "./pooler.js";
@@ -51,9 +51,17 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: P
     }
     // A migration may wait, for another process's or for a server that does not answer: who says stop does not wait with it.
     const migrated = bringToVersion(reaching, config, logger);
-    const settings = migrated.then(async (database) => {
+    const settings = migrated.then(async (database): Promise<WorkerRoleOptions> => {
       if (role !== "worker") await checkPooler(config.poolerUrl, database, logger);
-      return settingsOf(config, database);
+      return {
+        databaseUrl: database.url,
+        useRoles: database.useRoles,
+        settleSeconds: config.settleSeconds,
+        attemptDays: config.deliveryAttemptDays,
+        recomputeAttempts: config.recomputeAttempts,
+        secret: await resolveSecret(config),
+        allowPrivateWebhooks: config.webhookAllowPrivate,
+      };
     });
     const working =
       role === "http"
@@ -91,21 +99,6 @@ function startReaching(config: ServerConfig, logger: Logger) {
   const reaching = reachServer(config, logger, { onWait });
   reaching.then(onWait, onWait); // a failure is for who awaits the server
   return { reaching, waiting };
-}
-
-async function settingsOf(
-  config: ServerConfig,
-  { url, useRoles }: Pick<Database, "url" | "useRoles">,
-): Promise<WorkerRoleOptions> {
-  return {
-    databaseUrl: url,
-    useRoles,
-    settleSeconds: config.settleSeconds,
-    attemptDays: config.deliveryAttemptDays,
-    recomputeAttempts: config.recomputeAttempts,
-    secret: await resolveSecret(config),
-    allowPrivateWebhooks: config.webhookAllowPrivate,
-  };
 }
 
 /** A part of the process that must be stopped, in so many milliseconds. */

@@ -20,19 +20,6 @@ export function customerColumns(state: CustomerState): CustomerColumns {
 
 type Row<Table extends keyof EffectRows> = EffectRows[Table][number];
 
-export function noEffectRows(): EffectRows {
-  return {
-    transitions: [],
-    blocked: [],
-    journeys: [],
-    memberships: [],
-    healthScores: [],
-    ruleExecutions: [],
-    signals: [],
-    emissions: [],
-  };
-}
-
 /** Rows of one customer of which a table holds the last only, by what tells them apart: several changes of one come down to that. */
 export class LatestRows {
   readonly blocked = new Map<string, Row<"blocked">>();

@@ -188,17 +188,12 @@ function graphileLogger(logger: Logger): GraphileLogger {
   });
 }
 
-interface CounterFlushOptions {
-  sql: Sql;
-  counters: WorkerCounters;
-  logger: Logger;
-  /** 10 s unless given: what a process that is killed takes with it. */
-  everyMs?: number;
-}
+type CounterFlushOptions = Required<Pick<WorkerOptions, "sql" | "counters" | "logger">> & { everyMs?: number };
 
 /**
  * Adds what a worker counts to the figures of the installation, again and again, and once more when it stops. What cannot be added is kept for
- * the next time. Where only the answer of the database was lost it is added twice: figures of ten seconds, which nobody is billed by.
+ * the next time. Where only the answer of the database was lost it is added twice: figures of ten seconds, which nobody is billed by. A process
+ * that is killed takes as much with it.
  */
 export function startCounterFlush({ sql, counters, logger, everyMs = 10_000 }: CounterFlushOptions): RunningWorker {
   const flush = async () => {

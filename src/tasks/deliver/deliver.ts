@@ -140,7 +140,8 @@ export class Deliverer {
       const took = performance.now() - begun;
       if (took > SLOW_CLAIM_MS) await delay(Math.min(took, this.#options.pollMs));
       // Where fewer came than were asked for, no more is due, or its webhooks are full: a queue that runs low calls us.
-      if (claimed?.length !== total) await this.#wakeup.sleep(this.#sleepMs());
+      const pauseMs = Math.min(this.#options.pollMs * 2 ** this.#failedClaims, FAILED_CLAIM_WAIT_MS_MAX);
+      if (claimed?.length !== total) await this.#wakeup.sleep(pauseMs);
     }
   }
 
@@ -169,10 +170,6 @@ export class Deliverer {
       this.#options.logger.warn({ err: error }, "deliveries could not be claimed; trying again");
       return null;
     }
-  }
-
-  #sleepMs(): number {
-    return Math.min(this.#options.pollMs * 2 ** this.#failedClaims, FAILED_CLAIM_WAIT_MS_MAX);
   }
 
   /** Resolves once it is answered. The delivery stays held until that is on record. */
@@ -217,7 +214,10 @@ export class Deliverer {
       await this.#loop;
       this.#queues.close();
       await Promise.all([...this.#open.keys(), this.#unlisten()]);
-      await this.#release();
+      // Only saves the others the time until the leases run out.
+      await call(this.#options.sql, "release_webhooks", this.#workerId).catch((error: unknown) => {
+        this.#options.logger.warn({ err: error }, "the leases of webhooks could not be released; they expire");
+      });
     };
     if (await isDoneWithin(this.#options.stopMs, finish())) await this.#agent.close();
     else await this.#drop();
@@ -232,13 +232,6 @@ export class Deliverer {
       { err: error },
       "secrets of webhooks were sealed with another SVC_SECRET, and nothing is delivered to these webhooks: start with that SVC_SECRET, or rotate their secrets (`svc webhooks rotate-secret`)",
     );
-  }
-
-  /** Only saves the others the time until the leases run out. */
-  async #release(): Promise<void> {
-    await call(this.#options.sql, "release_webhooks", this.#workerId).catch((error: unknown) => {
-      this.#options.logger.warn({ err: error }, "the leases of webhooks could not be released; they expire");
-    });
   }
 
   async #drop(): Promise<void> {

@@ -103,7 +103,8 @@ export class EndpointQueues {
     const claimedAt = performance.now();
     const counts = new Map<string, number>();
     for (const delivery of claimed) {
-      const queue = this.#queue(delivery, claimedAt);
+      const queue = this.#queues.get(delivery.webhookId) ?? new EndpointQueue(delivery, claimedAt);
+      this.#queues.set(delivery.webhookId, queue);
       queue.settings = delivery;
       queue.waiting.push({ delivery, claimedAt });
       counts.set(delivery.webhookId, (counts.get(delivery.webhookId) ?? 0) + 1);
@@ -125,14 +126,6 @@ export class EndpointQueues {
       if (queue.timer) clearTimeout(queue.timer);
       queue.waiting = [];
     }
-  }
-
-  #queue(delivery: ClaimedDelivery, now: number): EndpointQueue {
-    const known = this.#queues.get(delivery.webhookId);
-    if (known) return known;
-    const queue = new EndpointQueue(delivery, now);
-    this.#queues.set(delivery.webhookId, queue);
-    return queue;
   }
 
   #forget(now: number): void {

@@ -10,12 +10,19 @@ import {
   type Operation,
   type TrackOperation,
 } from "../../engine/index.js";
-import { addEffects, customerColumns, noEffectRows } from "../rows.js";
+import { addEffects, customerColumns } from "../rows.js";
 
 /** Runs the engine for the customers of a chunk and collects what is to be written back, table by table. */
 export class EvaluationBuilder {
   readonly #result: EvaluationResult = {
-    ...noEffectRows(),
+    transitions: [],
+    blocked: [],
+    journeys: [],
+    memberships: [],
+    healthScores: [],
+    ruleExecutions: [],
+    signals: [],
+    emissions: [],
     customers: [],
     identifies: [],
     consumed: [],
