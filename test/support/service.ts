@@ -166,7 +166,7 @@ export async function startService(overrides: Partial<AppDeps> = {}, options: Se
     member: (of, role) => createMember(db.sql, of, role),
     stop: async () => {
       await close(server);
-      await Promise.all([sql.end({ timeout: 5 }), work.end({ timeout: 5 }), largeBatches.end(), webhookTests.close()]);
+      await Promise.all([sql.end({ timeout: 1 }), work.end({ timeout: 1 }), largeBatches.end(), webhookTests.close()]);
       await db.drop();
     },
   };

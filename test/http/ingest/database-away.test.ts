@@ -5,7 +5,7 @@ import { startIngest, type IngestFixture } from "./fixture.js";
 import { startPrivateServer, type PrivateServer } from "./private-server.js";
 import { startProxy } from "./vanishing-proxy.js";
 
-const OPTIONS: ServiceOptions = { keyMsMax: 1_000, ingestor: { answerMsMax: 1_000, batchConcurrency: 2 } };
+const OPTIONS: ServiceOptions = { keyMsMax: 500, ingestor: { answerMsMax: 500, batchConcurrency: 2 } };
 /** For what needs the database to come back. */
 const PATIENCE = { timeout: 50_000, interval: 100 };
 
@@ -100,7 +100,7 @@ describe("a server of its own", () => {
 it("a machine that vanishes is answered for with 503, and its successor is used though no connection ever ended", async () => {
   const database = await createDatabase();
   const proxy = await startProxy(database.url);
-  const options = { ...OPTIONS, silentMsMax: 3_000, database: { ...database, url: proxy.url } };
+  const options = { ...OPTIONS, silentMsMax: 1_500, database: { ...database, url: proxy.url } };
   const fixture = await startIngest({}, options);
   try {
     await untilTaken(() => fixture.single(event("before")));

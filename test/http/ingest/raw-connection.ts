@@ -20,6 +20,12 @@ export interface RawConnection {
   closed: Promise<RawAnswer[]>;
 }
 
+/** The head of a request; a header of undefined is left out. */
+export function headOf(line: string, headers: Readonly<Record<string, string | number | undefined>>): string {
+  const lines = Object.entries(headers).map(([name, value]) => (value === undefined ? "" : `${name}: ${value}\r\n`));
+  return `${line}\r\n${lines.join("")}\r\n`;
+}
+
 export function openConnection(url: string): RawConnection {
   const { hostname, port } = new URL(url);
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });

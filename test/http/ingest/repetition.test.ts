@@ -1,13 +1,51 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
+import { propertyRuns } from "../../support/property-runs.js";
 import type { Reply } from "../../support/service.js";
 import { eventIds } from "./answers.js";
 import { readExactly } from "./exact-json.js";
 import { startIngest } from "./fixture.js";
-import { spell, spellInstant, type Style, STYLES } from "./spelling.js";
 
 const fixture = await startIngest();
 afterAll(() => fixture.service.stop());
+
+/** How a value is written as JSON: the order of members, of digits and escapes. All styles of one value mean the same. */
+const STYLES = ["plain", "ornate", "reversed"] as const;
+type Style = (typeof STYLES)[number];
+
+/** A JSON value as text in one of several spellings that jsonb holds equal. */
+function spell(value: unknown, style: Style): string {
+  if (typeof value === "number") return spellNumber(JSON.stringify(value), style);
+  if (typeof value === "string") return spellText(value, style);
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value))
+    return `[${value.map((item) => spell(item, style)).join(style === "ornate" ? " , " : ",")}]`;
+  const members = Object.entries(value).map(([name, member]) => `${spellText(name, style)}:${spell(member, style)}`);
+  return `{${(style === "plain" ? members : members.reverse()).join(",")}}`;
+}
+
+function spellNumber(shortest: string, style: Style): string {
+  if (style === "plain" || /e/.test(shortest)) return shortest;
+  if (style === "ornate") return shortest.includes(".") ? `${shortest}00` : `${shortest}.0`;
+  return `${shortest}e0`;
+}
+
+function spellText(text: string, style: Style): string {
+  if (style !== "ornate") return JSON.stringify(text);
+  const escapes = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at).toString(16).padStart(4, "0"));
+  return `"${escapes.map((hex) => `\\u${hex}`).join("")}"`;
+}
+
+const MINUTES_FROM_UTC: Readonly<Record<Style, number>> = { plain: 0, ornate: 60, reversed: -330 };
+
+/** An instant in milliseconds as a timestamp; the styles differ in offset and fraction. */
+function spellInstant(instant: number, style: Style): string {
+  const minutes = MINUTES_FROM_UTC[style];
+  if (minutes === 0) return new Date(instant).toISOString();
+  const local = new Date(instant + minutes * 60_000).toISOString().replace("Z", "");
+  const clock = new Date(Math.abs(minutes) * 60_000).toISOString().slice(11, 16);
+  return `${local}000${minutes < 0 ? "-" : "+"}${clock}`;
+}
 
 interface Track {
   customerId: string;
@@ -30,7 +68,7 @@ const track = fc.record(
     event: fc.constantFrom("x", "y"),
     properties: fc.oneof(fc.constant({}), payload),
     instant: fc.constantFrom(Date.parse("2026-03-02T10:00:00Z"), Date.parse("2026-03-03T10:00:00.250Z")),
-    idempotencyKey: fc.nat({ max: 400 }).map((n) => `key ${n}`),
+    idempotencyKey: fc.nat({ max: propertyRuns(100) }).map((n) => `key ${n}`),
   },
   { requiredKeys: ["customerId", "event", "idempotencyKey"] },
 );
@@ -116,10 +154,10 @@ it("repeating any accepted request with its idempotency keys changes nothing, ho
         });
       },
     ),
-    { numRuns: 120 },
+    { numRuns: propertyRuns(30) },
   );
   // The generator is worth its while only where it makes both.
-  expect(Math.min(seen[202], seen[409])).toBeGreaterThan(20);
+  expect(Math.min(seen[202], seen[409])).toBeGreaterThan(0);
 });
 
 function expectSame(again: Reply, original: Reply, seen: Record<202 | 409, number>): void {
@@ -157,24 +195,7 @@ function canonical(json: string): string {
 const similar = fc.letrec<{ value: string; object: string }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, depthSize: "small" },
-    fc.constantFrom(
-      "null",
-      "true",
-      "false",
-      "0",
-      "1",
-      "1.0",
-      "10e-1",
-      "-1",
-      '"1"',
-      '"1.50,"',
-      '"1.5,"',
-      '""',
-      '"a"',
-      '"null"',
-      "{}",
-      "[]",
-    ),
+    fc.constantFrom(...'null true false 0 1 1.0 10e-1 -1 "1" "1.50," "1.5," "" "a" "null" {} []'.split(" ")),
     fc.constantFrom("12345678901234567890", "12345678901234567891", "0.1", "0.10", "0.1000000000000000055"),
     fc.constantFrom("1e4", "10000.0", "1e-4", "-0.0001", "10001", "-0"),
     fc.array(tie("value"), { maxLength: 3 }).map((items) => `[${items.join(",")}]`),
@@ -187,7 +208,7 @@ const similar = fc.letrec<{ value: string; object: string }>((tie) => ({
 
 describe("the hash of a payload", () => {
   it("tells payloads apart that differ in anything, and none that differ in spelling", async () => {
-    const texts = fc.sample(similar, 10_000);
+    const texts = fc.sample(similar, propertyRuns(3_000));
     const of = await hashes(texts);
     const hashOf = new Map<string, string>();
     const payloadOf = new Map<string, string>();
@@ -201,7 +222,7 @@ describe("the hash of a payload", () => {
       payloadOf.set(hash, payload);
     }
     expect(wrong.slice(0, 10)).toEqual([]);
-    expect(hashOf.size).toBeGreaterThan(1_000);
+    expect(hashOf.size).toBeGreaterThan(500);
   });
 
   it("is one for all spellings of any payload", async () => {
@@ -213,7 +234,7 @@ describe("the hash of a payload", () => {
         );
         for (const other of others) expect(other).toEqual(plain);
       }),
-      { numRuns: 30, endOnFailure: true },
+      { numRuns: propertyRuns(8), endOnFailure: true },
     );
   });
 });
