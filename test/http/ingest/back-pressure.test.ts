@@ -1,14 +1,15 @@
+import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { Sql } from "postgres";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
-import { hashCredential } from "../../../src/http/request/credentials.js";
-import { Ingestor, type IngestorOptions, LargeBatches } from "../../../src/http/ingest/ingestor.js";
 import { OverdueError, QueueFullError } from "../../../src/http/errors.js";
+import { Ingestor, type IngestorOptions, LargeBatches, type SingleOutcome } from "../../../src/http/ingest/ingestor.js";
+import { hashCredential } from "../../../src/http/request/credentials.js";
 import { waitingForLock } from "../../support/locks.js";
 import { envelope, type Reply } from "../../support/service.js";
 import { startIngest } from "./fixture.js";
-import { openConnection, type RawConnection } from "./raw-connection.js";
+import { headOf, openConnection, type RawConnection } from "./raw-connection.js";
 
 /** What one key may hold: half of all. */
 const BUDGET = 100_000;
@@ -216,19 +217,17 @@ describe("bodies past what the process may hold", () => {
     expect(reply.headers.get("Retry-After")).toBe("1");
   };
 
-  const open = (bytes: number, more = "", key = fixture.keys.test): RawConnection => {
+  const open = (bytes: number, more = {}, key = fixture.keys.test): RawConnection => {
     const connection = openConnection(fixture.service.url);
     undo.push(() => connection.socket.destroy());
-    connection.write(
-      `POST /v1/events HTTP/1.1\r\nHost: svc\r\nAuthorization: Bearer ${key}\r\n` +
-        `Content-Type: application/json\r\nContent-Length: ${bytes}\r\n${more}\r\n`,
-    );
+    const headers = { Host: "svc", Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+    connection.write(headOf("POST /v1/events HTTP/1.1", { ...headers, "Content-Length": bytes, ...more }));
     return connection;
   };
 
   /** Whether a body of so many bytes would be read now; without sending one. */
   async function fits(bytes: number): Promise<boolean> {
-    const connection = open(bytes, "Expect: 100-continue\r\n");
+    const connection = open(bytes, { Expect: "100-continue" });
     await expect.poll(() => connection.answers()).toHaveLength(1);
     connection.socket.destroy();
     return connection.answers()[0]?.status === 100;
@@ -276,7 +275,7 @@ describe("bodies past what the process may hold", () => {
 
   it("count in the administrative API too, and three quarters of all are what one address may hold", async () => {
     const held = await holdBody(90_000);
-    const live = open(50_000, "", fixture.keys.live);
+    const live = open(50_000, {}, fixture.keys.live);
     live.write(padded(49_999));
     const body = JSON.stringify({ name: "New", slug: "new" }).padEnd(15_000);
     const create = (text: string) => fixture.service.request("POST", "/projects", { by: fixture.owner, body: text });
@@ -314,5 +313,110 @@ describe("bodies past what the process may hold", () => {
     await unblock();
     await expect.poll(async () => (await fixture.single(padded(20_000))).status).toBe(202);
     expect(await names("given up")).toEqual(["given up"]);
+  });
+});
+
+const text = (more: object = {}) => JSON.stringify({ customerId: "c", event: "e", ...more });
+/** Refused by the database with a data exception that concerns the call as a whole. */
+const poison = () => `{"customerId":"c","event":"poison","properties":{"a":0.${"1".repeat(20_000)}}}`;
+const brief = ({ outcome }: SingleOutcome) => ("code" in outcome ? outcome.code : outcome.duplicate ? "again" : "new");
+const settledAs = (results: PromiseSettledResult<SingleOutcome>[]) =>
+  results.map((result) =>
+    result.status === "fulfilled" ? brief(result.value) : (result.reason as { code?: string }).code,
+  );
+
+describe("single events that arrive together", () => {
+  it("share calls", async () => {
+    const target = ingestor({ waitingMax: 10_000 });
+    const before = await fixture.stored();
+    const answers = await Promise.all(Array.from({ length: 300 }, () => target.single(holder(), text())));
+    expect(new Set(answers.map(({ outcome }) => ("eventId" in outcome ? outcome.eventId : "")))).toHaveProperty(
+      "size",
+      300,
+    );
+    const after = await fixture.stored();
+    // The first goes out at once and alone, the others while it is under way.
+    expect([after.events - before.events, after.batches - before.batches]).toEqual([300, 2]);
+  });
+
+  it("keep the order in which they came", async () => {
+    const target = ingestor({ waitingMax: 10_000 });
+    const answers = await Promise.all(Array.from({ length: 50 }, () => target.single(holder(), text())));
+    const ids = answers.map(({ outcome }) => ("eventId" in outcome ? outcome.eventId : ""));
+    expect(ids).toEqual(ids.toSorted());
+  });
+
+  it("have each their own outcome", async () => {
+    await fixture.deploy({
+      strictSchema: true,
+      events: { e: { properties: { n: { type: "number", optional: true } } } },
+    });
+    const target = ingestor({ waitingMax: 10_000 });
+    const key = randomUUID();
+    const results = await Promise.allSettled(
+      [
+        text(),
+        text({ idempotencyKey: key }),
+        text({ idempotencyKey: key }),
+        text({ idempotencyKey: key, properties: { n: 1 } }),
+        text({ event: "unknown" }),
+        text({ properties: { n: "1" } }),
+        text({ idempotencyKey: `${key} refused`, properties: { n: "1" } }),
+        text({ idempotencyKey: `${key} refused`, properties: { n: 1 } }),
+        text(),
+      ].map((body) => target.single(holder(), body)),
+    );
+    expect(settledAs(results)).toEqual([
+      "new",
+      "new",
+      "again",
+      "IDEMPOTENCY_CONFLICT",
+      "UNKNOWN_EVENT",
+      "INVALID_PROPERTY_TYPE",
+      "INVALID_PROPERTY_TYPE",
+      "new",
+      "new",
+    ]);
+    await fixture.deploy({ strictSchema: false });
+  });
+
+  it("do not fail with a neighbour that the database refuses", async () => {
+    const target = ingestor({ waitingMax: 10_000 });
+    const before = await fixture.stored();
+    const bodies = Array.from({ length: 200 }, (_, n) => (n % 67 === 5 ? poison() : text()));
+    const results = await Promise.allSettled(bodies.map((body) => target.single(holder(), body)));
+    expect(settledAs(results)).toEqual(bodies.map((body) => (body.includes("poison") ? "22003" : "new")));
+    expect((await fixture.stored()).events - before.events).toBe(197);
+  });
+
+  it("of several keys do not mix, and a bad key fails alone", async () => {
+    const target = ingestor({ waitingMax: 10_000 });
+    const keys = [keyHash, hashCredential(fixture.keys.live), hashCredential("svc_test_unknown")];
+    const results = await Promise.allSettled(
+      Array.from({ length: 60 }, (_, n) =>
+        target.single({ ...holder(), keyHash: keys[n % 3]! }, text({ event: `mixed ${n % 3}` })),
+      ),
+    );
+    expect(settledAs(results)).toEqual(Array.from({ length: 60 }, (_, n) => (n % 3 === 2 ? "SV001" : "new")));
+    const rows = await fixture.service.db.sql`
+      select environment, event, count(*)::integer as count from svc_inspect.events where event like 'mixed%'
+      group by 1, 2 order by 1`;
+    expect(rows.map((row) => ({ ...row }))).toEqual([
+      { environment: "live", event: "mixed 1", count: 20 },
+      { environment: "test", event: "mixed 0", count: 20 },
+    ]);
+  });
+
+  it("are refused where too many wait, and taken when there is room again", async () => {
+    const target = ingestor({ waitingMax: 20 });
+    const results = await Promise.allSettled(Array.from({ length: 30 }, () => target.single(holder(), text())));
+    // One is under way, and ten wait: half of those that may.
+    expect(results.map(({ status }) => status)).toEqual([
+      ...Array(11).fill("fulfilled"),
+      ...Array(19).fill("rejected"),
+    ]);
+    for (const result of results.slice(11))
+      expect((result as PromiseRejectedResult).reason).toBeInstanceOf(QueueFullError);
+    expect(brief(await target.single(holder(), text()))).toBe("new");
   });
 });

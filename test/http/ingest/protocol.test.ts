@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
 import { INVALID_API_KEY, malformed, notMediaType, notMethod } from "../../spec/support/refusals.js";
 import { startIngest } from "./fixture.js";
-import { openConnection } from "./raw-connection.js";
+import { headOf, openConnection } from "./raw-connection.js";
 
 const fixture = await startIngest();
 const { sql } = fixture.service.db;
@@ -11,12 +11,12 @@ afterAll(() => fixture.service.stop());
 const event = { customerId: "c", event: "e" };
 const PATHS = ["/v1/events", "/v1/events/batch"] as const;
 const bodyFor = (path: string): unknown => (path === "/v1/events" ? event : { events: [event] });
+/** More than a batch may be, after decompression. */
+const BOMB = gzipSync(Buffer.alloc(97 * 1024 * 1024, " "), { level: 1 });
 const UNKNOWN_KEY = `svc_test_${"0".repeat(48)}`;
 
 describe.each(PATHS)("POST %s", (path) => {
   it.each([
-    ["a key without its prefix", `Bearer ${"0".repeat(48)}`],
-    ["an access token", `Bearer svc_token_${"0".repeat(48)}`],
     ["an unknown key", `Bearer ${UNKNOWN_KEY}`],
     ["a very long key", `Bearer svc_test_${"0".repeat(4000)}`],
   ])("answers INVALID_API_KEY to %s, whatever the body", async (_, authorization) => {
@@ -27,21 +27,13 @@ describe.each(PATHS)("POST %s", (path) => {
     }
   });
 
-  it("takes a key until the end of its grace period", async () => {
-    const hint = fixture.keys.live.slice(0, 13);
-    await sql`update svc.api_keys set revoked_at = now() + interval '1 hour' where hint = ${hint}`;
-    const headers = { Authorization: `Bearer ${fixture.keys.live}` };
-    expect((await fixture.post(path, bodyFor(path), headers)).status).toBe(202);
-  });
-
-  it.each(["GET", "PUT", "DELETE", "PATCH"])("is the only method: %s answers METHOD_NOT_ALLOWED", async (method) => {
+  it("answers METHOD_NOT_ALLOWED to any other method", async () => {
     const headers = { Authorization: `Bearer ${fixture.keys.test}` };
-    const reply = await fixture.refuses(
-      () => fixture.service.request(method, path, { headers }),
-      405,
-      notMethod("POST"),
-    );
-    expect(reply.headers.get("Allow")).toBe("POST");
+    for (const method of ["GET", "PUT"]) {
+      const request = () => fixture.service.request(method, path, { headers });
+      const reply = await fixture.refuses(request, 405, notMethod("POST"));
+      expect(reply.headers.get("Allow")).toBe("POST");
+    }
   });
 
   it.each(["application/x-ndjson", "application/json; charset=iso-8859-1"])(
@@ -106,26 +98,26 @@ describe.each(PATHS)("POST %s", (path) => {
     await fixture.refuses(request, 400, malformed("The body is not valid gzip."));
   });
 
-  it("stops a gzip bomb at the limit of the body", async () => {
-    const bomb = gzipSync(Buffer.alloc(200 * 1024 * 1024, " "));
-    await fixture.refuses(() => fixture.post(path, bomb, { "Content-Encoding": "gzip" }), 413, {
-      code: "PAYLOAD_TOO_LARGE",
-      message: "The body is too large.",
-      reason: `At most ${path === "/v1/events" ? 524_288 : 100_663_296} bytes are read after decompression.`,
-      fix: "Send less, in several requests if need be.",
-    });
-  });
-
   it("says its limit and what is left of it in every answer to a key that is good", async () => {
     await sql`update iam.plans set cloud_execution = false`;
     const unplanned = await fixture.post(path, bodyFor(path));
     await sql`update iam.plans set cloud_execution = true`;
+    const bytes = path === "/v1/events" ? 524_288 : 100_663_296;
+    const bomb = () => fixture.post(path, BOMB, { "Content-Encoding": "gzip" });
     const answers = [
       [402, unplanned],
       [202, await fixture.post(path, bodyFor(path))],
       [400, await fixture.post(path, "{")],
       [400, await fixture.post(path, {})],
-      [413, await fixture.post(path, " ".repeat(path === "/v1/events" ? 600_000 : 100_700_000))],
+      [
+        413,
+        await fixture.refuses(bomb, 413, {
+          code: "PAYLOAD_TOO_LARGE",
+          message: "The body is too large.",
+          reason: `At most ${bytes} bytes are read after decompression.`,
+          fix: "Send less, in several requests if need be.",
+        }),
+      ],
       [415, await fixture.post(path, "{}", { "Content-Type": "text/plain" })],
     ] as const;
     for (const [status, reply] of answers) {
@@ -144,8 +136,8 @@ it.each([
   ["an address that is none", "/v1/nothing", 404, "NOT_FOUND"],
 ])("%s is answered before the connection of who still sends a large body is closed", async (_, path, status, code) => {
   const connection = openConnection(fixture.service.url);
-  const lines = [`POST ${path} HTTP/1.1`, "Host: svc", `Authorization: Bearer ${UNKNOWN_KEY}`, "Connection: close"];
-  connection.write([...lines, "Content-Type: application/json", "Content-Length: 20000000", "", ""].join("\r\n"));
+  const headers = { Authorization: `Bearer ${UNKNOWN_KEY}`, Connection: "close", "Content-Type": "application/json" };
+  connection.write(headOf(`POST ${path} HTTP/1.1`, { Host: "svc", ...headers, "Content-Length": 20_000_000 }));
   connection.write(" ".repeat(20_000_000));
   const answers = await connection.closed;
   expect(answers).toMatchObject([{ status, headers: { connection: "close" }, body: { error: { code } } }]);

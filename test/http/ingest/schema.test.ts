@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Snapshot } from "../../../src/model/snapshot/types.js";
-import { capturedLog } from "../../support/captured-log.js";
 import { required, violation } from "../../spec/support/refusals.js";
+import { capturedLog } from "../../support/captured-log.js";
 import type { Refusal } from "./answers.js";
 import { batchOf, startIngest, taken } from "./fixture.js";
 
@@ -30,27 +30,18 @@ const MODEL: Partial<Snapshot> = {
 const order = (properties: Record<string, unknown>) => ({ customerId: "c", event: "order", properties });
 const identify = (traits: Record<string, unknown>) => ({ type: "identify", customerId: "c", traits });
 
-const more = {
-  reason: "The active schema is strict and does not declare it.",
-  fix: "Declare the property in the model and deploy it, or do not send it.",
+type Violation = [properties: object, path: string, code: string, message: string, more: Partial<Refusal>];
+const unknown = (name: string, value: unknown): Violation => {
+  const reason = "The active schema is strict and does not declare it.";
+  const fix = "Declare the property in the model and deploy it, or do not send it.";
+  const message = `The event "order" has no property "${name}".`;
+  return [{ [name]: value }, name, "UNKNOWN_PROPERTY", message, { value, reason, fix }];
 };
 
-/** What test/spec does not ask: properties of an order beside its amount, then path, code, message, value, and what else is said. */
-const VIOLATIONS: [properties: object, path: string, code: string, message: string, more: Partial<Refusal>][] = [
-  [
-    { __proto__x: 1 },
-    "__proto__x",
-    "UNKNOWN_PROPERTY",
-    'The event "order" has no property "__proto__x".',
-    { value: 1, ...more },
-  ],
-  [
-    { address: { city: "Bonn" } },
-    "address",
-    "UNKNOWN_PROPERTY",
-    'The event "order" has no property "address".',
-    { value: { city: "Bonn" }, ...more },
-  ],
+/** What test/spec does not ask: properties of an order beside its amount, then path, code, message, and what else is said. */
+const VIOLATIONS: Violation[] = [
+  unknown("__proto__x", 1),
+  unknown("address", { city: "Bonn" }),
   [
     { amount: [1] },
     "amount",
@@ -148,18 +139,18 @@ describe("with a strict schema", () => {
     expect((reply.body as { error: { diagnostics: unknown[] } }).error.diagnostics).toHaveLength(2000);
   });
 
-  it.each([100, 1000])(
-    "lists thousands of diagnostics and stops there: %i of each of 1,000 operations",
-    async (members) => {
-      const properties = Object.fromEntries(Array.from({ length: members }, (_, n) => [`p${n}`, n]));
-      const reply = await fixture.batch(Array(1000).fill(order({ amount: 1, ...properties })));
-      expect(reply.status).toBe(422);
-      const { error } = reply.body as { error: { code: string; diagnostics: unknown[] } };
-      expect(error.code).toBe("UNKNOWN_PROPERTY");
-      expect(error.diagnostics.length).toBeGreaterThanOrEqual(5_000);
-      expect(error.diagnostics.length).toBeLessThanOrEqual(15_000);
-    },
-  );
+  it.each([
+    [1000, 100],
+    [100, 1000],
+  ])("lists thousands of diagnostics and stops there: of %i operations, %i of each", async (operations, members) => {
+    const properties = Object.fromEntries(Array.from({ length: members }, (_, n) => [`p${n}`, n]));
+    const reply = await fixture.batch(Array(operations).fill(order({ amount: 1, ...properties })));
+    expect(reply.status).toBe(422);
+    const { error } = reply.body as { error: { code: string; diagnostics: unknown[] } };
+    expect(error.code).toBe("UNKNOWN_PROPERTY");
+    expect(error.diagnostics.length).toBeGreaterThanOrEqual(5_000);
+    expect(error.diagnostics.length).toBeLessThanOrEqual(15_000);
+  });
 
   it("finds the one operation of 1,000 that violates, behind many that only look like it", async () => {
     // The 29th of February is left to the slow path.
@@ -205,5 +196,115 @@ describe("with a schema that is not strict", () => {
 
   it("still refuses what has the wrong shape", async () => {
     await fixture.refuses(() => fixture.single({ customerId: "c" }), 400, required("event"));
+  });
+});
+
+describe("of a schema that is not strict are kept, in numbers,", () => {
+  let deploys = 0;
+  beforeEach(async () => {
+    deploys += 1;
+    await fixture.deploy({
+      strictSchema: false,
+      events: {
+        login: {
+          properties: { seats: { type: "number" }, tags: { type: "array", items: { type: "string" }, optional: true } },
+        },
+      },
+      traits: { plan: { type: "string", enum: ["free", `pro${deploys}`] } },
+    });
+  });
+
+  interface Kept {
+    event: string;
+    code: string;
+    path: string;
+    operations: number;
+    last: string;
+  }
+
+  /** The rows of the version that is active, with the id of the last operation. */
+  const kept = async (): Promise<Kept[]> => {
+    const rows = await fixture.service.db.sql<Kept[]>`
+    select event, code, path, operations::integer, svc.event_id(last_seq) as last
+    from svc.schema_violations
+    where version = (select active_version from svc.environments where name = 'test') order by event, code, path`;
+    return rows.map((row) => ({ ...row }));
+  };
+
+  const login = (properties: unknown, more: object = {}) => ({ customerId: "c", event: "login", properties, ...more });
+
+  it("violations of each kind once, with the number of operations and the last of them", async () => {
+    const one = await fixture.single(login({ seats: "many" }));
+    const two = await fixture.batch([
+      login({ seats: 1 }),
+      login({ seats: "few", colour: "red" }),
+      login({ seats: 1, tags: ["a", 1, 2] }),
+      { customerId: "c", event: "logout" },
+      { type: "identify", customerId: "c", traits: { plan: "gold", size: 3 } },
+    ]);
+    expect([one.status, two.status]).toEqual([202, 202]);
+    const ids = (two.body as { eventIds: string[] }).eventIds;
+    const traitUpdate = `evt_${(BigInt(`0x${ids[3]!.slice(4)}`) + 1n).toString(16).padStart(16, "0")}`;
+    expect(await kept()).toEqual([
+      { event: "", code: "INVALID_TRAIT_ENUM", path: "traits.plan", operations: 1, last: traitUpdate },
+      { event: "", code: "UNKNOWN_TRAIT", path: "traits.size", operations: 1, last: traitUpdate },
+      { event: "login", code: "INVALID_PROPERTY_TYPE", path: "properties.seats", operations: 2, last: ids[1] },
+      { event: "login", code: "INVALID_PROPERTY_TYPE", path: "properties.tags[]", operations: 1, last: ids[2] },
+      { event: "login", code: "UNKNOWN_PROPERTY", path: "properties.colour", operations: 1, last: ids[1] },
+      { event: "logout", code: "UNKNOWN_EVENT", path: "event", operations: 1, last: ids[3] },
+    ]);
+  });
+
+  it("of operations that are stored: a repetition and a refused request add nothing", async () => {
+    const event = login({ seats: "many" }, { idempotencyKey: `key ${deploys}` });
+    await fixture.single(event);
+    await fixture.single(event);
+    await fixture.batch([event, event]);
+    expect((await fixture.batch([login({ seats: "x" }), { ...event, event: "other" }])).status).toBe(409);
+    expect((await kept()).map(({ operations }) => operations)).toEqual([1]);
+  });
+
+  it("of calls that come at once none is lost, and none waits for ever", async () => {
+    const wrong = Array.from({ length: 20 }, (_, n) => ({
+      customerId: "c",
+      event: "login",
+      properties: { [`p${n}`]: 1 },
+    }));
+    const replies = await Promise.all(
+      Array.from({ length: 12 }, (_, n) => fixture.batch(n % 2 === 0 ? wrong : wrong.toReversed())),
+    );
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([202]));
+    const rows = await kept();
+    expect(rows.filter(({ code }) => code === "UNKNOWN_PROPERTY").map(({ operations }) => operations)).toEqual(
+      Array.from({ length: 20 }, () => 12),
+    );
+  });
+
+  it("up to 1,000 kinds of a version; what comes beyond counts in one row, and known kinds go on counting", async () => {
+    const unknown = (from: number, count: number) =>
+      Array.from({ length: count }, (_, n) => ({ customerId: "c", event: `unknown ${from + n}` }));
+    expect((await fixture.batch(unknown(0, 990))).status).toBe(202);
+    expect((await fixture.batch([...unknown(980, 40), login({ seats: "many", colour: 1 })])).status).toBe(202);
+    const rows = await kept();
+    expect(rows.length).toBe(1_001);
+    expect(rows.find(({ path }) => path === "*")).toMatchObject({ event: "", code: "OTHER", operations: 21 });
+    expect(rows.find(({ event }) => event === "unknown 985")).toMatchObject({ operations: 2 });
+  });
+
+  it("one of each event at least, however many violations a batch has", async () => {
+    const noisy = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`n${n}`, n]));
+    const events = Array.from({ length: 500 }, () => login({ seats: 1, ...noisy }));
+    expect((await fixture.batch([...events, { customerId: "c", event: "typo" }])).status).toBe(202);
+    expect((await kept()).find(({ event }) => event === "typo")).toMatchObject({
+      code: "UNKNOWN_EVENT",
+      operations: 1,
+    });
+  });
+
+  it("nothing of a strict schema, which refuses them", async () => {
+    await fixture.deploy({ strictSchema: true, events: { login: { properties: { seats: { type: "number" } } } } });
+    expect((await fixture.batch([login({ seats: "many" })])).status).toBe(422);
+    await fixture.single(login({ seats: "many" }));
+    expect(await kept()).toEqual([]);
   });
 });

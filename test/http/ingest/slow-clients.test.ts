@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { startIngest, taken } from "./fixture.js";
-import { openConnection, type RawAnswer, type RawConnection } from "./raw-connection.js";
+import { headOf, openConnection, type RawAnswer, type RawConnection } from "./raw-connection.js";
 
-/** Where a whole request may take long, and its body may not. */
 const connections: RawConnection[] = [];
 const limits = { headersMsMax: 1_000, requestMsMax: 1_500, checkMs: 50 };
 const fixture = await startIngest({}, { limits });
+/** Where a whole request may take long, and its body may not. */
 const slow = await startIngest({}, { limits: { bodyLookMs: 200 } });
 afterEach(async () => {
   for (const { socket } of connections.splice(0)) socket.destroy();
@@ -37,17 +37,8 @@ function head(
   line = "POST /v1/events HTTP/1.1",
   key = fixture.keys.test,
 ): string {
-  const headers: Record<string, string | undefined> = {
-    Host: "svc",
-    Authorization: `Bearer ${key}`,
-    "Content-Type": "application/json",
-    "X-Request-ID": "req",
-    ...more,
-  };
-  const lines = Object.entries(headers).flatMap(([name, value]) =>
-    value === undefined ? [] : `${name}: ${value}\r\n`,
-  );
-  return `${line}\r\n${lines.join("")}\r\n`;
+  const headers = { Host: "svc", Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+  return headOf(line, { ...headers, "X-Request-ID": "req", ...more });
 }
 
 const whole = (more: Record<string, string | undefined> = {}, body = BODY): string =>
@@ -76,96 +67,79 @@ const answersOf = async (connection: RawConnection, count: number): Promise<RawA
   return connection.answers();
 };
 
-describe("a client that is too slow is answered REQUEST_TIMEOUT", () => {
-  it("where it sends nothing", async () => {
-    const [answer] = await open().closed;
-    expectError(answer, 408, "REQUEST_TIMEOUT", NEW_ID);
+it("a client that is too slow is answered REQUEST_TIMEOUT, with its request ID where it had one", async () => {
+  const before = await fixture.stored();
+  /** What is sent at once, what again and again, and the ID that is answered. */
+  const clients: [start: string, trickling: string, requestId: string][] = [
+    ["", "", NEW_ID],
+    ["POST /v1/events HTTP/1.1\r\nHost: svc\r\nX-Slow: ", "a", NEW_ID],
+    [head({ "Content-Length": "100000" }), " ", "req"],
+    [head({ "Transfer-Encoding": "chunked" }), "1\r\n \r\n", "req"],
+    // Silent before the end of its body.
+    [head({ "Content-Length": String(BODY.length + 1) }) + BODY, "", "req"],
+  ];
+  const answers = clients.map(async ([start, trickling]) => {
+    const connection = open(start);
+    const [[answer]] = await Promise.all([connection.closed, trickling && trickle(connection, trickling)]);
+    return answer;
   });
-
-  it.each<[string, () => string, trickling: string, requestId: string]>([
-    ["its headers trickle in", () => "POST /v1/events HTTP/1.1\r\nHost: svc\r\nX-Slow: ", "a", NEW_ID],
-    ["its body trickles in", () => head({ "Content-Length": "100000" }), " ", "req"],
-    ["chunks of its body trickle in", () => head({ "Transfer-Encoding": "chunked" }), "1\r\n \r\n", "req"],
-  ])("where %s, with its request ID where it had one", async (_, start, trickling, requestId) => {
-    const connection = open(start());
-    const [[answer]] = await Promise.all([connection.closed, trickle(connection, trickling)]);
-    expectError(answer, 408, "REQUEST_TIMEOUT", requestId);
-  });
-
-  it.each(["identity", "gzip"])("where less of its body comes than has to, as %s", async (encoding) => {
+  // Where less of the body comes than has to.
+  const stalled = ["identity", "gzip"].map(async (encoding) => {
     const sent = { "Content-Length": "100000", "Content-Encoding": encoding };
-    const [answer] = await openTo(slow.service.url, head(sent, undefined, slow.keys.test)).closed;
+    return (await openTo(slow.service.url, head(sent, undefined, slow.keys.test)).closed)[0];
+  });
+  for (const [index, answer] of (await Promise.all(answers)).entries())
+    expectError(answer, 408, "REQUEST_TIMEOUT", clients[index]![2]);
+  for (const answer of await Promise.all(stalled)) {
     expectError(answer, 408, "REQUEST_TIMEOUT", "req");
     expect(answer?.body).toMatchObject({ error: { reason: "The body came too slowly." } });
     expect(answer?.headers["connection"]).toBe("close");
-  });
-
-  it("where it falls silent before the end of its body, with its request ID", async () => {
-    const before = await fixture.stored();
-    const [answer] = await open(head({ "Content-Length": String(BODY.length + 1) }) + BODY).closed;
-    expectError(answer, 408, "REQUEST_TIMEOUT", "req");
-    expect(await fixture.stored()).toEqual(before);
-  });
+  }
+  expect(await fixture.stored()).toEqual(before);
 });
 
 describe("a client that closes its half of the connection", () => {
-  it("after its request still gets the answer", async () => {
+  const sent = (text: string) => {
     const connection = open();
-    connection.socket.end(whole());
-    expect((await connection.closed)[0]).toMatchObject({ status: 202, body: taken() });
+    connection.socket.end(text);
+    return connection.closed;
+  };
+
+  it("after its requests still gets the answers", async () => {
+    const answers = await sent(whole({ "X-Request-ID": "1" }) + whole({ "X-Request-ID": "2" }));
+    expect(answers.map(({ headers }) => headers["x-request-id"])).toEqual(["1", "2"]);
+    expect(answers[0]).toMatchObject({ status: 202, body: taken() });
   });
 
-  it("after several requests still gets all answers", async () => {
-    const connection = open();
-    connection.socket.end(whole({ "X-Request-ID": "1" }) + whole({ "X-Request-ID": "2" }));
-    expect((await connection.closed).map(({ headers }) => headers["x-request-id"])).toEqual(["1", "2"]);
-  });
-
-  it("before the end of its body is refused, and nothing is stored", async () => {
+  it("before the end of its headers or body is refused, and nothing is stored", async () => {
     const before = await fixture.stored();
-    const connection = open();
-    connection.socket.end(head({ "Content-Length": String(BODY.length + 1) }) + BODY);
-    expectError((await connection.closed)[0], 400, "VALIDATION_ERROR", "req");
+    const [ofBody] = await sent(head({ "Content-Length": String(BODY.length + 1) }) + BODY);
+    expectError(ofBody, 400, "VALIDATION_ERROR", "req");
+    const [ofHeaders] = await sent("POST /v1/events HTTP/1.1\r\nHost: s");
+    expectError(ofHeaders, 400, "VALIDATION_ERROR", NEW_ID);
     expect(await fixture.stored()).toEqual(before);
-  });
-
-  it("before the end of its headers is refused", async () => {
-    const connection = open();
-    connection.socket.end("POST /v1/events HTTP/1.1\r\nHost: s");
-    expectError((await connection.closed)[0], 400, "VALIDATION_ERROR", NEW_ID);
   });
 });
 
 describe("what is no request is refused, and the connection closed", () => {
   const large = "a".repeat(20_000);
   const both = { "Content-Length": String(BODY.length), "Transfer-Encoding": "chunked" };
-  it.each<[string, () => string | Buffer, number, string, string?]>([
+  it.each<[string, () => string | Buffer, status?: number, code?: string, requestId?: string]>([
     ["20 KB of headers", () => head({ "X-Large": large }), 431, "HEADERS_TOO_LARGE"],
     ["a request line of 20 KB", () => head({}, `POST /v1/events?${large} HTTP/1.1`), 431, "HEADERS_TOO_LARGE"],
-    ["a length and chunks", () => head(both) + BODY, 400, "VALIDATION_ERROR"],
-    ["two lengths", () => head({ "Content-Length": "2\r\nContent-Length: 3" }), 400, "VALIDATION_ERROR"],
-    ["a negative length", () => head({ "Content-Length": "-1" }), 400, "VALIDATION_ERROR"],
-    ["a length that is no number", () => head({ "Content-Length": "0x10" }), 400, "VALIDATION_ERROR"],
+    ["a length and chunks", () => head(both) + BODY],
+    ["two lengths", () => head({ "Content-Length": "2\r\nContent-Length: 3" })],
+    ["a negative length", () => head({ "Content-Length": "-1" })],
+    ["a length that is no number", () => head({ "Content-Length": "0x10" })],
     ["a chunk of no size", () => `${head({ "Transfer-Encoding": "chunked" })}x\r\n`, 400, "VALIDATION_ERROR", "req"],
-    [
-      "a header that continues",
-      () => "GET /livez HTTP/1.1\r\nHost: svc\r\n more\r\nA b\r\n\r\n",
-      400,
-      "VALIDATION_ERROR",
-    ],
-    ["HTTP/2", () => "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, "VALIDATION_ERROR"],
-    ["TLS", () => Buffer.from("16030100c8010000c40303", "hex"), 400, "VALIDATION_ERROR"],
-    [
-      "a tunnel",
-      () => "CONNECT example.com:80 HTTP/1.1\r\nHost: svc\r\nX-Request-ID: t\r\n\r\n",
-      405,
-      "METHOD_NOT_ALLOWED",
-      "t",
-    ],
-  ])("%s", async (_, text, status, code, requestId) => {
+    ["a header that continues", () => "GET /livez HTTP/1.1\r\nHost: svc\r\n more\r\nA b\r\n\r\n"],
+    ["HTTP/2", () => "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+    ["TLS", () => Buffer.from("16030100c8010000c40303", "hex")],
+    ["a tunnel", () => head({}, "CONNECT example.com:80 HTTP/1.1"), 405, "METHOD_NOT_ALLOWED", "req"],
+  ])("%s", async (_, text, status = 400, code = "VALIDATION_ERROR", requestId = NEW_ID) => {
     const connection = open(text());
     const answers = await answersOf(connection, 1);
-    expectError(answers[0], status, code, requestId ?? NEW_ID);
+    expectError(answers[0], status, code, requestId);
     connection.end();
     expect(await connection.closed).toHaveLength(1);
   });
@@ -192,16 +166,13 @@ it("a request with two headers Host is refused", async () => {
   expect(answer?.body).toMatchObject({ error: { message: "The request has several headers Host." } });
 });
 
-describe("a request that offers another protocol", () => {
+it("a request that offers another protocol is answered, and the connection closed before what follows it", async () => {
   const offer = { Connection: "Upgrade", Upgrade: "websocket" };
-
-  it.each([
-    ["with a body", () => whole(offer), 202],
-    ["without one", () => head(offer, "GET /livez HTTP/1.1"), 200],
-  ])("is answered %s, and the connection closed before what follows it", async (_, request, status) => {
-    const answers = await open(request() + whole()).closed;
-    expect(answers).toMatchObject([{ status, headers: { connection: "close" } }]);
-  });
+  for (const [request, status] of [
+    [whole(offer), 202],
+    [head(offer, "GET /livez HTTP/1.1"), 200],
+  ] as const)
+    expect(await open(request + whole()).closed).toMatchObject([{ status, headers: { connection: "close" } }]);
 });
 
 describe("requests on one connection", () => {
@@ -278,13 +249,4 @@ describe("a client that asks before it sends its body", () => {
     const connection = open(whole({ Expect: "something-else" }));
     expect(await answersOf(connection, 1)).toMatchObject([{ status: 202, headers: { "x-request-id": "req" } }]);
   });
-});
-
-it.each([
-  ["one", "one"],
-  ["one", "two"],
-])("two X-Request-ID headers, %s and %s, are replaced by a new one", async (first, second) => {
-  const connection = open(whole({ "X-Request-ID": `${first}\r\nX-Request-ID: ${second}` }));
-  const [answer] = await answersOf(connection, 1);
-  expect(answer).toMatchObject({ status: 202, headers: { "x-request-id": NEW_ID } });
 });
