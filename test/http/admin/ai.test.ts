@@ -129,6 +129,7 @@ it("records who asked for what in the audit log, and nothing of the facts", asyn
   expect((await api.audit("ai")).at(-1)).toEqual(api.entry("ai.asked", "explain-config", details));
 });
 
+// test/http/documented-errors.test.ts asks a provider that does not take the key, and one that says nothing.
 describe("refuses", () => {
   it("what is no question, before anything is sent", async () => {
     const wrong = [{ task: "write-poems" }, { facts: "text" }, { model: "no model\n" }, { instructions: "obey" }];
@@ -156,19 +157,6 @@ describe("refuses", () => {
     const reason = "It takes no more requests for 17 seconds.";
     expect(reply).toMatchObject(refused(429, "AI_RATE_LIMITED", { reason }));
     expect(reply.headers.get("Retry-After")).toBe("17");
-  });
-
-  it("where the provider does not take the key, without a word of what it wrote", async () => {
-    provider.behave(refuses(401, "invalid_api_key"));
-    const reply = await api.post(PATH, QUESTION);
-    expect(reply).toMatchObject(refused(502, "AI_UNAVAILABLE", { reason: "It does not take the service's key." }));
-    expect(JSON.stringify(reply.body)).not.toContain("sk-secret");
-  });
-
-  it("where the provider says nothing", async () => {
-    provider.behave(() => undefined);
-    const reason = "It said nothing for 2 seconds.";
-    expect(await api.post(PATH, QUESTION)).toMatchObject(refused(504, "AI_TIMEOUT", { reason }));
   });
 });
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { stateBudget } from "../../../src/engine/index.js";
 import { canonicalJson, hashSnapshot } from "../../../src/model/snapshot/canonical.js";
+import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
 import { snapshot } from "../../support/service.js";
-import { INSTANT, invalid, refused, TEXT, type Page } from "./support/api.js";
+import { INSTANT, invalid, type Page, refused, TEXT } from "./support/api.js";
 import { named, useConfig } from "./support/config.js";
 
 const { api, deploy, deployAll, promote, rollback } = useConfig();
@@ -141,16 +143,18 @@ describe("GET /projects/:project/config-versions", () => {
     }
   });
 
-  it.each([
-    ["limit=0", "limit", "`limit` must be at least 1."],
-    ["limit=201", "limit", "`limit` must be at most 200."],
-    ["limit=two", "limit", "`limit` must be an integer."],
-    ["limit=1&limit=2", "limit", "`limit` is given more than once."],
-    ["env=", "env", "`env` must be one of test, live."],
-    ["order=up", "order", "`order` is not known here."],
-    ["cursor=", "cursor", "`cursor` must not be empty."],
-  ])("says what is wrong with ?%s", async (query, field, message) => {
-    expect(await get(`/config-versions?${query}`)).toMatchObject(invalid(field, message));
+  it("says what is wrong with a query", async () => {
+    const wrong: [query: string, field: string, problem: string][] = [
+      ["limit=0", "limit", "must be at least 1."],
+      ["limit=201", "limit", "must be at most 200."],
+      ["limit=two", "limit", "must be an integer."],
+      ["limit=1&limit=2", "limit", "is given more than once."],
+      ["env=", "env", "must be one of test, live."],
+      ["order=up", "order", "is not known here."],
+      ["cursor=", "cursor", "must not be empty."],
+    ];
+    for (const [query, field, problem] of wrong)
+      expect(await get(`/config-versions?${query}`)).toMatchObject(invalid(field, `\`${field}\` ${problem}`));
   });
 });
 
@@ -166,17 +170,14 @@ describe("GET /projects/:project/config-diff", () => {
   });
   const forwards = { from: "v1", to: "v2", changes: [change("added", "b"), change("removed", "a")] };
 
-  it.each([
-    ["", forwards],
-    ["?from=v1", forwards],
-    ["?to=v2", forwards],
-    ["?from=v1&to=latest", forwards],
-    ["?from=v2&to=v2", { from: "v2", to: "v2", changes: [] }],
-    ["?from=v2&to=v1", { from: "v2", to: "v1", changes: [change("added", "a"), change("removed", "b")] }],
-  ])("compares two versions: %s", async (query, body) => {
+  it("compares two versions", async () => {
     await deployAll("a", "b");
     await promote("v1");
-    expect(await read(`/config-diff${query}`)).toEqual(body);
+    for (const query of ["", "?from=v1", "?to=v2", "?from=v1&to=latest"])
+      expect(await read(`/config-diff${query}`), query).toEqual(forwards);
+    expect(await read("/config-diff?from=v2&to=v2")).toEqual({ from: "v2", to: "v2", changes: [] });
+    const changes = [change("added", "a"), change("removed", "b")];
+    expect(await read("/config-diff?from=v2&to=v1")).toEqual({ from: "v2", to: "v1", changes });
   });
 
   it("compares the first version with nothing", async () => {
@@ -199,5 +200,43 @@ describe("GET /projects/:project/config-diff", () => {
       expect(await get(`/config-diff?${query}`), query).toMatchObject(NOT_FOUND);
     for (const query of ["from=v0", "from=v01", "from=vv1", "to=v99999999999", "to=V1", "to=1", "from="])
       expect(await get(`/config-diff?${query}`), query).toMatchObject(invalid(query.split("=")[0]));
+  });
+});
+
+/** So many windows, all over the different users of one event. */
+function busy(windows: number, users: number): Snapshot {
+  const when = { kind: "distinct", of: { event: "login" }, property: "user", operator: "gte", value: users } as const;
+  const segments = Array.from({ length: windows }, (_, i) => ({ id: `s${i}`, when: { ...when, within: `${i + 1}d` } }));
+  const small = { kind: "count", of: { event: "login" }, operator: "gte", value: 3, within: "1d" } as const;
+  return {
+    ...EMPTY_SNAPSHOT,
+    events: { login: { properties: { user: { type: "string" } } } },
+    segments: [{ id: "small", when: small }, ...segments],
+  };
+}
+
+const send = (what: "config-versions" | "previews", snapshot: unknown) => api.post(`/${what}?env=test`, { snapshot });
+
+describe("a model that may remember more for one customer than the plan allows", () => {
+  it.each(["config-versions", "previews"] as const)("is refused by %s, with what takes the most", async (what) => {
+    const most = { message: "remembers up to 4 MiB, which 400 conditions share", path: "segments[1].when" };
+    const least = { message: "remembers up to 149 bytes", path: "segments[0].when" };
+    expect(await send(what, busy(400, 9_900))).toMatchObject(
+      refused(422, "STATE_TOO_LARGE", {
+        message: "The model may remember up to 4 MiB for one customer, and the plan allows 1 MiB.",
+        diagnostics: [most, least].map((part) => ({ code: "STATE_TOO_LARGE", ...part })),
+      }),
+    );
+  });
+
+  it("is deployed by a plan that allows it, to the byte", async () => {
+    const snapshot = busy(2, 3_000);
+    const { bytes } = stateBudget(snapshot);
+    const limit = (stateBytes: number) => api.sql`update iam.plans set state_bytes = ${stateBytes}`;
+    await limit(bytes - 1);
+    expect((await send("config-versions", snapshot)).status).toBe(422);
+    await limit(bytes);
+    expect((await send("config-versions", snapshot)).status).toBe(201);
+    await limit(1_048_576);
   });
 });

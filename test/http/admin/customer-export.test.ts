@@ -2,20 +2,21 @@ import { once } from "node:events";
 import { connect as connectSocket } from "node:net";
 import { text } from "node:stream/consumers";
 import type { Sql } from "postgres";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { createCustomerWork } from "../../../src/http/admin/work.js";
 import { streamExport } from "../../../src/http/admin/customer-data.js";
 import { hashCredential } from "../../../src/http/request/credentials.js";
 import type { Health } from "../../../src/model/snapshot/types.js";
-import { startSpec, type SpecFixture } from "../../spec/support/fixture.js";
+import { useSpec } from "../../spec/support/fixture.js";
 import { environmentId, snapshot } from "../../support/service.js";
+import { headOf } from "../ingest/raw-connection.js";
 import { INSTANT, refused } from "./support/api.js";
 
 const EVENT_ID = expect.stringMatching(/^evt_[0-9a-f]{16}$/) as string;
 const EMISSION_ID = expect.stringMatching(/^emi_[0-9a-f]{16}$/) as string;
 
-let fixture: SpecFixture;
+const fixture = useSpec();
 let sql: Sql;
 let environment: number;
 const get = (customer: string) =>
@@ -35,8 +36,7 @@ const ignore = (customer: string) => {
   const socket = connectSocket(Number(new URL(fixture.service.url).port), "127.0.0.1");
   socket.pause();
   socket.on("error", () => undefined); // a reset is as good an end
-  const headers = Object.entries({ Host: "localhost", ...credentials() }).map((header) => header.join(": "));
-  socket.write([`GET /projects/app/customers/${customer}/export HTTP/1.1`, ...headers, "", ""].join("\r\n"));
+  socket.write(headOf(`GET /projects/app/customers/${customer}/export HTTP/1.1`, { Host: "svc", ...credentials() }));
   return socket;
 };
 /** Sessions in which exports are under way. */
@@ -46,7 +46,6 @@ const exporting = (since = "0") => sql<{ pid: number }[]>`
     and state_change <= now() - ${since}::interval`;
 
 beforeAll(async () => {
-  fixture = await startSpec();
   sql = fixture.service.db.sql;
   environment = await environmentId(sql, "app", "test");
   const logins = { kind: "count", of: { event: "login" } } as const;
@@ -59,7 +58,6 @@ beforeAll(async () => {
   };
   await fixture.deploy(snapshot({ strictSchema: false, health }));
 });
-afterAll(() => fixture.service.stop());
 
 it("holds everything that is known about a customer, in one document", async () => {
   await sql`

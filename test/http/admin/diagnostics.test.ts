@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeAll, beforeEach, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { hashCredential } from "../../../src/http/request/credentials.js";
-import { startSpec, type SpecFixture } from "../../spec/support/fixture.js";
+import { useSpec } from "../../spec/support/fixture.js";
 import { environmentId, snapshot } from "../../support/service.js";
 import { INSTANT, TEXT } from "./support/api.js";
 
@@ -16,7 +16,7 @@ interface Finding {
 
 const SENTENCE = expect.stringMatching(/^[^a-z\s].*[.a-z>]$/) as string;
 
-let fixture: SpecFixture;
+const fixture = useSpec();
 let environment: number;
 
 async function diagnose(): Promise<Finding[]> {
@@ -48,14 +48,12 @@ const setCustomers = (change: string, customer = "%") =>
   sql().unsafe(`update svc.customers set ${change} where customer_id like '${customer}'`);
 
 beforeAll(async () => {
-  fixture = await startSpec();
   environment = await environmentId(sql(), "app", "test");
 });
 beforeEach(async () => {
   // A worker lives.
   await sql()`insert into svc.workers (worker_id) values ('w') on conflict (worker_id) do update set seen_at = now()`;
 });
-afterAll(() => fixture.service.stop());
 
 it("of a new project it tells that there is no configuration and that nothing is sent", async () => {
   const key = { id: expect.stringMatching(/^key_/) as string, name: "default", hint: TEXT, createdAt: INSTANT };

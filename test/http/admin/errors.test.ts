@@ -1,9 +1,11 @@
-import { pino } from "pino";
-import { describe, expect, inject, it } from "vitest";
-import { connect } from "../../../src/db/connect.js";
+import Type from "typebox";
+import { describe, expect, it } from "vitest";
 import { TEXTS } from "../../../src/http/error-texts.js";
 import { ApiError, refusal, renderError, toApiError } from "../../../src/http/errors.js";
-import { refused, useApi } from "./support/api.js";
+import type { Route } from "../../../src/http/route.js";
+import { DeclaredAnswers } from "../../support/declared-answers.js";
+
+// test/http/documented-errors.test.ts and test/http/request-log.test.ts have what the service answers and logs of an unforeseen error.
 
 describe("toApiError", () => {
   const raised = (code: string, more: Record<string, unknown> = {}) =>
@@ -85,41 +87,43 @@ describe("a code that is raised without words", () => {
   });
 });
 
-describe("the service", () => {
-  const lines: Record<string, unknown>[] = [];
-  const stream = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
-  const api = useApi("one", { log: pino({ level: "warn" }, stream) });
-  const whoami = () => api.service.request("GET", "/whoami", { by: api.owner });
+describe("answers of administrative routes", () => {
+  const answers = { 200: Type.Object({ name: Type.String() }, { additionalProperties: false }) };
+  const route: Route = {
+    method: "GET",
+    path: "/projects/:project/webhooks/:webhook",
+    handle: () => undefined,
+    declaration: {
+      operation: "get_overview",
+      method: "GET",
+      path: "/projects/:project/webhooks/:webhook",
+      summary: "A webhook",
+      answers,
+      refusals: { 404: ["JOURNEY_NOT_FOUND"] },
+    },
+  };
+  const declared = new DeclaredAnswers([route]);
+  const check = (status: number, body: unknown) => () =>
+    declared.check("GET", "/projects/a/webhooks/b?env=test", status, body);
+  const refusedWith = (code: string) => ({ error: { code, message: "No.", requestId: "req" } });
 
-  it("hides an unforeseen error from the client and logs it whole", async () => {
-    const message = "The service failed on this request. Send it again, and report the request ID if it keeps failing.";
-    await api.sql`alter table iam.memberships rename to hidden`;
-    try {
-      expect(await whoami()).toMatchObject(refused(500, "INTERNAL_ERROR", { message }));
-      const err = { code: "42P01", message: expect.stringContaining('relation "iam.memberships"') as string };
-      expect(lines.at(-1)).toMatchObject({ level: 50, requestId: "req", method: "GET", route: "/whoami", err });
-    } finally {
-      await api.sql`alter table iam.hidden rename to memberships`;
-    }
-    expect(await whoami()).toMatchObject({ status: 200 });
+  it.each([
+    ["a declared answer", 200, { name: "x" }],
+    ["a declared refusal", 404, refusedWith("JOURNEY_NOT_FOUND")],
+    ["a refusal that the path implies", 404, refusedWith("WEBHOOK_NOT_FOUND")],
+    ["a refusal that any route may answer", 401, refusedWith("INVALID_SESSION")],
+  ])("pass where they are %s", (_what, status, body) => {
+    expect(check(status, body)).not.toThrow();
   });
 
-  it("answers SERVICE_UNAVAILABLE while the database takes no connections, and recovers by itself", async () => {
-    const { name } = api.service.db;
-    const sql = connect(inject("database").url, { max: 1, applicationName: "svc test administration" });
-    const allow = (yes: boolean) => sql.unsafe(`alter database ${name} allow_connections ${yes}`);
-    try {
-      await allow(false);
-      await sql`select pg_terminate_backend(pid, 10000) from pg_stat_activity
-        where datname = ${name} and application_name = 'svc test http'`;
-      for (const reply of [await whoami(), await whoami()]) {
-        expect(reply).toMatchObject(refused(503, "SERVICE_UNAVAILABLE"));
-        expect(reply.headers.get("Retry-After")).toBe("1");
-      }
-    } finally {
-      await allow(true);
-      await sql.end();
-    }
-    await expect.poll(async () => (await whoami()).status).toBe(200);
+  it.each([
+    ["have another member", 200, { name: "x", more: 1 }],
+    ["lack a member", 200, {}],
+    ["have another status", 201, { name: "x" }],
+    ["are a refusal of another code", 404, refusedWith("SEGMENT_NOT_FOUND")],
+    ["are a refusal that its role excludes", 403, refusedWith("FORBIDDEN")],
+    ["are a refusal without the envelope", 404, { code: "WEBHOOK_NOT_FOUND" }],
+  ])("fail where they %s", (_what, status, body) => {
+    expect(check(status, body)).toThrow();
   });
 });

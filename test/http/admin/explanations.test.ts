@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import type { Health } from "../../../src/model/snapshot/types.js";
-import { startSpec, type SpecFixture } from "../../spec/support/fixture.js";
+import { useSpec } from "../../spec/support/fixture.js";
 import { environmentId, snapshot } from "../../support/service.js";
 import { INSTANT } from "./support/api.js";
 
@@ -19,7 +19,7 @@ const HEALTH: Health = {
 };
 const NOBODY = { pending: 0, setAside: null, unavailable: null, flipsKnown: true };
 
-let fixture: SpecFixture;
+const fixture = useSpec();
 let environment: number;
 const read = async (customer: string, what: "health" | "explanation") => {
   const { status, body } = await fixture.admin("GET", `/projects/app/customers/${customer}/${what}`);
@@ -35,7 +35,6 @@ const login = (customerId: string, at: Date = new Date(), amount = 5) => ({
 const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
 
 beforeAll(async () => {
-  fixture = await startSpec();
   environment = await environmentId(fixture.service.db.sql, "app", "test");
   await fixture.batch([login("before")]);
   await fixture.evaluate();
@@ -47,7 +46,6 @@ beforeAll(async () => {
   ]);
   await fixture.evaluate();
 });
-afterAll(() => fixture.service.stop());
 
 it("names the factors behind the present score, what each measures, and when that changes", async () => {
   const { evaluatedThrough, health } = await fixture.customer("ann");

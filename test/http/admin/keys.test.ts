@@ -156,20 +156,6 @@ describe("POST /projects/:project/keys/:keyId/rotate", () => {
     expect(await sendAll(secret, (body as Created).secret)).toEqual([401, 202]);
   });
 
-  it("counts the month's events over the old key and the new one", async () => {
-    const { key, secret } = await create();
-    await sendAll(secret, secret);
-    const { secret: next } = (await rotate(key.id)).body as Created;
-    await sendAll(next, secret);
-    const [row] = await api.sql<[{ events: string; ofProject: string }]>`
-      select svc.month_events(${api.owner.organizationId}, svc.month_of(now())) as events,
-        (select sum(u.month_events) from svc.key_usage as u join svc.api_keys as k on k.key_hash = u.key_hash
-         join svc.environments as e on e.environment_id = k.environment_id join svc.projects as p on p.project_id = e.project_id
-         where p.slug = ${api.slug}) as "ofProject"`;
-    expect(Number(row.ofProject)).toBe(4);
-    expect(Number(row.events)).toBeGreaterThanOrEqual(4);
-  });
-
   it("writes down which key took the place of which", async () => {
     const { key } = await create();
     const rotated = (await rotate(key.id, { grace: "1h" })).body as Created;
@@ -195,23 +181,19 @@ describe("POST /projects/:project/keys/:keyId/rotate", () => {
     expect(await list()).toHaveLength(3);
   });
 
-  it.each([
-    ["no duration", "soon", "`grace` is not a duration."],
-    ["a negative one", "-1d", "`grace` is not a duration."],
-    ["nothing", "", "`grace` is not a duration."],
-    ["more than 30 days", "31d", "`grace` is too long."],
-    ["more than 30 days in minutes", "43201m", "`grace` is too long."],
-  ])("refuses a grace that is %s", async (_what, grace, message) => {
+  it("refuses a grace that is no duration, or more than 30 days", async () => {
     const { key } = await create();
-    expect(await rotate(key.id, { grace })).toMatchObject(invalid("grace", message));
+    for (const grace of ["soon", "-1d", ""])
+      expect(await rotate(key.id, { grace })).toMatchObject(invalid("grace", "`grace` is not a duration."));
+    for (const grace of ["31d", "43201m"])
+      expect(await rotate(key.id, { grace })).toMatchObject(invalid("grace", "`grace` is too long."));
     expect(await list()).toHaveLength(2);
   });
 });
 
-it.each(["rotate", "revoke"])("a key of another environment or organization is not there: no %s", async (change) => {
+it("a key of the other environment is not there, neither to rotate nor to revoke", async () => {
   const { key } = await create();
-  const [path, stranger] = [`/keys/${key.id}/${change}`, await api.stranger()];
-  for (const reply of [await post(`${path}?env=live`), await post(path, {}, stranger)])
-    expect(reply).toMatchObject(refused(404, "KEY_NOT_FOUND"));
+  for (const change of ["rotate", "revoke"])
+    expect(await post(`/keys/${key.id}/${change}?env=live`)).toMatchObject(refused(404, "KEY_NOT_FOUND"));
   expect((await list()).find(({ id }) => id === key.id)).toEqual(key);
 });

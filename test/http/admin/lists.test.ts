@@ -8,31 +8,26 @@ const api = useApi();
 const { get } = api;
 const ask = (path: string) => api.service.request("GET", path, { by: api.owner });
 
-it.each([
-  ["/events", ["customer", "type"]],
-  ["/rule-executions", ["customer", "rule"]],
-  ["/customers", ["lifecycle", "segment"]],
-])("%s takes filters of 256 characters, of any script", async (list, filters) => {
-  for (const filter of filters) {
-    const reply = await get(`${list}?${filter}=${encodeURIComponent("😀".repeat(256))}`);
-    expect(reply).toMatchObject({ status: 200, body: { data: [], nextCursor: null } });
-  }
+const FILTERS =
+  "events?customer events?type rule-executions?customer rule-executions?rule customers?lifecycle customers?segment";
+it.each(FILTERS.split(" "))("%s takes 256 characters, of any script", async (filter) => {
+  const reply = await get(`/${filter}=${encodeURIComponent("😀".repeat(256))}`);
+  expect(reply).toMatchObject({ status: 200, body: { data: [], nextCursor: null } });
 });
 
-describe.each(["/projects/app/events", "/projects/app/rule-executions", "/organization/audit-log"])("%s", (list) => {
-  it.each([
-    ...["soon", "yesterday", "now()", "7", "-7d", "0d", "7 days", "99999999w", "1e9", "2026-13-01", "2026-02-30"],
-    ...["0000-01-01", "0001-01-01T00:00:00%2B14:00", "9999-12-31T23:59:59-14:00", "2026-03-01T10:00:00"],
-  ])("refuses %s for since", async (since) => {
+const NO_SINCE = [
+  ..."soon yesterday now() 7 -7d 0d 7%20days 99999999w 1e9 2026-13-01 2026-02-30 0000-01-01".split(" "),
+  ...["0001-01-01T00:00:00%2B14:00", "9999-12-31T23:59:59-14:00", "2026-03-01T10:00:00"],
+];
+it.each(["/projects/app/events", "/projects/app/rule-executions", "/organization/audit-log"])(
+  "%s takes for since a duration, and any day from the first to the last there is",
+  async (list) => {
     const wrong = invalid("since", "`since` is neither a duration nor a date.");
-    expect(await ask(`${list}?since=${since}`)).toMatchObject(wrong);
-  });
-
-  it("takes the first and the last day there is", async () => {
+    for (const since of NO_SINCE) expect(await ask(`${list}?since=${since}`), since).toMatchObject(wrong);
     for (const since of ["0001-01-01", "9999-12-31T23:59:59.999999Z", "3650d"])
-      expect(await ask(`${list}?since=${since}`)).toMatchObject({ status: 200 });
-  });
-});
+      expect(await ask(`${list}?since=${since}`), since).toMatchObject({ status: 200 });
+  },
+);
 
 describe("a cursor", () => {
   it("does not tell its position, and cannot be changed to another one", async () => {

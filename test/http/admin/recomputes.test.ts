@@ -114,18 +114,20 @@ describe("POST /projects/:project/recomputes", () => {
       expect(await post(`/recomputes${query}`, { from })).toMatchObject(refused(404, "RECOMPUTE_NOT_FOUND"));
   });
 
-  it.each([
-    ["nothing", {}, "The body must have at least one member.", undefined],
-    ["no scope", { dryRun: true }, "The body does not say what to recompute.", undefined],
-    ["two scopes", { customerId: "globex", all: true }, "`customerId` and `all` exclude each other.", "all"],
-    ["a scope and a dry run", { all: true, from: "rec_1" }, "`all` and `from` exclude each other.", "from"],
-    ["all that is not", { all: false }, "`all` must be true.", "all"],
-    ["an empty id", { customerId: "" }, "`customerId` must not be empty.", "customerId"],
-    ["a blank id", { customerId: " " }, undefined, "customerId"],
-    ["an id that is too long", { customerId: "c".repeat(257) }, undefined, "customerId"],
-    ["a dry run that is no yes or no", { all: true, dryRun: "yes" }, undefined, "dryRun"],
-  ])("refuses %s, and queues nothing", async (_what, body, message, field) => {
-    expect(await post("/recomputes", body)).toMatchObject(invalid(field, message));
+  it("refuses what is no scope, and queues nothing", async () => {
+    const wrong: [body: object, field: string | undefined, message?: string][] = [
+      [{}, undefined, "The body must have at least one member."],
+      [{ dryRun: true }, undefined, "The body does not say what to recompute."],
+      [{ customerId: "globex", all: true }, "all", "`customerId` and `all` exclude each other."],
+      [{ all: true, from: "rec_1" }, "from", "`all` and `from` exclude each other."],
+      [{ all: false }, "all", "`all` must be true."],
+      [{ customerId: "" }, "customerId", "`customerId` must not be empty."],
+      [{ customerId: " " }, "customerId"],
+      [{ customerId: "c".repeat(257) }, "customerId"],
+      [{ all: true, dryRun: "yes" }, "dryRun"],
+    ];
+    for (const [body, field, message] of wrong)
+      expect(await post("/recomputes", body), JSON.stringify(body)).toMatchObject(invalid(field, message));
     expect(await read("/recomputes")).toMatchObject({ data: [] });
   });
 
@@ -310,8 +312,9 @@ describe("POST /projects/:project/previews", () => {
     expect(asked.body).toEqual(deployed.body);
   });
 
-  it.each([0, -1, 1.5, "10", 1e12])("refuses a sample of %j", async (sample) => {
-    expect(await post("/previews", { snapshot: snapshot(), sample })).toMatchObject(invalid("sample"));
+  it("refuses a sample that is no number of customers", async () => {
+    for (const sample of [0, -1, 1.5, "10", 1e12])
+      expect(await post("/previews", { snapshot: snapshot(), sample })).toMatchObject(invalid("sample"));
   });
 
   it("is written down with what it is of", async () => {
@@ -328,9 +331,8 @@ describe("POST /projects/:project/previews", () => {
   });
 });
 
-it("neither finds what is of the other environment, another organization or the other kind", async () => {
+it("finds neither what is of the other environment nor what is of the other kind", async () => {
   const [recompute, previewed] = [(await queue({ all: true })).id, (await preview()).id];
-  const stranger = await api.stranger();
   for (const [list, id, other, code] of [
     ["recomputes", recompute, previewed, "RECOMPUTE_NOT_FOUND"],
     ["previews", previewed, recompute, "PREVIEW_NOT_FOUND"],
@@ -338,7 +340,6 @@ it("neither finds what is of the other environment, another organization or the 
     for (const path of ["", "/customers"]) {
       expect(await get(`/${list}/${other}${path}`)).toMatchObject(refused(404, code));
       expect(await get(`/${list}/${id}${path}?env=live`)).toMatchObject(refused(404, code));
-      expect(await get(`/${list}/${id}${path}`, stranger)).toMatchObject(refused(404, code));
     }
   await giveUp(api.sql, previewed);
   for (const id of ["rec_1", previewed])

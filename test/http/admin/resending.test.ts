@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { recordAttempts } from "../../../src/db/api/webhooks.js";
 import { claim as claimDue } from "../../webhooks/support/fixtures.js";
@@ -40,11 +39,17 @@ async function schedule(webhook: string, id: string): Promise<{ resentAfter: num
   return row;
 }
 
+/** A webhook and an emission to it, in a state after so many attempts. */
+async function attempted(status = "pending", attempts = 0): Promise<{ id: string; emission: string }> {
+  const { id } = await create();
+  const emission = await emitOne();
+  if (attempts > 0) await setDelivery(id, emission, status, attempts);
+  return { id, emission };
+}
+
 describe("POST …/deliveries/:delivery/resend", () => {
   it.each(["delivered", "failed"])("makes a %s delivery due again, as the same message", async (status) => {
-    const { id } = await create();
-    const emission = await emitOne();
-    await setDelivery(id, emission, status, 10);
+    const { id, emission } = await attempted(status, 10);
     const reply = await resend(id, emission);
     const again = { id: emission, status: "pending", attempts: 10, finishedAt: null };
     expect(reply).toMatchObject({ status: 202, body: again });
@@ -54,9 +59,7 @@ describe("POST …/deliveries/:delivery/resend", () => {
   });
 
   it("makes one that waits due now", async () => {
-    const { id } = await create();
-    const emission = await emitOne();
-    await setDelivery(id, emission, "pending", 4);
+    const { id, emission } = await attempted("pending", 4);
     await api.sql`update svc.deliveries set next_attempt_at = now() + interval '5 hours' where webhook_id = ${id}`;
     expect(await resend(id, emission)).toMatchObject({ status: 202, body: { status: "pending", attempts: 4 } });
     expect(await schedule(id, emission)).toEqual({ resentAfter: 4, due: true });
@@ -90,8 +93,7 @@ describe("POST …/deliveries/:delivery/resend", () => {
   });
 
   it("tells the workers, and is written down", async () => {
-    const { id } = await create();
-    const emission = await emitOne();
+    const { id, emission } = await attempted();
     await told(() => resend(id, emission));
     const expected = entry("webhook.resent", id, { id: emission, queued: 1 });
     await expect.poll(async () => (await audit("webhook"))[1]).toEqual(expected);
@@ -113,8 +115,7 @@ describe("POST …/deliveries/:delivery/resend", () => {
     const recorded = async (attempt: ReturnType<typeof answer>) => (await recordAttempts(api.sql, [attempt])).recorded;
 
     it("is one more attempt where the answer is recorded first", async () => {
-      const { id } = await create();
-      const emission = await emitOne();
+      const { id, emission } = await attempted();
       const [held] = await claim(id);
       const attempt = answer(held, 204);
       expect(await recorded(attempt)).toBe(1);
@@ -125,8 +126,7 @@ describe("POST …/deliveries/:delivery/resend", () => {
     });
 
     it("is answered by the attempt under way where that succeeds afterwards", async () => {
-      const { id } = await create();
-      const emission = await emitOne();
+      const { id, emission } = await attempted();
       const [held] = await claim(id);
       await resend(id, emission);
       expect(await recorded(answer(held, 204))).toBe(1);
@@ -135,9 +135,7 @@ describe("POST …/deliveries/:delivery/resend", () => {
     });
 
     it("begins the schedule anew where that fails afterwards", async () => {
-      const { id } = await create();
-      const emission = await emitOne();
-      await setDelivery(id, emission, "pending", 8);
+      const { id, emission } = await attempted("pending", 8);
       const [held] = await claim(id);
       await resend(id, emission);
       expect(await recorded(answer(held, 500))).toBe(1);
@@ -158,22 +156,15 @@ describe("POST …/deliveries/:delivery/resend", () => {
     await api.sql.begin(async (tx) => {
       await tx`select svc.delete_customer(${environment}, 'globex')`;
       waiting = Promise.all([resend(id, emission), resent(id, { since: "1h" })]);
-      await waitFor(2);
+      await expect.poll(() => waitingForLock(api.sql, "%svc_api.resend_%")).toBe(2);
     });
     expect(await waiting).toMatchObject([{ status: 404 }, { queued: 0 }]);
     expect(await api.sql`select from svc.deliveries where webhook_id = ${id}`).toHaveLength(0);
   });
 });
 
-/** Resolves once so many calls of resending wait for a lock. */
-async function waitFor(calls: number): Promise<void> {
-  while ((await waitingForLock(api.sql, "%svc_api.resend_%")) < calls) await sleep(10);
-}
-
 it("leaves a disabled webhook alone", async () => {
-  const { id } = await create();
-  const emission = await emitOne();
-  await setDelivery(id, emission, "failed", 1);
+  const { id, emission } = await attempted("failed", 1);
   await patch(id, { disabled: true });
   const expected = refused(409, "WEBHOOK_DISABLED", { reason: "Disabled by owner@acme.example." });
   expect(await resend(id, emission)).toMatchObject(expected);
@@ -332,21 +323,15 @@ describe("POST …/webhooks/:webhook/resend", () => {
     expect(await audit("webhook")).toHaveLength(2);
   });
 
-  it.each([
-    ["no beginning", {}, "since"],
-    ["a beginning that is none", { since: "soon" }, "since"],
-    ["a beginning of another type", { since: 7 }, "since"],
-    ["a date that there is not", { since: "2026-02-30" }, "since"],
-    ["an end that is none", { since: "1h", until: "later" }, "until"],
-    ["an end before the beginning", { since: "1h", until: "2h" }, "until"],
-    ["an end at the beginning", { since: "2026-05-01", until: "2026-05-01" }, "until"],
-    ["no statuses", { since: "1h", statuses: [] }, "statuses"],
-    ["an unknown status", { since: "1h", statuses: ["waiting"] }, "statuses[0]"],
-    ["a status twice", { since: "1h", statuses: ["failed", "failed"] }, "statuses"],
-    ["statuses of another type", { since: "1h", statuses: "failed" }, "statuses"],
-    ["another list's cursor", { since: "1h", cursor: "WyJrZXlzIiwieCJd" }, "cursor"],
-    ["an empty cursor", { since: "1h", cursor: "" }, "cursor"],
-  ])("refuses %s", async (_what, body, field) => {
-    expect(await resendAll((await create()).id, body)).toMatchObject(invalid(field));
+  it.each<[field: string, ...bodies: object[]]>([
+    ["since", {}, { since: "soon" }, { since: 7 }, { since: "2026-02-30" }],
+    ["until", { since: "1h", until: "later" }, { since: "1h", until: "2h" }],
+    ["until", { since: "2026-05-01", until: "2026-05-01" }],
+    ["statuses[0]", { since: "1h", statuses: ["waiting"] }],
+    ["statuses", ...[[], ["failed", "failed"], "failed"].map((statuses) => ({ since: "1h", statuses }))],
+    ["cursor", { since: "1h", cursor: "WyJrZXlzIiwieCJd" }, { since: "1h", cursor: "" }],
+  ])("refuses what is wrong with %s", async (field, ...bodies) => {
+    const { id } = await create();
+    for (const body of bodies) expect(await resendAll(id, body), JSON.stringify(body)).toMatchObject(invalid(field));
   });
 });

@@ -125,9 +125,8 @@ describe("DELETE /organization/invitations/:invitationId", () => {
     expect(await revoke(rest.id)).toMatchObject(NOT_FOUND);
   });
 
-  it("knows none of another organization, and none that was accepted", async () => {
+  it("knows none that was accepted", async () => {
     const { id } = await made("kept@example.com");
-    expect(await revoke(id, await api.service.owner("stranger"))).toMatchObject(NOT_FOUND);
     await api.sql`update iam.invitations set accepted_at = now() where invitation_id = ${id}`;
     expect(await revoke(id)).toMatchObject(NOT_FOUND);
   });
