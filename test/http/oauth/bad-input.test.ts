@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { connect } from "../../../src/db/connect.js";
+import { describe, expect, it } from "vitest";
+import { withoutDatabase } from "../../spec/support/outage.js";
 import { capturedLog } from "../../support/captured-log.js";
-import { FORM, startOAuthService, type OAuthService } from "./fixture.js";
+import { FORM, useOAuthService } from "./fixture.js";
 
-let service: OAuthService;
-beforeAll(async () => {
-  service = await startOAuthService();
-});
-afterAll(() => service.stop());
+const service = useOAuthService();
 
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 /** Of each endpoint a request that is well formed. */
@@ -128,52 +124,29 @@ it("writes descriptions in the characters that OAuth allows", async () => {
   }
 });
 
-describe.each([
-  {
-    what: "its part of the database",
-    remove: ({ db }: OAuthService) => db.sql`drop schema svc_api cascade`,
-    expected: refused(
-      500,
-      "server_error",
-      "The service failed on this request. Send it again, and report the request ID if it keeps failing.",
-    ),
-    msg: "the request failed",
-  },
-  {
-    what: "the database",
-    remove: ({ db }: OAuthService) => closeDatabase(db.name),
-    expected: refused(
-      503,
-      "temporarily_unavailable",
-      "The service is not available for the moment. Send the same request again.",
-    ),
-    msg: "the request failed: something that it needs is unavailable or overloaded",
-  },
-])("without $what", ({ remove, expected, msg }) => {
+describe("without what it needs, every endpoint refuses, and says nothing of what is inside:", () => {
   const { log, lines } = capturedLog();
-  let broken: OAuthService;
-  beforeAll(async () => {
-    broken = await startOAuthService({ log });
-    await remove(broken);
-  });
-  afterAll(() => broken.stop());
+  const broken = useOAuthService({ log });
+  async function expectRefused(expected: object, msg: string): Promise<void> {
+    lines.length = 0;
+    for (const [path, fields] of ENDPOINTS) {
+      const reply = await broken.form(path, fields, { "X-Request-ID": path });
+      expect(reply).toMatchObject(expected);
+      expect(reply.headers.get("Retry-After")).toBe("1");
+      const logged = expect.objectContaining({ method: "POST", route: path, msg }) as object;
+      expect(lines.filter(({ requestId }) => requestId === path)).toEqual([logged]);
+    }
+  }
 
-  it.each(ENDPOINTS)("POST %s is refused, and says nothing of what is inside", async (path, fields) => {
-    const reply = await broken.form(path, fields, { "X-Request-ID": path });
-    expect(reply).toMatchObject(expected);
-    expect(reply.headers.get("Retry-After")).toBe("1");
-    const logged = expect.objectContaining({ method: "POST", route: path, msg }) as object;
-    expect(lines.filter(({ requestId }) => requestId === path)).toEqual([logged]);
+  it("the database", () => {
+    const message = "The service is not available for the moment. Send the same request again.";
+    const msg = "the request failed: something that it needs is unavailable or overloaded";
+    return withoutDatabase(broken.db, () => expectRefused(refused(503, "temporarily_unavailable", message), msg));
+  });
+
+  it("its part of the database", async () => {
+    await broken.db.sql`drop schema svc_api cascade`;
+    const message = "The service failed on this request. Send it again, and report the request ID if it keeps failing.";
+    await expectRefused(refused(500, "server_error", message), "the request failed");
   });
 });
-
-/** Nobody is let in any more. */
-async function closeDatabase(name: string): Promise<void> {
-  const admin = connect(inject("database").url, { max: 1, applicationName: "svc test administration" });
-  try {
-    await admin.unsafe(`alter database ${name} allow_connections false`);
-    await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`;
-  } finally {
-    await admin.end();
-  }
-}

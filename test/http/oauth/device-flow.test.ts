@@ -1,18 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hashCredential } from "../../../src/http/request/credentials.js";
-import type { Actor } from "../../support/service.js";
+import { randomBytes } from "node:crypto";
+import type { ReservedSql } from "postgres";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { hashCredential, newAccessToken, newSession } from "../../../src/http/request/credentials.js";
+import { waitingForLock } from "../../support/locks.js";
+import { type Actor, envelope } from "../../support/service.js";
 import type { Browser } from "./browser.js";
-import { refusalOf, startOAuthService, type OAuthService } from "./fixture.js";
+import { refusalOf, useOAuthService } from "./fixture.js";
 
-let service: OAuthService;
+const service = useOAuthService();
 let owner: Actor;
 let browser: Browser;
 beforeAll(async () => {
-  service = await startOAuthService();
   owner = await service.owner("acme");
   browser = await service.browser(owner);
 });
-afterAll(() => service.stop());
 
 /** As a person does it: opens the link, sees what asks, decides. */
 async function decide(userCode: string, decision: "approve" | "deny"): Promise<void> {
@@ -191,5 +192,131 @@ describe("a device code", () => {
     expect(await service.refused(asked.device_code)).toEqual(unknown);
     await rename("svc-cli");
     expect(await service.refused(asked.device_code)).toEqual(PENDING);
+  });
+});
+
+describe("POST /oauth/revoke", () => {
+  async function signInDevice(): Promise<Actor> {
+    const { device_code: deviceCode, user_code: userCode } = await service.ask();
+    await decide(userCode, "approve");
+    return { ...owner, token: (await service.poll(deviceCode)).access_token };
+  }
+
+  async function isGood(by: Actor): Promise<boolean> {
+    return (await service.request("GET", "/whoami", { by })).status === 200;
+  }
+
+  it("ends a token at once, and other tokens of the user go on", async () => {
+    const ended = await signInDevice();
+    const other = await signInDevice();
+    await service.revoke(ended.token);
+    const reply = await service.request("GET", "/whoami", { by: ended });
+    expect(reply.status).toBe(401);
+    expect(reply.body).toEqual(
+      envelope("INVALID_SESSION", "The access token is missing, unknown, expired or revoked."),
+    );
+    expect(await isGood(other)).toBe(true);
+  });
+
+  it("keeps the instant of the first time", async () => {
+    const { token } = await signInDevice();
+    const at = async () => {
+      const [row] = await service.db.sql<[{ at: Date }]>`
+      select revoked_at as at from iam.access_tokens where token_hash = ${hashCredential(token)}`;
+      return row.at;
+    };
+    await service.revoke(token);
+    const first = await at();
+    await service.revoke(token);
+    expect(await at()).toEqual(first);
+  });
+
+  it.each(["svc_token_unknown", "x", "ü".repeat(100)])("answers 200 for a token that nobody has: %j", async (token) => {
+    const reply = await service.form("/oauth/revoke", {
+      client_id: "svc-cli",
+      token,
+      token_type_hint: "refresh_token",
+    });
+    expect(reply).toMatchObject({ status: 200, body: undefined });
+  });
+
+  it("answers 200 for a token that has expired", async () => {
+    const { token } = await signInDevice();
+    await service.db.sql`update iam.access_tokens set expires_at = now() where token_hash = ${hashCredential(token)}`;
+    await service.revoke(token);
+  });
+
+  it("refuses a token that no sign-in of the client made, and says that it stays good", async () => {
+    const reply = await service.form("/oauth/revoke", { client_id: "svc-cli", token: owner.token });
+    expect(reply.status).toBe(400);
+    expect(reply.body).toEqual({
+      error: "invalid_request",
+      error_description:
+        "The token was not made by a sign-in of this client, so it stays good. An owner of its organization can revoke it.",
+    });
+    expect(await isGood(owner)).toBe(true);
+  });
+});
+
+describe("a password that is set anew", () => {
+  /** The device, its user's browser session, and a link to set another password. */
+  let deviceCode: Buffer;
+  let userCode: string;
+  let session: Buffer;
+  let link: Buffer;
+  beforeEach(async () => {
+    const asked = await service.ask();
+    deviceCode = hashCredential(asked.device_code);
+    userCode = asked.user_code.replace("-", "");
+    session = newSession().hash;
+    link = randomBytes(32);
+    const { sql } = service.db;
+    await sql`
+    insert into iam.sessions (session_hash, user_id, expires_at)
+    select ${session}, user_id, now() + interval '1 hour' from iam.users where email = 'owner@acme.example'`;
+    await sql`
+    insert into iam.password_links (link_hash, user_id, created_by, expires_at)
+    select ${link}, user_id, 'operator', now() + interval '1 hour' from iam.users where email = 'owner@acme.example'`;
+  });
+
+  /** Does something, and does not commit it before the password is being set anew and has to wait. */
+  async function whilePasswordIsSet(work: (tx: ReservedSql) => Promise<void>): Promise<void> {
+    const tx = await service.db.sql.reserve();
+    try {
+      await tx`begin`;
+      await work(tx);
+      const setting = service.db.sql`select svc_api.set_password(${link}, 'another hash')`.execute();
+      await expect.poll(() => waitingForLock(service.db.sql)).toBeGreaterThan(0);
+      await tx`commit`;
+      await setting;
+    } finally {
+      tx.release();
+    }
+  }
+
+  async function storedStatus(): Promise<string> {
+    const [row] = await service.db.sql<[{ status: string }]>`
+    select status from iam.device_authorizations where device_code_hash = ${deviceCode}`;
+    return row.status;
+  }
+
+  it("takes back an approval that is being given", async () => {
+    await whilePasswordIsSet(async (tx) => {
+      await tx`select svc_api.decide_device_authorization(${session}, ${userCode}, true)`;
+    });
+    expect(await storedStatus()).toBe("denied");
+  });
+
+  it("ends a token that is being fetched", async () => {
+    await service.db.sql`select svc_api.decide_device_authorization(${session}, ${userCode}, true)`;
+    const token = newAccessToken();
+    await whilePasswordIsSet(async (tx) => {
+      const [row] = await tx<[{ answer: object }]>`
+        select svc_api.redeem_device_code(${deviceCode}, 'svc-cli', ${token.hash}) as answer`;
+      expect(row.answer).toEqual({ status: "granted", expiresIn: 90 * 24 * 60 * 60 });
+    });
+    expect(await storedStatus()).toBe("redeemed");
+    const reply = await service.request("GET", "/whoami", { by: { ...owner, token: token.text } });
+    expect(reply.status).toBe(401);
   });
 });

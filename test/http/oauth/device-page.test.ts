@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { newUserCode, showUserCode } from "../../../src/http/oauth/device-authorization.js";
 import type { Actor } from "../../support/service.js";
 import type { Browser } from "./browser.js";
-import { startOAuthService, type OAuthService } from "./fixture.js";
+import { useOAuthService } from "./fixture.js";
 
-let service: OAuthService;
+const service = useOAuthService();
 let owner: Actor;
 let browser: Browser;
 let userCode: string;
 beforeAll(async () => {
-  service = await startOAuthService();
   owner = await service.owner("acme");
 });
-afterAll(() => service.stop());
 beforeEach(async () => {
   await service.db.sql`delete from iam.throttles`;
   browser = await service.browser(owner);
@@ -69,15 +67,6 @@ describe("GET /device", () => {
     const page = await service.visitor().get(path);
     expect(page.status).toBe(303);
     expect(page.location).toBe(location);
-  });
-
-  it("is neither framed, cached, nor able to run or load anything", async () => {
-    const { headers } = await browser.get("/device");
-    expect(headers.get("Content-Security-Policy")).toMatch(
-      /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'$/,
-    );
-    expect(headers.get("X-Frame-Options")).toBe("DENY");
-    expect(headers.get("Cache-Control")).toBe("no-store");
   });
 });
 
@@ -242,5 +231,80 @@ describe("a decision that no page of ours made", () => {
     const page = await browser.submit("/device", { ...approval(), user: "x" });
     expect(page.status).toBe(400);
     expect(await stored()).toEqual(PENDING);
+  });
+});
+
+describe("devices that ask from one address", () => {
+  const ask = () => service.form("/oauth/device_authorization", { client_id: "svc-cli" });
+  /** As if so many had asked at this instant. */
+  const asked = (count: number) => service.db.sql`
+    update iam.throttles set full_at = clock_timestamp() + make_interval(secs => ${count})`;
+
+  it("are sixty at once", async () => {
+    await ask();
+    await asked(59);
+    expect((await ask()).status).toBe(200);
+  });
+
+  it("are refused beyond that, and told when to come again", async () => {
+    await ask();
+    await asked(62);
+    const reply = await ask();
+    expect(reply.status).toBe(429);
+    expect(reply.headers.get("Retry-After")).toBe("3");
+    expect(reply.body).toEqual({
+      error: "temporarily_unavailable",
+      error_description: "Too many sign-ins were begun from here. Wait 3 s.",
+    });
+  });
+});
+
+describe("a user who tries codes", () => {
+  const wrong = () => showUserCode(newUserCode());
+
+  /** Ten wrong ones. */
+  const guess = async (more: object = {}) => {
+    await browser.get("/device");
+    for (let guesses = 1; guesses <= 10; guesses++)
+      expect((await browser.submit("/device", { user_code: wrong(), ...more })).status).toBe(404);
+  };
+
+  it("has ten guesses; then the right code is not looked up either, and nobody else is kept waiting", async () => {
+    const other = await service.browser(await service.owner("waits-for-nobody"));
+    await guess();
+    for (const fields of [
+      { user_code: wrong() },
+      { user_code: userCode },
+      { user_code: userCode, decision: "approve" },
+      { user_code: wrong(), decision: "deny" },
+    ]) {
+      const page = await browser.submit("/device", fields);
+      expect(page.status).toBe(429);
+      expect(Number(page.headers.get("Retry-After"))).toBeGreaterThan(0);
+      expect(Number(page.headers.get("Retry-After"))).toBeLessThanOrEqual(60);
+      expect(page.text).toContain("Too many wrong codes were sent from your account. Wait ");
+    }
+    await other.get("/device");
+    expect((await other.submit("/device", { user_code: userCode })).text).toContain("Approve this device?");
+  });
+
+  it("guesses with decisions too", async () => {
+    await guess({ decision: "approve" });
+    expect((await browser.submit("/device", { user_code: wrong(), decision: "approve" })).status).toBe(429);
+  });
+
+  it("may look at the right code as often as wanted", async () => {
+    await browser.get("/device");
+    for (let look = 1; look <= 12; look++)
+      expect((await browser.submit("/device", { user_code: userCode })).status).toBe(200);
+  });
+
+  it("has no more guesses at once than one by one", async () => {
+    await browser.get("/device");
+    const pages = await Promise.all(
+      Array.from({ length: 15 }, () => browser.submit("/device", { user_code: wrong() })),
+    );
+    const statuses = pages.map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array<number>(10).fill(404), ...Array<number>(5).fill(429)]);
   });
 });

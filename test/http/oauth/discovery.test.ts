@@ -1,14 +1,10 @@
 import { get } from "node:http";
 import * as oauth from "oauth4webapi";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { startService } from "../../support/service.js";
-import { CLIENT, discover, INSECURE, startOAuthService, type OAuthService } from "./fixture.js";
+import { CLIENT, discover, INSECURE, useOAuthService } from "./fixture.js";
 
-let service: OAuthService;
-beforeAll(async () => {
-  service = await startOAuthService();
-});
-afterAll(() => service.stop());
+const service = useOAuthService();
 
 const metadataOf = (issuer: string) => ({
   issuer,

@@ -1,6 +1,7 @@
 import * as oauth from "oauth4webapi";
+import { afterAll, beforeAll } from "vitest";
 import { hashCredential, newSession } from "../../../src/http/request/credentials.js";
-import { startService, type Actor, type Service, type ServiceOptions } from "../../support/service.js";
+import { startService, type Actor, type Reply, type Service, type ServiceOptions } from "../../support/service.js";
 import type { AppDeps } from "../../../src/http/app.js";
 import { Browser } from "./browser.js";
 
@@ -25,19 +26,13 @@ export interface OAuthService extends Service {
   /** One in which nobody is. */
   visitor(): Browser;
   /** Sends a form to an OAuth endpoint; text is sent as it is. */
-  form(path: string, fields: Record<string, string> | string, headers?: Record<string, string>): Promise<FormReply>;
+  form(path: string, fields: Record<string, string> | string, headers?: Record<string, string>): Promise<Reply>;
 }
 
 export interface OAuthRefusal {
   status: number;
   error: string;
   description: string | undefined;
-}
-
-export interface FormReply {
-  status: number;
-  headers: Headers;
-  body: unknown;
 }
 
 export async function startOAuthService(
@@ -67,8 +62,20 @@ export async function startOAuthService(
       oauth.processRevocationResponse(await oauth.revocationRequest(server, CLIENT, oauth.None(), token, INSECURE)),
     browser: async (of) => new Browser(service.url, await signedIn(service, of)),
     visitor: () => new Browser(service.url),
-    form: (path, fields, headers = {}) => sendForm(service.url + path, fields, headers),
+    form: (path, fields, headers = {}) =>
+      service.request("POST", path, {
+        headers: { "Content-Type": FORM, ...headers },
+        body: typeof fields === "string" ? fields : new URLSearchParams(fields).toString(),
+      }),
   };
+}
+
+/** What `startOAuthService` starts, for the tests of a file or a part of it. */
+export function useOAuthService(...options: Parameters<typeof startOAuthService>): OAuthService {
+  const service = {} as OAuthService;
+  beforeAll(async () => void Object.assign(service, await startOAuthService(...options)));
+  afterAll(() => service.stop());
+  return service;
 }
 
 export async function discover(issuer: string): Promise<oauth.AuthorizationServer> {
@@ -94,15 +101,4 @@ async function signedIn({ db }: Service, { token }: Actor): Promise<string> {
     insert into iam.sessions (session_hash, user_id, expires_at)
     select ${session.hash}, user_id, now() + interval '1 hour' from iam.access_tokens where token_hash = ${hashCredential(token)}`;
   return session.text;
-}
-
-async function sendForm(
-  url: string,
-  fields: Record<string, string> | string,
-  headers: Record<string, string>,
-): Promise<FormReply> {
-  const body = typeof fields === "string" ? fields : new URLSearchParams(fields).toString();
-  const response = await fetch(url, { method: "POST", headers: { "Content-Type": FORM, ...headers }, body });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
 }

@@ -1,20 +1,18 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { docBlocks } from "../../support/doc-blocks.js";
 import type { Actor } from "../../support/service.js";
-import { startOAuthService, type OAuthService } from "./fixture.js";
+import { useOAuthService } from "./fixture.js";
 
 const page = readFileSync(new URL("../../../docs/sign-in.md", import.meta.url), "utf8");
 
-let service: OAuthService;
+const service = useOAuthService();
 let owner: Actor;
 beforeAll(async () => {
-  service = await startOAuthService();
   owner = await service.owner("acme");
 });
-afterAll(() => service.stop());
 
 /** Runs a block as it stands there. */
 async function run(code: string, env: Record<string, string> = {}): Promise<string> {
