@@ -7,6 +7,7 @@ import { connect } from "../../src/db/connect.js";
 import { createLogger } from "../../src/server/log.js";
 import { waitingForLock } from "../support/locks.js";
 import { startService } from "../support/service.js";
+import { headOf } from "./ingest/raw-connection.js";
 
 type Line = Record<string, unknown>;
 
@@ -21,10 +22,10 @@ const log = createLogger("debug", {
   },
 });
 
-// Nobody answers there.
 /** A connection on which a test writes what it likes. */
 const dial = () => new Socket().connect(Number(new URL(service.url).port), "127.0.0.1");
 
+// No provider answers there.
 const service = await startService({ log }, { ai: { baseUrl: "http://127.0.0.1:1/v1", apiKey: null, model: "none" } });
 const { sql } = service.db;
 const ada = await service.owner("acme");
@@ -52,7 +53,11 @@ const line = (method: string, route: string, status: number, more: object = {}):
   msg: `the request was ${status < 400 ? "answered" : "refused"}`,
   ...more,
 });
-const authorized = () => ({ Authorization: `Bearer ${key}` });
+const authorized = { Authorization: `Bearer ${key}` };
+/** Expects one line with these members, which may follow the answer. */
+const expectLine = (members: object) =>
+  vi.waitFor(() => expect(lines).toEqual([expect.objectContaining(members) as unknown]));
+const UNAVAILABLE = "the request failed: something that it needs is unavailable or overloaded";
 
 it("a request that was answered is one line with its route's pattern, status and duration", async () => {
   await service.request("GET", "/projects/app", { by: ada });
@@ -76,10 +81,10 @@ describe("ingestion", () => {
 
   it("says how many operations were accepted", async () => {
     await service.request("POST", "/v1/events/batch", {
-      headers: authorized(),
+      headers: authorized,
       body: { events: [operation, operation, { type: "identify", customerId: "c1", traits: {} }] },
     });
-    await service.request("POST", "/v1/events", { headers: authorized(), body: operation });
+    await service.request("POST", "/v1/events", { headers: authorized, body: operation });
     expect(lines.map(({ route, status, operations }) => ({ route, status, operations }))).toEqual([
       { route: "/v1/events/batch", status: 202, operations: 3 },
       { route: "/v1/events", status: 202, operations: 1 },
@@ -87,7 +92,7 @@ describe("ingestion", () => {
   });
 
   it("says by its code why a request was refused, and nothing of what was sent", async () => {
-    await service.request("POST", "/v1/events", { headers: authorized(), body: '{"type": "track", "secret-person' });
+    await service.request("POST", "/v1/events", { headers: authorized, body: '{"type": "track", "secret-person' });
     await service.request("POST", "/v1/events", {
       headers: { Authorization: "Bearer svc_test_wrong" },
       body: operation,
@@ -123,29 +128,15 @@ it("a request that cannot be served is one warning with the reason", async () =>
     create or replace function svc_api.invitation_of_link(link_hash bytea) returns json language plpgsql as
     $$ begin raise exception using errcode = '57014'; end $$`;
   await fetch(`${service.url}/invitation?token=x`, { headers: { "X-Request-ID": "req" } });
-  expect(lines).toEqual([
-    expect.objectContaining({
-      level: "warn",
-      status: 503,
-      code: "SERVICE_UNAVAILABLE",
-      msg: "the request failed: something that it needs is unavailable or overloaded",
-    }),
-  ]);
+  await expectLine({ level: "warn", status: 503, code: "SERVICE_UNAVAILABLE", msg: UNAVAILABLE });
 });
 
 it("a provider of language models that is away is one warning too", async () => {
   const body = { task: "explain-config", facts: {} };
   await service.request("POST", "/projects/app/ai/answers", { by: ada, body });
-  expect(lines).toEqual([
-    expect.objectContaining({
-      level: "warn",
-      route: "/projects/:project/ai/answers",
-      status: 502,
-      code: "AI_UNAVAILABLE",
-      reason: "It cannot be reached, or its answer broke off.",
-      msg: "the request failed: something that it needs is unavailable or overloaded",
-    }),
-  ]);
+  const reason = "It cannot be reached, or its answer broke off.";
+  const route = "/projects/:project/ai/answers";
+  await expectLine({ level: "warn", route, status: 502, code: "AI_UNAVAILABLE", reason, msg: UNAVAILABLE });
 });
 
 it("a probe that succeeds is told at debug", async () => {
@@ -158,29 +149,13 @@ it("a probe that succeeds is told at debug", async () => {
   ]);
 });
 
-/** Sends an event of which the body's first byte comes only; resolves when the service waits for the rest. */
-async function sendBeginning(): Promise<Socket> {
-  const socket = dial();
-  const head = [
-    "POST /v1/events HTTP/1.1",
-    "Host: x",
-    `Authorization: Bearer ${key}`,
-    "Content-Type: application/json",
-  ];
-  socket.write([...head, "Content-Length: 100", "Expect: 100-continue", "X-Request-ID: req", "", ""].join("\r\n"));
-  const [continued] = (await once(socket, "data")) as [Buffer];
-  expect(String(continued)).toContain("100 Continue");
-  socket.write("{");
-  return socket;
-}
-
 it("what was done for a client that went away meanwhile is told all the same", async () => {
   const leaving = new AbortController();
   await sql.begin(async (tx) => {
     await tx`lock svc.ingest_batches in exclusive mode`;
     const answer = fetch(`${service.url}/v1/events`, {
       method: "POST",
-      headers: { ...authorized(), "Content-Type": "application/json", "X-Request-ID": "req" },
+      headers: { ...authorized, "Content-Type": "application/json", "X-Request-ID": "req" },
       body: JSON.stringify({ type: "track", customerId: "c2", event: "login", timestamp: "2026-03-02T10:00:00Z" }),
       signal: leaving.signal,
     }).catch((error: unknown) => (error as Error).name);
@@ -188,18 +163,18 @@ it("what was done for a client that went away meanwhile is told all the same", a
     leaving.abort();
     expect(await answer).toBe("AbortError");
   });
-  await vi.waitFor(() => expect(lines).toHaveLength(1));
-  expect(lines).toEqual([expect.objectContaining({ route: "/v1/events", status: 202, operations: 1 })]);
+  await expectLine({ route: "/v1/events", status: 202, operations: 1 });
 });
 
 it("a request that ends before its body is one line, with what its client was told", async () => {
-  const socket = await sendBeginning();
-  socket.end();
+  const socket = dial();
+  const headers = { Host: "x", ...authorized, "X-Request-ID": "req", "Content-Type": "application/json" };
+  socket.write(headOf("POST /v1/events HTTP/1.1", { ...headers, "Content-Length": 100, Expect: "100-continue" }));
+  const [continued] = (await once(socket, "data")) as [Buffer];
+  expect(String(continued)).toContain("100 Continue");
+  socket.end("{");
   await once(socket.resume(), "close");
-  await vi.waitFor(() => expect(lines).toHaveLength(1));
-  expect(lines).toEqual([
-    expect.objectContaining({ requestId: "req", route: "/v1/events", status: 400, code: "VALIDATION_ERROR" }),
-  ]);
+  await expectLine({ requestId: "req", route: "/v1/events", status: 400, code: "VALIDATION_ERROR" });
 });
 
 it.each([
@@ -227,8 +202,7 @@ it("a stream's line follows its end", async () => {
   expect(response.status).toBe(200);
   expect(lines).toEqual([]);
   abort.abort();
-  await vi.waitFor(() => expect(lines).not.toEqual([]));
-  expect(lines).toEqual([expect.objectContaining({ level: "info", status: 200, clientGone: true })]);
+  await expectLine({ level: "info", status: 200, clientGone: true });
 });
 
 it("a client that goes away before its stream of events began has a line, too", async () => {
@@ -236,16 +210,14 @@ it("a client that goes away before its stream of events began has a line, too", 
   const socket = dial();
   await other.begin(async (tx) => {
     await tx`lock table iam.memberships in access exclusive mode`;
-    const headers = [`Authorization: Bearer ${ada.token}`, `X-Svc-Organization: ${ada.organizationId}`];
-    const request = ["GET /projects/app/events/stream?env=test HTTP/1.1", "Host: svc", ...headers, "", ""];
-    socket.write(request.join("\r\n"));
+    const by = { Authorization: `Bearer ${ada.token}`, "X-Svc-Organization": ada.organizationId };
+    socket.write(headOf("GET /projects/app/events/stream?env=test HTTP/1.1", { Host: "svc", ...by }));
     await expect.poll(() => waitingForLock(sql), { timeout: 10_000 }).toBe(1);
     socket.destroy();
     await once(socket, "close");
   });
   await other.end();
-  await vi.waitFor(() => expect(lines).toHaveLength(1));
-  expect(lines[0]).toMatchObject({ level: "info", route: "/projects/:project/events/stream", clientGone: true });
+  await expectLine({ level: "info", route: "/projects/:project/events/stream", clientGone: true });
 });
 
 it("what is no HTTP is told with its status, code and request id", async () => {
@@ -254,22 +226,14 @@ it("what is no HTTP is told with its status, code and request id", async () => {
   let answer = "";
   for await (const chunk of socket) answer += String(chunk);
   const [, requestId] = /X-Request-ID: (\S+)/.exec(answer) ?? [];
-  expect(lines).toEqual([
-    expect.objectContaining({
-      level: "info",
-      requestId,
-      status: 400,
-      code: "VALIDATION_ERROR",
-      msg: "the request was refused",
-    }),
-  ]);
+  await expectLine({ level: "info", requestId, status: 400, code: "VALIDATION_ERROR", msg: "the request was refused" });
 });
 
 it("the guide's line is one of a batch", async () => {
   const guide = await readFile(new URL("../../docs/operations/logs.md", import.meta.url), "utf8");
   const [, shown] = /^```json\n(.*?)^```$/ms.exec(guide)!;
   const events = [{ customerId: "c", event: "e" }];
-  await service.request("POST", "/v1/events/batch", { headers: authorized(), body: { events } });
+  await service.request("POST", "/v1/events/batch", { headers: authorized, body: { events } });
   const kinds = (line: Line) => Object.entries(line).map(([name, value]) => [name, typeof value]);
   const [told] = lines as [Line];
   const expected = JSON.parse(shown!) as Line;
