@@ -1,138 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { cannedServer, json } from "./support/canned-server.js";
 import { type RunOptions, svc } from "./support/run-svc.js";
-import { type Shop, startShop } from "./support/shop.js";
-
-let shop: Shop;
-beforeAll(async () => {
-  shop = await startShop();
-});
-afterAll(() => shop.stop());
-
-const stdoutOf = async (argv: string[], options?: RunOptions) => {
-  const { code, stdout, stderr } = await shop.run(argv, options);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  return stdout;
-};
-
-// What these commands print where there is no terminal is in docs/walk.md, which walk.test.ts compares.
-
-describe("svc customers inspect", () => {
-  test("on a terminal, with signs in colour, and below the conditions what there is no room for beside them", async () => {
-    const why = (await stdoutOf(["customers", "inspect", "globex"], { terminal: true })).split("Why")[1];
-    expect(why).toMatchInlineSnapshot(`
-      "[22m
-        lifecycle: [36mactivated[39m
-          to at_risk when
-            [31m✗[39m no event for 21d
-              [2mlast event <time> (3 days ago)[22m
-              [2mcomes by itself in 17 days (<time>)[22m
-        journey [36monboarding[39m: complete
-        segment [36mpower_users[39m: a member
-          [32m✓[39m all of 2, all are met
-            [2mends by itself in 47 days (<time>)[22m
-            [32m✓[39m plan is "pro"  [2mit is pro[22m
-            [32m✓[39m count of "project_created" where seats at least 5 within 60d at least 2
-              [2mit is 2[22m
-              [2mends by itself in 47 days (<time>)[22m
-        segment [36mbig_spenders[39m: a member
-          [32m✓[39m sum of amount of "invoice_paid" within 90d at least 1000
-            [2mit is 1200[22m
-            [2mends by itself in 81 days (<time>)[22m
-        health: what it is made of is told by svc health explain globex
-        signal [36mescalation[39m: not raised
-      "
-    `);
-  });
-
-  test("with --json the state alone, and with --explain the explanation beside it", async () => {
-    const state = await stdoutOf(["customers", "inspect", "hooli", "--json"]);
-    const both = await stdoutOf(["customers", "inspect", "hooli", "--json", "--explain"]);
-    const parsed = JSON.parse(both) as { state: object; explanation: object };
-    expect(parsed.state).toEqual(JSON.parse(state));
-    expect(parsed.explanation).toMatchObject({ customerId: "hooli", lifecycle: { state: "trial" }, unavailable: null });
-  });
-});
-
-describe("svc health explain", () => {
-  test("fits a terminal of 80 columns; with --json it is the document as the service gives it", async () => {
-    const stdout = await stdoutOf(["health", "explain", "initech", "--no-color"], { terminal: true });
-    expect(stdout.split("\n\n").at(-1)).toMatchInlineSnapshot(`
-      "Component   Score  Weight    Points  Measured                               Now
-      adoption       25     0.6  15 of 60  count of "project_created" within 60d  1
-      commercial     30     0.4  12 of 40  plan                                   free
-      "
-    `);
-    expect(JSON.parse(await stdoutOf(["health", "explain", "globex", "--json"]))).toMatchObject({
-      score: { overall: 85, band: "healthy" },
-      factors: { components: [{ component: "adoption", score: 75 }, { component: "commercial" }] },
-    });
-  });
-});
-
-describe("svc journeys inspect", () => {
-  test("tells how long the steps of a complete journey took", async () => {
-    expect(await stdoutOf(["journeys", "inspect", "globex", "onboarding"])).toMatchInlineSnapshot(`
-      "onboarding of globex in test: complete
-
-      Started    <time> (13 days ago)
-      Completed  <time> (7 days ago)
-      Lasted     6 days
-
-      Step            Completed                   From start  From previous  Triggered by
-      create_project  <time>       1 day          1 day  evt_<id>
-      invite_team     <time>      6 days         5 days  evt_<id>
-      "
-    `);
-  });
-
-  test("leaves out what there is no room for", async () => {
-    const narrow = await stdoutOf(["journeys", "inspect", "initech", "onboarding", "--no-color"], { terminal: true });
-    expect(narrow.split("\n\n")[2]).toMatchInlineSnapshot(`
-      "Step            Completed                   From start  From previous
-      create_project  <time>       1 day          1 day
-      invite_team
-      Too narrow for: Triggered by."
-    `);
-  });
-
-  test("with --json it is the document as the service gives it", async () => {
-    const stdout = await stdoutOf(["journeys", "inspect", "globex", "onboarding", "--json"]);
-    expect(JSON.parse(stdout)).toMatchObject({ status: "complete", run: 1, steps: [{}, {}], earlierRuns: [] });
-  });
-});
-
-describe("svc segments inspect", () => {
-  test("one that rules fill has no condition", async () => {
-    const stdout = await stdoutOf(["segments", "inspect", "expansion"]);
-    expect(stdout.split("\n\n")[1]).toBe("It has no condition: rules fill it.");
-  });
-
-  test("with --customer it tells whether that one is a member, and why", async () => {
-    expect(await stdoutOf(["segments", "inspect", "expansion", "--customer", "globex"])).toMatchInlineSnapshot(`
-      "globex in test
-      segment expansion: a member
-        It has no condition: rules fill it.
-      "
-    `);
-    const stdout = await stdoutOf(["segments", "inspect", "big_spenders", "--customer", "globex", "--json"]);
-    expect(JSON.parse(stdout)).toMatchObject({
-      customerId: "globex",
-      configVersion: "v1",
-      segment: "big_spenders",
-      member: true,
-      condition: { actual: 1200, met: true },
-    });
-    expect(Object.keys(JSON.parse(stdout) as object)).not.toContain("lifecycle");
-  });
-
-  test("a segment or a customer that is not there", async () => {
-    const asked = async (...argv: string[]) => (await shop.run(["segments", "inspect", ...argv])).stderr;
-    expect(await asked("players", "--customer", "globex")).toContain("SEGMENT_NOT_FOUND");
-    expect(await asked("power_users", "--customer", "nobody")).toContain("CUSTOMER_NOT_FOUND");
-  });
-});
 
 /** Asks a service that gives these answers by the ends of their paths. */
 async function canned(argv: string[], answers: Record<string, unknown>) {
@@ -275,5 +144,151 @@ test("members of a segment that the active version does not define are shown all
     Customer  Entered
     cus_42    2026-03-10 11:00:00 +01:00  4 days ago
     "
+  `);
+});
+
+const leaf = { met: false, flipsAt: null };
+const CONDITION = {
+  kind: "all",
+  text: "…",
+  expected: 3,
+  actual: 1,
+  met: false,
+  missing: ["…"],
+  flipsAt: "2026-03-20T10:00:00.000Z",
+  conditions: [
+    { ...leaf, kind: "trait", text: 'plan is "pro"', expected: "pro", actual: "pro", met: true, missing: null },
+    {
+      kind: "any",
+      text: "…",
+      expected: 1,
+      actual: 0,
+      met: false,
+      missing: ["…"],
+      flipsAt: null,
+      conditions: [
+        {
+          ...leaf,
+          kind: "inactiveFor",
+          text: "no event for 21d",
+          expected: "no event for 21d",
+          actual: "last event 2026-03-12T10:00:00.000Z",
+          missing: "19d",
+          flipsAt: "2026-04-02T10:00:00.000Z",
+        },
+        {
+          ...leaf,
+          kind: "traitDateWithin",
+          text: "renews_on within 14d",
+          expected: "within 14d",
+          actual: "2026-05-01T00:00:00.000Z",
+          missing: "within 14d",
+          flipsAt: "2026-04-17T00:00:00.000Z",
+        },
+        {
+          ...leaf,
+          kind: "health",
+          text: "health of adoption less than 40",
+          expected: "less than 40",
+          actual: 62.5,
+          missing: "less than -22.5",
+        },
+        {
+          ...leaf,
+          kind: "count",
+          text: 'count of "login" within 7d at most 2',
+          expected: "at most 2",
+          actual: "3 or more",
+          missing: -1,
+        },
+        {
+          ...leaf,
+          kind: "latest",
+          text: 'latest of note of "a" exists',
+          expected: "exists",
+          actual: null,
+          missing: "exists",
+        },
+      ],
+    },
+    {
+      kind: "not",
+      text: "…",
+      expected: false,
+      actual: true,
+      met: false,
+      missing: "…",
+      flipsAt: null,
+      conditions: [
+        {
+          ...leaf,
+          kind: "lifecycle",
+          text: "lifecycle is one of trial, new",
+          expected: ["trial", "new"],
+          actual: "trial\u001b[2J",
+          met: true,
+          missing: null,
+        },
+      ],
+    },
+  ],
+};
+
+test("a condition of many parts is a tree, in which nothing that came from elsewhere reaches the terminal", async () => {
+  const run = {
+    customerId: "cus_42",
+    ruleId: "upsell",
+    result: "fail",
+    triggeredBy: "event:invoice_paid",
+    executedAt: "2026-03-14T09:00:00.000Z",
+    cause: { type: "timer", id: null },
+    configVersion: null,
+    error: null,
+    conditions: CONDITION,
+    action: { type: "emit", eventType: "plan.reviewed" },
+  };
+  const failed = { ...run, result: "error", error: "RangeError: too much", conditions: {}, action: undefined };
+  const { url } = await cannedServer(json({ data: [run, failed], nextCursor: null }));
+  const detail = (options: RunOptions) =>
+    svc(["rules", "logs", "--detail", "--no-color", "--project", "shop"], { at: url, ...options });
+  expect((await detail({})).stdout).toMatchInlineSnapshot(`
+    "2026-03-14 10:00:00 +01:00  upsell for cus_42: fail, its condition was unmet
+      triggered by event:invoice_paid (timer)
+      unmet all of 3, 1 of them met  comes by itself in 6 days (2026-03-20 11:00:00 +01:00)
+        met   plan is "pro"  it is pro
+        unmet any of 5, none is met
+          unmet no event for 21d  last event 2026-03-12 11:00:00 +01:00 (2 days ago); comes by itself in 19 days (2026-04-02 12:00:00 +02:00)
+          unmet renews_on within 14d  it is 2026-05-01 02:00:00 +02:00 (in 47 days); comes by itself in 33 days (2026-04-17 02:00:00 +02:00)
+          unmet health of adoption less than 40  it is 62.5; more than 22.5 too high
+          unmet count of "login" within 7d at most 2  it is 3 or more; 1 too many
+          unmet latest of note of "a" exists  there is none
+        unmet not
+          met   lifecycle is one of trial, new  it is trial\\u001b[2J
+      would: emit "plan.reviewed"
+
+    2026-03-14 10:00:00 +01:00  upsell for cus_42: error, it could not be run
+      triggered by event:invoice_paid (timer)
+      RangeError: too much
+    "
+  `);
+  expect((await detail({ terminal: true })).stdout.split("\n\n")[0]).toMatchInlineSnapshot(`
+    "2026-03-14 10:00:00 +01:00  upsell for cus_42: fail, its condition was unmet
+      triggered by event:invoice_paid (timer)
+      unmet all of 3, 1 of them met
+            comes by itself in 6 days (2026-03-20 11:00:00 +01:00)
+        met   plan is "pro"  it is pro
+        unmet any of 5, none is met
+          unmet no event for 21d
+                last event 2026-03-12 11:00:00 +01:00 (2 days ago)
+                comes by itself in 19 days (2026-04-02 12:00:00 +02:00)
+          unmet renews_on within 14d
+                it is 2026-05-01 02:00:00 +02:00 (in 47 days)
+                comes by itself in 33 days (2026-04-17 02:00:00 +02:00)
+          unmet health of adoption less than 40  it is 62.5; more than 22.5 too high
+          unmet count of "login" within 7d at most 2  it is 3 or more; 1 too many
+          unmet latest of note of "a" exists  there is none
+        unmet not
+          met   lifecycle is one of trial, new  it is trial\\u001b[2J
+      would: emit "plan.reviewed""
   `);
 });

@@ -1,13 +1,310 @@
+import { mkdir, readdir, readFile, stat } from "node:fs/promises";
+import path from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { startShop, untilQuiet, type Shop } from "./support/shop.js";
+import { project } from "../dsl-compiler/project.js";
+import { brokenServer } from "./support/broken-server.js";
+import { cannedServer, json } from "./support/canned-server.js";
+import { type RunOptions, svc } from "./support/run-svc.js";
+import { running } from "./support/running.js";
+import { type Shop, startShop, untilQuiet } from "./support/shop.js";
+
+// What commands print of one shop where there is no terminal is in docs/walk.md, too, which walk.test.ts compares. They stand in the order of
+// what they change of it: nothing at first, customers at the end.
 
 let shop: Shop;
 beforeAll(async () => {
   shop = await startShop();
 });
 afterAll(() => shop.stop());
+
+const plain = { terminal: true, env: { NO_COLOR: "1" } };
+const documentOf = async (argv: string[]) =>
+  JSON.parse((await shop.raw([...argv, "--json"])).stdout) as { data: unknown[] };
+
+const stdoutOf = async (argv: string[], options?: RunOptions) => {
+  const { code, stdout, stderr } = await shop.run(argv, options);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return stdout;
+};
+
+describe("svc customers inspect", () => {
+  test("on a terminal, with signs in colour, and below the conditions what there is no room for beside them", async () => {
+    const why = (await stdoutOf(["customers", "inspect", "globex"], { terminal: true })).split("Why")[1];
+    expect(why).toMatchInlineSnapshot(`
+      "[22m
+        lifecycle: [36mactivated[39m
+          to at_risk when
+            [31m✗[39m no event for 21d
+              [2mlast event <time> (3 days ago)[22m
+              [2mcomes by itself in 17 days (<time>)[22m
+        journey [36monboarding[39m: complete
+        segment [36mpower_users[39m: a member
+          [32m✓[39m all of 2, all are met
+            [2mends by itself in 47 days (<time>)[22m
+            [32m✓[39m plan is "pro"  [2mit is pro[22m
+            [32m✓[39m count of "project_created" where seats at least 5 within 60d at least 2
+              [2mit is 2[22m
+              [2mends by itself in 47 days (<time>)[22m
+        segment [36mbig_spenders[39m: a member
+          [32m✓[39m sum of amount of "invoice_paid" within 90d at least 1000
+            [2mit is 1200[22m
+            [2mends by itself in 81 days (<time>)[22m
+        health: what it is made of is told by svc health explain globex
+        signal [36mescalation[39m: not raised
+      "
+    `);
+  });
+
+  test("with --json the state alone, and with --explain the explanation beside it", async () => {
+    const state = await stdoutOf(["customers", "inspect", "hooli", "--json"]);
+    const both = await stdoutOf(["customers", "inspect", "hooli", "--json", "--explain"]);
+    const parsed = JSON.parse(both) as { state: object; explanation: object };
+    expect(parsed.state).toEqual(JSON.parse(state));
+    expect(parsed.explanation).toMatchObject({ customerId: "hooli", lifecycle: { state: "trial" }, unavailable: null });
+  });
+});
+
+describe("svc health explain", () => {
+  test("fits a terminal of 80 columns; with --json it is the document as the service gives it", async () => {
+    const stdout = await stdoutOf(["health", "explain", "initech", "--no-color"], { terminal: true });
+    expect(stdout.split("\n\n").at(-1)).toMatchInlineSnapshot(`
+      "Component   Score  Weight    Points  Measured                               Now
+      adoption       25     0.6  15 of 60  count of "project_created" within 60d  1
+      commercial     30     0.4  12 of 40  plan                                   free
+      "
+    `);
+    expect(JSON.parse(await stdoutOf(["health", "explain", "globex", "--json"]))).toMatchObject({
+      score: { overall: 85, band: "healthy" },
+      factors: { components: [{ component: "adoption", score: 75 }, { component: "commercial" }] },
+    });
+  });
+});
+
+describe("svc journeys inspect", () => {
+  test("tells how long the steps of a complete journey took", async () => {
+    expect(await stdoutOf(["journeys", "inspect", "globex", "onboarding"])).toMatchInlineSnapshot(`
+      "onboarding of globex in test: complete
+
+      Started    <time> (13 days ago)
+      Completed  <time> (7 days ago)
+      Lasted     6 days
+
+      Step            Completed                   From start  From previous  Triggered by
+      create_project  <time>       1 day          1 day  evt_<id>
+      invite_team     <time>      6 days         5 days  evt_<id>
+      "
+    `);
+  });
+
+  test("leaves out what there is no room for", async () => {
+    const narrow = await stdoutOf(["journeys", "inspect", "initech", "onboarding", "--no-color"], { terminal: true });
+    expect(narrow.split("\n\n")[2]).toMatchInlineSnapshot(`
+      "Step            Completed                   From start  From previous
+      create_project  <time>       1 day          1 day
+      invite_team
+      Too narrow for: Triggered by."
+    `);
+  });
+
+  test("with --json it is the document as the service gives it", async () => {
+    const stdout = await stdoutOf(["journeys", "inspect", "globex", "onboarding", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ status: "complete", run: 1, steps: [{}, {}], earlierRuns: [] });
+  });
+});
+
+describe("svc segments inspect", () => {
+  test("one that rules fill has no condition", async () => {
+    const stdout = await stdoutOf(["segments", "inspect", "expansion"]);
+    expect(stdout.split("\n\n")[1]).toBe("It has no condition: rules fill it.");
+  });
+
+  test("with --customer it tells whether that one is a member, and why", async () => {
+    expect(await stdoutOf(["segments", "inspect", "expansion", "--customer", "globex"])).toMatchInlineSnapshot(`
+      "globex in test
+      segment expansion: a member
+        It has no condition: rules fill it.
+      "
+    `);
+    const stdout = await stdoutOf(["segments", "inspect", "big_spenders", "--customer", "globex", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      customerId: "globex",
+      configVersion: "v1",
+      segment: "big_spenders",
+      member: true,
+      condition: { actual: 1200, met: true },
+    });
+    expect(Object.keys(JSON.parse(stdout) as object)).not.toContain("lifecycle");
+  });
+
+  test("a segment or a customer that is not there", async () => {
+    const asked = async (...argv: string[]) => (await shop.run(["segments", "inspect", ...argv])).stderr;
+    expect(await asked("players", "--customer", "globex")).toContain("SEGMENT_NOT_FOUND");
+    expect(await asked("power_users", "--customer", "nobody")).toContain("CUSTOMER_NOT_FOUND");
+  });
+});
+
+describe("svc rules logs", () => {
+  const logs = (argv: string[] = [], options: RunOptions = {}) => shop.run(["rules", "logs", ...argv], options);
+
+  test("runs of rules are listed, the newest first", async () => {
+    expect(await logs()).toMatchInlineSnapshot(`
+      At                          Customer  Rule    Result  Triggered by         Model
+      <time>  globex    upsell  pass    event:invoice_paid   v1
+      <time>  initech   upsell  fail    event:invoice_paid   v1
+      <time>  initech   severe  pass    event:ticket_opened  v1
+    `);
+  });
+
+  test("with --detail each run tells why it ended so, and what the rule does", async () => {
+    expect(await logs(["--detail"])).toMatchInlineSnapshot(`
+      <time>  upsell for globex: pass, it acted
+        triggered by event:invoice_paid (event evt_<id>), v1
+        met   in segment "power_users"
+        did: add to segment "expansion"
+
+      <time>  upsell for initech: fail, its condition was unmet
+        triggered by event:invoice_paid (event evt_<id>), v1
+        unmet in segment "power_users"
+        would: add to segment "expansion"
+
+      <time>  severe for initech: pass, it acted
+        triggered by event:ticket_opened (event evt_<id>), v1
+        did: raise signal "escalation"
+    `);
+  });
+
+  test("on a terminal signs in colour stand for met and unmet", async () => {
+    expect((await logs(["--detail", "--result", "fail"], { terminal: true })).stdout).toMatchInlineSnapshot(`
+      "<time>  [1mupsell[22m for initech: [33mfail[39m, its condition was unmet
+        [2mtriggered by event:invoice_paid (event evt_<id>), v1[22m
+        [31m✗[39m in segment "power_users"
+        would: add to segment "expansion"
+      "
+    `);
+  });
+
+  test("filters by customer, result and since when; an empty log is said to be", async () => {
+    const counted = async (...argv: string[]) => (await documentOf(["rules", "logs", ...argv])).data.length;
+    expect([
+      await counted("--customer", "initech"),
+      await counted("--result", "pass"),
+      await counted("--since", "10d"),
+    ]).toEqual([2, 2, 1]);
+    const none = { code: 0, stdout: "There is no such run of a rule.\n", stderr: "" };
+    expect(await logs(["--result", "error"])).toEqual(none);
+    const { code, stderr } = await logs(["--rule", "upsel", "--detail"]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Did you mean "upsell"?')]);
+  });
+});
+
+describe("svc events list", () => {
+  const list = (...argv: string[]) => shop.run(["events", "list", ...argv]);
+
+  test("events are listed with their properties, the newest first", async () => {
+    expect(await list("--customer", "globex")).toMatchInlineSnapshot(`
+      Occurred                    Customer  Event            Status     Properties                      Id
+      <time>  globex    login            processed  {"method": "sso"}               evt_<id>
+      <time>  globex    member_invited   processed                                  evt_<id>
+      <time>  globex    invoice_paid     processed  {"amount": 1200}                evt_<id>
+      <time>  globex    project_created  processed  {"seats": 2}                    evt_<id>
+      <time>  globex    member_invited   processed                                  evt_<id>
+      <time>  globex    project_created  processed  {"note": "second", "seats": 8}  evt_<id>
+      <time>  globex    project_created  processed  {"seats": 5}                    evt_<id>
+      <time>  globex    signed_up        processed  {"source": "sales"}             evt_<id>
+    `);
+  });
+
+  test("on a terminal of 80 columns what there is no room for is left out, and what goes on is told", async () => {
+    const { code, stdout, stderr } = await shop.run(["events", "list", "--limit", "2", "--no-color"], {
+      terminal: true,
+    });
+    expect({ code, stdout, stderr: stderr.replace(/--cursor \S+/, "--cursor <cursor>") }).toMatchInlineSnapshot(`
+      ! There are more: add --cursor <cursor>
+      Occurred                    Customer  Event      Status     Properties
+      <time>  globex    login      processed  {"method": "sso"}
+      <time>  hooli     signed_up  processed  {"source": "self_se…
+      Too narrow for: Id.
+    `);
+  });
+
+  test("filters: name, status and since when", async () => {
+    const counted = async (...argv: string[]) => (await documentOf(["events", "list", ...argv])).data.length;
+    expect(await counted("--type", "project_created")).toBe(4);
+    expect(await counted("--since", "5d")).toBe(2);
+    expect(await counted("--status", "processed", "--customer", "initech")).toBe(4);
+    expect(await list("--status", "pending")).toMatchInlineSnapshot(`
+      There is no such event.
+    `);
+  });
+});
+
+describe("svc keys", () => {
+  /** The id of the newest key of that name in test. */
+  async function idOf(name: string): Promise<string> {
+    const [row] = await shop.db.sql<[{ id: string }]>`
+      select k.api_key_id as id from svc.api_keys as k join svc.environments as e on e.environment_id = k.environment_id
+      where e.name = 'test' and k.name = ${name} order by k.created_at desc limit 1`;
+    return row.id;
+  }
+
+  test("svc keys list, also at 80 columns", async () => {
+    expect(await shop.run(["keys", "list"])).toMatchInlineSnapshot(`
+      Id                        Name     Key             Status  Last used     Created                     By
+      key_<id>  default  svc_test_<secret>…  active  12 hours ago  <time>  owner@acme.example
+    `);
+    expect((await shop.run(["keys", "list"], plain)).stdout).toMatchInlineSnapshot(`
+      "Id                        Name     Key             Status  Last used
+      key_<id>  default  svc_test_<secret>…  active  12 hours ago
+      Too narrow for: Created, By.
+      "
+    `);
+  });
+
+  test("svc keys create prints the key once", async () => {
+    expect(await shop.run(["keys", "create", "--name", "backend", "--yes"])).toMatchInlineSnapshot(`
+      Created the key backend in test. Keep it in a safe place: it is not shown again.
+
+      Key  svc_test_<secret>
+      Id   key_<id>
+    `);
+    const { stdout } = await shop.run(["keys", "create", "--name", "ci", "--env", "live", "--yes", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ key: { id: "key_<id>", name: "ci" }, secret: "svc_live_<secret>" });
+  });
+
+  test("svc keys rotate names the key by what somebody knows of it, and prints the new one once", async () => {
+    expect(await shop.run(["keys", "rotate", await idOf("default")], { ...plain, input: "y\n" }))
+      .toMatchInlineSnapshot(`
+      ! Replace the key default (svc_test_<secret>…, last used 12 hours ago) in test of project shop at <service>? The old one works for 24h more. (y/N) y
+      Replaced the key default in test. Keep the new one in a safe place: it is not shown again.
+
+      New key  svc_test_<secret>
+      Id       key_<id>
+      Old key  key_<id>, ends <time> (in 11 hours)
+    `);
+  });
+
+  test("svc keys rotate with a grace that is too long, and zero", async () => {
+    expect(await shop.run(["keys", "rotate", await idOf("default"), "--grace", "31d", "--yes"])).toMatchInlineSnapshot(`
+      exit 1
+      ! error [VALIDATION_ERROR]: \`grace\` is too long. Write 30d or less; 0m ends the old key at once. Field: grace.
+    `);
+    expect((await shop.run(["keys", "create", "--name", "short", "--yes"])).code).toBe(0);
+    const id = await idOf("short");
+    const { stdout } = await shop.run(["keys", "rotate", id, "--grace", "0m", "--yes", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ key: { name: "short" }, secret: "svc_test_<secret>", replaced: {} });
+  });
+
+  test("svc keys revoke ends a key, also one that ended already", async () => {
+    const id = await idOf("backend");
+    expect(await shop.run(["keys", "revoke", id, "--yes"])).toMatchInlineSnapshot(`
+      Revoked the key backend (svc_test_<secret>…) in test.
+    `);
+    expect((await shop.run(["keys", "revoke", id, "--yes", "--json"])).stdout).toContain('"status":"revoked"');
+    expect((await shop.run(["keys", "rotate", id, "--yes"])).stderr).toContain("error [KEY_REVOKED]");
+  });
+});
 
 test("lists fit eighty columns with whole ids, whatever has to go for them", async () => {
   await shop.run(["recompute", "--all", "--dry-run"]);
@@ -46,4 +343,166 @@ test("svc customers inspect shows a trait with all the digits that it has", asyn
   await untilQuiet(shop.db);
   const { stdout } = await shop.run(["customers", "inspect", "large", "--env", "live"]);
   expect(stdout).toContain("  contract  12345678901234567891\n");
+});
+
+/** Exports globex to a file, or to standard output, where that stands; the folder, and the address of another service, are replaced. */
+async function exported(file?: string, { cwd, url }: { cwd?: string; url?: string } = {}) {
+  const argv = [
+    "customers",
+    "export",
+    "globex",
+    "--project",
+    "shop",
+    ...(file === undefined ? [] : ["--output", file]),
+  ];
+  const options = { ...(cwd && { cwd }), ...(url && { env: { SVC_API_URL: url } }) };
+  const { code, stdout, stderr } = await shop.run(argv, options);
+  const shown = stderr.replaceAll(url ?? "<none>", "<other>").replaceAll(cwd ?? "<none>", "<directory>");
+  return { code, stdout, stderr: shown };
+}
+/** The beginning of an export. */
+const BEGUN = '{"customerId" : "globex", "events":[';
+
+describe("svc customers export", () => {
+  test("writes everything to a file that only its owner reads", async () => {
+    const cwd = await project({ "README.md": "" });
+    const wrote = await exported("globex.json", { cwd });
+    expect({ ...wrote, stdout: wrote.stdout.replace(/\d+ kB/, "<n> kB") }).toMatchInlineSnapshot(`
+      Wrote what is held about globex in test to globex.json (<n> kB).
+    `);
+    const file = path.join(cwd, "globex.json");
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const document = JSON.parse(await readFile(file, "utf8")) as { customerId: string; events: unknown[] };
+    expect([document.customerId, document.events.length]).toEqual(["globex", 8]);
+    expect(await readdir(cwd)).toEqual(["README.md", "globex.json"]);
+  });
+
+  test("to standard output it is the one document, with --json and without", async () => {
+    const { code, stdout, stderr } = await shop.run(["customers", "export", "globex"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout.endsWith("}\n") && !stdout.endsWith("\n\n")).toBe(true);
+    expect(JSON.parse(stdout)).toMatchObject({ customerId: "globex", customer: { lifecycle: "activated" } });
+    const again = await shop.run(["customers", "export", "globex", "--json"]);
+    expect(again).toEqual({ code, stdout, stderr });
+  });
+
+  test("a file that is there is not overwritten, and nothing is asked of the service", async () => {
+    const cwd = await project({ "globex.json": "mine" });
+    expect(await exported("globex.json", { cwd, url: "http://127.0.0.1:1" })).toMatchInlineSnapshot(`
+      exit 1
+      ! error [FILE_EXISTS]: <directory>/globex.json is there already. Name another file, or remove it.
+    `);
+    expect(await readFile(path.join(cwd, "globex.json"), "utf8")).toBe("mine");
+  });
+
+  test("an export that breaks off leaves no file, and says so where half a document stands", async () => {
+    const cwd = await project({ "README.md": "" });
+    const { url } = await brokenServer({ read: () => ({ status: 200, body: BEGUN, cut: true }) });
+    const toFile = await exported("globex.json", { cwd, url });
+    expect(await readdir(cwd)).toEqual(["README.md"]);
+    const toOutput = await exported(undefined, { url });
+    expect(toOutput.stderr).toBe(toFile.stderr);
+    expect(toOutput).toMatchInlineSnapshot(`
+      exit 1
+      ! error [SERVICE_UNREACHABLE]: <other> broke the export off before its end. Try again.
+      {"customerId" : "globex", "events":[ (no line end)
+    `);
+  });
+
+  test.each(['{"x":1}', '{"customerId":"initech"}', "[]"])(
+    "what is no export of that customer is not kept: %s",
+    async (body) => {
+      const cwd = await project({ "README.md": "" });
+      const { url } = await brokenServer({ read: () => ({ status: 200, body }) });
+      const refused = {
+        code: 1,
+        stdout: "",
+        stderr: expect.stringMatching(
+          /^error \[UNEXPECTED_ANSWER\]: <other> answered 200 with something else than an export of that customer/,
+        ) as string,
+      };
+      expect(await exported("globex.json", { cwd, url })).toEqual(refused);
+      expect(await readdir(cwd)).toEqual(["README.md"]);
+      expect(await exported(undefined, { url })).toEqual(refused);
+    },
+  );
+
+  test("Ctrl+C leaves no file", async () => {
+    const cwd = await project({ "README.md": "" });
+    const { url } = await brokenServer({
+      read: () => ({ status: 200, body: BEGUN, held: () => process.kill(process.pid, "SIGINT") }),
+    });
+    expect(await exported("globex.json", { cwd, url })).toMatchInlineSnapshot(`
+      exit 1
+      ! error [CANCELLED]: Cancelled, nothing was changed.
+    `);
+    expect(await readdir(cwd)).toEqual(["README.md"]);
+  });
+
+  test("a place that cannot be written to, and a customer that is not there", async () => {
+    const cwd = await project({ "README.md": "" });
+    expect(await exported("README.md/globex.json", { cwd })).toMatchInlineSnapshot(`
+      exit 1
+      ! error [FILE_NOT_WRITTEN]: <directory>/README.md/globex.json could not be written (ENOTDIR); nothing was left there. Make room, or name a place that you may write to.
+    `);
+    await mkdir(path.join(cwd, "out"));
+    const nobody = ["customers", "export", "nobody", "--project", "shop", "--output", "out/nobody.json"];
+    expect((await shop.run(nobody, { cwd })).stderr).toContain("error [CUSTOMER_NOT_FOUND]");
+    expect(await readdir(path.join(cwd, "out"))).toEqual([]);
+  });
+});
+
+describe("svc customers erase", () => {
+  test("the id typed, it is erased and what went is counted", async () => {
+    const { code, stdout } = await shop.run(["customers", "erase", "initech"], { ...plain, input: "initech\n" });
+    expect({ code, stdout }).toMatchInlineSnapshot(`
+      Erased the customer initech in test. Later events of the id begin a new customer.
+
+      Events             4
+      Identifies         1
+      Idempotency keys   4
+      Transitions        2
+      Journey runs       1
+      Health scores      2
+      Rule executions    2
+      Signals            1
+      Emissions          6
+      Deliveries         6
+      Delivery attempts  6
+    `);
+    expect((await shop.run(["customers", "inspect", "initech"])).stderr).toContain("[CUSTOMER_NOT_FOUND]");
+  });
+
+  test("piped, and with --yes, as JSON", async () => {
+    expect((await shop.run(["customers", "erase", "globex"], { input: "globex\n" })).code).toBe(0);
+    const { stdout } = await shop.run(["customers", "erase", "hooli", "--yes", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ erased: { events: 1, identifies: 0, transitions: 2, deliveries: 4 } });
+  });
+
+  test("an id of two words is quoted where it is to be piped, and where to look", async () => {
+    expect((await shop.run(["customers", "erase", "new customer"], { input: "new\n" })).stderr).toContain(
+      "Pipe it: echo 'new customer' | svc …, or add --yes.",
+    );
+    const { url } = await brokenServer({ interrupted: () => process.kill(process.pid, "SIGINT") });
+    expect(
+      (await shop.run(["customers", "erase", "new customer", "--yes"], { env: { SVC_API_URL: url } })).stderr,
+    ).toBe(
+      "error [OUTCOME_UNKNOWN]: Stopped before the service answered; it is not known whether this was carried out. " +
+        "See for yourself: svc customers inspect 'new customer' --env test.\n",
+    );
+  });
+});
+
+test("events are shown as they are accepted, until Ctrl+C", async () => {
+  const tail = running((options) => shop.run(["events", "tail", "--type", "login"], options));
+  await tail.says("Waiting for events in test of shop. Ctrl+C stops.");
+  const send = (...argv: string[]) =>
+    shop.run(["events", "send", ...argv], { env: { SVC_API_KEY_TEST: shop.keys.test } });
+  await send("member_invited", "--customer", "tailed");
+  await send("login", "--customer", "tailed", "--props", '{"method":"sso"}');
+  await tail.prints("login");
+  tail.interrupt();
+  const { code, stdout, stderr } = await tail.result;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "Waiting for events in test of shop. Ctrl+C stops.\n" });
+  expect(stdout).toMatch(/^<time> {2}tailed {2}login {2}\{"method": "sso"\}\n$/);
 });
