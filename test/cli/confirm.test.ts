@@ -150,27 +150,15 @@ describe("diagnostics", () => {
   });
 });
 
-describe("a deploy in CI says where it came from", () => {
-  const github = {
-    GITHUB_ACTIONS: "true",
-    GITHUB_REPOSITORY: "acme/shop",
-    GITHUB_SHA: "abc",
-    GITHUB_REF: "refs/heads/main",
-    GITHUB_WORKFLOW: "deploy",
-    GITHUB_RUN_ID: "7",
-  };
-  const gitlab = { GITLAB_CI: "true", CI_PROJECT_PATH: "acme/shop", CI_COMMIT_SHA: "abc", CI_PIPELINE_ID: "7" };
-
-  test.each([
-    [
-      "GitHub",
-      github,
-      { repository: "acme/shop", commit: "abc", ref: "refs/heads/main", workflow: "deploy", run: "7" },
-    ],
-    ["GitLab", gitlab, { repository: "acme/shop", commit: "abc", run: "7" }],
-    ["no CI", {}, undefined],
-  ])("%s", async (_what, env, expected) => {
-    const { requests } = await deploy(["--yes"], { env });
-    expect(JSON.parse(requests[0]?.body ?? "").provenance).toEqual(expected);
-  });
+// Of GitHub: test/spec/endpoints/command-line-client.test.ts.
+test.each([
+  [
+    "GitLab",
+    { GITLAB_CI: "true", CI_PROJECT_PATH: "acme/shop", CI_COMMIT_SHA: "abc", CI_PIPELINE_ID: "7" },
+    { repository: "acme/shop", commit: "abc", run: "7" },
+  ],
+  ["no CI", {}, undefined],
+])("a deploy says where it came from: %s", async (_what, env, expected) => {
+  const { requests } = await deploy(["--yes"], { env });
+  expect(JSON.parse(requests[0]?.body ?? "").provenance).toEqual(expected);
 });

@@ -1,14 +1,14 @@
 import { execFile, execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { readdirSync, writeFileSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 
-import { compileProject } from "../../src/dsl-compiler/index.js";
 import { type Actor, type Service, startService } from "../support/service.js";
-import { cannedServer, json } from "./support/canned-server.js";
+import { cannedServer, json, NEVER } from "./support/canned-server.js";
+import { ended, start } from "./support/program.js";
 import { type RunOptions, svc } from "./support/run-svc.js";
 
 const FILES = [
@@ -30,6 +30,7 @@ const FILES = [
   "tsconfig.json",
 ];
 
+const WHOAMI = { user: { email: "a@b" }, organization: { id: "org_1", slug: "acme", role: "owner" } };
 const ROOT = path.resolve(import.meta.dirname, "../..");
 
 let service: Service;
@@ -230,12 +231,11 @@ describe("what is refused leaves the directory as it was", () => {
 
   test("a file that came there while the project was made stays as it is, and the others are where it says", async () => {
     const cwd = await folder();
-    const identity = { user: { email: "a@b" }, organization: { id: "org_1", slug: "acme", role: "owner" } };
     const made = { project: { slug: "acme", name: "acme" }, keys: { test: "t", live: "l" } };
     const { url } = await cannedServer({
-      ...json(identity),
+      ...json(WHOAMI),
       respond: ({ method }) => {
-        if (method === "GET") return json(identity);
+        if (method === "GET") return json(WHOAMI);
         writeFileSync(path.join(cwd, "README.md"), "mine");
         return json(made, 201);
       },
@@ -248,18 +248,22 @@ describe("what is refused leaves the directory as it was", () => {
     expect(await readFile(path.join(cwd, "README.md"), "utf8")).toBe("mine");
   });
 
-  test("a name that no slug can be made of", async () => {
-    expect(await run(["init", "--yes", "--name", "日本"], { cwd: await folder() })).toMatchInlineSnapshot(`
-      exit 2
-      ! error [USAGE]: No slug can be made for this project. Add --slug.
-    `);
-  });
-
-  test("nobody to ask", async () => {
-    expect(await run(["init"], { cwd: await folder() })).toMatchInlineSnapshot(`
-      exit 1
-      ! error [CONFIRMATION_REQUIRED]: Creating a project needs a confirmation, and there is no terminal to ask on. Add --yes.
-    `);
+  test.each([
+    [
+      "a name that no slug can be made of",
+      ["--yes", "--name", "日本"],
+      2,
+      "[USAGE]: No slug can be made for this project. Add --slug.",
+    ],
+    [
+      "nobody to ask",
+      [],
+      1,
+      "[CONFIRMATION_REQUIRED]: Creating a project needs a confirmation, and there is no terminal to ask on. Add --yes.",
+    ],
+  ])("%s", async (_, given, code, told) => {
+    const result = await run(["init", ...given], { cwd: await folder() });
+    expect(result).toEqual({ code, stdout: "", stderr: `error ${told}\n` });
   });
 
   test("no", async () => {
@@ -277,10 +281,9 @@ describe("what is refused leaves the directory as it was", () => {
     const away = await run([...argv, "--directory", "x"], { cwd, at: "http://127.0.0.1:1" });
     expect(away.stderr).toContain("[SERVICE_UNREACHABLE]");
     expect(await readdir(cwd)).toEqual([]);
-    const whoami = { user: { email: "a" }, organization: { id: "org_1", slug: "acme", role: "owner" } };
     const { url } = await cannedServer({
-      ...json(whoami),
-      respond: ({ method }) => (method === "GET" ? json(whoami) : { status: 201, body: "<html>" }),
+      ...json(WHOAMI),
+      respond: ({ method }) => (method === "GET" ? json(WHOAMI) : { status: 201, body: "<html>" }),
     });
     const { stderr } = await run(argv, { cwd, at: url });
     expect(stderr).toContain("[OUTCOME_UNKNOWN]");
@@ -297,53 +300,33 @@ describe.each(["node", "python"])("the %s starter", (stack) => {
   }) => {
     if (!isThere) skip("there is no python3");
     const { directory, keys, slug } = await initialized(stack);
-    const validated = await run(["validate", "--strict"], { cwd: directory });
-    expect(validated.stderr).toBe("");
-    expect(validated.stdout).toMatchInlineSnapshot(`
-      "The model is valid: 7 events, 4 traits, 5 lifecycle states, 1 journey, 3 segments, 3 health components, 1 rule, 1 signal.
+    expect(await run(["validate", "--strict"], { cwd: directory })).toMatchInlineSnapshot(`
+      The model is valid: 7 events, 4 traits, 5 lifecycle states, 1 journey, 3 segments, 3 health components, 1 rule, 1 signal.
       State of one customer: at most 10 KiB.
-      "
     `);
     const deployed = await run(["deploy", "--yes"], { cwd: directory });
     expect(deployed.code, deployed.stderr).toBe(0);
 
-    const env = { PATH: process.env["PATH"], SVC_API_KEY: keys.test };
-    const send = () => promisify(execFile)(program, [`instrumentation/${script}`], { cwd: directory, env });
-    expect((await send()).stdout).toBe("Sent. See where it stands: svc customers inspect cus_example\n");
-    expect(await events(slug)).toBe(6);
-    await send();
-    expect(await events(slug)).toBe(6);
-  });
-
-  test("its example is sent also where its path has a link in it", async ({ skip }) => {
-    if (!isThere) skip("there is no python3");
-    const { directory } = await initialized(stack);
+    // By a path with a link in it.
     const link = path.join(await folder(), "link");
     await symlink(directory, link);
-    const example = promisify(execFile)(program, [path.join(link, "instrumentation", script)], {
-      env: { PATH: process.env["PATH"] },
-    });
-    // It gets as far as to miss its key.
-    await expect(example).rejects.toMatchObject({ stderr: expect.stringContaining("SVC_API_KEY") as string });
-  });
-
-  test("its example says what is wrong with the key", async ({ skip }) => {
-    if (!isThere) skip("there is no python3");
-    const { directory } = await initialized(stack);
-    const send = async (key: string) => {
-      const env = { PATH: process.env["PATH"], SVC_API_KEY: key };
-      const failure = await promisify(execFile)(program, [`instrumentation/${script}`], { cwd: directory, env }).catch(
-        (error: unknown) => error as { code: number; stderr: string },
-      );
-      return { code: (failure as { code?: number }).code, stderr: failure.stderr };
-    };
-    expect(await send("")).toEqual({
+    const send = (key: string): Promise<{ code?: number; stdout: string; stderr: string }> =>
+      promisify(execFile)(program, [path.join(link, "instrumentation", script)], {
+        cwd: directory,
+        env: { PATH: process.env["PATH"], SVC_API_KEY: key },
+      }).catch((error: unknown) => error as { code: number; stdout: string; stderr: string });
+    for (let time = 0; time < 2; time++) {
+      expect((await send(keys.test)).stdout).toBe("Sent. See where it stands: svc customers inspect cus_example\n");
+      expect(await events(slug)).toBe(6);
+    }
+    expect(await send("")).toMatchObject({
       code: 1,
       stderr: "set SVC_API_KEY to the key that was printed when the project was made\n",
     });
-    const { code, stderr } = await send("svc_test_unknown");
-    expect(code).toBe(1);
-    expect(stderr).toContain(`${service.url} took nothing: INVALID_API_KEY: `);
+    expect(await send("svc_test_unknown")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`${service.url} took nothing: INVALID_API_KEY: `) as string,
+    });
   });
 });
 
@@ -379,12 +362,7 @@ test("an editor finds no mistake in it, with its own tsconfig.json", async () =>
   expect(stdout).toBe("");
 });
 
-test("the model compiles as it lies in this package", async () => {
-  const result = await compileProject(path.resolve(import.meta.dirname, "../../starter/common"), { types: true });
-  expect(result).toMatchObject({ ok: true, warnings: [] });
-});
-
-test("what is written has no placeholder left, and npm packs all of it", async () => {
+test("what is written has no placeholder left", async () => {
   for (const stack of ["node", "python"]) {
     const { directory } = await initialized(stack);
     await rm(path.join(directory, "node_modules"), { recursive: true });
@@ -392,12 +370,47 @@ test("what is written has no placeholder left, and npm packs all of it", async (
       expect(await readFile(path.join(directory, file), "utf8"), file).not.toMatch(/\{\{[A-Z]/);
     }
   }
-  const { stdout } = await promisify(execFile)("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
-    cwd: ROOT,
-    maxBuffer: 2 ** 26,
+});
+
+/** Runs the program `svc init` in a new directory, at a service that answers no request of one kind, and sends it a signal once it was asked. */
+async function interrupted(method: string, signal: NodeJS.Signals) {
+  const parent = await folder();
+  let during = 0;
+  const { url } = await cannedServer({
+    ...json(WHOAMI),
+    respond: (request) => {
+      if (request.method !== method) return json(WHOAMI);
+      during = readdirSync(path.join(parent, "a/b")).length;
+      child.kill(signal);
+      return NEVER;
+    },
   });
-  const packed = (JSON.parse(stdout) as { files: { path: string }[] }[])[0]!.files.map((file) => file.path);
-  const starter = (await filesIn(path.join(ROOT, "starter"))).map((file) => `starter/${file}`);
-  expect(packed).toEqual(expect.arrayContaining(starter));
-  expect((await stat(path.join(ROOT, "starter"))).isDirectory()).toBe(true);
+  const child = start(["init", "--yes", "--slug", "shop", "--directory", "a/b"], { cwd: parent, at: url });
+  const result = await ended(child);
+  return { ...result, killedBy: child.signalCode, during, after: await readdir(parent) };
+}
+
+test.each(["SIGINT", "SIGTERM"] as const)("%s before the project is created leaves nothing", async (signal) => {
+  expect(await interrupted("GET", signal)).toEqual({
+    code: null,
+    killedBy: signal,
+    stdout: "",
+    stderr: "",
+    during: 1,
+    after: [],
+  });
+});
+
+test("Ctrl+C while the project is created leaves nothing here, and says how to see whether it is there", async () => {
+  expect(await interrupted("POST", "SIGINT")).toMatchInlineSnapshot(`
+    {
+      "after": [],
+      "code": 1,
+      "during": 1,
+      "killedBy": null,
+      "stderr": "error [OUTCOME_UNKNOWN]: Stopped before the service answered; it is not known whether this was carried out. See for yourself: svc projects list. Where shop is there, \`svc init --existing --slug shop\` writes its starter, and \`svc keys create --name <name> --env test --project shop\` makes a key; where not, run the command again.
+    ",
+      "stdout": "",
+    }
+  `);
 });

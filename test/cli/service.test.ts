@@ -27,64 +27,23 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Runs a command as the owner; what differs from run to run is replaced. */
-async function run(argv: string[], options: RunOptions = {}) {
-  const { code, stdout, stderr } = await svc(argv, { at: service.url, by: owner, ...options });
-  const shown = (text: string) => text.replaceAll(owner.organizationId, "<org>");
-  return { code, stdout: shown(stdout), stderr: shown(stderr) };
-}
-
+const run = (argv: string[], options: RunOptions = {}) => svc(argv, { at: service.url, by: owner, ...options });
 const inShop = (...argv: string[]) => run([...argv, "--project", "shop"]);
 
-test("svc auth status is the same as svc whoami", async () => {
-  const { code, stdout } = await run(["whoami"]);
-  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("by SVC_ACCESS_TOKEN") as string });
-  expect(await run(["auth", "status"])).toEqual({ code, stdout, stderr: "" });
-});
-
-test("what the service refuses is told: to a viewer, and to who names another organization's project", async () => {
-  const viewer = await service.member(owner, "viewer");
-  const cwd = await project({ "svc.config.ts": MODEL });
-  const env = { SVC_ACCESS_TOKEN: viewer.token };
-  expect(await run(["deploy", "--project", "shop", "--yes"], { cwd, env })).toMatchInlineSnapshot(`
-    exit 1
-    ! error [FORBIDDEN]: Your role "viewer" may not do this. It needs the role "developer" or a higher one. Ask an owner of the organization for that role, or use the token of somebody who has it.
-  `);
-  const other = await service.owner("beta");
-  const by = { SVC_ACCESS_TOKEN: other.token, SVC_ORGANIZATION: other.organizationId };
-  expect((await run(["overview", "--project", "shop"], { env: by })).stderr).toContain("error [PROJECT_NOT_FOUND]");
-});
-
 describe("a project's life", () => {
-  test("deploy, deploy again, list the versions", async () => {
+  test("what is deployed again is not", async () => {
     const cwd = await project({ "svc.config.ts": MODEL, ".kite/config.json": '{"project":"shop"}' });
-    const first = await run(["deploy", "--yes"], { cwd });
-    expect({ ...first, stdout: first.stdout.replace(/\([0-9a-f]{12}\)/, "(<hash>)") }).toMatchInlineSnapshot(`
-      Deployed v1 to test of shop: 1 event, 2 lifecycle states, 1 segment (<hash>).
-    `);
+    expect((await run(["deploy", "--yes"], { cwd })).code).toBe(0);
     expect(await run(["deploy", "--yes"], { cwd })).toMatchInlineSnapshot(`
       v1 is active in test of shop already and is the same model; nothing was deployed.
     `);
-    const { stdout } = await run(["config", "versions"], { cwd });
-    expect(stdout).toMatch(
-      /^Version +Active in +Created +Author +Hash\nv1 +test +\d{4}-.* owner@acme\.example +[0-9a-f]{12}\n$/,
-    );
   });
 
-  test("send an event, again with its key, and one that does not fit the model", async () => {
-    const env = { SVC_API_KEY_TEST: keys.test };
-    const send = (props: string, ...more: string[]) =>
-      run(["events", "send", "paid", "--customer", "cus_1", "--props", props, ...more], { env });
-    const first = await send('{"amount":5}', "--idempotency-key", "k");
-    expect(first.stdout).toMatch(/^Accepted as evt_[0-9a-f]{16} in test\.\n$/);
-    const again = await send('{"amount":5}', "--idempotency-key", "k");
-    expect(again.stdout).toMatch(
-      /^The idempotency key was used for the same event before: evt_[0-9a-f]{16} in test\.\n$/,
-    );
-    expect(await send('{"amount":"5"}')).toMatchInlineSnapshot(`
-      exit 1
-      ! error [INVALID_PROPERTY_TYPE]: The value of the property "amount" must be a number. It is a text. Send a number, or change the type in the model and deploy it. Field: properties.amount.
-    `);
+  test("an event that is sent again with its key is told as such", async () => {
+    const argv = ["events", "send", "paid", "--customer", "cus_1", "--props", '{"amount":5}', "--idempotency-key", "k"];
+    const send = async () => (await run(argv, { env: { SVC_API_KEY_TEST: keys.test } })).stdout;
+    const [, id] = /^Accepted as (evt_[0-9a-f]{16}) in test\.\n$/.exec(await send())!;
+    expect(await send()).toBe(`The idempotency key was used for the same event before: ${id} in test.\n`);
   });
 
   test("the overview counts", async () => {
@@ -106,7 +65,6 @@ describe("a project's life", () => {
   });
 
   test("what nobody evaluated yet is not there", async () => {
-    expect((await inShop("customers", "inspect", "cus_1")).stderr).toContain("error [CUSTOMER_NOT_FOUND]");
     expect(await inShop("customers", "list", "--inactive", "7d")).toMatchInlineSnapshot(`
       There is no such customer.
     `);

@@ -27,12 +27,6 @@ describe("without what a command needs it says what to set", () => {
       "1 error [NOT_SIGNED_IN]: You are not signed in to http://127.0.0.1:4400. Sign in: `svc auth login`; where nobody can, as in CI, set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.",
     ],
     [
-      "no organization",
-      ["whoami"],
-      { SVC_ACCESS_TOKEN: "t" },
-      "1 error [ORGANIZATION_REQUIRED]: SVC_ACCESS_TOKEN is set, but SVC_ORGANIZATION is not. Set SVC_ORGANIZATION to the organization's id.",
-    ],
-    [
       "no project",
       VERSIONS,
       SESSION,
@@ -133,19 +127,5 @@ describe("the command line wins over variables, and those over the file", () => 
     const argv = ["config", "versions", "--project", "other", "--env", "live", "--limit", "5"];
     expect((await svc(argv, { cwd, env: { ...SESSION, SVC_API_URL: url } })).code).toBe(0);
     expect(seen[0]?.url).toBe("/projects/other/config-versions?env=live&limit=5");
-  });
-
-  test("the key of the environment is taken, else the common one", async () => {
-    const { url, seen } = await cannedServer(
-      json({ eventId: "evt_1", accepted: true, queued: true, duplicate: false }),
-    );
-    const env = { SVC_API_URL: url, SVC_API_KEY: "svc_live_common", SVC_API_KEY_TEST: "svc_test_own" };
-    const argv = ["events", "send", "e", "--customer", "c"];
-    await svc(argv, { env });
-    await svc([...argv, "--env", "live"], { env });
-    expect(seen.map(({ headers }) => headers["authorization"])).toEqual([
-      "Bearer svc_test_own",
-      "Bearer svc_live_common",
-    ]);
   });
 });

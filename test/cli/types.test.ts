@@ -108,11 +108,10 @@ test("a file is written whole, replaced where svc types wrote it, and no other i
   expect((await readdir(cwd)).sort()).toEqual(["mine.ts", "svc types.ts"]);
 });
 
-/** What the compiler says of a caller's code beside the types of the shop, under strict options. */
-async function checked(files: Record<string, string>, types: string[] = []): Promise<string> {
-  const { stdout } = await run(["types", "--project", "shop"]);
+test("code of callers, with the client and without, is checked by them under strict options", async () => {
   const cwd = await project({
-    "svc-types.ts": stdout,
+    "svc-types.ts": (await run(["types", "--project", "shop"])).stdout,
+    "empty.ts": typesOf(EMPTY_SNAPSHOT),
     "tsconfig.json": JSON.stringify({
       compilerOptions: {
         strict: true,
@@ -121,24 +120,12 @@ async function checked(files: Record<string, string>, types: string[] = []): Pro
         noEmit: true,
         module: "nodenext",
         target: "es2023",
-        types,
+        types: ["node"],
         skipLibCheck: true,
         paths: { "svc/client": [path.join(ROOT, "src/client/index.ts")] },
         typeRoots: [path.join(ROOT, "node_modules/@types")],
       },
     }),
-    ...files,
-  });
-  const tsc = path.join(ROOT, "node_modules/typescript-7/bin/tsc");
-  const { stdout: messages } = await promisify(execFile)(process.execPath, [tsc, "--project", cwd]).catch(
-    (error: unknown) => error as { stdout: string },
-  );
-  return messages;
-}
-
-test("callers' code is checked by them, under strict options", async () => {
-  const messages = await checked({
-    "empty.ts": typesOf(EMPTY_SNAPSHOT),
     "caller.ts": `
       import type { EventName, Events, Identify, Operation, Track } from "./svc-types.js";
       export const operations: Operation[] = [
@@ -169,53 +156,53 @@ test("callers' code is checked by them, under strict options", async () => {
       export const one: Track<"login"> = { customerId: "c", event: "login" };
       export const who: Identify = { type: "identify", customerId: "c", traits: {} };
     `,
+    "client.ts": `
+      import { createClient, type Operation, type Track } from "svc/client";
+      import type { Schema } from "./svc-types.js";
+      const client = createClient<Schema>({ url: "https://svc.example.com", apiKey: "svc_test_x" });
+      const customerId = "c";
+      const isQueued: boolean = client.track({ customerId, event: "login" });
+      client.track({ customerId, event: "used", properties: { feature: "board" }, idempotencyKey: "k", timestamp: new Date() });
+      client.track({ type: "track", customerId, event: "tagged", properties: { tags: ["a"] }, timestamp: "2026-01-01T00:00:00Z" });
+      client.identify({ customerId, traits: { plan: "pro", seats: null } });
+      const left: Operation<Schema>[] = [{ customerId, event: "login" }, { type: "identify", customerId, traits: {} }];
+      void client.batch(left).then(({ accepted, eventIds }: { accepted: number; eventIds: string[] }) => [accepted, eventIds]);
+      export const one: Track<Schema, "login"> = { customerId, event: "login" };
+      // @ts-expect-error a name that is not declared
+      client.track({ customerId, event: "logn" });
+      // @ts-expect-error properties that are required
+      client.track({ customerId, event: "tagged" });
+      // @ts-expect-error a property that is not declared
+      client.track({ customerId, event: "used", properties: { featur: "board" } });
+      // @ts-expect-error a property of another type
+      client.track({ customerId, event: "used", properties: { feature: 5 } });
+      // @ts-expect-error a value that is not declared
+      client.track({ customerId, event: "tagged", properties: { tags: ["c"] } });
+      // @ts-expect-error no customer
+      client.track({ event: "login" });
+      // @ts-expect-error a trait that is not declared
+      client.identify({ customerId, traits: { plans: "pro" } });
+      // @ts-expect-error a trait of another type
+      client.identify({ customerId, traits: { seats: "5" } });
+      // @ts-expect-error an event of a batch that is not declared
+      void client.batch([{ customerId, event: "logn" }]);
+      // @ts-expect-error an option that there is not
+      createClient({ url: "", apiKey: "", flushInterval: 5 });
+
+      interface Order { amount: number }
+      const order: Order = { amount: isQueued ? 1 : 2 };
+      const any = createClient({ url: "https://svc.example.com", apiKey: "svc_test_x" });
+      any.track({ customerId, event: "whatever", properties: order });
+      any.track({ customerId, event: "whatever" });
+      any.identify({ customerId, traits: order });
+      void any.close().then(async ({ left }) => any.batch(left));
+      // @ts-expect-error no object
+      any.track({ customerId, event: "whatever", properties: "text" });
+`,
   });
-  expect(messages).toBe("");
-});
-
-test("and so are their calls of the client", async () => {
-  const caller = `
-    import { createClient, type Operation, type Track } from "svc/client";
-    import type { Schema } from "./svc-types.js";
-    const client = createClient<Schema>({ url: "https://svc.example.com", apiKey: "svc_test_x" });
-    const customerId = "c";
-    const isQueued: boolean = client.track({ customerId, event: "login" });
-    client.track({ customerId, event: "used", properties: { feature: "board" }, idempotencyKey: "k", timestamp: new Date() });
-    client.track({ type: "track", customerId, event: "tagged", properties: { tags: ["a"] }, timestamp: "2026-01-01T00:00:00Z" });
-    client.identify({ customerId, traits: { plan: "pro", seats: null } });
-    const left: Operation<Schema>[] = [{ customerId, event: "login" }, { type: "identify", customerId, traits: {} }];
-    void client.batch(left).then(({ accepted, eventIds }: { accepted: number; eventIds: string[] }) => [accepted, eventIds]);
-    export const one: Track<Schema, "login"> = { customerId, event: "login" };
-    // @ts-expect-error a name that is not declared
-    client.track({ customerId, event: "logn" });
-    // @ts-expect-error properties that are required
-    client.track({ customerId, event: "tagged" });
-    // @ts-expect-error a property that is not declared
-    client.track({ customerId, event: "used", properties: { featur: "board" } });
-    // @ts-expect-error a property of another type
-    client.track({ customerId, event: "used", properties: { feature: 5 } });
-    // @ts-expect-error a value that is not declared
-    client.track({ customerId, event: "tagged", properties: { tags: ["c"] } });
-    // @ts-expect-error no customer
-    client.track({ event: "login" });
-    // @ts-expect-error a trait that is not declared
-    client.identify({ customerId, traits: { plans: "pro" } });
-    // @ts-expect-error a trait of another type
-    client.identify({ customerId, traits: { seats: "5" } });
-    // @ts-expect-error an event of a batch that is not declared
-    void client.batch([{ customerId, event: "logn" }]);
-    // @ts-expect-error an option that there is not
-    createClient({ url: "", apiKey: "", flushInterval: 5 });
-
-    interface Order { amount: number }
-    const order: Order = { amount: isQueued ? 1 : 2 };
-    const any = createClient({ url: "https://svc.example.com", apiKey: "svc_test_x" });
-    any.track({ customerId, event: "whatever", properties: order });
-    any.track({ customerId, event: "whatever" });
-    any.identify({ customerId, traits: order });
-    void any.close().then(async ({ left }) => any.batch(left));
-    // @ts-expect-error no object
-    any.track({ customerId, event: "whatever", properties: "text" });
-  `;
-  expect(await checked({ "caller.ts": caller }, ["node"])).toBe("");
+  const tsc = path.join(ROOT, "node_modules/typescript-7/bin/tsc");
+  const { stdout } = await promisify(execFile)(process.execPath, [tsc, "--project", cwd]).catch(
+    (error: unknown) => error as { stdout: string },
+  );
+  expect(stdout).toBe("");
 });
