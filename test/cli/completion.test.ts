@@ -2,7 +2,7 @@ import { execFile, execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 
 import { namesWithValue, places, typed } from "../../src/cli/commands/completion/script.js";
 import { commands, nouns } from "../../src/cli/core/registry.js";
@@ -12,14 +12,16 @@ import { svc } from "./support/run-svc.js";
 const SHELLS = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof SHELLS)[number];
 
+/** What `svc completion` prints for each shell. */
+const scripts = {} as Record<Shell, string>;
+beforeAll(async () => {
+  for (const shell of SHELLS) scripts[shell] = (await svc(["completion", shell])).stdout;
+});
+
 /** A folder with the script of a shell and what is to be completed there. */
 async function withScript(shell: Shell): Promise<{ cwd: string; script: string }> {
-  const { code, stdout } = await svc(["completion", shell]);
-  expect(code).toBe(0);
-  const cwd = await project({ "one.ts": "", "two words.ts": "", "folder/file.ts": "" });
-  const script = path.join(cwd, "script");
-  await writeFile(script, stdout);
-  return { cwd, script };
+  const cwd = await project({ script: scripts[shell], "one.ts": "", "two words.ts": "", "folder/file.ts": "" });
+  return { cwd, script: path.join(cwd, "script") };
 }
 
 async function run(program: string, argv: readonly string[], cwd: string): Promise<string[]> {
@@ -130,5 +132,5 @@ test("an option takes a value at every place or at none", async () => {
 
 test("as JSON", async () => {
   const { stdout } = await svc(["completion", "fish", "--json"]);
-  expect(JSON.parse(stdout)).toEqual({ shell: "fish", script: (await svc(["completion", "fish"])).stdout });
+  expect(JSON.parse(stdout)).toEqual({ shell: "fish", script: scripts.fish });
 });

@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
+import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
 import { project } from "../dsl-compiler/project.js";
 import { type Actor, environmentId, type Service, startService } from "../support/service.js";
 import { cannedServer, json } from "./support/canned-server.js";
@@ -290,5 +291,49 @@ describe("svc config pull", () => {
 
   test("nothing was deployed yet", async () => {
     expect((await run(["config", "pull", "--project", "empty"])).stderr).toContain("error [VERSION_NOT_FOUND]");
+  });
+});
+
+describe("svc deploy, where it would strand data,", () => {
+  /** Without the segment "payers", which is there. */
+  const source = `
+    import { defineModel, event, segment } from "svc";
+    const paid = event("paid");
+    export default defineModel({ events: [paid], segments: [segment("buyers", { when: paid.happened() })] });`;
+  const deploy = (...argv: string[]) => run(["deploy", "--yes", "--project", "stranded", ...argv], { source });
+
+  beforeAll(async () => {
+    await service.request("POST", "/projects", { by: owner, body: { name: "Stranded", slug: "stranded" } });
+    const body = { snapshot: { ...EMPTY_SNAPSHOT, segments: [{ id: "buyers" }, { id: "payers" }] } };
+    const deployed = await service.request("POST", "/projects/stranded/config-versions", { by: owner, body });
+    expect(deployed.status).toBe(201);
+    await service.db.sql`
+      insert into svc.segment_memberships (environment_id, segment_id, customer_id, entered_at)
+      values (${await environmentId(service.db.sql, "stranded", "test")}, 'payers', 'globex', now())`;
+  });
+
+  test("is refused, and says what and how to go on", async () => {
+    expect(await deploy()).toMatchInlineSnapshot(`
+      exit 1
+      ! warning SEGMENT_REMOVED The segment "payers" is removed, and 1 customer is in it.
+      !   segments[1]
+      ! error [CONFIG_WARNINGS]: This version would strand data: 1 warning. Keep in the model what they name, or go on despite them with --force.
+    `);
+    const { code, stdout, stderr } = await deploy("--json");
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: {
+        code: "CONFIG_WARNINGS",
+        diagnostics: [{ severity: "warning", code: "SEGMENT_REMOVED", path: "segments[1]" }],
+      },
+    });
+  });
+
+  test("goes on with --force, and shows the warnings all the same", async () => {
+    expect(await deploy("--force")).toMatchInlineSnapshot(`
+      ! warning SEGMENT_REMOVED The segment "payers" is removed, and 1 customer is in it.
+      !   segments[1]
+      Deployed v2 to test of stranded: 1 event, 1 segment (<hash>).
+    `);
   });
 });

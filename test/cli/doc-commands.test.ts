@@ -5,6 +5,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { expect, it, test } from "vitest";
 
+import { referencePage } from "../../scripts/lib/reference-page.js";
 import { parse } from "../../src/cli/core/adapter.js";
 import { Settings } from "../../src/cli/core/settings.js";
 import { project } from "../dsl-compiler/project.js";
@@ -81,4 +82,9 @@ test("the programs that README.md, docs/quickstart.md, docs/operations/{attacks,
     const files = [...words!.matchAll(/\s(examples\/\S+)/g)].map(([, file]) => file!);
     expect(files.filter((file) => !existsSync(path.join(ROOT, file)))).toEqual([]);
   }
+});
+
+test("what docs/cli.md says of the commands is what these say of themselves; npm run docs writes it", async () => {
+  const { file, text } = await referencePage();
+  expect(readFileSync(file, "utf8")).toBe(text);
 });

@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 
+import { parse } from "../../src/cli/core/adapter.js";
 import { difference, giveUp } from "../http/admin/support/recomputes.js";
 import { type Actor, type Service, snapshot, startService } from "../support/service.js";
 import { type StandIn, standIn } from "./support/recompute-worker.js";
@@ -394,5 +396,77 @@ describe("svc recompute status, list and retry", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("Recompute rec_<id> of all customers in test");
     expect(stdout).toContain("1 customer moved");
+  });
+});
+
+const guide = readFileSync(new URL("../../docs/recompute.md", import.meta.url), "utf8");
+const block = (language: string) =>
+  [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"))].map(([, code]) => code!);
+
+describe("docs/recompute.md", () => {
+  const lines = block("bash")
+    .flatMap((code) => [...code.matchAll(/\bsvc ((?:deploy|recompute)[^\n>]*)/g)])
+    .map(([, line]) => line!.trim());
+
+  test("its command lines can be meant", async () => {
+    for (const line of lines) {
+      const parsed = await parse(line.split(" "), { width: 100, version: "0" });
+      expect([line, parsed.kind]).toEqual([line, "run"]);
+    }
+  });
+
+  test("its dry run is what the command prints", async () => {
+    // Beside the one that is there.
+    for (const id of ["a", "b", "c"]) {
+      const body = { snapshot: snapshot({ segments: [{ id }] }), force: true };
+      await service.request("POST", `/projects/${slug}/config-versions?env=live`, { by: owner, body });
+    }
+    const example = JSON.parse(block("json")[0]!) as { rules: object[]; emissions: object[] };
+    const emission = example.emissions[0];
+    const none = { health: { before: null, after: null }, segments: { before: [], after: [] } };
+    const [{ raw }] = await Promise.all([
+      recompute(["--all", "--dry-run", "--env", "live"]),
+      worker.complete(
+        [
+          difference("globex", { ...example, emissions: [emission, emission, emission, emission] }, 9),
+          difference(
+            "umbrella",
+            { ...none, lifecycle: { before: "activated", after: "churned" }, emissions: [emission] },
+            8,
+          ),
+          difference(
+            "initech",
+            {
+              ...none,
+              lifecycle: { before: "trial", after: "trial" },
+              segments: { before: [], after: ["paying"] },
+              emissions: [emission],
+            },
+            7,
+          ),
+        ],
+        `pinned_at = '2026-03-14T09:00:00Z', lifecycle_changed = 2, health_changed = 1,
+         segments_entered = 2, segments_exited = 1, rules_added = 1, rules_removed = 2, emissions_added = 6`,
+        20_000,
+      ),
+    ]);
+    expect(raw.replaceAll(/rec_[0-9a-f]{20}/g, "rec_5f0c2a9e7b1d4c3a5f0c")).toBe(block("text")[0]);
+  });
+
+  test("its difference is what the service answers", async () => {
+    const example = JSON.parse(block("json")[0]!) as { customerId: string };
+    const by = owner;
+    const queued = await service.request("POST", `/projects/${slug}/recomputes`, {
+      by,
+      body: { all: true, dryRun: true },
+    });
+    const { id } = queued.body as { id: string };
+    await service.db.sql`
+      insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
+      select environment_id, recompute_id, ${example.customerId}, 1, ${JSON.stringify(example)}::text::json
+      from svc.recomputes where recompute_id = ${id}`;
+    // Of exactly the declared shape: the request fails otherwise.
+    const page = await service.request("GET", `/projects/${slug}/recomputes/${id}/customers`, { by });
+    expect(page.body).toEqual({ data: [example], nextCursor: null });
   });
 });

@@ -5,8 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { project } from "../dsl-compiler/project.js";
 import { brokenServer } from "./support/broken-server.js";
-import { cannedServer, json } from "./support/canned-server.js";
-import { type RunOptions, svc } from "./support/run-svc.js";
+import type { RunOptions } from "./support/run-svc.js";
 import { running } from "./support/running.js";
 import { type Shop, startShop, untilQuiet } from "./support/shop.js";
 

@@ -12,22 +12,14 @@ const db = await createDatabase();
 const url = new URL(db.url);
 afterAll(() => db.drop());
 
-/** The exit code of `svc-server start`, of HTTP alone unless told otherwise, and what it wrote to standard error. */
-async function start(env: Record<string, string>, role = "http"): Promise<{ code: number | null; stderr: string }> {
-  const given = { PATH: process.env["PATH"], SVC_PORT: "0", SVC_SECRET: "x".repeat(32), LOG_LEVEL: "error", ...env };
-  const child = execFile(process.execPath, [PROGRAM, "start", "--role", role], { env: given });
-  let stderr = "";
-  child.stderr!.on("data", (chunk: string) => (stderr += chunk));
-  const [code] = (await once(child, "close")) as [number | null];
-  return { code, stderr };
-}
+/** `svc-server start` in this process, of HTTP alone unless told otherwise. */
+const start = (env: Record<string, string>, role = "http") =>
+  runServer(undefined, ["start", "--role", role], { SVC_PORT: "0", SVC_SECRET: "x".repeat(32), ...env });
 
 /** The database's URL with other parts. */
 function changed(parts: Partial<Pick<URL, "hostname" | "port" | "username" | "password" | "pathname">>): string {
   return Object.assign(new URL(db.url), parts).href;
 }
-
-const refused = (line: string) => ({ code: 1, stderr: `svc-server: ${line}\n` });
 
 it("a port that is taken is one line with what to do, and its stack where the log is told to say more", async () => {
   const other = createServer();
@@ -85,7 +77,7 @@ it.each<[what: string, env: Record<string, string>, line: string | RegExp]>([
   ],
 ])("%s is one line", async (_, env, line) => {
   const expected =
-    typeof line === "string" ? refused(line) : { code: 1, stderr: expect.stringMatching(line) as string };
+    typeof line === "string" ? refused(line) : { code: 1, stdout: "", stderr: expect.stringMatching(line) as string };
   expect(await start(env)).toEqual(expected);
 });
 

@@ -1,0 +1,128 @@
+import { readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { expect, test } from "vitest";
+
+import { UserError } from "../../src/cli/core/errors.js";
+import { outcomeOf } from "../../src/cli/output/change.js";
+import { cancellable, interruptible } from "../../src/cli/output/interruption.js";
+import { elementTexts, memberTexts, objectText } from "../../src/cli/output/json-text.js";
+import { createFile, replaceFile } from "../../src/cli/output/write-file.js";
+import { project } from "../dsl-compiler/project.js";
+
+const DOCUMENTS = [
+  "{}",
+  ' { "a" : 1 , "b":[ ] } ',
+  '{"a":"\\"}","b]":{"c":"\\\\"},"":[{"d":[]},"]"]}',
+  '{"n":-12345678901234567890.10e+5,"t":true,"f":false,"z":null}',
+  '{"\\u0061":"ä\\u2028"}',
+];
+
+test.each(DOCUMENTS)("members are cut out as they are written: %s", (text) => {
+  const members = memberTexts(text);
+  const parsed = JSON.parse(text) as Record<string, unknown>;
+  expect([...members.keys()]).toEqual(Object.keys(parsed));
+  for (const [name, member] of members) expect(JSON.parse(member)).toEqual(parsed[name]);
+  expect(JSON.parse(objectText(members))).toEqual(parsed);
+});
+
+test("numbers keep their digits", () => {
+  expect(memberTexts('{"n" : 1.10, "m":[12345678901234567890]}')).toEqual(
+    new Map([
+      ["n", "1.10"],
+      ["m", "[12345678901234567890]"],
+    ]),
+  );
+});
+
+test("elements are cut out as they are written", () => {
+  expect(elementTexts(' [ 1.0 ,"a,]", {"b":[1,2]} , [ ] ,null]')).toEqual([
+    "1.0",
+    '"a,]"',
+    '{"b":[1,2]}',
+    "[ ]",
+    "null",
+  ]);
+  expect(elementTexts("[]")).toEqual([]);
+});
+
+test("what is no object has no members, and what is no array no elements", () => {
+  expect(memberTexts("[1]").size).toBe(0);
+  expect(elementTexts('{"a":1}')).toEqual([]);
+});
+
+test("long texts are read", () => {
+  const long = JSON.stringify('\n"'.repeat(1_000_000));
+  expect(memberTexts(`{"a":${long},"b":1}`).get("b")).toBe("1");
+});
+
+async function* parts(...texts: string[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) {
+    await setTimeout(0);
+    yield Buffer.from(text);
+  }
+}
+
+/** A folder in which somebody has guessed under which name a file is written first. */
+async function guessed(): Promise<{ folder: string; file: string; partial: string }> {
+  const folder = await project({ "target.txt": "target" });
+  return {
+    folder,
+    file: path.join(folder, "out.json"),
+    partial: path.join(folder, `.out.json.${process.pid}.partial`),
+  };
+}
+
+test("a file that somebody put there before does not decide who may read what is written", async () => {
+  const { file, partial } = await guessed();
+  await writeFile(partial, "", { mode: 0o666 });
+  await createFile(file, parts("a", "b"));
+  expect(await readFile(file, "utf8")).toBe("ab");
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+});
+
+test.each([
+  ["createFile", (file: string) => createFile(file, parts("secret"))],
+  ["replaceFile", (file: string) => replaceFile(file, "secret")],
+] as const)("%s follows no link that somebody put there before", async (_name, write) => {
+  const { folder, file, partial } = await guessed();
+  await symlink(path.join(folder, "target.txt"), partial);
+  await write(file);
+  expect(await readFile(path.join(folder, "target.txt"), "utf8")).toBe("target");
+  expect(await readFile(file, "utf8")).toBe("secret");
+});
+
+test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+  "%s while a file is written leaves nothing of it",
+  async (signal) => {
+    const folder = await project({ "out.json": "before" });
+    const written = replaceFile(path.join(folder, "out.json"), "x".repeat(30_000_000));
+    process.kill(process.pid, signal);
+    await expect(written).rejects.toMatchObject({ code: "CANCELLED" });
+    expect(await readdir(folder)).toEqual(["out.json"]);
+    expect(await readFile(path.join(folder, "out.json"), "utf8")).toBe("before");
+  },
+);
+
+/** Fails as a child does that the same Ctrl+C has ended, before the signal is read here. */
+function endedWithChild(): Promise<never> {
+  process.kill(process.pid, "SIGINT");
+  return Promise.reject(new Error("the child was stopped: write EPIPE"));
+}
+
+test("what failed because Ctrl+C ended a child was cancelled", async () => {
+  await expect(cancellable(endedWithChild)).rejects.toMatchObject({ code: "CANCELLED" });
+});
+
+test("what goes on until it is interrupted ends well, though the child's end is seen first", async () => {
+  await expect(interruptible(endedWithChild)).resolves.toBeUndefined();
+});
+
+test("nobody knows the outcome of a change that failed because of Ctrl+C", async () => {
+  await expect(outcomeOf("svc keys list", endedWithChild)).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });
+});
+
+test("what failed by itself stays as it is", async () => {
+  const failure = new UserError("CONFIG_INVALID", "the model has 1 error");
+  await expect(cancellable(() => Promise.reject(failure))).rejects.toBe(failure);
+});
