@@ -5,13 +5,17 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from "vitest";
+import { checkPooler } from "../../src/server/pooler.js";
+import { StartError } from "../../src/server/start-failure.js";
 import { createUser, PASSWORD, whoIs } from "../http/pages/people.js";
 import { Browser } from "../support/browser.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { INSTALL_MS_MAX } from "../support/debian.js";
 import { pgBouncerMissing, startPgBouncer, type PgBouncer } from "../support/pgbouncer.js";
+import { runLog } from "../support/run-log.js";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
 import { createTenant, type Tenant } from "../support/tenant.js";
+import { runServer } from "./support/run-server.js";
 
 // HTTP processes behind Debian's PgBouncer in transaction mode, with fewer sessions than they have connections, and a worker beside it.
 
@@ -168,58 +172,53 @@ async function waitingForLock(): Promise<number> {
   return rows.length;
 }
 
-it("a start says what is wrong with the pooler", async () => {
-  const asOwner = pooler!.urlOf(new URL(db.url).username);
-  expect(await start(asOwner)).toMatch(/^svc-server: the user \S+ of SVC_POOLER_URL may do more than requests need; /);
-  const nowhere = new URL(pooler!.urlOf(user));
-  nowhere.port = "1";
-  expect(await start(nowhere.href)).toBe(
-    "svc-server: nothing listens at 127.0.0.1:1 (ECONNREFUSED); start the database server, or correct SVC_POOLER_URL\n",
+it("a start says in one line what is wrong with the pooler", async () => {
+  const env = { SVC_POOLER_URL: pooler!.urlOf(new URL(db.url).username), SVC_PORT: "0", LOG_LEVEL: "error" };
+  const child = execFile(process.execPath, [path.join(ROOT, "bin/svc-server.js"), "start", "--role", "http"], {
+    env: { ...env, PATH: process.env["PATH"], DATABASE_URL: db.url, SVC_SECRET: "a secret of the tests, long enough" },
+  });
+  onTestFinished(() => void child.kill("SIGKILL")); // where it starts, against what is expected
+  const [stderr, [code]] = await Promise.all([text(child.stderr!), once(child, "close")]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^svc-server: the user \S+ of SVC_POOLER_URL may do more than requests need; .*\n$/);
+});
+
+/** Looks at the pooler as a start does. */
+const check = (parts: Partial<Pick<URL, "port" | "pathname" | "password">> = {}) =>
+  checkPooler(Object.assign(new URL(pooler!.urlOf(user)), parts).href, { url: db.url, useRoles: true }, runLog());
+
+it("a pooler that is not there, or refuses what it is asked, is told with what to do", async () => {
+  await expect(check({ port: "1" })).rejects.toThrow(
+    new StartError(
+      "nothing listens at 127.0.0.1:1 (ECONNREFUSED); start the database server, or correct SVC_POOLER_URL",
+    ),
   );
+  for (const wrong of [{ pathname: "/nowhere" }, { password: "wrong" }]) {
+    await expect(check(wrong)).rejects.toThrow(/^.*; .*correct SVC_POOLER_URL, .*$/);
+  }
+});
+
+it("a pooler whose user may not serve requests, and one in the place of the database, are told", async () => {
   await db.sql.unsafe(`revoke svc_http from ${user}`);
-  expect(await start(pooler!.urlOf(user))).toBe(
-    `svc-server: the user ${user} of SVC_POOLER_URL may not serve requests; as the owner: grant svc_http to "${user}"\n`,
+  await expect(check()).rejects.toThrow(
+    new StartError(
+      `the user ${user} of SVC_POOLER_URL may not serve requests; as the owner: grant svc_http to "${user}"`,
+    ),
   );
   await db.sql.unsafe(`grant svc_http to ${user}`);
-  expect(await start("", asOwner)).toMatch(
+  expect((await runServer(pooler!.urlOf(new URL(db.url).username), ["migrate"])).stderr).toMatch(
     /^svc-server: a pooler answers at 127.0.0.1:\d+ \(.*\); name the database itself in DATABASE_URL, and the pooler in SVC_POOLER_URL$/m,
   );
 });
 
-it("a start refuses a pooler that leads to another database, which has the same tables", async () => {
+it("a pooler that leads to another database, which has the same tables, is refused", async () => {
   const other = await createDatabase();
   try {
-    const elsewhere = new URL(other.url);
-    Object.assign(elsewhere, { username: user, password: "pooled" });
-    expect(await start(elsewhere.href)).toMatch(
-      /^svc-server: SVC_POOLER_URL leads to another database than DATABASE_URL, .*; correct SVC_POOLER_URL, or the pooler's \[databases\]\n$/,
+    const elsewhere = Object.assign(new URL(other.url), { username: user, password: "pooled" });
+    await expect(checkPooler(elsewhere.href, { url: db.url, useRoles: true }, runLog())).rejects.toThrow(
+      /^SVC_POOLER_URL leads to another database than DATABASE_URL, .*; correct SVC_POOLER_URL, or the pooler's \[databases\]$/,
     );
   } finally {
     await other.drop();
   }
 });
-
-it("a start says in one line what PgBouncer itself refuses", async () => {
-  for (const wrong of [{ pathname: "/nowhere" }, { password: "wrong" }]) {
-    const url = new URL(pooler!.urlOf(user));
-    Object.assign(url, wrong);
-    expect(await start(url.href)).toMatch(/^svc-server: .*; .*correct SVC_POOLER_URL, .*\n$/);
-  }
-});
-
-/** What a start that fails writes to standard error. */
-async function start(poolerUrl: string, databaseUrl = db.url): Promise<string> {
-  const env = {
-    PATH: process.env["PATH"],
-    DATABASE_URL: databaseUrl,
-    SVC_POOLER_URL: poolerUrl,
-    SVC_PORT: "0",
-    SVC_SECRET: "a secret of the tests, long enough",
-    LOG_LEVEL: "error",
-  };
-  const child = execFile(process.execPath, [path.join(ROOT, "bin/svc-server.js"), "start", "--role", "http"], { env });
-  onTestFinished(() => void child.kill("SIGKILL")); // where it starts, against what is expected
-  const [stderr, [code]] = await Promise.all([text(child.stderr!), once(child, "close")]);
-  expect(code).toBe(1);
-  return stderr;
-}

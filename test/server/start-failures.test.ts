@@ -1,10 +1,12 @@
 import { execFile } from "node:child_process";
 import { createServer } from "node:http";
 import { once } from "node:events";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, it, onTestFinished } from "vitest";
 import { createDatabase, createEmptyDatabase } from "../support/database.js";
 import { listen } from "../support/listen.js";
+import { refused, type Run, runServer } from "./support/run-server.js";
 
 const PROGRAM = fileURLToPath(new URL("../../bin/svc-server.js", import.meta.url));
 
@@ -12,9 +14,16 @@ const db = await createDatabase();
 const url = new URL(db.url);
 afterAll(() => db.drop());
 
-/** `svc-server start` in this process, of HTTP alone unless told otherwise. */
-const start = (env: Record<string, string>, role = "http") =>
-  runServer(undefined, ["start", "--role", role], { SVC_PORT: "0", SVC_SECRET: "x".repeat(32), ...env });
+/** A process of `svc-server start`, of HTTP alone unless told otherwise, which ends by itself. */
+async function start(env: Record<string, string>, role = "http"): Promise<Run> {
+  const given = { PATH: process.env["PATH"], SVC_PORT: "0", SVC_SECRET: "x".repeat(32), LOG_LEVEL: "error", ...env };
+  const child = execFile(process.execPath, [PROGRAM, "start", "--role", role], { env: given });
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout!), text(child.stderr!), once(child, "close")]);
+  return { code: code as number, stdout, stderr };
+}
+
+/** What comes to its database as a start does, in this process. */
+const migrate = ({ DATABASE_URL, ...env }: Record<string, string>) => runServer(DATABASE_URL, ["migrate"], env);
 
 /** The database's URL with other parts. */
 function changed(parts: Partial<Pick<URL, "hostname" | "port" | "username" | "password" | "pathname">>): string {
@@ -33,7 +42,11 @@ it("a port that is taken is one line with what to do, and its stack where the lo
   expect(stderr).toContain("Caused by: Error: listen EADDRINUSE");
 });
 
-it.each<[what: string, env: Record<string, string>, line: string | RegExp]>([
+type Failure = [what: string, env: Record<string, string>, line: string | RegExp];
+const told = (line: string | RegExp): Run =>
+  typeof line === "string" ? refused(line) : { code: 1, stdout: "", stderr: expect.stringMatching(line) as string };
+
+it.each<Failure>([
   [
     "an address that the machine has not",
     { DATABASE_URL: db.url, SVC_HOST: "203.0.113.7" },
@@ -44,6 +57,16 @@ it.each<[what: string, env: Record<string, string>, line: string | RegExp]>([
     { DATABASE_URL: changed({ port: "1" }) },
     `nothing listens at ${url.hostname}:1 (ECONNREFUSED); start the database server, or correct DATABASE_URL`,
   ],
+  [
+    "a data directory that cannot be made",
+    { SVC_DATA_DIR: "/dev/null/data" },
+    /^svc-server: cannot create the data directory \/dev\/null\/data \(ENOTDIR.*\); set SVC_DATA_DIR to one that this user can write to\n$/,
+  ],
+])("%s is one line", async (_, env, line) => {
+  expect(await start(env)).toEqual(told(line));
+});
+
+it.each<Failure>([
   [
     "a file of certificates that is not there",
     { DATABASE_URL: `${db.url}?sslmode=verify-full&sslrootcert=/nowhere/authority.pem` },
@@ -66,19 +89,12 @@ it.each<[what: string, env: Record<string, string>, line: string | RegExp]>([
       "correct DATABASE_URL, or set the password: alter role … password '…'",
   ],
   [
-    "a data directory that cannot be made",
-    { SVC_DATA_DIR: "/dev/null/data" },
-    /^svc-server: cannot create the data directory \/dev\/null\/data \(ENOTDIR.*\); set SVC_DATA_DIR to one that this user can write to\n$/,
-  ],
-  [
     "a data directory that cannot be written to", // nobody makes directories there, root neither
     { SVC_DATA_DIR: "/sys" },
     /^svc-server: cannot write to the data directory \/sys \(E[A-Z]+\); set SVC_DATA_DIR to one that this user can write to\n$/,
   ],
-])("%s is one line", async (_, env, line) => {
-  const expected =
-    typeof line === "string" ? refused(line) : { code: 1, stdout: "", stderr: expect.stringMatching(line) as string };
-  expect(await start(env)).toEqual(expected);
+])("%s is one line, whatever comes to the database", async (_, env, line) => {
+  expect(await migrate(env)).toEqual(told(line));
 });
 
 it("a user that may not migrate is one line", async () => {
@@ -87,7 +103,7 @@ it("a user that may not migrate is one line", async () => {
   const user = `${empty.name}_guest`;
   await empty.sql.unsafe(`create role ${user} login password 'guest'`);
   onTestFinished(() => empty.sql.unsafe(`drop role ${user}`).then(() => undefined));
-  const { code, stderr } = await start({
+  const { code, stderr } = await migrate({
     DATABASE_URL: changed({ pathname: `/${empty.name}`, username: user, password: "guest" }),
   });
   expect(code).toBe(1);
@@ -103,7 +119,7 @@ it("a database that is newer than the program is one line", async () => {
   await newer.sql`
     insert into graphile_migrate.migrations (hash, previous_hash, filename)
     select 'sha1:0', hash, '999999.sql' from graphile_migrate.migrations order by filename desc limit 1`;
-  const { code, stderr } = await start({ DATABASE_URL: newer.url });
+  const { code, stderr } = await migrate({ DATABASE_URL: newer.url });
   expect(code).toBe(1);
   expect(stderr).toMatch(
     /^svc-server: the database is newer than this program: it has migration 999999\.sql, .*; install the version that made it, or a later one\n$/,
