@@ -81,41 +81,29 @@ function start(finished: TestContext["onTestFinished"], ...args: string[]): Demo
 
 // Most of a run is waiting for the end of the history, so they wait together.
 describe.concurrent("npm run demo", { timeout: 240_000 }, () => {
-  test("prints the same tables when the service is killed in the middle of the ingestion", async ({
+  test("prints the same tables when the service is killed in the middle of the ingestion; left running by --keep, stops its service when it is asked to", async ({
     expect,
     onTestFinished,
   }) => {
-    const history = [
-      "--customers",
-      "60",
-      "--days",
-      "45",
-      "--base",
-      new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS).toISOString(),
-    ];
+    const base = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS).toISOString();
+    const history = ["--customers", "60", "--days", "45", "--base", base];
     const killed = start(onTestFinished, ...history);
-    const undisturbed = start(onTestFinished, ...history);
-    const servicePid = await killed.servicePid();
+    const undisturbed = start(onTestFinished, ...history, "--keep");
     await killed.printed(/sending \d+ %/);
-    process.kill(servicePid, "SIGKILL");
+    process.kill(await killed.servicePid(), "SIGKILL");
     expect(await killed.ended(), killed.errors).toBe(0);
     expect(killed.output).toContain("the service ended unexpectedly (SIGKILL) and was started again");
 
-    expect(await undisturbed.ended(), undisturbed.errors).toBe(0);
+    await undisturbed.printed(/Ctrl\+C stops it/);
     expect(killed.tables).toBe(undisturbed.tables);
     expect(undisturbed.tables).toMatch(/customers +60\n/);
     for (const part of ["Where customers stand", "Who needs attention", "Webhook deliveries", "One customer's story"]) {
       expect(undisturbed.tables).toContain(part);
     }
-  });
-
-  test("left running by --keep, stops its service when it is asked to stop", async ({ expect, onTestFinished }) => {
-    const demo = start(onTestFinished, "--keep", "--customers", "20", "--days", "20");
-    const servicePid = await demo.servicePid();
-    await demo.printed(/Ctrl\+C stops it/);
+    const servicePid = await undisturbed.servicePid();
     expect(isAlive(servicePid)).toBe(true);
-    demo.child.kill("SIGINT");
-    expect(await demo.ended(), demo.errors).toBe(0);
+    undisturbed.child.kill("SIGINT");
+    expect(await undisturbed.ended(), undisturbed.errors).toBe(0);
     expect(isAlive(servicePid)).toBe(false);
   });
 
@@ -139,13 +127,7 @@ describe.concurrent("npm run demo", { timeout: 240_000 }, () => {
   });
 
   test("says in one line what is wrong with its arguments or its input", async ({ expect, onTestFinished }) => {
-    const demo = start(
-      onTestFinished,
-      "--data",
-      "missing.jsonl",
-      "--model",
-      path.resolve(import.meta.dirname, "../../examples/cdnow"),
-    );
+    const demo = start(onTestFinished, "--data", "missing.jsonl", "--model", path.resolve(ROOT, "examples/cdnow"));
     expect(await demo.ended()).toBe(2);
     expect(demo.errors).toMatch(/^demo: cannot read missing\.jsonl: ENOENT[^\n]*\n$/);
   });

@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from "node:net";
 import path from "node:path";
 import { describe, expect, test, vi } from "vitest";
 
+import { svc } from "../cli/support/run-svc.js";
 import { EVENTS, project, runSvc, startDev, STAGES } from "./support/process.js";
 
 async function post(url: string, body: unknown): Promise<unknown> {
@@ -20,8 +21,8 @@ const signedUp = { customerId: "a", event: "signed_up" };
 const projectCreated = { customerId: "a", event: "project_created", properties: { seats: 1 } };
 
 describe("svc dev", () => {
-  test("answers an event with the customer's state, and says what changed", async () => {
-    const { directory } = await project();
+  test("answers an event with the customer's state, and follows its sources", async () => {
+    const { directory, write } = await project();
     const dev = startDev(directory);
     const { url, clock } = await dev.next("ready");
     expect(clock.kind).toBe("real");
@@ -36,38 +37,25 @@ describe("svc dev", () => {
         },
       ],
     });
-    expect(await dev.stop("SIGINT")).toBe(0);
-  });
 
-  test("with --clock, expires a journey of thirty days exactly at its due instant", async () => {
-    const { directory } = await project();
-    const dev = startDev(directory, ["--clock", "2026-01-01T00:00:00Z", "--env", "live"]);
-    const { url } = await dev.next("ready");
-    expect(await post(`${url}/events`, signedUp)).toMatchObject({ state: { environment: "live" } });
-    expect(await post(`${url}/clock`, { to: "2026-01-30T23:59:59.999Z" })).toMatchObject({ emissions: [] });
-    expect(await post(`${url}/clock`, { advance: "7d" })).toMatchObject({
-      emissions: [{ type: "journey.expired", at: "2026-01-31T00:00:00.000Z" }],
+    // Also those that are new.
+    for (const value of [1, 22]) {
+      await write("model/segments/new.ts", `export const later = ${value};\n`);
+      expect(await dev.next("reloaded")).toMatchObject({ changed: false });
+    }
+
+    // While they are broken it keeps the last good model.
+    await write("model/stages.ts", STAGES.replace("lifecycle({", "lifecycle({{"));
+    const broken = await dev.next("broken");
+    expect(broken).toMatchObject({ serving: true, diagnostics: [{ severity: "error", file: "model/stages.ts" }] });
+    expect(await post(`${url}/events`, projectCreated)).toMatchObject({
+      accepted: true,
+      state: { lifecycle: "trial" },
     });
-    expect(await dev.stop("SIGTERM")).toBe(0);
-  });
+    await write("model/stages.ts", STAGES);
+    expect(await dev.next("reloaded")).toMatchObject({ changed: false, customers: 1 });
 
-  test("waits for late events as long as SVC_SETTLE_SECONDS says", async () => {
-    const { directory } = await project();
-    const dev = startDev(directory, ["--clock", "2026-03-01T00:00:00Z"], { SVC_SETTLE_SECONDS: "60" });
-    const { url } = await dev.next("ready");
-    await post(`${url}/events`, { ...signedUp, timestamp: "2026-01-01T00:00:00Z" });
-    expect(await post(`${url}/clock`, { to: "2026-03-01T00:00:59.999Z" })).toMatchObject({ emissions: [] });
-    expect(await post(`${url}/clock`, { to: "2026-03-01T00:01:00Z" })).toMatchObject({
-      emissions: [{ type: "journey.expired", at: "2026-01-31T00:00:00.000Z" }],
-    });
-  });
-
-  test("evaluates everything again when a source changes", async () => {
-    const { directory, write } = await project();
-    const dev = startDev(directory);
-    const { url } = await dev.next("ready");
-    await post(`${url}/events`, signedUp);
-    await post(`${url}/events`, projectCreated);
+    // Another one evaluates everything again.
     await write("model/stages.ts", STAGES.replace("atLeast(2)", "atLeast(1)"));
     expect(await dev.next("reloaded")).toMatchObject({
       changed: true,
@@ -79,51 +67,41 @@ describe("svc dev", () => {
     });
     const response = await fetch(`${url}/customers/a`);
     expect(await response.json()).toMatchObject({ lifecycle: "activated" });
+    expect(await dev.stop("SIGINT")).toBe(0);
   });
 
-  test("sees files that are new", async () => {
-    const { directory, write } = await project();
-    const dev = startDev(directory);
-    await dev.next("ready");
-    await write("model/segments/new.ts", "export const later = 1;\n");
-    expect(await dev.next("reloaded")).toMatchObject({ changed: false });
-    await write("model/segments/new.ts", "export const later = 22;\n");
-    expect(await dev.next("reloaded")).toMatchObject({ changed: false });
-  });
-
-  test("keeps the last good model while the sources are broken", async () => {
-    const { directory, write } = await project();
-    const dev = startDev(directory);
+  test("with --clock, expires a journey of thirty days exactly at its due instant, of a late event after SVC_SETTLE_SECONDS", async () => {
+    const { directory } = await project();
+    const args = ["--clock", "2026-01-01T00:00:00Z", "--env", "live"];
+    const dev = startDev(directory, args, { SVC_SETTLE_SECONDS: "60" });
     const { url } = await dev.next("ready");
-    await post(`${url}/events`, signedUp);
-    await write("model/stages.ts", STAGES.replace("lifecycle({", "lifecycle({{"));
-    const broken = await dev.next("broken");
-    expect(broken).toMatchObject({ serving: true, diagnostics: [{ severity: "error", file: "model/stages.ts" }] });
-    expect(await post(`${url}/events`, projectCreated)).toMatchObject({
-      accepted: true,
-      state: { lifecycle: "trial" },
-    });
-    await write("model/stages.ts", STAGES);
-    expect(await dev.next("reloaded")).toMatchObject({ changed: false, customers: 1 });
+    const expired = { emissions: [{ type: "journey.expired", at: "2026-01-31T00:00:00.000Z" }] };
+    const moved = (to: object) => post(`${url}/clock`, to);
+    expect(await post(`${url}/events`, signedUp)).toMatchObject({ state: { environment: "live" } });
+    expect(await moved({ to: "2026-01-30T23:59:59.999Z" })).toMatchObject({ emissions: [] });
+    expect(await moved({ advance: "7d" })).toMatchObject(expired);
+
+    await moved({ to: "2026-03-01T00:00:00Z" });
+    await post(`${url}/events`, { ...signedUp, customerId: "late", timestamp: "2026-01-01T00:00:00Z" });
+    expect(await moved({ to: "2026-03-01T00:00:59.999Z" })).toMatchObject({ emissions: [] });
+    expect(await moved({ to: "2026-03-01T00:01:00Z" })).toMatchObject(expired);
+    expect(await dev.stop("SIGTERM")).toBe(0);
   });
 
-  test("waits for sources that do not compile at the start", async () => {
-    const { directory, write } = await project({ "model/stages.ts": "export const stages = ;" });
+  test("waits for sources that do not compile at the start, and tells what the check of types finds", async () => {
+    const { directory, write } = await project({
+      "model/stages.ts": "export const stages = ;",
+      "model/events.ts": `${EVENTS}\nexport const wrong: number = "text";\n`,
+    });
     const dev = startDev(directory);
     expect(await dev.next("broken")).toMatchObject({ serving: false });
     await write("model/stages.ts", STAGES);
     const { url } = await dev.next("ready");
     expect(await post(`${url}/events`, signedUp)).toMatchObject({ accepted: true });
-    expect(await dev.stop()).toBe(0);
-  });
-
-  test("tells what the check of types finds, when it is done", async () => {
-    const { directory } = await project({ "model/events.ts": `${EVENTS}\nexport const wrong: number = "text";\n` });
-    const dev = startDev(directory);
-    await dev.next("ready");
     expect(await dev.next("types")).toMatchObject({
       diagnostics: [{ severity: "error", file: "model/events.ts", line: 6 }],
     });
+    expect(await dev.stop()).toBe(0);
   });
 });
 
@@ -167,8 +145,7 @@ describe("svc dev ends with", () => {
   });
 
   test("2 where --clock is no instant", async () => {
-    const { directory } = await project();
-    const { code, stderr } = await runSvc(["dev", "--clock", "2026-01-01"], directory);
+    const { code, stderr } = await svc(["dev", "--clock", "2026-01-01"]);
     expect(code).toBe(2);
     expect(stderr).toContain('--clock is "2026-01-01": The timestamp has no timezone');
   });

@@ -11,37 +11,44 @@ const BASE = Date.UTC(2026, 2, 2, 15);
 const DAY_MS = 86_400_000;
 const DEFAULT = { seed: 1, customers: 500, days: 120, base: BASE };
 
+/** For what is compared with another one. */
+const SMALL = { ...DEFAULT, customers: 100 };
+
 const fingerprint = (operations: SimulatedOperation[]) =>
   createHash("sha256").update(JSON.stringify(operations)).digest("hex");
 const tracks = (operations: SimulatedOperation[]) =>
   operations.filter((one): one is SimulatedTrack => one.type === "track");
 
+const histories: SimulatedOperation[][] = [];
+/** The history of a seed, made once. */
+const seeded = (seed: number) => (histories[seed] ??= simulateHistory({ ...DEFAULT, seed }));
+
 describe("the simulated history", () => {
   let history: SimulatedOperation[];
   beforeAll(() => {
-    history = simulateHistory(DEFAULT);
+    history = seeded(1);
   });
 
   test("is the same to the byte for the same seed and base", () => {
-    expect(fingerprint(simulateHistory(DEFAULT))).toBe(fingerprint(history));
+    expect(fingerprint(simulateHistory(SMALL))).toBe(fingerprint(simulateHistory(SMALL)));
   });
 
   test("differs for another seed", () => {
-    expect(fingerprint(simulateHistory({ ...DEFAULT, seed: 2 }))).not.toBe(fingerprint(history));
+    expect(fingerprint(seeded(2))).not.toBe(fingerprint(history));
   });
 
   test("only moves in time when the base moves by whole weeks", () => {
-    const moved = simulateHistory({ ...DEFAULT, base: BASE + 7 * DAY_MS });
+    const moved = simulateHistory({ ...SMALL, base: BASE + 7 * DAY_MS });
     const relative = (operations: SimulatedOperation[], base: number) =>
       tracks(operations)
         .map(({ customerId, event, timestamp }) => `${customerId} ${event} ${Date.parse(timestamp) - base}`)
         .join();
-    expect(relative(moved, BASE + 7 * DAY_MS) === relative(history, BASE)).toBe(true);
+    expect(relative(moved, BASE + 7 * DAY_MS) === relative(simulateHistory(SMALL), BASE)).toBe(true);
   });
 
   test("has 500 customers, 120 days and more than 60,000 events, whatever the seed", () => {
-    for (const seed of [1, 2, 3]) {
-      const operations = seed === 1 ? history : simulateHistory({ ...DEFAULT, seed });
+    for (const seed of [1, 2]) {
+      const operations = seeded(seed);
       expect(new Set(operations.map(({ customerId }) => customerId)).size).toBe(500);
       expect(tracks(operations).length).toBeGreaterThan(60_000);
     }
@@ -137,18 +144,16 @@ describe("the simulated history, against the strict schema of examples/saas", ()
 
   test("conforms in every operation", () => {
     expect(snapshot.strictSchema).toBe(true);
-    for (const seed of [1, 2]) {
-      const found = simulateHistory({ ...DEFAULT, seed }).flatMap((operation) =>
-        operation.type === "identify"
-          ? traitDiagnostics(snapshot, operation.traits)
-          : eventDiagnostics(snapshot, operation.event, operation.properties),
-      );
-      expect(found.slice(0, 5)).toEqual([]);
-    }
+    const found = seeded(2).flatMap((operation) =>
+      operation.type === "identify"
+        ? traitDiagnostics(snapshot, operation.traits)
+        : eventDiagnostics(snapshot, operation.event, operation.properties),
+    );
+    expect(found.slice(0, 5)).toEqual([]);
   });
 
   test("lets every declared event happen and every declared trait be known", () => {
-    const history = simulateHistory(DEFAULT);
+    const history = seeded(1);
     const events = new Set(tracks(history).map(({ event }) => event));
     const traits = new Set(history.flatMap((one) => (one.type === "identify" ? Object.keys(one.traits) : [])));
     expect([...events].sort()).toEqual(Object.keys(snapshot.events).sort());
