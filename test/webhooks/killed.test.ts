@@ -19,7 +19,7 @@ import { startReceiver, status, type Answer } from "./support/receiver.js";
 import { runLog } from "../support/run-log.js";
 
 const EMISSIONS = 300;
-const KILLS = 5;
+const KILLS = 3;
 const PROGRAM = fileURLToPath(new URL("support/deliverer-process.ts", import.meta.url));
 
 const db = await createDatabase();

@@ -1,5 +1,43 @@
 import { expect, test } from "vitest";
 import { newSecret, openSecret, SealedSecretError, sealingKey, sealSecret } from "../../src/webhooks/secret.js";
+import { describeError, retryAfterSeconds, sign } from "../../src/webhooks/send.js";
+
+// That receivers verify what is signed is in deliver.test.ts.
+
+test("the signature is the one of Standard Webhooks' own example", () => {
+  const example = { id: "msg_p5jXN8AQM9LWM0D4loKWxJek", timestamp: 1614265330, body: '{"test": 2432232314}' };
+  expect(sign(example, ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"])).toBe(
+    "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+  );
+});
+
+const NOW = Date.parse("2026-03-02T10:00:00.000Z");
+
+test.each([
+  ["120", 120],
+  [" 0 ", 0],
+  ["Mon, 02 Mar 2026 10:01:30 GMT", 90],
+  ["Monday, 02-Mar-26 10:01:30 GMT", 90],
+  ["Mon, 02 Mar 2026 09:00:00 GMT", 0],
+  ["-5", null],
+  ["1.5", null],
+  ["soon", null],
+  ["2026-03-02T10:01:30Z", null],
+  ["9".repeat(400), null],
+  ["", null],
+  [undefined, null],
+])("Retry-After %j asks for %j seconds", (header, seconds) => {
+  expect(retryAfterSeconds(header, NOW)).toBe(seconds);
+});
+
+test.each([
+  ["a pair cut in two by the limit", `${"a".repeat(999)}\u{1F600}`, `${"a".repeat(999)}\uFFFD`],
+  ["a lone surrogate", "a\uDE00b", "a\uFFFDb"],
+  ["U+0000", "a\u0000b", "a\uFFFDb"],
+  ["whole pairs", "a\u{1F600}b", "a\u{1F600}b"],
+])("why a request failed is told as the database takes it: %s", (_what, message, told) => {
+  expect(describeError(new Error(message))).toBe(told);
+});
 
 const KEY = sealingKey("the service's secret");
 
