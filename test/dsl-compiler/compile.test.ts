@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import os from "node:os";
 import path from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { compileProject } from "../../src/dsl-compiler/index.js";
 import { canonicalJson, hashSnapshot } from "../../src/model/snapshot/canonical.js";
@@ -9,7 +7,7 @@ import { project } from "./project.js";
 
 const example = (name: string) => path.resolve(import.meta.dirname, "../../examples", name);
 
-test.each(["saas", "cdnow", "fines"])(
+test.each(["cdnow", "fines"])(
   "the example %s compiles without a warning, with and without its types to the same bytes",
   async (name) => {
     const first = await compileProject(example(name), { types: true });
@@ -29,20 +27,4 @@ test("the author's console is passed on and is no part of the snapshot", async (
   const printed: string[] = [];
   expect(await compileProject(directory, { onOutput: (text) => printed.push(text) })).toMatchObject({ ok: true });
   expect(printed.join("")).toBe("loaded\n");
-});
-
-test("a folder without svc.config.ts is told", async () => {
-  const directory = await mkdtemp(path.join(os.tmpdir(), "svc-project-"));
-  onTestFinished(() => rm(directory, { recursive: true }));
-  expect(await compileProject(directory)).toEqual({
-    ok: false,
-    diagnostics: [
-      {
-        code: "CONFIG_MISSING",
-        severity: "error",
-        message: `there is no svc.config.ts in ${directory}`,
-        fix: "run the command in a project's folder, or make a project: svc init",
-      },
-    ],
-  });
 });

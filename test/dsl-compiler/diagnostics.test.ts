@@ -90,9 +90,8 @@ test("an endless loop is ended", async () => {
 });
 
 test.each([
-  ["process.exit(3)", "with exit code 3"],
   ["process.exit(0)", "with exit code 0"],
-  ["process.kill(process.pid, 'SIGKILL')", "by SIGKILL"],
+  ["process.abort()", "by SIGABRT"],
   ["await new Promise(() => {})", "with exit code 13"],
 ])("%s is told as the end of the process", async (source, how) => {
   expect(await diagnose(`${source};\nexport default 1;`)).toEqual([

@@ -3,6 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 
 import { fixFor } from "../../src/dsl-compiler/diagnostics/fixes.js";
+import { shapeFix } from "../../src/dsl-compiler/diagnostics/shape-fixes.js";
 
 const source = path.resolve(import.meta.dirname, "../../src");
 
@@ -32,4 +33,30 @@ test.each([
   const codes = await codesIn(part, pattern);
   expect(codes).toContain(known);
   expect(codes.filter((code) => code !== "CONFIG_MISSING" && fixFor(code) === undefined)).toEqual([]);
+});
+
+test.each<[path: string, message: string, fix: RegExp | undefined]>([
+  ["signals[0].severity", "is missing", /^add "severity"$/],
+  ["signals[0].level", "is not known here", /^remove "level", or correct its name$/],
+  ["signals[0].severity", 'must be one of "info", "warning"', /^give one of "info", "warning"$/],
+  ["health.components[0].weight", "must be >= 0", /at least 0$/],
+  ["health.bands[0].from", "must be <= 100", /at most 100$/],
+  ["segments[0].when.value", "must be integer", /^give a whole number$/],
+  ["rules[0].once", "must be boolean", /^give true or false$/],
+  ["journeys[0].steps", "must not be empty", /^give at least one$/],
+  ["journeys[0].steps[2]", "must be an object", /step\(/],
+  ["segments[0].when.conditions[1]", "must be an object", /^give a condition/],
+  ["segments[0].when.of.where", "must be an object", /properties/],
+  ["health.components[0].score.of", "must be an object", /count\(\)/],
+  ["rules[0].on", "must be an object", /traitsChanged/],
+  ["rules[0].then", "must be an object", /emit/],
+  [
+    "rules[0].cooldown",
+    'a rule that acts once has nothing to wait for: it has a cooldown or "once", not both',
+    /"once"/,
+  ],
+  ["traits.plan", "must be of another kind", undefined],
+])("%s %s: what to do is said", (path, message, fix) => {
+  if (fix === undefined) expect(shapeFix(path, message)).toBeUndefined();
+  else expect(shapeFix(path, message)).toMatch(fix);
 });

@@ -105,48 +105,38 @@ const SELF = "expected what a rule can wait for, but this is";
 const TRIGGERS =
   "give an event, event.where(…), traitsChanged, segment.entered() or .exited(), or signal.raised() or .cleared()";
 
-test.each<[string, string, string]>([
-  [
-    "a signal with for and when",
-    `signals: [signal("s", { severity: "info", when: good.has(), for: "3d" })]`,
+/** Signals, by what is told of them with what to do. */
+const SIGNALS: Record<string, string> = {
+  'severity: "info", when: good.has(), for: "3d"':
     'INVALID_SHAPE: signals[0].for: a signal with a condition is cleared when the condition ceases to hold; remove "for" or "when", which exclude each other: only what rules raise is cleared after a time',
-  ],
-  [
-    "another severity",
-    `signals: [signal("s", { severity: "fatal", when: good.has() })]`,
+  'severity: "fatal", when: good.has()':
     'TYPE_ERROR: expected one of "info", "warning", "critical", but this is "fatal"; give one of "info", "warning", "critical"',
-  ],
-  [
-    "a member that a lifecycle has not",
-    `lifecycle: stages, rules: [rule("r", { on: stages.entered("a"), then: emit("a.b") })]`,
-    'UNKNOWN_MEMBER: the lifecycle has no method "entered"; use one of "is", "in", "isNot"',
-  ],
-  [
-    "a sequence without its time",
-    `signals: [signal("s", { severity: "info", when: sequence(order, order) })]`,
+  'severity: "info", when: sequence(order, order)':
     'TYPE_ERROR: expected a condition, but this is a sequence without the time that it may take; add .within("7d"), or how long the sequence may take',
-  ],
-  [
-    "a count that is not compared",
-    `signals: [signal("s", { severity: "info", when: order.count() })]`,
+  'severity: "info", when: order.count()':
     "TYPE_ERROR: expected a condition, but this is a number that is not compared yet; compare it, such as with .atLeast(3)",
-  ],
-  [
-    "a segment as a trigger",
-    `rules: [rule("r", { on: good, then: emit("a.b") })]`,
-    `TYPE_ERROR: ${SELF} a segment; ${TRIGGERS}`,
-  ],
-  [
-    "a condition as a trigger",
-    `rules: [rule("r", { on: good.has(), then: emit("a.b") })]`,
-    `TYPE_ERROR: ${SELF} a condition; ${TRIGGERS}`,
-  ],
-  [
-    "a segment as an action",
-    `rules: [rule("r", { on: order, then: good })]`,
+};
+/** The same of rules. */
+const RULES: Record<string, string> = {
+  'on: stages.entered("a"), then: emit("a.b")':
+    'UNKNOWN_MEMBER: the lifecycle has no method "entered"; use one of "is", "in", "isNot"',
+  'on: good, then: emit("a.b")': `TYPE_ERROR: ${SELF} a segment; ${TRIGGERS}`,
+  'on: good.has(), then: emit("a.b")': `TYPE_ERROR: ${SELF} a condition; ${TRIGGERS}`,
+  "on: order, then: good":
     "TYPE_ERROR: expected what a rule can do, but this is a segment; give addTo(…) or removeFrom(…) of a segment, emit(…), or raise(…) or clear(…) of a signal",
+};
+
+test("a part that cannot be is told with what to do", async () => {
+  const parts = (builder: string, given: Record<string, string>) =>
+    Object.keys(given).map((members, n) => `${builder}("${builder}_${n}", { ${members} })`);
+  const found = await told(
+    `events: { order }, lifecycle: stages, segments: [good],
+  signals: [
+    ${parts("signal", SIGNALS).join(",\n    ")},
   ],
-])("%s is told with what to do", async (_, parts, expected) => {
-  const found = await told(`events: { order }, segments: [good], ${parts}`);
-  expect(found.map((one) => one.replace(/^\S+ /, ""))).toEqual([expected]);
+  rules: [
+    ${parts("rule", RULES).join(",\n    ")},
+  ]`,
+  );
+  expect(found.map((one) => one.replace(/^\S+ /, ""))).toEqual([...Object.values(SIGNALS), ...Object.values(RULES)]);
 });

@@ -23,7 +23,6 @@ test.each<[string, string | Record<string, string>, string[]]>([
     `import type { A } from "./a.js";\nexport default 1 as A;\n`,
     ["NOT_A_MODEL svc.config.ts:1", "MODULE_NOT_FOUND svc.config.ts:1"],
   ],
-  ["a crash at import", `process.abort();\n${EMPTY}`, ["MODEL_ENDED"]],
   [
     "an exception at import",
     `\nthrow new Error("first\\n    at second (x.js:1:1)");\n`,

@@ -40,39 +40,36 @@ test("an error of types has the number of TypeScript, its exact place, the line 
   });
 });
 
-test.each([
-  [
-    "a misspelt property",
-    `order.where((p) => p.totl.atLeast(3)).happened()`,
-    "UNKNOWN_PROPERTY",
-    '"totl"',
-    'write "total"',
-  ],
-  ["a misspelt trait", `customer.plann.is("free")`, "UNKNOWN_TRAIT", '"plann"', 'write "plan"'],
-  ["a misspelt value", `customer.plan.in("free", "prp")`, "INVALID_VALUE", '"prp"', 'write "pro"'],
-  ["a bad duration", `inactiveFor("3 days")`, "INVALID_DURATION", '"3 days"', "write a duration"],
-  ["a misspelt method", `order.hapened()`, "UNKNOWN_MEMBER", '"hapened"', 'write "happened"'],
-  [
-    "a value of the wrong type",
-    `order.where((p) => p.total.atLeast("3")).happened()`,
-    "TYPE_MISMATCH",
-    "a number",
-    "give a number",
-  ],
-  ["a name that is not there", `ordr.happened()`, "TYPE_ERROR", '"ordr"', 'write "order"'],
-  ["an event for a condition", `all(order)`, "TYPE_ERROR", "a condition", ""],
-])("%s is told once, by the type checker and the model together", async (_, condition, code, message, fix) => {
+/** Conditions with one mistake each, by what is told of it. */
+const MISTAKEN: [condition: string, code: string, message: string, fix: string][] = [
+  ["order.where((p) => p.totl.atLeast(3)).happened()", "UNKNOWN_PROPERTY", '"totl"', 'write "total"'],
+  ['customer.plann.is("free")', "UNKNOWN_TRAIT", '"plann"', 'write "plan"'],
+  ['customer.plan.in("free", "prp")', "INVALID_VALUE", '"prp"', 'write "pro"'],
+  ['inactiveFor("3 days")', "INVALID_DURATION", '"3 days"', "write a duration"],
+  ["order.hapened()", "UNKNOWN_MEMBER", '"hapened"', 'write "happened"'],
+  ['order.where((p) => p.total.atLeast("3")).happened()', "TYPE_MISMATCH", "a number", "give a number"],
+  ["ordr.happened()", "TYPE_ERROR", '"ordr"', 'write "order"'],
+  ["all(order)", "TYPE_ERROR", "a condition", ""],
+];
+
+test("a mistake is told once, by the type checker and the model together", async () => {
+  const segments = MISTAKEN.map(([condition], n) => `  segment("s${n}", { when: ${condition} }),\n`);
   const found = await diagnose(
     `${MODEL}export default defineModel({ events: [order], traits: customer, segments: [
-  segment("a", { when: ${condition} }),
-] });
+${segments.join("")}] });
 void [all, inactiveFor, lifecycle];`,
     { types: true },
   );
-  expect(found.map((one) => one.code)).toEqual([code]);
-  expect(found[0]).toMatchObject({ file: "svc.config.ts", line: 6, endLine: 6 });
-  expect(found[0]!.message).toContain(message);
-  expect(found[0]!.fix).toContain(fix);
+  expect(found).toMatchObject(
+    MISTAKEN.map(([, code, message, fix], n) => ({
+      code,
+      message: expect.stringContaining(message) as string,
+      fix: expect.stringContaining(fix) as string,
+      file: "svc.config.ts",
+      line: 6 + n,
+      endLine: 6 + n,
+    })),
+  );
 });
 
 test("errors of types and of the model are told in one run, each at its place", async () => {
