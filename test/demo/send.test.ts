@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { SentOperation } from "../../src/client/index.js";
+import type { ProjectOverview } from "../../src/demo/api.js";
 import { DemoFailure } from "../../src/demo/failure.js";
+import { lines } from "../../src/demo/progress.js";
 import { partitionOf, sendAll } from "../../src/demo/send.js";
+import { settle } from "../../src/demo/settle.js";
 import { type Fate, type Front, refusal, startFront } from "../client/support/front.js";
 import { Memory } from "../client/support/memory.js";
 
@@ -75,4 +78,52 @@ describe("sending", () => {
     });
     await expect(sendAll(operations(10), { ...service, signal: stop.signal })).rejects.toThrow("stopped by SIGINT");
   });
+});
+
+function overview(pending: number, customersDue: number, deliveries: number): ProjectOverview {
+  return {
+    environment: "test",
+    configVersion: "v1",
+    customers: 1,
+    customersDue,
+    events: { accepted: 10, pending },
+    lifecycle: [],
+    segments: [],
+    webhooks: { delivered: 0, pending: deliveries, failed: 0 },
+    emissions: {},
+  };
+}
+
+describe("waiting for the service", () => {
+  test("ends only when no event is pending, nothing is due and no delivery waits", async () => {
+    const figures = [overview(5, 1, 0), overview(0, 1, 2), overview(0, 0, 2), overview(0, 0, 0), overview(9, 9, 9)];
+    const seen: ProjectOverview[] = [];
+    const settled = await settle({
+      overview: async () => figures.shift()!,
+      onOverview: (one) => seen.push(one),
+      pollMs: 1,
+    });
+    expect(settled.overview).toEqual(overview(0, 0, 0));
+    expect(seen.length).toBe(4);
+  });
+
+  test("fails when nothing moves, and says what is left", async () => {
+    const stuck = settle({ overview: async () => overview(3, 2, 1), pollMs: 1, stallMs: 20 });
+    await expect(stuck).rejects.toThrow("3 events pending, 2 customers due, 1 deliveries pending");
+  });
+});
+
+test("progress in a file is told at every tenth, once, and never goes back", () => {
+  let text = "";
+  const progress = lines({ write: (more) => (text += more) }, "sending", 1_000, "operations");
+  for (const done of [0, 50, 100, 120, 90, 350, 1_000, 1_000]) progress.update(done);
+  progress.finish();
+  expect(text).toBe(
+    [
+      "sending 10 % (100 of 1000 operations)",
+      "sending 30 % (350 of 1000 operations)",
+      "sending 100 % (1000 of 1000 operations)",
+      "",
+    ].join("\n"),
+  );
 });

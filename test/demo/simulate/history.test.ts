@@ -4,11 +4,13 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { simulateHistory } from "../../../src/demo/simulate/history.js";
 import type { SimulatedOperation, SimulatedTrack } from "../../../src/demo/simulate/operations.js";
 import { compileProject } from "../../../src/dsl-compiler/index.js";
+import { compileModel, evaluate, newCustomer, type CustomerState, type Operation } from "../../../src/engine/index.js";
 import { eventDiagnostics, traitDiagnostics } from "../../../src/model/payload.js";
 import type { Snapshot } from "../../../src/model/snapshot/types.js";
 
 const BASE = Date.UTC(2026, 2, 2, 15);
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const DEFAULT = { seed: 1, customers: 500, days: 120, base: BASE };
 
 /** For what is compared with another one. */
@@ -134,15 +136,33 @@ describe("the simulated history", () => {
   });
 });
 
-describe("the simulated history, against the strict schema of examples/saas", () => {
+describe("the simulated history, in the model of examples/saas", () => {
   let snapshot: Snapshot;
+  let states: CustomerState[];
   beforeAll(async () => {
     const compiled = await compileProject(path.resolve(import.meta.dirname, "../../../examples/saas"));
     if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
     ({ snapshot } = compiled);
+    const model = compileModel(snapshot, compiled.hash);
+    const acceptedAt = BASE + HOUR_MS / 2;
+    const customers = new Map<string, Operation[]>();
+    for (const [seq, one] of seeded(1).entries()) {
+      const operations = customers.get(one.customerId) ?? [];
+      customers.set(one.customerId, operations);
+      if (one.type === "identify") operations.push({ kind: "identify", seq, traits: one.traits, acceptedAt });
+      else {
+        const { event, properties, timestamp } = one;
+        const occurredAt = Date.parse(timestamp);
+        operations.push({ kind: "track", seq, eventId: `evt_${seq}`, event, properties, occurredAt, acceptedAt });
+      }
+    }
+    states = [...customers].map(
+      ([id, operations]) =>
+        evaluate(model, newCustomer(id, acceptedAt), operations, { now: acceptedAt, timers: "fire" }).state,
+    );
   });
 
-  test("conforms in every operation", () => {
+  test("conforms to its strict schema in every operation", () => {
     expect(snapshot.strictSchema).toBe(true);
     const found = seeded(2).flatMap((operation) =>
       operation.type === "identify"
@@ -158,5 +178,24 @@ describe("the simulated history, against the strict schema of examples/saas", ()
     const traits = new Set(history.flatMap((one) => (one.type === "identify" ? Object.keys(one.traits) : [])));
     expect([...events].sort()).toEqual(Object.keys(snapshot.events).sort());
     expect([...traits].sort()).toEqual(Object.keys(snapshot.traits).sort());
+  });
+
+  test("changes by time alone no sooner than six hours after the base, so the tables do not depend on how long a run takes", () => {
+    expect(Math.min(...states.map(({ nextDueAt }) => nextDueAt ?? Infinity))).toBeGreaterThanOrEqual(
+      BASE + 6 * HOUR_MS,
+    );
+  });
+
+  test("fills every lifecycle state and every segment, none of them with everybody", () => {
+    const named = [
+      ...snapshot.lifecycle!.states.map(
+        ({ name }) => [name, states.filter((one) => one.lifecycle?.state === name)] as const,
+      ),
+      ...snapshot.segments.map(({ id }) => [id, states.filter((one) => id in one.segments)] as const),
+    ];
+    for (const [name, members] of named) {
+      expect(members.length, name).toBeGreaterThan(0);
+      expect(members.length, name).toBeLessThan(300);
+    }
   });
 });
