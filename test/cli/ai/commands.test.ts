@@ -1,8 +1,14 @@
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
+import { commands } from "../../../src/cli/core/registry.js";
 import { chunk, refuses, says, startProvider, type Provider } from "../../support/language-model.js";
 import { cannedServer, json } from "../support/canned-server.js";
 import { startShop, untilQuiet, type Shop } from "../support/shop.js";
@@ -20,19 +26,6 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "svc-ai-"));
   const variables = { SVC_AI_BASE_URL: provider.baseUrl, SVC_AI_API_KEY: "sk-secret", SVC_AI_MODEL: "small" };
   shop = await startShop(variables);
-  const event = { customerId: "jane@example.com", event: "project_created", properties: { seats: 3, note: INJECTION } };
-  const response = await fetch(`${shop.url}/v1/events/batch`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${shop.keys.test}`, "content-type": "application/json" },
-    body: JSON.stringify({
-      events: [
-        event,
-        { type: "identify", customerId: "jane@example.com", traits: { plan: "pro", renewsOn: "2031-05-17" } },
-      ],
-    }),
-  });
-  expect(response.status).toBe(202);
-  await untilQuiet(shop.db);
 });
 beforeEach(() => {
   provider.behave(says(ANSWER));
@@ -47,6 +40,56 @@ afterAll(async () => {
 const ai = (...argv: string[]) => shop.run(["ai", ...argv]);
 /** What the provider was told, as text. */
 const told = () => provider.asked.map(({ body }) => body.messages.map(({ content }) => content).join("\n")).join("\n");
+
+describe("docs/ai.md", () => {
+  const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+  const guide = readFileSync(path.join(ROOT, "docs/ai.md"), "utf8");
+  const BLOCK = /<!-- test\/cli\/ai\/commands\.test\.ts runs this block -->\n\n```bash\n(.*?)```\n\n```\n(.*?)```/gs;
+  const blocks = [...guide.matchAll(BLOCK)].map(([, command, output]) => [command!, output!] as const);
+  beforeAll(() => symlink(path.join(ROOT, "bin/svc.js"), path.join(folder, "svc")));
+
+  test("every block of commands is run here", () => {
+    expect(blocks).toHaveLength([...guide.matchAll(/^```bash$/gm)].length);
+  });
+
+  test.each(blocks)("%s", async (command, output) => {
+    const bash = spawn("bash", ["-euo", "pipefail", "-c", command], {
+      cwd: shop.directory,
+      env: {
+        PATH: `${folder}:${process.env["PATH"]}`,
+        SVC_API_URL: shop.url,
+        SVC_ACCESS_TOKEN: shop.owner.token,
+        SVC_ORGANIZATION: shop.owner.organizationId,
+      },
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const [printed, [code]] = await Promise.all([text(bash.stdout), once(bash, "close")]);
+    expect(code).toBe(0);
+    expect(printed.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d/g, "<time>")).toBe(output);
+  });
+
+  test("the table has every command of svc ai", () => {
+    const shown = [...guide.matchAll(/^\| `svc (ai [a-z-]+)(?: <customerId>)?` /gm)].map(([, words]) => words);
+    expect(shown).toEqual(commands.map((command) => command.path).filter((words) => words.startsWith("ai ")));
+  });
+});
+
+// From here on there is a customer who is somebody, too.
+test("a customer comes whose property would like to be obeyed", async () => {
+  const event = { customerId: "jane@example.com", event: "project_created", properties: { seats: 3, note: INJECTION } };
+  const response = await fetch(`${shop.url}/v1/events/batch`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${shop.keys.test}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      events: [
+        event,
+        { type: "identify", customerId: "jane@example.com", traits: { plan: "pro", renewsOn: "2031-05-17" } },
+      ],
+    }),
+  });
+  expect(response.status).toBe(202);
+  await untilQuiet(shop.db);
+});
 
 test("explain-config tells the model part by part, and what looks unintended, then the answer", async () => {
   const { code, stdout, stderr } = await ai("explain-config");
