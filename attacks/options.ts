@@ -1,6 +1,6 @@
 /** The command line of a run. */
 import yargs from "yargs";
-import { parse } from "../src/demo/options.js";
+import { parseArguments } from "../src/demo/options.js";
 import { DemoFailure } from "../src/demo/failure.js";
 import { ATTACKS } from "./kinds/index.js";
 import type { Attack } from "./kinds/attack.js";
@@ -38,7 +38,7 @@ export async function readOptions(
     .option("all-at-once", { type: "boolean", default: false, describe: "all attacks together, again and again" })
     .option("json", { type: "string", requiresArg: true, describe: "file to write the outcome to" })
     .epilogue(`Attacks:\n${ATTACKS.map(({ name, what }) => `  ${name}: ${what}`).join("\n")}`);
-  const parsed = await parse(parser, args, print);
+  const parsed = await parseArguments(parser, args, print);
   if (parsed === null) return null;
   const minutes = parsed.minutes ?? (parsed["all-at-once"] ? MINUTES_AT_ONCE : MINUTES_EACH);
   if (!(minutes > 0 && minutes <= MINUTES_MAX))

@@ -1,5 +1,5 @@
 /** The tables of a run. */
-import { figure, table, type ReportColumn, type ReportStyle } from "../src/demo/report/style.js";
+import { figure, reportTable, type ReportColumn, type ReportStyle } from "../src/demo/report/style.js";
 import type { Figures } from "./observer/figures.js";
 import { BLOCK_MS_GOAL, inSeconds, P99_MS_MAX, visibleOf, type Attacked, type Outcome } from "./outcome.js";
 
@@ -9,7 +9,7 @@ const right = (title: string): ReportColumn => ({ title, align: "right" });
 
 export function report(style: ReportStyle, outcomes: readonly Outcome[], each: readonly Attacked[]): string {
   return [
-    table(
+    reportTable(
       style,
       `What the neighbour saw: events from when they were due until its customers showed them (p99 below ${inSeconds(P99_MS_MAX)}), the longest wait for /livez (the goal is ${BLOCK_MS_GOAL} ms), the most memory, restarts`,
       [
@@ -31,7 +31,7 @@ export function report(style: ReportStyle, outcomes: readonly Outcome[], each: r
       ],
       outcomes.map(seenRow),
     ),
-    table(
+    reportTable(
       style,
       "What the attacker did",
       [{ title: "attack" }, ...["requests", "MiB"].map(right)],

@@ -1,6 +1,6 @@
 /** The command line of a run. */
 import yargs from "yargs";
-import { parse, whole } from "../src/demo/options.js";
+import { parseArguments, wholeNumber } from "../src/demo/options.js";
 
 export interface FaultsOptions {
   /** Files of operations to send; empty for a generated history. */
@@ -57,15 +57,15 @@ export async function readOptions(
     })
     .conflicts("data", "operations")
     .parserConfiguration({ "greedy-arrays": true });
-  const parsed = await parse(parser, args, print);
+  const parsed = await parseArguments(parser, args, print);
   if (parsed === null) return null;
   return {
     data: parsed.data ?? [],
-    operations: whole("--operations", parsed.operations ?? 50_000, 1, 10_000_000),
+    operations: wholeNumber("--operations", parsed.operations ?? 50_000, 1, 10_000_000),
     refused: parsed.refused ?? null,
-    senders: whole("--senders", parsed.senders, 1, 64),
-    batch: whole("--batch", parsed.batch, 1, 1_000),
-    strikes: whole("--strikes", parsed.strikes, 0, STRIKES_MAX),
-    seed: whole("--seed", parsed.seed, 0, 2 ** 31 - 1),
+    senders: wholeNumber("--senders", parsed.senders, 1, 64),
+    batch: wholeNumber("--batch", parsed.batch, 1, 1_000),
+    strikes: wholeNumber("--strikes", parsed.strikes, 0, STRIKES_MAX),
+    seed: wholeNumber("--seed", parsed.seed, 0, 2 ** 31 - 1),
   };
 }

@@ -1,5 +1,5 @@
 /** The tables of a run. */
-import { figure, table, type ReportColumn, type ReportStyle } from "../src/demo/report/style.js";
+import { figure, reportTable, type ReportColumn, type ReportStyle } from "../src/demo/report/style.js";
 import type { Ledger } from "./ledger.js";
 import type { Strike } from "./strikes.js";
 import type { Verification } from "./verification.js";
@@ -20,7 +20,7 @@ export function report(style: ReportStyle, { strikes, missing, verification, led
   const { figures, claims } = verification;
   const repeated = [...ledger.retries].toSorted(([, one], [, other]) => other - one);
   return [
-    table(
+    reportTable(
       style,
       "What struck, how long until something sent afterwards was accepted, and all was evaluated, and what was found then",
       [
@@ -33,13 +33,13 @@ export function report(style: ReportStyle, { strikes, missing, verification, led
     ),
     ...missing.map(({ fault, why }) => `not struck: ${fault} (${why})\n`),
     missing.length > 0 ? "\n" : "",
-    table(
+    reportTable(
       style,
       "What happened on the way",
       [{ title: "" }, right("")],
       [...happened, ...repeated.map(([why, times]): [string, number] => [`repeated because of ${why}`, times])],
     ),
-    table(
+    reportTable(
       style,
       "What was sent, and what is stored",
       [{ title: "" }, right("sent"), right("stored"), { title: "" }],

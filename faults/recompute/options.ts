@@ -1,7 +1,7 @@
 /** The command line of a run. */
 import path from "node:path";
 import yargs from "yargs";
-import { parse, whole } from "../../src/demo/options.js";
+import { parseArguments, wholeNumber } from "../../src/demo/options.js";
 import { ROOT } from "../../src/demo/service/service.js";
 
 export interface RecomputeOptions {
@@ -46,13 +46,13 @@ export async function readOptions(
     .option("kills", { type: "number", requiresArg: true, default: 10, describe: "how often the service is killed" })
     .option("seed", { type: "number", requiresArg: true, default: 1, describe: "chooses the moments" })
     .parserConfiguration({ "duplicate-arguments-array": false });
-  const parsed = await parse(parser, args, print);
+  const parsed = await parseArguments(parser, args, print);
   if (parsed === null) return null;
   return {
     data: parsed.data,
     model: parsed.model,
     changed: parsed.changed ?? null,
-    kills: whole("--kills", parsed.kills, 0, 100),
-    seed: whole("--seed", parsed.seed, 0, 2 ** 31 - 1),
+    kills: wholeNumber("--kills", parsed.kills, 0, 100),
+    seed: wholeNumber("--seed", parsed.seed, 0, 2 ** 31 - 1),
   };
 }

@@ -9,8 +9,8 @@ import { DemoApi } from "../../src/demo/api.js";
 import { DemoFailure } from "../../src/demo/failure.js";
 import { openDataFile } from "../../src/demo/input/data-file.js";
 import type { Input } from "../../src/demo/input/input.js";
-import { compileModel } from "../../src/demo/model.js";
-import { figure, styleFor, table, type ReportColumn } from "../../src/demo/report/style.js";
+import { compileDemoModel } from "../../src/demo/model.js";
+import { figure, styleFor, reportTable, type ReportColumn } from "../../src/demo/report/style.js";
 import { sendAll } from "../../src/demo/send.js";
 import { Service } from "../../src/demo/service/service.js";
 import { settle } from "../../src/demo/settle.js";
@@ -57,8 +57,9 @@ const LATE_ONE_OF = 10;
 /** Throws a DemoFailure where anything differs. Ends and removes everything, however it ends. */
 export async function runRecomputes(options: RecomputeOptions, { output, stop }: RunContext): Promise<void> {
   const input = await openDataFile(options.data);
-  const { snapshot } = await compileModel(options.model);
-  const changed = options.changed === null ? changedModel(snapshot) : (await compileModel(options.changed)).snapshot;
+  const { snapshot } = await compileDemoModel(options.model);
+  const changed =
+    options.changed === null ? changedModel(snapshot) : (await compileDemoModel(options.changed)).snapshot;
   output.write(`${input.title}: ${figure(input.operations)} operations of ${figure(input.customers)} customers\n`);
   stop.throwIfAborted();
 
@@ -279,7 +280,7 @@ class Run {
     const style = styleFor(output.isTTY === true);
     const right = (title: string): ReportColumn => ({ title, align: "right" });
     return [
-      table(
+      reportTable(
         style,
         "Jobs",
         [
@@ -299,13 +300,13 @@ class Run {
           seconds.toFixed(1),
         ]),
       ),
-      table(
+      reportTable(
         style,
         "SIGKILL of the service",
         [right("after customers"), right("the run went on after")],
         kills.map(({ done, resumedMs }) => [done, `${(resumedMs / 1_000).toFixed(1)} s`]),
       ),
-      table(
+      reportTable(
         style,
         "Customers, compared with a project that had the changed model from the start",
         [{ title: "" }, right("equal"), right("different")],

@@ -2,7 +2,7 @@ import path from "node:path";
 
 import { failure } from "./core/errors.js";
 import { type Io, Out } from "./output/out.js";
-import { reportFailure, run } from "./core/run.js";
+import { reportFailure, runCli } from "./core/run.js";
 
 const io: Io = {
   stdin: process.stdin,
@@ -29,7 +29,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 process.stderr.on("error", () => undefined);
 
 // Not process.exit: what is still on its way to a pipe would be lost.
-process.exitCode = await run(process.argv.slice(2), io);
+process.exitCode = await runCli(process.argv.slice(2), io);
 
 /** What a relative HOME names depends on where one stands, and may be a project: it counts as none. */
 async function configDirectory(): Promise<string | null> {

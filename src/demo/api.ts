@@ -98,14 +98,14 @@ export class DemoApi {
     for (const end = performance.now() + AWAY_MS_MAX; ;) {
       const answer = await this.#request("GET", address);
       const isFinal = answer.status !== null && !isTemporary(answer.status);
-      if (isFinal || performance.now() > end) return documentOf("GET", address, answer) as T;
+      if (isFinal || performance.now() > end) return parseAnswer("GET", address, answer) as T;
       await delay(RETRY_MS, undefined, { signal: this.options.signal });
     }
   }
 
   /** Not repeated: a project whose creation got no answer may exist, with keys that nobody saw. */
   async #post<T>(address: string, body: unknown): Promise<T> {
-    return documentOf("POST", address, await this.#request("POST", address, JSON.stringify(body))) as T;
+    return parseAnswer("POST", address, await this.#request("POST", address, JSON.stringify(body))) as T;
   }
 
   async #request(method: "GET" | "POST", address: string, body: string | null = null): Promise<ApiAnswer> {
@@ -132,7 +132,7 @@ interface ApiAnswer {
 }
 
 /** The document that an answer is. Throws a DemoFailure where it is none. */
-export function documentOf(method: string, address: string, { status, text }: ApiAnswer): unknown {
+export function parseAnswer(method: string, address: string, { status, text }: ApiAnswer): unknown {
   if (status !== null && status >= 200 && status < 300) return JSON.parse(text);
   throw new DemoFailure(`${method} ${address} failed: ${status === null ? "" : `${status} `}${text.slice(0, 500)}`);
 }

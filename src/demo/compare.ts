@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { request } from "undici";
-import { documentOf, itemsOf, type ListPage } from "./api.js";
+import { parseAnswer, itemsOf, type ListPage } from "./api.js";
 import { DemoFailure } from "./failure.js";
 import type { Input } from "./input/input.js";
 import { sendAll } from "./send.js";
@@ -88,5 +88,5 @@ async function evaluated(url: string, signal: AbortSignal): Promise<void> {
 
 async function get<T>(address: string, signal: AbortSignal): Promise<T> {
   const { statusCode: status, body } = await request(address, { signal });
-  return documentOf("GET", address, { status, text: await body.text() }) as T;
+  return parseAnswer("GET", address, { status, text: await body.text() }) as T;
 }

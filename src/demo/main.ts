@@ -1,9 +1,9 @@
 /** `npm run demo`: the whole pipeline on one machine, and what a success team sees of it. Exits 0, 1 (failed) or 2 (usage). */
-import { readOptions } from "./options.js";
+import { readDemoOptions } from "./options.js";
 import { runProgram } from "./failure.js";
 import { runDemo } from "./run.js";
 
 await runProgram("demo", async (stop) => {
-  const options = await readOptions(process.argv.slice(2), Date.now(), (text) => process.stdout.write(text));
+  const options = await readDemoOptions(process.argv.slice(2), Date.now(), (text) => process.stdout.write(text));
   if (options !== null) await runDemo(options, { output: process.stdout, stop });
 });

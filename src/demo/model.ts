@@ -16,7 +16,7 @@ export interface CompiledModel {
 }
 
 /** Throws a DemoFailure with the first error of the model and where it stands. */
-export async function compileModel(directory: string): Promise<CompiledModel> {
+export async function compileDemoModel(directory: string): Promise<CompiledModel> {
   const compiled = await compileProject(directory);
   if (!compiled.ok) {
     const errors = compiled.diagnostics.filter(({ severity }) => severity === "error");

@@ -5,7 +5,7 @@ import { HOUR_MS } from "./simulate/calendar.js";
 import { DEFAULT_HISTORY, type HistoryOptions } from "./simulate/history.js";
 
 /** Reads arguments with a parser of yargs; null after `--help`, whose text went to `print`. Throws a DemoFailure with exit code 2 where they are wrong. */
-export async function parse<T>(
+export async function parseArguments<T>(
   parser: Argv<T>,
   args: readonly string[],
   print: (text: string) => void,
@@ -27,7 +27,7 @@ export async function parse<T>(
 }
 
 /** The value of an option that is a number. Throws a DemoFailure with exit code 2 where it is none of these whole numbers. */
-export function whole(name: string, value: number, least: number, most: number): number {
+export function wholeNumber(name: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value;
   throw new DemoFailure(`${name} must be a whole number from ${least} to ${most}`, 2);
 }
@@ -46,7 +46,7 @@ const NUMBER = { type: "number", requiresArg: true } as const;
 const SWITCH = { type: "boolean", default: false } as const;
 
 /** Reads the arguments; null after `--help`, whose text went to `print`. Throws a DemoFailure with exit code 2 where they are wrong. */
-export async function readOptions(
+export async function readDemoOptions(
   args: readonly string[],
   now: number,
   print: (text: string) => void,
@@ -73,16 +73,16 @@ export async function readOptions(
     .implies("data", "model")
     .conflicts("data", ["seed", "customers", "days", "base"])
     .parserConfiguration({ "duplicate-arguments-array": false });
-  const parsed = await parse(parser, args, print);
+  const parsed = await parseArguments(parser, args, print);
   if (parsed === null) return null;
   return {
     data: parsed.data ?? null,
     model: parsed.model ?? EXAMPLE_MODEL,
     keep: parsed.keep,
     compare: parsed.compare,
-    seed: whole("--seed", parsed.seed ?? DEFAULT_HISTORY.seed, 0, 2 ** 31 - 1),
-    customers: whole("--customers", parsed.customers ?? DEFAULT_HISTORY.customers, 1, 20_000),
-    days: whole("--days", parsed.days ?? DEFAULT_HISTORY.days, 7, 1_000),
+    seed: wholeNumber("--seed", parsed.seed ?? DEFAULT_HISTORY.seed, 0, 2 ** 31 - 1),
+    customers: wholeNumber("--customers", parsed.customers ?? DEFAULT_HISTORY.customers, 1, 20_000),
+    days: wholeNumber("--days", parsed.days ?? DEFAULT_HISTORY.days, 7, 1_000),
     base: parsed.base === undefined ? Math.floor(now / HOUR_MS) * HOUR_MS : instant(parsed.base, now),
   };
 }

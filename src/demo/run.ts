@@ -7,11 +7,11 @@ import { DemoApi, type ApiOptions } from "./api.js";
 import { openDataFile } from "./input/data-file.js";
 import { type Input, simulatedInput } from "./input/input.js";
 import { COMPARED_SENDERS, compareWithLocal } from "./compare.js";
-import { compileModel, type CompiledModel } from "./model.js";
+import { compileDemoModel, type CompiledModel } from "./model.js";
 import type { DemoOptions } from "./options.js";
 import { startProgress } from "./progress.js";
 import { Receiver } from "./receive/receiver.js";
-import { report } from "./report/report.js";
+import { demoReport } from "./report/report.js";
 import { chooseStory } from "./report/story.js";
 import { figure, styleFor } from "./report/style.js";
 import { sendAll, type Sent } from "./send.js";
@@ -24,7 +24,7 @@ export async function runDemo(
   { output, stop }: { output: NodeJS.WriteStream; stop: AbortSignal },
 ): Promise<void> {
   const say = (text: string) => output.write(`${text}\n`);
-  const model = await compileModel(options.model);
+  const model = await compileDemoModel(options.model);
   const input = options.data === null ? simulatedInput(options) : await openDataFile(options.data);
   say(`${input.title}: ${figure(input.events)} events of ${figure(input.customers)} customers`);
 
@@ -94,7 +94,7 @@ async function demonstrate(stage: Stage, compare: boolean) {
     retries: sent.retries,
     restarts: service.restarts,
   };
-  output.write(report(styleFor(output.isTTY), { input, model: model.title, overview, tally, story, rates }));
+  output.write(demoReport(styleFor(output.isTTY), { input, model: model.title, overview, tally, story, rates }));
   if (compare) {
     const customer = (id: string): Promise<object> => api.customer(model.project, id);
     const compared = await compareWithLocal({ model: model.directory, input, customer, signal });

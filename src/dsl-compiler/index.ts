@@ -5,7 +5,7 @@ import { hashSnapshot } from "../model/snapshot/canonical.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 import type { parseSnapshot, Problem } from "../model/validate/validate.js";
 import { type Diagnostic, diagnostic, withSource } from "./diagnostics/diagnostic.js";
-import { loweredDiagnostics, placesOf, problemDiagnostic } from "./diagnostics/to-diagnostics.js";
+import { loweredDiagnostics, locationFinder, problemDiagnostic } from "./diagnostics/to-diagnostics.js";
 import { lint } from "./lint/lint.js";
 import { CONFIG, type Load, load, loadGuarded } from "./load/load.js";
 import { inOrder, merge, pathOf, type PlacedDiagnostic, subjectsOf, unique } from "./load/merge.js";
@@ -100,7 +100,7 @@ function check(
   if (!lowered || !locate) return { found, snapshot: null };
   const errors = loweredDiagnostics(lowered, locate, CONFIG);
   if (lowered.snapshot === null) return { found: [...found, ...errors], snapshot: null };
-  const place = placesOf(lowered, locate);
+  const place = locationFinder(lowered, locate);
   const parsed = parse(lowered.snapshot);
   // Where an exception left a hole, what is missing or unused is its consequence.
   const isIncomplete = found.some(({ severity }) => severity === "error");

@@ -17,7 +17,7 @@ const SHOWN_VALUE_MAX = 200;
  * The first of a schema's errors in our words. `operation` has its article; `known` are the fields it may have. Unknown members come last,
  * because a misspelt member also shows as a missing one, and are looked for here, because the schema names its first few errors only.
  */
-export function explain(
+export function firstShapeProblem(
   errors: readonly TLocalizedValidationError[],
   value: unknown,
   path: string,
@@ -58,7 +58,7 @@ function wrongType(field: string, type: string, actual: unknown): ShapeProblem {
   return {
     message: field === "" ? "The body must be a JSON object." : `\`${field}\` must be ${expected}.`,
     ...(field === "" ? {} : { field }),
-    value: shown(actual),
+    value: shortValue(actual),
     fix: `Send ${expected}.`,
   };
 }
@@ -74,7 +74,7 @@ export function shownName(name: string): string {
 }
 
 /** A value small enough to be shown in an error; larger ones are left out. */
-export function shown(value: unknown): unknown {
+export function shortValue(value: unknown): unknown {
   return isSmall(value, 3) && JSON.stringify(value).length <= SHOWN_VALUE_MAX ? value : undefined;
 }
 

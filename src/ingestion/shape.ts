@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { Compile } from "typebox/compile";
-import { explain, join, shown, type ShapeProblem } from "./shape-problem.js";
+import { firstShapeProblem, join, shortValue, type ShapeProblem } from "./shape-problem.js";
 import { timestampProblem } from "./timestamp.js";
 import { LENGTH_MARK } from "./unusual-numbers.js";
 
@@ -73,7 +73,7 @@ function wrongTypeOfSingle(type: unknown): ShapeProblem {
   return {
     message: '`type` must be "track".',
     field: "type",
-    value: shown(type),
+    value: shortValue(type),
     fix: 'Leave it out or send "track". Send identify operations to POST /v1/events/batch.',
   };
 }
@@ -83,14 +83,14 @@ function wrongTypeOfOperation(type: unknown, path: string): ShapeProblem {
   return {
     message: `\`${field}\` must be "track" or "identify".`,
     field,
-    value: shown(type),
+    value: shortValue(type),
     fix: 'Use "track" or "identify"; left out, it means "track".',
   };
 }
 
 function trackProblem(value: unknown, path: string, checkSizes: boolean): ShapeProblem | null {
   if (!track.Check(value))
-    return explain(track.Errors(value), value, path, "a track", Object.keys(TrackRequest.properties));
+    return firstShapeProblem(track.Errors(value), value, path, "a track", Object.keys(TrackRequest.properties));
   return (
     textProblem(value.customerId, join(path, "customerId")) ??
     textProblem(value.event, join(path, "event")) ??
@@ -102,7 +102,13 @@ function trackProblem(value: unknown, path: string, checkSizes: boolean): ShapeP
 
 function identifyProblem(value: unknown, path: string, checkSizes: boolean): ShapeProblem | null {
   if (!identify.Check(value)) {
-    return explain(identify.Errors(value), value, path, "an identify", Object.keys(IdentifyRequest.properties));
+    return firstShapeProblem(
+      identify.Errors(value),
+      value,
+      path,
+      "an identify",
+      Object.keys(IdentifyRequest.properties),
+    );
   }
   return (
     textProblem(value.customerId, join(path, "customerId")) ??
@@ -129,7 +135,7 @@ function whenProblem(text: string, field: string): ShapeProblem | null {
   return {
     message: `\`${field}\` is not a valid timestamp.`,
     field,
-    value: shown(text),
+    value: shortValue(text),
     reason,
     fix: "Send ISO 8601 with a timezone, for example 2026-03-02T10:00:00Z, or leave the field out for the time of ingestion.",
   };

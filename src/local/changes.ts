@@ -8,7 +8,7 @@ export interface StateChange {
 }
 
 /** What effects mean to somebody who watches: each change once, whatever rows and emissions it makes. */
-export function changesInWords(effects: readonly Effect[]): StateChange[] {
+export function effectsInWords(effects: readonly Effect[]): StateChange[] {
   return effects.flatMap((effect) => {
     const text = inWords(effect);
     return text === null ? [] : [{ at: effect.at, text }];

@@ -1,6 +1,6 @@
 import prom from "prom-client";
 import type { CounterRow, Installation } from "../db/api/monitoring.js";
-import { SEPARATOR, SUM, UNBOUNDED, WORKER_METRICS, type WorkerMetric } from "./worker-metrics.js";
+import { SEPARATOR, SUM, INFINITE_BUCKET, WORKER_METRICS, type WorkerMetric } from "./worker-metrics.js";
 
 interface Gauge {
   name: string;
@@ -163,7 +163,7 @@ function histogramValues(
     return { bound: String(bound), value: upTo.reduce((total, { value }) => total + value, 0) };
   });
   return [
-    ...[...bounded, { bound: UNBOUNDED, value: count }].map(({ bound, value }) => ({
+    ...[...bounded, { bound: INFINITE_BUCKET, value: count }].map(({ bound, value }) => ({
       labels: { le: bound },
       value,
       metricName: `${name}_bucket`,

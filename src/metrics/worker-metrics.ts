@@ -54,7 +54,7 @@ export const WORKER_METRICS: readonly WorkerMetric[] = [EVALUATED, EVALUATION_DE
 
 /** What stands for the sum of a histogram among its buckets, and for the bucket without a bound. */
 export const SUM = "sum";
-export const UNBOUNDED = "+Inf";
+export const INFINITE_BUCKET = "+Inf";
 /** Between the values of several labels. None of them holds it. */
 export const SEPARATOR = "/";
 
@@ -73,7 +73,7 @@ export class WorkerCounters {
   /** Takes down a value of a histogram. */
   observe({ name, buckets = [] }: WorkerMetric, value: number): void {
     const bound = buckets.find((most) => value <= most);
-    this.#add(name, "", bound === undefined ? UNBOUNDED : String(bound), 1);
+    this.#add(name, "", bound === undefined ? INFINITE_BUCKET : String(bound), 1);
     this.#add(name, "", SUM, value);
   }
 

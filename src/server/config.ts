@@ -2,8 +2,8 @@ import { isIPv6 } from "node:net";
 import { nearest } from "../model/snapshot/problem.js";
 
 /** What a process of `svc-server start` does. */
-export const ROLES = ["all", "http", "worker"] as const;
-export type ProcessRole = (typeof ROLES)[number];
+export const PROCESS_ROLES = ["all", "http", "worker"] as const;
+export type ProcessRole = (typeof PROCESS_ROLES)[number];
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 

@@ -2,7 +2,7 @@ import yargs from "yargs";
 import { SetupError } from "../db/embedded/command.js";
 import { MigrateError } from "../db/migrate/execute.js";
 import { version } from "../http/version.js";
-import { ConfigError, readConfig, ROLES, type ServerConfig } from "./config.js";
+import { ConfigError, readConfig, PROCESS_ROLES, type ServerConfig } from "./config.js";
 import { stacksOf } from "./log-error.js";
 import { createLogger, hideSecrets, type Logger } from "./log.js";
 import { OperatorError, StartError } from "./start-failure.js";
@@ -43,7 +43,7 @@ async function parse(args: string[]): Promise<number> {
       "Migrate the database, then serve until SIGTERM",
       (command) =>
         command
-          .option("role", { choices: ROLES, default: "all" as const, describe: "What this process does" })
+          .option("role", { choices: PROCESS_ROLES, default: "all" as const, describe: "What this process does" })
           .example("svc-server start --role worker", "Workers only; HTTP runs elsewhere"),
       async ({ role }) => (await import("./start.js")).startCommand(...configure(), role),
     )

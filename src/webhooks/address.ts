@@ -25,7 +25,7 @@ export class RefusedAddressError extends Error {
  * public unicast addresses are allowed: cloud metadata services live in link-local, private, shared and reserved ranges.
  * An IPv4 address inside an IPv6 one (mapped, translated, tunnelled) is refused as such: it would be dialled by another way.
  */
-export function refusal(address: string): string | null {
+export function whyNotPublic(address: string): string | null {
   // As sockets read it, too: the library also takes octal and short forms.
   if (isIP(address) === 0 || !ipaddr.isValid(address)) return "not an address";
   const parsed = ipaddr.parse(address);
@@ -61,7 +61,7 @@ export function checkUrl(text: string, options: { allowPrivate: boolean }): stri
 
 function hostRefusal(hostname: string): string | null {
   const host = hostname.replace(/^\[|\]$/g, "");
-  if (isIP(host) !== 0) return refusal(host);
+  if (isIP(host) !== 0) return whyNotPublic(host);
   return isLocalhost(host) ? "loopback" : null;
 }
 

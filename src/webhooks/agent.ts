@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { isIP, type LookupFunction } from "node:net";
 import os from "node:os";
 import { Agent, buildConnector } from "undici";
-import { refusal, RefusedAddressError, type Resolve, resolveHost } from "./address.js";
+import { whyNotPublic, RefusedAddressError, type Resolve, resolveHost } from "./address.js";
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
   version: string;
@@ -41,7 +41,7 @@ export function createAgent(options: AgentOptions): Agent {
   const { allowPrivate, resolve = resolveHost, ownAddresses = addressesOfInterfaces } = options;
   const refuse: Refuse = (address) => {
     if (allowPrivate) return null;
-    return refusal(address) ?? (ownAddresses().includes(address) ? "this machine" : null);
+    return whyNotPublic(address) ?? (ownAddresses().includes(address) ? "this machine" : null);
   };
   const dial = buildConnector({ timeout: CONNECT_MS, lookup: checkedLookup(resolve, refuse) });
   const connect: buildConnector.connector = (target, callback) => {

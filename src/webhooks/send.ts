@@ -85,7 +85,7 @@ const RESPONSE_BYTES_KEPT = 1024;
 /** How much of an answer is read so that its connection can be used again; a longer one costs the connection. */
 const RESPONSE_BYTES_READ = 64 * 1024;
 
-export interface SendOptions {
+export interface DeliveryOptions {
   agent: Dispatcher;
   /** Opens the sealed signing secrets. */
   openSecret: OpenSecret;
@@ -114,7 +114,7 @@ export interface WebhookMessage extends WebhookTarget {
  * Makes one attempt, signed at this moment by the database's clock: receivers refuse what is minutes off, and the clock of a worker's
  * machine may be. Never rejects: whatever goes wrong is the result.
  */
-export async function attemptDelivery(delivery: ClaimedDelivery, options: SendOptions): Promise<AttemptResult> {
+export async function attemptDelivery(delivery: ClaimedDelivery, options: DeliveryOptions): Promise<AttemptResult> {
   const { environmentId, webhookId, emissionSeq, attempt, eventId: id, url, body } = delivery;
   const { sealedSecret, previousSealedSecret } = delivery;
   const at = new Date(performance.now() + delivery.databaseAheadMs);
@@ -123,7 +123,11 @@ export async function attemptDelivery(delivery: ClaimedDelivery, options: SendOp
 }
 
 /** Posts a message, signed as of `at`. Never rejects: whatever goes wrong is the result. */
-export async function sendMessage(message: WebhookMessage, at: Date, options: SendOptions): Promise<AttemptOutcome> {
+export async function sendMessage(
+  message: WebhookMessage,
+  at: Date,
+  options: DeliveryOptions,
+): Promise<AttemptOutcome> {
   const started = performance.now();
   const elapsedMs = () => Math.round(performance.now() - started);
   return post(message, at, options, elapsedMs).catch((error: unknown) => {
@@ -141,7 +145,7 @@ export async function sendMessage(message: WebhookMessage, at: Date, options: Se
 async function post(
   message: WebhookMessage,
   at: Date,
-  options: SendOptions,
+  options: DeliveryOptions,
   elapsedMs: () => number,
 ): Promise<AttemptOutcome> {
   const { timeoutMs } = options;
@@ -204,7 +208,7 @@ class Deadline extends EventEmitter {
 export function signedHeaders(
   { id, body, sealedSecret, previousSealedSecret }: Omit<WebhookMessage, "url">,
   at: Date,
-  { openSecret, userAgent }: Pick<SendOptions, "openSecret" | "userAgent">,
+  { openSecret, userAgent }: Pick<DeliveryOptions, "openSecret" | "userAgent">,
 ): Record<string, string> {
   const timestamp = Math.floor(at.getTime() / 1000);
   const secrets = [openSecret(sealedSecret), ...openedOrNone(previousSealedSecret, openSecret)];

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { expect, it, test } from "vitest";
 
 import { referencePage } from "../../scripts/lib/reference-page.js";
-import { parse } from "../../src/cli/core/adapter.js";
+import { parseCommandLine } from "../../src/cli/core/adapter.js";
 import { Settings } from "../../src/cli/core/settings.js";
 import { project } from "../dsl-compiler/project.js";
 import { docBlocks } from "../support/doc-blocks.js";
@@ -39,7 +39,7 @@ test.each(["docs/cli.md", "starter/common/README.md"])(
       code.match(/\bsvc (?=[a-z])/g)!.length - (code.match(/# .*\bsvc (?=[a-z])/g)?.length ?? 0),
     );
     for (const line of lines) {
-      const parsed = await parse(line, { width: 100, version: "0" });
+      const parsed = await parseCommandLine(line, { width: 100, version: "0" });
       expect([line, parsed.kind]).toEqual([line, "run"]);
     }
   },

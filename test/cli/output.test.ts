@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { UserError } from "../../src/cli/core/errors.js";
 import { outcomeOf } from "../../src/cli/output/change.js";
 import { cancellable, interruptible } from "../../src/cli/output/interruption.js";
-import { elementTexts, memberTexts, objectText } from "../../src/cli/output/json-text.js";
+import { elementTexts, memberTexts, objectFromTexts } from "../../src/cli/output/json-text.js";
 import { createFile, replaceFile } from "../../src/cli/output/write-file.js";
 import { project } from "../dsl-compiler/project.js";
 
@@ -23,7 +23,7 @@ test.each(DOCUMENTS)("members are cut out as they are written: %s", (text) => {
   const parsed = JSON.parse(text) as Record<string, unknown>;
   expect([...members.keys()]).toEqual(Object.keys(parsed));
   for (const [name, member] of members) expect(JSON.parse(member)).toEqual(parsed[name]);
-  expect(JSON.parse(objectText(members))).toEqual(parsed);
+  expect(JSON.parse(objectFromTexts(members))).toEqual(parsed);
 });
 
 test("numbers keep their digits", () => {

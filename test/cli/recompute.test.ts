@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 
-import { parse } from "../../src/cli/core/adapter.js";
+import { parseCommandLine } from "../../src/cli/core/adapter.js";
 import { difference, giveUp } from "../http/admin/support/recomputes.js";
 import { type Actor, type Service, snapshot, startService } from "../support/service.js";
 import { type StandIn, standIn } from "./support/recompute-worker.js";
@@ -410,7 +410,7 @@ describe("docs/recompute.md", () => {
 
   test("its command lines can be meant", async () => {
     for (const line of lines) {
-      const parsed = await parse(line.split(" "), { width: 100, version: "0" });
+      const parsed = await parseCommandLine(line.split(" "), { width: 100, version: "0" });
       expect([line, parsed.kind]).toEqual([line, "run"]);
     }
   });

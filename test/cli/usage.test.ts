@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { parse } from "../../src/cli/core/adapter.js";
+import { parseCommandLine } from "../../src/cli/core/adapter.js";
 import { optionName } from "../../src/cli/core/values.js";
 import { commands } from "../../src/cli/core/registry.js";
 import { svc } from "./support/run-svc.js";
@@ -104,7 +104,7 @@ describe("help", () => {
 
 describe("a command line is read", () => {
   const values = async (...argv: string[]) => {
-    const parsed = await parse(argv, { width: 100, version: "0" });
+    const parsed = await parseCommandLine(argv, { width: 100, version: "0" });
     return parsed.kind === "run" ? parsed.values : parsed;
   };
 

@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { serverAccount } from "../../src/db/embedded/account.js";
 import { findBinaries, installedPackage } from "../../src/db/embedded/binaries.js";
-import { run } from "../../src/db/embedded/command.js";
+import { runCommand } from "../../src/db/embedded/command.js";
 import { temporaryDirectory } from "../support/server.js";
 
 /** The platform's package as npm unpacks it where install scripts may not run: without symlinks. */
@@ -18,7 +18,7 @@ test("without the install script the libraries are linked at the first start", a
   const account = await serverAccount();
   const { initdb, major } = await findBinaries(account, bare);
   expect(initdb.startsWith(bare.directory)).toBe(true);
-  expect(await run(initdb, ["--version"], account)).toContain(`initdb (PostgreSQL) ${major}.`);
+  expect(await runCommand(initdb, ["--version"], account)).toContain(`initdb (PostgreSQL) ${major}.`);
 });
 
 test.runIf(process.geteuid?.() === 0)(
@@ -31,7 +31,7 @@ test.runIf(process.geteuid?.() === 0)(
     try {
       expect(second).toEqual(first);
       expect(first.initdb.startsWith(directory)).toBe(false);
-      expect(await run(first.pgCtl, ["--version"], account)).toContain("PostgreSQL");
+      expect(await runCommand(first.pgCtl, ["--version"], account)).toContain("PostgreSQL");
       const leftovers = (await readdir(path.dirname(copy))).filter((name) =>
         name.startsWith(`${path.basename(copy)}-`),
       );

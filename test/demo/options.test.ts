@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { readOptions } from "../../src/demo/options.js";
+import { readDemoOptions } from "../../src/demo/options.js";
 
 const NOW = Date.UTC(2026, 2, 2, 15, 42, 7);
-const read = (...args: string[]) => readOptions(args, NOW, () => undefined);
+const read = (...args: string[]) => readDemoOptions(args, NOW, () => undefined);
 
 describe("the demo's options", () => {
   test("default to the simulated history of 500 customers that ends with the present hour", async () => {
@@ -48,7 +48,7 @@ describe("the demo's options", () => {
 
   test("print their help and ask for nothing to be run", async () => {
     let help = "";
-    expect(await readOptions(["--help"], NOW, (text) => (help += text))).toBeNull();
+    expect(await readDemoOptions(["--help"], NOW, (text) => (help += text))).toBeNull();
     for (const name of ["--data", "--model", "--keep", "--seed", "--customers", "--days", "--base"])
       expect(help).toContain(name);
   });

@@ -3,7 +3,7 @@ import { appendFile, chown, mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { serverAccount } from "../../src/db/embedded/account.js";
 import { CLUSTER_SETTINGS, SUPERUSER, type Cluster } from "../../src/db/embedded/cluster.js";
-import { run } from "../../src/db/embedded/command.js";
+import { runCommand } from "../../src/db/embedded/command.js";
 import { findPostmaster, halt, launch } from "../../src/db/embedded/postmaster.js";
 import { installed } from "./debian.js";
 import { temporaryDirectory, TEST_SETTINGS, type TestServer } from "./server.js";
@@ -48,7 +48,7 @@ async function createCluster(directory: string): Promise<Cluster> {
   await writeFile(passwordFile, `${cluster.password}\n`, { mode: 0o600 });
   if (account !== null) for (const owned of [passwordFile, home]) await chown(owned, account.uid, account.gid);
   const options = ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--no-instructions", "--no-sync"];
-  await run(
+  await runCommand(
     cluster.binaries.initdb,
     [`--pgdata=${cluster.data}`, `--username=${SUPERUSER}`, `--pwfile=${passwordFile}`, ...options],
     account,

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { request, type Agent } from "undici";
-import { checkUrl, refusal, type ResolvedAddress, resolveHost } from "../../src/webhooks/address.js";
+import { checkUrl, whyNotPublic, type ResolvedAddress, resolveHost } from "../../src/webhooks/address.js";
 import { createAgent } from "../../src/webhooks/agent.js";
 import { describeError } from "../../src/webhooks/send.js";
 import { startReceiver, status, type Receiver } from "./support/receiver.js";
@@ -37,13 +37,13 @@ test.each([
   ["no address", "not an address"],
   ["", "not an address"],
 ])("%s is refused as %s", (address, reason) => {
-  expect(refusal(address)).toBe(reason);
+  expect(whyNotPublic(address)).toBe(reason);
 });
 
 test.each("8.8.8.8 172.32.0.1 100.128.0.1 2606:4700::1111 2a00:1450:4001::200e".split(" "))(
   "%s is allowed",
   (address) => {
-    expect(refusal(address)).toBeNull();
+    expect(whyNotPublic(address)).toBeNull();
   },
 );
 
@@ -51,7 +51,7 @@ test("however an address is written, the answer is the same", () => {
   fc.assert(
     fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (address) => {
       const url = new URL(`http://${address.includes(":") ? `[${address}]` : address}/`);
-      expect(refusal(address) === null).toBe(refusal(url.hostname.replace(/^\[|\]$/g, "")) === null);
+      expect(whyNotPublic(address) === null).toBe(whyNotPublic(url.hostname.replace(/^\[|\]$/g, "")) === null);
     }),
     { numRuns: 500 },
   );
@@ -225,7 +225,7 @@ test("the table of addresses that webhooks do not reach", () =>
     }
     const answers = ["8.8.8.8", "127.0.0.1"];
     const rebound = async (): Promise<ResolvedAddress[]> => [{ address: answers.shift()!, family: 4 }];
-    expect(refusal((await rebound())[0]!.address), "as it was looked at before").toBeNull();
+    expect(whyNotPublic((await rebound())[0]!.address), "as it was looked at before").toBeNull();
     const outcome = await attempt("http://hooks.example.com/", rebound);
     rows.push(["a name that was 8.8.8.8 a moment ago (rebinding): 127.0.0.1", outcome]);
     const redirecting = await startReceiver(status(307, { location: receiver.url }));
@@ -296,6 +296,6 @@ test("the system's lookups of one name at a time are one, and what they find is 
   // A name for the URL's parser it is not; for the system, it is 127.0.0.1.
   const [first, second] = await Promise.all([resolveHost("0x7f000001"), resolveHost("0x7f000001")]);
   expect(first).toBe(second);
-  expect(first.map(({ address }) => refusal(address))).toEqual(["loopback"]);
+  expect(first.map(({ address }) => whyNotPublic(address))).toEqual(["loopback"]);
   expect(await resolveHost("0x7f000001")).not.toBe(first);
 });

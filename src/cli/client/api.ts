@@ -4,7 +4,7 @@ import { failure, UserError } from "../core/errors.js";
 import type { Credentials, Settings } from "../core/settings.js";
 import type { JsonText } from "../output/out.js";
 import { isObject, jsonOf } from "../output/text.js";
-import { ANSWER_MS_MAX, explained, refusal, shapeOf, unexpected, unreachable } from "./failures.js";
+import { ANSWER_MS_MAX, explained, envelopeError, shapeOf, unexpected, unreachable } from "./failures.js";
 import { type Head, send } from "./transport.js";
 
 /** An answer: as data, and as the text that came. Only the text has all digits of numbers that JavaScript cannot hold. */
@@ -194,7 +194,7 @@ export class Api {
   }
 
   #refused(base: string, response: Head, text: string): Promise<UserError> {
-    const error = refusal(base, response.status, jsonOf(text), () => this.#actor());
+    const error = envelopeError(base, response.status, jsonOf(text), () => this.#actor());
     return explained(base, response, error);
   }
 

@@ -125,7 +125,7 @@ function wrongOrganization(as: Credentials | undefined): string {
 }
 
 /** What an error envelope says, in the terms of the command line. */
-export function refusal(
+export function envelopeError(
   base: string,
   status: number,
   data: unknown,

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 
 import { UserError } from "../core/errors.js";
-import { elementTexts, memberTexts, objectText } from "../output/json-text.js";
+import { elementTexts, memberTexts, objectFromTexts } from "../output/json-text.js";
 import { printable } from "../output/text.js";
 import type { Organization } from "./answers.js";
 import type { ApiAnswer, Api, ApiPath, ListPage, Query } from "./api.js";
@@ -17,7 +17,7 @@ const PAUSE_MS_FIRST = 200;
 const PAUSE_MS_MAX = 2_000;
 
 /** Whether a failure may be over when the same is tried again. */
-export function isTransient(error: unknown): boolean {
+export function isRetryable(error: unknown): boolean {
   return error instanceof UserError && TRANSIENT.test(error.code);
 }
 
@@ -27,7 +27,7 @@ async function retryTransient<T>(read: () => Promise<T>): Promise<T> {
     try {
       return await read();
     } catch (error) {
-      if (!isTransient(error) || tries >= TRIES) throw error;
+      if (!isRetryable(error) || tries >= TRIES) throw error;
       await setTimeout(pauseAfter(tries));
     }
   }
@@ -102,5 +102,5 @@ export async function readList<Row, More extends object = object>(
   const joined = new Map(memberTexts(first.text));
   joined.set("data", `[${items.join(",")}]`).set("nextCursor", JSON.stringify(nextCursor));
   const data = pages.flatMap((page) => page.data.data);
-  return { ...first, data: { ...first.data, data, nextCursor }, text: objectText(joined) };
+  return { ...first, data: { ...first.data, data, nextCursor }, text: objectFromTexts(joined) };
 }

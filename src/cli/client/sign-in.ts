@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 
 import type { Context } from "../core/command.js";
 import { cancelled, failure, type LocalCode, UserError } from "../core/errors.js";
-import { ask, canAsk } from "../output/change.js";
+import { prompt, canAsk } from "../output/change.js";
 import { interruption } from "../output/interruption.js";
 import type { Io } from "../output/out.js";
 import { plural, printable, span } from "../output/text.js";
@@ -94,12 +94,12 @@ async function end({ out }: Context, oauth: OAuthClient, { accessToken }: { acce
   try {
     await oauth.revoke(accessToken);
   } catch (error) {
-    out.note(`${what} could not be revoked (${reasonOf(error)}): it stays good until it expires.`);
+    out.note(`${what} could not be revoked (${oauthFailure(error)}): it stays good until it expires.`);
   }
 }
 
 /** Why OAuth failed, as a sentence without its period. */
-export function reasonOf(error: unknown): string {
+export function oauthFailure(error: unknown): string {
   const said = error instanceof OAuthRefusal ? (error.description ?? error.error) : (error as Error).message;
   return printable(said).replace(/\.$/, "");
 }
@@ -152,8 +152,8 @@ async function approval(
       if (isRefusal && ["authorization_pending", "slow_down"].includes(error.error)) {
         isFailing = false;
         pause = interval;
-      } else if (isTransient(error)) {
-        if (!isFailing) out.note(`${reasonOf(error)}. Trying again until the code expires.`);
+      } else if (mayWorkLater(error)) {
+        if (!isFailing) out.note(`${oauthFailure(error)}. Trying again until the code expires.`);
         isFailing = true;
         const advised = (isRefusal ? error.retryAfter : undefined) ?? 0;
         pause = Math.min(Math.max(pause * 2, advised), PAUSE_SECONDS_MAX);
@@ -163,7 +163,7 @@ async function approval(
 }
 
 /** Whether what OAuth failed at may work later. */
-export function isTransient(error: unknown): boolean {
+export function mayWorkLater(error: unknown): boolean {
   if (error instanceof OAuthRefusal) return error.error === "temporarily_unavailable";
   return error instanceof UserError && error.code === ("SERVICE_UNREACHABLE" satisfies LocalCode);
 }
@@ -177,10 +177,10 @@ function refuse(error: unknown): never {
       throw expired();
     case "temporarily_unavailable": {
       const wait = error.retryAfter === undefined ? "in a moment" : `in ${plural(error.retryAfter, "second")}`;
-      throw failure("SIGN_IN_FAILED", reasonOf(error), `try again ${wait}`);
+      throw failure("SIGN_IN_FAILED", oauthFailure(error), `try again ${wait}`);
     }
     default:
-      throw failure("SIGN_IN_FAILED", `the service refused: ${reasonOf(error)}`, AGAIN);
+      throw failure("SIGN_IN_FAILED", `the service refused: ${oauthFailure(error)}`, AGAIN);
   }
 }
 
@@ -224,7 +224,7 @@ async function choose({ io, out }: Context, mine: readonly Organization[], signa
   const numbered = mine.map((one, index) => `  ${index + 1}  ${listed([one])}`);
   out.note(["You are in several organizations:", ...numbered].join("\n"));
   for (;;) {
-    const answer = (await ask(io, `Which one to work in? (1–${mine.length}) `, signal)).trim();
+    const answer = (await prompt(io, `Which one to work in? (1–${mine.length}) `, signal)).trim();
     const chosen = mine[Number(answer) - 1] ?? mine.find(({ id, slug }) => id === answer || slug === answer);
     if (chosen !== undefined) return chosen;
     out.note(`Type a number from 1 to ${mine.length}.`);

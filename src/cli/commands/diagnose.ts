@@ -1,7 +1,7 @@
 import type { Finding } from "../client/answers.js";
 import { defineCommand, projectOptions } from "../core/command.js";
 import type { Column } from "../output/table.js";
-import { distance, isObject, number, plural, printable, titleOf } from "../output/text.js";
+import { distance, isObject, formatNumber, plural, printable, titleOf } from "../output/text.js";
 
 type Row = Record<string, unknown>;
 
@@ -20,7 +20,7 @@ function columnsOf(rows: readonly Row[], now: number): Column<Row>[] {
 
 function inWords(name: string, value: unknown, now: number): string {
   if (value === null || value === undefined) return "";
-  if (typeof value === "number") return number(value);
+  if (typeof value === "number") return formatNumber(value);
   if (typeof value !== "string") {
     const parts = Object.entries(value).map(([member, part]) => inWords(member, part, now));
     return parts.filter((part) => part !== "").join(", ");

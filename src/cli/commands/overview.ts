@@ -2,7 +2,7 @@ import type { Overview } from "../client/answers.js";
 import { defineCommand, projectOptions } from "../core/command.js";
 import { fields } from "../output/fields.js";
 import type { Column } from "../output/table.js";
-import { number, paragraphs } from "../output/text.js";
+import { formatNumber, paragraphs } from "../output/text.js";
 
 export default defineCommand({
   options: projectOptions,
@@ -18,23 +18,24 @@ export default defineCommand({
       Project: `${settings.project}, ${data.environment}`,
       Model: data.configVersion ?? "none deployed yet",
       Customers:
-        number(customers) + (aside === 0 ? "" : `, ${number(aside)} set aside (svc customers list --set-aside)`),
-      Events: `${number(accepted)} accepted, ${number(pending)} pending${ahead === 0 ? "" : `, ${number(ahead)} of them ahead of time`}`,
-      Emissions: number(Object.values(data.emissions).reduce((total, one) => total + one, 0)),
-      Webhooks: `${number(webhooks.delivered)} delivered, ${number(webhooks.pending)} pending, ${number(webhooks.failed)} failed`,
+        formatNumber(customers) +
+        (aside === 0 ? "" : `, ${formatNumber(aside)} set aside (svc customers list --set-aside)`),
+      Events: `${formatNumber(accepted)} accepted, ${formatNumber(pending)} pending${ahead === 0 ? "" : `, ${formatNumber(ahead)} of them ahead of time`}`,
+      Emissions: formatNumber(Object.values(data.emissions).reduce((total, one) => total + one, 0)),
+      Webhooks: `${formatNumber(webhooks.delivered)} delivered, ${formatNumber(webhooks.pending)} pending, ${formatNumber(webhooks.failed)} failed`,
     });
     const share = (part: number) => (customers === 0 ? "" : `${((100 * part) / customers).toFixed(1)} %`);
     const section = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
       rows.length === 0 ? "" : table(out, columns, rows);
     const funnel = section(data.lifecycle, [
       { title: "Lifecycle", value: ({ state }) => state },
-      { title: "Now", value: ({ customers }) => number(customers), align: "right" },
+      { title: "Now", value: ({ customers }) => formatNumber(customers), align: "right" },
       { title: "Share", value: ({ customers }) => share(customers), align: "right" },
-      { title: "Ever", value: ({ everEntered }) => number(everEntered), align: "right" },
+      { title: "Ever", value: ({ everEntered }) => formatNumber(everEntered), align: "right" },
     ]);
     const sizes = section(data.segments, [
       { title: "Segment", value: ({ segment }) => segment },
-      { title: "Members", value: ({ members }) => number(members), align: "right" },
+      { title: "Members", value: ({ members }) => formatNumber(members), align: "right" },
       { title: "Share", value: ({ members }) => share(members), align: "right" },
     ]);
     out.result(answer, () => paragraphs([totals, funnel, sizes]));

@@ -34,7 +34,7 @@ type Loaded = ReadonlyMap<ListedCommand, AnyCommand>;
 type RawArguments = Record<string, unknown> & { _: (string | number)[] };
 
 /** Understands a command line. @throws {UsageError} where it cannot. */
-export async function parse(given: readonly string[], options: ParseOptions): Promise<Parsed> {
+export async function parseCommandLine(given: readonly string[], options: ParseOptions): Promise<Parsed> {
   const { argv, put } = literals(given);
   const loaded: Loaded = new Map(
     await Promise.all(candidates(argv).map(async (listed) => [listed, await listed.load()] as const)),

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { inspect } from "node:util";
 
-import { parse } from "./adapter.js";
+import { parseCommandLine } from "./adapter.js";
 import { Api } from "../client/api.js";
 import type { Context, Positionals, sharedOptions, Values } from "./command.js";
 import { failure, UsageError, UserError } from "./errors.js";
@@ -16,7 +16,7 @@ const HELP_COLUMNS_MAX = 120;
 const HELP_COLUMNS = 100;
 
 /** Runs one command line, given without the names of the program. @returns the exit code: 0 done, 1 failed, 2 the command line is wrong */
-export async function run(argv: readonly string[], io: Io): Promise<number> {
+export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   const requestId = `cli_${randomUUID().replaceAll("-", "").slice(0, 20)}`;
   // A command line that cannot be understood has to be complained about as it asks for.
   const end = argv.indexOf("--");
@@ -25,7 +25,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   let debug = said.has("--debug");
   try {
     const width = Math.min(io.stdout.isTTY === true ? (io.stdout.columns ?? 80) : HELP_COLUMNS, HELP_COLUMNS_MAX);
-    const parsed = await parse(argv, { width, version: version() });
+    const parsed = await parseCommandLine(argv, { width, version: version() });
     if (parsed.kind === "print") {
       out.print(parsed.text);
       return 0;

@@ -57,7 +57,7 @@ function chosen(name: string, value: string, choices: readonly string[] | undefi
 }
 
 /** Checks a length of time, such as 24h. @param option as it is given, such as `--grace` */
-export function checkDuration(option: string, text: string | undefined, also = ""): void {
+export function checkDurationOption(option: string, text: string | undefined, also = ""): void {
   if (text === undefined || /^(0|[1-9]\d{0,6})[mhdw]$/.test(text)) return;
   const fix = `give a whole number and a unit, such as 30m, 24h, 7d or 4w${also}`;
   throw new UsageError(`${option} is ${JSON.stringify(text)}`, fix);
@@ -85,7 +85,7 @@ export function durationOf(name: string, text: string | undefined): string | und
 }
 
 /** Checks from when on something is asked for: a duration before now such as `7d`, or an ISO date with or without a time. @throws {UsageError} */
-export function sinceOf(name: string, text: string | undefined): string | undefined {
+export function sinceOption(name: string, text: string | undefined): string | undefined {
   if (text === undefined || isDuration(text) || isIsoDate(text)) return text;
   const fix = "write how long ago, such as 7d, or a date such as 2026-03-01 or 2026-03-01T09:00:00Z";
   throw new UsageError(`${name} is ${JSON.stringify(text)}`, fix);

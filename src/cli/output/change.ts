@@ -46,14 +46,14 @@ export async function confirmation(
   if (word === undefined) {
     if (!canAsk(io)) throw required(`${action} needs a confirmation, and there is no terminal to ask on`, "add --yes");
     return async (question) => {
-      const answer = await ask(io, `${question} ${out.errorStyle.dim("(y/N)")} `);
+      const answer = await prompt(io, `${question} ${out.errorStyle.dim("(y/N)")} `);
       if (!/^y(es)?$/i.test(answer.trim())) throw cancelled();
     };
   }
 
   if (canAsk(io)) {
     return async (question) => {
-      const answer = await ask(io, `${question}\nType ${out.errorStyle.bold(printable(word))} to go on: `);
+      const answer = await prompt(io, `${question}\nType ${out.errorStyle.bold(printable(word))} to go on: `);
       if (answer.trim() !== word.trim()) throw cancelled();
     };
   }
@@ -66,7 +66,7 @@ export async function confirmation(
 }
 
 /** What is typed in answer to a question, as one line. @param signal ends the question, as Ctrl+C does @throws {UserError} CANCELLED */
-export async function ask(io: Io, question: string, signal?: AbortSignal): Promise<string> {
+export async function prompt(io: Io, question: string, signal?: AbortSignal): Promise<string> {
   const terminal = createInterface({ input: io.stdin, output: io.stderr, terminal: true });
   const given = new Promise<never>((_resolve, reject) => {
     // Ctrl+C and Ctrl+D; without this the question would stay open and the process end with a warning.
@@ -99,7 +99,7 @@ export async function askUntil(
 ): Promise<string> {
   const shown = otherwise === undefined ? "" : ` ${out.errorStyle.dim(`(${otherwise})`)}`;
   while (true) {
-    const said = (await ask(io, `${label}${shown}${ending} `)).trim();
+    const said = (await prompt(io, `${label}${shown}${ending} `)).trim();
     const value = said === "" ? otherwise : said;
     const mistake = mistakeIn(value ?? "");
     if (value !== undefined && mistake === undefined) return value;
@@ -131,7 +131,7 @@ function required(message: string, fix: string): UserError {
 }
 
 /** A change that is asked about, and made once the answer is yes; instead of a word, `--yes` does. */
-export interface Change<T> extends Omit<ConfirmationOptions, "yesSuffices"> {
+export interface ConfirmedChange<T> extends Omit<ConfirmationOptions, "yesSuffices"> {
   /** Looks at something that is to be told even so. */
   before?: () => Promise<void>;
   question: (place: string) => string | Promise<string>;
@@ -141,7 +141,10 @@ export interface Change<T> extends Omit<ConfirmationOptions, "yesSuffices"> {
 }
 
 /** Asks whether to make a change, and makes it. What would fail in the end anyway does so before anybody is asked. */
-export async function change<T>(context: Context, { before, question, seen, request, ...what }: Change<T>): Promise<T> {
+export async function confirmAndRun<T>(
+  context: Context,
+  { before, question, seen, request, ...what }: ConfirmedChange<T>,
+): Promise<T> {
   const { place } = context.settings;
   context.settings.credentials();
   const confirm = await confirmation(context, { ...what, ...(what.word !== undefined && { yesSuffices: true }) });

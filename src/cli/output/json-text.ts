@@ -11,7 +11,7 @@ export function memberTexts(text: string): ReadonlyMap<string, string> {
 }
 
 /** The text of an object with these members, each by its name and its text. */
-export function objectText(members: Iterable<readonly [name: string, text: string]>): string {
+export function objectFromTexts(members: Iterable<readonly [name: string, text: string]>): string {
   return `{${Array.from(members, ([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`;
 }
 

@@ -106,7 +106,7 @@ export interface PageView<Row> {
 }
 
 /** Reads as much of a list as is asked for, and prints it. */
-export async function list<Row>(
+export async function printList<Row>(
   { api, out }: Pick<Context, "api" | "out">,
   query: ListQuery,
   path: ApiPath,

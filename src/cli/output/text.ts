@@ -63,7 +63,7 @@ export function span(milliseconds: number): string | null {
 
 /** `1 day`, `2 days`, `1,200 events`. */
 export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${number(count)} ${count === 1 ? one : many}`;
+  return `${formatNumber(count)} ${count === 1 ? one : many}`;
 }
 
 /** Parts of a text with an empty line between them; those that say nothing are left out. */
@@ -83,7 +83,7 @@ export function titleOf(name: string): string {
 }
 
 /** A number with separators: `60,000`. */
-export function number(value: number): string {
+export function formatNumber(value: number): string {
   return value.toLocaleString("en-US");
 }
 

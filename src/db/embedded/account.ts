@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { type Account, CommandError, run, SetupError } from "./command.js";
+import { type Account, CommandError, runCommand, SetupError } from "./command.js";
 
 const NAME = "postgres";
 
@@ -35,7 +35,7 @@ async function createAccount(): Promise<void> {
   const failures: string[] = [];
   for (const [program, args] of forms) {
     try {
-      await run(program, args, null);
+      await runCommand(program, args, null);
       return;
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;

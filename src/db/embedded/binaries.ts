@@ -2,7 +2,7 @@ import { cp, lstat, mkdtemp, readFile, rename, rm, symlink } from "node:fs/promi
 import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
-import { type Account, CommandError, run, SetupError, unlessMissing } from "./command.js";
+import { type Account, CommandError, runCommand, SetupError, unlessMissing } from "./command.js";
 
 /** Where PostgreSQL's programs are. */
 export interface Binaries {
@@ -97,7 +97,7 @@ async function exists(file: string): Promise<boolean> {
 /** Whether the account can run them: asked by running one, since modes and ACLs of every parent directory decide. */
 async function runs(native: string, account: Account | null): Promise<boolean> {
   try {
-    await run(programs(native, "").initdb, ["--version"], account);
+    await runCommand(programs(native, "").initdb, ["--version"], account);
     return true;
   } catch (error) {
     if (error instanceof CommandError) return false;

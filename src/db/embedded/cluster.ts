@@ -3,7 +3,7 @@ import { chmod, chown, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat
 import path from "node:path";
 import { serverAccount } from "./account.js";
 import { findBinaries, type Binaries } from "./binaries.js";
-import { type Account, CommandError, run, SetupError, unlessMissing } from "./command.js";
+import { type Account, CommandError, runCommand, SetupError, unlessMissing } from "./command.js";
 
 /** The superuser of an embedded cluster, and the database the service uses in it. */
 export const SUPERUSER = "svc";
@@ -100,7 +100,7 @@ async function makeDataDirectory(directory: string, account: Account | null): Pr
   }
   if (account === null) return;
   try {
-    await run("/bin/sh", ["-c", 'cd "$1"', "sh", directory], account);
+    await runCommand("/bin/sh", ["-c", 'cd "$1"', "sh", directory], account);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     throw new SetupError(
@@ -141,7 +141,7 @@ async function createCluster(
     const passwordFile = path.join(fresh, "password");
     await writeFile(passwordFile, `${randomBytes(24).toString("hex")}\n`, { mode: 0o600 });
     if (account !== null) for (const owned of [passwordFile, fresh]) await chown(owned, account.uid, account.gid);
-    const making = run(binaries.initdb, initdbArguments(fresh, passwordFile, options), account);
+    const making = runCommand(binaries.initdb, initdbArguments(fresh, passwordFile, options), account);
     options.onWait?.();
     await making;
     await rename(fresh, home);

@@ -29,7 +29,7 @@ export class CommandError extends Error {
  * PGPORT or locale in the environment must not change what PostgreSQL's programs do. It starts in `/`, because another account
  * may not enter our working directory. Throws CommandError.
  */
-export function run(file: string, args: readonly string[], account: Account | null): Promise<string> {
+export function runCommand(file: string, args: readonly string[], account: Account | null): Promise<string> {
   const identity = account === null ? {} : { uid: account.uid, gid: account.gid };
   const env = {
     PATH: process.env["PATH"],

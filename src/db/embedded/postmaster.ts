@@ -3,7 +3,7 @@ import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isAlive, type Cluster } from "./cluster.js";
-import { CommandError, run, SetupError, unlessMissing } from "./command.js";
+import { CommandError, runCommand, SetupError, unlessMissing } from "./command.js";
 
 /** What a server wrote into postmaster.pid about itself. */
 export interface Postmaster {
@@ -73,7 +73,7 @@ export async function launch(cluster: Cluster, onWait?: () => void): Promise<boo
     const port = await choosePort(cluster);
     const logged = await logSize(cluster);
     try {
-      const starting = run(cluster.binaries.pgCtl, startArguments(cluster, port), cluster.account);
+      const starting = runCommand(cluster.binaries.pgCtl, startArguments(cluster, port), cluster.account);
       onWait?.();
       await untilStarted(starting, cluster);
       await writeFile(portFile(cluster), `${port}\n`, { mode: 0o600 });
@@ -112,7 +112,7 @@ export async function halt(cluster: Cluster): Promise<void> {
   const stopping = await findPostmaster(cluster);
   if (stopping === null) return;
   try {
-    await run(
+    await runCommand(
       cluster.binaries.pgCtl,
       ["stop", "--no-wait", "--mode=fast", `--pgdata=${cluster.data}`],
       cluster.account,

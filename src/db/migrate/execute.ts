@@ -35,7 +35,7 @@ export async function executeAll(client: ClientBase, files: readonly SqlFile[]):
 }
 
 /** The transaction is rolled back where `work` throws. */
-export async function inTransaction<T>(client: ClientBase, work: () => Promise<T>): Promise<T> {
+export async function inMigrationTransaction<T>(client: ClientBase, work: () => Promise<T>): Promise<T> {
   await client.query("begin");
   try {
     const result = await work();

@@ -8,7 +8,7 @@ import {
   execute,
   executeAll,
   hasTable,
-  inTransaction,
+  inMigrationTransaction,
   MigrateError,
   setLockTimeout,
   withLockTimeout,
@@ -61,7 +61,7 @@ export function migrate(url: string, options: MigrateOptions = {}): Promise<Migr
 export function installFresh(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
   return bring(url, options, async (client, root) => {
     const { schema } = await readInstall(root);
-    await inTransaction(client, async () => {
+    await inMigrationTransaction(client, async () => {
       await executeAll(client, schema);
       await recordChain(client, root);
     });
@@ -77,7 +77,7 @@ export function migrateUnreleased(url: string, options: MigrateOptions = {}): Pr
   return bring(url, options, async (client, root, missing) => {
     const current = await readUnreleased(root);
     await migrateChain(url, root, missing);
-    await inTransaction(client, () => execute(client, current));
+    await inMigrationTransaction(client, () => execute(client, current));
     return missing;
   });
 }
@@ -193,7 +193,7 @@ async function applyCode(
   const files = [...install.code, ...(rolesPresent ? install.roles : [])];
   const hash = hashOf(files);
   if ((await appliedHash(client)) === hash) return "unchanged";
-  await inTransaction(client, async () => {
+  await inMigrationTransaction(client, async () => {
     await executeAll(client, files);
     await recordHash(client, hash);
   });

@@ -3,7 +3,7 @@ import type { CustomerDocument, ProjectOverview, TimelineEntry } from "../api.js
 import type { Input } from "../input/input.js";
 import type { Tally } from "../receive/tally.js";
 import { tellStory } from "./story.js";
-import { bar, figure, table, type ReportStyle } from "./style.js";
+import { bar, figure, reportTable, type ReportStyle } from "./style.js";
 
 export interface Results {
   input: Input;
@@ -26,7 +26,7 @@ export interface Rates {
 }
 
 /** The whole report as text. */
-export function report(style: ReportStyle, results: Results): string {
+export function demoReport(style: ReportStyle, results: Results): string {
   const { story } = results;
   return [
     "\n",
@@ -42,7 +42,7 @@ export function report(style: ReportStyle, results: Results): string {
 function whatRan(style: ReportStyle, { input, model, overview }: Results): string {
   const { span } = input;
   const days = span === null ? 0 : Math.max(1, Math.ceil((span.last - span.first) / 86_400_000));
-  return table(
+  return reportTable(
     style,
     "What ran",
     [{ title: "" }, { title: "" }],
@@ -71,7 +71,7 @@ function lifecycle(style: ReportStyle, { lifecycle: states }: ProjectOverview): 
     everEntered,
     bar(style, customers, largest),
   ]);
-  return table(style, "Where customers stand", columns, rows);
+  return reportTable(style, "Where customers stand", columns, rows);
 }
 
 function segments(style: ReportStyle, { segments: sizes, customers }: ProjectOverview): string {
@@ -80,14 +80,14 @@ function segments(style: ReportStyle, { segments: sizes, customers }: ProjectOve
   const largest = Math.max(...sizes.map(({ members }) => members));
   const share = (members: number) => `${((100 * members) / Math.max(1, customers)).toFixed(1)} %`;
   const rows = sizes.map(({ segment, members }) => [segment, members, share(members), bar(style, members, largest)]);
-  return table(style, "Who needs attention", columns, rows);
+  return reportTable(style, "Who needs attention", columns, rows);
 }
 
 /** Verified are those whose signature was checked; there is no other way into the tally. */
 function deliveries(style: ReportStyle, tally: Tally): string {
   const columns = [{ title: "type" }, right("delivered and verified")];
   const rows = tally.counts().map(({ type, events }) => [type, events] as const);
-  return table(style, "Webhook deliveries", columns, [...rows, ["in all", tally.events]]);
+  return reportTable(style, "Webhook deliveries", columns, [...rows, ["in all", tally.events]]);
 }
 
 function rates(style: ReportStyle, { rates: measured, tally }: Results): string {
@@ -108,7 +108,7 @@ function rates(style: ReportStyle, { rates: measured, tally }: Results): string 
     ...(retries === 0 ? [] : [["requests sent again", retries, ""]]),
     ...(tally.repeated === 0 ? [] : [["deliveries repeated", tally.repeated, ""]]),
   ];
-  return table(style, "Rates reached", columns, [...rows, ...notes]);
+  return reportTable(style, "Rates reached", columns, [...rows, ...notes]);
 }
 
 function right(title: string) {

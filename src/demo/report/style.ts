@@ -30,7 +30,7 @@ const NO_BORDERS = Object.fromEntries(Object.keys(new Table().options.chars).map
 const NO_LINES = { mid: "", "left-mid": "", "mid-mid": "", "right-mid": "" };
 
 /** One table with its heading, ending with an empty line. At most 100 characters wide for up to six columns of figures. */
-export function table(
+export function reportTable(
   style: ReportStyle,
   heading: string,
   columns: readonly ReportColumn[],

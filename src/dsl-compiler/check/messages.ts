@@ -3,7 +3,7 @@ import { nearest, quote } from "../../model/snapshot/problem.js";
 import { type Diagnostic, diagnostic, rangeOf } from "../diagnostics/diagnostic.js";
 import { fixFor } from "../diagnostics/fixes.js";
 import { EXPECTED_VALUES } from "../diagnostics/shape-fixes.js";
-import { choicesOf, cut, inWords, isFunction, nameOf } from "./words.js";
+import { choicesOf, truncate, inWords, isFunction, typeName } from "./words.js";
 
 /** What to do where a value of one type stands where one of another is expected. */
 
@@ -28,8 +28,8 @@ const EXPECTED: Readonly<Record<string, string>> = {
 
 /** What to do about a value of the type `source` where one of the type `target` is expected, as the checker prints them. */
 function remedy(source: string, target: string): string {
-  const given = nameOf(source) ?? "";
-  const expected = nameOf(target) ?? "";
+  const given = typeName(source) ?? "";
+  const expected = typeName(target) ?? "";
   const isCondition = CONDITIONS.has(expected) || inWords(target) === "a condition";
   if (isCondition && Object.hasOwn(UNFINISHED, given)) return UNFINISHED[given]!;
   if (isFunction(source)) return "call it, with ( and ) after its name";
@@ -117,13 +117,13 @@ function say(number: number, text: string): Said {
     case 2555:
       return { message: lowerFirst(text.replace(/\.$/, "").replace(/\b1 arguments/, "1 argument")) };
     default:
-      return { message: cut(lowerFirst(text.replace(/\s+/g, " ").replace(/\.$/, "").replaceAll("'", '"')), 200) };
+      return { message: truncate(lowerFirst(text.replace(/\s+/g, " ").replace(/\.$/, "").replaceAll("'", '"')), 200) };
   }
 }
 
 function sayNoMember(text: string): Said {
   const [, name = "", type = ""] = /^Property '(.*?)' does not exist on type '([^]*?)'\.(?: |$)/.exec(text) ?? [];
-  const owner = nameOf(type);
+  const owner = typeName(type);
   const fix = suggested(text);
   if (owner === "Properties") return { message: `the event has no property ${quote(name)}`, fix };
   if (owner === "TraitsModel") return { message: `there is no trait ${quote(name)}`, fix };

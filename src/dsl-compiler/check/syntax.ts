@@ -63,7 +63,7 @@ export interface SourcePlace {
 }
 
 /** The text that a problem is about: the name or the value that it speaks of where the call holds it, otherwise the call. */
-export function placeOf(
+export function sourcePlaceOf(
   file: ts.SourceFile,
   { location, subjects, path }: PlaceRequest,
   directory: string,

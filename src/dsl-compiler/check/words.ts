@@ -49,9 +49,9 @@ export function inWords(printed: string): string {
   const choices = choicesOf(type);
   if (choices.length > 1) return `one of ${choices.slice(0, 12).join(", ")}${choices.length > 12 ? ", …" : ""}`;
   if (isFunction(type)) return "a function that is not called";
-  const name = nameOf(type);
+  const name = typeName(type);
   if (name !== undefined && Object.hasOwn(NOUNS, name)) return NOUNS[name]!;
-  return cut(withoutDetails(type));
+  return truncate(withoutDetails(type));
 }
 
 export function isFunction(type: string): boolean {
@@ -59,7 +59,7 @@ export function isFunction(type: string): boolean {
 }
 
 /** The name of a type without its arguments: `EventModel` of `EventModel<{ … }>`; undefined for a type that has none. */
-export function nameOf(type: string): string | undefined {
+export function typeName(type: string): string | undefined {
   return /^([A-Za-z_$][\w$]*)(?:<[^]*>)?$/.exec(type)?.[1];
 }
 
@@ -86,6 +86,6 @@ function withoutDetails(type: string): string {
 }
 
 /** Shortens a text that nobody would read to its end. */
-export function cut(text: string, longest = LONGEST): string {
+export function truncate(text: string, longest = LONGEST): string {
   return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 }

@@ -6,7 +6,7 @@ import { findMistakes } from "./check.js";
 import type { Request } from "./checker.js";
 import { guard } from "./guards.js";
 import { authoredFiles, createProgram, type Places } from "./program.js";
-import { placeOf } from "./syntax.js";
+import { sourcePlaceOf } from "./syntax.js";
 
 /** The author's files, as they were when the project was opened. */
 let project: ReturnType<typeof open> | undefined;
@@ -32,7 +32,7 @@ function answer(
     case "places":
       return request.requests.map((place) => {
         const file = byName.get(place.location.file);
-        return file && placeOf(file, place, places.directory);
+        return file && sourcePlaceOf(file, place, places.directory);
       });
   }
 }

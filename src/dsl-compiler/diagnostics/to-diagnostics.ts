@@ -60,7 +60,7 @@ export function problemDiagnostic(
 const NEEDS_PATH = /^(INVALID_SHAPE|TYPE_MISMATCH|TOO_|FORBIDDEN_KEY|NOT_JSON)/;
 
 /** Finds the place of the innermost part on a path that the author made by a call. */
-export function placesOf(lowered: Lowered, locate: Locate): (path: string) => Location | undefined {
+export function locationFinder(lowered: Lowered, locate: Locate): (path: string) => Location | undefined {
   const stacks = new Map(lowered.stacks);
   return (path) => {
     for (let rest = path; ; rest = parent(rest)) {

@@ -1,6 +1,6 @@
 import type { OpenCustomer, WorkingAggregate } from "../open-customer.js";
 import type { DistinctMemory, DistinctValue, HistoryEvent } from "../state/types.js";
-import { Occurrences } from "./occurrences.js";
+import { OccurrenceQueue } from "./occurrences.js";
 import { type CompiledScope, firstInScope, type OccurrenceSelection, select } from "./scope.js";
 
 /**
@@ -66,7 +66,7 @@ export interface DistinctReader extends CompiledScope {
  * all scopes share one memory.
  */
 export class DistinctAggregate implements WorkingAggregate {
-  readonly #values: Occurrences<DistinctValue>;
+  readonly #values: OccurrenceQueue<DistinctValue>;
   #changed = false;
 
   constructor(
@@ -74,7 +74,7 @@ export class DistinctAggregate implements WorkingAggregate {
     private readonly aggregate: { readonly capacity: number },
     private readonly origin: DistinctMemory | undefined,
   ) {
-    this.#values = new Occurrences(origin);
+    this.#values = new OccurrenceQueue(origin);
   }
 
   record(_customer: OpenCustomer, event: HistoryEvent): boolean {

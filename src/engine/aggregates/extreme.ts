@@ -1,7 +1,7 @@
 import type { OpenCustomer, WorkingAggregate } from "../open-customer.js";
 import { eachOfHistory, firstWhere, isLater, justBefore } from "../state/history.js";
 import type { ExtremeMemory, HistoryEvent, Order } from "../state/types.js";
-import { Occurrences, REMEMBERED_OF_WINDOW } from "./occurrences.js";
+import { OccurrenceQueue, REMEMBERED_OF_WINDOW } from "./occurrences.js";
 import { AggregateScope, type ScopedSelection, select } from "./scope.js";
 
 /**
@@ -11,7 +11,7 @@ import { AggregateScope, type ScopedSelection, select } from "./scope.js";
  * For the least value, the selection reads numbers with their sign changed.
  */
 export class ExtremeAggregate implements WorkingAggregate {
-  private readonly candidates: Occurrences;
+  private readonly candidates: OccurrenceQueue;
   private readonly scope: AggregateScope<number>;
   /** The first of those that are not at hand, with the greatest value of all such. */
   private othersFrom: ExtremeMemory["othersFrom"];
@@ -21,7 +21,7 @@ export class ExtremeAggregate implements WorkingAggregate {
     private readonly selection: ScopedSelection<number>,
     private readonly origin: ExtremeMemory | undefined,
   ) {
-    this.candidates = new Occurrences(origin?.oldest);
+    this.candidates = new OccurrenceQueue(origin?.oldest);
     this.scope = new AggregateScope(selection, origin?.scope);
     this.othersFrom = origin?.othersFrom ?? null;
   }

@@ -4,7 +4,7 @@ import type { OccurrencesMemory, Order } from "../state/types.js";
 export const REMEMBERED_OF_WINDOW = 32;
 
 /** Occurrences with a value each, in order; the first are taken away cheaply. The lists that they are opened with are not changed. */
-export class Occurrences<V = number> {
+export class OccurrenceQueue<V = number> {
   #lists: OccurrencesMemory<V>;
   #first = 0;
   #owned = false;
@@ -13,8 +13,8 @@ export class Occurrences<V = number> {
     this.#lists = lists;
   }
 
-  clone(): Occurrences<V> {
-    const copy = new Occurrences(this.#lists);
+  clone(): OccurrenceQueue<V> {
+    const copy = new OccurrenceQueue(this.#lists);
     copy.#first = this.#first;
     this.#owned = false;
     return copy;

@@ -1,7 +1,7 @@
 import type { BoundaryOf, OpenCustomer, WorkingAggregate } from "../open-customer.js";
 import { eachOfHistory, isLater, justBefore } from "../state/history.js";
 import type { HistoryEvent, LogMemory, Order, SequenceMemory } from "../state/types.js";
-import { Occurrences } from "./occurrences.js";
+import { OccurrenceQueue } from "./occurrences.js";
 import { FollowedBoundary, type OccurrenceSelection, placeBefore, select } from "./scope.js";
 
 /** How many of the latest occurrences are remembered: a late one rarely belongs before all of them. */
@@ -10,11 +10,11 @@ export const REMEMBERED_OF_LOG = 8;
 /** Occurrences in order, whatever their values. What is later than the floor is known; before it, only what was added in this call. */
 class OccurrenceLog {
   readonly floor: Order | null;
-  readonly #known: Occurrences;
+  readonly #known: OccurrenceQueue;
 
   constructor(memory: LogMemory | null | undefined) {
     this.floor = memory?.floor ?? null;
-    this.#known = new Occurrences(memory ? { ...memory, value: memory.seq } : undefined);
+    this.#known = new OccurrenceQueue(memory ? { ...memory, value: memory.seq } : undefined);
   }
 
   add({ occurredAt, seq }: Order): void {

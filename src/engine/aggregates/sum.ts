@@ -2,7 +2,7 @@ import { DecimalSum } from "../decimal.js";
 import type { OpenCustomer, WorkingAggregate } from "../open-customer.js";
 import { justBefore, readHistory } from "../state/history.js";
 import type { HistoryEvent, Order, SumMemory } from "../state/types.js";
-import { Occurrences, REMEMBERED_OF_WINDOW } from "./occurrences.js";
+import { OccurrenceQueue, REMEMBERED_OF_WINDOW } from "./occurrences.js";
 import { AggregateScope, type ScopedSelection, select } from "./scope.js";
 
 /** What is asked of a sum: any function of it and of how many numbers it is the sum of. */
@@ -31,7 +31,7 @@ export class SumAggregate implements WorkingAggregate {
   private negative: number;
   private readonly scope: AggregateScope<number> | null;
   /** The occurrences in the window. Of those from `othersFrom` on, only the ones of this call; `others` more are not here. */
-  private readonly window: Occurrences | null;
+  private readonly window: OccurrenceQueue | null;
   private others: number;
   private othersFrom: Order | null;
   private searches: Search[] = [];
@@ -44,7 +44,7 @@ export class SumAggregate implements WorkingAggregate {
     const isWindow = selection.within !== Infinity;
     const isScoped = isWindow || selection.boundary !== undefined;
     this.scope = isScoped ? new AggregateScope(selection, origin?.scope) : null;
-    this.window = isWindow ? new Occurrences(origin?.window?.oldest) : null;
+    this.window = isWindow ? new OccurrenceQueue(origin?.window?.oldest) : null;
     this.sum = origin === undefined ? new DecimalSum() : DecimalSum.from(origin.sum);
     this.count = origin?.count ?? 0;
     this.positive = origin?.positive ?? 0;
@@ -128,7 +128,7 @@ export class SumAggregate implements WorkingAggregate {
     };
   }
 
-  private saveWindow(window: Occurrences): SumMemory["window"] {
+  private saveWindow(window: OccurrenceQueue): SumMemory["window"] {
     const complete = window.before(this.othersFrom);
     const kept = Math.min(complete, REMEMBERED_OF_WINDOW);
     return {

@@ -12,12 +12,12 @@ import {
   listOf,
   mapOf,
   named,
-  orNull,
+  nullIfEmpty,
   versionName,
 } from "./schemas.js";
 
 export const customerId = describedText("The customer's id in the caller's system.", "globex");
-const lifecycle = orNull(Type.String(), "The present lifecycle state; null where the model has no lifecycle.");
+const lifecycle = nullIfEmpty(Type.String(), "The present lifecycle state; null where the model has no lifecycle.");
 
 export const healthScore = named("HealthScore", "A health score, its components and the band that it lies in.", {
   overall: Type.Number({ minimum: 0, maximum: 100 }),
@@ -40,19 +40,19 @@ export const journeyRun = named("JourneyProgress", {
     },
   ),
   startedAt: instant,
-  completedAt: orNull(instant),
-  expiredAt: orNull(instant),
+  completedAt: nullIfEmpty(instant),
+  expiredAt: nullIfEmpty(instant),
 });
 
 const raisedSignal = named("RaisedSignal", {
   signalId: Type.String(),
   severity: Type.Enum(["info", "warning", "critical"]),
-  message: orNull(Type.String()),
+  message: nullIfEmpty(Type.String()),
   raisedAt: instant,
 });
 
-export const setAside = orNull(
-  named("SetAside", { at: instant, error: orNull(Type.String()) }),
+export const setAside = nullIfEmpty(
+  named("SetAside", { at: instant, error: nullIfEmpty(Type.String()) }),
   "When and why evaluation of the customer was given up; null where it goes on.",
 );
 
@@ -60,27 +60,27 @@ export const customerState = named("CustomerState", {
   customerId,
   environment,
   createdAt: instant,
-  lastEventAt: orNull(instant),
-  evaluatedThrough: orNull(instant, "The latest instant that the customer was evaluated at."),
-  configVersion: orNull(versionName, "The version that the state was last evaluated under."),
+  lastEventAt: nullIfEmpty(instant),
+  evaluatedThrough: nullIfEmpty(instant, "The latest instant that the customer was evaluated at."),
+  configVersion: nullIfEmpty(versionName, "The version that the state was last evaluated under."),
   traits: jsonObject("The present traits."),
   lifecycle,
-  lifecycleEnteredAt: orNull(instant),
+  lifecycleEnteredAt: nullIfEmpty(instant),
   segments: Type.Array(Type.String()),
-  health: orNull(healthScore),
+  health: nullIfEmpty(healthScore),
   journeys: Type.Array(journeyRun),
   signals: Type.Array(raisedSignal),
-  nextDueAt: orNull(instant, "The earliest instant at which something changes without a new operation."),
+  nextDueAt: nullIfEmpty(instant, "The earliest instant at which something changes without a new operation."),
 });
 
 export const listedCustomer = named("Customer", {
   customerId,
   lifecycle,
-  lifecycleEnteredAt: orNull(instant),
+  lifecycleEnteredAt: nullIfEmpty(instant),
   segments: Type.Array(Type.String()),
-  health: orNull(healthScore),
+  health: nullIfEmpty(healthScore),
   journeys: Type.Array(journeyRun),
-  lastEventAt: orNull(instant),
+  lastEventAt: nullIfEmpty(instant),
   createdAt: instant,
   setAside,
 });
@@ -95,7 +95,7 @@ const released = exact({ released: count });
 
 export const cause = exact({
   type: Type.Enum(["event", "identify", "timer", "job"]),
-  id: orNull(Type.String(), "Of the event or the job."),
+  id: nullIfEmpty(Type.String(), "Of the event or the job."),
 });
 
 export const source = describedText("What emitted it: lifecycle, segment, …", "lifecycle");
@@ -107,7 +107,7 @@ export const emission = named("Emission", {
   source,
   metadata: jsonObject("Depends on the type."),
   cause,
-  configVersion: orNull(versionName),
+  configVersion: nullIfEmpty(versionName),
 });
 
 const release = { schema: emptyObject, bytesMax: KIB };
@@ -179,10 +179,13 @@ const number = Type.Integer({ minimum: 1, description: "Counts from 1 for each c
 const steps = Type.Array(
   named("JourneyStepTiming", {
     stepId: Type.String(),
-    completedAt: orNull(instant),
-    triggeredBy: orNull(Type.String(), "The id of the event that completed it; `identify` or `timer` where none did."),
-    secondsFromStart: orNull(seconds),
-    secondsFromPrevious: orNull(seconds, "Since the step completed before, or the start."),
+    completedAt: nullIfEmpty(instant),
+    triggeredBy: nullIfEmpty(
+      Type.String(),
+      "The id of the event that completed it; `identify` or `timer` where none did.",
+    ),
+    secondsFromStart: nullIfEmpty(seconds),
+    secondsFromPrevious: nullIfEmpty(seconds, "Since the step completed before, or the start."),
   }),
 );
 
@@ -191,8 +194,8 @@ const earlierRun = named("JourneyRun", {
   status: Type.Enum(["active", "complete", "expired"]),
   currentStep: Type.String(),
   startedAt: instant,
-  completedAt: orNull(instant),
-  expiredAt: orNull(instant),
+  completedAt: nullIfEmpty(instant),
+  expiredAt: nullIfEmpty(instant),
   steps,
 });
 
@@ -200,13 +203,13 @@ export const journey = named("Journey", {
   customerId: Type.String(),
   journeyId: Type.String(),
   status: Type.Enum(["not_started", "active", "complete", "expired"]),
-  currentStep: orNull(Type.String(), "The first step not completed; the last one of all when complete."),
-  currentStepSince: orNull(instant, "When the run came to that step; null unless it is active."),
-  secondsOnCurrentStep: orNull(seconds),
-  run: orNull(number),
-  startedAt: orNull(instant),
-  completedAt: orNull(instant),
-  expiredAt: orNull(instant),
+  currentStep: nullIfEmpty(Type.String(), "The first step not completed; the last one of all when complete."),
+  currentStepSince: nullIfEmpty(instant, "When the run came to that step; null unless it is active."),
+  secondsOnCurrentStep: nullIfEmpty(seconds),
+  run: nullIfEmpty(number),
+  startedAt: nullIfEmpty(instant),
+  completedAt: nullIfEmpty(instant),
+  expiredAt: nullIfEmpty(instant),
   steps,
   earlierRuns: Type.Array(earlierRun, { description: "Newest first, at most 100." }),
 });
@@ -227,7 +230,7 @@ export const statistics = named("SegmentStatistics", "Of all members; on the fir
   lifecycle: counts("Members by lifecycle state."),
   health: exact({
     scored: countOf("Members with a health score."),
-    average: orNull(Type.Number({ minimum: 0, maximum: 100 })),
+    average: nullIfEmpty(Type.Number({ minimum: 0, maximum: 100 })),
     bands: counts("Members by health band."),
   }),
   lastEvent: exact({ within1d: count, within7d: count, within30d: count, older: count, never: count }),
@@ -240,7 +243,7 @@ const segmentMembers = listOf(segmentMember, {
   segment: Type.String(),
   members: countOf("How many customers are in it now."),
   definition: Type.Optional(
-    orNull(
+    nullIfEmpty(
       jsonObject("As in the snapshot of the active version; without `when`, rules fill it."),
       "On the first page; null where the active version does not define it.",
     ),

@@ -60,7 +60,7 @@ export function change(
 }
 
 /** Compares a value as a whole: `expiresAfter: 30d → none`. */
-export function whole<V>(label: string, text: (value: V) => string): Compare<V> {
+export function compareWhole<V>(label: string, text: (value: V) => string): Compare<V> {
   const shown = (side: Side<V>): string => (side === undefined ? "none" : text(side.item));
   return (part, before, after) => [
     change("changed", part, before, after, `${label}: ${shown(before)} → ${shown(after)}`),
@@ -68,26 +68,29 @@ export function whole<V>(label: string, text: (value: V) => string): Compare<V> 
 }
 
 /** Compares an option that is there as true or not at all: `repeat: false → true`. */
-export function flag(label: string): Compare<true> {
+export function compareFlag(label: string): Compare<true> {
   return (part, before, after) => [
     change("changed", part, before, after, `${label}: ${before !== undefined} → ${after !== undefined}`),
   ];
 }
 
 /** How each member of an object is compared; null for the one that the object is found by. */
-export type Comparisons<T> = { readonly [K in keyof T]-?: Compare<NonNullable<T[K]>> | null };
+export type MemberComparers<T> = { readonly [K in keyof T]-?: Compare<NonNullable<T[K]>> | null };
 
 /** Compares objects member by member. */
-export function members<T extends object>(comparisons: Comparisons<T>): Compare<T> {
+export function members<T extends object>(comparisons: MemberComparers<T>): Compare<T> {
   return (part, before, after) =>
     (Object.keys(comparisons) as (keyof T & string)[]).flatMap((key) => {
-      const [older, newer] = [member(before, key), member(after, key)];
+      const [older, newer] = [memberSide(before, key), memberSide(after, key)];
       return same(older?.item, newer?.item) ? [] : (comparisons[key]?.(part, older, newer) ?? []);
     });
 }
 
 /** A member and where it stands; undefined where it is absent or null. */
-export function member<T extends object, K extends keyof T & string>(side: Side<T>, key: K): Side<NonNullable<T[K]>> {
+export function memberSide<T extends object, K extends keyof T & string>(
+  side: Side<T>,
+  key: K,
+): Side<NonNullable<T[K]>> {
   const value = side && Object.hasOwn(side.item, key) ? side.item[key] : undefined;
   return value === undefined || value === null ? undefined : { item: value, path: at(side!.path, key) };
 }

@@ -7,15 +7,15 @@ import {
   type ChangeSubject,
   type Compare,
   type ComparedPart,
-  type Comparisons,
-  flag,
+  type MemberComparers,
+  compareFlag,
   lists,
-  member,
+  memberSide,
   members,
   records,
   same,
   type Side,
-  whole,
+  compareWhole,
 } from "./change.js";
 import { conditions, filters, measures } from "./conditions.js";
 
@@ -31,8 +31,8 @@ function typeOf(field: Node.Field): string {
 
 /** Of a text, or of the texts in an array. */
 function choicesOf(field: Side<Node.Field>): Side<string[]> {
-  const texts = field?.item.type === "array" ? member(field as Side<{ items: Node.Field }>, "items") : field;
-  return member(texts as Side<{ enum?: string[] }>, "enum");
+  const texts = field?.item.type === "array" ? memberSide(field as Side<{ items: Node.Field }>, "items") : field;
+  return memberSide(texts as Side<{ enum?: string[] }>, "enum");
 }
 
 const choices: Compare<string[]> = (part, before, after) => {
@@ -46,12 +46,12 @@ const choices: Compare<string[]> = (part, before, after) => {
 };
 
 const field: Compare<Node.Field> = (part, before, after) => {
-  const [was, is] = [member(before, "optional"), member(after, "optional")];
+  const [was, is] = [memberSide(before, "optional"), memberSide(after, "optional")];
   return [
     ...(typeOf(before!.item) === typeOf(after!.item)
       ? choices(part, choicesOf(before), choicesOf(after))
-      : whole("type", fieldText)(part, before, after)),
-    ...(same(was?.item, is?.item) ? [] : flag("optional")(part, was, is)),
+      : compareWhole("type", fieldText)(part, before, after)),
+    ...(same(was?.item, is?.item) ? [] : compareFlag("optional")(part, was, is)),
   ];
 };
 
@@ -78,14 +78,14 @@ const traits = records<Node.Field>({ part: (id) => ({ subject: "trait", id }), t
 function parts<T extends { id: string }>(
   subject: ChangeSubject,
   text: (item: T) => string,
-  comparisons: Omit<Comparisons<T>, "id">,
+  comparisons: Omit<MemberComparers<T>, "id">,
 ): Compare<readonly T[]> {
   const what = `${subject}s`;
   return lists<T>({
     key: ({ id }) => id,
     part: (id) => ({ subject, id }),
     text,
-    compare: members({ id: null, ...comparisons } as Comparisons<T>),
+    compare: members({ id: null, ...comparisons } as MemberComparers<T>),
     order: { what, part: setting(what.split(" ").at(-1)!) },
   });
 }
@@ -102,7 +102,7 @@ const initial: Compare<string> = (_, before, after) => {
   const part = setting("initial");
   if (before === undefined) return [change("added", part, before, after, `initial state: ${after!.item}`)];
   if (after === undefined) return [change("removed", part, before, after, `initial state: ${before.item}`)];
-  return whole("initial state", String)(part, before, after);
+  return compareWhole("initial state", String)(part, before, after);
 };
 
 const lifecycle = members<Node.Lifecycle>({
@@ -114,7 +114,7 @@ const lifecycle = members<Node.Lifecycle>({
       if (ways.length === 0) return terminal === true ? "terminal" : "without transitions";
       return `to ${ways.map(({ to }) => to).join(", ")}`;
     },
-    compare: members<Node.LifecycleState>({ name: null, terminal: flag("terminal"), transitions }),
+    compare: members<Node.LifecycleState>({ name: null, terminal: compareFlag("terminal"), transitions }),
     order: { what: "states", part: setting("states") },
   }),
 });
@@ -123,16 +123,16 @@ const steps = lists<Node.JourneyStep>({
   key: ({ id }) => id,
   part: (step, { id }) => ({ subject: "step", id: `${id}.${step}` }),
   text: ({ when }) => conditionText(when),
-  compare: members<Node.JourneyStep>({ id: null, when: conditions("when"), since: whole("since", String) }),
+  compare: members<Node.JourneyStep>({ id: null, when: conditions("when"), since: compareWhole("since", String) }),
   order: { what: "steps" },
 });
 
 const journeys = parts<Node.Journey>("journey", (journey) => `steps ${journey.steps.map(({ id }) => id).join(", ")}`, {
   start: conditions("start"),
   steps,
-  anyOrder: flag("anyOrder"),
-  expiresAfter: whole("expiresAfter", String),
-  repeat: flag("repeat"),
+  anyOrder: compareFlag("anyOrder"),
+  expiresAfter: compareWhole("expiresAfter", String),
+  repeat: compareFlag("repeat"),
 });
 
 const segments = parts<Node.Segment>(
@@ -145,20 +145,32 @@ const segments = parts<Node.Segment>(
 const values: Compare<Record<string, number>> = (part, before, after) => {
   const names = new Set([after, before].flatMap((side) => Object.keys(side?.item ?? {})));
   return [...names].flatMap((name) => {
-    const [older, newer] = [member(before, name), member(after, name)];
-    return older?.item === newer?.item ? [] : whole(`score of ${JSON.stringify(name)}`, String)(part, older, newer);
+    const [older, newer] = [memberSide(before, name), memberSide(after, name)];
+    return older?.item === newer?.item
+      ? []
+      : compareWhole(`score of ${JSON.stringify(name)}`, String)(part, older, newer);
   });
 };
 
 const SCORES: { [K in Node.Score["kind"]]: Compare<Extract<Node.Score, { kind: K }>> } = {
-  scale: members({ kind: null, of: measures, from: whole("scale from", String), to: whole("scale to", String) }),
-  steps: members({ kind: null, of: measures, steps: whole("steps", stepsText), otherwise: whole("otherwise", String) }),
-  map: members({ kind: null, trait: whole("trait", String), values }),
+  scale: members({
+    kind: null,
+    of: measures,
+    from: compareWhole("scale from", String),
+    to: compareWhole("scale to", String),
+  }),
+  steps: members({
+    kind: null,
+    of: measures,
+    steps: compareWhole("steps", stepsText),
+    otherwise: compareWhole("otherwise", String),
+  }),
+  map: members({ kind: null, trait: compareWhole("trait", String), values }),
 };
 
 const score: Compare<Node.Score> = (part, before, after) => {
   const { kind } = after!.item;
-  const compare = before!.item.kind === kind ? (SCORES[kind] as Compare<Node.Score>) : whole("score", scoreText);
+  const compare = before!.item.kind === kind ? (SCORES[kind] as Compare<Node.Score>) : compareWhole("score", scoreText);
   return compare(part, before, after);
 };
 
@@ -166,13 +178,13 @@ const health = members<Node.Health>({
   components: parts<Node.HealthComponent>(
     "health component",
     (component) => `weight ${component.weight}, ${scoreText(component.score)}`,
-    { weight: whole("weight", String), score },
+    { weight: compareWhole("weight", String), score },
   ),
   bands: lists<Node.HealthBand>({
     key: ({ id }) => id,
     part: (id) => setting(`bands.${id}`),
     text: ({ from }) => `from ${from}`,
-    compare: members({ id: null, from: whole("from", String) }),
+    compare: members({ id: null, from: compareWhole("from", String) }),
     order: { what: "bands", part: setting("bands") },
   }),
 });
@@ -180,33 +192,33 @@ const health = members<Node.Health>({
 const triggers: Compare<Node.Trigger> = (part, before, after) => {
   const [was, is] = [before!.item, after!.item];
   if (was.kind !== "event" || is.kind !== "event" || was.of.event !== is.of.event)
-    return whole("on", triggerText)(part, before, after);
+    return compareWhole("on", triggerText)(part, before, after);
   const [older, newer] = [before, after] as Side<typeof was>[];
-  return filters(part, member(older, "of"), member(newer, "of"));
+  return filters(part, memberSide(older, "of"), memberSide(newer, "of"));
 };
 
 const rules = parts<Node.Rule>("rule", ({ on, then }) => `on ${triggerText(on)}: ${actionText(then)}`, {
   on: triggers,
   when: conditions("when"),
-  cooldown: whole("cooldown", String),
-  once: flag("once"),
-  then: whole("then", actionText),
+  cooldown: compareWhole("cooldown", String),
+  once: compareFlag("once"),
+  then: compareWhole("then", actionText),
 });
 
 const signalText = ({ severity, when }: Node.Signal): string =>
   `${severity}, ${when === undefined ? "raised by rules" : conditionText(when)}`;
 
 const signals = parts<Node.Signal>("signal", signalText, {
-  severity: whole("severity", String),
-  message: whole("message", quote),
+  severity: compareWhole("severity", String),
+  message: compareWhole("message", quote),
   when: conditions("when"),
-  for: whole("for", String),
+  for: compareWhole("for", String),
 });
 
 const snapshots = members<Node.Snapshot>({
   // There is one format; another would have been refused.
   formatVersion: null,
-  strictSchema: whole("strictSchema", String),
+  strictSchema: compareWhole("strictSchema", String),
   events,
   traits,
   lifecycle,

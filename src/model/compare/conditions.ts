@@ -1,5 +1,14 @@
 import { canonicalJson } from "../snapshot/canonical.js";
-import { type Change, change, type Compare, type ComparedPart, member, same, type Side, whole } from "./change.js";
+import {
+  type Change,
+  change,
+  type Compare,
+  type ComparedPart,
+  memberSide,
+  same,
+  type Side,
+  compareWhole,
+} from "./change.js";
 import { at, type Placed } from "../snapshot/problem.js";
 import type { Condition, EventSelector, Measure, OccurrenceScope, PropertyCondition } from "../snapshot/types.js";
 import {
@@ -27,7 +36,7 @@ export function conditions(label: string): Compare<AnyCondition> {
   return (part, before, after) => {
     if (same(before?.item, after?.item)) return [];
     if (before === undefined || after === undefined || identity(before.item) !== identity(after.item))
-      return whole(label, conditionText)(part, before, after);
+      return compareWhole(label, conditionText)(part, before, after);
     switch (after.item.kind) {
       case "all":
       case "any":
@@ -35,8 +44,8 @@ export function conditions(label: string): Compare<AnyCondition> {
       case "not":
         return conditions(label)(
           part,
-          member(before as Placed<Negation>, "condition"),
-          member(after as Placed<Negation>, "condition"),
+          memberSide(before as Placed<Negation>, "condition"),
+          memberSide(after as Placed<Negation>, "condition"),
         );
       default:
         return compareLeaves(part, before as Placed<Leaf>, after as Placed<Leaf>);
@@ -48,11 +57,15 @@ export function conditions(label: string): Compare<AnyCondition> {
 export const measures: Compare<Measure> = (part, before, after) =>
   identity(before!.item) === identity(after!.item)
     ? compareLeaves(part, before!, after!)
-    : whole("measure", measureText)(part, before, after);
+    : compareWhole("measure", measureText)(part, before, after);
 
 /** Compares the occurrences that two parts select, which are of the same event. */
 export const filters: Compare<EventSelector> = (part, before, after) =>
-  conditions(`filter of ${JSON.stringify(after!.item.event)}`)(part, member(before, "where"), member(after, "where"));
+  conditions(`filter of ${JSON.stringify(after!.item.event)}`)(
+    part,
+    memberSide(before, "where"),
+    memberSide(after, "where"),
+  );
 
 /** Conditions are paired where they are equal, then where they ask the same of something; what is left came or went. */
 function compareGroups(part: ComparedPart, label: string, before: Placed<Group>, after: Placed<Group>): Change[] {
@@ -69,7 +82,7 @@ function compareGroups(part: ComparedPart, label: string, before: Placed<Group>,
     return match === undefined ? [] : conditions("condition")(part, older[match], one);
   });
   if (gone.length === 1 && come.length === 1) {
-    found.push(...whole("condition", conditionText)(part, gone[0], come[0]));
+    found.push(...compareWhole("condition", conditionText)(part, gone[0], come[0]));
   } else {
     for (const one of come)
       found.push(change("changed", part, undefined, one, `condition added: ${conditionText(one.item)}`));
@@ -79,7 +92,7 @@ function compareGroups(part: ComparedPart, label: string, before: Placed<Group>,
   const matches = newer.flatMap((_, index) => pairs.get(index) ?? []);
   if (matches.some((match, index) => index > 0 && match < matches[index - 1]!)) {
     const message = `${label}: conditions in another order (the meaning is the same)`;
-    found.push(change("changed", part, member(before, "conditions"), member(after, "conditions"), message));
+    found.push(change("changed", part, memberSide(before, "conditions"), memberSide(after, "conditions"), message));
   }
   return found;
 }
@@ -167,7 +180,7 @@ function wholeText(before: Leaf, after: Leaf): string {
 }
 
 function valueOf({ item, path }: Placed<Leaf>, name: string): Side<unknown> {
-  return member({ item: item as unknown as Record<string, unknown>, path }, name);
+  return memberSide({ item: item as unknown as Record<string, unknown>, path }, name);
 }
 
 function isSelector(side: Side<unknown>): side is Placed<EventSelector> {

@@ -12,7 +12,7 @@ import {
   checkName,
   limit,
   type ReadList,
-  readList,
+  readParts,
   refer,
   type Scope,
 } from "./scope.js";
@@ -109,9 +109,9 @@ export function checkLifecycle({ initial, states }: NonNullable<ReturnType<typeo
 
 /** Reads the journeys with their steps, by the position of each sound one, and reports what is wrong with their shapes and ids. */
 export function readJourneys(values: unknown[], problems: Problems) {
-  const read = readList<Node.Journey>("journey", values, "journeys", problems);
+  const read = readParts<Node.Journey>("journey", values, "journeys", problems);
   const steps = read.items.map(({ item, path }) =>
-    readList<Node.JourneyStep>("step", item.steps, at(path, "steps"), problems),
+    readParts<Node.JourneyStep>("step", item.steps, at(path, "steps"), problems),
   );
   return { ...read, steps };
 }
@@ -259,8 +259,8 @@ export function readHealth(value: unknown, problems: Problems) {
   if (!fits(HEALTH, value, "health", problems)) return undefined;
   const { components, bands } = value as Node.Health;
   return {
-    components: readList<Node.HealthComponent>("component", components, "health.components", problems),
-    bands: readList<Node.HealthBand>("band", bands, "health.bands", problems),
+    components: readParts<Node.HealthComponent>("component", components, "health.components", problems),
+    bands: readParts<Node.HealthBand>("band", bands, "health.bands", problems),
   };
 }
 

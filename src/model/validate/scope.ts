@@ -156,7 +156,7 @@ const LISTS = {
 } as const;
 
 /** Reads a list of parts with ids: their number, shapes, ids, and that no id is there twice. What is in them is checked later. */
-export function readList<T extends { id: string }>(
+export function readParts<T extends { id: string }>(
   kind: keyof typeof LISTS,
   values: unknown[],
   path: string,

@@ -12,7 +12,7 @@ import {
 import { checkCondition } from "./conditions.js";
 import { checkHealth, checkJourneys, checkLifecycle, checkRules } from "./parts.js";
 import { readEvents, readFields, readHealth, readJourneys, readLifecycle } from "./parts.js";
-import { checkDuration, type ReadList, readList, type Scope, screen } from "./scope.js";
+import { checkDuration, type ReadList, readParts, type Scope, screen } from "./scope.js";
 import { fits, SNAPSHOT } from "./shapes.js";
 
 /**
@@ -105,10 +105,10 @@ export function parseSnapshot(json: unknown): ParseResult {
 function checkContent(snapshot: Snapshot, problems: Problems): void {
   const lifecycle = readLifecycle(snapshot.lifecycle, problems);
   const journeys = readJourneys(snapshot.journeys, problems);
-  const segments = readList<Segment>("segment", snapshot.segments, "segments", problems);
+  const segments = readParts<Segment>("segment", snapshot.segments, "segments", problems);
   const health = readHealth(snapshot.health, problems);
-  const rules = readList<Rule>("rule", snapshot.rules, "rules", problems);
-  const signals = readList<Signal>("signal", snapshot.signals, "signals", problems);
+  const rules = readParts<Rule>("rule", snapshot.rules, "rules", problems);
+  const signals = readParts<Signal>("signal", snapshot.signals, "signals", problems);
   const scope: Scope = {
     events: readEvents(snapshot.events, problems),
     traits: readFields(snapshot.traits, "traits", LIMITS.traits, problems),

@@ -12,7 +12,7 @@ import {
   type HeldDelivery,
   type QueueRoom,
 } from "../../db/api/webhooks.js";
-import { ATTEMPT_TIMEOUT_MS, attemptDelivery, isAccepted, type SendOptions } from "../../webhooks/send.js";
+import { ATTEMPT_TIMEOUT_MS, attemptDelivery, isAccepted, type DeliveryOptions } from "../../webhooks/send.js";
 import { ATTEMPTS, type WorkerCounters } from "../../metrics/worker-metrics.js";
 import { createAgent, USER_AGENT } from "../../webhooks/agent.js";
 import type { Resolve } from "../../webhooks/address.js";
@@ -65,7 +65,7 @@ export class Deliverer {
   readonly #options: DelivererOptions & typeof DEFAULTS;
   readonly #workerId = `${os.hostname()}:${process.pid}:${randomBytes(4).toString("hex")}`;
   readonly #agent: Agent;
-  readonly #send: SendOptions;
+  readonly #send: DeliveryOptions;
   readonly #recorder: AttemptRecorder;
   readonly #wakeup = new Wakeup();
   readonly #listening: Promise<ListenMeta | null>;

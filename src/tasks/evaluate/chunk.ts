@@ -159,7 +159,7 @@ export class Chunk {
       input.customers.length >= this.options.limits.customers;
 
     for (const [customerId, error] of this.#failed) {
-      await setAside(tx, this.environmentId, customerId, error, this.dependencies.logger);
+      await setAsideCustomer(tx, this.environmentId, customerId, error, this.dependencies.logger);
     }
     const result = builder.result();
     await call(tx, "apply_evaluation", this.environmentId, input, result);
@@ -191,7 +191,7 @@ export class Chunk {
   }
 }
 
-export async function setAside(
+export async function setAsideCustomer(
   sql: Sql | TransactionSql,
   environmentId: number,
   customerId: string,

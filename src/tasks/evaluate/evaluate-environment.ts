@@ -1,7 +1,7 @@
 import { call } from "../../db/api/call.js";
 import type { ChunkLimits } from "../../db/api/evaluation.js";
 import { isDataFault, isOfCircumstances } from "../../db/sqlstate.js";
-import { Chunk, CHUNK_LIMITS, setAside, type ChunkDependencies } from "./chunk.js";
+import { Chunk, CHUNK_LIMITS, setAsideCustomer, type ChunkDependencies } from "./chunk.js";
 
 /**
  * How it ended: nothing waits or is due; `goesOn` said no, `stopped` where much is left and `paused` where there was little to do; two others
@@ -46,7 +46,7 @@ export async function evaluateEnvironment(
       }
       const [customerId] = chunk.customerIds;
       if (customerId === undefined) throw error; // nobody is known to be at fault
-      await setAside(sql, environmentId, customerId, error, logger);
+      await setAsideCustomer(sql, environmentId, customerId, error, logger);
     }
   }
   return leavesWork ? "stopped" : "paused";

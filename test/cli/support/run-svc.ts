@@ -5,7 +5,7 @@ import { PassThrough } from "node:stream";
 import { expect } from "vitest";
 
 import type { Io } from "../../../src/cli/output/out.js";
-import { run } from "../../../src/cli/core/run.js";
+import { runCli } from "../../../src/cli/core/run.js";
 
 /** In whose name commands are run. */
 export interface By {
@@ -101,7 +101,7 @@ export async function svc(argv: readonly string[], options: RunOptions = {}): Pr
   };
   if (answers === undefined) stdin.end(input);
   else typeAnswers(stdin, stderr, answers);
-  const code = await run(argv, io);
+  const code = await runCli(argv, io);
   return { code, stdout: shown(readOut()), stderr: shown(readErr()) };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ProjectOverview } from "../../../src/demo/api.js";
 import { Tally } from "../../../src/demo/receive/tally.js";
-import { report, type Results } from "../../../src/demo/report/report.js";
+import { demoReport, type Results } from "../../../src/demo/report/report.js";
 import { chooseStory } from "../../../src/demo/report/story.js";
 import { styleFor } from "../../../src/demo/report/style.js";
 
@@ -68,7 +68,7 @@ function results(): Results {
 }
 
 test("a report for a file is plain, aligned and complete", () => {
-  expect(report(styleFor(false), results())).toMatchInlineSnapshot(`
+  expect(demoReport(styleFor(false), results())).toMatchInlineSnapshot(`
     "
     What ran
     input          simulated history, seed 1
@@ -117,7 +117,7 @@ test("a report for a file is plain, aligned and complete", () => {
 });
 
 test("a report for a terminal has boxes and bars, and is at most 100 characters wide", () => {
-  const text = report(styleFor(true), results());
+  const text = demoReport(styleFor(true), results());
   expect(text).toContain("┌");
   expect(text).toContain("█");
   // eslint-disable-next-line no-control-regex -- colours take no room
@@ -129,7 +129,7 @@ test("a model without lifecycle and segments has no empty tables", () => {
   const bare = results();
   bare.overview = { ...overview, lifecycle: [], segments: [] };
   bare.story = null;
-  const text = report(styleFor(false), bare);
+  const text = demoReport(styleFor(false), bare);
   expect(text).not.toContain("Where customers stand");
   expect(text).not.toContain("Who needs attention");
   expect(text).not.toContain("One customer's story");

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { parse } from "../../../src/cli/core/adapter.js";
+import { parseCommandLine } from "../../../src/cli/core/adapter.js";
 import { svc } from "../../cli/support/run-svc.js";
 
 // Section "Command-line client `svc`", the table of commands: each with every argument and option that it names, and what it has
 // without them. What the commands do is in the other files.
 
 async function valuesOf(line: string): Promise<Readonly<Record<string, unknown>>> {
-  const parsed = await parse(line.split(" "), { width: 100, version: "0" });
+  const parsed = await parseCommandLine(line.split(" "), { width: 100, version: "0" });
   if (parsed.kind !== "run") throw new Error(`svc ${line} is not a command line`);
   return parsed.values;
 }

@@ -7,7 +7,7 @@ import type { Context } from "../../core/command.js";
 import { failure } from "../../core/errors.js";
 import { countDiagnostics } from "../../output/diagnostics.js";
 import { paragraphs, UNPRINTABLE } from "../../output/text.js";
-import { ask, type Ending, type Facts, shown } from "./tell.js";
+import { ask, type Ending, type Facts, printableLines } from "./tell.js";
 
 /**
  * Models that a language model wrote. Such a text is nobody's intention: it may hold anything, by mistake or because somebody else's words
@@ -133,14 +133,14 @@ export function draftFacts(
   return {
     task: "model-success",
     document: { answers, model: baseline },
-    text: () => `${bold("The model that your answers make")}\n\n${shown(baseline)}`,
+    text: () => `${bold("The model that your answers make")}\n\n${printableLines(baseline)}`,
     sent,
     draft: {
       ask: async (stop) => (draft = await draftFor(context, sent, model, stop)),
       text: () => {
         const heading = "A language model's draft. Its types are right; it was not run, so read it before you run it:";
         const { source, notes } = draft!;
-        return paragraphs([`\n${bold(heading)}`, shown(source).trimEnd(), shown(notes)]);
+        return paragraphs([`\n${bold(heading)}`, printableLines(source).trimEnd(), printableLines(notes)]);
       },
       page: () => draft?.source ?? baseline,
       written: () => (draft === undefined ? "the model" : "the draft"),

@@ -22,7 +22,7 @@ export default defineCommand({
     const { compile } = await import("../../core/compile.js");
     const { detectFramework, instrumentationPlan } = await import("./instrumentation.js");
     const { modelFacts } = await import("./model-facts.js");
-    const { shown, tell } = await import("./tell.js");
+    const { printableLines, tell } = await import("./tell.js");
     await tell(context, values, async () => {
       const { snapshot, warnings } = await compile(context);
       const framework = named ?? (await detectFramework(context.settings.directory));
@@ -30,7 +30,7 @@ export default defineCommand({
       return {
         task: "generate-instrumentation-plan",
         document: { framework, plan },
-        text: () => shown(plan),
+        text: () => printableLines(plan),
         markdown: plan,
         sent: { framework, plan, model: modelFacts(snapshot, warnings) },
       };

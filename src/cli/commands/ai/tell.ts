@@ -1,6 +1,6 @@
 import path from "node:path";
 
-import { refusal, unexpected, unreachable } from "../../client/failures.js";
+import { envelopeError, unexpected, unreachable } from "../../client/failures.js";
 import type { Context } from "../../core/command.js";
 import { failure, type LocalCode, UserError } from "../../core/errors.js";
 import { cancellable } from "../../output/interruption.js";
@@ -81,7 +81,7 @@ export async function ask(
       const document = JSON.parse(data) as unknown;
       if (event === "text") onText((document as { text: string }).text);
       if (event === "end") return document as Ending;
-      if (event === "error") throw refusal(apiUrl, 200, document, () => settings.credentials());
+      if (event === "error") throw envelopeError(apiUrl, 200, document, () => settings.credentials());
     }
   } catch (error) {
     if (error instanceof SyntaxError) throw unexpected(apiUrl, 200, "no JSON");
@@ -254,11 +254,11 @@ export class LiveText {
   #take(end: number): string {
     const text = this.#held.slice(0, end);
     this.#held = this.#held.slice(end);
-    return shown(text);
+    return printableLines(text);
   }
 }
 
 /** A text of several lines as it may be shown. */
-export function shown(text: string): string {
+export function printableLines(text: string): string {
   return text.replaceAll("\r\n", "\n").replaceAll("\t", "  ").split("\n").map(printable).join("\n");
 }

@@ -15,7 +15,7 @@ export default defineCommand({
       out.result({ document }, () => `There is no session at ${base}.`);
       return;
     }
-    const [{ OAuthClient }, { isTransient, reasonOf }] = await Promise.all([
+    const [{ OAuthClient }, { mayWorkLater, oauthFailure }] = await Promise.all([
       import("../../client/oauth.js"),
       import("../../client/sign-in.js"),
     ]);
@@ -26,8 +26,8 @@ export default defineCommand({
       () => undefined,
       (error: unknown) => {
         // Once it is removed here, nobody can end it any more from here.
-        if (!isTransient(error) || force || hasEnded) return reasonOf(error);
-        const message = `the session could not be ended at ${base} (${reasonOf(error)}), and is kept: its token stays good until ${until}`;
+        if (!mayWorkLater(error) || force || hasEnded) return oauthFailure(error);
+        const message = `the session could not be ended at ${base} (${oauthFailure(error)}), and is kept: its token stays good until ${until}`;
         const fix = "try again in a moment, or remove it here all the same: `svc auth logout --force`";
         throw failure("SIGN_OUT_FAILED", message, fix, error);
       },

@@ -1,12 +1,12 @@
 import type { Activation } from "../../client/answers.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
-import { list } from "../../output/table.js";
+import { printList } from "../../output/table.js";
 
 export default defineCommand({
   options: { ...projectOptions, ...pageOptions },
   examples: [["svc config activations --env live", "What was active in live, to choose what to roll back to"]],
   async handler(context, { limit, cursor }) {
-    await list<Activation>(context, { limit, cursor }, ["activations"], {
+    await printList<Activation>(context, { limit, cursor }, ["activations"], {
       none: `Nothing was active in ${context.settings.environment} yet.`,
       columns: [
         { title: "Version", value: ({ version }) => version, fixed: true },

@@ -1,7 +1,7 @@
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
-import { change } from "../../output/change.js";
+import { confirmAndRun } from "../../output/change.js";
 import { fields } from "../../output/fields.js";
-import { number, printable, shellWord, titleOf } from "../../output/text.js";
+import { formatNumber, printable, shellWord, titleOf } from "../../output/text.js";
 
 /** What the service counts and does not name as people would. */
 const KINDS: Readonly<Record<string, string>> = {
@@ -21,7 +21,7 @@ export default defineCommand({
     const { api, out, settings } = context;
     const { environment } = settings;
     const [who, word] = [printable(customerId), shellWord(customerId)];
-    const answer = await change(context, {
+    const answer = await confirmAndRun(context, {
       action: "erasing a customer",
       yes,
       word: customerId,
@@ -36,7 +36,9 @@ export default defineCommand({
         api.delete<{ erased: Record<string, number> }>(["customers", customerId], ["erased"], signal),
     });
     const counts = Object.entries(answer.data.erased).filter(([, count]) => count > 0);
-    const facts = counts.map(([kind, count]) => [KINDS[kind] ?? printable(titleOf(kind)), number(count)] as const);
+    const facts = counts.map(
+      ([kind, count]) => [KINDS[kind] ?? printable(titleOf(kind)), formatNumber(count)] as const,
+    );
     const told = `Erased the customer ${who} in ${environment}. Later events of the id begin a new customer.`;
     out.result(answer, () => fields(out, facts, told));
   },

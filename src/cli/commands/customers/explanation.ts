@@ -2,7 +2,7 @@ import stringWidth from "string-width";
 
 import type { CustomerState, ExplainedCustomer, ExplainedState, Explanation } from "../../client/answers.js";
 import type { ApiAnswer } from "../../client/api.js";
-import { isTransient } from "../../client/pages.js";
+import { isRetryable } from "../../client/pages.js";
 import type { Context } from "../../core/command.js";
 import { fields } from "../../output/fields.js";
 import { memberTexts } from "../../output/json-text.js";
@@ -60,7 +60,7 @@ export async function explanationIfAny(context: Context, customerId: string): Pr
   try {
     return (await explanationOf(context, customerId)).data;
   } catch (error) {
-    if (!isTransient(error)) throw error;
+    if (!isRetryable(error)) throw error;
     context.out.note(`Why it is so cannot be told for the moment: ${printable((error as Error).message)}`);
     return null;
   }

@@ -4,7 +4,7 @@ import { type Context, defineCommand, projectOptions } from "../../core/command.
 import { unexpected } from "../../client/failures.js";
 import { failure } from "../../core/errors.js";
 import { cancellable } from "../../output/interruption.js";
-import { jsonOf, number, printable } from "../../output/text.js";
+import { jsonOf, formatNumber, printable } from "../../output/text.js";
 import { createFile, refuseExisting } from "../../output/write-file.js";
 
 export default defineCommand({
@@ -32,7 +32,7 @@ export default defineCommand({
     });
     const { environment } = context.settings;
     out.result({ document: { customerId, environment, file, bytes } }, () => {
-      const size = `${number(Math.ceil(bytes / 1000))} kB`;
+      const size = `${formatNumber(Math.ceil(bytes / 1000))} kB`;
       return `Wrote what is held about ${printable(customerId)} in ${environment} to ${printable(output)} (${size}).`;
     });
 

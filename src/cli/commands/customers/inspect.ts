@@ -1,8 +1,8 @@
 import type { Backlog, CustomerState } from "../../client/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
-import { objectText } from "../../output/json-text.js";
+import { objectFromTexts } from "../../output/json-text.js";
 import type { Out } from "../../output/out.js";
-import { number, paragraphs, plural, printable } from "../../output/text.js";
+import { formatNumber, paragraphs, plural, printable } from "../../output/text.js";
 import { explanationIfAny, explanationOf, stateInWords, whyInWords } from "./explanation.js";
 
 export default defineCommand({
@@ -24,7 +24,7 @@ export default defineCommand({
     const answer = await api.get<CustomerState>(path, ["customerId", "lifecycle", "segments", "traits"]);
     if (out.json) {
       const why = explain ? { explanation: (await explanationOf(context, customerId)).text } : null;
-      out.result(why ? { text: objectText(Object.entries({ state: answer.text, ...why })) } : answer, () => "");
+      out.result(why ? { text: objectFromTexts(Object.entries({ state: answer.text, ...why })) } : answer, () => "");
       return;
     }
     const backlog = await api.get<Backlog>([...path, "backlog"], ["pending", "ahead", "setAside"]);
@@ -45,6 +45,6 @@ function waiting(out: Out, customerId: string, { pending, ahead, setAside }: Bac
     ].join("\n");
   }
   if (pending === 0) return "";
-  const later = ahead === 0 ? "" : `, ${number(ahead)} of them because their time has not come`;
+  const later = ahead === 0 ? "" : `, ${formatNumber(ahead)} of them because their time has not come`;
   return `${operations} waiting to be evaluated${later}.`;
 }

@@ -1,7 +1,7 @@
 import type { ListedCustomer } from "../../client/answers.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
 import { durationOf } from "../../core/values.js";
-import { list } from "../../output/table.js";
+import { printList } from "../../output/table.js";
 
 export default defineCommand({
   options: {
@@ -18,7 +18,7 @@ export default defineCommand({
     const query = { lifecycle, segment, inactive, setAside: setAside ? "true" : undefined, limit, cursor };
     const ago = (iso: string | null) => (iso === null ? "" : context.out.ago(iso));
     const health = ({ health: its }: ListedCustomer) => (its === null ? "" : `${its.overall} ${its.band}`);
-    await list<ListedCustomer>(context, query, ["customers"], {
+    await printList<ListedCustomer>(context, query, ["customers"], {
       none: "There is no such customer.",
       columns: [
         { title: "Customer", value: ({ customerId }) => customerId, kept: true },

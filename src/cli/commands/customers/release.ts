@@ -1,7 +1,7 @@
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { confirmation, outcomeOf } from "../../output/change.js";
 import { UsageError } from "../../core/errors.js";
-import { number, printable, shellWord } from "../../output/text.js";
+import { formatNumber, printable, shellWord } from "../../output/text.js";
 
 export default defineCommand({
   options: {
@@ -32,7 +32,7 @@ export default defineCommand({
     const { released } = answer.data;
     out.result(answer, () => {
       if (customer !== undefined) return released === 0 ? `${whom} was not set aside.` : `Released ${whom}.`;
-      return released === 0 ? "No customer was set aside." : `Released ${number(released)} of them.`;
+      return released === 0 ? "No customer was set aside." : `Released ${formatNumber(released)} of them.`;
     });
   },
 });

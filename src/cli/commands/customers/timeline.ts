@@ -1,6 +1,6 @@
 import type { Emission } from "../../client/answers.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
-import { list } from "../../output/table.js";
+import { printList } from "../../output/table.js";
 import { causeInWords } from "../../output/text.js";
 
 export default defineCommand({
@@ -8,7 +8,7 @@ export default defineCommand({
   options: { ...projectOptions, ...pageOptions },
   examples: [["svc customers timeline cus_42", "Every change and its cause, the oldest first"]],
   async handler(context, { customerId, limit, cursor }) {
-    await list<Emission>(context, { limit, cursor }, ["customers", customerId, "timeline"], {
+    await printList<Emission>(context, { limit, cursor }, ["customers", customerId, "timeline"], {
       none: "Nothing happened to this customer's state yet.",
       columns: [
         { title: "At", value: ({ at }) => context.out.at(at), fixed: true },

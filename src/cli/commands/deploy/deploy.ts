@@ -54,8 +54,8 @@ export default defineCommand({
         throw new UsageError("--markdown and --json exclude each other", "give one of them");
       }
       // Not above: the help of this command must not wait for what draws bars and tables.
-      const { preview } = await import("./preview.js");
-      return preview(context, { sample, markdown });
+      const { previewDeploy } = await import("./preview.js");
+      return previewDeploy(context, { sample, markdown });
     }
     if (markdown || sample !== undefined) {
       const fix = "add --preview, or leave it out";

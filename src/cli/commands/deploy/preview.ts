@@ -6,14 +6,14 @@ import { fields } from "../../output/fields.js";
 import { cancellable } from "../../output/interruption.js";
 import type { Out } from "../../output/out.js";
 import { type Column, table } from "../../output/table.js";
-import { number, paragraphs, plural, printable } from "../../output/text.js";
+import { formatNumber, paragraphs, plural, printable } from "../../output/text.js";
 import { statusOf, totalsOf } from "../recompute/job-report.js";
 import { type DifferencePage, differencesOf, documentOf, JOB_MEMBERS } from "../recompute/jobs.js";
 import { untilCompleted } from "../recompute/result.js";
 import { type HealthExample, type HealthImpact, Impact, type ImpactDocument, type ImpactGroup } from "./impact.js";
 
 /** Compiles the local model and prints what it would change, without deploying it; of about `sample` customers where it is given. */
-export async function preview(
+export async function previewDeploy(
   context: Context,
   { sample, markdown }: { sample: number | undefined; markdown: boolean },
 ): Promise<void> {
@@ -77,7 +77,7 @@ function impactInWords(out: Out, project: string, job: RecomputeJob, impact: Imp
     if (rows.length > 0) parts.push(table(out, columns, rows));
   };
   const counted = <Row>(title: string, value: (row: Row) => number) =>
-    ({ title, value: (row: Row) => number(value(row)), align: "right", fixed: true }) as const;
+    ({ title, value: (row: Row) => formatNumber(value(row)), align: "right", fixed: true }) as const;
   const moved = ({ entered, exited }: ImpactDocument["segments"][number]) =>
     [...signed("+", entered), ...signed("-", exited)].join(", ");
   const inGroup = [
@@ -132,7 +132,7 @@ function impactMarkdown(project: string, job: RecomputeJob, impact: ImpactDocume
   const { emissions, health, journeys, lifecycle, rules, segments } = impact;
   const section = (title: string, heads: readonly string[], rows: readonly (readonly string[])[]): void => {
     if (rows.length > 0) blocks.push(`#### ${title}`, tableOf(heads, rows.slice(0, ROWS)));
-    if (rows.length > ROWS) blocks.push(`And ${number(rows.length - ROWS)} more.`);
+    if (rows.length > ROWS) blocks.push(`And ${formatNumber(rows.length - ROWS)} more.`);
   };
   section(
     "Segments",
@@ -155,7 +155,7 @@ function impactMarkdown(project: string, job: RecomputeJob, impact: ImpactDocume
   );
   const runs = rules.map((rule) => [code(rule.ruleId), runsInWords(rule.runs), ...group(rule)]);
   section("Rules", ["rule", "runs", ...GROUP], runs);
-  const emitted = emissions.map((one) => [code(one.eventType), number(one.emissions), ...group(one)]);
+  const emitted = emissions.map((one) => [code(one.eventType), formatNumber(one.emissions), ...group(one)]);
   section("Emissions", ["type", "times", ...GROUP], emitted);
   return paragraphs([...blocks, omittedInWords(impact), footer(job)]);
 }
@@ -169,8 +169,8 @@ function state(name: string | null): string {
 }
 
 function group({ customers, examples }: ImpactGroup): [string, string] {
-  const more = customers > examples.length ? ` and ${number(customers - examples.length)} more` : "";
-  return [number(customers), examples.map(code).join(", ") + more];
+  const more = customers > examples.length ? ` and ${formatNumber(customers - examples.length)} more` : "";
+  return [formatNumber(customers), examples.map(code).join(", ") + more];
 }
 
 function tableOf(heads: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -206,7 +206,7 @@ const HEALTH_MOVES = {
 function healthCounts(health: HealthImpact): string {
   const moves = Object.keys(HEALTH_MOVES) as (keyof typeof HEALTH_MOVES)[];
   const some = moves.filter((move) => health[move] > 0);
-  return some.map((move) => `${number(health[move])} ${HEALTH_MOVES[move]}`).join(", ");
+  return some.map((move) => `${formatNumber(health[move])} ${HEALTH_MOVES[move]}`).join(", ");
 }
 
 /** `81.5 → 40`. */
@@ -216,7 +216,7 @@ function healthMove({ before, after }: HealthExample): string {
 
 /** `3 pass, 1 error`. */
 function runsInWords(runs: Readonly<Record<string, number>>): string {
-  const counts = Object.entries(runs).map(([result, times]) => `${number(times)} ${result}`);
+  const counts = Object.entries(runs).map(([result, times]) => `${formatNumber(times)} ${result}`);
   return counts.join(", ");
 }
 

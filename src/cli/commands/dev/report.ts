@@ -1,6 +1,6 @@
 import type { Diagnostic } from "../../../dsl-compiler/index.js";
 import { stateBudget } from "../../../engine/index.js";
-import { changesInWords } from "../../../local/changes.js";
+import { effectsInWords } from "../../../local/changes.js";
 import type { LocalEngine } from "../../../local/engine.js";
 import { curlLine } from "../../../local/help.js";
 import type { CustomerChange } from "../../../local/population.js";
@@ -139,7 +139,7 @@ export class DevReport implements SessionObserver {
   #changes({ effects }: CustomerChange): string {
     const { cyan, dim } = this.#out.style;
     const timed = new Map(effects.map(({ at, cause }) => [at, cause.kind === "timer"]));
-    const words = changesInWords(effects).map(({ at, text }) => {
+    const words = effectsInWords(effects).map(({ at, text }) => {
       const when = timed.get(at) === true ? dim(` (${this.#out.at(new Date(at).toISOString())})`) : "";
       return cyan(printable(text)) + when;
     });
@@ -157,6 +157,6 @@ function whatWasAsked({ method, path, operations }: RequestReport): string {
 function changesOf(changes: readonly CustomerChange[]): object[] {
   return changes.map(({ customerId, effects }) => ({
     customerId,
-    changes: changesInWords(effects).map(({ at, text }) => ({ at: new Date(at).toISOString(), text })),
+    changes: effectsInWords(effects).map(({ at, text }) => ({ at: new Date(at).toISOString(), text })),
   }));
 }

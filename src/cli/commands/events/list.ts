@@ -1,7 +1,7 @@
 import type { Event } from "../../client/answers.js";
 import { readList } from "../../client/pages.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
-import { sinceOf } from "../../core/values.js";
+import { sinceOption } from "../../core/values.js";
 import { elementTexts, memberTexts, propertiesIn } from "../../output/json-text.js";
 import { page } from "../../output/table.js";
 
@@ -24,7 +24,7 @@ export default defineCommand({
     ["svc events list --status pending --limit 200", "What was accepted and not evaluated yet"],
   ],
   async handler({ api, out }, { customer, type, status, since, limit, cursor }) {
-    const query = { customer, type, status, since: sinceOf("--since", since), limit, cursor };
+    const query = { customer, type, status, since: sinceOption("--since", since), limit, cursor };
     const answer = await readList<Event>(api, ["events"], query);
     // As they are written, so that long numbers keep all their digits.
     const items = elementTexts(memberTexts(answer.text).get("data") ?? "[]");

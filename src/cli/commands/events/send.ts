@@ -1,6 +1,6 @@
 import { defineCommand } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";
-import { objectText } from "../../output/json-text.js";
+import { objectFromTexts } from "../../output/json-text.js";
 import { isObject, printable } from "../../output/text.js";
 
 type Accepted = { eventId: string; accepted: boolean; duplicate: boolean };
@@ -23,7 +23,7 @@ export default defineCommand({
       ([, value]) => value !== undefined,
     );
     const members = given.map(([name, value]) => [name, JSON.stringify(value)] as const);
-    const body = objectText(props === undefined ? members : [...members, ["properties", jsonObject(props)]]);
+    const body = objectFromTexts(props === undefined ? members : [...members, ["properties", jsonObject(props)]]);
     const answer = await api.ingest<Accepted>("/v1/events", body, ["eventId", "accepted"]);
     const { eventId, duplicate } = answer.data;
     out.result(answer, () =>

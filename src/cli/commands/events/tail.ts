@@ -2,8 +2,8 @@ import { setTimeout } from "node:timers/promises";
 
 import type { Event } from "../../client/answers.js";
 import type { Query } from "../../client/api.js";
-import { refusal } from "../../client/failures.js";
-import { isTransient } from "../../client/pages.js";
+import { envelopeError } from "../../client/failures.js";
+import { isRetryable } from "../../client/pages.js";
 import { type Context, defineCommand, projectOptions } from "../../core/command.js";
 import { UserError } from "../../core/errors.js";
 import { interruptible } from "../../output/interruption.js";
@@ -64,7 +64,7 @@ async function* tail({ api, out, settings }: Context, query: Query, stop: AbortS
           failures = 0;
         }
         if (event === "error") {
-          throw refusal(settings.apiUrl, 200, JSON.parse(data), () => settings.credentials());
+          throw envelopeError(settings.apiUrl, 200, JSON.parse(data), () => settings.credentials());
         }
         if (id !== undefined) lastId = id;
         if (event === "event") yield data;
@@ -74,7 +74,7 @@ async function* tail({ api, out, settings }: Context, query: Query, stop: AbortS
     }
     if (isStopped()) return;
     // What the service never gave is not waited for, and what it refuses is not asked for again.
-    if (failure instanceof UserError && (lastId === undefined || !isTransient(failure))) throw failure;
+    if (failure instanceof UserError && (lastId === undefined || !isRetryable(failure))) throw failure;
     const loss = failure instanceof UserError ? printable(failure.message) : "The connection to the service was lost";
     if (failures === 0) out.note(`${loss}; connecting again …`);
     await setTimeout(Math.min(PAUSE_MS_FIRST * 2 ** failures++, PAUSE_MS_MAX), undefined, { signal: stop });

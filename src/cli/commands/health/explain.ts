@@ -3,7 +3,7 @@ import { defineCommand, projectOptions } from "../../core/command.js";
 import { fields } from "../../output/fields.js";
 import type { Out } from "../../output/out.js";
 import type { Column } from "../../output/table.js";
-import { causeInWords, number, paragraphs, printable } from "../../output/text.js";
+import { causeInWords, formatNumber, paragraphs, printable } from "../../output/text.js";
 import { remarks, valueInWords } from "../customers/explanation.js";
 
 type Component = NonNullable<ExplainedHealth["factors"]>["components"][number];
@@ -46,7 +46,7 @@ export default defineCommand({
 });
 
 function rounded(value: number): string {
-  return number(Math.round(value * 100) / 100);
+  return formatNumber(Math.round(value * 100) / 100);
 }
 
 function about(out: Out, { score, asOf }: ExplainedHealth): string {

@@ -1,6 +1,6 @@
 import type { CreatedKey } from "../../client/answers.js";
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
-import { change } from "../../output/change.js";
+import { confirmAndRun } from "../../output/change.js";
 import { fields } from "../../output/fields.js";
 import { printable, shellWord } from "../../output/text.js";
 
@@ -14,7 +14,7 @@ export default defineCommand({
   async handler(context, { name, yes }) {
     const { api, out, settings } = context;
     const { environment, project } = settings;
-    const answer = await change(context, {
+    const answer = await confirmAndRun(context, {
       action: "creating a key",
       yes,
       seen: `svc keys list --env ${environment}`,

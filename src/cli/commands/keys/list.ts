@@ -1,6 +1,6 @@
 import type { Key } from "../../client/answers.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
-import { list } from "../../output/table.js";
+import { printList } from "../../output/table.js";
 
 export default defineCommand({
   options: { ...projectOptions, ...pageOptions },
@@ -11,7 +11,7 @@ export default defineCommand({
     const statusOf = ({ status, revokedAt }: Key) =>
       status === "expiring" && revokedAt !== null ? `ends ${out.ago(revokedAt)}` : status;
     const lastUsed = ({ lastUsedAt }: Key) => (lastUsedAt === null ? "never" : out.ago(lastUsedAt));
-    await list<Key>(context, { limit, cursor }, ["keys"], {
+    await printList<Key>(context, { limit, cursor }, ["keys"], {
       none: "There is no key.",
       columns: [
         { title: "Id", value: ({ id }) => id, fixed: true },

@@ -1,7 +1,7 @@
 import type { ChangedKey, Key } from "../../client/answers.js";
 import { readAll } from "../../client/pages.js";
 import { type Context, defineCommand, projectOptions, yesOption } from "../../core/command.js";
-import { change } from "../../output/change.js";
+import { confirmAndRun } from "../../output/change.js";
 import { printable } from "../../output/text.js";
 
 export default defineCommand({
@@ -11,7 +11,7 @@ export default defineCommand({
   async handler(context, { keyId, yes }) {
     const { api, out, settings } = context;
     const { environment } = settings;
-    const answer = await change(context, {
+    const answer = await confirmAndRun(context, {
       action: "revoking a key",
       yes,
       seen: `svc keys list --env ${environment}`,

@@ -1,7 +1,7 @@
 import type { RotatedKey } from "../../client/answers.js";
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
-import { checkDuration } from "../../core/values.js";
-import { change } from "../../output/change.js";
+import { checkDurationOption } from "../../core/values.js";
+import { confirmAndRun } from "../../output/change.js";
 import { fields } from "../../output/fields.js";
 import { printable, shellWord } from "../../output/text.js";
 import { describeKey } from "./revoke.js";
@@ -20,10 +20,10 @@ export default defineCommand({
   async handler(context, { keyId, grace, yes }) {
     const { api, out, settings } = context;
     const { environment, project } = settings;
-    checkDuration("--grace", grace);
+    checkDurationOption("--grace", grace);
     const body = grace === undefined ? {} : { grace };
     const end = grace?.startsWith("0") ? "ends at once" : `works for ${grace ?? "24h"} more`;
-    const answer = await change(context, {
+    const answer = await confirmAndRun(context, {
       action: "rotating a key",
       yes,
       seen: `svc keys list --env ${environment}`,

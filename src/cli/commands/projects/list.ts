@@ -1,12 +1,12 @@
 import type { Project } from "../../client/answers.js";
 import { defineCommand, pageOptions } from "../../core/command.js";
-import { list } from "../../output/table.js";
+import { printList } from "../../output/table.js";
 
 export default defineCommand({
   options: pageOptions,
   examples: [["svc projects list", "The projects of the organization"]],
   async handler(context, { limit, cursor }) {
-    await list<Project>(context, { limit, cursor }, "/projects", {
+    await printList<Project>(context, { limit, cursor }, "/projects", {
       none: "The organization has no project.",
       columns: [
         { title: "Project", value: ({ slug }) => slug, fixed: true },

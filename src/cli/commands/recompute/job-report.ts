@@ -1,15 +1,16 @@
 import type { JobDifference, RecomputeJob } from "../../client/answers.js";
 import { fields } from "../../output/fields.js";
 import { componentsChanged, entered, exited, healthChanged, journeysChanged } from "../deploy/impact.js";
-import { kindOf, reasonOf, scopeOf } from "./jobs.js";
+import { kindOf, jobFailure, scopeOf } from "./jobs.js";
 import type { Out } from "../../output/out.js";
 import { type Column, table } from "../../output/table.js";
-import { number, plural, printable, span } from "../../output/text.js";
+import { formatNumber, plural, printable, span } from "../../output/text.js";
 
 /** A job that has come to something, for people: what it is, its totals, and the customers that change most. */
 export function jobInWords(out: Out, job: RecomputeJob, top: readonly JobDifference[]): string {
   const { customersChanged } = job.result;
-  const more = customersChanged > top.length ? [`The ${top.length} most telling of ${number(customersChanged)}.`] : [];
+  const more =
+    customersChanged > top.length ? [`The ${top.length} most telling of ${formatNumber(customersChanged)}.`] : [];
   return [
     `${out.style.bold(`${kindOf(job)} ${job.id}`)} of ${scopeOf(job)}`,
     fields(out, { ...stateOf(out, job), ...totalsOf(job) }),
@@ -24,12 +25,12 @@ export function totalsOf({ result, dry_run }: RecomputeJob): Record<string, stri
   const [entered, left] = [would("entered", "would enter"), would("left", "would leave")];
   const added = would("added to the log", "would be added to the log");
   return {
-    Customers: `${number(result.customersChanged)} ${changed}`,
+    Customers: `${formatNumber(result.customersChanged)} ${changed}`,
     Lifecycle: `${plural(result.lifecycleChanged, "customer")} ${would("moved", "would move")}`,
     Health: `${plural(result.healthChanged, "customer")} ${changed}`,
-    Segments: `${number(result.segmentsEntered)} ${entered}, ${number(result.segmentsExited)} ${left}`,
-    Rules: `${plural(result.rules, "run")} ${added}, ${number(result.rulesRemoved)} ${would("went", "would go")}`,
-    Emissions: `${number(result.emissions)} ${would("emitted", "would be emitted")}`,
+    Segments: `${formatNumber(result.segmentsEntered)} ${entered}, ${formatNumber(result.segmentsExited)} ${left}`,
+    Rules: `${plural(result.rules, "run")} ${added}, ${formatNumber(result.rulesRemoved)} ${would("went", "would go")}`,
+    Emissions: `${formatNumber(result.emissions)} ${would("emitted", "would be emitted")}`,
   };
 }
 
@@ -37,15 +38,15 @@ function stateOf(out: Out, job: RecomputeJob): Record<string, string | undefined
   const { customerId, status, attempt, nextAttemptAt, pins } = job;
   const { customersTotal: total, customersDone: done } = job.progress;
   const isOfNobody = typeof customerId === "string" && status === "completed" && total === 0;
-  const reason = reasonOf(job);
+  const reason = jobFailure(job);
   return {
     Status: statusOf(out, job),
     Model: pins.configVersion ?? "none deployed yet",
     "As of": out.at(pins.evaluatedAt),
     Done: isOfNobody
       ? "nothing: there was no such customer when it was queued"
-      : `${number(done)}${total === null ? "" : ` of ${number(total)}`} customers`,
-    Attempts: attempt > 1 ? number(attempt) : undefined,
+      : `${formatNumber(done)}${total === null ? "" : ` of ${formatNumber(total)}`} customers`,
+    Attempts: attempt > 1 ? formatNumber(attempt) : undefined,
     "Tried again": nextAttemptAt === null ? undefined : out.at(nextAttemptAt),
     Error: reason === null ? undefined : printable(reason),
   };
@@ -67,7 +68,7 @@ export function paintStatus({ style }: Out, status: RecomputeJob["status"], text
 
 /** Customers before and after. Columns in which nothing changes are left out. */
 function differencesTable(out: Out, differences: readonly JobDifference[]): string {
-  const signed = (sign: string, count: number) => (count > 0 ? [`${sign}${number(count)}`] : []);
+  const signed = (sign: string, count: number) => (count > 0 ? [`${sign}${formatNumber(count)}`] : []);
   const move = ({ lifecycle: { before, after } }: JobDifference) =>
     before === after ? "" : `${before ?? "none"} → ${after ?? "none"}`;
   const segments = (row: JobDifference) =>

@@ -1,7 +1,7 @@
 import type { RecomputeJob } from "../../client/answers.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
-import { list } from "../../output/table.js";
-import { number } from "../../output/text.js";
+import { printList } from "../../output/table.js";
+import { formatNumber } from "../../output/text.js";
 import { paintStatus } from "./job-report.js";
 
 export default defineCommand({
@@ -20,9 +20,9 @@ export default defineCommand({
     const { out } = context;
     const paint = (text: string, job: RecomputeJob) => paintStatus(out, job.status, text);
     const done = ({ progress: { customersDone, customersTotal } }: RecomputeJob) =>
-      customersTotal === null ? "" : `${number(customersDone)}/${number(customersTotal)}`;
-    const changed = ({ result }: RecomputeJob) => number(result.customersChanged);
-    await list<RecomputeJob>(context, { status, limit, cursor }, ["recomputes"], {
+      customersTotal === null ? "" : `${formatNumber(customersDone)}/${formatNumber(customersTotal)}`;
+    const changed = ({ result }: RecomputeJob) => formatNumber(result.customersChanged);
+    await printList<RecomputeJob>(context, { status, limit, cursor }, ["recomputes"], {
       none: "There is no such recompute.",
       columns: [
         { title: "Recompute", value: ({ id }) => id, fixed: true },

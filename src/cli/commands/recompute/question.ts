@@ -3,7 +3,7 @@ import { asks, confirmation } from "../../output/change.js";
 import type { Context } from "../../core/command.js";
 import { activeVersion } from "../config/stored-versions.js";
 import { kindOf, scopeOf } from "./jobs.js";
-import { number, printable, shellWord } from "../../output/text.js";
+import { formatNumber, printable, shellWord } from "../../output/text.js";
 
 const DERIVED = "lifecycle, journeys, segments, health and rule log are derived anew, and what differs is emitted";
 
@@ -25,7 +25,7 @@ export async function confirmFrom(
 export async function confirmRetry(context: Context, job: RecomputeJob, yes: boolean): Promise<void> {
   if (job.status !== "dead_letter") return;
   const { customersDone: done, customersTotal: total } = job.progress;
-  const reached = total === null ? "" : `; ${number(done)} of ${number(total)} customers are done`;
+  const reached = total === null ? "" : `; ${formatNumber(done)} of ${formatNumber(total)} customers are done`;
   const pinned = pinsOf(context, job);
   if (job.dry_run || !asks(context, yes)) {
     context.out.note(`${kindOf(job)} ${job.id} of ${scopeOf(job)} ${pinned}${reached}.`);

@@ -5,14 +5,14 @@ import { Presets, SingleBar } from "cli-progress";
 
 import type { JobDifference, RecomputeJob } from "../../client/answers.js";
 import type { ApiAnswer } from "../../client/api.js";
-import { isTransient, pauseAfter, TRIES } from "../../client/pages.js";
+import { isRetryable, pauseAfter, TRIES } from "../../client/pages.js";
 import type { Context } from "../../core/command.js";
 import { failure } from "../../core/errors.js";
 import { interruption } from "../../output/interruption.js";
 import type { Io, Out } from "../../output/out.js";
-import { number, printable, shellWord } from "../../output/text.js";
+import { formatNumber, printable, shellWord } from "../../output/text.js";
 import { jobInWords } from "./job-report.js";
-import { differencesOf, documentOf, JOB_MEMBERS, reasonOf } from "./jobs.js";
+import { differencesOf, documentOf, JOB_MEMBERS, jobFailure } from "./jobs.js";
 
 /** How many customers a person is shown. */
 const SHOWN = 10;
@@ -93,7 +93,7 @@ export async function untilCompleted(context: Context, first: RecomputeJob, wait
         failures = 0;
       } catch (error) {
         if (isStopped()) break;
-        if (!isTransient(error) || ++failures >= TRIES) throw error;
+        if (!isRetryable(error) || ++failures >= TRIES) throw error;
       }
     }
     progress.show(job);
@@ -102,7 +102,7 @@ export async function untilCompleted(context: Context, first: RecomputeJob, wait
     progress.stop();
   }
   if (job.status === "dead_letter") {
-    const message = reasonOf(job) ?? `${job.id} was given up`;
+    const message = jobFailure(job) ?? `${job.id} was given up`;
     throw failure("DEAD_LETTER", message, waiting.onDeadLetter, undefined, { value: job });
   }
   if (job.status !== "completed") {
@@ -126,7 +126,7 @@ function jobProgress(io: Io, out: Out) {
     since ??= { at: io.now(), done };
     const seconds = (io.now() - since.at) / 1000;
     const isMoving = seconds >= 1 && done > since.done;
-    const rate = isMoving ? ` | ${number(Math.round((done - since.done) / seconds))}/s` : "";
+    const rate = isMoving ? ` | ${formatNumber(Math.round((done - since.done) / seconds))}/s` : "";
     const payload = { rate, note: noteOf(out, job) };
     if (bar === undefined) {
       const format = "{bar} {percentage} % | {value}/{total} customers{rate}{note}";

@@ -2,7 +2,7 @@ import type { Action } from "../../../model/snapshot/types.js";
 import type { Explanation, RuleExecution } from "../../client/answers.js";
 import { readList } from "../../client/pages.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
-import { sinceOf } from "../../core/values.js";
+import { sinceOption } from "../../core/values.js";
 import type { Out } from "../../output/out.js";
 import { noteMore, page } from "../../output/table.js";
 import { causeInWords, printable } from "../../output/text.js";
@@ -27,7 +27,7 @@ export default defineCommand({
     ["svc rules logs --customer cus_42 --since 7d", "What rules did for a customer in the last week"],
   ],
   async handler({ api, out }, { customer, rule, result, since: from, detail: isDetailed, limit, cursor }) {
-    const [since, detail] = [sinceOf("--since", from), isDetailed ? "true" : undefined];
+    const [since, detail] = [sinceOption("--since", from), isDetailed ? "true" : undefined];
     const query = { customer, rule, result, since, detail, limit, cursor };
     const answer = await readList<RuleExecution>(api, ["rule-executions"], query);
     const runs = answer.data.data;

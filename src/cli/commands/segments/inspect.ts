@@ -4,10 +4,10 @@ import type { ListPage } from "../../client/api.js";
 import { readList } from "../../client/pages.js";
 import { type Context, defineCommand, pageOptions, projectOptions } from "../../core/command.js";
 import { fields } from "../../output/fields.js";
-import { elementTexts, memberTexts, objectText } from "../../output/json-text.js";
+import { elementTexts, memberTexts, objectFromTexts } from "../../output/json-text.js";
 import type { Out } from "../../output/out.js";
 import { page } from "../../output/table.js";
-import { number, plural, printable } from "../../output/text.js";
+import { formatNumber, plural, printable } from "../../output/text.js";
 import { explanationOf, remarks, segmentInWords } from "../customers/explanation.js";
 
 interface Segment {
@@ -82,14 +82,14 @@ function statisticsInWords(out: Out, { lifecycle, health, lastEvent, enteredWith
     Health:
       average === null
         ? "nobody has a score"
-        : `${number(average)} on average (${counts(bands)}; ${plural(scored, "scored member")})`,
+        : `${formatNumber(average)} on average (${counts(bands)}; ${plural(scored, "scored member")})`,
     "Last event": counts(Object.fromEntries(Object.entries(last).filter(([, count]) => count > 0))),
-    "Entered within 7 days": number(enteredWithin7d),
+    "Entered within 7 days": formatNumber(enteredWithin7d),
   });
 }
 
 function counts(by: Record<string, number>): string {
-  const parts = Object.entries(by).map(([name, count]) => `${printable(name)} ${number(count)}`);
+  const parts = Object.entries(by).map(([name, count]) => `${printable(name)} ${formatNumber(count)}`);
   return parts.join(", ");
 }
 
@@ -106,7 +106,7 @@ async function explainMembership(
   const text = elementTexts(members.get("segments") ?? "[]")[index] ?? JSON.stringify(explained);
   const parts = new Set(["lifecycle", "journeys", "segments", "health", "signals"]);
   const about = [...members].filter(([name]) => !parts.has(name));
-  out.result({ text: objectText([...about, ...memberTexts(text)]) }, () =>
+  out.result({ text: objectFromTexts([...about, ...memberTexts(text)]) }, () =>
     [
       `${out.style.bold(printable(customerId))} in ${settings.environment}`,
       ...remarks(answer.data),

@@ -1,6 +1,6 @@
 import type { CreatedWebhook } from "../../client/answers.js";
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
-import { change } from "../../output/change.js";
+import { confirmAndRun } from "../../output/change.js";
 import { fields } from "../../output/fields.js";
 import { printable, shellWord } from "../../output/text.js";
 import { noteUnknownTypes } from "./emission-types.js";
@@ -25,7 +25,7 @@ export default defineCommand({
     const { environment, project } = settings;
     const eventTypes = eventType.length === 0 ? ["*"] : eventType;
     const body = { url, eventTypes, ...readLimits(limits) };
-    const answer = await change(context, {
+    const answer = await confirmAndRun(context, {
       action: "creating a webhook",
       yes,
       seen: `svc webhooks list --env ${environment}`,

@@ -1,7 +1,7 @@
 import type { Webhook } from "../../client/answers.js";
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
-import { change } from "../../output/change.js";
-import { number, printable } from "../../output/text.js";
+import { confirmAndRun } from "../../output/change.js";
+import { formatNumber, printable } from "../../output/text.js";
 import { getWebhook } from "./webhooks.js";
 
 /** The service counts no further. */
@@ -16,13 +16,13 @@ export default defineCommand({
   async handler(context, { webhookId, yes }) {
     const { api, out, settings } = context;
     const { environment } = settings;
-    const answer = await change(context, {
+    const answer = await confirmAndRun(context, {
       action: "deleting a webhook",
       yes,
       seen: `svc webhooks list --env ${environment}`,
       question: async (place) => {
         const { url, pending } = await getWebhook(context, webhookId);
-        const waiting = `the ${number(pending)}${pending >= PENDING_MAX ? " or more" : ""} deliveries that wait and `;
+        const waiting = `the ${formatNumber(pending)}${pending >= PENDING_MAX ? " or more" : ""} deliveries that wait and `;
         const what = `${pending === 0 ? "" : waiting}the log of its deliveries`;
         return `Delete the webhook to ${printable(url)} in ${place}, with ${what}?`;
       },

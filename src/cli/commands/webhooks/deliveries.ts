@@ -1,6 +1,6 @@
 import type { Delivery } from "../../client/answers.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
-import { list } from "../../output/table.js";
+import { printList } from "../../output/table.js";
 
 export default defineCommand({
   args: { webhookId: "The webhook's id" },
@@ -25,7 +25,7 @@ export default defineCommand({
     const instant = ({ finishedAt, nextAttemptAt: due }: Delivery) =>
       finishedAt !== null ? out.at(finishedAt) : due === null ? "" : `due ${out.at(due)}`;
     const query = { status, type, customer, limit, cursor };
-    await list<Delivery>(context, query, ["webhooks", webhookId, "deliveries"], {
+    await printList<Delivery>(context, query, ["webhooks", webhookId, "deliveries"], {
       none: isAll ? "Nothing was delivered to this webhook yet." : "There is no such delivery.",
       columns: [
         { title: "Event", value: ({ id }) => id, fixed: true },

@@ -1,6 +1,6 @@
 import type { Webhook } from "../../client/answers.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
-import { list } from "../../output/table.js";
+import { printList } from "../../output/table.js";
 import { limitsInWords, statusInWords } from "./webhooks.js";
 
 export default defineCommand({
@@ -11,7 +11,7 @@ export default defineCommand({
     const { green, red, yellow } = out.style;
     const paint = (text: string, { disabledAt, failingSince }: Webhook) =>
       (disabledAt ? red : failingSince ? yellow : green)(text);
-    await list<Webhook>(context, { limit, cursor }, ["webhooks"], {
+    await printList<Webhook>(context, { limit, cursor }, ["webhooks"], {
       none: "There is no webhook.",
       columns: [
         { title: "Webhook", value: ({ id }) => id, fixed: true },

@@ -1,6 +1,6 @@
 import type { ResentDeliveries } from "../../client/answers.js";
 import { isDuration } from "../../../model/snapshot/duration.js";
-import { checkWords, sinceOf } from "../../core/values.js";
+import { checkWords, sinceOption } from "../../core/values.js";
 import { type Context, defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { confirmation, outcomeOf } from "../../output/change.js";
 import { UsageError } from "../../core/errors.js";
@@ -31,8 +31,8 @@ export default defineCommand({
     ],
   ],
   async handler(context, { webhookId, deliveryId, since, until, status, cursor, yes }) {
-    sinceOf("--since", since);
-    sinceOf("--until", until);
+    sinceOption("--since", since);
+    sinceOption("--until", until);
     checkWords("--status", status, STATUSES);
     if ((deliveryId === undefined) === (since === undefined)) {
       const message = "say what to send again: either a delivery's id or --since";

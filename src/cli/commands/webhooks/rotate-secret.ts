@@ -1,7 +1,7 @@
 import type { RotatedWebhook } from "../../client/answers.js";
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
-import { checkDuration } from "../../core/values.js";
-import { change } from "../../output/change.js";
+import { checkDurationOption } from "../../core/values.js";
+import { confirmAndRun } from "../../output/change.js";
 import { fields } from "../../output/fields.js";
 import { printable, shellWord } from "../../output/text.js";
 import { getWebhook } from "./webhooks.js";
@@ -17,10 +17,10 @@ export default defineCommand({
   async handler(context, { webhookId, grace, yes }) {
     const { api, out, settings } = context;
     const { environment, project } = settings;
-    checkDuration("--grace", grace);
+    checkDurationOption("--grace", grace);
     const path = ["webhooks", webhookId, "rotate-secret"];
     const body = grace === undefined ? {} : { grace };
-    const answer = await change(context, {
+    const answer = await confirmAndRun(context, {
       action: "rotating a webhook's secret",
       yes,
       seen: `svc webhooks list --env ${environment}, or rotate it once more`,

@@ -1,6 +1,6 @@
 import type { Webhook } from "../../client/answers.js";
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
-import { change } from "../../output/change.js";
+import { confirmAndRun } from "../../output/change.js";
 import { noteUnknownTypes } from "./emission-types.js";
 import { UsageError } from "../../core/errors.js";
 import { fields } from "../../output/fields.js";
@@ -39,7 +39,7 @@ export default defineCommand({
     if (Object.keys(changes).length === 0) {
       throw new UsageError("no change is given", "see `svc webhooks update --help`");
     }
-    const answer = await change(context, {
+    const answer = await confirmAndRun(context, {
       action: "changing a webhook",
       yes,
       seen: `svc webhooks list --env ${environment}`,

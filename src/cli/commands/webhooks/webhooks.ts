@@ -1,9 +1,9 @@
 import type { Webhook, WebhookDetail } from "../../client/answers.js";
-import { checkDuration } from "../../core/values.js";
+import { checkDurationOption } from "../../core/values.js";
 import type { Context, Options } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";
 import type { Out } from "../../output/out.js";
-import { number, printable } from "../../output/text.js";
+import { formatNumber, printable } from "../../output/text.js";
 
 /** Members that every answer with a webhook must have. */
 export const WEBHOOK_MEMBERS = ["id", "url", "eventTypes", "maxEventAge", "maxConcurrency", "maxPerSecond"] as const;
@@ -25,7 +25,7 @@ type Limits = Record<"maxEventAge" | "maxPerSecond", string | undefined> & { max
 
 /** The limits as the service takes them; those that were not given are absent. @throws {UsageError} */
 export function readLimits({ maxEventAge, maxConcurrency, maxPerSecond }: Limits): Partial<WebhookSettings> {
-  if (maxEventAge !== NONE) checkDuration("--max-event-age", maxEventAge, ", or none");
+  if (maxEventAge !== NONE) checkDurationOption("--max-event-age", maxEventAge, ", or none");
   const perSecond = /^\d{1,4}$/.test(maxPerSecond ?? "") ? Number(maxPerSecond) : 0;
   if (maxPerSecond !== undefined && maxPerSecond !== NONE && (perSecond < 1 || perSecond > 1000)) {
     const fix = "give a whole number from 1 to 1000, or none";
@@ -47,8 +47,8 @@ export function settingsInWords({ url, eventTypes, ...limits }: Readonly<Webhook
 export function limitsInWords({ maxEventAge, maxConcurrency, maxPerSecond }: WebhookLimits): string {
   return [
     ...(maxEventAge === null ? [] : [`${printable(maxEventAge)} old at most`]),
-    `${number(maxConcurrency)} at once`,
-    ...(maxPerSecond === null ? [] : [`${number(maxPerSecond)} per second`]),
+    `${formatNumber(maxConcurrency)} at once`,
+    ...(maxPerSecond === null ? [] : [`${formatNumber(maxPerSecond)} per second`]),
   ].join(", ");
 }
 
