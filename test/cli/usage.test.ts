@@ -72,7 +72,7 @@ describe("help", () => {
             --json       Print one JSON document, also for errors                                [boolean]
             --no-color   Print without colours; so does the variable NO_COLOR                    [boolean]
             --debug      Show stack traces                                                       [boolean]
-            --no-ai      Ask no language model: svc ai tells facts only; so does SVC_NO_AI=1     [boolean]
+            --no-ai      Disable the commands that ask a language model; so does SVC_NO_AI=1     [boolean]
 
       Examples:
         svc segments inspect power_users                    What it asks for, what its members are like,

@@ -107,15 +107,15 @@ describe("| `SVC_NO_AI=1` | disables AI commands |", () => {
   const explain = (env: Record<string, string>, url: string, cwd: string) =>
     svc(["ai", "explain-config", "--project", "app"], { cwd, env: { SVC_API_URL: url, ...session(), ...env } });
 
-  it("asks no language model: the facts are told, which need none", async () => {
+  it("refuses them, and names what tells the facts, which need no language model", async () => {
     const { url, seen } = await cannedServer(json({}));
     const cwd = await project({
       "svc.config.ts":
         'import { defineModel, event } from "svc"; export default defineModel({ events: [event("e")] });',
     });
-    const { code, stdout } = await explain({ SVC_NO_AI: "1" }, url, cwd);
-    expect(code).toBe(0);
-    expect(stdout).toContain("The model has 1 event.");
+    const { code, stderr } = await explain({ SVC_NO_AI: "1" }, url, cwd);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^error \[AI_DISABLED\]: .* svc ai explain-config --project app --facts\.$/m);
     expect(seen).toEqual([]);
     await explain({ SVC_NO_AI: "" }, url, cwd);
     expect(seen[0]).toMatchObject({ method: "POST", url: "/projects/app/ai/answers?env=test" });

@@ -8,8 +8,6 @@ export interface Context {
   out: Out;
   settings: Settings;
   api: Api;
-  /** What forbids to send anything to a language model, as it was written; null where nothing does. */
-  aiForbiddenBy: string | null;
   /** All commands, for those that tell of others: importing them from there would go in a circle. */
   registry: CommandRegistry;
 }
@@ -89,7 +87,7 @@ export const sharedOptions = {
   json: { type: "flag", describe: "Print one JSON document, also for errors" },
   noColor: { type: "flag", describe: "Print without colours; so does the variable NO_COLOR" },
   debug: { type: "flag", describe: "Show stack traces" },
-  noAi: { type: "flag", describe: "Ask no language model: svc ai tells facts only; so does SVC_NO_AI=1" },
+  noAi: { type: "flag", describe: "Disable the commands that ask a language model; so does SVC_NO_AI=1" },
 } as const satisfies Options;
 
 /** Options of commands that are about a project. */
@@ -110,6 +108,7 @@ export const aiOptions = {
     type: "text",
     describe: "The language model or deployment to ask; unless given, the one the operator chose",
   },
+  facts: { type: "flag", describe: "Tell the facts alone: no language model is asked, and nothing is sent" },
   output: { type: "text", describe: "Write to this file too, which must not be there yet" },
   showContext: { type: "flag", describe: "Print exactly what would be sent, and send nothing" },
 } as const satisfies Options;

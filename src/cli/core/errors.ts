@@ -26,6 +26,7 @@ export type LocalCode =
   | "STATE_NOT_FOUND"
   | "DRAFT_REFUSED"
   | "FACTS_TOO_LARGE"
+  | "AI_DISABLED"
   | "PORT_TAKEN"
   | "DEAD_LETTER"
   | "STOPPED_WAITING"

@@ -6,7 +6,7 @@ import { Api } from "../client/api.js";
 import type { Context, Positionals, sharedOptions, Values } from "./command.js";
 import { failure, UsageError, UserError } from "./errors.js";
 import { type Io, Out } from "../output/out.js";
-import { printable } from "../output/text.js";
+import { printable, shellWord } from "../output/text.js";
 import { commands, nouns } from "./registry.js";
 import { SessionStore } from "../client/session.js";
 import { Settings } from "./settings.js";
@@ -38,6 +38,8 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
     const values = parsed.values as unknown as SharedValues;
     out = new Out(io, values);
     debug = values.debug;
+    const disabledBy = whatDisablesAi(io, values);
+    if (disabledBy !== null && values.facts === false) throw aiDisabled(disabledBy, argv);
     await parsed.command.handler(await context(io, out, values, requestId), parsed.values as never);
     return 0;
   } catch (error) {
@@ -45,16 +47,28 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** Of options that every command takes, and of the one that most do. */
-type SharedValues = Values<Positionals, typeof sharedOptions> & { project?: string };
+/** Of options that every command takes, and of two that some do. */
+type SharedValues = Values<Positionals, typeof sharedOptions> & { project?: string; facts?: boolean };
 
 async function context(io: Io, out: Out, values: SharedValues, requestId: string): Promise<Context> {
   const { directory, env: environment, project } = values;
   const settings = new Settings(io, new SessionStore(await io.configDirectory()), { directory, environment, project });
-  // Whoever sets the variable to anything but 0 means it.
-  const isSet = !["", "0", "false"].includes(io.env["SVC_NO_AI"] ?? "");
-  const aiForbiddenBy = values.noAi ? "--no-ai" : isSet ? "SVC_NO_AI" : null;
-  return { io, out, settings, api: new Api(settings, requestId), aiForbiddenBy, registry: { commands, nouns } };
+  return { io, out, settings, api: new Api(settings, requestId), registry: { commands, nouns } };
+}
+
+/** Whoever sets the variable to anything but 0 means it. */
+function whatDisablesAi(io: Io, { noAi }: SharedValues): string | null {
+  if (noAi) return "--no-ai";
+  return ["", "0", "false"].includes(io.env["SVC_NO_AI"] ?? "") ? null : "SVC_NO_AI";
+}
+
+/** Of a command that may ask a language model: the same one that asks none, as it can be typed. */
+function aiDisabled(disabledBy: string, argv: readonly string[]): UserError {
+  const words = argv.filter((word) => !/^--no-?ai\b/i.test(word)).map(shellWord);
+  const end = words.indexOf("--");
+  words.splice(end < 0 ? words.length : end, 0, "--facts");
+  const message = `commands that ask a language model are disabled by ${disabledBy}`;
+  return failure("AI_DISABLED", message, `this tells the same facts without one: svc ${words.join(" ")}`);
 }
 
 /**

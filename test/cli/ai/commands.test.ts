@@ -100,19 +100,19 @@ test("explain-config tells the model part by part, and what looks unintended, th
 });
 
 test("suggest-events tells which events are read, which came, and what to do", async () => {
-  const { code, stdout } = await ai("suggest-events", "--env", "live", "--no-ai");
+  const { code, stdout } = await ai("suggest-events", "--env", "live", "--facts");
   expect(code).toBe(0);
   expect(stdout).toMatch(/^project_created +lifecycle trial → activated; .* never$/m);
   expect(stdout).toContain(
     "1. Send project_created: it never came, and lifecycle trial → activated; journey onboarding, create_project; segment power_users; health adoption wait for it.\n",
   );
-  const inTest = await ai("suggest-events", "--no-ai");
+  const inTest = await ai("suggest-events", "--facts");
   expect(inTest.stdout).toMatch(/^login +lifecycle at_risk → activated +3 days ago$/m);
   expect(inTest.stdout).toContain("Nothing: each event comes and is read.");
 });
 
 test("suggest-events looks at the model also where nobody is signed in", async () => {
-  const { code, stdout } = await shop.run(["ai", "suggest-events", "--no-ai"], { env: { SVC_ACCESS_TOKEN: "" } });
+  const { code, stdout } = await shop.run(["ai", "suggest-events", "--facts"], { env: { SVC_ACCESS_TOKEN: "" } });
   expect(code).toBe(0);
   expect(stdout).toContain("What comes in is not known: you are not signed in to <service>.");
   expect(stdout).toMatch(/^login +lifecycle at_risk → activated$/m);
@@ -120,7 +120,7 @@ test("suggest-events looks at the model also where nobody is signed in", async (
 
 describe("why-not-activated", () => {
   test("shows the conditions that a customer lacks", async () => {
-    const { code, stdout } = await ai("why-not-activated", "hooli", "--no-ai");
+    const { code, stdout } = await ai("why-not-activated", "hooli", "--facts");
     expect(code).toBe(0);
     expect(stdout).toContain("hooli is in trial since <time>, not in activated.");
     expect(stdout).toContain(
@@ -129,16 +129,16 @@ describe("why-not-activated", () => {
   });
 
   test("says since when a customer is there", async () => {
-    expect((await ai("why-not-activated", "globex", "--no-ai")).stdout).toContain(
+    expect((await ai("why-not-activated", "globex", "--facts")).stdout).toContain(
       "globex is in activated since <time>: it is there already.",
     );
   });
 
   test("shows a way of several states, of any state that is named", async () => {
-    expect((await ai("why-not-activated", "globex", "--state", "churned", "--no-ai")).stdout).toContain(
+    expect((await ai("why-not-activated", "globex", "--state", "churned", "--facts")).stdout).toContain(
       "  then from at_risk to churned when in the lifecycle state for at least 60d\n",
     );
-    expect((await ai("why-not-activated", "globex", "--state", "new", "--no-ai")).stdout).toContain(
+    expect((await ai("why-not-activated", "globex", "--state", "new", "--facts")).stdout).toContain(
       "No way leads from activated to new.",
     );
   });
@@ -178,7 +178,7 @@ describe("why-not-activated", () => {
 });
 
 test("debug-customer tells findings, state, reasons and what happened last", async () => {
-  const { code, stdout } = await ai("debug-customer", "initech", "--no-ai");
+  const { code, stdout } = await ai("debug-customer", "initech", "--facts");
   expect(code).toBe(0);
   expect(stdout).toContain(
     "Findings\n  - Events that were sent more than a day after they happened: 4 of the latest 4.\n",
@@ -243,14 +243,23 @@ test("an answer has the identifiers again, also where one comes in parts", async
   expect((await ai("debug-customer", "globex")).stdout).toContain("The customer globex is fine.\n");
 });
 
-test("with --no-ai or SVC_NO_AI nothing is sent, and the facts are told", async () => {
-  const facts = await ai("explain-config", "--no-ai");
-  expect(facts).toMatchObject({ code: 0, stderr: "No language model was asked (--no-ai): nothing was sent.\n" });
-  expect(await shop.run(["ai", "explain-config"], { env: { SVC_NO_AI: "1" } })).toEqual({
-    ...facts,
-    stderr: "No language model was asked (SVC_NO_AI): nothing was sent.\n",
-  });
+test("with --facts nothing is sent, and the facts are told, also where commands that ask are disabled", async () => {
+  const facts = await ai("explain-config", "--facts");
+  expect(facts).toMatchObject({ code: 0, stderr: "" });
   expect(facts.stdout).toContain("Lifecycle\n");
+  expect(await shop.run(["ai", "explain-config", "--facts"], { env: { SVC_NO_AI: "1" } })).toEqual(facts);
+  expect(provider.asked).toEqual([]);
+});
+
+test.each([
+  ["--no-ai", ["--no-ai", "ai", "debug-customer", "a b", "--allow", "note"], {}],
+  ["SVC_NO_AI", ["ai", "debug-customer", "a b", "--allow", "note"], { SVC_NO_AI: "1" }],
+])("%s disables the commands that ask, and the refusal is the command that does not", async (by, argv, env) => {
+  expect(await shop.raw(argv, { env })).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `error [AI_DISABLED]: Commands that ask a language model are disabled by ${by}. This tells the same facts without one: svc ai debug-customer 'a b' --allow note --facts.\n`,
+  });
   expect(provider.asked).toEqual([]);
 });
 

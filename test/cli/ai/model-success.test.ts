@@ -76,11 +76,11 @@ test("without a language model the answers make a model that compiles", async ()
   await rm(path.dirname(output), { recursive: true, force: true });
   const { mkdir } = await import("node:fs/promises");
   await mkdir(path.dirname(output));
-  const argv = ["--value-event", "report_shared", "--value-count", "2", "--yes", "--no-ai", "--output", output];
+  const argv = ["--value-event", "report_shared", "--value-count", "2", "--yes", "--facts", "--output", output];
   const { code, stdout, stderr } = await run(argv);
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: `No language model was asked (--no-ai): nothing was sent.\nWrote the model to ${output}.\n`,
+    stderr: `Wrote the model to ${output}.\n`,
   });
   const source = await readFile(output, "utf8");
   expect(stdout).toContain(source);
@@ -90,7 +90,7 @@ test("without a language model the answers make a model that compiles", async ()
 });
 
 test("the questions are asked at a terminal, and answered there", async () => {
-  const { stdout, code } = await run(["--no-ai", "--no-color"], {
+  const { stdout, code } = await run(["--facts", "--no-color"], {
     terminal: true,
     answers: [
       ["What does the product do?", "Reports for teams"],

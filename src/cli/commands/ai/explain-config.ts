@@ -4,7 +4,7 @@ export default defineCommand({
   options: aiOptions,
   examples: [
     ["svc ai explain-config", "What the local model does, part by part, and a language model's explanation"],
-    ["svc ai explain-config --no-ai", "The facts alone; nothing is sent"],
+    ["svc ai explain-config --facts", "The facts alone; nothing is sent"],
   ],
   async handler(context, values) {
     // Not above: the help of these commands must not wait for what they load.

@@ -16,7 +16,7 @@ export default defineCommand({
   },
   examples: [
     ["svc ai generate-instrumentation-plan --framework express --output plan.md", "The plan as a file, with examples"],
-    ["svc ai generate-instrumentation-plan --no-ai", "The plan alone, for the framework found here; nothing is sent"],
+    ["svc ai generate-instrumentation-plan --facts", "The plan alone, for the framework found here; nothing is sent"],
   ],
   async handler(context, { framework: named, ...values }) {
     const { compile } = await import("../../core/compile.js");

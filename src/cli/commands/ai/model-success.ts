@@ -19,7 +19,7 @@ export default defineCommand({
   examples: [
     ["svc ai model-success", "Asks eight questions and shows the model that they make, and a language model's draft"],
     [
-      "svc ai model-success --value-event report_shared --yes --no-ai --output svc.config.ts",
+      "svc ai model-success --value-event report_shared --yes --facts --output svc.config.ts",
       "The same without questions and without a language model, as a file",
     ],
   ],

@@ -4,7 +4,7 @@ export default defineCommand({
   options: aiOptions,
   examples: [
     ["svc ai suggest-events --env live", "What the local model reads beside what came to live, and what to send next"],
-    ["svc ai suggest-events --no-ai --output coverage.md", "The facts alone, as a file"],
+    ["svc ai suggest-events --facts --output coverage.md", "The facts alone, as a file"],
   ],
   async handler(context, values) {
     const { compile } = await import("../../core/compile.js");

@@ -96,7 +96,7 @@ function fitting(body: string): string {
   throw failure(
     "FACTS_TOO_LARGE",
     `the facts have ${bytes} bytes; at most ${QUESTION_BYTES_MAX} go to a language model, so nothing was sent`,
-    "read the facts themselves, which are whole; --no-ai asks for them alone",
+    "read the facts themselves, which are whole; --facts tells them alone",
   );
 }
 
@@ -118,6 +118,7 @@ function longestRun(text: string): number {
 }
 
 interface AiValues {
+  facts: boolean;
   model: string | undefined;
   output: string | undefined;
   showContext: boolean;
@@ -142,7 +143,8 @@ export async function tell(context: Context, values: AiValues, find: () => Promi
     return;
   }
   if (!out.json) out.print(facts.text(out));
-  const outcome = await answered(context, draft?.ask ?? ((stop) => shownAnswer(context, values, facts, stop)));
+  const askFor = draft?.ask ?? ((stop) => shownAnswer(context, values, facts, stop));
+  const outcome = values.facts ? { answer: null, failure: null } : await answered(context, askFor);
   const { answer } = outcome;
   let { failure } = outcome;
   if (draft !== undefined && answer !== null && !out.json) out.print(draft.text());
@@ -194,16 +196,11 @@ async function shownAnswer(context: Context, { model }: AiValues, facts: Facts, 
   }
 }
 
-/** The answer, or why there is none where one was asked for. That the service has no language model is how it is set up, and no failure. */
+/** The answer, or why there is none. That the service has no language model is how it is set up, and no failure. */
 async function answered(
-  { aiForbiddenBy, out }: Context,
+  { out }: Context,
   askFor: (stop: AbortSignal) => Promise<Answer>,
 ): Promise<{ answer: Answer | null; failure: UserError | null }> {
-  const none = { answer: null, failure: null };
-  if (aiForbiddenBy !== null) {
-    out.note(`No language model was asked (${aiForbiddenBy}): nothing was sent.`);
-    return none;
-  }
   try {
     const answer = await cancellable(askFor);
     if (answer.finishReason === "length") out.note("The answer was cut off at the language model's limit.");
@@ -213,7 +210,7 @@ async function answered(
     if (!(error instanceof UserError)) throw error;
     if (error.code !== "AI_NOT_CONFIGURED") return { answer: null, failure: error };
     out.note(`${error.message} These are the facts alone.`);
-    return none;
+    return { answer: null, failure: null };
   }
 }
 

@@ -8,7 +8,7 @@ export default defineCommand({
   },
   examples: [
     ["svc ai why-not-activated cus_42", "What the customer still lacks, and a language model's advice"],
-    ["svc ai why-not-activated cus_42 --state engaged --no-ai", "The same of another state; nothing is sent"],
+    ["svc ai why-not-activated cus_42 --state engaged --facts", "The same of another state; nothing is sent"],
   ],
   async handler(context, { customerId, allow, state, ...values }) {
     const { readCustomer, sanitizerFor } = await import("./customer.js");
