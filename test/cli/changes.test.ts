@@ -19,8 +19,8 @@ interface Change {
 const PLACE = "test of project shop at <service>";
 const KEY_NAME = "backend (svc_test_1a2b…, never used)";
 const DERIVED = "lifecycle, journeys, segments, health and rule log are derived anew, and what differs is emitted";
-const WEBHOOK = "svc webhooks list --env test";
-const DELIVERIES = "svc webhooks deliveries whk_1 --env test";
+const WEBHOOK = "svc webhooks list --env test --project shop";
+const DELIVERIES = "svc webhooks deliveries whk_1 --env test --project shop";
 
 /** Every command that changes something at the service after a question, but for deploys. */
 const CHANGES: Record<string, Change> = {
@@ -32,17 +32,17 @@ const CHANGES: Record<string, Change> = {
   "keys create --name x": {
     action: "Creating a key",
     question: `Create the key x in ${PLACE}?`,
-    seen: "svc keys list --env test",
+    seen: "svc keys list --env test --project shop",
   },
   "keys rotate key_1": {
     action: "Rotating a key",
     question: `Replace the key ${KEY_NAME} in ${PLACE}? The old one works for 24h more.`,
-    seen: "svc keys list --env test",
+    seen: "svc keys list --env test --project shop",
   },
   "keys revoke key_1": {
     action: "Revoking a key",
     question: `Revoke the key ${KEY_NAME} in ${PLACE}? What is sent with it is refused from then on.`,
-    seen: "svc keys list --env test",
+    seen: "svc keys list --env test --project shop",
   },
   "webhooks create --url https://a.example": {
     action: "Creating a webhook",
@@ -57,7 +57,7 @@ const CHANGES: Record<string, Change> = {
   "webhooks rotate-secret whk_1 --grace 0m": {
     action: "Rotating a webhook's secret",
     question: `Give the webhook to https://b.example in ${PLACE} a new secret? The old one signs no more.`,
-    seen: `${WEBHOOK}, or rotate it once more`,
+    seen: WEBHOOK,
   },
   "webhooks delete whk_1": {
     action: "Deleting a webhook",
@@ -77,22 +77,22 @@ const CHANGES: Record<string, Change> = {
   "customers release --all": {
     action: "Releasing customers",
     question: "Release all customers that were set aside in project shop, test, to be evaluated again?",
-    seen: "svc customers list --set-aside --env test",
+    seen: "svc customers list --set-aside --env test --project shop",
   },
   "customers release --customer a,b": {
     action: "Releasing customers",
     question: "Release a,b in project shop, test, to be evaluated again?",
-    seen: "svc customers inspect a,b --env test",
+    seen: "svc customers inspect a,b --env test --project shop",
   },
   "config rollback --version v1": {
     action: "Rolling test back",
     question: `Roll ${PLACE} back to v1, instead of v2? Nothing is recomputed by that.`,
-    seen: "svc config activations --env test",
+    seen: "svc config activations --env test --project shop",
   },
   "recompute --customer globex": {
     action: "Recomputing a customer",
     question: `Recompute the customer globex in ${PLACE}? Its ${DERIVED}.`,
-    seen: "svc recompute list --env test",
+    seen: "svc recompute list --env test --project shop",
   },
 };
 
@@ -105,30 +105,30 @@ const BY_WORD: Record<string, Change & { word: string; yes: boolean }> = {
     question: [
       `Erase the customer globex in ${PLACE}?`,
       "All that is held about it goes: events, traits, state, logs, and what waits to be delivered. It cannot be undone.",
-      "To keep a copy, stop here: svc customers export globex --env test --output <file>",
+      "To keep a copy, stop here: svc customers export globex --env test --output <file> --project shop",
     ].join("\n"),
-    seen: "svc customers inspect globex --env test",
+    seen: "svc customers inspect globex --env test --project shop",
   },
   "config promote --version v1": {
     word: "live",
     yes: false,
     action: "Promoting to live",
     question: "Promote v1 to live of project shop at <service>, instead of v2?",
-    seen: "svc config activations --env live",
+    seen: "svc config activations --env live --project shop",
   },
   "recompute --all": {
     word: "test",
     yes: true,
     action: "Recomputing all customers of test",
     question: `This recomputes all customers in ${PLACE}: their ${DERIVED}.`,
-    seen: "svc recompute list --env test",
+    seen: "svc recompute list --env test --project shop",
   },
   "recompute retry rec_1": {
     word: "test",
     yes: true,
     action: "Recomputing all customers of test",
     question: `This recomputes all customers in ${PLACE} under v1, as of 2026-03-14 10:00:00 +01:00, as rec_1 was queued; 2 of 3 customers are done: their ${DERIVED}.`,
-    seen: "svc recompute status rec_1 --env test",
+    seen: "svc recompute status rec_1 --env test --project shop",
   },
 };
 
@@ -209,7 +209,7 @@ describe("where the connection breaks before the answer, nobody knows, and it is
     expect(code).toBe(1);
     expect(stderr).toContain(
       "error [OUTCOME_UNKNOWN]: <service> cannot be reached (connection closed); " +
-        `it is not known whether this was carried out. See for yourself: ${seen}.\n`,
+        `it is not known whether this was carried out. See for yourself: \`${seen}\`.\n`,
     );
   });
 });
@@ -223,7 +223,7 @@ test.each<Canned>([
   json({ other: true }, 201),
 ])("where something else than the service answers, nobody knows either: %j", async (canned) => {
   expect(await errorOf((await cannedServer(canned)).url)).toMatch(
-    /^error \[OUTCOME_UNKNOWN\]: <service> answered \d{3} with .*See for yourself: svc keys list --env test\.\n$/,
+    /^error \[OUTCOME_UNKNOWN\]: <service> answered \d{3} with .*See for yourself: `svc keys list --env test --project shop`\.\n$/,
   );
 });
 

@@ -180,7 +180,7 @@ describe("svc config rollback", () => {
     expect({ code, stdout }).toMatchInlineSnapshot(`
       v2 is active in live of shop now, instead of v1 (<hash>).
       Customers keep the state that they have until something happens to them, or they are recomputed:
-        svc recompute --all --dry-run --env live   what that would change
+        svc recompute --all --env live --dry-run   what that would change
         svc recompute --all --env live             do it
     `);
     const json = await run(rollback("v1", "--yes", "--json"));

@@ -408,7 +408,7 @@ test("Ctrl+C while the project is created leaves nothing here, and says how to s
       "code": 1,
       "during": 1,
       "killedBy": null,
-      "stderr": "error [OUTCOME_UNKNOWN]: Stopped before the service answered; it is not known whether this was carried out. See for yourself: svc projects list. Where shop is there, \`svc init --existing --slug shop\` writes its starter, and \`svc keys create --name <name> --env test --project shop\` makes a key; where not, run the command again.
+      "stderr": "error [OUTCOME_UNKNOWN]: Stopped before the service answered; it is not known whether this was carried out. See for yourself: \`svc projects list\`. Where shop is there, \`svc init --existing --slug shop --directory a/b\` writes its starter, and \`svc keys create --name <name> --env test --project shop\` makes a key; where not, run the command again.
     ",
       "stdout": "",
     }

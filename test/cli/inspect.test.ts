@@ -118,7 +118,7 @@ test("a customer that was set aside is shown with the reason and the way out", a
   expect(stdout.slice(stdout.indexOf("Set aside"))).toMatchInlineSnapshot(`
     "Set aside since 2026-03-14 10:00:00 +01:00, 1 operation waiting:
       Error: no such thing
-    Once the cause is mended, release it: svc customers release --customer x
+    Once the cause is mended, release it: svc customers release --customer x --project shop
     "
   `);
   const list = await read(["customers", "list", "--set-aside"], {

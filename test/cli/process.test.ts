@@ -65,7 +65,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
       stderr:
         "Queued rec_1. Ctrl+C stops waiting for it, and nothing else.\n" +
         "error [STOPPED_WAITING]: Waiting was stopped; rec_1 goes on without you. " +
-        "See how far it is: svc recompute status rec_1 --env test.\n",
+        "See how far it is: svc recompute status rec_1 --env test --project p.\n",
     });
   },
 );

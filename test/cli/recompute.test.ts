@@ -33,6 +33,7 @@ async function recompute(argv: string[], options: RunOptions = {}) {
   const shown = (text: string) =>
     text
       .replaceAll(/rec_[0-9a-f]{20}/g, "rec_<id>")
+      .replaceAll(` --project ${slug}`, " --project <slug>")
       .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+\d\d:\d\d/g, "<instant>");
   return { code, stdout: shown(stdout), stderr: shown(stderr), raw: stdout };
 }
@@ -94,7 +95,7 @@ describe("svc recompute", () => {
       globex    trial → activated  81.5 → 40  +paying -trial  +1,201 -3
       initech                                 +paying
 
-      Nothing was written. To do exactly this: svc recompute --from rec_<id> --env test
+      Nothing was written. To do exactly this: svc recompute --from rec_<id> --env test --project <slug>
     `);
   });
 
@@ -140,7 +141,7 @@ describe("svc recompute", () => {
     const { code, stdout, stderr } = await recompute(["--all", "--yes", "--no-wait"]);
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
-      stdout: "Queued rec_<id>. See how far it is: svc recompute status rec_<id> --env test\n",
+      stdout: "Queued rec_<id>. See how far it is: svc recompute status rec_<id> --env test --project <slug>\n",
       stderr: "",
     });
     expect(await jobs()).toMatchObject([{ status: "queued", dry_run: false, customerId: null }]);
@@ -183,7 +184,7 @@ describe("svc recompute", () => {
     const [shown] = await Promise.all([recompute(["--all", "--yes"]), giveUp()]);
     expect(shown).toMatchObject({ code: 1, stdout: "" });
     expect(shown.stderr).toContain(
-      `error [DEAD_LETTER]: ${error} Mend the cause, then go on where it ended: svc recompute retry rec_<id> --env test.\n`,
+      `error [DEAD_LETTER]: ${error} Mend the cause, then go on where it ended: svc recompute retry rec_<id> --env test --project <slug>.\n`,
     );
     const [json] = await Promise.all([recompute(["--all", "--yes", "--json"]), giveUp()]);
     expect(json.code).toBe(1);
@@ -205,9 +206,13 @@ describe("svc recompute", () => {
     expect(stderr).toContain(
       "the others are as they were. Mend the cause, then go on where it ended: svc recompute retry",
     );
-    expect(stderr.match(/svc recompute retry \S+.*/g)).toEqual(["svc recompute retry rec_<id> --env test."]);
+    expect(stderr.match(/svc recompute retry \S+.*/g)).toEqual([
+      "svc recompute retry rec_<id> --env test --project <slug>.",
+    ]);
     const { stdout } = await recompute(["status", id]);
-    expect(stdout.match(/svc recompute retry \S+.*/g)).toEqual(["svc recompute retry rec_<id> --env test"]);
+    expect(stdout.match(/svc recompute retry \S+.*/g)).toEqual([
+      "svc recompute retry rec_<id> --env test --project <slug>",
+    ]);
   });
 
   test("on a narrow terminal no move is cut: what there is no room for is named instead", async () => {
@@ -287,7 +292,7 @@ describe("what takes over pins says which", () => {
   };
   const WARNING =
     "warning: customers will stand under v1 while v2 is active in test; " +
-    "for v2, queue a new dry run: svc recompute --all --dry-run --env test\n";
+    "for v2, queue a new dry run: svc recompute --all --dry-run --env test --project <slug>\n";
 
   test("a run from a dry run: version, instant, scope and dry run, with --yes before anything else", async () => {
     const dryRun = await queued("--all", "--dry-run");
@@ -388,7 +393,7 @@ describe("svc recompute status, list and retry", () => {
     });
     await worker.write(id, "status = 'dead_letter', finished_at = now(), error = 'It failed.'");
     const told = await recompute(["status", id]);
-    expect(told.stdout).toContain("Once the cause is mended: svc recompute retry rec_<id> --env test");
+    expect(told.stdout).toContain("Once the cause is mended: svc recompute retry rec_<id> --env test --project <slug>");
     const [{ code, stdout }] = await Promise.all([
       recompute(["retry", id, "--yes"]),
       worker.complete(DIFFERENCES, TOTALS),
@@ -450,7 +455,9 @@ describe("docs/recompute.md", () => {
         20_000,
       ),
     ]);
-    expect(raw.replaceAll(/rec_[0-9a-f]{20}/g, "rec_5f0c2a9e7b1d4c3a5f0c")).toBe(block("text")[0]);
+    expect(raw.replace(` --project ${slug}`, "").replaceAll(/rec_[0-9a-f]{20}/g, "rec_5f0c2a9e7b1d4c3a5f0c")).toBe(
+      block("text")[0],
+    );
   });
 
   test("its difference is what the service answers", async () => {

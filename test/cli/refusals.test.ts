@@ -5,7 +5,7 @@ import { svc } from "./support/run-svc.js";
 
 const SINCE = "Write how long ago, such as 7d, or a date such as 2026-03-01 or 2026-03-01T09:00:00Z.";
 const DURATION = "Give a whole number and a unit, such as 30m, 24h, 7d or 4w";
-const VERSIONS = "`svc config versions` shows what there is.";
+const VERSIONS = "`svc config versions --project shop` shows what there is.";
 
 /** Command lines that cannot be meant, by what is said of them; a plus stands for a space. */
 const MISTAKEN: Record<string, string> = {
@@ -69,17 +69,17 @@ test.each(Object.entries(MISTAKEN))("before anything is asked of the service: sv
 
 /** What to do about what the service refuses, in the terms of the command line. */
 const FIXES: Record<string, string> = {
-  CUSTOMER_NOT_FOUND: "Check the id and --env; `svc customers list` shows whom there is.",
-  SEGMENT_NOT_FOUND: "Check the id and --env; `svc overview` shows the segments.",
-  JOURNEY_NOT_FOUND: "Check the id; `svc customers inspect <customerId>` shows the customer's journeys.",
-  WEBHOOK_NOT_FOUND: "Check the id and --env; `svc webhooks list` shows what there is.",
-  WEBHOOK_DISABLED: "Enable it first: `svc webhooks update <webhookId> --enable`.",
-  DELIVERY_NOT_FOUND: "Check the ids and --env; `svc webhooks deliveries` shows what there is.",
-  KEY_NOT_FOUND: "Check the id and --env; `svc keys list` shows what there is.",
-  KEY_REVOKED: "Rotate the key that took its place (`svc keys list`), or create a new one.",
-  RECOMPUTE_NOT_FOUND: "Check the id and --env; `svc recompute list` shows what there is.",
+  CUSTOMER_NOT_FOUND: "Check the id and --env; `svc customers list --project shop` shows whom there is.",
+  SEGMENT_NOT_FOUND: "Check the id and --env; `svc overview --project shop` shows the segments.",
+  JOURNEY_NOT_FOUND: "Check the id; `svc customers inspect <customerId> --project shop` shows the customer's journeys.",
+  WEBHOOK_NOT_FOUND: "Check the id and --env; `svc webhooks list --project shop` shows what there is.",
+  WEBHOOK_DISABLED: "Enable it first: `svc webhooks update <webhookId> --enable --project shop`.",
+  DELIVERY_NOT_FOUND: "Check the ids and --env; `svc webhooks deliveries <webhookId> --project shop` shows what there is.",
+  KEY_NOT_FOUND: "Check the id and --env; `svc keys list --project shop` shows what there is.",
+  KEY_REVOKED: "Rotate the key that took its place (`svc keys list --project shop`), or create a new one.",
+  RECOMPUTE_NOT_FOUND: "Check the id and --env; `svc recompute list --project shop` shows what there is.",
   RECOMPUTE_NOT_A_DRY_RUN: "Name a dry run, or say what to recompute by --customer or --all.",
-  VERSION_NOT_FOUND: "Check its name; `svc config versions` shows what there is.",
+  VERSION_NOT_FOUND: "Check its name; `svc config versions --project shop` shows what there is.",
   SLUG_TAKEN: "Choose another --slug.",
   INVALID_API_KEY: "Check SVC_API_KEY_TEST, SVC_API_KEY_LIVE or SVC_API_KEY: the key is unknown or revoked.",
   RATE_LIMIT_EXCEEDED: "Try again in a moment.",

@@ -35,22 +35,22 @@ const LOST: readonly (readonly [argv: readonly string[], what: string, fix: stri
   [
     ["keys", "create", "--name", "backend"],
     "the key key_2 was created",
-    "Revoke it, svc keys revoke key_2 --env test --project shop, and create another.",
+    "Revoke it, `svc keys revoke key_2 --env test --project shop`, and create another.",
   ],
   [
     ["keys", "rotate", "key_1"],
     "the new key is key_2",
-    "Rotate that one too: svc keys rotate key_2 --env test --project shop.",
+    "Rotate that one too: `svc keys rotate key_2 --env test --project shop`.",
   ],
   [
     ["webhooks", "create", "--url", "https://example.com/"],
     "the webhook whk_1 was created with a secret",
-    "Give it another: svc webhooks rotate-secret whk_1 --env test --project shop.",
+    "Give it another: `svc webhooks rotate-secret whk_1 --env test --project shop`.",
   ],
   [
     ["webhooks", "rotate-secret", "whk_1"],
     "the webhook whk_1 has a new secret",
-    "Give it another: svc webhooks rotate-secret whk_1 --env test --project shop.",
+    "Give it another: `svc webhooks rotate-secret whk_1 --env test --project shop`.",
   ],
   ...[
     ["projects", "create", "--name", "acme", "--slug", "acme"],
@@ -60,8 +60,8 @@ const LOST: readonly (readonly [argv: readonly string[], what: string, fix: stri
       [
         argv,
         "the project acme was created with a key for test and one for live",
-        "Create others, svc keys create --name <name> --env test --project acme, " +
-          "and revoke those of svc keys list --env test --project acme; so too in live.",
+        "Create others, `svc keys create --name <name> --env test --project acme`, " +
+          "and revoke those of `svc keys list --env test --project acme`; so too in live.",
       ] as const,
   ),
 ];

@@ -487,7 +487,7 @@ describe("svc customers erase", () => {
       (await shop.run(["customers", "erase", "new customer", "--yes"], { env: { SVC_API_URL: url } })).stderr,
     ).toBe(
       "error [OUTCOME_UNKNOWN]: Stopped before the service answered; it is not known whether this was carried out. " +
-        "See for yourself: svc customers inspect 'new customer' --env test.\n",
+        "See for yourself: `svc customers inspect 'new customer' --env test`.\n",
     );
   });
 });

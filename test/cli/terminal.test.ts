@@ -137,7 +137,7 @@ test("a deploy to live says what it is at while that takes, and asks for the wor
     Type live to go on: live
     Deployed v2 to live of shop: 1 event, 1 segment (0123456789ab).
     Customers keep the state that they have until something happens to them, or they are recomputed:
-      svc recompute --all --dry-run --env live   what that would change
+      svc recompute --all --env live --dry-run   what that would change
       svc recompute --all --env live             do it
     exit 0"
   `);
@@ -172,7 +172,7 @@ test("Ctrl+C while a change is under way says that nobody knows, and how to see"
   await terminal!.shows("OUTCOME_UNKNOWN");
   expect((await terminal!.shows(/\$$/)).replaceAll(url, "<service>")).toMatchInlineSnapshot(`
     "$ svc keys create --name backend --yes; echo "exit $?"
-    ^Cerror [OUTCOME_UNKNOWN]: Stopped before the service answered; it is not known whether this was carried out. See for yourself: svc keys list --env test.
+    ^Cerror [OUTCOME_UNKNOWN]: Stopped before the service answered; it is not known whether this was carried out. See for yourself: \`svc keys list --env test\`.
     exit 1
     $"
   `);

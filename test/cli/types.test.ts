@@ -45,7 +45,7 @@ async function run(argv: readonly string[], options: RunOptions = {}) {
 test("before a deploy there are none", async () => {
   expect(await run(["types", "--project", "shop"])).toMatchInlineSnapshot(`
     exit 1
-    ! error [NOTHING_DEPLOYED]: Nothing was deployed to test of project shop yet, so any event is taken. Deploy a model first: svc deploy --env test.
+    ! error [NOTHING_DEPLOYED]: Nothing was deployed to test of project shop yet, so any event is taken. Deploy a model first: \`svc deploy --env test --project shop\`.
   `);
 });
 

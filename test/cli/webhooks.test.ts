@@ -246,7 +246,7 @@ describe("svc webhooks deliveries and resend", () => {
       {
         "code": 1,
         "stderr": "Queued before that: 10 deliveries. To go on from there, add --cursor c to the same command.
-      error [OUTCOME_UNKNOWN]: <other> cannot be reached (connection closed); it is not known whether this was carried out. See for yourself: svc webhooks deliveries whk_<id> --env test.
+      error [OUTCOME_UNKNOWN]: <other> cannot be reached (connection closed); it is not known whether this was carried out. See for yourself: \`svc webhooks deliveries whk_<id> --env test\`.
       ",
       }
     `);

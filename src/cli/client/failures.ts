@@ -100,7 +100,7 @@ const FIXES: Readonly<Record<string, string | ((as: Credentials | undefined) => 
   WEBHOOK_NOT_FOUND: "check the id and --env; `svc webhooks list` shows what there is",
   KEY_NOT_FOUND: "check the id and --env; `svc keys list` shows what there is",
   KEY_REVOKED: "rotate the key that took its place (`svc keys list`), or create a new one",
-  DELIVERY_NOT_FOUND: "check the ids and --env; `svc webhooks deliveries` shows what there is",
+  DELIVERY_NOT_FOUND: "check the ids and --env; `svc webhooks deliveries <webhookId>` shows what there is",
   WEBHOOK_DISABLED: "enable it first: `svc webhooks update <webhookId> --enable`",
   RECOMPUTE_NOT_FOUND: "check the id and --env; `svc recompute list` shows what there is",
   RECOMPUTE_NOT_A_DRY_RUN: "name a dry run, or say what to recompute by --customer or --all",

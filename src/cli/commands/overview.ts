@@ -19,7 +19,7 @@ export default defineCommand({
       Model: data.configVersion ?? "none deployed yet",
       Customers:
         formatNumber(customers) +
-        (aside === 0 ? "" : `, ${formatNumber(aside)} set aside (svc customers list --set-aside)`),
+        (aside === 0 ? "" : `, ${formatNumber(aside)} set aside (${out.typed("svc customers list --set-aside")})`),
       Events: `${formatNumber(accepted)} accepted, ${formatNumber(pending)} pending${ahead === 0 ? "" : `, ${formatNumber(ahead)} of them ahead of time`}`,
       Emissions: formatNumber(Object.values(data.emissions).reduce((total, one) => total + one, 0)),
       Webhooks: `${formatNumber(webhooks.delivered)} delivered, ${formatNumber(webhooks.pending)} pending, ${formatNumber(webhooks.failed)} failed`,

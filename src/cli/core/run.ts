@@ -77,10 +77,11 @@ function aiDisabled(disabledBy: string, argv: readonly string[]): UserError {
  */
 export async function reportFailure(out: Out, thrown: unknown, requestId: string, debug: boolean): Promise<number> {
   const error = thrown instanceof UserError ? thrown : internal(thrown);
-  const { code, message, fix, details } = error;
+  const { code, message, details } = error;
+  const fix = error.fix === undefined ? undefined : out.typedIn(error.fix);
   if (debug) out.note(inspect(thrown));
   if (out.json && !out.isBegun) out.print(JSON.stringify({ error: { code, message, requestId, fix, ...details } }));
-  else out.note(await inWords(out, error));
+  else out.note(await inWords(out, error, fix));
   return error.exitCode;
 }
 
@@ -90,7 +91,11 @@ function internal(thrown: unknown): UserError {
   return failure("INTERNAL_ERROR", `something failed inside svc: ${message}`, fix);
 }
 
-async function inWords({ errorStyle }: Out, { code, message, fix, details }: UserError): Promise<string> {
+async function inWords(
+  { errorStyle }: Out,
+  { code, message, details }: UserError,
+  fix: string | undefined,
+): Promise<string> {
   const { diagnostics = [], field, reason, requestId } = details;
   const said = [message, reason, fix].filter((part) => part !== undefined).map(sentence);
   if (field !== undefined) said.push(`Field: ${printable(field)}.`);

@@ -135,7 +135,7 @@ export interface ConfirmedChange<T> extends Omit<ConfirmationOptions, "yesSuffic
   /** Looks at something that is to be told even so. */
   before?: () => Promise<void>;
   question: (place: string) => string | Promise<string>;
-  /** The command that shows whether it was carried out. */
+  /** The command that shows whether it was carried out, between backticks. */
   seen: string;
   request: (signal: AbortSignal) => Promise<T>;
 }
@@ -155,7 +155,7 @@ export async function confirmAndRun<T>(
 
 /**
  * Sends a request that changes something. Where Ctrl+C, a broken connection or the answer of something that stands before the service
- * comes instead of its answer, nobody knows here whether it was carried out. @param seen the command that shows that @throws {UserError} OUTCOME_UNKNOWN
+ * comes instead of its answer, nobody knows here whether it was carried out. @param seen the command that shows that, between backticks @throws {UserError} OUTCOME_UNKNOWN
  */
 export async function outcomeOf<T>(seen: string, request: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { signal, caused, release } = interruption();

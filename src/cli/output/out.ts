@@ -1,7 +1,9 @@
 import { once } from "node:events";
+import { existsSync } from "node:fs";
+import path from "node:path";
 import picocolors from "picocolors";
 
-import { distance, localTime } from "./text.js";
+import { distance, localTime, shellWord } from "./text.js";
 
 /** What standard output has that is shown nowhere else, such as a key, and what to do where it could not be written. */
 export interface ShownOnce {
@@ -26,6 +28,22 @@ export interface Io {
   shownOnce?: ShownOnce;
 }
 
+/** Where a command works, as far as that was said on its command line. */
+interface Place {
+  env?: string | undefined;
+  project?: string | undefined;
+  directory?: string | undefined;
+}
+
+interface OutOptions extends Place {
+  json: boolean;
+  noColor: boolean;
+  isFile?: true;
+}
+
+/** Commands that are about no project, or make one. */
+export const WITHOUT_PROJECT = /^svc (auth|completion|dev|events send|init|projects|validate|whoami)\b/;
+
 export type OutputStyle = ReturnType<typeof picocolors.createColors>;
 
 /** A document whose JSON text is already there, exactly as it came. */
@@ -44,13 +62,15 @@ export class Out {
   readonly now: number;
   readonly #timeZone: string | undefined;
   readonly #io: Io;
+  readonly #place: Place;
   /** Whether standard output holds a document or the beginning of one: nothing may be added to it. */
   isBegun = false;
 
   /** @param options.isFile whether it is to fit a file, whatever the terminal's width */
-  constructor(io: Io, options: { json: boolean; noColor: boolean; isFile?: true }) {
+  constructor(io: Io, options: OutOptions) {
     const color = !options.noColor && (io.env["NO_COLOR"] ?? "") === "" && io.env["TERM"] !== "dumb";
     this.#io = io;
+    this.#place = { env: options.env, project: options.project, directory: options.directory };
     this.json = options.json;
     this.style = picocolors.createColors(color && io.stdout.isTTY === true);
     this.errorStyle = picocolors.createColors(color && io.stderr.isTTY === true);
@@ -74,7 +94,29 @@ export class Out {
 
   /** How the same looks in a file: without colours, however long its lines. */
   forFile(): Out {
-    return new Out(this.#io, { json: false, noColor: true, isFile: true });
+    return new Out(this.#io, { ...this.#place, json: false, noColor: true, isFile: true });
+  }
+
+  /**
+   * A command that is printed, its words quoted already, with the options of the present one that decide on what it works: typed as it
+   * stands, it works on the same project and environment.
+   */
+  typed(command: string): string {
+    const { env, project } = this.#place;
+    if (/--help$/.test(command)) return command;
+    // Only `svc init` makes one.
+    const isThere = existsSync(path.resolve(this.#io.cwd, this.#place.directory ?? "."));
+    const directory = isThere || command.startsWith("svc init ") ? this.#place.directory : undefined;
+    const options = WITHOUT_PROJECT.test(command) ? { directory } : { env, project, directory };
+    const missing = Object.entries(options).filter(
+      ([name, value]) => value !== undefined && !command.includes(` --${name} `),
+    );
+    return [command, ...missing.map(([name, value]) => `--${name} ${shellWord(value!)}`)].join(" ");
+  }
+
+  /** A text in which commands stand between backticks. */
+  typedIn(text: string): string {
+    return text.replaceAll(/`(svc [^`]+)`/g, (_, command: string) => `\`${this.typed(command)}\``);
   }
 
   at(iso: string): string {

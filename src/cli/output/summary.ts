@@ -1,6 +1,7 @@
 import { bytesInWords } from "../../model/snapshot/limits.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
 import type { Environment } from "../core/settings.js";
+import type { Out } from "./out.js";
 import { plural } from "./text.js";
 
 /** What a model consists of, in one line. */
@@ -25,10 +26,11 @@ export function stateSize(bytes: number): string {
 }
 
 /** What is said once another model is active in an environment that has customers. */
-export function customersKeepTheirState(environment: Environment): string {
+export function customersKeepTheirState(out: Out, environment: Environment): string {
+  const recompute = out.typed(`svc recompute --all --env ${environment}`);
   return [
     "Customers keep the state that they have until something happens to them, or they are recomputed:",
-    `  svc recompute --all --dry-run --env ${environment}   what that would change`,
-    `  svc recompute --all --env ${environment}             do it`,
+    `  ${recompute} --dry-run   what that would change`,
+    `  ${recompute}             do it`,
   ].join("\n");
 }

@@ -66,7 +66,7 @@ export function targetState({ settings }: Context, snapshot: Snapshot | null, na
   const { environment } = settings;
   if (states.length === 0) {
     const message = `the model of ${environment} has no lifecycle`;
-    throw failure("STATE_NOT_FOUND", message, "deploy a model with one: svc deploy");
+    throw failure("STATE_NOT_FOUND", message, "deploy a model with one: `svc deploy`");
   }
   const message = `the lifecycle of ${environment} has no state ${JSON.stringify(target)}`;
   throw failure("STATE_NOT_FOUND", message, `name one of its states by --state: ${states.join(", ")}`);

@@ -41,7 +41,7 @@ export async function activate(context: Context, activation: Activation): Promis
         : `Roll ${where} back to ${version}${instead}? Nothing is recomputed by that.`,
     );
   }
-  const answer = await outcomeOf(`svc config activations --env ${environment}`, (signal) =>
+  const answer = await outcomeOf(`\`svc config activations --env ${environment}\``, (signal) =>
     api.post<ActivatedVersion>(
       ["config-versions", version, verb],
       // What was shown is what is replaced, or nothing is.
@@ -58,7 +58,7 @@ export async function activate(context: Context, activation: Activation): Promis
   out.result(answer, () => {
     if (!data.activated) return `${version} is active in ${environment} of ${project} already; nothing was changed.`;
     const done = `${version} is active in ${environment} of ${project} now${instead} (${data.hash.slice(0, 12)}).`;
-    return data.hasCustomers ? `${done}\n${customersKeepTheirState(environment)}` : done;
+    return data.hasCustomers ? `${done}\n${customersKeepTheirState(out, environment)}` : done;
   });
 }
 
@@ -101,6 +101,7 @@ function withFix(error: unknown, { verb, version, environment }: Activation): un
       "deploy the model to test first, then promote its version; `svc config activations --env test` shows what was",
     );
   }
-  const promotion = environment === "live" ? `, or bring it from test: svc config promote --version ${version}` : "";
+  const promotion =
+    environment === "live" ? `, or bring it from test: \`svc config promote --version ${version}\`` : "";
   return instead(`choose one of \`svc config activations --env ${environment}\`${promotion}`);
 }

@@ -25,12 +25,12 @@ export default defineCommand({
       action: "erasing a customer",
       yes,
       word: customerId,
-      seen: `svc customers inspect ${word} --env ${environment}`,
+      seen: `\`svc customers inspect ${word} --env ${environment}\``,
       question: (place) =>
         [
           `Erase the customer ${who} in ${place}?`,
           "All that is held about it goes: events, traits, state, logs, and what waits to be delivered. It cannot be undone.",
-          `To keep a copy, stop here: svc customers export ${word} --env ${environment} --output <file>`,
+          `To keep a copy, stop here: ${out.typed(`svc customers export ${word} --env ${environment} --output <file>`)}`,
         ].join("\n"),
       request: (signal) =>
         api.delete<{ erased: Record<string, number> }>(["customers", customerId], ["erased"], signal),

@@ -160,7 +160,9 @@ export function whyInWords(out: Out, explanation: ExplainedCustomer): string {
     ...(lifecycle === null ? [] : lifecycleInWords(out, lifecycle)),
     ...journeys.flatMap((journey) => journeyInWords(out, journey)),
     ...segments.flatMap((segment) => segmentInWords(out, segment)),
-    ...(health === null ? [] : [`health: what it is made of is told by svc health explain ${shellWord(customerId)}`]),
+    ...(health === null
+      ? []
+      : [`health: what it is made of is told by ${out.typed(`svc health explain ${shellWord(customerId)}`)}`]),
     ...signals.flatMap(({ signal, raised, condition }) => [
       `signal ${cyan(printable(signal))}: ${raised ? "raised" : "not raised"}`,
       ...tree(out, condition, INDENT),

@@ -2,7 +2,7 @@ import type { Backlog, CustomerState } from "../../client/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
 import { objectFromTexts } from "../../output/json-text.js";
 import type { Out } from "../../output/out.js";
-import { formatNumber, paragraphs, plural, printable } from "../../output/text.js";
+import { formatNumber, paragraphs, plural, printable, shellWord } from "../../output/text.js";
 import { explanationIfAny, explanationOf, stateInWords, whyInWords } from "./explanation.js";
 
 export default defineCommand({
@@ -41,7 +41,7 @@ function waiting(out: Out, customerId: string, { pending, ahead, setAside }: Bac
     return [
       `${out.style.red("Set aside")} since ${out.at(setAside.at)}, ${operations} waiting:`,
       `  ${printable(setAside.error ?? "unknown")}`,
-      `Once the cause is mended, release it: svc customers release --customer ${printable(customerId)}`,
+      `Once the cause is mended, release it: ${out.typed(`svc customers release --customer ${shellWord(customerId)}`)}`,
     ].join("\n");
   }
   if (pending === 0) return "";

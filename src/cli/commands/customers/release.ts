@@ -25,10 +25,11 @@ export default defineCommand({
     const whom = customer === undefined ? "all customers that were set aside" : printable(customer);
     const confirm = await confirmation(context, { action: "releasing customers", yes });
     await confirm(`Release ${whom} in project ${project}, ${environment}, to be evaluated again?`);
-    const seen = customer === undefined ? "list --set-aside" : `inspect ${shellWord(customer)}`;
-    const answer = await outcomeOf(`svc customers ${seen} --env ${environment}`, (signal) =>
-      api.post<{ released: number }>(path, {}, ["released"], signal),
-    );
+    const seen =
+      customer === undefined
+        ? `\`svc customers list --set-aside --env ${environment}\``
+        : `\`svc customers inspect ${shellWord(customer)} --env ${environment}\``;
+    const answer = await outcomeOf(seen, (signal) => api.post<{ released: number }>(path, {}, ["released"], signal));
     const { released } = answer.data;
     out.result(answer, () => {
       if (customer !== undefined) return released === 0 ? `${whom} was not set aside.` : `Released ${whom}.`;

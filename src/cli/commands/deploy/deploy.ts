@@ -78,7 +78,7 @@ export default defineCommand({
     await confirm(`Deploy ${summary(snapshot)} to ${settings.place}?`);
     const origin = provenance(context.io.env);
     const body = { snapshot, ...(origin === undefined ? {} : { provenance: origin }), ...(force ? { force } : {}) };
-    const answer = await outcomeOf("svc config versions", (signal) =>
+    const answer = await outcomeOf("`svc config versions`", (signal) =>
       withSpinner(
         context,
         "Deploying",
@@ -91,7 +91,7 @@ export default defineCommand({
       if (!created)
         return `${version} is active in ${environment} of ${project} already and is the same model; nothing was deployed.`;
       const done = `Deployed ${version} to ${environment} of ${project}: ${summary(snapshot)} (${hash.slice(0, 12)}).`;
-      return hasCustomers ? `${done}\n${customersKeepTheirState(environment)}` : done;
+      return hasCustomers ? `${done}\n${customersKeepTheirState(out, environment)}` : done;
     });
   },
 });

@@ -108,7 +108,7 @@ export default defineCommand({
 /** Also what to do then: nothing is written here where nobody knows. */
 function seen(slug: string): string {
   return (
-    `svc projects list. Where ${slug} is there, \`svc init --existing --slug ${slug}\` writes its starter, and ` +
+    `\`svc projects list\`. Where ${slug} is there, \`svc init --existing --slug ${slug}\` writes its starter, and ` +
     `\`svc keys create --name <name> --env test --project ${slug}\` makes a key; where not, run the command again`
   );
 }

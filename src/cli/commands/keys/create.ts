@@ -17,12 +17,12 @@ export default defineCommand({
     const answer = await confirmAndRun(context, {
       action: "creating a key",
       yes,
-      seen: `svc keys list --env ${environment}`,
+      seen: `\`svc keys list --env ${environment}\``,
       question: (place) => `Create the key ${printable(name)} in ${place}?`,
       request: (signal) => api.post<CreatedKey>(["keys"], { name }, ["key", "secret"], signal),
     });
     const { key, secret } = answer.data;
-    const revoke = `svc keys revoke ${shellWord(key.id)} --env ${environment} --project ${project}`;
+    const revoke = `\`svc keys revoke ${shellWord(key.id)} --env ${environment} --project ${project}\``;
     const facts = { Key: printable(secret), Id: printable(key.id) };
     const told = `Created the key ${printable(key.name)} in ${environment}. Keep it in a safe place: it is not shown again.`;
     out.secret(answer, () => fields(out, facts, told), {

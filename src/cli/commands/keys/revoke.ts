@@ -14,7 +14,7 @@ export default defineCommand({
     const answer = await confirmAndRun(context, {
       action: "revoking a key",
       yes,
-      seen: `svc keys list --env ${environment}`,
+      seen: `\`svc keys list --env ${environment}\``,
       question: async (place) =>
         `Revoke the key ${await describeKey(context, keyId)} in ${place}? What is sent with it is refused from then on.`,
       request: (signal) => api.post<ChangedKey>(["keys", keyId, "revoke"], {}, ["key"], signal),

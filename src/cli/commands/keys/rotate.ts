@@ -26,13 +26,13 @@ export default defineCommand({
     const answer = await confirmAndRun(context, {
       action: "rotating a key",
       yes,
-      seen: `svc keys list --env ${environment}`,
+      seen: `\`svc keys list --env ${environment}\``,
       question: async (place) =>
         `Replace the key ${await describeKey(context, keyId)} in ${place}? The old one ${end}.`,
       request: (signal) => api.post<RotatedKey>(["keys", keyId, "rotate"], body, ["key", "secret", "replaced"], signal),
     });
     const { key, secret, replaced } = answer.data;
-    const again = `svc keys rotate ${shellWord(key.id)} --env ${environment} --project ${project}`;
+    const again = `\`svc keys rotate ${shellWord(key.id)} --env ${environment} --project ${project}\``;
     const ends = `${out.at(replaced.revokedAt)} (${out.ago(replaced.revokedAt)})`;
     const old = `${printable(replaced.id)}, ends ${ends}`;
     const facts = { "New key": printable(secret), Id: printable(key.id), "Old key": old };

@@ -22,7 +22,7 @@ export default defineCommand({
     const where = `organization ${printable(data.organization.slug)} at ${apiUrl}`;
     await confirm(`Create the project ${printable(slug)} in ${where}?`);
 
-    const answer = await createProject(api, { name, slug }, "svc projects list");
+    const answer = await createProject(api, { name, slug }, "`svc projects list`");
     out.secret(answer, () => createdInWords(out, answer.data), keysLost(answer.data.project.slug));
   },
 });
@@ -47,6 +47,6 @@ export function keysLost(slug: string): ShownOnce {
   const options = `--env test --project ${shellWord(slug)}`;
   return {
     what: `the project ${printable(slug)} was created with a key for test and one for live`,
-    fix: `create others, svc keys create --name <name> ${options}, and revoke those of svc keys list ${options}; so too in live`,
+    fix: `create others, \`svc keys create --name <name> ${options}\`, and revoke those of \`svc keys list ${options}\`; so too in live`,
   };
 }

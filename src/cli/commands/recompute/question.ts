@@ -67,6 +67,6 @@ async function warnOfOtherVersion(context: Context, job: RecomputeJob, dryRun: b
     ? `this tells of ${was}, but ${is} is active in ${environment} now`
     : `customers will stand under ${was} while ${is} is active in ${environment}`;
   const scope = typeof job.customerId === "string" ? `--customer ${shellWord(job.customerId)}` : "--all";
-  const instead = `for ${is}, queue a new dry run: svc recompute ${scope} --dry-run --env ${environment}`;
+  const instead = `for ${is}, queue a new dry run: ${out.typed(`svc recompute ${scope} --dry-run --env ${environment}`)}`;
   out.note(`${out.errorStyle.yellow("warning")}: ${what}; ${instead}`);
 }

@@ -38,7 +38,7 @@ export default defineCommand({
     } else if (!dryRun) await confirm(context, customer ?? null, { yes });
 
     const body = { ...scopeBody(), ...(dryRun ? { dryRun } : {}) };
-    const answer = await outcomeOf(`svc recompute list --env ${environment}`, (signal) =>
+    const answer = await outcomeOf(`\`svc recompute list --env ${environment}\``, (signal) =>
       api.post<RecomputeJob>(["recomputes"], body, JOB_MEMBERS, signal),
     );
     // Not above: the help of this command must not wait for what draws bars and tables.

@@ -22,8 +22,8 @@ export async function printResult(context: Context, job: RecomputeJob): Promise<
   const completed = await untilCompleted(context, job, {
     path: ["recomputes", job.id],
     untouched: ", and nothing else",
-    onDeadLetter: `mend the cause, then go on where it ended: ${commandFor("retry", job)}`,
-    onStop: `see how far it is: ${commandFor("status", job)}`,
+    onDeadLetter: `mend the cause, then go on where it ended: ${commandFor(context, "retry", job)}`,
+    onStop: `see how far it is: ${commandFor(context, "status", job)}`,
   });
   await printJob(context, completed, { customers: true });
 }
@@ -41,24 +41,24 @@ export async function printJob(
   if (!out.json && job.result.customersChanged > 0) {
     for await (const { items } of differencesOf(context, path, SHOWN)) top.push(...items);
   }
-  out.result({ document: job }, () => [jobInWords(out, job, top), ...nextStep(job)].join("\n\n"));
+  out.result({ document: job }, () => [jobInWords(out, job, top), ...nextStep(context, job)].join("\n\n"));
 }
 
-function nextStep(job: RecomputeJob): string[] {
-  if (job.status === "dead_letter") return [`Once the cause is mended: ${commandFor("retry", job)}`];
+function nextStep(context: Context, job: RecomputeJob): string[] {
+  if (job.status === "dead_letter") return [`Once the cause is mended: ${commandFor(context, "retry", job)}`];
   if (job.status !== "completed" || !job.dry_run) return [];
   if (job.result.customersChanged === 0 && job.result.rulesRemoved === 0) return ["Nothing would change."];
-  return [`Nothing was written. To do exactly this: svc recompute --from ${job.id} --env ${job.environment}`];
+  return [`Nothing was written. To do exactly this: ${commandFor(context, "--from", job)}`];
 }
 
-function commandFor(verb: "status" | "retry", { id, environment }: RecomputeJob): string {
-  return `svc recompute ${verb} ${shellWord(id)} --env ${environment}`;
+function commandFor({ out }: Context, what: "status" | "retry" | "--from", { id, environment }: RecomputeJob): string {
+  return out.typed(`svc recompute ${what} ${shellWord(id)} --env ${environment}`);
 }
 
 /** Tells of a recompute that nobody waits for. */
-export function printQueued({ out }: Context, answer: ApiAnswer<RecomputeJob>): void {
+export function printQueued(context: Context, answer: ApiAnswer<RecomputeJob>): void {
   const job = answer.data;
-  out.result(answer, () => `Queued ${job.id}. See how far it is: ${commandFor("status", job)}`);
+  context.out.result(answer, () => `Queued ${job.id}. See how far it is: ${commandFor(context, "status", job)}`);
 }
 
 interface JobWait {

@@ -15,7 +15,7 @@ export default defineCommand({
     const env = settings.environment;
     const { data } = await api.get<RecomputeJob>(["recomputes", recomputeId], JOB_MEMBERS);
     await confirmRetry(context, data, yes);
-    const answer = await outcomeOf(`svc recompute status ${shellWord(recomputeId)} --env ${env}`, (signal) =>
+    const answer = await outcomeOf(`\`svc recompute status ${shellWord(recomputeId)} --env ${env}\``, (signal) =>
       api.post<RecomputeJob>(["recomputes", recomputeId, "retry"], {}, JOB_MEMBERS, signal),
     );
     if (noWait) printQueued(context, answer);

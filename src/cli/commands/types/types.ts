@@ -30,7 +30,7 @@ export default defineCommand({
     const active = await activeVersion(context, environment);
     if (active === null) {
       const message = `nothing was deployed to ${environment} of project ${project} yet, so any event is taken`;
-      const fix = `deploy a model first: svc deploy --env ${environment}`;
+      const fix = `deploy a model first: \`svc deploy --env ${environment}\``;
       throw failure("NOTHING_DEPLOYED", message, fix);
     }
     const { version, hash, snapshot } = await getVersion(context, active);

@@ -28,7 +28,7 @@ export default defineCommand({
     const answer = await confirmAndRun(context, {
       action: "creating a webhook",
       yes,
-      seen: `svc webhooks list --env ${environment}`,
+      seen: `\`svc webhooks list --env ${environment}\``,
       before: () => noteUnknownTypes(context, eventTypes),
       question: (place) => `Send ${printable(eventTypes.join(", "))} in ${place} to ${printable(url)} from now on?`,
       request: (signal) => api.post<CreatedWebhook>(["webhooks"], body, [...WEBHOOK_MEMBERS, "secret"], signal),
@@ -38,7 +38,7 @@ export default defineCommand({
     const told = `Created the webhook ${printable(id)} in ${environment}. Keep its secret in a safe place: it is not shown again.`;
     out.secret(answer, () => fields(out, facts, told), {
       what: `the webhook ${printable(id)} was created with a secret`,
-      fix: `give it another: svc webhooks rotate-secret ${shellWord(id)} --env ${environment} --project ${project}`,
+      fix: `give it another: \`svc webhooks rotate-secret ${shellWord(id)} --env ${environment} --project ${project}\``,
     });
   },
 });

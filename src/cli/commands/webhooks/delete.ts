@@ -19,7 +19,7 @@ export default defineCommand({
     const answer = await confirmAndRun(context, {
       action: "deleting a webhook",
       yes,
-      seen: `svc webhooks list --env ${environment}`,
+      seen: `\`svc webhooks list --env ${environment}\``,
       question: async (place) => {
         const { url, pending } = await getWebhook(context, webhookId);
         const waiting = `the ${formatNumber(pending)}${pending >= PENDING_MAX ? " or more" : ""} deliveries that wait and `;

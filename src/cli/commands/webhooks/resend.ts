@@ -5,6 +5,7 @@ import { type Context, defineCommand, projectOptions, yesOption } from "../../co
 import { confirmation, outcomeOf } from "../../output/change.js";
 import { UsageError } from "../../core/errors.js";
 import { plural, printable, shellWord } from "../../output/text.js";
+import type { Out } from "../../output/out.js";
 import { getWebhook } from "./webhooks.js";
 
 const STATUSES = ["failed", "missing", "pending", "delivered"] as const;
@@ -66,11 +67,11 @@ function inWords(since: string, until: string | undefined, status: readonly stri
 async function resendOne({ api, out, settings }: Context, webhookId: string, deliveryId: string): Promise<void> {
   const { environment } = settings;
   const path = ["webhooks", webhookId, "deliveries", deliveryId, "resend"];
-  const answer = await outcomeOf(deliveriesOf(webhookId, environment), (signal) =>
+  const answer = await outcomeOf(`\`${deliveriesOf(webhookId, environment)}\``, (signal) =>
     api.post<{ id: string; type: string }>(path, {}, ["id", "type"], signal),
   );
   const { id, type } = answer.data;
-  out.result(answer, () => `Queued ${printable(id)} (${printable(type)}). ${lookAt(webhookId, environment)}`);
+  out.result(answer, () => `Queued ${printable(id)} (${printable(type)}). ${lookAt(out, webhookId, environment)}`);
 }
 
 /** One request looks at some thousands only, so it is asked for the next ones until the span ends. */
@@ -86,7 +87,7 @@ async function resendSpan(
   try {
     do {
       const body = { ...span, ...(cursor === undefined ? {} : { cursor }) };
-      const { data } = await outcomeOf(deliveriesOf(webhookId, environment), (signal) =>
+      const { data } = await outcomeOf(`\`${deliveriesOf(webhookId, environment)}\``, (signal) =>
         api.post<ResentDeliveries>(["webhooks", webhookId, "resend"], body, ["queued", "nextCursor"], signal),
       );
       queued += data.queued;
@@ -105,12 +106,12 @@ async function resendSpan(
   out.result({ document: { queued } }, () =>
     queued === 0
       ? "There is nothing of that to send again."
-      : `Queued ${plural(queued, "delivery", "deliveries")}. ${lookAt(webhookId, environment)}`,
+      : `Queued ${plural(queued, "delivery", "deliveries")}. ${lookAt(out, webhookId, environment)}`,
   );
 }
 
-function lookAt(webhookId: string, environment: string): string {
-  return `See what comes of it: ${deliveriesOf(webhookId, environment)}`;
+function lookAt(out: Out, webhookId: string, environment: string): string {
+  return `See what comes of it: ${out.typed(deliveriesOf(webhookId, environment))}`;
 }
 
 function deliveriesOf(webhookId: string, environment: string): string {

@@ -23,7 +23,7 @@ export default defineCommand({
     const answer = await confirmAndRun(context, {
       action: "rotating a webhook's secret",
       yes,
-      seen: `svc webhooks list --env ${environment}, or rotate it once more`,
+      seen: `\`svc webhooks list --env ${environment}\``,
       question: async (place) => {
         const { url } = await getWebhook(context, webhookId);
         const end = grace?.startsWith("0") ? "signs no more" : `signs too for ${grace ?? "24h"}`;
@@ -41,7 +41,7 @@ export default defineCommand({
     const told = `Gave the webhook ${printable(id)} in ${environment} a new secret. Keep it in a safe place: it is not shown again.`;
     out.secret(answer, () => fields(out, facts, told), {
       what: `the webhook ${printable(id)} has a new secret`,
-      fix: `give it another: svc webhooks rotate-secret ${shellWord(id)} --env ${environment} --project ${project}`,
+      fix: `give it another: \`svc webhooks rotate-secret ${shellWord(id)} --env ${environment} --project ${project}\``,
     });
   },
 });

@@ -25,7 +25,7 @@ export default defineCommand({
     const outcome = statusCode === null ? printable(error ?? "no answer") : String(statusCode);
     if (!delivered) {
       const message = `the receiver did not take the message: ${outcome} after ${latencyMs} ms`;
-      const fix = "mend the receiver, or correct the webhook with `svc webhooks update`";
+      const fix = "mend the receiver, or correct the webhook: `svc webhooks update <webhookId> --url <url>`";
       const reason = response ? { reason: `It answered ${JSON.stringify(response)}` } : {};
       throw failure("NOT_DELIVERED", message, fix, undefined, { ...reason, value: answer.data });
     }

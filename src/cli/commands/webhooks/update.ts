@@ -42,7 +42,7 @@ export default defineCommand({
     const answer = await confirmAndRun(context, {
       action: "changing a webhook",
       yes,
-      seen: `svc webhooks list --env ${environment}`,
+      seen: `\`svc webhooks list --env ${environment}\``,
       before: () => noteUnknownTypes(context, eventType),
       question: async (place) => {
         const webhook = await getWebhook(context, webhookId);

@@ -1,0 +1,67 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+
+import { parseCommandLine } from "../../src/cli/core/adapter.js";
+import { commands } from "../../src/cli/core/registry.js";
+import { type Io, Out, WITHOUT_PROJECT } from "../../src/cli/output/out.js";
+
+const parse = (line: string) => parseCommandLine(line.split(" ").slice(1), { width: 100, version: "0" });
+
+function outIn(cwd: string, place: { env?: string; project?: string; directory?: string }): Out {
+  const io = { stdout: {}, stderr: {}, env: {}, cwd, now: () => 0 } as unknown as Io;
+  return new Out(io, { json: false, noColor: true, ...place });
+}
+
+test("a printed command has the options that say on what it works, once, and only those that it takes", () => {
+  const cwd = mkdtempSync(path.join(os.tmpdir(), "svc-printed-"));
+  onTestFinished(() => rmSync(cwd, { recursive: true }));
+  const out = outIn(cwd, { env: "live", project: "shop", directory: "." });
+  expect(out.typed("svc recompute list")).toBe("svc recompute list --env live --project shop --directory .");
+  expect(out.typed("svc keys list --env test")).toBe("svc keys list --env test --project shop --directory .");
+  expect(out.typed("svc auth login")).toBe("svc auth login --directory .");
+  expect(out.typed("svc recompute --help")).toBe("svc recompute --help");
+  expect(out.typedIn("see `svc overview`, or `svc whoami`")).toBe(
+    "see `svc overview --env live --project shop --directory .`, or `svc whoami --directory .`",
+  );
+  // A directory that is not there holds no settings, and only `svc init` makes it.
+  const elsewhere = outIn(cwd, { directory: "a b" });
+  expect(elsewhere.typed("svc projects list")).toBe("svc projects list");
+  expect(elsewhere.typed("svc init --existing --slug shop")).toBe("svc init --existing --slug shop --directory 'a b'");
+  expect(outIn(cwd, {}).typed("svc recompute list")).toBe("svc recompute list");
+});
+
+test("the commands that are printed without a project are those that take none", async () => {
+  const loaded = await Promise.all(commands.map(async ({ path: words, load }) => [words, await load()] as const));
+  const without = loaded.filter(([, { options }]) => !Object.hasOwn(options ?? {}, "project")).map(([words]) => words);
+  expect(without).toEqual(
+    commands.map(({ path: words }) => words).filter((words) => WITHOUT_PROJECT.test(`svc ${words}`)),
+  );
+});
+
+test("every command that is printed can be meant", async () => {
+  const folder = path.join(import.meta.dirname, "../../src/cli");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+  /** What the parts of a command that are put together stand for. */
+  const parts = { "${scope}": "--all", "${what}": "status", "${options}": "--env test" };
+  const lines = new Set<string>();
+  for (const file of files) {
+    let source = readFileSync(path.join(folder, file), "utf8").replaceAll("\\`", "`");
+    for (const [part, words] of Object.entries(parts)) source = source.replaceAll(part, words);
+    // Those with quoted words are examples, which other tests run.
+    for (const [, line] of source.matchAll(/`(svc [a-z]+[ -][^`'\n]*)`/g)) {
+      lines.add(line!.replaceAll(/\$\{[^}]*\}|<\w+>/g, "x").replace("--env x", "--env live"));
+    }
+  }
+  expect(lines.size).toBeGreaterThan(30);
+  const wrong: string[][] = [];
+  for (const line of lines) {
+    const kind = await parse(line).then(
+      (parsed) => parsed.kind,
+      (error: unknown) => (error as Error).message,
+    );
+    if (kind !== "run" && kind !== "print") wrong.push([line, kind]);
+  }
+  expect(wrong).toEqual([]);
+});
