@@ -74,7 +74,8 @@ const FIXES: Record<string, string> = {
   JOURNEY_NOT_FOUND: "Check the id; `svc customers inspect <customerId> --project shop` shows the customer's journeys.",
   WEBHOOK_NOT_FOUND: "Check the id and --env; `svc webhooks list --project shop` shows what there is.",
   WEBHOOK_DISABLED: "Enable it first: `svc webhooks update <webhookId> --enable --project shop`.",
-  DELIVERY_NOT_FOUND: "Check the ids and --env; `svc webhooks deliveries <webhookId> --project shop` shows what there is.",
+  DELIVERY_NOT_FOUND:
+    "Check the ids and --env; `svc webhooks deliveries <webhookId> --project shop` shows what there is.",
   KEY_NOT_FOUND: "Check the id and --env; `svc keys list --project shop` shows what there is.",
   KEY_REVOKED: "Rotate the key that took its place (`svc keys list --project shop`), or create a new one.",
   RECOMPUTE_NOT_FOUND: "Check the id and --env; `svc recompute list --project shop` shows what there is.",
