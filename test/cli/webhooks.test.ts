@@ -129,7 +129,7 @@ describe("svc webhooks test", () => {
     await broken.close();
     expect({ ...shown, stderr: unmeasured(shown.stderr) }).toMatchInlineSnapshot(`
       exit 1
-      ! error [NOT_DELIVERED]: The receiver did not take the message: 500 after <n> ms. It answered "out of\\norder". Mend the receiver, or correct the webhook with \`svc webhooks update\`.
+      ! error [NOT_DELIVERED]: The receiver did not take the message: 500 after <n> ms. It answered "out of\\norder". Mend the receiver, or correct the webhook: \`svc webhooks update <webhookId> --url <url>\`.
     `);
     expect(document).toMatchObject({ code: 1, stderr: "" });
     expect(JSON.parse(document.stdout)).toMatchObject({
