@@ -3,7 +3,7 @@ import { LIMITS } from "../snapshot/limits.js";
 import { at, list, type Problems, quote } from "../snapshot/problem.js";
 import type * as Node from "../snapshot/types.js";
 import { checkDuration, type Place, refer, requireHealth, requireLifecycle, type Scope } from "./scope.js";
-import { choose, CONDITIONS, fits, PROPERTY_CONDITIONS, SELECTOR_SHAPE, SINCE_JOURNEY } from "./shapes.js";
+import { choose, CONDITIONS, fits, PROPERTY_CONDITIONS, SELECTOR, SINCE_JOURNEY } from "./shapes.js";
 
 type Of<Kind extends Node.Condition["kind"]> = Extract<Node.Condition, { kind: Kind }>;
 type Check<Node> = (node: Node, path: string, scope: Scope, place: Place) => void;
@@ -200,7 +200,7 @@ function checkRemembered(
 
 /** Checks which occurrences are selected: the event, and the filter on its properties. */
 export function checkSelector(value: unknown, path: string, scope: Scope, depth: number): void {
-  if (!fits(SELECTOR_SHAPE, value, path, scope.problems)) return;
+  if (!fits(SELECTOR, value, path, scope.problems)) return;
   const { event, where } = value as Node.EventSelector;
   refer("event", event, at(path, "event"), scope);
   if (where !== undefined) checkFilter(where, event, at(path, "where"), scope, depth + 1);

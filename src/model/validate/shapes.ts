@@ -135,7 +135,7 @@ export const LIFECYCLE = shape({ initial: text, states: nodes });
 export const STATE = shape({ name: text, terminal: yes, transitions: nodes });
 export const TRANSITION = shape({ to: text, when: node });
 export const SEGMENT = shape({ id: text, when: maybeNode });
-export const SELECTOR_SHAPE = shape({ event: text, where: maybeNode });
+export const SELECTOR = shape({ event: text, where: maybeNode });
 export const SINCE_JOURNEY = shape({ journey: text });
 
 export const JOURNEY = shape({
