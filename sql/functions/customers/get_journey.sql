@@ -76,6 +76,7 @@ begin
     'startedAt', svc.iso(_run.started_at),
     'completedAt', svc.iso(_run.completed_at),
     'expiredAt', svc.iso(_run.expired_at),
+    'stepsData', coalesce(_run.steps, '{}'),
     'steps', svc.journey_steps(_run.started_at, coalesce(_run.steps, '{}'), _declared),
     'earlierRuns', (
       select coalesce(
@@ -87,6 +88,7 @@ begin
             'startedAt', svc.iso(r.started_at),
             'completedAt', svc.iso(r.completed_at),
             'expiredAt', svc.iso(r.expired_at),
+            'stepsData', r.steps,
             'steps', svc.journey_steps(r.started_at, r.steps, '{}')
           )
           order by r.run desc

@@ -3,7 +3,7 @@ import type { ActivationOptions } from "../../db/api/functions.js";
 import { CHANGE_SUBJECTS } from "../../model/compare/change.js";
 import { emptyObject, KIB, listQuery, MIB } from "./parameters.js";
 import { adminRoute } from "./route.js";
-import { environment, exact, instant, jsonObject, listOf, named, nullIfEmpty, versionName } from "./schemas.js";
+import { environment, exact, instant, jsonObject, listOf, named, orNull, versionName } from "./schemas.js";
 import { activationOptions, buildProvenance, hash, newVersion, storable } from "./submitted-snapshot.js";
 
 /** What may not be activated without `force`, and was. */
@@ -31,7 +31,7 @@ const configVersion = {
   hash,
   author: Type.String({ description: "E-mail address of who deployed it." }),
   createdAt: instant,
-  provenance: nullIfEmpty(buildProvenance),
+  provenance: orNull(buildProvenance),
   active: Type.Array(environment, { description: "Where it is active." }),
 };
 
@@ -44,7 +44,7 @@ export const versionWithSnapshot = named("ConfigVersionWithSnapshot", {
 
 export const activation = named("Activation", {
   version: versionName,
-  previousVersion: nullIfEmpty(versionName, "The version that was active before; null for the first."),
+  previousVersion: orNull(versionName, "The version that was active before; null for the first."),
   kind: Type.Enum(["deploy", "promote", "rollback"]),
   actor: Type.String({ description: "E-mail address of who did it." }),
   at: instant,
@@ -63,7 +63,7 @@ const change = named("Change", {
 });
 
 export const versionDiff = named("ConfigDiff", {
-  from: nullIfEmpty(versionName, "Null where the first version is compared with nothing."),
+  from: orNull(versionName, "Null where the first version is compared with nothing."),
   to: versionName,
   changes: Type.Array(change),
 });

@@ -10,7 +10,7 @@ import { ApiError } from "../errors.js";
 import { envelopeOf } from "../middleware/handle-errors.js";
 import type { CustomerWork } from "./work.js";
 import { adminRoute } from "./route.js";
-import { count, countOf, environment, exact, instant, jsonObject, named, nullIfEmpty, versionName } from "./schemas.js";
+import { count, countOf, environment, exact, instant, jsonObject, named, orNull, versionName } from "./schemas.js";
 import { cause, customerId, customerState, emission, healthScore, journeyRun, setAside } from "./customers.js";
 import { deliveryAttempt } from "./deliveries.js";
 
@@ -18,7 +18,7 @@ const status = Type.Enum(["processed", "pending"]);
 const generation = countOf("Which writing of the history it is of: the first is 0, and each recompute writes another.");
 const eventId = Type.String({ examples: ["evt_0000000000000400"] });
 /** What a log says of each of its entries. */
-const logged = { cause, configVersion: nullIfEmpty(versionName), generation };
+const logged = { cause, configVersion: orNull(versionName), generation };
 
 /** What the lists of an export hold, in the order of the document. */
 const items = {
@@ -29,12 +29,12 @@ const items = {
     properties: jsonObject("The properties as sent."),
     occurredAt: instant,
     acceptedAt: instant,
-    idempotencyKey: nullIfEmpty(Type.String()),
+    idempotencyKey: orNull(Type.String()),
     status,
   }),
-  transitions: exact({ from: nullIfEmpty(Type.String()), to: Type.String(), at: instant, ...logged }),
+  transitions: exact({ from: orNull(Type.String()), to: Type.String(), at: instant, ...logged }),
   blockedTransitions: exact({ from: Type.String(), to: Type.String(), at: instant }),
-  memberships: exact({ segment: Type.String(), enteredAt: instant, exitedAt: nullIfEmpty(instant) }),
+  memberships: exact({ segment: Type.String(), enteredAt: instant, exitedAt: orNull(instant) }),
   journeyRuns: exact({ ...journeyRun.properties, run: Type.Integer({ minimum: 1 }) }),
   healthScores: exact({ ...healthScore.properties, at: instant, ...logged }),
   ruleExecutions: exact({
@@ -43,16 +43,16 @@ const items = {
     triggeredBy: Type.String(),
     conditions: jsonObject("How the rule's condition came out."),
     action: jsonObject("What the rule does when it passes."),
-    error: nullIfEmpty(Type.String()),
+    error: orNull(Type.String()),
     executedAt: instant,
     ...logged,
   }),
   signals: exact({
     signalId: Type.String(),
     severity: Type.Enum(["info", "warning", "critical"]),
-    message: nullIfEmpty(Type.String()),
+    message: orNull(Type.String()),
     raisedAt: instant,
-    clearedAt: nullIfEmpty(instant),
+    clearedAt: orNull(instant),
   }),
   emissions: emission,
   deliveries: exact({
@@ -60,15 +60,15 @@ const items = {
     webhookId: Type.String(),
     url: Type.String(),
     status: Type.Enum(["pending", "delivered", "failed"]),
-    nextAttemptAt: nullIfEmpty(instant),
-    finishedAt: nullIfEmpty(instant),
+    nextAttemptAt: orNull(instant),
+    finishedAt: orNull(instant),
     attempts: Type.Array(deliveryAttempt),
   }),
   recomputes: exact({
     recomputeId: Type.String({ examples: ["rec_5f0c81d2e4a94b7f12cd"] }),
     kind: Type.Enum(["recompute", "dry_run", "preview"]),
     at: instant,
-    difference: nullIfEmpty(
+    difference: orNull(
       jsonObject("What it changes of the customer."),
       "Null of a recompute of this customer alone that changes nothing, has not found out yet, or is so long ago that this is not kept.",
     ),
@@ -80,13 +80,13 @@ const customerExport = named("CustomerExport", {
   customerId,
   environment,
   exportedAt: instant,
-  customer: nullIfEmpty(customerState, "The present state; null where the customer's operations wait only."),
-  generation: nullIfEmpty(
+  customer: orNull(customerState, "The present state; null where the customer's operations wait only."),
+  generation: orNull(
     generation,
     "Of transitions, healthScores and ruleExecutions those of this generation are the history; the others were superseded by a recompute.",
   ),
   setAside,
-  evaluation: nullIfEmpty(jsonObject("What evaluation remembers.")),
+  evaluation: orNull(jsonObject("What evaluation remembers.")),
   ...Object.fromEntries(Object.entries(items).map(([list, item]) => [list, Type.Array(item)])),
   retiredKeys: Type.Array(items.retiredKeys, {
     description: "Idempotency keys that are kept of events which were removed because of their age.",

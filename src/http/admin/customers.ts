@@ -12,12 +12,12 @@ import {
   listOf,
   mapOf,
   named,
-  nullIfEmpty,
+  orNull,
   versionName,
 } from "./schemas.js";
 
 export const customerId = describedText("The customer's id in the caller's system.", "globex");
-const lifecycle = nullIfEmpty(Type.String(), "The present lifecycle state; null where the model has no lifecycle.");
+const lifecycle = orNull(Type.String(), "The present lifecycle state; null where the model has no lifecycle.");
 
 export const healthScore = named("HealthScore", "A health score, its components and the band that it lies in.", {
   overall: Type.Number({ minimum: 0, maximum: 100 }),
@@ -25,34 +25,36 @@ export const healthScore = named("HealthScore", "A health score, its components 
   band: Type.String(),
 });
 
+const stepsData = Type.Object(
+  {},
+  {
+    additionalProperties: exact({
+      completedAt: instant,
+      triggeredBy: describedText("The id of the event that completed it; `identify` or `timer` where none did."),
+    }),
+    description: "The completed steps by id.",
+  },
+);
+
 export const journeyRun = named("JourneyProgress", {
   journeyId: Type.String(),
   status: Type.Enum(["active", "complete", "expired"]),
   currentStep: Type.String({ description: "The first step not completed; the last one of all when complete." }),
-  stepsData: Type.Object(
-    {},
-    {
-      additionalProperties: exact({
-        completedAt: instant,
-        triggeredBy: describedText("The id of the event that completed it; `identify` or `timer` where none did."),
-      }),
-      description: "The completed steps by id.",
-    },
-  ),
+  stepsData,
   startedAt: instant,
-  completedAt: nullIfEmpty(instant),
-  expiredAt: nullIfEmpty(instant),
+  completedAt: orNull(instant),
+  expiredAt: orNull(instant),
 });
 
 const raisedSignal = named("RaisedSignal", {
   signalId: Type.String(),
   severity: Type.Enum(["info", "warning", "critical"]),
-  message: nullIfEmpty(Type.String()),
+  message: orNull(Type.String()),
   raisedAt: instant,
 });
 
-export const setAside = nullIfEmpty(
-  named("SetAside", { at: instant, error: nullIfEmpty(Type.String()) }),
+export const setAside = orNull(
+  named("SetAside", { at: instant, error: orNull(Type.String()) }),
   "When and why evaluation of the customer was given up; null where it goes on.",
 );
 
@@ -60,27 +62,27 @@ export const customerState = named("CustomerState", {
   customerId,
   environment,
   createdAt: instant,
-  lastEventAt: nullIfEmpty(instant),
-  evaluatedThrough: nullIfEmpty(instant, "The latest instant that the customer was evaluated at."),
-  configVersion: nullIfEmpty(versionName, "The version that the state was last evaluated under."),
+  lastEventAt: orNull(instant),
+  evaluatedThrough: orNull(instant, "The latest instant that the customer was evaluated at."),
+  configVersion: orNull(versionName, "The version that the state was last evaluated under."),
   traits: jsonObject("The present traits."),
   lifecycle,
-  lifecycleEnteredAt: nullIfEmpty(instant),
+  lifecycleEnteredAt: orNull(instant),
   segments: Type.Array(Type.String()),
-  health: nullIfEmpty(healthScore),
+  health: orNull(healthScore),
   journeys: Type.Array(journeyRun),
   signals: Type.Array(raisedSignal),
-  nextDueAt: nullIfEmpty(instant, "The earliest instant at which something changes without a new operation."),
+  nextDueAt: orNull(instant, "The earliest instant at which something changes without a new operation."),
 });
 
 export const listedCustomer = named("Customer", {
   customerId,
   lifecycle,
-  lifecycleEnteredAt: nullIfEmpty(instant),
+  lifecycleEnteredAt: orNull(instant),
   segments: Type.Array(Type.String()),
-  health: nullIfEmpty(healthScore),
+  health: orNull(healthScore),
   journeys: Type.Array(journeyRun),
-  lastEventAt: nullIfEmpty(instant),
+  lastEventAt: orNull(instant),
   createdAt: instant,
   setAside,
 });
@@ -95,7 +97,7 @@ const released = exact({ released: count });
 
 export const cause = exact({
   type: Type.Enum(["event", "identify", "timer", "job"]),
-  id: nullIfEmpty(Type.String(), "Of the event or the job."),
+  id: orNull(Type.String(), "Of the event or the job."),
 });
 
 export const source = describedText("What emitted it: lifecycle, segment, …", "lifecycle");
@@ -107,7 +109,7 @@ export const emission = named("Emission", {
   source,
   metadata: jsonObject("Depends on the type."),
   cause,
-  configVersion: nullIfEmpty(versionName),
+  configVersion: orNull(versionName),
 });
 
 const release = { schema: emptyObject, bytesMax: KIB };
@@ -179,13 +181,10 @@ const number = Type.Integer({ minimum: 1, description: "Counts from 1 for each c
 const steps = Type.Array(
   named("JourneyStepTiming", {
     stepId: Type.String(),
-    completedAt: nullIfEmpty(instant),
-    triggeredBy: nullIfEmpty(
-      Type.String(),
-      "The id of the event that completed it; `identify` or `timer` where none did.",
-    ),
-    secondsFromStart: nullIfEmpty(seconds),
-    secondsFromPrevious: nullIfEmpty(seconds, "Since the step completed before, or the start."),
+    completedAt: orNull(instant),
+    triggeredBy: orNull(Type.String(), "The id of the event that completed it; `identify` or `timer` where none did."),
+    secondsFromStart: orNull(seconds),
+    secondsFromPrevious: orNull(seconds, "Since the step completed before, or the start."),
   }),
 );
 
@@ -194,8 +193,9 @@ const earlierRun = named("JourneyRun", {
   status: Type.Enum(["active", "complete", "expired"]),
   currentStep: Type.String(),
   startedAt: instant,
-  completedAt: nullIfEmpty(instant),
-  expiredAt: nullIfEmpty(instant),
+  completedAt: orNull(instant),
+  expiredAt: orNull(instant),
+  stepsData,
   steps,
 });
 
@@ -203,13 +203,14 @@ export const journey = named("Journey", {
   customerId: Type.String(),
   journeyId: Type.String(),
   status: Type.Enum(["not_started", "active", "complete", "expired"]),
-  currentStep: nullIfEmpty(Type.String(), "The first step not completed; the last one of all when complete."),
-  currentStepSince: nullIfEmpty(instant, "When the run came to that step; null unless it is active."),
-  secondsOnCurrentStep: nullIfEmpty(seconds),
-  run: nullIfEmpty(number),
-  startedAt: nullIfEmpty(instant),
-  completedAt: nullIfEmpty(instant),
-  expiredAt: nullIfEmpty(instant),
+  currentStep: orNull(Type.String(), "The first step not completed; the last one of all when complete."),
+  currentStepSince: orNull(instant, "When the run came to that step; null unless it is active."),
+  secondsOnCurrentStep: orNull(seconds),
+  run: orNull(number),
+  startedAt: orNull(instant),
+  completedAt: orNull(instant),
+  expiredAt: orNull(instant),
+  stepsData,
   steps,
   earlierRuns: Type.Array(earlierRun, { description: "Newest first, at most 100." }),
 });
@@ -230,7 +231,7 @@ export const statistics = named("SegmentStatistics", "Of all members; on the fir
   lifecycle: counts("Members by lifecycle state."),
   health: exact({
     scored: countOf("Members with a health score."),
-    average: nullIfEmpty(Type.Number({ minimum: 0, maximum: 100 })),
+    average: orNull(Type.Number({ minimum: 0, maximum: 100 })),
     bands: counts("Members by health band."),
   }),
   lastEvent: exact({ within1d: count, within7d: count, within30d: count, older: count, never: count }),
@@ -243,7 +244,7 @@ const segmentMembers = listOf(segmentMember, {
   segment: Type.String(),
   members: countOf("How many customers are in it now."),
   definition: Type.Optional(
-    nullIfEmpty(
+    orNull(
       jsonObject("As in the snapshot of the active version; without `when`, rules fill it."),
       "On the first page; null where the active version does not define it.",
     ),

@@ -12,7 +12,7 @@ import {
   jsonObject,
   listOf,
   named,
-  nullIfEmpty,
+  orNull,
   versionName,
 } from "./schemas.js";
 
@@ -20,9 +20,9 @@ export const deliveryAttempt = named("DeliveryAttempt", {
   attempt: Type.Integer({ minimum: 1, description: "Counts on when the delivery is sent again." }),
   at: instant,
   latencyMs: count,
-  statusCode: nullIfEmpty(Type.Integer(), "Null where there was no answer."),
-  error: nullIfEmpty(Type.String(), "Why there was no answer."),
-  response: nullIfEmpty(Type.String(), "The first KiB of the answer."),
+  statusCode: orNull(Type.Integer(), "Null where there was no answer."),
+  error: orNull(Type.String(), "Why there was no answer."),
+  response: orNull(Type.String(), "The first KiB of the answer."),
 });
 
 const emissionId = describedText("Of the emission, and of the delivered message.", "emi_0000000000000400");
@@ -32,8 +32,8 @@ const deliveryStatus = Type.Enum(["pending", "delivered", "failed"]);
 const progress = {
   status: deliveryStatus,
   attempts: count,
-  nextAttemptAt: nullIfEmpty(instant, "Null when finished."),
-  finishedAt: nullIfEmpty(instant, "When it was delivered or given up."),
+  nextAttemptAt: orNull(instant, "Null when finished."),
+  finishedAt: orNull(instant, "When it was delivered or given up."),
 };
 
 const deliveryProperties = {
@@ -41,13 +41,13 @@ const deliveryProperties = {
   type: eventType,
   customerId,
   source,
-  configVersion: nullIfEmpty(versionName),
+  configVersion: orNull(versionName),
   cause,
   emittedAt: instant,
   createdAt: instant,
   sequence,
   ...progress,
-  lastAttempt: nullIfEmpty(deliveryAttempt, "Null before the first one, and when it is too old for the log."),
+  lastAttempt: orNull(deliveryAttempt, "Null before the first one, and when it is too old for the log."),
 };
 
 export const delivery = named("Delivery", deliveryProperties);
@@ -61,7 +61,7 @@ const deliveryBody = named("DeliveryBody", "What is sent.", {
     environment,
     source,
     metadata: jsonObject("Depends on the type."),
-    configVersion: nullIfEmpty(versionName),
+    configVersion: orNull(versionName),
     cause,
     sequence,
   }),
@@ -75,7 +75,7 @@ const deliveryDetail = named("DeliveryDetail", {
 
 export const resent = named("ResentDeliveries", {
   queued: Type.Integer({ minimum: 0, maximum: 10_000, description: "Deliveries that are due now." }),
-  nextCursor: nullIfEmpty(Type.String(), "Pass it as `cursor` to go on; null at the end of the span."),
+  nextCursor: orNull(Type.String(), "Pass it as `cursor` to go on; null at the end of the span."),
 });
 
 const emissionDetail = named("EmissionDetail", {
@@ -86,7 +86,7 @@ const emissionDetail = named("EmissionDetail", {
   metadata: jsonObject("Depends on the type."),
   timestamp: instant,
   createdAt: instant,
-  configVersion: nullIfEmpty(versionName),
+  configVersion: orNull(versionName),
   cause,
   sequence,
   deliveries: Type.Array(exact({ webhookId: Type.String(), url: Type.String(), ...progress })),

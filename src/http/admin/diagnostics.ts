@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { adminRoute } from "./route.js";
-import { count, countOf, exact, instant, jsonObject, listOf, named, nullIfEmpty, versionName } from "./schemas.js";
+import { count, countOf, exact, instant, jsonObject, listOf, named, orNull, versionName } from "./schemas.js";
 import { listQuery } from "./parameters.js";
 
 export const finding = named("Finding", "A common problem.", {
@@ -18,14 +18,14 @@ const version = Type.Optional(
 
 export const violation = named("SchemaViolation", {
   configVersion: versionName,
-  event: nullIfEmpty(Type.String(), "Null for traits."),
+  event: orNull(Type.String(), "Null for traits."),
   code: Type.String({ examples: ["UNKNOWN_PROPERTY"] }),
   path: Type.String({ examples: ["properties.amount"] }),
   operations: count,
   firstSeenAt: instant,
   lastSeenAt: instant,
-  lastEventId: nullIfEmpty(Type.String()),
-  lastCustomerId: nullIfEmpty(Type.String()),
+  lastEventId: orNull(Type.String()),
+  lastCustomerId: orNull(Type.String()),
 });
 
 /** What is wrong with configuration or data. */

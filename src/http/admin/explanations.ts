@@ -4,19 +4,19 @@ import { type ExplainedPart, explanationHistory } from "../../db/api/customers.j
 import { onSnapshot } from "../../db/transaction.js";
 import type { ExplainQuestions } from "./explain-stored.js";
 import { type AdminCall, adminRoute } from "./route.js";
-import { countOf, exact, instant, jsonObject, named, nullIfEmpty, versionName } from "./schemas.js";
+import { countOf, exact, instant, jsonObject, named, orNull, versionName } from "./schemas.js";
 import type { environmentQuery } from "./parameters.js";
 import { cause, customerId, healthScore, setAside } from "./customers.js";
 
 /** What is said of the state that is explained. */
 const about = {
   customerId,
-  asOf: nullIfEmpty(instant, "Through which the state is evaluated; null before the first evaluation."),
-  configVersion: nullIfEmpty(versionName, "The version that the state was computed under, and is explained under."),
-  activeVersion: nullIfEmpty(versionName, "The version that is active now."),
+  asOf: orNull(instant, "Through which the state is evaluated; null before the first evaluation."),
+  configVersion: orNull(versionName, "The version that the state was computed under, and is explained under."),
+  activeVersion: orNull(versionName, "The version that is active now."),
   pending: countOf("Operations that wait for their evaluation, up to 10,000."),
   setAside,
-  unavailable: nullIfEmpty(
+  unavailable: orNull(
     exact({ code: Type.Enum(["not_evaluated", "no_health", "evaluation_failed"]), message: Type.String() }),
     "Why there is no explanation; null where there is one.",
   ),
@@ -31,9 +31,9 @@ const presentScore = named(
   "The present score, with when, why and under which version it came about.",
   {
     ...healthScore.properties,
-    scoredAt: nullIfEmpty(instant),
-    configVersion: nullIfEmpty(versionName),
-    cause: nullIfEmpty(cause),
+    scoredAt: orNull(instant),
+    configVersion: orNull(versionName),
+    cause: orNull(cause),
   },
 );
 
@@ -42,11 +42,11 @@ const tree = jsonObject("An explanation of conditions: a tree, as the conditions
 
 export const healthExplanation = named("HealthExplanation", {
   ...about,
-  score: nullIfEmpty(presentScore),
-  factors: nullIfEmpty(
+  score: orNull(presentScore),
+  factors: orNull(
     exact({
-      overall: nullIfEmpty(Type.Number()),
-      band: nullIfEmpty(Type.String()),
+      overall: orNull(Type.Number()),
+      band: orNull(Type.String()),
       components: Type.Array(
         exact({ component: Type.String(), weight: Type.Number(), score: Type.Number(), measure: tree }),
       ),
@@ -56,10 +56,10 @@ export const healthExplanation = named("HealthExplanation", {
 
 export const customerExplanation = named("CustomerExplanation", {
   ...about,
-  lifecycle: nullIfEmpty(tree),
+  lifecycle: orNull(tree),
   journeys: Type.Array(tree),
   segments: Type.Array(tree),
-  health: nullIfEmpty(tree),
+  health: orNull(tree),
   signals: Type.Array(tree),
 });
 

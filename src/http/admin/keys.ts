@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { newApiKey } from "../request/credentials.js";
 import { adminRoute } from "./route.js";
-import { exact, instant, listOf, named, nullIfEmpty, describedText } from "./schemas.js";
+import { exact, instant, listOf, named, orNull, describedText } from "./schemas.js";
 import { displayName, emptyObject, graceOf, KIB, listQuery } from "./parameters.js";
 
 const id = describedText("Of the key.", "key_5d0c2b6e4f1a4c7f9b3e");
@@ -15,8 +15,8 @@ export const key = named("ApiKey", {
   }),
   createdAt: instant,
   createdBy: Type.String({ description: "E-mail address of who made it." }),
-  lastUsedAt: nullIfEmpty(instant, "Null before its first use."),
-  revokedAt: nullIfEmpty(instant, "From when it is refused; may lie ahead."),
+  lastUsedAt: orNull(instant, "Null before its first use."),
+  revokedAt: orNull(instant, "From when it is refused; may lie ahead."),
 });
 
 const secret = describedText("The key itself. It is shown here and nowhere else, ever.", "svc_test_…");

@@ -1,18 +1,7 @@
 import Type from "typebox";
 import { newApiKey } from "../request/credentials.js";
 import { adminRoute } from "./route.js";
-import {
-  count,
-  countOf,
-  environment,
-  exact,
-  instant,
-  listOf,
-  mapOf,
-  named,
-  nullIfEmpty,
-  versionName,
-} from "./schemas.js";
+import { count, countOf, environment, exact, instant, listOf, mapOf, named, orNull, versionName } from "./schemas.js";
 import { displayName, KIB, pageQuery } from "./parameters.js";
 
 export const createdProject = named("CreatedProject", {
@@ -24,8 +13,8 @@ export const createdProject = named("CreatedProject", {
 });
 
 const activeVersion = exact({
-  activeVersion: nullIfEmpty(versionName, "Null before the first deploy."),
-  activatedAt: nullIfEmpty(instant),
+  activeVersion: orNull(versionName, "Null before the first deploy."),
+  activatedAt: orNull(instant),
 });
 
 export const project = named("Project", {
@@ -37,7 +26,7 @@ export const project = named("Project", {
 
 export const overview = named("Overview", {
   environment,
-  configVersion: nullIfEmpty(versionName, "The active version."),
+  configVersion: orNull(versionName, "The active version."),
   customers: count,
   customersDue: count,
   customersSetAside: count,

@@ -12,7 +12,7 @@ import {
   listOf,
   mapOf,
   named,
-  nullIfEmpty,
+  orNull,
   versionName,
 } from "./schemas.js";
 import { emptyObject, KIB, listQuery, MIB, nameText } from "./parameters.js";
@@ -40,7 +40,7 @@ const result = named("RecomputeResult", "What came of it so far; it grows while 
 
 const job = {
   pins: exact({
-    configVersion: nullIfEmpty(
+    configVersion: orNull(
       versionName,
       "The version that is replayed; of a preview, whose replay its own is compared with. Null before the first deploy.",
     ),
@@ -48,10 +48,10 @@ const job = {
     customersCreatedThrough: instant,
   }),
   attempt: countOf("How often a worker took it."),
-  nextAttemptAt: nullIfEmpty(instant, "While retrying: when it is tried again."),
-  error: nullIfEmpty(Type.String(), "Why it failed last, and what to do."),
+  nextAttemptAt: orNull(instant, "While retrying: when it is tried again."),
+  error: orNull(Type.String(), "Why it failed last, and what to do."),
   progress: exact({
-    customersTotal: nullIfEmpty(
+    customersTotal: orNull(
       count,
       "How many customers there were when it began, and how many were done once it is completed; null before.",
     ),
@@ -60,8 +60,8 @@ const job = {
   result,
   requestedBy: Type.String({ description: "E-mail address of who asked for it." }),
   requestedAt: instant,
-  startedAt: nullIfEmpty(instant),
-  finishedAt: nullIfEmpty(instant, "When it was completed or given up."),
+  startedAt: orNull(instant),
+  finishedAt: orNull(instant, "When it was completed or given up."),
 };
 
 export const recompute = named("Recompute", {
@@ -69,7 +69,7 @@ export const recompute = named("Recompute", {
   status,
   dry_run: Type.Boolean({ description: "Whether it only tells what it would change." }),
   environment,
-  customerId: nullIfEmpty(Type.String(), "The one customer that it is of; null for all."),
+  customerId: orNull(Type.String(), "The one customer that it is of; null for all."),
   ...job,
 });
 
@@ -78,16 +78,13 @@ export const preview = named("Preview", {
   status,
   dry_run: Type.Literal(true),
   environment,
-  sample: nullIfEmpty(Type.Integer({ minimum: 1 }), "About how many customers it looks at; null for all."),
+  sample: orNull(Type.Integer({ minimum: 1 }), "About how many customers it looks at; null for all."),
   hash,
   ...job,
 });
 
-const state = nullIfEmpty(Type.String(), "Null where there is none.");
-const score = nullIfEmpty(
-  exact({ overall: Type.Number(), components: mapOf(Type.Number()) }),
-  "Null where there is none.",
-);
+const state = orNull(Type.String(), "Null where there is none.");
+const score = orNull(exact({ overall: Type.Number(), components: mapOf(Type.Number()) }), "Null where there is none.");
 
 /** A pair of what was and what is, or would be. */
 const beforeAndAfter = <Schema extends TSchema>(schema: Schema) => exact({ before: schema, after: schema });

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { adminRoute } from "./route.js";
-import { exact, instant, jsonObject, listOf, named, nullIfEmpty, versionName } from "./schemas.js";
+import { exact, instant, jsonObject, listOf, named, orNull, versionName } from "./schemas.js";
 import { listQuery, nameFilter, sinceFilter } from "./parameters.js";
 
 const RESULTS = ["pass", "fail", "skip", "error"] as const;
@@ -11,9 +11,9 @@ export const ruleExecution = named("RuleExecution", {
   result: Type.Enum([...RESULTS]),
   triggeredBy: Type.String({ examples: ["event:login", "segment.entered:paying"] }),
   executedAt: instant,
-  cause: exact({ type: Type.Enum(["event", "identify", "timer", "job"]), id: nullIfEmpty(Type.String()) }),
-  configVersion: nullIfEmpty(versionName),
-  error: nullIfEmpty(Type.String(), "Why it could not be run, where the result is error."),
+  cause: exact({ type: Type.Enum(["event", "identify", "timer", "job"]), id: orNull(Type.String()) }),
+  configVersion: orNull(versionName),
+  error: orNull(Type.String(), "Why it could not be run, where the result is error."),
   conditions: Type.Optional(jsonObject("How the condition came out, part by part; with `detail=true`.")),
   action: Type.Optional(jsonObject("What the rule does when it passes; with `detail=true`.")),
 });

@@ -40,7 +40,7 @@ export const mapOf = <Value extends TSchema>(value: Value, description?: string)
 /** Any JSON object. */
 export const jsonObject = (description: string) => mapOf(Type.Unknown(), description);
 
-export const nullIfEmpty = <Schema extends TSchema>(schema: Schema, description?: string) =>
+export const orNull = <Schema extends TSchema>(schema: Schema, description?: string) =>
   Type.Union([schema, Type.Null()], description ? { description } : {});
 
 /** An object with these members, all of them there, and no other. */
@@ -61,5 +61,5 @@ export const listOf = <Item extends TSchema>(item: Item, more: TProperties = {})
   exact({
     ...more,
     data: Type.Array(item),
-    nextCursor: nullIfEmpty(Type.String(), "Pass it as `cursor` for the next page; null on the last one."),
+    nextCursor: orNull(Type.String(), "Pass it as `cursor` for the next page; null on the last one."),
   });

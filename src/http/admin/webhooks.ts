@@ -8,7 +8,7 @@ import { newSecret, sealSecret } from "../../webhooks/secret.js";
 import { ApiError, invalidField } from "../errors.js";
 import { graceOf, KIB, listQuery } from "./parameters.js";
 import { adminRoute, type AdminDeps } from "./route.js";
-import { count, describedText, exact, instant, listOf, mapOf, named, nullIfEmpty } from "./schemas.js";
+import { count, describedText, exact, instant, listOf, mapOf, named, orNull } from "./schemas.js";
 
 const webhookProperties = {
   id: Type.String({ pattern: "^whk_[0-9a-f]+$", examples: ["whk_5f0c2a9e7b1d4c3a5f0c"] }),
@@ -16,20 +16,20 @@ const webhookProperties = {
   eventTypes: Type.Array(Type.String({ examples: ["customer.*"] }), {
     description: "Types to deliver; a trailing * matches any ending.",
   }),
-  maxEventAge: nullIfEmpty(
+  maxEventAge: orNull(
     Type.String({ examples: ["7d"] }),
     "What happened longer before it was emitted is not delivered; null without a limit.",
   ),
   maxConcurrency: Type.Integer({ minimum: 1, description: "Deliveries under way at once at most." }),
-  maxPerSecond: nullIfEmpty(Type.Integer({ minimum: 1 }), "Deliveries begun per second at most; null without a limit."),
+  maxPerSecond: orNull(Type.Integer({ minimum: 1 }), "Deliveries begun per second at most; null without a limit."),
   createdAt: instant,
-  previousSecretExpiresAt: nullIfEmpty(
+  previousSecretExpiresAt: orNull(
     instant,
     "Until when the secret before the last rotation signs, too; null where one signs.",
   ),
-  failingSince: nullIfEmpty(instant, "Since when all attempts have failed; null while they succeed."),
-  disabledAt: nullIfEmpty(instant, "From when nothing is delivered; null where it is enabled."),
-  disabledReason: nullIfEmpty(Type.String()),
+  failingSince: orNull(instant, "Since when all attempts have failed; null while they succeed."),
+  disabledAt: orNull(instant, "From when nothing is delivered; null where it is enabled."),
+  disabledReason: orNull(Type.String()),
 };
 
 export const webhook = named("Webhook", webhookProperties);
@@ -43,16 +43,16 @@ export const rotatedWebhook = named("RotatedWebhook", { webhook, secret });
 export const webhookDetail = named("WebhookDetail", {
   ...webhookProperties,
   pending: Type.Integer({ minimum: 0, maximum: 10_000, description: "Deliveries that wait, counted up to 10,000." }),
-  oldestPendingAt: nullIfEmpty(instant, "When the oldest emission of those was written."),
+  oldestPendingAt: orNull(instant, "When the oldest emission of those was written."),
 });
 
 export const webhookTest = named("WebhookTest", {
   id: describedText("Of the message.", "test_5f0c2a9e7b1d4c3a5f0c"),
   delivered: Type.Boolean({ description: "Whether the receiver answered 2xx." }),
-  statusCode: nullIfEmpty(Type.Integer(), "Null where there was no answer."),
+  statusCode: orNull(Type.Integer(), "Null where there was no answer."),
   latencyMs: count,
-  error: nullIfEmpty(Type.String(), "Why there was no answer."),
-  response: nullIfEmpty(Type.String(), "The first KiB of the answer."),
+  error: orNull(Type.String(), "Why there was no answer."),
+  response: orNull(Type.String(), "The first KiB of the answer."),
   request: exact({
     headers: mapOf(
       Type.String(),

@@ -58,17 +58,17 @@ class RebuiltRows {
   tables(): { [Table in keyof LatestRows | "healthScores"]: EffectRows[Table] | null } {
     const { blocked, journeys, memberships, signals } = this.#latest;
     return {
-      blocked: orNull([...blocked.values()]),
-      journeys: orNull([...journeys.values()]),
-      memberships: orNull([...memberships.values()]),
+      blocked: nullIfEmpty([...blocked.values()]),
+      journeys: nullIfEmpty([...journeys.values()]),
+      memberships: nullIfEmpty([...memberships.values()]),
       healthScores: this.#health === null ? null : [this.#health],
-      signals: orNull([...signals.values()]),
+      signals: nullIfEmpty([...signals.values()]),
     };
   }
 }
 
 /** Rows, or null where there are none. */
-export function orNull<T>(rows: T[]): T[] | null {
+export function nullIfEmpty<T>(rows: T[]): T[] | null {
   return rows.length === 0 ? null : rows;
 }
 

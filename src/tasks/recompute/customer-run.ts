@@ -10,7 +10,7 @@ import {
   type TrackedEvent,
 } from "../../engine/index.js";
 import { customerColumns } from "../rows.js";
-import { CustomerReplay, orNull } from "./customer-replay.js";
+import { CustomerReplay, nullIfEmpty } from "./customer-replay.js";
 import type { PastEvents } from "./past-events.js";
 import { compare, type Compared, ExecutionsAdded, LIST_MAX } from "./difference.js";
 
@@ -107,10 +107,10 @@ export class CustomerRun {
       revision: this.customer.revision,
       generation: this.customer.generation + 1,
       ...this.#replay.rows.tables(),
-      transitions: orNull(logs.transitions),
-      ruleExecutions: orNull(logs.ruleExecutions),
+      transitions: nullIfEmpty(logs.transitions),
+      ruleExecutions: nullIfEmpty(logs.ruleExecutions),
       ...compared,
-      emissions: orNull(emissions.map(({ type, source, metadata, at }) => ({ type, source, metadata, at }))),
+      emissions: nullIfEmpty(emissions.map(({ type, source, metadata, at }) => ({ type, source, metadata, at }))),
     };
   }
 

@@ -51,6 +51,10 @@ const step = (stepId: string, at?: string, triggeredBy?: string, fromStart?: num
   secondsFromPrevious: fromPrevious ?? null,
 });
 
+/** The same as the record of a run has them. */
+const stepsData = (...done: ReturnType<typeof step>[]) =>
+  Object.fromEntries(done.map(({ stepId, completedAt, triggeredBy }) => [stepId, { completedAt, triggeredBy }]));
+
 describe("GET /projects/:project/customers/:customerId/journeys/:journeyId", () => {
   it("says how long each step took, since when the customer stands where it does, and how earlier runs went", async () => {
     const { secondsOnCurrentStep, ...rest } = await read<{ secondsOnCurrentStep: number }>("ann/journeys/onboarding");
@@ -66,6 +70,11 @@ describe("GET /projects/:project/customers/:customerId/journeys/:journeyId", () 
       startedAt: "2026-03-10T00:00:00.000Z",
       completedAt: null,
       expiredAt: null,
+      stepsData: stepsData(
+        step("look", "10T00:00:10.000Z", "evt_2"),
+        step("invite", "10T00:00:30.000Z", "evt_4"),
+        step("survey", "10T00:00:12.000Z", "evt_3"),
+      ),
       steps: [
         step("look", "10T00:00:10.000Z", "evt_2", 10, 10),
         step("try"),
@@ -81,6 +90,7 @@ describe("GET /projects/:project/customers/:customerId/journeys/:journeyId", () 
           startedAt: "2026-03-01T00:00:00.000Z",
           completedAt: "2026-03-01T00:01:00.000Z",
           expiredAt: null,
+          stepsData: stepsData(step("look", "01T00:00:05.500Z", "evt_1"), step("buy", "01T00:01:00.000Z", "timer")),
           steps: [
             step("look", "01T00:00:05.500Z", "evt_1", 5.5, 5.5),
             step("buy", "01T00:01:00.000Z", "timer", 60, 54.5),
@@ -90,6 +100,7 @@ describe("GET /projects/:project/customers/:customerId/journeys/:journeyId", () 
           run: 1,
           status: "expired",
           currentStep: "look",
+          stepsData: {},
           steps: [],
           startedAt: "2026-02-01T00:00:00.000Z",
           completedAt: null,
@@ -111,6 +122,7 @@ describe("GET /projects/:project/customers/:customerId/journeys/:journeyId", () 
       startedAt: null,
       completedAt: null,
       expiredAt: null,
+      stepsData: {},
       steps: [step("one")],
       earlierRuns: [],
     });

@@ -3,7 +3,7 @@ import { call } from "../../../db/api/call.js";
 import { TOKEN_EXPIRES_IN_DAYS_MAX } from "../../../db/api/access.js";
 import { newAccessToken } from "../../request/credentials.js";
 import { adminRoute } from "../route.js";
-import { exact, instant, listOf, named, nullIfEmpty, role } from "../schemas.js";
+import { exact, instant, listOf, named, orNull, role } from "../schemas.js";
 import { displayName, emailAddress, KIB, pageQuery, sinceFilter } from "../parameters.js";
 
 export const organization = Type.Object(
@@ -29,12 +29,12 @@ const tokenMembers = {
   id: Type.String(),
   label: Type.String(),
   /** The most it may do; null: all that its user may. */
-  role: nullIfEmpty(role),
+  role: orNull(role),
   user: exact({ id: Type.String(), email: Type.String() }),
   createdAt: instant,
   expiresAt: instant,
-  lastUsedAt: nullIfEmpty(instant),
-  revokedAt: nullIfEmpty(instant),
+  lastUsedAt: orNull(instant),
+  revokedAt: orNull(instant),
 };
 export const token = Type.Object(tokenMembers, {
   additionalProperties: false,
@@ -52,7 +52,7 @@ const newToken = exact({
 });
 
 const filter = Type.Optional(Type.String({ minLength: 1, maxLength: 256 }));
-const text = nullIfEmpty(Type.String());
+const text = orNull(Type.String());
 const auditEntry = Type.Object(
   {
     at: instant,
