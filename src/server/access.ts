@@ -96,6 +96,7 @@ export const usersCommands = (configure: Configure) => (command: Argv) =>
           `# Whoever opens this link sets the password of ${made.email}. It works once, until ${made.expiresAt}:`,
           link,
         ]);
+        await noteUnanswered(publicUrl);
       },
     )
     .demandCommand(1, "Name a command of users: list or link.");
@@ -112,6 +113,19 @@ function linkBase(config: ServerConfig): string {
     throw new ConfigError(["SVC_PUBLIC_URL must be set where SVC_PORT is 0: the link has to lead to the service"]);
   }
   return config.publicUrl ?? addressOf(config.host, config.port);
+}
+
+const ANSWER_MS_MAX = 2_000;
+
+/** A link that leads nowhere looks like one that does: another port or address may be set for the service than for this process. */
+async function noteUnanswered(publicUrl: string): Promise<void> {
+  try {
+    await fetch(`${publicUrl}/livez`, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
+  } catch {
+    process.stderr.write(
+      `note: nothing answers at ${publicUrl} now; set SVC_PUBLIC_URL, or SVC_HOST and SVC_PORT, as for the service, or start it\n`,
+    );
+  }
 }
 
 type Token = Static<typeof token>;

@@ -1,3 +1,5 @@
+import { createServer } from "node:net";
+
 import { isDoneWithin } from "../tasks/wakeup.js";
 import type { ProcessRole, ServerConfig } from "./config.js";
 import { bringToVersion, reachServer } from "./database.js";
@@ -5,6 +7,7 @@ import type { OpenHttp } from "./http-role.js";
 import type { Logger } from "./log.js";
 import { checkPooler } from "./pooler.js";
 import { resolveSecret } from "./secret.js";
+import { listenFailure } from "./start-failure.js";
 import type { WorkerRoleOptions } from "./worker-role.js";
 
 /**
@@ -20,6 +23,7 @@ const HURRIED_MS_MAX = 10_000;
  * the process as soon as the embedded database has stopped, a third one at once.
  */
 export async function startCommand(config: ServerConfig, logger: Logger, role: ProcessRole): Promise<void> {
+  if (role !== "worker") await requireFreePort(config);
   const stop = receiveStopSignals();
   const { reaching, waiting } = startReaching(config, logger);
   const release = () =>
@@ -87,6 +91,16 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: P
     // It still waits, or is at a migration, which the server undoes.
     if (abandoned) process.exit();
   }
+}
+
+/** Throws before the embedded database is made where the port cannot be had; what serves listens once its code is loaded. */
+async function requireFreePort({ host, port }: ServerConfig): Promise<void> {
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => {
+    probe.once("error", (error) => reject(listenFailure(error, { host, port })));
+    probe.listen({ host, port }, resolve);
+  });
+  await new Promise((resolve) => probe.close(resolve));
 }
 
 /**

@@ -70,7 +70,10 @@ describe("svc-server users link", () => {
   it("prints a link for any user, which the audit logs of all its organizations tell of", async () => {
     await service.owner("linked");
     await join(service, "owner@linked.example", acme.organizationId, "viewer");
-    const { code, stdout } = await run(["users", "link", "--email", " Owner@linked.example "]);
+    const { code, stdout, stderr } = await run(["users", "link", "--email", " Owner@linked.example "]);
+    expect(stderr).toBe(
+      "note: nothing answers at http://127.0.0.1:4400 now; set SVC_PUBLIC_URL, or SVC_HOST and SVC_PORT, as for the service, or start it\n",
+    );
     const [comment, link, ...rest] = stdout.split("\n");
     expect([code, rest]).toEqual([0, [""]]);
     expect(comment).toMatch(

@@ -1,11 +1,13 @@
 import { execFile } from "node:child_process";
 import { createServer } from "node:http";
 import { once } from "node:events";
+import { readdir, rm } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, it, onTestFinished } from "vitest";
 import { createDatabase, createEmptyDatabase } from "../support/database.js";
 import { listen } from "../support/listen.js";
+import { temporaryDirectory } from "../support/server.js";
 import { refused, type Run, runServer } from "./support/run-server.js";
 
 const PROGRAM = fileURLToPath(new URL("../../bin/svc-server.js", import.meta.url));
@@ -40,6 +42,12 @@ it("a port that is taken is one line with what to do, and its stack where the lo
   const { stderr } = await start({ ...env, LOG_LEVEL: "debug" }, "all");
   expect(stderr).toContain(`svc-server: ${line}\nStartError: ${line}\n    at `);
   expect(stderr).toContain("Caused by: Error: listen EADDRINUSE");
+
+  // Before a database of its own is made, which takes long and would be left behind.
+  const SVC_DATA_DIR = await temporaryDirectory();
+  onTestFinished(() => rm(SVC_DATA_DIR, { recursive: true }));
+  expect(await start({ SVC_PORT: port, SVC_DATA_DIR })).toEqual(refused(line));
+  expect(await readdir(SVC_DATA_DIR)).toEqual([]);
 });
 
 type Failure = [what: string, env: Record<string, string>, line: string | RegExp];
