@@ -32,7 +32,7 @@ create table svc.events (
   accepted_at timestamptz not null,
   idempotency_key text collate "C",
   primary key (environment_id, event_seq)
-);
+) with (autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
 comment on table svc.events is
   'Track operations as accepted. Insert-only; the payload is kept exactly, numbers beyond double precision included.';
 comment on column svc.events.environment_id is 'The environment.';
@@ -57,7 +57,7 @@ create table svc.trait_updates (
   traits jsonb not null,
   accepted_at timestamptz not null,
   primary key (environment_id, operation_seq)
-);
+) with (autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
 comment on table svc.trait_updates is 'Identify operations as accepted. Insert-only.';
 comment on column svc.trait_updates.environment_id is 'The environment.';
 comment on column svc.trait_updates.operation_seq is 'Order of acceptance, shared with svc.events.event_seq.';
@@ -73,7 +73,7 @@ create table svc.idempotency_keys (
   event_seq bigint not null,
   created_at timestamptz not null,
   primary key (environment_id, idempotency_key)
-);
+) with (autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
 comment on table svc.idempotency_keys is 'Keys seen, apart from events so that they outlive raw events. Insert-only.';
 comment on column svc.idempotency_keys.environment_id is 'The environment; keys are isolated by it.';
 comment on column svc.idempotency_keys.idempotency_key is 'The caller''s key.';

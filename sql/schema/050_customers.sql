@@ -20,7 +20,7 @@ create table svc.customers (
   set_aside_error text,
   -- With the generation, so that what counts of a log is known without reading the customers.
   primary key (environment_id, customer_id) include (generation)
-) with (fillfactor = 80);
+) with (fillfactor = 80, autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_scale_factor = 0.05);
 comment on table svc.customers is
   'Derived state, one row per customer. Evaluation locks the row, so one customer is evaluated by one worker at a time.';
 comment on column svc.customers.environment_id is 'The environment.';
@@ -79,7 +79,7 @@ create table svc.lifecycle_transitions (
   generation integer not null default 0,
   primary key (environment_id, customer_id, transition_seq),
   constraint lifecycle_transitions_cause_known check (cause_type in ('event', 'identify', 'timer', 'job'))
-);
+) with (autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
 comment on table svc.lifecycle_transitions is 'Every lifecycle transition. Insert-only; readers see the customer''s present generation.';
 comment on column svc.lifecycle_transitions.environment_id is 'The environment.';
 comment on column svc.lifecycle_transitions.customer_id is 'The customer.';
@@ -118,7 +118,7 @@ create table svc.segment_memberships (
   entered_at timestamptz not null,
   exited_at timestamptz,
   primary key (environment_id, customer_id, segment_id)
-);
+) with (autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_scale_factor = 0.05);
 comment on table svc.segment_memberships is 'The present or last membership of a customer in a segment. Earlier ones are in svc.emissions.';
 comment on column svc.segment_memberships.environment_id is 'The environment.';
 comment on column svc.segment_memberships.segment_id is 'The segment.';

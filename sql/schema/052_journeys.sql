@@ -15,7 +15,7 @@ create table svc.journey_runs (
   constraint journey_runs_ended_once check (
     (completed_at is not null) = (status = 'complete') and (expired_at is not null) = (status = 'expired')
   )
-) with (fillfactor = 80);
+) with (fillfactor = 80, autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_scale_factor = 0.05);
 comment on table svc.journey_runs is
   'Every run of a journey by a customer. The last one is the customer''s progress; a journey that never started has none.';
 comment on column svc.journey_runs.environment_id is 'The environment.';

@@ -14,7 +14,7 @@ create table svc.health_scores (
   primary key (environment_id, customer_id, generation, score_seq),
   constraint health_scores_cause_known check (cause_type in ('event', 'identify', 'timer', 'job')),
   constraint health_scores_overall_range check (overall between 0 and 100)
-);
+) with (autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
 comment on table svc.health_scores is
   'Every change of a customer''s health score. Insert-only; readers see the customer''s present generation.
 The present score is in svc.customers.';

@@ -19,7 +19,7 @@ create table svc.rule_executions (
   constraint rule_executions_result_known check (result in ('pass', 'fail', 'skip', 'error')),
   constraint rule_executions_error_said check ((error is not null) = (result = 'error')),
   constraint rule_executions_cause_known check (cause_type in ('event', 'identify', 'timer', 'job'))
-);
+) with (autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
 comment on table svc.rule_executions is
   'The log of the rules: every run and its outcome. Insert-only; readers see the customer''s present generation.';
 comment on column svc.rule_executions.environment_id is 'The environment.';

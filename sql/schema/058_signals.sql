@@ -8,7 +8,7 @@ create table svc.signals (
   cleared_at timestamptz,
   primary key (environment_id, customer_id, signal_id),
   constraint signals_severity_known check (severity in ('info', 'warning', 'critical'))
-) with (fillfactor = 80);
+) with (fillfactor = 80, autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_scale_factor = 0.05);
 comment on table svc.signals is 'The present or last raise of a signal for a customer. Earlier ones are in svc.emissions.';
 comment on column svc.signals.environment_id is 'The environment.';
 comment on column svc.signals.customer_id is 'The customer.';

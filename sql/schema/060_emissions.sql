@@ -12,7 +12,7 @@ create table svc.emissions (
   created_at timestamptz not null default now(),
   primary key (environment_id, emission_seq),
   constraint emissions_cause_known check (cause_type in ('event', 'identify', 'timer', 'job'))
-);
+) with (autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
 comment on table svc.emissions is 'What evaluation had to tell: the customer''s timeline and the source of webhooks. Insert-only.';
 comment on column svc.emissions.environment_id is 'The environment.';
 comment on column svc.emissions.emission_seq is 'Order: evaluation_seq * 65536 + position. svc.emission_id() makes the public id of it.';

@@ -66,7 +66,7 @@ create table svc.deliveries (
   constraint deliveries_webhook_fkey foreign key (environment_id, webhook_id) references svc.webhooks on delete cascade,
   constraint deliveries_status_known check (status in ('pending', 'delivered', 'failed')),
   constraint deliveries_finished_unless_pending check ((status = 'pending') = (finished_at is null))
-) with (fillfactor = 80);
+) with (fillfactor = 80, autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_scale_factor = 0.05);
 comment on table svc.deliveries is 'One row per emission and webhook that matches.';
 comment on column svc.deliveries.environment_id is 'The environment.';
 comment on column svc.deliveries.webhook_id is 'The webhook.';
@@ -94,7 +94,7 @@ create table svc.delivery_attempts (
   error text,
   response text,
   primary key (environment_id, webhook_id, emission_seq, attempt)
-);
+) with (autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
 comment on table svc.delivery_attempts is
   'Every attempt to deliver and its outcome, for 30 days unless SVC_DELIVERY_ATTEMPT_DAYS says otherwise. Insert-only.';
 comment on column svc.delivery_attempts.environment_id is 'The environment.';

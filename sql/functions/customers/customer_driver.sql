@@ -8,8 +8,6 @@ create or replace function svc.customer_driver(
 language sql
 stable
 set search_path = ''
-set enable_seqscan = off
-set enable_bitmapscan = off
 as $$
   select
     case when d.customers > 2000 and customer_driver.by_inactivity then 'inactive' else d.driver end,

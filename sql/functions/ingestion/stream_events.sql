@@ -14,8 +14,8 @@ language plpgsql
 volatile
 security definer
 set search_path = ''
+-- Its plan is kept while the table grows.
 set enable_seqscan = off
-set enable_bitmapscan = off
 as $$
 declare
   _actor constant iam.actor := iam.authorize(

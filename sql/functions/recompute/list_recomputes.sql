@@ -9,10 +9,6 @@ language plpgsql
 stable
 security definer
 set search_path = ''
--- By index, in the order of the list, whatever the statistics say.
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_sort = off
 as $$
 #variable_conflict use_column
 declare

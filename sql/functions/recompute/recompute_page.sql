@@ -8,10 +8,6 @@ returns json
 language plpgsql
 stable
 set search_path = ''
--- By index, in the order of the list, whatever the statistics say.
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_sort = off
 -- A weight must come back from a cursor as it was.
 set extra_float_digits = 1
 as $$

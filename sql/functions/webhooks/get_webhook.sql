@@ -9,10 +9,8 @@ language plpgsql
 stable
 security definer
 set search_path = ''
--- By index, whatever the statistics say; they lag behind a queue.
+-- Its plan is kept while the queue grows.
 set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_sort = off
 as $$
 declare
   _actor constant iam.actor := iam.authorize(
