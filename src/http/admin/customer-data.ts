@@ -168,9 +168,7 @@ async function* partsOf(tx: TransactionSql, head: string): AsyncGenerator<string
 
 /** Everything that is held about one customer, to keep or to erase. */
 export const customerDataRoutes = [
-  adminRoute({
-    operation: "export_customer",
-    route: "GET /projects/:project/customers/:customerId/export",
+  adminRoute("export_customer", "GET /projects/:project/customers/:customerId/export", {
     summary: "Everything that is held about one customer, as one document",
     answers: { 200: customerExport },
     refusals: { 429: ["QUOTA_EXCEEDED"] },
@@ -186,9 +184,7 @@ export const customerDataRoutes = [
     },
   }),
   // In one transaction. Later events of the id begin a new customer.
-  adminRoute({
-    operation: "erase_customer",
-    route: "DELETE /projects/:project/customers/:customerId",
+  adminRoute("erase_customer", "DELETE /projects/:project/customers/:customerId", {
     summary: "Erase everything that is held about one customer",
     answers: { 200: erasure },
     scarce: true,

@@ -18,9 +18,7 @@ export const event = named("Event", {
 
 /** Events as accepted. */
 export const eventRoutes = [
-  adminRoute({
-    operation: "list_events",
-    route: "GET /projects/:project/events",
+  adminRoute("list_events", "GET /projects/:project/events", {
     summary: "Events, newest occurrence first",
     query: exact({
       ...listQuery.properties,
@@ -41,9 +39,7 @@ export const eventRoutes = [
    * says where the stream is: when it begins, and while nothing comes.
    * Permissions are checked with every page; the stream ends with an event `error` whose data is an error envelope.
    */
-  adminRoute({
-    operation: "stream_events",
-    route: "GET /projects/:project/events/stream",
+  adminRoute("stream_events", "GET /projects/:project/events/stream", {
     summary: "Events as they are accepted, as server-sent events",
     query: exact({ ...environmentQuery.properties, customer: nameFilter, type: nameFilter }),
     headers: {
