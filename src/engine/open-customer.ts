@@ -446,11 +446,7 @@ function idsOf(parts: readonly { id: string }[]): string[] {
 }
 
 /** The members of a record that the model knows as they now are, and the others as they were, by id in order. */
-function merged<T>(
-  before: Record<string, T>,
-  ids: readonly string[],
-  values: readonly (T | undefined)[],
-): Record<string, T> {
+function merged<T>(before: Record<string, T>, ids: readonly string[], values: readonly (T | undefined)[]) {
   const entries = new Map(Object.entries(before));
   ids.forEach((id, index) => {
     const value = values[index];
@@ -483,10 +479,7 @@ export function requireMemoryOf(model: Model, state: CustomerState): void {
  * What is remembered of the model's aggregates; null where nothing is. When each window and boundary had a memory of its own, all of
  * those took in the same occurrences and differed in how many values they kept, so the longest holds what every other one does.
  */
-function aggregatesOf(
-  { memoryKey, registry }: Model,
-  { model, aggregates }: ConditionMemory,
-): readonly AggregateMemory[] | null {
+function aggregatesOf({ memoryKey, registry }: Model, { model, aggregates }: ConditionMemory) {
   if (model === null) return null;
   if (model === memoryKey) return aggregates;
   return registry.aggregates.map(({ formerPositions }) =>

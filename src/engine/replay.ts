@@ -88,14 +88,7 @@ function take(customer: OpenCustomer, input: ReplayInput, event: TrackedEvent): 
   return true;
 }
 
-function zero({
-  customerId,
-  createdAt,
-  traits,
-  lastTrack,
-  traitsChangedAt,
-  traitsChangedSeq,
-}: ReplayInput): CustomerState {
+function zero({ customerId, createdAt, traits, lastTrack, traitsChangedAt, traitsChangedSeq }: ReplayInput) {
   const blank = { ...newCustomer(customerId, createdAt), traits, lastTrack, traitsChangedAt };
   if (traitsChangedAt === null) return blank;
   if (traitsChangedSeq === undefined) return { ...blank, traitsDueAt: [traitsChangedAt] };

@@ -98,10 +98,7 @@ export const INSTALLATION_METRICS: readonly string[] = [
  * The figures of the installation in Prometheus' text format; null where they could not be read, which does not have to mean that the
  * database does not answer.
  */
-export async function renderInstallation(
-  installation: Installation | null,
-  databaseUp = installation !== null,
-): Promise<string> {
+export async function renderInstallation(installation: Installation | null, databaseUp = installation !== null) {
   const registry = new prom.Registry();
   const show = (metric: MetricValues) => registry.registerMetric(readyMadeMetric(metric));
   show({
@@ -151,11 +148,7 @@ function workerValues(metric: WorkerMetric, counters: readonly CounterRow[]): Me
 }
 
 /** Buckets that other versions counted in are part of the total only. */
-function histogramValues(
-  { name }: WorkerMetric,
-  buckets: readonly number[],
-  rows: readonly CounterRow[],
-): MetricValues["values"] {
+function histogramValues({ name }: WorkerMetric, buckets: readonly number[], rows: readonly CounterRow[]) {
   const of = (bucket: string) => rows.find((row) => row.bucket === bucket)?.value ?? 0;
   const count = rows.filter(({ bucket }) => bucket !== SUM).reduce((total, { value }) => total + value, 0);
   const bounded = buckets.map((bound) => {

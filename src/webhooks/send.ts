@@ -123,11 +123,7 @@ export async function attemptDelivery(delivery: ClaimedDelivery, options: Delive
 }
 
 /** Posts a message, signed as of `at`. Never rejects: whatever goes wrong is the result. */
-export async function sendMessage(
-  message: WebhookMessage,
-  at: Date,
-  options: DeliveryOptions,
-): Promise<AttemptOutcome> {
+export async function sendMessage(message: WebhookMessage, at: Date, options: DeliveryOptions) {
   const started = performance.now();
   const elapsedMs = () => Math.round(performance.now() - started);
   return post(message, at, options, elapsedMs).catch((error: unknown) => {
@@ -142,12 +138,7 @@ export async function sendMessage(
   });
 }
 
-async function post(
-  message: WebhookMessage,
-  at: Date,
-  options: DeliveryOptions,
-  elapsedMs: () => number,
-): Promise<AttemptOutcome> {
+async function post(message: WebhookMessage, at: Date, options: DeliveryOptions, elapsedMs: () => number) {
   const { timeoutMs } = options;
   const headers = signedHeaders(message, at, options);
   const deadline = new Deadline(timeoutMs);

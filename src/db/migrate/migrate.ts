@@ -185,11 +185,7 @@ async function checkServer(client: pg.PoolClient): Promise<void> {
  * Applies functions, triggers, views and, where the roles exist, their grants: all in one transaction, so that other processes
  * see either the old code or the new. Skipped where the database says that it has exactly this already.
  */
-async function applyCode(
-  client: pg.ClientBase,
-  install: Install,
-  rolesPresent: boolean,
-): Promise<"applied" | "unchanged"> {
+async function applyCode(client: pg.ClientBase, install: Install, rolesPresent: boolean) {
   const files = [...install.code, ...(rolesPresent ? install.roles : [])];
   const hash = hashOf(files);
   if ((await appliedHash(client)) === hash) return "unchanged";

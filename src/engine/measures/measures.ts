@@ -45,10 +45,7 @@ export function compileMeasure<V>(measure: Measure, reading: Reading<V>, context
   return scope.within === Infinity ? compiled : { ...compiled, nextChange };
 }
 
-function compileScoped<V>(
-  measure: Of<"count" | "aggregate" | "distinct" | "latest">,
-  place: Place<V>,
-): CompiledMeasure {
+function compileScoped<V>(measure: Of<"count" | "aggregate" | "distinct" | "latest">, place: Place<V>) {
   if (measure.kind === "count") return compileCount(measure.of, place);
   if (measure.kind === "distinct") return compileDistinct(measure, place);
   if (measure.kind === "latest") return compileLatestNumber(measure, place);

@@ -25,12 +25,7 @@ export function tokenField(deps: PageDeps, ctx: Context, session: PageSession | 
  *
  * @throws {PageError} 403.
  */
-export function requireToken(
-  deps: PageDeps,
-  ctx: Context,
-  session: PageSession | null,
-  token: string | undefined,
-): void {
+export function requireToken(deps: PageDeps, ctx: Context, session: PageSession | null, token: string | undefined) {
   const expected = Buffer.from(sign(deps, boundTo(deps, ctx, session)));
   const given = Buffer.from(token ?? "");
   if (given.length === expected.length && timingSafeEqual(given, expected)) return;

@@ -87,10 +87,7 @@ export function members<T extends object>(comparisons: MemberComparers<T>): Comp
 }
 
 /** A member and where it stands; undefined where it is absent or null. */
-export function memberSide<T extends object, K extends keyof T & string>(
-  side: Side<T>,
-  key: K,
-): Side<NonNullable<T[K]>> {
+export function memberSide<T extends object, K extends keyof T & string>(side: Side<T>, key: K) {
   const value = side && Object.hasOwn(side.item, key) ? side.item[key] : undefined;
   return value === undefined || value === null ? undefined : { item: value, path: at(side!.path, key) };
 }

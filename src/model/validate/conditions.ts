@@ -113,12 +113,7 @@ function traitOf(trait: string, path: string, scope: Scope): Node.Field | undefi
 }
 
 /** The declared type of a trait, where it is the one that is needed. */
-export function traitOfType(
-  trait: string,
-  type: Node.Field["type"],
-  path: string,
-  scope: Scope,
-): Node.Field | undefined {
+export function traitOfType(trait: string, type: Node.Field["type"], path: string, scope: Scope) {
   const field = traitOf(trait, path, scope);
   if (!field || field.type === type) return field;
   scope.problems.add(path, "TYPE_MISMATCH", `the trait ${quote(trait)} is of the type ${field.type}, not ${type}`);
@@ -275,12 +270,7 @@ function expectedValue(field: Node.Field, operator: Node.CompareOperator): { typ
   return { type: field.type };
 }
 
-function checkValue(
-  expected: ReturnType<typeof expectedValue>,
-  value: Node.Scalar,
-  path: string,
-  problems: Problems,
-): void {
+function checkValue(expected: ReturnType<typeof expectedValue>, value: Node.Scalar, path: string, problems: Problems) {
   const type = expected.type === "date" ? "string" : expected.type;
   if (typeof value !== type) {
     problems.add(path, "TYPE_MISMATCH", `must be of the type ${expected.type}, as declared`);

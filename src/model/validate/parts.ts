@@ -46,12 +46,7 @@ export function readEvents(events: Record<string, unknown>, problems: Problems):
 }
 
 /** Reads declared properties or traits; those that cannot be read are there without a type. */
-export function readFields(
-  fields: Record<string, unknown>,
-  path: string,
-  most: number,
-  problems: Problems,
-): Map<string, Node.Field | undefined> {
+export function readFields(fields: Record<string, unknown>, path: string, most: number, problems: Problems) {
   limit(Object.keys(fields).length, most, path, problems);
   const read = new Map<string, Node.Field | undefined>();
   for (const [name, field] of Object.entries(fields)) {

@@ -150,11 +150,7 @@ export class Deliverer {
   }
 
   /** Null where the database cannot be asked; the next round tries again. */
-  async #claim(
-    held: readonly HeldDelivery[],
-    rooms: readonly QueueRoom[],
-    total: number,
-  ): Promise<ClaimedDelivery[] | null> {
+  async #claim(held: readonly HeldDelivery[], rooms: readonly QueueRoom[], total: number) {
     try {
       const claimed = await claimDeliveries(this.#options.sql, this.#workerId, {
         held,

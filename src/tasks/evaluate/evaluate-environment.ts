@@ -66,11 +66,7 @@ function half(limit: number): number {
  *
  * @returns whether there was something to try: another worker may be at it
  */
-export async function tryEvaluation(
-  dependencies: ChunkDependencies,
-  environmentId: number,
-  workerId: string,
-): Promise<boolean> {
+export async function tryEvaluation(dependencies: ChunkDependencies, environmentId: number, workerId: string) {
   const { sql, logger } = dependencies;
   const trial = { environmentId, workerId };
   const begun = await call(sql, "begin_trial", trial, CHUNK_LIMITS);

@@ -88,11 +88,7 @@ class Rebuilt {
 }
 
 /** Fetches what customers wait for, or the beginning of it, in one call. */
-export async function fetchHistory(
-  tx: TransactionSql,
-  environmentId: number,
-  waiting: readonly WaitingCustomer[],
-): Promise<void> {
+export async function fetchHistory(tx: TransactionSql, environmentId: number, waiting: readonly WaitingCustomer[]) {
   const asked = waiting.flatMap(({ customer: { customerId }, history, requests }) =>
     requests.map((request) => ({ customerId, history, request })),
   );

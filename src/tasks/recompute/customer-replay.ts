@@ -7,7 +7,6 @@ import {
   type HistorySource,
   type JourneySpan,
   type Model,
-  type Replayed,
   type ReplayInput,
   replayPart,
   type TrackedEvent,
@@ -95,11 +94,7 @@ export class CustomerReplay {
    * @returns how many of the events were taken, and whether that is all there was to do
    * @throws {HistoryNeeded} where earlier events are needed that are not at hand; nothing has changed then
    */
-  part(
-    events: readonly TrackedEvent[],
-    through: number | null,
-    history?: HistorySource,
-  ): Pick<Replayed, "taken" | "isDone"> {
+  part(events: readonly TrackedEvent[], through: number | null, history?: HistorySource) {
     const { state, effects, taken, isDone } = new WorkBudget(SHARE).spend((budget) =>
       replayPart(this.model, this.input, {
         state: this.#state,
