@@ -209,10 +209,8 @@ export async function loadHistoryPages(
     select p.events, p.complete
     from svc_api.load_history_pages(${environmentId}, ${asked}::text::json, ${pageSize}) as p
     order by p.request`;
-  return pagesOf(
-    rows,
-    requests.map(({ request }) => request),
-  );
+  const asking = requests.map(({ request }) => request);
+  return pagesOf(rows, asking);
 }
 
 /** The rows of an answer as pages, by the requests' positions. */

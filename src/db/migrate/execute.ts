@@ -5,10 +5,7 @@ import type { SqlFile } from "./files.js";
 
 /** A database that cannot be migrated as it is; the message says what to do and needs no stack. */
 export class MigrateError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = "MigrateError";
-  }
+  override name = "MigrateError";
 }
 
 /** Executes a file's statements; a failure names file and line. */
@@ -61,11 +58,10 @@ export function describe(error: unknown): string {
 
 function lineOf(text: string, error: unknown): number {
   const position = Number((error as { position?: string }).position ?? 1); // in characters, from 1
-  return (
-    Array.from(text)
-      .slice(0, position - 1)
-      .filter((character) => character === "\n").length + 1
-  );
+  return [...text]
+    .slice(0, position - 1)
+    .join("")
+    .split("\n").length;
 }
 
 /**
