@@ -57,10 +57,7 @@ const FAILED_CLAIM_WAIT_MS_MAX = 10_000;
 
 export const startDeliverer = (options: DelivererOptions) => new Deliverer(options);
 
-/**
- * Delivers webhooks: claims what is due, a little ahead of what may be under way, sends, records. No transaction is open during a request.
- * Woken by notifications, and by itself every second.
- */
+/** Delivers webhooks: claims what is due, a little ahead, sends, records; no request holds a transaction. Woken by notifications, or each second. */
 export class Deliverer {
   readonly #options: DelivererOptions & typeof DEFAULTS;
   readonly #workerId = `${os.hostname()}:${process.pid}:${randomBytes(4).toString("hex")}`;
@@ -115,8 +112,7 @@ export class Deliverer {
 
   /** Takes nothing more, then waits for what is under way and its record; past `stopMs` it is dropped, to be delivered again. */
   stop(): Promise<void> {
-    this.#stopping ??= this.#stop();
-    return this.#stopping;
+    return (this.#stopping ??= this.#stop());
   }
 
   async #run(): Promise<void> {
@@ -233,10 +229,8 @@ export class Deliverer {
   async #drop(): Promise<void> {
     this.#dropped = true;
     this.#queues.close();
-    this.#options.logger.warn(
-      { deliveries: this.#open.size },
-      "stopped before all deliveries had finished; other workers repeat them",
-    );
+    const deliveries = this.#open.size;
+    this.#options.logger.warn({ deliveries }, "stopped before all deliveries had finished; other workers repeat them");
     this.#recorder.abandon();
     await this.#agent.destroy();
   }

@@ -70,11 +70,9 @@ export class EvaluationTurns {
     setTimeout(() => {
       this.#postponed.delete(environmentId);
       if (this.options.isStopping()) return;
+      const { logger } = this.dependencies;
       addJob("evaluate", { environmentId }).catch((err: unknown) => {
-        this.dependencies.logger.warn(
-          { err, environmentId },
-          "an evaluation could not be asked for; the next tick does it",
-        );
+        logger.warn({ err, environmentId }, "an evaluation could not be asked for; the next tick does it");
       });
     }, AGAIN_AFTER_MS);
   }

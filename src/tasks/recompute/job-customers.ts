@@ -30,11 +30,6 @@ export function isOfCustomer(error: unknown): boolean {
   return isOfServer(error) && !isTakenOver(error) && !isShutdown(error);
 }
 
-/** Whether an error says already what it is of. */
-function isOurs(error: unknown): boolean {
-  return error instanceof CustomerFailed || error instanceof TakenOver;
-}
-
 /** What one chunk holds, about; the numbers bound memory, whatever customers come. */
 const CHUNK = { events: 10_000, customersFirst: 10, customersMax: 500, bytes: 16 * 1024 * 1024 };
 /** Events of a customer that are replayed at once, and how many runs of rules they may cause, of which each has its explanation. */
@@ -120,7 +115,9 @@ export class JobCustomers {
       await replayLong(tx, this.job, run, this.#request(null, 1), onLogs);
       return run;
     } catch (error) {
-      throw isOurs(error) ? error : new CustomerFailed(customerId, error);
+      throw error instanceof CustomerFailed || error instanceof TakenOver
+        ? error
+        : new CustomerFailed(customerId, error);
     }
   }
 

@@ -47,12 +47,8 @@ export class PastEvents {
   async #fetch(requests: readonly HistoryRequest[]): Promise<void> {
     const { tx, environmentId, customerId } = this;
     const bounded = requests.flatMap((request) => this.#bounded(request) ?? []);
-    const pages = await loadHistoryPages(
-      tx,
-      environmentId,
-      bounded.map((request) => ({ customerId, request })),
-      PAGE_EVENTS,
-    );
+    const asked = bounded.map((request) => ({ customerId, request }));
+    const pages = await loadHistoryPages(tx, environmentId, asked, PAGE_EVENTS);
     for (const [position, request] of bounded.entries()) this.#atHand.add(request, pages[position]!);
   }
 
@@ -61,10 +57,7 @@ export class PastEvents {
     const last = this.#last;
     if (last === null || !isLater(last.occurredAt, last.seq, after)) return null;
     const { occurredAt, seq } = last;
-    return {
-      event,
-      after,
-      until: until === null || isLater(until.occurredAt, until.seq, last) ? { occurredAt, seq } : until,
-    };
+    const isAhead = until === null || isLater(until.occurredAt, until.seq, last);
+    return { event, after, until: isAhead ? { occurredAt, seq } : until };
   }
 }
