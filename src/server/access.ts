@@ -194,10 +194,8 @@ function stateOf({ revokedAt, expiresAt }: Token): string {
 /** @throws {ConfigError} with all that is wrong at once. */
 async function checkNewToken(label: string, expiresInDays: number): Promise<void> {
   // Of what HTTP accepts; it takes long to load.
-  const [{ Compile }, { displayName }] = await Promise.all([
-    import("typebox/compile"),
-    import("../http/admin/parameters.js"),
-  ]);
+  const { Compile } = await import("typebox/compile");
+  const { displayName } = await import("../http/admin/parameters.js");
   const problems: string[] = [];
   if (!Compile(displayName).Check(label))
     problems.push(

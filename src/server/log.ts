@@ -52,9 +52,7 @@ export function createLogger(level: string, stream: DestinationStream = destinat
       serializers: { err: serializeError, meta: serializeMeta },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      hooks: {
-        streamWrite: hideSecrets,
-      },
+      hooks: { streamWrite: hideSecrets },
     },
     stream,
   );

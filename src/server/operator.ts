@@ -42,11 +42,8 @@ export async function lookAsOperator<T>(
 }
 
 async function operate<T>(url: string, work: (sql: Sql) => Promise<T>, statementTimeoutMs?: number): Promise<T> {
-  const sql = connect(url, {
-    max: 1,
-    applicationName: "svc operator",
-    ...(statementTimeoutMs === undefined ? {} : { statementTimeoutMs }),
-  });
+  const timeout = statementTimeoutMs === undefined ? {} : { statementTimeoutMs };
+  const sql = connect(url, { max: 1, applicationName: "svc operator", ...timeout });
   try {
     return await work(sql).finally(() => sql.end());
   } catch (error) {
@@ -65,9 +62,8 @@ function refusalOf(error: unknown): OperatorError | null {
     );
   }
   if (isUndefined(error)) {
-    return new OperatorError("the database is not that of this version yet; run `svc-server migrate` first", {
-      cause: error,
-    });
+    const said = "the database is not that of this version yet; run `svc-server migrate` first";
+    return new OperatorError(said, { cause: error });
   }
   if (typeof code !== "string" || !code.startsWith("SV") || typeof detail !== "string") return null;
   const { message, fix } = JSON.parse(detail) as { message: string; fix: string };

@@ -90,10 +90,8 @@ export async function startWorkerThread(options: Promise<WorkerRoleOptions>, log
 }
 
 function launchThread(options: Promise<WorkerRoleOptions>, workerData: WorkerThreadData, logger: Logger) {
-  const worker = new Worker(new URL("./worker-thread.js", import.meta.url), {
-    workerData,
-    resourceLimits: workerLimits(),
-  });
+  const script = new URL("./worker-thread.js", import.meta.url);
+  const worker = new Worker(script, { workerData, resourceLimits: workerLimits() });
   void options.then(
     (known) => worker.postMessage(known),
     () => worker.terminate(),
