@@ -108,11 +108,7 @@ const STATUS_BY_SQLSTATE: Readonly<Record<string, number>> = {
 
 type Outcome = Readonly<{ status: number; code: string } & ErrorDetail>;
 
-const INVALID: Outcome = {
-  status: 400,
-  code: "VALIDATION_ERROR",
-  message: "The request holds a value that cannot be stored.",
-};
+const INVALID = { status: 400, code: "VALIDATION_ERROR", message: "The request holds a value that cannot be stored." };
 const TOO_LARGE: Outcome = {
   status: 413,
   code: "PAYLOAD_TOO_LARGE",
@@ -140,10 +136,7 @@ const BY_CODE: readonly (readonly [prefix: string, outcome: Outcome])[] = [
   ["54", INVALID], // program limits
 ];
 
-/**
- * Makes an answer of anything thrown: the one translation of the database's errors. What nobody foresaw becomes an INTERNAL_ERROR
- * that says nothing, with the error as its `cause` for the log.
- */
+/** Makes an answer of anything thrown: the one translation of database errors. What nobody foresaw is an INTERNAL_ERROR with it as `cause`. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const raised = error as { message?: unknown; detail?: unknown; constraint_name?: unknown } | null;

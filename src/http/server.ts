@@ -158,10 +158,7 @@ export function bodyIsHeldBack(request: IncomingMessage): boolean {
   return waiting.has(request);
 }
 
-/**
- * Closes a server: idle connections at once, those on which nothing ever came a moment later; those with a request at hand get their
- * answer, within so many milliseconds.
- */
+/** Closes a server: idle connections at once, silent ones a moment later; requests at hand get their answer within so many milliseconds. */
 export async function drain(server: Server, withinMs: number): Promise<void> {
   const closed = Promise.all([new Promise((resolve) => server.close(resolve)), closeAcceptors(server)]);
   server.closeIdleConnections();

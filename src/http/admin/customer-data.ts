@@ -179,7 +179,9 @@ export const customerDataRoutes = [
       const document = await streamExport(deps.work, credentials, at, customerId);
       // Where it fails the answer has begun, so that nothing is left but to log it; the connection is broken off.
       document.on("error", (error) => envelopeOf(ctx, error));
-      ctx.set("Content-Disposition", `attachment; filename="${fileNameOf(customerId)}"`);
+      // A name that every file system takes and no shell or header reads anything into.
+      const name = customerId.replaceAll(/[^A-Za-z0-9._-]/g, "_").slice(0, 64);
+      ctx.set("Content-Disposition", `attachment; filename="customer-${name}.json"`);
       return document;
     },
   }),
@@ -195,8 +197,3 @@ export const customerDataRoutes = [
     },
   }),
 ];
-
-/** Of an id of any characters, a name that every file system takes and no shell or header reads anything into. */
-function fileNameOf(customerId: string): string {
-  return `customer-${customerId.replaceAll(/[^A-Za-z0-9._-]/g, "_").slice(0, 64)}.json`;
-}

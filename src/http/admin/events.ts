@@ -56,18 +56,14 @@ export const eventRoutes = [
         organizationId: credentials.organizationId,
         next: async (position) => {
           const page = await call(deps.sql, "stream_events", credentials, at, filters, position, 200);
-          return { ...page, positionId: idAt(page.position) };
+          // The id that an event of this number has, whether there is one or not.
+          return { ...page, positionId: `evt_${BigInt(page.position).toString(16).padStart(16, "0")}` };
         },
         position: readPosition(ctx.get("Last-Event-ID")),
       });
     },
   }),
 ];
-
-/** The id that an event of this number has, whether there is one or not. */
-function idAt(position: string): string {
-  return `evt_${BigInt(position).toString(16).padStart(16, "0")}`;
-}
 
 /** The number in the id of an event; null where there is no id. */
 function readPosition(lastEventId: string): string | null {

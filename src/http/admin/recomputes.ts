@@ -221,9 +221,7 @@ function placeOfJob({ project, environment }: EnvironmentRef, list: "recomputes"
 
 /** The one scope that was chosen. Throws VALIDATION_ERROR where there is none, or more than one. */
 function scopeOf({ customerId, all, from }: Static<typeof newRecompute>) {
-  const [first, second] = Object.entries({ customerId, all, from })
-    .filter(([, value]) => value !== undefined)
-    .map(([name]) => name);
+  const [first, second] = Object.entries({ customerId, all, from }).flatMap(([name, value]) => (value ? name : []));
   if (first !== undefined && second === undefined) return { customerId, from };
   throw new ApiError(400, "VALIDATION_ERROR", {
     message:

@@ -108,8 +108,6 @@ export class ComputeThread {
 
 function refusalOf(error: Error & { code?: string }): Error {
   if (!/^ERR_WORKER_OUT_OF_MEMORY$/.test(error.code ?? "")) return error;
-  return new ApiError(413, "PAYLOAD_TOO_LARGE", {
-    reason: "Reading it takes more memory than one request may have.",
-    cause: error,
-  });
+  const reason = "Reading it takes more memory than one request may have.";
+  return new ApiError(413, "PAYLOAD_TOO_LARGE", { reason, cause: error });
 }

@@ -57,17 +57,11 @@ export interface IngestorOptions {
   answerMsMax?: number;
 }
 
-/**
- * Calls of one key write its usage, so they commit one after the other: while one is at work, those that arrive gather for the next, and a
- * larger call costs less an event. Several keys do not wait for one another.
- */
+/** Calls of one key write its usage, so commit one by one; those that arrive gather for the next: a larger call costs less an event. */
 const SINGLE_CALLS_OF_KEY = 1;
 /** Of the calls with single events, those of one organization. */
 const SINGLE_CALLS_OF_ORGANIZATION = 3;
-/**
- * Of the calls with batches, those of one organization. With all eight, events of others took three times as long on two processors, and its own
- * batches came no faster.
- */
+/** Batch calls of one organization. With all eight, others' events took three times as long on two processors, and its own came no faster. */
 const BATCH_CALLS_OF_ORGANIZATION = 3;
 /** Of the requests that may wait, those of one organization: it leaves room to others. */
 const WAITING_SHARE_OF_ORGANIZATION = 0.5;

@@ -49,10 +49,7 @@ interface Client {
   network: string;
 }
 
-/**
- * One request's part of the budget. It is given back when everybody who held on to the body has released it: the request itself, and
- * whoever works on after the request was answered.
- */
+/** One request's part of the budget, given back when all who hold on to the body have released it: it, and who works on after its answer. */
 export class HeldBody {
   #known: Client | undefined;
   #bytes = 0;

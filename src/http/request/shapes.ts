@@ -1,4 +1,4 @@
-import type { Static, TSchema } from "typebox";
+import type { Static, TObject, TObjectOptions, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import type { TLocalizedValidationError } from "typebox/error";
 import { ApiError, type ErrorDiagnostic } from "../errors.js";
@@ -29,11 +29,8 @@ function invalid(errors: readonly TLocalizedValidationError[], schema: TSchema):
   const named = errors.some(({ keyword }) => keyword === "additionalProperties");
   const diagnostics = errors.flatMap((error) => describe(error, schema, named)).slice(0, DIAGNOSTICS_MAX);
   const first = diagnostics[0];
-  return new ApiError(400, "VALIDATION_ERROR", {
-    message: first?.message,
-    field: first?.path || undefined,
-    diagnostics,
-  });
+  const field = first?.path || undefined;
+  return new ApiError(400, "VALIDATION_ERROR", { message: first?.message, field, diagnostics });
 }
 
 /** What the parameters of errors are, of those that have them. */
@@ -114,10 +111,6 @@ function join(path: string, part: string): string {
 
 /** Whether an object of this shape has members that must be there, so that `{}` is none. */
 export function needsMembers(schema: TSchema): boolean {
-  const { properties, required, minProperties } = schema as {
-    properties?: object;
-    required?: string[];
-    minProperties?: number;
-  };
-  return properties === undefined || (required ?? []).length > 0 || (minProperties ?? 0) > 0;
+  const { properties, required = [], minProperties = 0 } = schema as Partial<TObject & TObjectOptions>;
+  return properties === undefined || required.length > 0 || minProperties > 0;
 }
