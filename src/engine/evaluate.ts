@@ -19,10 +19,7 @@ export interface EvaluateOptions {
   history?: HistorySource;
   /** Unbounded unless given. */
   budget?: Budget;
-  /**
-   * Of the operations that earlier calls deferred and that are not handed in, when the first is due: whatever comes after it waits for
-   * another call. All are handed in unless given.
-   */
+  /** When the first deferred operation that is not handed in is due: what comes after it waits for another call. All are handed in unless given. */
   aheadFrom?: number;
 }
 

@@ -491,10 +491,7 @@ function lengthOf(memory: AggregateMemory): number {
   return memory.kind === "distinct" ? memory.value.length : 0;
 }
 
-/**
- * Adds an occurrence in its place in order. Between two trims up to twice the capacity is held, so that dropping the
- * oldest costs nothing worth mentioning per occurrence; readers count from the end.
- */
+/** Adds an occurrence in its place. Up to twice the capacity is held between trims, so dropping costs next to nothing; readers count from the end. */
 function addOccurrence(memory: StreamMemory, capacity: number, occurredAt: number, seq: number): void {
   memory.count++;
   if (capacity === 0) return;

@@ -94,10 +94,7 @@ export const INSTALLATION_METRICS: readonly string[] = [
   ...[...GAUGES, ...WORKER_METRICS].map(({ name }) => name),
 ];
 
-/**
- * The figures of the installation in Prometheus' text format; null where they could not be read, which does not have to mean that the
- * database does not answer.
- */
+/** The installation's figures in Prometheus' text format; null where they could not be read, though the database may answer all the same. */
 export async function renderInstallation(installation: Installation | null, databaseUp = installation !== null) {
   const registry = new prom.Registry();
   const show = (metric: MetricValues) => registry.registerMetric(readyMadeMetric(metric));
@@ -139,12 +136,8 @@ function workerValues(metric: WorkerMetric, counters: readonly CounterRow[]): Me
   if (buckets !== undefined) return { name, help, type: "histogram", values: histogramValues(metric, buckets, rows) };
   const values = rows.map(({ label, value }) => ({ labels: labelled(labels, label.split(SEPARATOR)), value }));
   // A counter without labels is there from the beginning, so that its first increase is one.
-  return {
-    name,
-    help,
-    type: "counter",
-    values: values.length === 0 && labels.length === 0 ? [{ labels: {}, value: 0 }] : values,
-  };
+  if (values.length === 0 && labels.length === 0) values.push({ labels: {}, value: 0 });
+  return { name, help, type: "counter", values };
 }
 
 /** Buckets that other versions counted in are part of the total only. */

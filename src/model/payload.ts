@@ -1,7 +1,4 @@
-/**
- * The schema check of payloads, word for word as the database does it (svc.operation_violations, svc.payload_diagnostics), for where
- * there is no database.
- */
+/** The schema check of payloads, word for word the database's (svc.operation_violations, svc.payload_diagnostics), for where there is none. */
 import { isIsoDate } from "./snapshot/duration.js";
 import type { Field, ScalarType, Snapshot } from "./snapshot/types.js";
 

@@ -3,10 +3,7 @@ import type { Severity } from "../../model/snapshot/types.js";
 /** A JSON value. Customers' data are held as they came, never converted. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/**
- * The place of an event in a customer's order: by occurrence, and by acceptance (`seq`) where two occurred at one instant. Instants are whole
- * milliseconds since 1970 UTC.
- */
+/** An event's place in a customer's order: by occurrence, then by acceptance (`seq`). Instants are whole milliseconds since 1970 UTC. */
 export interface Order {
   occurredAt: number;
   seq: number;
@@ -45,10 +42,7 @@ interface PlacesMemory {
   seq: number[];
 }
 
-/**
- * What is remembered of one stream of occurrences (an event, with or without a property condition): how many there were,
- * and the latest of them in order, as many as the model's conditions need.
- */
+/** Of a stream of occurrences (an event, with or without property condition): how many there were, and as many latest as conditions need. */
 export interface StreamMemory extends PlacesMemory {
   count: number;
 }

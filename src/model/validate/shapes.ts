@@ -37,9 +37,7 @@ export function fits(expected: Shape, value: unknown, path: string, problems: Pr
   if (expected.Check(value)) return true;
   const failures = expected.Errors(value);
   // A union reports each of its branches and itself: the place is what matters, once.
-  const unions = new Set(
-    failures.filter((failure) => failure.keyword === "anyOf").map((failure) => failure.instancePath),
-  );
+  const unions = new Set(failures.flatMap(({ keyword, instancePath }) => (keyword === "anyOf" ? instancePath : [])));
   // Of an object with many unknown members, only these are told before the validator has enough.
   const named = failures.some(({ keyword }) => keyword === "additionalProperties");
   for (const failure of failures) {

@@ -93,9 +93,7 @@ export function parseSnapshot(json: unknown): ParseResult {
   if (problems.found.length > 0) return { ok: false, problems: problems.found };
 
   const canonical = canonicalJson(json);
-  if (Buffer.byteLength(canonical, "utf8") > LIMITS.bytes) {
-    return { ok: false, problems: [TOO_LARGE] };
-  }
+  if (Buffer.byteLength(canonical, "utf8") > LIMITS.bytes) return { ok: false, problems: [TOO_LARGE] };
   const copy = JSON.parse(canonical) as unknown;
   if (fits(SNAPSHOT, copy, "", problems)) checkContent(copy as Snapshot, problems);
   return problems.found.length > 0 ? { ok: false, problems: problems.found } : { ok: true, snapshot: copy as Snapshot };
