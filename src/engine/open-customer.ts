@@ -56,11 +56,7 @@ export interface Aggregate extends Remembered {
 
 /** An aggregate of one customer during a call. Whatever was recorded in the call stays known until `save`. */
 export interface WorkingAggregate {
-  /**
-   * Takes an event of one of its names in, whatever its place in order, and tells whether it concerns the aggregate.
-   *
-   * @throws {HistoryNeeded} if it takes earlier events to place it
-   */
+  /** Takes in an event of one of its names, in whatever order; whether it concerns the aggregate. Throws HistoryNeeded if placing it takes more. */
   record(customer: OpenCustomer, event: HistoryEvent): boolean;
   /** What is to be remembered; the very object that it was opened with where nothing changed. */
   save(customer: OpenCustomer): AggregateMemory;
@@ -134,10 +130,7 @@ export interface Model {
   refreshedItem: number;
 }
 
-/**
- * How much one call of the engine may do: asked before each instant but the first, with the effects so far. Where it says no, the call ends
- * with the instant before, and another call goes on from there. The end is the same whatever the budget.
- */
+/** How much a call of the engine may do: asked before each instant but the first. At no the call ends; another goes on, to the same end. */
 export type Budget = (effects: readonly Effect[]) => boolean;
 
 /** Of an identify that was merged by a version that did not remember its place: before all others. */

@@ -75,8 +75,7 @@ export interface ErrorEnvelope {
   error: { code: string; message: string; requestId: string; docs?: string | undefined } & Omit<ErrorDetail, "message">;
 }
 
-/** Address of the documentation, without a slash at the end; a function where it is known only once the service listens. Without one,
- * errors have no `docs`. */
+/** Address of the documentation, without a slash at the end; a function where only a service that listens knows it. Without, no `docs`. */
 export type DocsUrl = string | (() => string) | undefined;
 
 /** Renders the envelope; members that say nothing are undefined, which JSON leaves out. */

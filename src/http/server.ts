@@ -6,10 +6,7 @@ import { answerClientErrors } from "./client-error.js";
 import type { DocsUrl } from "./errors.js";
 import { networkOf } from "./request/client-address.js";
 
-/**
- * Lets each network have so many connections at once, and resets what it opens beyond: so that nobody has all that the process may hold, and
- * that reading slow ones leaves time for others. The log is told when a network reaches its limit.
- */
+/** Lets each network have so many connections, and resets those beyond, so that nobody has all. The log is told when one reaches its limit. */
 function limitConnections(server: Server, each: number, log?: Logger): void {
   const open = new Map<string, { connections: number; isTold: boolean }>();
   server.on("connection", (socket: Socket) => {

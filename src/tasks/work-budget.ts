@@ -37,10 +37,7 @@ export class WorkBudget {
   readonly #bytesMax: number;
   readonly #msMax: number;
 
-  /**
-   * @param share of what there is for who is alone, up to 1
-   * @param webhooks to how many an emission may go
-   */
+  /** @param share of what there is for who is alone, up to 1 @param webhooks to how many an emission may go */
   constructor(
     share: number,
     private readonly webhooks = 0,

@@ -28,10 +28,7 @@ function messagesOf(error: unknown, depth: number): string[] {
   return [own, ...(depth < DEPTH_MAX ? inner.flatMap((cause) => messagesOf(cause, depth + 1)) : [])];
 }
 
-/**
- * The seconds a `Retry-After` header asks for: a whole number or an HTTP date, which is compared with `now` (milliseconds).
- * Null where there is none that can be read. How long it may put off an attempt is decided where attempts are recorded.
- */
+/** The seconds that `Retry-After` asks for: a whole number or an HTTP date, compared with `now` (ms). Null where none can be read. */
 export function retryAfterSeconds(header: string | string[] | undefined, now: number): number | null {
   const value = (Array.isArray(header) ? header[0] : header)?.trim() ?? "";
   if (/^\d{1,15}$/.test(value)) return Number(value);

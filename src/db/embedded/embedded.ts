@@ -27,10 +27,7 @@ export interface EmbeddedServer {
   stop(): Promise<void>;
 }
 
-/**
- * Starts the embedded PostgreSQL in `dataDir`, or joins the one that runs there already, because another process uses it or
- * because the process that started it was killed. While we use it, a server that dies is started again at the same address.
- */
+/** Starts the embedded PostgreSQL in `dataDir`, or joins one that runs there. While we use it, it is started again at its address when it dies. */
 export async function startEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<EmbeddedServer> {
   const cluster = await openCluster(dataDir, options);
   const user = new ClusterUser(cluster, options);

@@ -175,10 +175,7 @@ async function checkServer(client: pg.PoolClient): Promise<void> {
   }
 }
 
-/**
- * Applies functions, triggers, views and, where the roles exist, their grants: all in one transaction, so that other processes
- * see either the old code or the new. Skipped where the database says that it has exactly this already.
- */
+/** Applies functions, triggers, views and, where roles exist, grants in one transaction: others see old code or new. Skipped if all is there. */
 async function applyCode(client: pg.ClientBase, install: Install, rolesPresent: boolean) {
   const files = [...install.code, ...(rolesPresent ? install.roles : [])];
   const digest = createHash("sha256");

@@ -29,10 +29,7 @@ type Six = [number, number, number, number, number, number];
 export type ValueTest = (value: Json | undefined) => boolean;
 export type PropertyTest = (properties: Record<string, Json>) => boolean;
 
-/**
- * A comparison of a property or a trait. An absent value compares as false; `ne` and `notIn` are the exact negations of
- * `eq` and `in`. A field declared as a date is compared by its instant, and is absent where it holds none.
- */
+/** Compares a property or trait. An absent value is false; `ne` and `notIn` negate `eq` and `in` exactly. Dates compare by instant, absent if none. */
 export function compileComparison(
   field: Field | undefined,
   operator: CompareOperator,

@@ -173,8 +173,7 @@ type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K>
 /** An effect as an item of the model states it; the evaluation adds instant and cause. */
 export type EffectBody = DistributiveOmit<Effect, "at" | "cause">;
 
-/** Evaluated events of one name that a window leaves behind or a late event needs: later in order than `after`, up to and including
- * `until` (null: to the end), earliest first. */
+/** Evaluated events of one name, earliest first, for a window or a late event: later than `after`, up to and including `until` (null: the end). */
 export interface HistoryRequest {
   event: string;
   after: Order;
@@ -187,8 +186,7 @@ export interface HistoryPage {
   complete: boolean;
 }
 
-/** What of a customer's evaluated events is at hand; undefined where it has to be fetched first. Operations of the present call are
- * never part of it. */
+/** What of a customer's evaluated events is at hand, never of the present call's operations; undefined where it has to be fetched first. */
 export type HistorySource = (request: HistoryRequest) => HistoryPage | undefined;
 
 /** A sum as plain JSON: whole units of 10^-scale, as text where a double does not hold them. Equal sums are equal JSON. */

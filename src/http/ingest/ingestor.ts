@@ -15,10 +15,7 @@ import { ComputeThread } from "../compute/compute-thread.js";
 import type { BatchDatabase } from "./send-batch.js";
 import { KeyedCallQueue, type CallQueueLoad, type KeyHolder, type QueuedRequest } from "./keyed-call-queue.js";
 
-/**
- * Passes large batches to the database, from a thread with connections of its own: the driver copies what it sends four times, all at once, for
- * which the event loop would stand still. The event loop only hands the bytes over.
- */
+/** Passes large batches from a thread with connections of its own: the driver copies what it sends four times, and the event loop would stand still. */
 export class LargeBatches {
   readonly #thread = new ComputeThread();
 

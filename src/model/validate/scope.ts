@@ -34,8 +34,7 @@ export function screen(value: unknown, path: string, problems: Problems, depth =
   }
 }
 
-/** What the conditions of a snapshot may refer to. A part whose own shape is broken is undefined: it is reported once, where it is,
- * and references into it are let pass. */
+/** What conditions may refer to. A part whose own shape is broken, which is reported where it is, is undefined: references to it pass. */
 export interface Scope {
   events: Map<string, Map<string, Field | undefined> | undefined>;
   traits: Map<string, Field | undefined> | undefined;

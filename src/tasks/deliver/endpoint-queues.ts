@@ -47,10 +47,7 @@ class EndpointQueue {
   /** The database may have more than the queue could hold. */
   more = false;
 
-  /**
-   * @param settings of the webhook, as its latest delivery has them
-   * @param now (ms, monotonic)
-   */
+  /** @param settings of the webhook, as its latest delivery has them @param now (ms, monotonic) */
   constructor(
     public settings: ClaimedDelivery,
     now: number,

@@ -16,11 +16,7 @@ type LongOptions = Pick<ChunkRequest, "propertyEvents" | "each" | "bytesEach">;
 
 const BEGINNING: PageEnd = { lastAt: null, lastSeq: null };
 
-/**
- * Goes through a history that is too long to be held at once.
- *
- * @param onLogs takes the rows of the logs after each part
- */
+/** Goes through a history that is too long to be held at once. @param onLogs takes the rows of the logs after each part */
 export async function replayLong(
   tx: TransactionSql,
   job: RecomputeJob,
