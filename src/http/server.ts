@@ -14,11 +14,8 @@ function limitConnections(server: Server, each: number, log?: Logger): void {
     const network = networkOf(socket.remoteAddress ?? "");
     const held = open.get(network) ?? { connections: 0, isTold: false };
     if (held.connections >= each) {
-      if (!held.isTold)
-        log?.warn(
-          { network, connectionsMax: each },
-          "a client's network reached its limit of connections; further ones are reset",
-        );
+      const message = "a client's network reached its limit of connections; further ones are reset";
+      if (!held.isTold) log?.warn({ network, connectionsMax: each }, message);
       held.isTold = true;
       socket.resetAndDestroy();
       return;

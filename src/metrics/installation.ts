@@ -97,7 +97,9 @@ export const INSTALLATION_METRICS: readonly string[] = [
 /** The installation's figures in Prometheus' text format; null where they could not be read, though the database may answer all the same. */
 export async function renderInstallation(installation: Installation | null, databaseUp = installation !== null) {
   const registry = new prom.Registry();
-  const show = (metric: MetricValues) => registry.registerMetric(readyMadeMetric(metric));
+  // The registry asks a metric for nothing but its name and values.
+  const show = (metric: MetricValues) =>
+    registry.registerMetric({ name: metric.name, get: () => Promise.resolve(metric) } as unknown as prom.Metric);
   show({
     name: "svc_database_up",
     help: "1 where the database answered at this scrape, 0 where it did not. Of the installation.",
@@ -119,11 +121,6 @@ interface MetricValues {
   help: string;
   type: "gauge" | "counter" | "histogram";
   values: { labels: Record<string, string>; value: number; metricName?: string }[];
-}
-
-/** The registry asks a metric for nothing but its name and values. */
-function readyMadeMetric(metric: MetricValues): prom.Metric {
-  return { name: metric.name, get: () => Promise.resolve(metric) } as unknown as prom.Metric;
 }
 
 function labelled(names: readonly string[], values: readonly string[]): Record<string, string> {

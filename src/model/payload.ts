@@ -228,8 +228,5 @@ function shown(value: unknown): { value?: unknown } {
 
 /** The order of the database: that of code points, not of UTF-16 units. */
 function byCodePoint(keys: string[]): string[] {
-  return keys
-    .map((key) => [key, Buffer.from(key)] as const)
-    .sort(([, a], [, b]) => a.compare(b))
-    .map(([key]) => key);
+  return keys.toSorted((a, b) => Buffer.from(a).compare(Buffer.from(b)));
 }

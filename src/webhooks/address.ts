@@ -52,8 +52,7 @@ export function checkUrl(text: string, options: { allowPrivate: boolean }): stri
   }
   if (url.hash !== "") return "The URL must not contain a fragment (#…): it is never sent.";
   const reason = options.allowPrivate ? null : hostRefusal(url.hostname);
-  if (reason !== null) return `Webhooks are not delivered to ${url.hostname} (${reason}).`;
-  return null;
+  return reason === null ? null : `Webhooks are not delivered to ${url.hostname} (${reason}).`;
 }
 
 function hostRefusal(hostname: string): string | null {

@@ -87,12 +87,6 @@ export interface DeliveryOptions {
   timeoutMs: number;
 }
 
-/** What came of one request. */
-export type AttemptOutcome = Pick<
-  AttemptResult,
-  "latencyMs" | "statusCode" | "error" | "response" | "retryAfterSeconds"
->;
-
 /** A message to one endpoint. */
 export interface WebhookMessage extends WebhookTarget {
   /** The same at every attempt; receivers tell repetitions by it. */

@@ -55,10 +55,8 @@ export function describe(error: unknown): string {
 
 function lineOf(text: string, error: unknown): number {
   const position = Number((error as { position?: string }).position ?? 1); // in characters, from 1
-  return [...text]
-    .slice(0, position - 1)
-    .join("")
-    .split("\n").length;
+  const before = [...text].slice(0, position - 1).join("");
+  return before.split("\n").length;
 }
 
 /**

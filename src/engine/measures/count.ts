@@ -1,14 +1,8 @@
 import type { EventSelector, OccurrenceScope, OrderOperator } from "../../model/snapshot/types.js";
 import { nextFall } from "../aggregates/distinct.js";
 import { type CompiledScope, firstInScope } from "../aggregates/scope.js";
-import {
-  addStream,
-  capacityFor,
-  type CompiledMeasure,
-  compileScope,
-  type ConditionContext,
-  type Reading,
-} from "../compile-context.js";
+import type { CompiledMeasure, ConditionContext, Reading } from "../compile-context.js";
+import { addStream, capacityFor, compileScope } from "../compile-context.js";
 import type { NextChange, OpenCustomer, Stream } from "../open-customer.js";
 import { counts } from "../state/boundary.js";
 

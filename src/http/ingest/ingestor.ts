@@ -1,13 +1,6 @@
 import type { Sql } from "postgres";
-import {
-  type Allowance,
-  type BatchAnswer,
-  ingestBatch,
-  type IngestFailure,
-  ingestSingles,
-  type SinglesAnswer,
-  withRetries,
-} from "../../db/api/ingestion.js";
+import type { Allowance, BatchAnswer, IngestFailure, SinglesAnswer } from "../../db/api/ingestion.js";
+import { ingestBatch, ingestSingles, withRetries } from "../../db/api/ingestion.js";
 import { isBadValue } from "../../db/sqlstate.js";
 import type { Bytes, JsonBody } from "../request/body.js";
 import type { HeldBody } from "../request/body-budget.js";
@@ -151,9 +144,7 @@ async function sendSingles(sql: Sql, keyHash: Buffer, requests: Requests, isWant
       const middle = requests.length >> 1;
       await sendSingles(sql, keyHash, requests.slice(0, middle), isWanted);
       await sendSingles(sql, keyHash, requests.slice(middle), isWanted);
-    } else {
-      for (const request of requests) request.reject(error);
-    }
+    } else for (const request of requests) request.reject(error);
   }
 }
 

@@ -89,19 +89,14 @@ function descriptionAt(schema: TSchema, schemaPath: string): string | undefined 
 }
 
 function withArticle(type: string | string[]): string {
-  return [type]
-    .flat()
-    .map((name) => (name === "null" ? name : /^[aio]/.test(name) ? `an ${name}` : `a ${name}`))
-    .join(" or ");
+  const article = (name: string) => (name === "null" ? name : /^[aio]/.test(name) ? `an ${name}` : `a ${name}`);
+  return [type].flat().map(article).join(" or ");
 }
 
 /** `/eventTypes/0` as `eventTypes[0]`. */
 function toPath(pointer: string): string {
-  return pointer
-    .split("/")
-    .slice(1)
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .reduce(join, "");
+  const parts = pointer.split("/").slice(1);
+  return parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~")).reduce(join, "");
 }
 
 function join(path: string, part: string): string {

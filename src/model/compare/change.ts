@@ -142,17 +142,15 @@ function compareKeyed<T>(
   after: readonly Keyed<T>[],
   { part, text, compare }: Parts<T>,
 ): Change[] {
-  const older = new Map(before.map((one) => [one.key, one]));
+  const rest = new Map(before.map((one) => [one.key, one]));
   const found = after.flatMap((one) => {
     const own = part(one.key, owner);
-    const former = older.get(one.key);
-    older.delete(one.key);
+    const former = rest.get(one.key);
+    rest.delete(one.key);
     if (former === undefined) return [change("added", own, undefined, one, text(one.item))];
     return same(former.item, one.item) ? [] : compare(own, former, one);
   });
-  const gone = [...older.values()].map((one) =>
-    change("removed", part(one.key, owner), one, undefined, text(one.item)),
-  );
+  const gone = [...rest.values()].map((one) => change("removed", part(one.key, owner), one, undefined, text(one.item)));
   return [...found, ...gone];
 }
 

@@ -258,9 +258,7 @@ function checkComparison(
     else value.forEach((item, index) => checkValue(expected, item, at(place, index), problems));
   } else if (Array.isArray(value)) {
     problems.add(place, "TYPE_MISMATCH", `"${operator}" compares with one value, not with a list`);
-  } else {
-    checkValue(expected, value, place, problems);
-  }
+  } else checkValue(expected, value, place, problems);
 }
 
 function expectedValue(field: Node.Field, operator: Node.CompareOperator): { type: Node.ScalarType; enum?: string[] } {
@@ -277,9 +275,7 @@ function checkValue(expected: ReturnType<typeof expectedValue>, value: Node.Scal
   } else if (expected.type === "date" && !isIsoDate(value as string)) {
     const message = `${quote(value as string)} is neither an ISO 8601 date nor a date-time with a zone`;
     problems.add(path, "INVALID_VALUE", message);
-  } else if (expected.enum) {
-    checkChoice(expected.enum, value as string, path, problems);
-  }
+  } else if (expected.enum) checkChoice(expected.enum, value as string, path, problems);
 }
 
 /** Checks that a text is one of the values that its field declares. */

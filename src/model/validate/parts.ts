@@ -6,16 +6,8 @@ import { at, list, type Placed, type Problems, quote } from "../snapshot/problem
 import type * as Node from "../snapshot/types.js";
 import { checkChoice, checkCondition, checkMeasuredOccurrences, checkSelector, traitOfType } from "./conditions.js";
 import { neverMet } from "./impossible.js";
-import {
-  checkDuration,
-  checkIdentifier,
-  checkName,
-  limit,
-  type ReadList,
-  readParts,
-  refer,
-  type Scope,
-} from "./scope.js";
+import type { ReadList, Scope } from "./scope.js";
+import { checkDuration, checkIdentifier, checkName, limit, readParts, refer } from "./scope.js";
 import {
   ACTIONS,
   choose,

@@ -77,9 +77,7 @@ export function checkIdentifier(name: string, path: string, problems: Problems):
   if (name.length > LIMITS.nameLength || !IDENTIFIER.test(name)) {
     const message = `${quote(name)} is no name here: it needs 1 to ${LIMITS.nameLength} lower-case letters, digits and underscores, beginning with a letter`;
     problems.add(path, "INVALID_NAME", message);
-  } else if (FORBIDDEN_KEYS.has(name)) {
-    problems.add(path, "RESERVED_NAME", `the name ${quote(name)} is not allowed`);
-  }
+  } else if (FORBIDDEN_KEYS.has(name)) problems.add(path, "RESERVED_NAME", `the name ${quote(name)} is not allowed`);
 }
 
 /** Checks the text of a length of time, where there is one. */

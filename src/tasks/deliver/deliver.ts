@@ -5,13 +5,8 @@ import type { Logger } from "pino";
 import type { ListenMeta, Sql } from "postgres";
 import type { Agent } from "undici";
 import { call } from "../../db/api/call.js";
-import {
-  claimDeliveries,
-  type AttemptResult,
-  type ClaimedDelivery,
-  type HeldDelivery,
-  type QueueRoom,
-} from "../../db/api/webhooks.js";
+import type { AttemptResult, ClaimedDelivery, HeldDelivery, QueueRoom } from "../../db/api/webhooks.js";
+import { claimDeliveries } from "../../db/api/webhooks.js";
 import { ATTEMPT_TIMEOUT_MS, attemptDelivery, isAccepted, type DeliveryOptions } from "../../webhooks/send.js";
 import { ATTEMPTS, type WorkerCounters } from "../../metrics/worker-metrics.js";
 import { createAgent, USER_AGENT } from "../../webhooks/agent.js";

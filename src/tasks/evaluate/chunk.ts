@@ -2,13 +2,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Sql, TransactionSql } from "postgres";
 import { call } from "../../db/api/call.js";
-import {
-  stateOf,
-  type ChunkLimits,
-  type CustomerInput,
-  type EvaluationInput,
-  type EvaluationResult,
-} from "../../db/api/evaluation.js";
+import type { ChunkLimits, CustomerInput, EvaluationInput, EvaluationResult } from "../../db/api/evaluation.js";
+import { stateOf } from "../../db/api/evaluation.js";
 import { inTransaction } from "../../db/transaction.js";
 import { hasMemoryOf, HistoryNeeded } from "../../engine/index.js";
 import { HistoryCache } from "../../evaluation/history.js";

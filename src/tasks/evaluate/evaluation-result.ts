@@ -1,15 +1,6 @@
 import type { CustomerInput, EvaluationInput, EvaluationResult, OperationRow } from "../../db/api/evaluation.js";
-import {
-  evaluate,
-  eventId,
-  timersMayFire,
-  type Budget,
-  type CustomerState,
-  type HistorySource,
-  type Model,
-  type Operation,
-  type TrackOperation,
-} from "../../engine/index.js";
+import type { Budget, CustomerState, HistorySource, Model, Operation, TrackOperation } from "../../engine/index.js";
+import { evaluate, eventId, timersMayFire } from "../../engine/index.js";
 import { addEffects, customerColumns } from "../rows.js";
 
 /** Runs the engine for the customers of a chunk and collects what is to be written back, table by table. */
@@ -69,11 +60,11 @@ export class EvaluationBuilder {
 
   #addOperations(
     { customerId, evaluatedThrough }: CustomerState,
-    operations: Operation[],
+    taken: Operation[],
     deferred: TrackOperation[],
   ): void {
     const later = new Set(deferred.map((operation) => operation.seq));
-    const consumed = operations.filter((operation) => !later.has(operation.seq));
+    const consumed = taken.filter((operation) => !later.has(operation.seq));
     this.#result.consumed.push({ customerId, seqs: consumed.map((operation) => operation.seq) });
     for (const operation of consumed) {
       if (operation.kind === "identify") this.#result.identifies.push({ customerId, seq: operation.seq });

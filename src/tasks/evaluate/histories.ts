@@ -1,12 +1,7 @@
 import type { TransactionSql } from "postgres";
 import { type CustomerInput, loadHistory, loadHistoryPages, stateOf } from "../../db/api/evaluation.js";
-import {
-  MemoryRebuild,
-  type CustomerState,
-  type HistoryEvent,
-  type HistoryRequest,
-  type Model,
-} from "../../engine/index.js";
+import type { CustomerState, HistoryEvent, HistoryRequest, Model } from "../../engine/index.js";
+import { MemoryRebuild } from "../../engine/index.js";
 import type { HistoryCache } from "../../evaluation/history.js";
 
 /** A customer whose evaluation needs history that is not at hand. */

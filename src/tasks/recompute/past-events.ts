@@ -1,12 +1,7 @@
 import type { TransactionSql } from "postgres";
 import { loadHistoryPages } from "../../db/api/evaluation.js";
-import {
-  HistoryNeeded,
-  isLater,
-  type HistoryRequest,
-  type HistorySource,
-  type TrackedEvent,
-} from "../../engine/index.js";
+import type { HistoryRequest, HistorySource, TrackedEvent } from "../../engine/index.js";
+import { HistoryNeeded, isLater } from "../../engine/index.js";
 import { HistoryCache } from "../../evaluation/history.js";
 
 const PAGE_EVENTS = 1_000;
