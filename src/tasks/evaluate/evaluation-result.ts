@@ -58,11 +58,7 @@ export class EvaluationBuilder {
     return this.#result;
   }
 
-  #addOperations(
-    { customerId, evaluatedThrough }: CustomerState,
-    taken: Operation[],
-    deferred: TrackOperation[],
-  ): void {
+  #addOperations({ customerId, evaluatedThrough }: CustomerState, taken: Operation[], deferred: TrackOperation[]) {
     const later = new Set(deferred.map((operation) => operation.seq));
     const consumed = taken.filter((operation) => !later.has(operation.seq));
     this.#result.consumed.push({ customerId, seqs: consumed.map((operation) => operation.seq) });
