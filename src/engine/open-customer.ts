@@ -56,11 +56,7 @@ export interface Aggregate extends Remembered {
 
 /** An aggregate of one customer during a call. Whatever was recorded in the call stays known until `save`. */
 export interface WorkingAggregate {
-  /**
-   * Takes an event of one of its names in, whatever its place in order, and tells whether it concerns the aggregate.
-   *
-   * @throws {HistoryNeeded} if it takes earlier events to place it
-   */
+  /** Takes in an event of one of its names, in whatever order; whether it concerns the aggregate. Throws HistoryNeeded if placing it takes more. */
   record(customer: OpenCustomer, event: HistoryEvent): boolean;
   /** What is to be remembered; the very object that it was opened with where nothing changed. */
   save(customer: OpenCustomer): AggregateMemory;
@@ -134,10 +130,7 @@ export interface Model {
   refreshedItem: number;
 }
 
-/**
- * How much one call of the engine may do: asked before each instant but the first, with the effects so far. Where it says no, the call ends
- * with the instant before, and another call goes on from there. The end is the same whatever the budget.
- */
+/** How much a call of the engine may do: asked before each instant but the first. At no the call ends; another goes on, to the same end. */
 export type Budget = (effects: readonly Effect[]) => boolean;
 
 /** Of an identify that was merged by a version that did not remember its place: before all others. */
@@ -446,11 +439,7 @@ function idsOf(parts: readonly { id: string }[]): string[] {
 }
 
 /** The members of a record that the model knows as they now are, and the others as they were, by id in order. */
-function merged<T>(
-  before: Record<string, T>,
-  ids: readonly string[],
-  values: readonly (T | undefined)[],
-): Record<string, T> {
+function merged<T>(before: Record<string, T>, ids: readonly string[], values: readonly (T | undefined)[]) {
   const entries = new Map(Object.entries(before));
   ids.forEach((id, index) => {
     const value = values[index];
@@ -483,10 +472,7 @@ export function requireMemoryOf(model: Model, state: CustomerState): void {
  * What is remembered of the model's aggregates; null where nothing is. When each window and boundary had a memory of its own, all of
  * those took in the same occurrences and differed in how many values they kept, so the longest holds what every other one does.
  */
-function aggregatesOf(
-  { memoryKey, registry }: Model,
-  { model, aggregates }: ConditionMemory,
-): readonly AggregateMemory[] | null {
+function aggregatesOf({ memoryKey, registry }: Model, { model, aggregates }: ConditionMemory) {
   if (model === null) return null;
   if (model === memoryKey) return aggregates;
   return registry.aggregates.map(({ formerPositions }) =>
@@ -498,10 +484,7 @@ function lengthOf(memory: AggregateMemory): number {
   return memory.kind === "distinct" ? memory.value.length : 0;
 }
 
-/**
- * Adds an occurrence in its place in order. Between two trims up to twice the capacity is held, so that dropping the
- * oldest costs nothing worth mentioning per occurrence; readers count from the end.
- */
+/** Adds an occurrence in its place. Up to twice the capacity is held between trims, so dropping costs next to nothing; readers count from the end. */
 function addOccurrence(memory: StreamMemory, capacity: number, occurredAt: number, seq: number): void {
   memory.count++;
   if (capacity === 0) return;

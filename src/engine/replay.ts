@@ -58,11 +58,7 @@ export function replay(
   return { state, effects };
 }
 
-/**
- * A part of a replay, so that a long history need not be in memory at once. However it is parted, the end is the same.
- *
- * @throws {HistoryNeeded} if events of earlier parts are needed that are not at hand: fetch them and call again
- */
+/** A part of a long replay; the end is the same however it is parted. Throws HistoryNeeded for events not at hand: fetch them, and call again. */
 export function replayPart(
   model: Model,
   input: ReplayInput,
@@ -88,14 +84,7 @@ function take(customer: OpenCustomer, input: ReplayInput, event: TrackedEvent): 
   return true;
 }
 
-function zero({
-  customerId,
-  createdAt,
-  traits,
-  lastTrack,
-  traitsChangedAt,
-  traitsChangedSeq,
-}: ReplayInput): CustomerState {
+function zero({ customerId, createdAt, traits, lastTrack, traitsChangedAt, traitsChangedSeq }: ReplayInput) {
   const blank = { ...newCustomer(customerId, createdAt), traits, lastTrack, traitsChangedAt };
   if (traitsChangedAt === null) return blank;
   if (traitsChangedSeq === undefined) return { ...blank, traitsDueAt: [traitsChangedAt] };

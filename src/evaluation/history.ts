@@ -1,12 +1,5 @@
-import {
-  firstLater,
-  type HistoryEvent,
-  HistoryNeeded,
-  type HistoryPage,
-  type HistoryRequest,
-  type HistorySource,
-  isLater,
-} from "../engine/index.js";
+import type { HistoryEvent, HistoryPage, HistoryRequest, HistorySource } from "../engine/index.js";
+import { firstLater, HistoryNeeded, isLater } from "../engine/index.js";
 
 type Order = HistoryRequest["after"];
 
@@ -24,7 +17,7 @@ export class HistoryCache {
   /** Takes in the answer to a request. */
   add({ event, after, until }: HistoryRequest, { events, complete }: HistoryPage): void {
     const ranges = this.#rangesOf.get(event);
-    const range = { after, through: complete ? until : orderOf(events.at(-1)!), events };
+    const range = { after, through: complete ? until : events.at(-1)!, events };
     if (ranges === undefined) this.#rangesOf.set(event, [range]);
     else ranges.push(range);
   }
@@ -41,10 +34,6 @@ export class HistoryCache {
     }
     return undefined;
   };
-}
-
-function orderOf({ occurredAt, seq }: HistoryEvent): Order {
-  return { occurredAt, seq };
 }
 
 /** The answers to requests of the engine, by position, and how much was read for them. */

@@ -17,7 +17,7 @@ import { devicePages } from "./pages/device.js";
 import { linkedPages } from "./pages/links.js";
 import { Passwords } from "./pages/passwords.js";
 import { signInPages } from "./pages/sign-in.js";
-import { probeRoutes, starting, type ProbeChecks } from "./probes.js";
+import { probeRoutes, refuseWhileStarting, type ProbeChecks } from "./probes.js";
 import { assignRequestId, requireHost, setSecurityHeaders } from "./middleware/headers.js";
 import { logRequests } from "./middleware/request-log.js";
 import type { Route } from "./route.js";
@@ -80,9 +80,7 @@ export function createStartingApp(deps: BareDeps): Koa {
   const app = createBareApp(deps);
   const notYet = { started: () => false, unready: () => Promise.resolve([]) };
   app.use(routerOf([...probeRoutes(notYet), ...metricsRoutes(deps.metrics)]).routes());
-  app.use(() => {
-    throw starting();
-  });
+  app.use(refuseWhileStarting);
   return app;
 }
 

@@ -48,12 +48,8 @@ export function countRequests(metrics: ProcessMetrics): Middleware {
     const { req, res } = ctx;
     res.once("close", () => {
       const route = (ctx as Context & { _matchedRoute?: string })._matchedRoute ?? "none";
-      metrics.answered(
-        req.method ?? "",
-        route,
-        res.writableFinished ? res.statusCode : null,
-        (performance.now() - begun) / 1000,
-      );
+      const status = res.writableFinished ? res.statusCode : null;
+      metrics.answered(req.method ?? "", route, status, (performance.now() - begun) / 1000);
     });
     await next();
   };

@@ -32,8 +32,8 @@ export function probeRoutes(checks: ProbeChecks): Route[] {
 const STARTING: FailedCheck = { name: "startup", message: "Startup has not completed." };
 
 /** Nothing can be served yet. */
-export function starting(): ApiError {
-  return new ApiError(503, "SERVICE_UNAVAILABLE", { reason: STARTING.message });
+export function refuseWhileStarting(): never {
+  throw new ApiError(503, "SERVICE_UNAVAILABLE", { reason: STARTING.message });
 }
 
 function unready(checks: readonly FailedCheck[]): ApiError {

@@ -6,10 +6,7 @@ import { answerClientErrors } from "./client-error.js";
 import type { DocsUrl } from "./errors.js";
 import { networkOf } from "./request/client-address.js";
 
-/**
- * Lets each network have so many connections at once, and resets what it opens beyond: so that nobody has all that the process may hold, and
- * that reading slow ones leaves time for others. The log is told when a network reaches its limit.
- */
+/** Lets each network have so many connections, and resets those beyond, so that nobody has all. The log is told when one reaches its limit. */
 function limitConnections(server: Server, each: number, log?: Logger): void {
   const open = new Map<string, { connections: number; isTold: boolean }>();
   server.on("connection", (socket: Socket) => {
@@ -17,11 +14,8 @@ function limitConnections(server: Server, each: number, log?: Logger): void {
     const network = networkOf(socket.remoteAddress ?? "");
     const held = open.get(network) ?? { connections: 0, isTold: false };
     if (held.connections >= each) {
-      if (!held.isTold)
-        log?.warn(
-          { network, connectionsMax: each },
-          "a client's network reached its limit of connections; further ones are reset",
-        );
+      const message = "a client's network reached its limit of connections; further ones are reset";
+      if (!held.isTold) log?.warn({ network, connectionsMax: each }, message);
       held.isTold = true;
       socket.resetAndDestroy();
       return;
@@ -158,10 +152,7 @@ export function bodyIsHeldBack(request: IncomingMessage): boolean {
   return waiting.has(request);
 }
 
-/**
- * Closes a server: idle connections at once, those on which nothing ever came a moment later; those with a request at hand get their
- * answer, within so many milliseconds.
- */
+/** Closes a server: idle connections at once, silent ones a moment later; requests at hand get their answer within so many milliseconds. */
 export async function drain(server: Server, withinMs: number): Promise<void> {
   const closed = Promise.all([new Promise((resolve) => server.close(resolve)), closeAcceptors(server)]);
   server.closeIdleConnections();

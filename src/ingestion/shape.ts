@@ -38,10 +38,7 @@ export type IdentifyRequest = Static<typeof IdentifyRequest>;
 const track = Compile(TrackRequest);
 const identify = Compile(IdentifyRequest);
 
-/**
- * The first problem of a single event; null where its shape is right. Sizes are costly to count, so the caller says whether they can be
- * over the limit at all.
- */
+/** The first problem of a single event; null where its shape is right. The caller says whether sizes, costly to count, can be too large. */
 export function singleProblem(value: unknown, checkSizes: boolean): ShapeProblem | null {
   if (isBatch(value)) return BATCH_SENT_AS_SINGLE;
   const type = typeOf(value);
@@ -102,13 +99,8 @@ function trackProblem(value: unknown, path: string, checkSizes: boolean): ShapeP
 
 function identifyProblem(value: unknown, path: string, checkSizes: boolean): ShapeProblem | null {
   if (!identify.Check(value)) {
-    return firstShapeProblem(
-      identify.Errors(value),
-      value,
-      path,
-      "an identify",
-      Object.keys(IdentifyRequest.properties),
-    );
+    const known = Object.keys(IdentifyRequest.properties);
+    return firstShapeProblem(identify.Errors(value), value, path, "an identify", known);
   }
   return (
     textProblem(value.customerId, join(path, "customerId")) ??

@@ -94,16 +94,12 @@ export const INSTALLATION_METRICS: readonly string[] = [
   ...[...GAUGES, ...WORKER_METRICS].map(({ name }) => name),
 ];
 
-/**
- * The figures of the installation in Prometheus' text format; null where they could not be read, which does not have to mean that the
- * database does not answer.
- */
-export async function renderInstallation(
-  installation: Installation | null,
-  databaseUp = installation !== null,
-): Promise<string> {
+/** The installation's figures in Prometheus' text format; null where they could not be read, though the database may answer all the same. */
+export async function renderInstallation(installation: Installation | null, databaseUp = installation !== null) {
   const registry = new prom.Registry();
-  const show = (metric: MetricValues) => registry.registerMetric(readyMadeMetric(metric));
+  // The registry asks a metric for nothing but its name and values.
+  const show = (metric: MetricValues) =>
+    registry.registerMetric({ name: metric.name, get: () => Promise.resolve(metric) } as unknown as prom.Metric);
   show({
     name: "svc_database_up",
     help: "1 where the database answered at this scrape, 0 where it did not. Of the installation.",
@@ -127,11 +123,6 @@ interface MetricValues {
   values: { labels: Record<string, string>; value: number; metricName?: string }[];
 }
 
-/** The registry asks a metric for nothing but its name and values. */
-function readyMadeMetric(metric: MetricValues): prom.Metric {
-  return { name: metric.name, get: () => Promise.resolve(metric) } as unknown as prom.Metric;
-}
-
 function labelled(names: readonly string[], values: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name, index) => [name, values[index] ?? ""]));
 }
@@ -142,20 +133,12 @@ function workerValues(metric: WorkerMetric, counters: readonly CounterRow[]): Me
   if (buckets !== undefined) return { name, help, type: "histogram", values: histogramValues(metric, buckets, rows) };
   const values = rows.map(({ label, value }) => ({ labels: labelled(labels, label.split(SEPARATOR)), value }));
   // A counter without labels is there from the beginning, so that its first increase is one.
-  return {
-    name,
-    help,
-    type: "counter",
-    values: values.length === 0 && labels.length === 0 ? [{ labels: {}, value: 0 }] : values,
-  };
+  if (values.length === 0 && labels.length === 0) values.push({ labels: {}, value: 0 });
+  return { name, help, type: "counter", values };
 }
 
 /** Buckets that other versions counted in are part of the total only. */
-function histogramValues(
-  { name }: WorkerMetric,
-  buckets: readonly number[],
-  rows: readonly CounterRow[],
-): MetricValues["values"] {
+function histogramValues({ name }: WorkerMetric, buckets: readonly number[], rows: readonly CounterRow[]) {
   const of = (bucket: string) => rows.find((row) => row.bucket === bucket)?.value ?? 0;
   const count = rows.filter(({ bucket }) => bucket !== SUM).reduce((total, { value }) => total + value, 0);
   const bounded = buckets.map((bound) => {

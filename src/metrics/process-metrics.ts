@@ -37,9 +37,8 @@ export class ProcessMetrics {
   );
 
   constructor({ version }: { version: string }) {
-    this.gauge("svc_build_info", "Always 1; the label has the version of the program.", "version", () => ({
-      [version]: 1,
-    }));
+    const info = { [version]: 1 };
+    this.gauge("svc_build_info", "Always 1; the label has the version of the program.", "version", () => info);
     for (const outcome of ["accepted", "repeated"]) this.#operations.inc({ outcome }, 0);
   }
 

@@ -1,7 +1,4 @@
-/**
- * The schema check of payloads, word for word as the database does it (svc.operation_violations, svc.payload_diagnostics), for where
- * there is no database.
- */
+/** The schema check of payloads, word for word the database's (svc.operation_violations, svc.payload_diagnostics), for where there is none. */
 import { isIsoDate } from "./snapshot/duration.js";
 import type { Field, ScalarType, Snapshot } from "./snapshot/types.js";
 
@@ -231,8 +228,5 @@ function shown(value: unknown): { value?: unknown } {
 
 /** The order of the database: that of code points, not of UTF-16 units. */
 function byCodePoint(keys: string[]): string[] {
-  return keys
-    .map((key) => [key, Buffer.from(key)] as const)
-    .sort(([, a], [, b]) => a.compare(b))
-    .map(([key]) => key);
+  return keys.toSorted((a, b) => Buffer.from(a).compare(Buffer.from(b)));
 }

@@ -16,10 +16,7 @@ interface BootstrapOptions {
   json: boolean;
 }
 
-/**
- * `svc-server bootstrap`: user, organization with owner, and a new access token. It may run while the service does; run again, it adds
- * a token and changes nothing else. A user of that address whose password somebody else may have set is refused.
- */
+/** `svc-server bootstrap`: user, organization, owner, new token; run again, only a token. A user whose password may be another's is refused. */
 export async function bootstrapCommand(
   config: ServerConfig,
   logger: Logger,
@@ -194,10 +191,8 @@ function stateOf({ revokedAt, expiresAt }: Token): string {
 /** @throws {ConfigError} with all that is wrong at once. */
 async function checkNewToken(label: string, expiresInDays: number): Promise<void> {
   // Of what HTTP accepts; it takes long to load.
-  const [{ Compile }, { displayName }] = await Promise.all([
-    import("typebox/compile"),
-    import("../http/admin/parameters.js"),
-  ]);
+  const { Compile } = await import("typebox/compile");
+  const { displayName } = await import("../http/admin/parameters.js");
   const problems: string[] = [];
   if (!Compile(displayName).Check(label))
     problems.push(

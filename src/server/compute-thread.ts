@@ -1,6 +1,7 @@
 import os from "node:os";
 import { parentPort } from "node:worker_threads";
-import { doJob, handedOver, type Ask, type ComputeJob, type JobAnswer } from "../http/compute/jobs.js";
+import type { Ask } from "../http/admin/explain-stored.js";
+import { doJob, handedOver, type ComputeJob, type JobAnswer } from "../http/compute/jobs.js";
 
 // The thread of `ComputeThread`: what would hold up HTTP is done here.
 if (parentPort === null) throw new Error("this module is the body of a worker thread");

@@ -67,18 +67,13 @@ const configOf = (reader: Reader) => ({
   logLevel: reader.choice("LOG_LEVEL", LOG_LEVELS) ?? "info",
 });
 
-/**
- * Reads the server's variables; an empty one counts as not set. Throws ConfigError with all that is wrong at once. `warnings`
- * names variables that look like ours and are not. Values of secrets appear in neither.
- */
+/** Reads the variables, empty ones as not set. Throws ConfigError with all that is wrong; `warnings`: names like ours. Neither shows secrets. */
 export function readConfig(env: Environment): { config: ServerConfig; warnings: string[] } {
   const reader = new Reader(env);
   const config = configOf(reader);
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
-  return {
-    config,
-    warnings: [...unknownNames(env, reader.names), ...emptyDatabaseUrl(env), ...unreachableLinks(config)],
-  };
+  const warnings = [...unknownNames(env, reader.names), ...emptyDatabaseUrl(env), ...unreachableLinks(config)];
+  return { config, warnings };
 }
 
 /** As a deployment has it whose own variable is missing: events would go where nobody looks for them. */

@@ -19,11 +19,7 @@ export async function migrateCommand(config: ServerConfig, logger: Logger): Prom
 }
 
 /** Works on the operator's database, or the embedded one, once it is of this version. Throws StartError where the operator can mend what is wrong. */
-export async function onDatabase<T>(
-  config: ServerConfig,
-  logger: Logger,
-  work: (url: string) => Promise<T>,
-): Promise<T> {
+export async function onDatabase<T>(config: ServerConfig, logger: Logger, work: (url: string) => Promise<T>) {
   const database = await bringToVersion(reachServer(config, logger), config, logger);
   try {
     return await work(database.url);
@@ -33,11 +29,7 @@ export async function onDatabase<T>(
 }
 
 /** Looks at the database, whatever its version: that is neither made nor migrated by looking. Throws StartError where the operator can mend what is wrong. */
-export async function lookAtDatabase<T>(
-  config: ServerConfig,
-  logger: Logger,
-  look: (url: string) => Promise<T>,
-): Promise<T> {
+export async function lookAtDatabase<T>(config: ServerConfig, logger: Logger, look: (url: string) => Promise<T>) {
   const server = await reachServer(config, logger, { make: false });
   try {
     return await look(server.url);

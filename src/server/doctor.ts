@@ -5,11 +5,7 @@ import type { Logger } from "./log.js";
 import { lookAsOperator } from "./operator.js";
 
 /** `svc-server doctor`: checks every invariant, and tells what contradicts one and what to do; answers whether all is well. */
-export async function doctorCommand(
-  config: ServerConfig,
-  logger: Logger,
-  { json }: { json: boolean },
-): Promise<boolean> {
+export async function doctorCommand(config: ServerConfig, logger: Logger, { json }: { json: boolean }) {
   const began = performance.now();
   // All tables are read, however large they are.
   const found = await lookAsOperator(config, logger, (sql) => call(sql, "operator_examine"), 0);

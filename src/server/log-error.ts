@@ -15,8 +15,7 @@ const DEPTH_MAX = 5;
  * and of the messages of data exceptions what stands in quotation marks. What is no error is returned as it is.
  */
 export function serializeError(error: unknown): unknown {
-  if (isErrorLike(error)) return serialize(error, DEPTH_MAX);
-  return error;
+  return isErrorLike(error) ? serialize(error, DEPTH_MAX) : error;
 }
 
 type ErrorLike = Error & Record<string, unknown>;

@@ -25,7 +25,8 @@ export async function main(args: string[]): Promise<number> {
       process.stderr.write(`${error.message}\nRun svc-server --help for the commands.\n`);
       return USAGE;
     }
-    process.stderr.write(`svc-server: ${isOperatorsMistake(error) ? inWords(error) : stacks(error)}\n`);
+    const isMistake = MISTAKES.some((kind) => error instanceof kind);
+    process.stderr.write(`svc-server: ${isMistake ? inWords(error as Error) : stacks(error)}\n`);
     return FAILED;
   }
 }
@@ -113,10 +114,6 @@ function configure(): [ServerConfig, Logger] {
 
 /** What the operator can mend. */
 const MISTAKES = [ConfigError, MigrateError, OperatorError, SetupError, StartError];
-
-function isOperatorsMistake(error: unknown): error is Error {
-  return MISTAKES.some((kind) => error instanceof kind);
-}
 
 /** One line of what is wrong and what to do, and where it arose only for who looks closer. */
 function inWords(error: Error): string {

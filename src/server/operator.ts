@@ -17,11 +17,7 @@ export function print(json: boolean, document: string, lines: readonly string[])
   process.stdout.write(json ? `${document}\n` : lines.map((line) => `${line}\n`).join(""));
 }
 
-/**
- * Does something as the operator, who is the user that migrates the database. It may run while the service does.
- *
- * @throws {OperatorError} where a function of the database refuses it.
- */
+/** Acts as the operator: the user that migrates the database, which may be served meanwhile. Throws OperatorError where a function refuses. */
 export async function asOperator<T>(config: ServerConfig, logger: Logger, work: (sql: Sql) => Promise<T>): Promise<T> {
   return onDatabase(config, logger, (url) => operate(url, work));
 }
@@ -42,11 +38,8 @@ export async function lookAsOperator<T>(
 }
 
 async function operate<T>(url: string, work: (sql: Sql) => Promise<T>, statementTimeoutMs?: number): Promise<T> {
-  const sql = connect(url, {
-    max: 1,
-    applicationName: "svc operator",
-    ...(statementTimeoutMs === undefined ? {} : { statementTimeoutMs }),
-  });
+  const timeout = statementTimeoutMs === undefined ? {} : { statementTimeoutMs };
+  const sql = connect(url, { max: 1, applicationName: "svc operator", ...timeout });
   try {
     return await work(sql).finally(() => sql.end());
   } catch (error) {
@@ -65,9 +58,8 @@ function refusalOf(error: unknown): OperatorError | null {
     );
   }
   if (isUndefined(error)) {
-    return new OperatorError("the database is not that of this version yet; run `svc-server migrate` first", {
-      cause: error,
-    });
+    const said = "the database is not that of this version yet; run `svc-server migrate` first";
+    return new OperatorError(said, { cause: error });
   }
   if (typeof code !== "string" || !code.startsWith("SV") || typeof detail !== "string") return null;
   const { message, fix } = JSON.parse(detail) as { message: string; fix: string };

@@ -1,5 +1,4 @@
 import { createServer } from "node:net";
-
 import { isDoneWithin } from "../tasks/wakeup.js";
 import type { ProcessRole, ServerConfig } from "./config.js";
 import { bringToVersion, reachServer } from "./database.js";
@@ -10,33 +9,21 @@ import { resolveSecret } from "./secret.js";
 import { listenFailure } from "./start-failure.js";
 import type { WorkerRoleOptions } from "./worker-role.js";
 
-/**
- * How long a part may take to stop. Requests have 10 s, deliveries to webhooks 20 s; what a job is at is one transaction, which
- * is undone where it takes longer, and done again by another worker.
- */
+/** How long a part may take to stop. Requests have 10 s, deliveries 20 s; a job is one transaction, undone if late and done again elsewhere. */
 const STOP_MS_MAX = { requests: 20_000, jobs: 25_000, database: 90_000 };
 /** How long the embedded database may take to stop where a second signal says that nothing else is to be waited for. */
 const HURRIED_MS_MAX = 10_000;
 
-/**
- * `svc-server start`: serves until SIGTERM or SIGINT; then readiness fails, requests are drained, and jobs are finished. A second signal ends
- * the process as soon as the embedded database has stopped, a third one at once.
- */
+/** `svc-server start`: serves until SIGTERM or SIGINT, then drains and finishes jobs. A second one only waits for the database, a third for nothing. */
 export async function startCommand(config: ServerConfig, logger: Logger, role: ProcessRole): Promise<void> {
   if (role !== "worker") await requireFreePort(config);
   const stop = receiveStopSignals();
   const { reaching, waiting } = startReaching(config, logger);
-  const release = () =>
-    reaching.then(
-      (server) => server.stop(),
-      () => undefined,
-    );
+  const release = async () => (await reaching.catch(() => undefined))?.stop();
   const parts: Part[] = [{ name: "database", msMax: STOP_MS_MAX.database, stop: release }];
   void stop.hurried.then(async (signal) => {
-    await isDoneWithin(
-      HURRIED_MS_MAX,
-      release().catch((err: unknown) => logger.error({ err }, "the embedded database did not stop")),
-    );
+    const released = release().catch((err: unknown) => logger.error({ err }, "the embedded database did not stop"));
+    await isDoneWithin(HURRIED_MS_MAX, released);
     process.kill(process.pid, signal);
   });
   let abandoned = false;
@@ -46,11 +33,8 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: P
       await waiting;
       // Listens before anything is asked of the database, so that the probes are answered while it is started and migrated.
       const opened = await (await import("./http-role.js")).openHttp(config, logger);
-      parts.unshift({
-        name: "requests",
-        msMax: config.stopDelaySeconds * 1000 + STOP_MS_MAX.requests,
-        stop: () => opened.stop(),
-      });
+      const msMax = config.stopDelaySeconds * 1000 + STOP_MS_MAX.requests;
+      parts.unshift({ name: "requests", msMax, stop: () => opened.stop() });
       http = opened;
     }
     // A migration may wait, for another process's or for a server that does not answer: who says stop does not wait with it.
@@ -67,12 +51,9 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: P
         allowPrivateWebhooks: config.webhookAllowPrivate,
       };
     });
-    const working =
-      role === "http"
-        ? null
-        : import("./worker-thread-keeper.js").then((keeper) =>
-            keeper.startWorkerThread(settings, config.logLevel, logger),
-          );
+    const startWorker = async () =>
+      (await import("./worker-thread-keeper.js")).startWorkerThread(settings, config.logLevel, logger);
+    const working = role === "http" ? null : startWorker();
     working?.catch(() => undefined); // awaited below
     const known = await Promise.race([settings, stop.received.then(() => null)]);
     if (known === null) {
@@ -122,19 +103,13 @@ interface Part {
   stop: () => Promise<void>;
 }
 
-/**
- * One after the other, also where one of them fails; throws the first failure then. What was left running would keep the process alive, so
- * the process ends with it where a part does not stop in time.
- */
+/** One by one, also where one fails; throws the first failure then. What does not stop in time would keep the process alive: that ends, too. */
 async function stopAll(parts: readonly Part[], logger: Logger): Promise<void> {
   const failures: unknown[] = [];
   const late: string[] = [];
   for (const { name, msMax, stop } of parts) {
-    const inTime = await isDoneWithin(
-      msMax,
-      stop().catch((error: unknown) => failures.push(error)),
-    );
-    if (!inTime) late.push(name);
+    const stopped = stop().catch((error: unknown) => failures.push(error));
+    if (!(await isDoneWithin(msMax, stopped))) late.push(name);
   }
   if (late.length > 0) {
     logger.error(

@@ -54,11 +54,8 @@ export async function runWorkerRole(
     logger,
     counters,
     ...succession,
-    onStalled: (error) => {
-      logger.fatal(
-        { err: error },
-        "the worker got no answer of the database for too long and exits, to be started again",
-      );
+    onStalled: (err) => {
+      logger.fatal({ err }, "the worker got no answer of the database for too long and exits, to be started again");
       process.exit(1);
     },
   });

@@ -1,7 +1,6 @@
 import os from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { type ResourceLimits, Worker } from "node:worker_threads";
-import type { RunningWorker } from "../tasks/worker.js";
 import type { Logger } from "./log.js";
 import { StartError } from "./start-failure.js";
 import type { WorkerRoleOptions } from "./worker-role.js";
@@ -55,11 +54,7 @@ type Thread = ReturnType<typeof launchThread>;
  *
  * @param options the thread loads its code while they are waited for, and ends where they do not come
  */
-export async function startWorkerThread(
-  options: Promise<WorkerRoleOptions>,
-  logLevel: string,
-  logger: Logger,
-): Promise<RunningWorker> {
+export async function startWorkerThread(options: Promise<WorkerRoleOptions>, logLevel: string, logger: Logger) {
   const launch = (former?: Thread) => launchThread(options, { logLevel, formerWorkerId: former?.workerId() }, logger);
   let thread = launch();
   await options;
@@ -95,10 +90,8 @@ export async function startWorkerThread(
 }
 
 function launchThread(options: Promise<WorkerRoleOptions>, workerData: WorkerThreadData, logger: Logger) {
-  const worker = new Worker(new URL("./worker-thread.js", import.meta.url), {
-    workerData,
-    resourceLimits: workerLimits(),
-  });
+  const script = new URL("./worker-thread.js", import.meta.url);
+  const worker = new Worker(script, { workerData, resourceLimits: workerLimits() });
   void options.then(
     (known) => worker.postMessage(known),
     () => worker.terminate(),

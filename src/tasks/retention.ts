@@ -12,24 +12,20 @@ const SWEEP_MS_MAX = 5 * 60_000;
  * Removes what is older than the plans keep it, and what recomputes left behind: environment by environment, in transactions of a few
  * thousand rows. It rests after each as long as that took, so that it never has more than half of one connection's time.
  *
- * @param stopping ends it after the transaction at hand; what is left is for the next time
+ * @param signal ends it after the transaction at hand; what is left is for the next time
  * @param options how many rows one call removes, and after how long it leaves the rest to the next sweep
  * @returns how many rows were removed
  * @throws the first failure, after the other environments were swept
  */
-export async function sweepRetention(
-  sql: Sql,
-  stopping: AbortSignal,
-  { rows = SWEPT_ROWS, msMax = SWEEP_MS_MAX } = {},
-) {
+export async function sweepRetention(sql: Sql, signal: AbortSignal, { rows = SWEPT_ROWS, msMax = SWEEP_MS_MAX } = {}) {
   const swept = { operations: 0, keys: 0, logs: 0 };
   const failures: unknown[] = [];
   const end = performance.now() + msMax;
-  const goesOn = () => !stopping.aborted && performance.now() < end;
+  const goesOn = () => !signal.aborted && performance.now() < end;
   const rested = async <T>(sweep: () => Promise<T>): Promise<T> => {
     const began = performance.now();
     const answer = await sweep();
-    await delay(performance.now() - began, undefined, { signal: stopping }).catch(() => undefined);
+    await delay(performance.now() - began, undefined, { signal }).catch(() => undefined);
     return answer;
   };
   const untilNothing = async (sweep: () => Promise<number>): Promise<number> => {

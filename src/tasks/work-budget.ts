@@ -11,10 +11,7 @@ const EFFECT_BYTES = 200;
 /** A row with indexes, a claim, a request and a row of its outcome. */
 const DELIVERY_BYTES = 3_200;
 
-/**
- * What may be spent before something is written, so that transactions are short and memory is bounded, whatever the model and the customers.
- * What is left is for the next budget.
- */
+/** What may be spent before something is written: it keeps transactions short and memory bounded. What is left is for the next budget. */
 export class WorkBudget {
   #bytes = 0;
   #spentMs = 0;
@@ -40,10 +37,7 @@ export class WorkBudget {
   readonly #bytesMax: number;
   readonly #msMax: number;
 
-  /**
-   * @param share of what there is for who is alone, up to 1
-   * @param webhooks to how many an emission may go
-   */
+  /** @param share of what there is for who is alone, up to 1 @param webhooks to how many an emission may go */
   constructor(
     share: number,
     private readonly webhooks = 0,

@@ -72,7 +72,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       resolve(workerPool.id);
     });
   });
-  if (counters !== undefined) countJobs(events, counters);
+  events.on("job:success", ({ job }) => counters?.count(JOBS, [job.task_identifier, "done"]));
+  events.on("job:error", ({ job }) => counters?.count(JOBS, [job.task_identifier, "failed"]));
   const evaluation = { sql, models: new Models(), settleSeconds, logger, counters };
   const turns = poolId.then((workerId) => new EvaluationTurns(evaluation, { workerId, isStopping }));
   const pool = new pg.Pool({
@@ -137,11 +138,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       await pool.end();
     },
   };
-}
-
-function countJobs(events: WorkerEvents, counters: WorkerCounters): void {
-  events.on("job:success", ({ job }) => counters.count(JOBS, [job.task_identifier, "done"]));
-  events.on("job:error", ({ job }) => counters.count(JOBS, [job.task_identifier, "failed"]));
 }
 
 /** Ticks at once and then every second after the one before ended; a failing tick is logged and the next one tries again. */

@@ -39,10 +39,7 @@ export function whyNotPublic(address: string): string | null {
   return ISATAP.fifth.has(fifth) && sixth === ISATAP.sixth ? "isatap" : null;
 }
 
-/**
- * Why a URL cannot be a webhook's, as a sentence, or null where it can. Names are not resolved here: what they mean is checked
- * whenever a connection is made. The parser has already written decimal, octal and hexadecimal hosts as plain addresses.
- */
+/** Why a URL cannot be a webhook's, as a sentence; null where it can. Names are checked at each connection; the parser writes addresses plain. */
 export function checkUrl(text: string, options: { allowPrivate: boolean }): string | null {
   if (text.length > URL_LENGTH_MAX) return `The URL is longer than ${URL_LENGTH_MAX} characters.`;
   // The parser drops some of them in silence, so that the text would not show where it leads.
@@ -55,8 +52,7 @@ export function checkUrl(text: string, options: { allowPrivate: boolean }): stri
   }
   if (url.hash !== "") return "The URL must not contain a fragment (#…): it is never sent.";
   const reason = options.allowPrivate ? null : hostRefusal(url.hostname);
-  if (reason !== null) return `Webhooks are not delivered to ${url.hostname} (${reason}).`;
-  return null;
+  return reason === null ? null : `Webhooks are not delivered to ${url.hostname} (${reason}).`;
 }
 
 function hostRefusal(hostname: string): string | null {

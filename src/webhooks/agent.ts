@@ -67,12 +67,8 @@ function checkedLookup(resolve: Resolve, refuse: Refuse): LookupFunction {
         const reasons = found.map(({ address }) => refuse(address));
         const allowed = found.filter((_, index) => reasons[index] === null);
         const first = allowed[0];
-        if (first === undefined) {
-          throw refused(
-            hostname,
-            reasons.filter((reason) => reason !== null),
-          );
-        }
+        const refusals = reasons.filter((reason) => reason !== null);
+        if (first === undefined) throw refused(hostname, refusals);
         return { first, allowed };
       })
       .then(

@@ -59,11 +59,7 @@ export function secretOpener(key: Buffer): OpenSecret {
   };
 }
 
-/**
- * Decrypts what `sealSecret` made.
- *
- * @throws {SealedSecretError} if it was made with another key or is not intact.
- */
+/** Decrypts what `sealSecret` made. Throws SealedSecretError if it was made with another key or is not intact. */
 export function openSecret(sealed: Uint8Array, key: Buffer): string {
   if (sealed[0] !== FORMAT || sealed.length <= HEADER_BYTES) {
     throw new SealedSecretError("the stored webhook secret is in no known format");

@@ -26,11 +26,7 @@ export async function call<Name extends FunctionName>(
 }
 
 /** As `call`, with the answer in UTF-8: what may be many megabytes is passed on, not decoded and encoded again. */
-export async function callBytes<Name extends FunctionName>(
-  sql: Sql,
-  name: Name,
-  ...args: ArgumentsOf<Name>
-): Promise<Buffer> {
+export async function callBytes<Name extends FunctionName>(sql: Sql, name: Name, ...args: ArgumentsOf<Name>) {
   const [row] = await queryOf(sql, name, args).raw();
   const [bytes] = row ?? [];
   if (bytes === undefined) throw new Error("the database answered no row");

@@ -168,16 +168,11 @@ type HistoryRow = HistoryEvent & { customerId: string };
 const CURSOR_ROWS = 500;
 
 /** The evaluated events of some customers, customer by customer, in order to the microsecond; a part of them in memory at a time. */
-export async function* loadHistory(
-  tx: TransactionSql,
-  environmentId: number,
-  customerIds: string[],
-  events: string[],
-): AsyncGenerator<HistoryRow> {
+export async function* loadHistory(tx: TransactionSql, environmentId: number, customers: string[], events: string[]) {
   const parts = tx<HistoryRow[]>`
     select customer_id as "customerId", event_seq::float8 as seq, event, properties,
       floor(extract(epoch from occurred_at) * 1000)::float8 as "occurredAt"
-    from svc_api.load_history(${environmentId}, ${customerIds}, ${events})`.cursor(CURSOR_ROWS);
+    from svc_api.load_history(${environmentId}, ${customers}, ${events})`.cursor(CURSOR_ROWS);
   for await (const part of parts) yield* part;
 }
 
@@ -209,10 +204,8 @@ export async function loadHistoryPages(
     select p.events, p.complete
     from svc_api.load_history_pages(${environmentId}, ${asked}::text::json, ${pageSize}) as p
     order by p.request`;
-  return pagesOf(
-    rows,
-    requests.map(({ request }) => request),
-  );
+  const asking = requests.map(({ request }) => request);
+  return pagesOf(rows, asking);
 }
 
 /** The rows of an answer as pages, by the requests' positions. */

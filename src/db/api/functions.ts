@@ -103,6 +103,7 @@ const newKeys: Parameter<{ test: KeyDigest; live: KeyDigest }> = {
   names: ["test_key_hash", "test_key_hint", "live_key_hash", "live_key_hint"],
   values: ({ test, live }) => [test.hash, test.hint, live.hash, live.hint],
 };
+const organizationSlug = text("organization_slug");
 const project = text("project_slug");
 const customer = text("customer_id");
 const webhook = text("webhook_id");
@@ -111,18 +112,18 @@ const workerId = text("worker_id");
 const rowLimit = number("row_limit");
 const linkHash = bytes("link_hash");
 const sessionHash = bytes("session_hash");
+const tokenHash = bytes("token_hash");
+const userCode = text("user_code");
+const maybeRole = arg<Maybe<Role>>("role");
+const expiresInDays = number("expires_in_days");
 const explained = arg<ExplainedPart>("explained");
 const since = arg<Maybe<Date>>("since");
 const byId = arg<boolean>("by_id");
 const activation = members<ActivationOptions>("expected", "force");
 const trial = members<Trial>("environmentId", "workerId");
 const chunkSize = renamed<ChunkLimits>({ customers: "customer_limit", operations: "operation_limit" });
-const evaluation = takes(
-  environmentId,
-  chunkSize,
-  seconds("settle"),
-  arg<Date | null>("instant"),
-).answers<EvaluationInput>();
+const instant = arg<Date | null>("instant");
+const evaluation = takes(environmentId, chunkSize, seconds("settle"), instant).answers<EvaluationInput>();
 /** The attempt at a recompute that a worker makes. */
 const attempt = members<RecomputeJob>("environmentId", "recomputeId", "attempt");
 const pageEnd: Parameter<PageEnd> = {
@@ -139,10 +140,10 @@ export const FUNCTIONS = {
   authorize_request: takes(by, text("operation"), maybeText("environment")).answers<Nothing>(),
   whoami: takes(by),
   record_question: takes(actor, at, text("task"), text("model"), number("fact_bytes")).answers<Nothing>(),
-  touch_token: takes(bytes("token_hash")).answers<Nothing>(),
+  touch_token: takes(tokenHash).answers<Nothing>(),
 
   // The organization. Who or what is removed or revoked is answered as it was.
-  list_organizations: takes(bytes("token_hash"), page),
+  list_organizations: takes(tokenHash, page),
   list_members: takes(by, page),
   update_member: takes(actor, text("user_id"), arg<Role>("role")),
   remove_member: takes(actor, text("user_id")),
@@ -152,13 +153,7 @@ export const FUNCTIONS = {
   create_password_reset: takes(actor, text("user_id"), linkHash),
   mail_link: takes(linkHash, bytes("mailed_hash")).answers<Nothing>(),
   list_tokens: takes(by, page),
-  create_token: takes(
-    actor,
-    text("label"),
-    arg<Maybe<Role>>("role"),
-    number("expires_in_days"),
-    bytes("new_token_hash"),
-  ),
+  create_token: takes(actor, text("label"), maybeRole, expiresInDays, bytes("new_token_hash")),
   revoke_token: takes(actor, text("token_id")),
   list_audit_log: takes(by, maybeText("action"), maybeText("actor"), since, page),
 
@@ -253,38 +248,30 @@ export const FUNCTIONS = {
   begin_device_authorization: takes(
     members<signIn.NewDevice>("deviceCodeHash", "userCode", "clientId", "address", "network"),
   ).answers<signIn.DeviceBegun>(),
-  redeem_device_code: takes(
-    bytes("device_code_hash"),
-    text("client_id"),
-    bytes("token_hash"),
-  ).answers<signIn.DeviceRedeemed>(),
-  find_device_authorization: takes(sessionHash, text("user_code")).answers<signIn.DeviceFound>(),
-  decide_device_authorization: takes(
-    sessionHash,
-    text("user_code"),
-    arg<boolean>("approve"),
-  ).answers<signIn.DeviceDecided>(),
-  revoke_session_token: takes(bytes("token_hash"), text("client_id")).answers<{ revoked: boolean }>(),
+  redeem_device_code: takes(bytes("device_code_hash"), text("client_id"), tokenHash).answers<signIn.DeviceRedeemed>(),
+  find_device_authorization: takes(sessionHash, userCode).answers<signIn.DeviceFound>(),
+  decide_device_authorization: takes(sessionHash, userCode, arg<boolean>("approve")).answers<signIn.DeviceDecided>(),
+  revoke_session_token: takes(tokenHash, text("client_id")).answers<{ revoked: boolean }>(),
 
   // The operator, who has the database itself: these need the migrating user, not one of the service's roles.
-  bootstrap: takes(text("organization_slug"), text("email"), bytes("token_hash")),
+  bootstrap: takes(organizationSlug, text("email"), tokenHash),
   operator_list_users: takes(),
   operator_create_password_link: takes(text("email"), linkHash),
   operator_reset_user: takes(text("email")).answers<Nothing>(),
-  operator_list_tokens: takes(text("organization_slug")),
+  operator_list_tokens: takes(organizationSlug),
   operator_create_token: takes(
-    text("organization_slug"),
+    organizationSlug,
     maybeText("email"),
     text("label"),
-    arg<Maybe<Role>>("role"),
-    number("expires_in_days"),
-    bytes("token_hash"),
+    maybeRole,
+    expiresInDays,
+    tokenHash,
   ),
   operator_revoke_token: takes(text("token_id")),
   operator_list_plans: takes(),
   operator_get_plan: takes(text("plan_id")),
   operator_set_plan: takes(text("plan_id"), arg<Partial<PlanLimits>>("changes")),
-  operator_assign_plan: takes(text("organization_slug"), text("plan_id")),
+  operator_assign_plan: takes(organizationSlug, text("plan_id")),
   operator_remove_plan: takes(text("plan_id")),
   operator_examine: takes().answers<Examination>(),
 

@@ -18,10 +18,7 @@ export interface InstalledPackage {
   version: string;
 }
 
-/**
- * The programs that npm installed for this platform, usable by `account`: their libraries linked, and copied to where the
- * account can reach them if it cannot reach our node_modules (below /root, for one).
- */
+/** npm's programs for this platform, libraries linked, usable by `account`: copied where our node_modules (below /root, say) are closed to it. */
 export async function findBinaries(account: Account | null, installed?: InstalledPackage): Promise<Binaries> {
   const { directory, version } = installed ?? (await installedPackage());
   const native = path.join(directory, "native");
@@ -64,14 +61,13 @@ export async function installedPackage(): Promise<InstalledPackage> {
   }
 }
 
-/**
- * Makes the shared libraries' symlinks, which npm does not pack; the package's install script would, but scripts are often not
- * allowed to run. Returns false where node_modules is read-only and a link is missing.
- */
+/** Makes the libraries' symlinks, which npm does not pack; its install script may not run. False where one is missing and cannot be made. */
 async function linkLibraries(directory: string, native: string): Promise<boolean> {
-  for (const { source, target } of await readLinks(native)) {
+  // A platform without links has no such file.
+  const links = await unlessMissing(readFile(path.join(native, "pg-symlinks.json"), "utf8"), "[]");
+  for (const { source, target } of JSON.parse(links) as { source: string; target: string }[]) {
     const link = path.join(directory, target);
-    if (await exists(link)) continue;
+    if ((await unlessMissing(lstat(link), null)) !== null) continue;
     try {
       await symlink(path.relative(path.dirname(target), source), link);
     } catch (error) {
@@ -82,16 +78,6 @@ async function linkLibraries(directory: string, native: string): Promise<boolean
     }
   }
   return true;
-}
-
-async function readLinks(native: string): Promise<{ source: string; target: string }[]> {
-  const file = path.join(native, "pg-symlinks.json");
-  if (!(await exists(file))) return []; // a platform without links
-  return JSON.parse(await readFile(file, "utf8")) as { source: string; target: string }[];
-}
-
-async function exists(file: string): Promise<boolean> {
-  return (await unlessMissing(lstat(file), null)) !== null;
 }
 
 /** Whether the account can run them: asked by running one, since modes and ACLs of every parent directory decide. */

@@ -31,21 +31,15 @@ export class CommandError extends Error {
  */
 export function runCommand(file: string, args: readonly string[], account: Account | null): Promise<string> {
   const identity = account === null ? {} : { uid: account.uid, gid: account.gid };
-  const env = {
-    PATH: process.env["PATH"],
-    TMPDIR: process.env["TMPDIR"],
-    SYSTEMROOT: process.env["SYSTEMROOT"],
-    LC_ALL: "C",
-  };
+  const { PATH, TMPDIR, SYSTEMROOT } = process.env;
+  const env = { PATH, TMPDIR, SYSTEMROOT, LC_ALL: "C" };
   const cwd = process.platform === "win32" ? undefined : "/";
   return new Promise((resolve, reject) => {
     execFile(file, args, { ...identity, cwd, env, windowsHide: true }, (error, stdout, stderr) => {
       const output = `${stdout}${stderr}`.trim();
-      if (error === null) resolve(stdout);
-      else
-        reject(
-          new CommandError(`${file} failed: ${output === "" ? error.message : output}`, output, error.code ?? null),
-        );
+      if (error === null) return resolve(stdout);
+      const said = output === "" ? error.message : output;
+      reject(new CommandError(`${file} failed: ${said}`, output, error.code ?? null));
     });
   });
 }

@@ -68,7 +68,8 @@ async function buryZombie(cluster: Cluster): Promise<void> {
  */
 export async function launch(cluster: Cluster, onWait?: () => void): Promise<boolean> {
   await buryZombie(cluster);
-  await rotateLog(cluster);
+  // One older log is kept. Only before a start: a running server keeps its file open.
+  if ((await logSize(cluster)) > LOG_BYTES_MAX) await rename(cluster.log, `${cluster.log}.1`);
   for (let attempt = 1; ; attempt++) {
     const port = await choosePort(cluster);
     const logged = await logSize(cluster);
@@ -84,9 +85,8 @@ export async function launch(cluster: Cluster, onWait?: () => void): Promise<boo
       // Between our look at the port and the server's bind anybody can take it.
       if (/could not bind/.test(tail) && attempt < PORT_ATTEMPTS) continue;
       if (/pre-existing shared memory block .* is still in use/.test(tail)) return false;
-      throw new SetupError(`PostgreSQL did not start in ${cluster.data}: ${lastLines(tail) || error.output}`, {
-        cause: error,
-      });
+      const said = tail.trim().split("\n").slice(-5).join(" | ") || error.output;
+      throw new SetupError(`PostgreSQL did not start in ${cluster.data}: ${said}`, { cause: error });
     }
   }
 }
@@ -112,11 +112,8 @@ export async function halt(cluster: Cluster): Promise<void> {
   const stopping = await findPostmaster(cluster);
   if (stopping === null) return;
   try {
-    await runCommand(
-      cluster.binaries.pgCtl,
-      ["stop", "--no-wait", "--mode=fast", `--pgdata=${cluster.data}`],
-      cluster.account,
-    );
+    const stop = ["stop", "--no-wait", "--mode=fast", `--pgdata=${cluster.data}`];
+    await runCommand(cluster.binaries.pgCtl, stop, cluster.account);
   } catch (error) {
     if ((await findPostmaster(cluster))?.pid !== stopping.pid) return; // it was gone before we asked
     throw error;
@@ -129,17 +126,9 @@ export async function halt(cluster: Cluster): Promise<void> {
   }
 }
 
-function startArguments(cluster: Cluster, port: number): string[] {
+function startArguments({ data, log }: Cluster, port: number): string[] {
   const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=`;
-  return [
-    "start",
-    "--wait",
-    "--timeout=300",
-    "--silent",
-    `--pgdata=${cluster.data}`,
-    `--log=${cluster.log}`,
-    `--options=${options}`,
-  ];
+  return ["start", "--wait", "--timeout=300", "--silent", `--pgdata=${data}`, `--log=${log}`, `--options=${options}`];
 }
 
 async function choosePort(cluster: Cluster): Promise<number> {
@@ -166,11 +155,6 @@ function listenOnce(port: number): Promise<number | null> {
   });
 }
 
-/** One older log is kept. Only before a start: a running server keeps its file open. */
-async function rotateLog(cluster: Cluster): Promise<void> {
-  if ((await logSize(cluster)) > LOG_BYTES_MAX) await rename(cluster.log, `${cluster.log}.1`);
-}
-
 async function logSize(cluster: Cluster): Promise<number> {
   return (await unlessMissing(stat(cluster.log), { size: 0 })).size;
 }
@@ -178,8 +162,4 @@ async function logSize(cluster: Cluster): Promise<number> {
 async function logSince(cluster: Cluster, size: number): Promise<string> {
   if ((await logSize(cluster)) <= size) return "";
   return (await readFile(cluster.log)).subarray(size).toString("utf8");
-}
-
-function lastLines(text: string): string {
-  return text.trim().split("\n").slice(-5).join(" | ");
 }

@@ -38,13 +38,10 @@ export async function migrateChain(url: string, root: string, missing: readonly 
 export async function recordChain(client: PoolClient, root: string): Promise<void> {
   const { _migrateMigrationSchema } = await import("graphile-migrate/dist/migration.js");
   await _migrateMigrationSchema(client, { manageGraphileMigrateSchema: true } as ParsedSettings);
+  const insert = "insert into graphile_migrate.migrations (hash, previous_hash, filename) values ($1, $2, $3)";
   let previous: string | null = null;
   for (const { filename, hash } of await readCommitted(root)) {
-    await client.query("insert into graphile_migrate.migrations (hash, previous_hash, filename) values ($1, $2, $3)", [
-      hash,
-      previous,
-      filename,
-    ]);
+    await client.query(insert, [hash, previous, filename]);
     previous = hash;
   }
 }

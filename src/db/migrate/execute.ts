@@ -5,10 +5,7 @@ import type { SqlFile } from "./files.js";
 
 /** A database that cannot be migrated as it is; the message says what to do and needs no stack. */
 export class MigrateError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = "MigrateError";
-  }
+  override name = "MigrateError";
 }
 
 /** Executes a file's statements; a failure names file and line. */
@@ -20,10 +17,7 @@ export async function execute(client: ClientBase, file: SqlFile): Promise<void> 
   }
 }
 
-/**
- * Executes files in one round trip, of which a start would else have hundreds. In a transaction. A failure names file and line: the server
- * does not always say where in the text it was, so then they are executed one by one.
- */
+/** Executes files in one round trip, in a transaction; one by one where that fails, as the server may not say where. Names file and line. */
 export async function executeAll(client: ClientBase, files: readonly SqlFile[]): Promise<void> {
   await client.query("savepoint files");
   try {
@@ -61,11 +55,8 @@ export function describe(error: unknown): string {
 
 function lineOf(text: string, error: unknown): number {
   const position = Number((error as { position?: string }).position ?? 1); // in characters, from 1
-  return (
-    Array.from(text)
-      .slice(0, position - 1)
-      .filter((character) => character === "\n").length + 1
-  );
+  const before = [...text].slice(0, position - 1).join("");
+  return before.split("\n").length;
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   setLockTimeout,
   withLockTimeout,
 } from "./execute.js";
-import { PROJECT_ROOT, readInstall, readUnreleased, type Install, type SqlFile } from "./files.js";
+import { PROJECT_ROOT, readInstall, readUnreleased, type Install } from "./files.js";
 import { ensureRoles } from "./roles.js";
 
 export interface MigrateReport {
@@ -54,10 +54,7 @@ export function migrate(url: string, options: MigrateOptions = {}): Promise<Migr
   });
 }
 
-/**
- * Builds an empty database from `sql/schema` instead of by the migrations, and records these as done. The result equals that of
- * `migrate`, which a test proves.
- */
+/** Builds an empty database from `sql/schema`, not by the migrations, which it records as done. The result is that of `migrate`; a test proves it. */
 export function installFresh(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
   return bring(url, options, async (client, root) => {
     const { schema } = await readInstall(root);
@@ -69,10 +66,7 @@ export function installFresh(url: string, options: MigrateOptions = {}): Promise
   });
 }
 
-/**
- * What `migrate` will do once `migrations/current.sql` is released: the chain, then that file, which enters no ledger. For the tests, which
- * so have the tables as upgraded databases have them.
- */
+/** For tests: what `migrate` does once `migrations/current.sql` is released; that enters no ledger. So tables are as in upgraded databases. */
 export function migrateUnreleased(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
   return bring(url, options, async (client, root, missing) => {
     const current = await readUnreleased(root);
@@ -181,29 +175,18 @@ async function checkServer(client: pg.PoolClient): Promise<void> {
   }
 }
 
-/**
- * Applies functions, triggers, views and, where the roles exist, their grants: all in one transaction, so that other processes
- * see either the old code or the new. Skipped where the database says that it has exactly this already.
- */
-async function applyCode(
-  client: pg.ClientBase,
-  install: Install,
-  rolesPresent: boolean,
-): Promise<"applied" | "unchanged"> {
+/** Applies functions, triggers, views and, where roles exist, grants in one transaction: others see old code or new. Skipped if all is there. */
+async function applyCode(client: pg.ClientBase, install: Install, rolesPresent: boolean) {
   const files = [...install.code, ...(rolesPresent ? install.roles : [])];
-  const hash = hashOf(files);
+  const digest = createHash("sha256");
+  for (const { name, text } of files) digest.update(`${name}\0${text}\0`);
+  const hash = digest.digest("hex");
   if ((await appliedHash(client)) === hash) return "unchanged";
   await inMigrationTransaction(client, async () => {
     await executeAll(client, files);
     await recordHash(client, hash);
   });
   return "applied";
-}
-
-function hashOf(files: SqlFile[]): string {
-  const hash = createHash("sha256");
-  for (const { name, text } of files) hash.update(`${name}\0${text}\0`);
-  return hash.digest("hex");
 }
 
 async function appliedHash(client: pg.ClientBase): Promise<string | null> {

@@ -25,8 +25,9 @@ export async function listPacks(url: string, { root } = PROJECT): Promise<Pack[]
   return withClient(url, async (client) => {
     const packs: Pack[] = [];
     for (const name of names) {
-      const files = await migrationsOf(root, name);
-      const first = await readFile(path.join(directoryOf(root, name), files[0] ?? ""), "utf8");
+      const directory = directoryOf(root, name);
+      const files = (await readdir(directory)).filter((file) => file.endsWith(".sql")).sort();
+      const first = await readFile(path.join(directory, files[0] ?? ""), "utf8");
       const about = /^-- (.+)$/m.exec(first)?.[1] ?? "";
       packs.push({ name, about, migrations: files.length, applied: await countApplied(client, name) });
     }
@@ -56,10 +57,8 @@ export async function removePack(url: string, name: string, { root } = PROJECT):
 async function dropEmptyLedger(client: pg.Client, name: string): Promise<void> {
   if ((await countApplied(client, name)) > 0) return;
   await client.query(`drop table if exists ${LEDGERS}.${pg.escapeIdentifier(name)}`);
-  const { rowCount } = await client.query(
-    "select from pg_catalog.pg_class where relnamespace = to_regnamespace($1)::oid",
-    [LEDGERS],
-  );
+  const others = "select from pg_catalog.pg_class where relnamespace = to_regnamespace($1)::oid";
+  const { rowCount } = await client.query(others, [LEDGERS]);
   if (rowCount === 0) await client.query(`drop schema if exists ${LEDGERS}`);
 }
 
@@ -93,10 +92,6 @@ async function packNames(root: string): Promise<string[]> {
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name)
     .sort();
-}
-
-async function migrationsOf(root: string, name: string): Promise<string[]> {
-  return (await readdir(directoryOf(root, name))).filter((file) => file.endsWith(".sql")).sort();
 }
 
 function directoryOf(root: string, name: string): string {

@@ -57,11 +57,7 @@ export class ExtremeAggregate implements WorkingAggregate {
    *
    * @param limits between two neighbouring ones of which, and outside them all, the reading is constant or strictly monotone
    */
-  nextChange(
-    customer: OpenCustomer,
-    reading: (greatest: number | undefined) => unknown,
-    limits: readonly number[],
-  ): number {
+  nextChange(customer: OpenCustomer, reading: (greatest: number | undefined) => unknown, limits: readonly number[]) {
     const { within } = this.selection;
     const { candidates } = this;
     const present = reading(this.read(customer));

@@ -165,12 +165,7 @@ export class SumAggregate implements WorkingAggregate {
   }
 
   /** The search for the change of a reading: the former one, if what was added since cannot have brought the change forward. */
-  private search(
-    customer: OpenCustomer,
-    reading: SumReading<unknown>,
-    present: unknown,
-    steady: Search["steady"],
-  ): Search {
+  private search(customer: OpenCustomer, reading: SumReading<unknown>, present: unknown, steady: Search["steady"]) {
     const at = this.searches.findIndex((search) => search.reading === reading);
     const former = this.searches[at];
     if (former !== undefined && former.present === present) {

@@ -3,15 +3,8 @@ import type { Condition, EventSelector, Field, OrderOperator } from "../../model
 import { LatestAggregate } from "../aggregates/latest.js";
 import type { OccurrenceSelection } from "../aggregates/scope.js";
 import { SequenceAggregate } from "../aggregates/sequence.js";
-import {
-  addAggregate,
-  compileScope,
-  type ConditionContext,
-  keyOf,
-  type Reading,
-  selectionOf,
-  shownMeasure,
-} from "../compile-context.js";
+import type { ConditionContext, Reading } from "../compile-context.js";
+import { addAggregate, compileScope, keyOf, selectionOf, shownMeasure } from "../compile-context.js";
 import { memberReader } from "../json.js";
 import { compileCountComparison } from "../measures/count.js";
 import { compileMeasure } from "../measures/measures.js";

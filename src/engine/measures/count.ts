@@ -1,14 +1,8 @@
 import type { EventSelector, OccurrenceScope, OrderOperator } from "../../model/snapshot/types.js";
 import { nextFall } from "../aggregates/distinct.js";
 import { type CompiledScope, firstInScope } from "../aggregates/scope.js";
-import {
-  addStream,
-  capacityFor,
-  type CompiledMeasure,
-  compileScope,
-  type ConditionContext,
-  type Reading,
-} from "../compile-context.js";
+import type { CompiledMeasure, ConditionContext, Reading } from "../compile-context.js";
+import { addStream, capacityFor, compileScope } from "../compile-context.js";
 import type { NextChange, OpenCustomer, Stream } from "../open-customer.js";
 import { counts } from "../state/boundary.js";
 
@@ -52,10 +46,7 @@ function isScoped({ within, boundary }: CompiledScope): boolean {
   return within !== Infinity || boundary !== undefined;
 }
 
-/**
- * How many occurrences count, as far as every customer's memory is sure to tell: no more than the stream's capacity, unless
- * there is no scope.
- */
+/** How many occurrences count, as far as every customer's memory is sure to tell: up to the stream's capacity, unless there is no scope. */
 function numberOf(
   stream: Stream,
   scope: CompiledScope,
@@ -127,10 +118,7 @@ function exactly(stream: number, value: number, scope: CompiledScope): Compariso
   };
 }
 
-/**
- * When the n-th latest occurrence that counts leaves the window: Infinity where there is no window, -Infinity where fewer
- * than n count. At least n count at an instant exactly if this lies after it.
- */
+/** When the n-th latest occurrence leaves the window: Infinity without one, -Infinity where fewer count. At least n count until exactly then. */
 function leavingInstant(stream: number, { within, boundary }: CompiledScope) {
   return (customer: OpenCustomer, nth: number): number => {
     const { occurredAt, seq } = customer.streams[stream]!;

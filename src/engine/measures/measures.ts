@@ -5,17 +5,8 @@ import { ExtremeAggregate } from "../aggregates/extreme.js";
 import { FirstAggregate, LatestAggregate } from "../aggregates/latest.js";
 import { type CompiledScope, numberReader, type OccurrenceSelection } from "../aggregates/scope.js";
 import { SumAggregate, type SumReading } from "../aggregates/sum.js";
-import {
-  addAggregate,
-  addStream,
-  capacityFor,
-  type CompiledMeasure,
-  compileScope,
-  type ConditionContext,
-  keyOf,
-  type Reading,
-  selectionOf,
-} from "../compile-context.js";
+import type { CompiledMeasure, ConditionContext, Reading } from "../compile-context.js";
+import { addAggregate, addStream, capacityFor, compileScope, keyOf, selectionOf } from "../compile-context.js";
 import { parseInstant } from "../conditions/compare.js";
 import { memberReader } from "../json.js";
 import type { OpenCustomer } from "../open-customer.js";
@@ -45,10 +36,7 @@ export function compileMeasure<V>(measure: Measure, reading: Reading<V>, context
   return scope.within === Infinity ? compiled : { ...compiled, nextChange };
 }
 
-function compileScoped<V>(
-  measure: Of<"count" | "aggregate" | "distinct" | "latest">,
-  place: Place<V>,
-): CompiledMeasure {
+function compileScoped<V>(measure: Of<"count" | "aggregate" | "distinct" | "latest">, place: Place<V>) {
   if (measure.kind === "count") return compileCount(measure.of, place);
   if (measure.kind === "distinct") return compileDistinct(measure, place);
   if (measure.kind === "latest") return compileLatestNumber(measure, place);

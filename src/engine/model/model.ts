@@ -117,10 +117,7 @@ export function compileModel(snapshot: Snapshot, hash: string): Model {
 }
 
 /** Where conditions share nothing, their memory is laid out as it always was. */
-function memoryKeysOf(
-  hash: string,
-  { sharesAggregates, hasLaterBoundaries }: AggregateRegistry,
-): Pick<Model, "memoryKey" | "formerMemoryKey"> {
+function memoryKeysOf(hash: string, { sharesAggregates, hasLaterBoundaries }: AggregateRegistry) {
   // Such conditions shared what others remember before they began with a later run.
   if (hasLaterBoundaries) return { memoryKey: `${hash}/runs`, formerMemoryKey: undefined };
   return { memoryKey: sharesAggregates ? `${hash}/shared` : hash, formerMemoryKey: hash };

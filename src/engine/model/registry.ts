@@ -41,11 +41,7 @@ export class AggregateRegistry implements EventReaders {
     return this.aggregates.length < this.#scopedByKey.size;
   }
 
-  /**
-   * The stream of an event's occurrences.
-   *
-   * @param source the condition or measure that reads it
-   */
+  /** The stream of an event's occurrences. @param source the condition or measure that reads it */
   stream(selector: EventSelector, source: object): Stream {
     const { event } = selector;
     const stream = getOrMake(this.#streamByKey, canonicalJson([event, selector.where ?? null]), () => {
@@ -59,12 +55,7 @@ export class AggregateRegistry implements EventReaders {
     return stream;
   }
 
-  /**
-   * An aggregate as it is read in one scope, made where there is none of that key.
-   *
-   * @param of what is computed, of what
-   * @param source the condition or measure that reads it
-   */
+  /** An aggregate as read in one scope, made where there is none. @param of what is computed, of what @param source what reads it */
   aggregate(
     kind: Aggregate["kind"],
     of: Json,

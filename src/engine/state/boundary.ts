@@ -65,11 +65,7 @@ const NEVER_STARTED: JourneyBoundaries = {
   end: EVERYTHING_COUNTS,
 };
 
-/**
- * The boundaries of a run, or of a journey that never started.
- *
- * @param steps ids of the journey's steps in the author's order; the run may have completed some of another version
- */
+/** The boundaries of a run, or of a journey that never started. @param steps of the journey, by id in order; a run may have others completed */
 export function boundariesOf(run: JourneyRun | undefined, steps: readonly string[]): JourneyBoundaries {
   if (run === undefined) return NEVER_STARTED;
   const start = boundaryAt(run.startedAt, run.startedBy);

@@ -26,10 +26,7 @@ export function newCustomer(customerId: string, createdAt: number): CustomerStat
   };
 }
 
-/**
- * Gives a customer condition memory for another model, folded from the retained events that were evaluated before. What was derived under the
- * former model survives, and so does the instant at which the customer is due next.
- */
+/** Gives a customer memory for another model, folded from the evaluated events retained. What was derived survives, and when it is due next. */
 export class MemoryRebuild {
   readonly #customer: OpenCustomer;
   readonly #nextDueAt: number;
@@ -37,8 +34,7 @@ export class MemoryRebuild {
   constructor(model: Model, state: CustomerState) {
     const { movesByTime: _, ...kept } = state;
     const forgotten = { model: null, awaitsEvaluation: state.firstEvaluatedAt !== null, streams: [], aggregates: [] };
-    // When a component of the former version's health would have changed says nothing about this version's, nor does how often time alone
-    // has moved the customer.
+    // When a component of the former health would have changed says nothing about this version's, nor how often time has moved the customer.
     this.#customer = new OpenCustomer(model, { ...kept, healthChangesAt: null, memory: forgotten });
     this.#nextDueAt = state.nextDueAt ?? Infinity;
   }

@@ -93,13 +93,8 @@ const question = exact({
   ),
 });
 
-/**
- * What a language model makes of facts, answered as it says it. What it is told to do is chosen by the task, never by the caller: this is no
- * door to a provider at the operator's cost.
- */
-export const askLanguageModelRoute = adminRoute({
-  operation: "ask_language_model",
-  route: "POST /projects/:project/ai/answers",
+/** What a language model makes of facts, as it says it. The task, not the caller, chooses its orders: no door to a provider at others' cost. */
+export const askLanguageModelRoute = adminRoute("ask_language_model", "POST /projects/:project/ai/answers", {
   summary: "Ask the language model about facts; its answer as server-sent events",
   query: environmentQuery,
   // Some 60,000 tokens, which most models take and nobody reads; twice as deep as the deepest condition of a model, told level by level.

@@ -85,9 +85,7 @@ const namedVersion = Type.Optional(
 /** The versions of a project, and which of them is active where. */
 export const configRoutes = [
   // 200 instead of 201 where it is what is active already.
-  adminRoute({
-    operation: "deploy_config",
-    route: "POST /projects/:project/config-versions",
+  adminRoute("deploy_config", "POST /projects/:project/config-versions", {
     summary: "Deploy a snapshot as the next version of the project",
     body: { schema: newVersion, bytesMax: 8 * MIB, submission: "version" },
     answers: { 200: deployed, 201: deployed },
@@ -104,23 +102,17 @@ export const configRoutes = [
       return document;
     },
   }),
-  adminRoute({
-    operation: "list_config_versions",
-    route: "GET /projects/:project/config-versions",
+  adminRoute("list_config_versions", "GET /projects/:project/config-versions", {
     summary: "The versions of a project, newest first",
     query: listQuery,
     answers: { 200: listOf(listedVersion) },
   }),
-  adminRoute({
-    operation: "get_config_version",
-    route: "GET /projects/:project/config-versions/:version",
+  adminRoute("get_config_version", "GET /projects/:project/config-versions/:version", {
     summary: "A version with its snapshot; `latest` is the newest",
     query: emptyObject,
     answers: { 200: versionWithSnapshot },
   }),
-  adminRoute({
-    operation: "promote_config",
-    route: "POST /projects/:project/config-versions/:version/promote",
+  adminRoute("promote_config", "POST /projects/:project/config-versions/:version/promote", {
     summary: "Make a version that was active in test the active one of live",
     query: emptyObject,
     body: { schema: activationBody, bytesMax: KIB },
@@ -128,9 +120,7 @@ export const configRoutes = [
     refusals,
     passes: ({ params, body }) => [params["project"]!, params["version"]!, readActivationOptions(body)],
   }),
-  adminRoute({
-    operation: "rollback_config",
-    route: "POST /projects/:project/config-versions/:version/rollback",
+  adminRoute("rollback_config", "POST /projects/:project/config-versions/:version/rollback", {
     summary: "Make a version active again that was active in the environment before",
     body: { schema: activationBody, bytesMax: KIB },
     answers: { 200: activated },
@@ -138,9 +128,7 @@ export const configRoutes = [
     passes: ({ at, params, body }) => [at, params["version"]!, readActivationOptions(body)],
   }),
   // What is different in `to`, unless given the newest version, from `from`, unless given the one before it.
-  adminRoute({
-    operation: "diff_config_versions",
-    route: "GET /projects/:project/config-diff",
+  adminRoute("diff_config_versions", "GET /projects/:project/config-diff", {
     summary: "What is different between two versions, in the author's terms",
     query: exact({ from: namedVersion, to: namedVersion }),
     answers: { 200: versionDiff },
@@ -150,9 +138,7 @@ export const configRoutes = [
       return deps.work.thread.run("compareVersions", document);
     },
   }),
-  adminRoute({
-    operation: "list_activations",
-    route: "GET /projects/:project/activations",
+  adminRoute("list_activations", "GET /projects/:project/activations", {
     summary: "Which version became active in an environment, the newest first",
     query: listQuery,
     answers: { 200: listOf(activation) },

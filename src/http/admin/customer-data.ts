@@ -168,9 +168,7 @@ async function* partsOf(tx: TransactionSql, head: string): AsyncGenerator<string
 
 /** Everything that is held about one customer, to keep or to erase. */
 export const customerDataRoutes = [
-  adminRoute({
-    operation: "export_customer",
-    route: "GET /projects/:project/customers/:customerId/export",
+  adminRoute("export_customer", "GET /projects/:project/customers/:customerId/export", {
     summary: "Everything that is held about one customer, as one document",
     answers: { 200: customerExport },
     refusals: { 429: ["QUOTA_EXCEEDED"] },
@@ -181,14 +179,14 @@ export const customerDataRoutes = [
       const document = await streamExport(deps.work, credentials, at, customerId);
       // Where it fails the answer has begun, so that nothing is left but to log it; the connection is broken off.
       document.on("error", (error) => envelopeOf(ctx, error));
-      ctx.set("Content-Disposition", `attachment; filename="${fileNameOf(customerId)}"`);
+      // A name that every file system takes and no shell or header reads anything into.
+      const name = customerId.replaceAll(/[^A-Za-z0-9._-]/g, "_").slice(0, 64);
+      ctx.set("Content-Disposition", `attachment; filename="customer-${name}.json"`);
       return document;
     },
   }),
   // In one transaction. Later events of the id begin a new customer.
-  adminRoute({
-    operation: "erase_customer",
-    route: "DELETE /projects/:project/customers/:customerId",
+  adminRoute("erase_customer", "DELETE /projects/:project/customers/:customerId", {
     summary: "Erase everything that is held about one customer",
     answers: { 200: erasure },
     scarce: true,
@@ -199,8 +197,3 @@ export const customerDataRoutes = [
     },
   }),
 ];
-
-/** Of an id of any characters, a name that every file system takes and no shell or header reads anything into. */
-function fileNameOf(customerId: string): string {
-  return `customer-${customerId.replaceAll(/[^A-Za-z0-9._-]/g, "_").slice(0, 64)}.json`;
-}

@@ -116,17 +116,13 @@ const release = { schema: emptyObject, bytesMax: KIB };
 
 /** Give customers that were set aside back to evaluation. */
 export const releaseRoutes = [
-  adminRoute({
-    operation: "release_customers",
+  adminRoute("release_customers", "POST /projects/:project/customers/:customerId/release", {
     operationId: "releaseCustomer",
-    route: "POST /projects/:project/customers/:customerId/release",
     summary: "Give one customer that was set aside back to evaluation",
     body: release,
     answers: { 200: released },
   }),
-  adminRoute({
-    operation: "release_customers",
-    route: "POST /projects/:project/customers/release",
+  adminRoute("release_customers", "POST /projects/:project/customers/release", {
     summary: "Give all customers that were set aside back to evaluation",
     body: release,
     answers: { 200: released },
@@ -136,9 +132,7 @@ export const releaseRoutes = [
 
 /** What is known of customers. */
 export const customerRoutes = [
-  adminRoute({
-    operation: "list_customers",
-    route: "GET /projects/:project/customers",
+  adminRoute("list_customers", "GET /projects/:project/customers", {
     summary: "Customers, filtered",
     query: exact({
       ...listQuery.properties,
@@ -154,22 +148,16 @@ export const customerRoutes = [
       return [at, { lifecycle, segment }, inactiveSeconds, setAside && true, query];
     },
   }),
-  adminRoute({
-    operation: "get_customer",
-    route: "GET /projects/:project/customers/:customerId",
+  adminRoute("get_customer", "GET /projects/:project/customers/:customerId", {
     summary: "The state of one customer",
     answers: { 200: customerState },
   }),
-  adminRoute({
-    operation: "customer_timeline",
-    route: "GET /projects/:project/customers/:customerId/timeline",
+  adminRoute("customer_timeline", "GET /projects/:project/customers/:customerId/timeline", {
     summary: "What evaluation emitted about one customer, oldest first",
     query: listQuery,
     answers: { 200: listOf(emission) },
   }),
-  adminRoute({
-    operation: "customer_backlog",
-    route: "GET /projects/:project/customers/:customerId/backlog",
+  adminRoute("customer_backlog", "GET /projects/:project/customers/:customerId/backlog", {
     summary: "What waits for the evaluation of one customer",
     answers: { 200: backlog },
   }),
@@ -217,9 +205,7 @@ export const journey = named("Journey", {
 
 /** A customer's progress in one journey. */
 export const journeyRoutes = [
-  adminRoute({
-    operation: "get_journey",
-    route: "GET /projects/:project/customers/:customerId/journeys/:journeyId",
+  adminRoute("get_journey", "GET /projects/:project/customers/:customerId/journeys/:journeyId", {
     summary: "A customer's progress in one journey, with the time that its steps took",
     answers: { 200: journey },
   }),
@@ -254,9 +240,7 @@ const segmentMembers = listOf(segmentMember, {
 
 /** A segment and its members. */
 export const segmentRoutes = [
-  adminRoute({
-    operation: "get_segment",
-    route: "GET /projects/:project/segments/:segment",
+  adminRoute("get_segment", "GET /projects/:project/segments/:segment", {
     summary: "A segment and a page of its members",
     query: listQuery,
     answers: { 200: segmentMembers },

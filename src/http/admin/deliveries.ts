@@ -108,9 +108,7 @@ const resending = exact({
 
 /** Deliveries, and the emissions that they are of. */
 export const deliveryRoutes = [
-  adminRoute({
-    operation: "list_deliveries",
-    route: "GET /projects/:project/webhooks/:webhook/deliveries",
+  adminRoute("list_deliveries", "GET /projects/:project/webhooks/:webhook/deliveries", {
     summary: "The deliveries to a webhook, newest first",
     query: exact({
       ...listQuery.properties,
@@ -124,24 +122,18 @@ export const deliveryRoutes = [
       return [at, params["webhook"]!, { status, eventType, customerId }, query];
     },
   }),
-  adminRoute({
-    operation: "get_delivery",
-    route: "GET /projects/:project/webhooks/:webhook/deliveries/:delivery",
+  adminRoute("get_delivery", "GET /projects/:project/webhooks/:webhook/deliveries/:delivery", {
     summary: "A delivery, with its body and its attempts",
     answers: { 200: deliveryDetail },
   }),
   // As a first time where the emission has no delivery there.
-  adminRoute({
-    operation: "resend_delivery",
-    route: "POST /projects/:project/webhooks/:webhook/deliveries/:delivery/resend",
+  adminRoute("resend_delivery", "POST /projects/:project/webhooks/:webhook/deliveries/:delivery/resend", {
     summary: "Send one emission to a webhook again",
     body: { schema: emptyObject, bytesMax: KIB },
     answers: { 202: delivery },
     refusals: { 409: ["WEBHOOK_DISABLED"] },
   }),
-  adminRoute({
-    operation: "resend_deliveries",
-    route: "POST /projects/:project/webhooks/:webhook/resend",
+  adminRoute("resend_deliveries", "POST /projects/:project/webhooks/:webhook/resend", {
     summary: "Send again to a webhook what was emitted in a span of time",
     body: { schema: resending, bytesMax: 16 * KIB },
     answers: { 202: resent },
@@ -152,9 +144,7 @@ export const deliveryRoutes = [
       { ...spanOf(since, until), statuses: statuses ?? ["failed"], cursor },
     ],
   }),
-  adminRoute({
-    operation: "get_emission",
-    route: "GET /projects/:project/emissions/:emission",
+  adminRoute("get_emission", "GET /projects/:project/emissions/:emission", {
     summary: "An emission, with how far it came at each webhook",
     answers: { 200: emissionDetail },
   }),

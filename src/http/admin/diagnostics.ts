@@ -31,18 +31,14 @@ export const violation = named("SchemaViolation", {
 /** What is wrong with configuration or data. */
 export const diagnosticsRoutes = [
   // By version (the newest first), event, code and path.
-  adminRoute({
-    operation: "list_schema_violations",
-    route: "GET /projects/:project/schema-violations",
+  adminRoute("list_schema_violations", "GET /projects/:project/schema-violations", {
     summary: "How accepted operations violated a schema that was not strict",
     query: exact({ ...listQuery.properties, version }),
     answers: { 200: listOf(violation) },
     passes: ({ at, query }) => [at, query.version === undefined ? null : Number(query.version.slice(1)), query],
   }),
   // Empty where all is well.
-  adminRoute({
-    operation: "get_diagnostics",
-    route: "GET /projects/:project/diagnostics",
+  adminRoute("get_diagnostics", "GET /projects/:project/diagnostics", {
     summary: "Common problems of configuration and data, most severe first",
     answers: { 200: exact({ data: Type.Array(finding) }) },
   }),

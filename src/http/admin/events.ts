@@ -18,9 +18,7 @@ export const event = named("Event", {
 
 /** Events as accepted. */
 export const eventRoutes = [
-  adminRoute({
-    operation: "list_events",
-    route: "GET /projects/:project/events",
+  adminRoute("list_events", "GET /projects/:project/events", {
     summary: "Events, newest occurrence first",
     query: exact({
       ...listQuery.properties,
@@ -41,9 +39,7 @@ export const eventRoutes = [
    * says where the stream is: when it begins, and while nothing comes.
    * Permissions are checked with every page; the stream ends with an event `error` whose data is an error envelope.
    */
-  adminRoute({
-    operation: "stream_events",
-    route: "GET /projects/:project/events/stream",
+  adminRoute("stream_events", "GET /projects/:project/events/stream", {
     summary: "Events as they are accepted, as server-sent events",
     query: exact({ ...environmentQuery.properties, customer: nameFilter, type: nameFilter }),
     headers: {
@@ -60,18 +56,14 @@ export const eventRoutes = [
         organizationId: credentials.organizationId,
         next: async (position) => {
           const page = await call(deps.sql, "stream_events", credentials, at, filters, position, 200);
-          return { ...page, positionId: idAt(page.position) };
+          // The id that an event of this number has, whether there is one or not.
+          return { ...page, positionId: `evt_${BigInt(page.position).toString(16).padStart(16, "0")}` };
         },
         position: readPosition(ctx.get("Last-Event-ID")),
       });
     },
   }),
 ];
-
-/** The id that an event of this number has, whether there is one or not. */
-function idAt(position: string): string {
-  return `evt_${BigInt(position).toString(16).padStart(16, "0")}`;
-}
 
 /** The number in the id of an event; null where there is no id. */
 function readPosition(lastEventId: string): string | null {

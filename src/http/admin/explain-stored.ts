@@ -1,13 +1,6 @@
 import { type PageRow, pagesOf, stateOf } from "../../db/api/evaluation.js";
 import type { ExplainedPart, explanationHistory, StoredForExplanation } from "../../db/api/customers.js";
-import {
-  explain,
-  explainHealth,
-  type CustomerState,
-  type ExplainOptions,
-  type HistoryRequest,
-  type Model,
-} from "../../engine/index.js";
+import { explain, explainHealth, type HistoryRequest } from "../../engine/index.js";
 import { Models } from "../../evaluation/models.js";
 import { withHistory, type HistoryAnswer } from "../../evaluation/history.js";
 
@@ -24,6 +17,9 @@ export interface ExplainQuestions {
   history(of: { requests: readonly HistoryRequest[]; pageSize: number }): Promise<HistoryBytes>;
 }
 
+/** Asks whoever runs a job; never settles where that fails, because the job is over then. */
+export type Ask = (question: string, input: unknown) => Promise<unknown>;
+
 type HistoryBytes = Awaited<ReturnType<typeof explanationHistory>>;
 
 interface Explained {
@@ -38,10 +34,7 @@ interface Explained {
 const models = new Models();
 
 /** Explains a customer's state as it is stored, under the version that it was computed under: the document that is answered, as JSON. */
-export async function explainStored(
-  { part, stored }: ExplainJob,
-  ask: (question: string, input: unknown) => Promise<unknown>,
-): Promise<string> {
+export async function explainStored({ part, stored }: ExplainJob, ask: Ask): Promise<string> {
   const { answer, unavailable, flipsKnown } = await explainedState({ part, stored }, ask);
   const { customerId, asOf, configVersion, activeVersion, pending, setAside } = stored;
   const about = { customerId, asOf, configVersion, activeVersion, pending, setAside };
@@ -60,10 +53,7 @@ export async function explainStored(
   return JSON.stringify({ ...about, unavailable: why, flipsKnown, score: stored.score, factors: answer });
 }
 
-async function explainedState(
-  { part, stored }: ExplainJob,
-  ask: (question: string, input: unknown) => Promise<unknown>,
-): Promise<Explained> {
+async function explainedState({ part, stored }: ExplainJob, ask: Ask): Promise<Explained> {
   if (stored.state === null) {
     const message =
       stored.setAside === null
@@ -73,8 +63,7 @@ async function explainedState(
   }
   const model = await models.get(stored, (version) => ask("snapshot", version));
   const state = stateOf(stored);
-  const explainPart: (model: Model, state: CustomerState, options: ExplainOptions) => object | null =
-    part === "health" ? explainHealth : explain;
+  const explainPart = part === "health" ? explainHealth : explain;
   try {
     const found = await withHistory(
       (history) => explainPart(model, state, { history }),

@@ -66,18 +66,14 @@ export const customerExplanation = named("CustomerExplanation", {
 /** Why a customer stands where it does. */
 export const explanationRoutes = [
   // Each component with what it measures, what that is now, and when it changes.
-  adminRoute({
-    operation: "explain_health",
-    route: "GET /projects/:project/customers/:customerId/health",
+  adminRoute("explain_health", "GET /projects/:project/customers/:customerId/health", {
     summary: "The factors behind the health score of one customer",
     answers: { 200: healthExplanation },
     scarce: true,
     answer: (request) => explanation(request, "health"),
   }),
   // Every part of the model with the conditions that are consulted in its present state.
-  adminRoute({
-    operation: "explain_customer",
-    route: "GET /projects/:project/customers/:customerId/explanation",
+  adminRoute("explain_customer", "GET /projects/:project/customers/:customerId/explanation", {
     summary: "Why one customer stands where it does, condition by condition",
     answers: { 200: customerExplanation },
     scarce: true,

@@ -36,16 +36,12 @@ const rotation = exact({ grace: Type.Optional(Type.String({ default: "24h", exam
 
 /** The keys of an environment. */
 export const keyRoutes = [
-  adminRoute({
-    operation: "list_keys",
-    route: "GET /projects/:project/keys",
+  adminRoute("list_keys", "GET /projects/:project/keys", {
     summary: "The keys of an environment, the newest first",
     query: listQuery,
     answers: { 200: listOf(key) },
   }),
-  adminRoute({
-    operation: "create_key",
-    route: "POST /projects/:project/keys",
+  adminRoute("create_key", "POST /projects/:project/keys", {
     summary: "Add a key to an environment",
     body: { schema: newKey, bytesMax: 16 * KIB },
     answers: { 201: createdKey },
@@ -55,9 +51,7 @@ export const keyRoutes = [
       return { key: JSON.parse(key) as object, secret: secret.text };
     },
   }),
-  adminRoute({
-    operation: "rotate_key",
-    route: "POST /projects/:project/keys/:keyId/rotate",
+  adminRoute("rotate_key", "POST /projects/:project/keys/:keyId/rotate", {
     summary: "Replace a key by a new one; the old one works until the grace is over",
     body: { schema: rotation, bytesMax: KIB },
     answers: { 201: rotatedKey },
@@ -70,9 +64,7 @@ export const keyRoutes = [
       return { key, secret: secret.text, replaced };
     },
   }),
-  adminRoute({
-    operation: "revoke_key",
-    route: "POST /projects/:project/keys/:keyId/revoke",
+  adminRoute("revoke_key", "POST /projects/:project/keys/:keyId/revoke", {
     summary: "End a key at once",
     body: { schema: emptyObject, bytesMax: KIB },
     answers: { 200: changedKey },

@@ -51,16 +51,12 @@ const newProject = exact({
 
 /** Projects, and an environment in numbers. */
 export const projectRoutes = [
-  adminRoute({
-    operation: "list_projects",
-    route: "GET /projects",
+  adminRoute("list_projects", "GET /projects", {
     summary: "The projects of the organization",
     query: pageQuery,
     answers: { 200: listOf(project) },
   }),
-  adminRoute({
-    operation: "create_project",
-    route: "POST /projects",
+  adminRoute("create_project", "POST /projects", {
     summary: "Create a project with its two environments and a key for each",
     body: { schema: newProject, bytesMax: 16 * KIB },
     answers: { 201: createdProject },
@@ -72,15 +68,11 @@ export const projectRoutes = [
       return { project: JSON.parse(project) as object, keys: { test: test.text, live: live.text } };
     },
   }),
-  adminRoute({
-    operation: "get_project",
-    route: "GET /projects/:project",
+  adminRoute("get_project", "GET /projects/:project", {
     summary: "A project with what is active in its environments",
     answers: { 200: project },
   }),
-  adminRoute({
-    operation: "get_overview",
-    route: "GET /projects/:project/overview",
+  adminRoute("get_overview", "GET /projects/:project/overview", {
     summary: "An environment in numbers",
     answers: { 200: overview },
   }),

@@ -149,9 +149,7 @@ const customersQuery = exact({
 /** Recomputes and dry runs, and previews of snapshots that are not deployed, which deploy nothing. */
 export const recomputeRoutes = [
   // It is done when those before it are.
-  adminRoute({
-    operation: "create_recompute",
-    route: "POST /projects/:project/recomputes",
+  adminRoute("create_recompute", "POST /projects/:project/recomputes", {
     summary: "Queue a recompute of one customer or of all, or a dry run of it",
     body: { schema: newRecompute, bytesMax: 16 * KIB },
     answers: { 202: recompute },
@@ -164,9 +162,7 @@ export const recomputeRoutes = [
     },
   }),
   // Previews are not among them.
-  adminRoute({
-    operation: "list_recomputes",
-    route: "GET /projects/:project/recomputes",
+  adminRoute("list_recomputes", "GET /projects/:project/recomputes", {
     summary: "The recomputes and dry runs of an environment, the newest first",
     query: exact({
       ...listQuery.properties,
@@ -176,31 +172,23 @@ export const recomputeRoutes = [
     answers: { 200: listOf(recompute) },
     passes: ({ at, query }) => [at, query.status, query],
   }),
-  adminRoute({
-    operation: "get_recompute",
-    route: "GET /projects/:project/recomputes/:recompute",
+  adminRoute("get_recompute", "GET /projects/:project/recomputes/:recompute", {
     summary: "A recompute, with its progress and what came of it so far",
     answers: { 200: recompute },
   }),
-  adminRoute({
-    operation: "list_recompute_customers",
-    route: "GET /projects/:project/recomputes/:recompute/customers",
+  adminRoute("list_recompute_customers", "GET /projects/:project/recomputes/:recompute/customers", {
     summary: "The customers that a recompute changes, the most telling first",
     query: customersQuery,
     answers: { 200: differenceList },
     passes: ({ at, params, query }) => [at, params["recompute"]!, query.order === "customerId", query],
   }),
-  adminRoute({
-    operation: "retry_recompute",
-    route: "POST /projects/:project/recomputes/:recompute/retry",
+  adminRoute("retry_recompute", "POST /projects/:project/recomputes/:recompute/retry", {
     summary: "Go on with a recompute that was given up",
     body: { schema: emptyObject, bytesMax: KIB },
     answers: { 202: recompute },
     refusals: { 409: ["RECOMPUTE_NOT_DEAD"] },
   }),
-  adminRoute({
-    operation: "create_preview",
-    route: "POST /projects/:project/previews",
+  adminRoute("create_preview", "POST /projects/:project/previews", {
     summary: "Queue a preview of what a snapshot would change, without deploying it",
     body: { schema: newPreview, bytesMax: 8 * MIB, submission: "preview" },
     answers: { 202: preview },
@@ -213,15 +201,11 @@ export const recomputeRoutes = [
       return document;
     },
   }),
-  adminRoute({
-    operation: "get_preview",
-    route: "GET /projects/:project/previews/:preview",
+  adminRoute("get_preview", "GET /projects/:project/previews/:preview", {
     summary: "A preview, with its progress and what came of it so far",
     answers: { 200: preview },
   }),
-  adminRoute({
-    operation: "list_preview_customers",
-    route: "GET /projects/:project/previews/:preview/customers",
+  adminRoute("list_preview_customers", "GET /projects/:project/previews/:preview/customers", {
     summary: "The customers that the snapshot of a preview would change, the most telling first",
     query: customersQuery,
     answers: { 200: differenceList },
@@ -230,20 +214,14 @@ export const recomputeRoutes = [
 ];
 
 /** Where what was queued can be looked at. @param document the job. */
-function placeOfJob(
-  { project, environment }: EnvironmentRef,
-  list: "recomputes" | "previews",
-  document: string,
-): string {
+function placeOfJob({ project, environment }: EnvironmentRef, list: "recomputes" | "previews", document: string) {
   const { id } = JSON.parse(document) as { id: string };
   return `/projects/${encodeURIComponent(project)}/${list}/${id}?env=${environment}`;
 }
 
 /** The one scope that was chosen. Throws VALIDATION_ERROR where there is none, or more than one. */
 function scopeOf({ customerId, all, from }: Static<typeof newRecompute>) {
-  const [first, second] = Object.entries({ customerId, all, from })
-    .filter(([, value]) => value !== undefined)
-    .map(([name]) => name);
+  const [first, second] = Object.entries({ customerId, all, from }).flatMap(([name, value]) => (value ? name : []));
   if (first !== undefined && second === undefined) return { customerId, from };
   throw new ApiError(400, "VALIDATION_ERROR", {
     message:

@@ -91,28 +91,18 @@ type UsualQuery<Text extends RouteText> = Text extends `${string} /projects/:pro
   ? typeof environmentQuery
   : typeof emptyObject;
 
-interface AdminRoute<
-  Query extends TObject,
-  Body extends TSchema,
-  Operation extends string,
-  Text extends RouteText = RouteText,
-> extends Omit<Declaration, "method" | "path"> {
-  operation: Operation;
-  route: Text;
+interface AdminRoute<Query extends TObject, Body extends TSchema, Operation extends string> extends Omit<
+  Declaration,
+  "operation" | "method" | "path"
+> {
   /** `?env=` below a project, and nothing elsewhere, unless given. */
   query?: Query;
   body?: BodyShape<Body>;
-  /**
-   * What it takes is scarce, so that nobody waits for it who may not have it: authorized first, as is whatever has a body. It has places of
-   * its own, and waits for them in none of the others'.
-   */
+  /** Nobody waits for it who may not have it: authorized first, like whatever has a body. It has places of its own and waits in no others. */
   scarce?: true;
   /** Answered with the first of the statuses of `answers`, unless it sets another one. */
   answer?: (call: AdminCall<Query, Body>) => Promise<AdminAnswer>;
-  /**
-   * Instead: the function of the operation's name is called with these arguments, and its document answered. Unless given, they are the
-   * environment, what the path names, and the page of a list.
-   */
+  /** Instead: the arguments of the operation's function, whose document is answered; unless given environment, what the path names, and page. */
   passes?: (call: AdminCall<Query, Body>) => FurtherArguments<Operation>;
 }
 
@@ -122,15 +112,15 @@ export function adminRoute<
   const Text extends RouteText,
   const Query extends TObject = UsualQuery<Text>,
   const Body extends TSchema = TSchema,
->(route: AdminRoute<Query, Body, Operation, Text>): (deps: BoundDeps) => Route {
-  const [method, path] = route.route.split(" ") as [Declaration["method"], string];
+>(operation: Operation, text: Text, route: AdminRoute<Query, Body, Operation>): (deps: BoundDeps) => Route {
+  const [method, path] = text.split(" ") as [Declaration["method"], string];
   const { query: schema = path.startsWith("/projects/:project/") ? environmentQuery : emptyObject } = route;
   const queryShape = shape(schema as Query);
   const bodyShape = route.body && shape(route.body.schema);
   return (deps) => ({
     method,
     path,
-    declaration: { ...route, query: schema, method, path },
+    declaration: { ...route, operation, query: schema, method, path },
     handle: async (ctx) => {
       const credentials = readCredentials(ctx, route.organization !== false);
       // Not the organization, which anybody may name.
@@ -139,14 +129,14 @@ export function adminRoute<
       const query = readQuery(ctx, queryShape);
       const environment = "env" in query ? (query.env as string) : null;
       if (route.body || route.scarce) {
-        await deps.calls.run(() => call(deps.sql, "authorize_request", credentials, route.operation, environment), who);
+        await deps.calls.run(() => call(deps.sql, "authorize_request", credentials, operation, environment), who);
       }
       const body = route.body && bodyShape && (await readBody(ctx, route.body, bodyShape, credentials));
       const bound = (name: AdminFunction, ...args: unknown[]) =>
         call(deps.sql, name, ...([credentials, ...args] as ArgumentsOf<AdminFunction>));
       const at = environment === null ? undefined : { project: params["project"], environment };
       const request = { deps, credentials, call: bound, at, params, query, body, ctx };
-      const answer = () => answerOf(route, request as unknown as AdminCall<Query, Body>);
+      const answer = () => answerOf(operation, route, request as unknown as AdminCall<Query, Body>);
       ctx.status = Number(Object.keys(route.answers)[0]);
       const document = await (route.scarce ? answer() : deps.calls.run(answer, who));
       ctx.type = route.type ?? "application/json";
@@ -157,7 +147,8 @@ export function adminRoute<
 }
 
 async function answerOf<Query extends TObject, Body extends TSchema, Operation extends string>(
-  { operation, answer, passes }: AdminRoute<Query, Body, Operation>,
+  operation: Operation,
+  { answer, passes }: AdminRoute<Query, Body, Operation>,
   request: AdminCall<Query, Body>,
 ): Promise<AdminAnswer> {
   if (answer !== undefined) return answer(request);

@@ -21,9 +21,7 @@ export const ruleExecution = named("RuleExecution", {
 /** The log of the rules. */
 export const ruleExecutionRoutes = [
   // In each customer's newest history.
-  adminRoute({
-    operation: "list_rule_executions",
-    route: "GET /projects/:project/rule-executions",
+  adminRoute("list_rule_executions", "GET /projects/:project/rule-executions", {
     summary: "The log of the rules, newest first",
     query: exact({
       ...listQuery.properties,

@@ -116,9 +116,7 @@ const test = exact({
 
 /** The webhooks of an environment, without their secrets. */
 export const webhookRoutes = [
-  adminRoute({
-    operation: "create_webhook",
-    route: "POST /projects/:project/webhooks",
+  adminRoute("create_webhook", "POST /projects/:project/webhooks", {
     summary: "Add an endpoint that receives emissions from now on",
     body: { schema: newWebhook, bytesMax: 64 * KIB },
     answers: { 201: createdWebhook },
@@ -132,23 +130,17 @@ export const webhookRoutes = [
       return { ...(JSON.parse(document) as object), secret };
     },
   }),
-  adminRoute({
-    operation: "list_webhooks",
-    route: "GET /projects/:project/webhooks",
+  adminRoute("list_webhooks", "GET /projects/:project/webhooks", {
     summary: "The webhooks of an environment",
     query: listQuery,
     answers: { 200: listOf(webhook) },
   }),
-  adminRoute({
-    operation: "get_webhook",
-    route: "GET /projects/:project/webhooks/:webhook",
+  adminRoute("get_webhook", "GET /projects/:project/webhooks/:webhook", {
     summary: "A webhook, with what waits to be delivered there",
     answers: { 200: webhookDetail },
   }),
   // Members that are not there stay. Disabled, it receives nothing, and what is pending waits.
-  adminRoute({
-    operation: "update_webhook",
-    route: "PATCH /projects/:project/webhooks/:webhook",
+  adminRoute("update_webhook", "PATCH /projects/:project/webhooks/:webhook", {
     summary: "Change, disable or enable a webhook",
     body: { schema: changes, bytesMax: 64 * KIB },
     answers: { 200: webhook },
@@ -157,15 +149,11 @@ export const webhookRoutes = [
       return [at, params["webhook"]!, body];
     },
   }),
-  adminRoute({
-    operation: "delete_webhook",
-    route: "DELETE /projects/:project/webhooks/:webhook",
+  adminRoute("delete_webhook", "DELETE /projects/:project/webhooks/:webhook", {
     summary: "Delete a webhook, with all its deliveries",
     answers: { 200: webhook },
   }),
-  adminRoute({
-    operation: "rotate_webhook_secret",
-    route: "POST /projects/:project/webhooks/:webhook/rotate-secret",
+  adminRoute("rotate_webhook_secret", "POST /projects/:project/webhooks/:webhook/rotate-secret", {
     summary: "Replace the signing secret; the old one signs too until the grace is over",
     body: { schema: rotation, bytesMax: KIB },
     answers: { 201: rotatedWebhook },
@@ -177,9 +165,7 @@ export const webhookRoutes = [
       return { webhook: JSON.parse(document) as object, secret };
     },
   }),
-  adminRoute({
-    operation: "test_webhook",
-    route: "POST /projects/:project/webhooks/:webhook/test",
+  adminRoute("test_webhook", "POST /projects/:project/webhooks/:webhook/test", {
     summary: "Send a test message to a webhook, once, and tell what it answered",
     body: { schema: test, bytesMax: KIB },
     answers: { 200: webhookTest },

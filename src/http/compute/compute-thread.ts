@@ -22,10 +22,7 @@ interface Running {
   reject: (error: unknown) => void;
 }
 
-/**
- * A thread for work that would hold up the event loop, and with it everybody. It starts with the first job and ends when it has been idle for
- * a while. It takes what it is given: whoever gives bounds how much that is at once.
- */
+/** A thread for work that would hold up the event loop: from the first job until idle for a while. Whoever gives bounds how much that is at once. */
 export class ComputeThread {
   readonly #running = new Map<number, Running>();
   #worker: Worker | undefined;
@@ -108,8 +105,6 @@ export class ComputeThread {
 
 function refusalOf(error: Error & { code?: string }): Error {
   if (!/^ERR_WORKER_OUT_OF_MEMORY$/.test(error.code ?? "")) return error;
-  return new ApiError(413, "PAYLOAD_TOO_LARGE", {
-    reason: "Reading it takes more memory than one request may have.",
-    cause: error,
-  });
+  const reason = "Reading it takes more memory than one request may have.";
+  return new ApiError(413, "PAYLOAD_TOO_LARGE", { reason, cause: error });
 }

@@ -1,6 +1,6 @@
 import { compareSnapshots } from "../../model/compare/compare.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../model/snapshot/types.js";
-import { explainStored } from "../admin/explain-stored.js";
+import { type Ask, explainStored } from "../admin/explain-stored.js";
 import { readSubmission } from "../admin/submitted-snapshot.js";
 import { ApiError } from "../errors.js";
 import { checkBatch, sendBatch } from "../ingest/send-batch.js";
@@ -38,9 +38,6 @@ export type JobReport = { id: number } & (
   | { error: unknown; members: Record<string, unknown> }
   | { call: number; question: string; input: unknown }
 );
-
-/** Asks whoever runs the job; never settles where that fails, because the job is over then. */
-export type Ask = (question: string, input: unknown) => Promise<unknown>;
 
 /** Does a job, and tells how it ended. */
 export async function doJob({ id, name, input }: ComputeJob, ask: Ask): Promise<JobReport> {

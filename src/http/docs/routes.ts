@@ -70,10 +70,10 @@ async function render(name: string, pages: readonly DocsPage[]): Promise<string>
   const root = "../".repeat(name.split("/").length);
   const links = [
     `<a href="${root}docs">Documentation</a>`,
-    ...pages.map(
-      (page) =>
-        `<a href="${root}docs/${page.name}"${page.name === name ? ' aria-current="page"' : ""}>${page.title}</a>`,
-    ),
+    ...pages.map((page) => {
+      const current = page.name === name ? ' aria-current="page"' : "";
+      return `<a href="${root}docs/${page.name}"${current}>${page.title}</a>`;
+    }),
   ];
   const addressOf = (linked: string) => {
     const target = posix.join(posix.dirname(file), linked);

@@ -1,13 +1,6 @@
 import type { Sql } from "postgres";
-import {
-  type Allowance,
-  type BatchAnswer,
-  ingestBatch,
-  type IngestFailure,
-  ingestSingles,
-  type SinglesAnswer,
-  withRetries,
-} from "../../db/api/ingestion.js";
+import type { Allowance, BatchAnswer, IngestFailure, SinglesAnswer } from "../../db/api/ingestion.js";
+import { ingestBatch, ingestSingles, withRetries } from "../../db/api/ingestion.js";
 import { isBadValue } from "../../db/sqlstate.js";
 import type { Bytes, JsonBody } from "../request/body.js";
 import type { HeldBody } from "../request/body-budget.js";
@@ -15,10 +8,7 @@ import { ComputeThread } from "../compute/compute-thread.js";
 import type { BatchDatabase } from "./send-batch.js";
 import { KeyedCallQueue, type CallQueueLoad, type KeyHolder, type QueuedRequest } from "./keyed-call-queue.js";
 
-/**
- * Passes large batches to the database, from a thread with connections of its own: the driver copies what it sends four times, all at once, for
- * which the event loop would stand still. The event loop only hands the bytes over.
- */
+/** Passes large batches from a thread with connections of its own: the driver copies what it sends four times, and the event loop would stand still. */
 export class LargeBatches {
   readonly #thread = new ComputeThread();
 
@@ -57,17 +47,11 @@ export interface IngestorOptions {
   answerMsMax?: number;
 }
 
-/**
- * Calls of one key write its usage, so they commit one after the other: while one is at work, those that arrive gather for the next, and a
- * larger call costs less an event. Several keys do not wait for one another.
- */
+/** Calls of one key write its usage, so commit one by one; those that arrive gather for the next: a larger call costs less an event. */
 const SINGLE_CALLS_OF_KEY = 1;
 /** Of the calls with single events, those of one organization. */
 const SINGLE_CALLS_OF_ORGANIZATION = 3;
-/**
- * Of the calls with batches, those of one organization. With all eight, events of others took three times as long on two processors, and its own
- * batches came no faster.
- */
+/** Batch calls of one organization. With all eight, others' events took three times as long on two processors, and its own came no faster. */
 const BATCH_CALLS_OF_ORGANIZATION = 3;
 /** Of the requests that may wait, those of one organization: it leaves room to others. */
 const WAITING_SHARE_OF_ORGANIZATION = 0.5;
@@ -160,9 +144,7 @@ async function sendSingles(sql: Sql, keyHash: Buffer, requests: Requests, isWant
       const middle = requests.length >> 1;
       await sendSingles(sql, keyHash, requests.slice(0, middle), isWanted);
       await sendSingles(sql, keyHash, requests.slice(middle), isWanted);
-    } else {
-      for (const request of requests) request.reject(error);
-    }
+    } else for (const request of requests) request.reject(error);
   }
 }
 

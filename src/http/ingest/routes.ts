@@ -34,10 +34,7 @@ export interface IngestDeps {
   disk?: DiskFull;
 }
 
-/**
- * Whether the database's disk is full, which is known of what it could not write: a probe that writes little would find room where a batch
- * finds none.
- */
+/** Whether the database's disk is full, as known of what it could not write: a probe that writes little finds room where a batch does not. */
 export class DiskFull {
   #until = 0;
 

@@ -1,12 +1,8 @@
 import type { Sql } from "postgres";
 import { ingestBatch, withRetries, type BatchAnswer } from "../../db/api/ingestion.js";
 import { connect, type ConnectOptions } from "../../db/connect.js";
-import {
-  batchRequestProblem,
-  SINGLE_BYTES_MAX,
-  tooManyOperations,
-  type RequestProblem,
-} from "../../ingestion/request.js";
+import type { RequestProblem } from "../../ingestion/request.js";
+import { batchRequestProblem, SINGLE_BYTES_MAX, tooManyOperations } from "../../ingestion/request.js";
 import { BATCH_MAX, DOCUMENT_BYTES_MAX } from "../../ingestion/shape.js";
 import { ApiError } from "../errors.js";
 import type { Bytes } from "../request/body.js";

@@ -14,8 +14,7 @@ export function refuseUnmatched(router: Router) {
   };
 }
 
-/** The one place where errors become answers: the envelope for the client, the inner cause for the log only. Without `docsUrl`, the
- * documentation's address, errors have no `docs`. */
+/** The one place where errors become answers: the envelope for the client, the cause for the log only. Without `docsUrl` errors have no `docs`. */
 export function handleErrors(docsUrl?: DocsUrl): Middleware {
   return async (ctx: Context, next: Next) => {
     const requestId = ctx.state["requestId"] as string;

@@ -79,11 +79,8 @@ function writeLine(log: Logger, plain: Logger, ctx: Context, ms: number): void {
       plain.debug(fields, "the request was answered");
     else plain.info(fields, fields.status < 400 ? "the request was answered" : "the request was refused");
   } else if (failure.status > 500) {
-    const { reason } = failure.detail;
-    log.warn(
-      { ...fields, reason, err: failure.cause },
-      "the request failed: something that it needs is unavailable or overloaded",
-    );
+    const why = { reason: failure.detail.reason, err: failure.cause };
+    log.warn({ ...fields, ...why }, "the request failed: something that it needs is unavailable or overloaded");
   } else if (failure.status >= 500) log.error({ ...fields, err: failure.cause ?? failure }, "the request failed");
   // Without its cause, which may quote what was sent.
   else plain.info(fields, "the request was refused");

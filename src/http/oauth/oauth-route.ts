@@ -73,10 +73,7 @@ export function oauthRoute<const Parameter extends string = never>(
 export class OAuthError extends Error {
   override name = "OAuthError";
 
-  /**
-   * @param error one of the words that the RFCs register
-   * @param status 400 unless given, as RFC 6749 prescribes
-   */
+  /** @param error one of the words that the RFCs register @param status 400 unless given, as RFC 6749 prescribes */
   constructor(
     readonly error: string,
     description: string,

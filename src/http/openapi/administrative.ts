@@ -116,22 +116,20 @@ export function administrativeEndpoint(to: Description, route: Declaration): End
   const { parameters } = pathParameters(path);
   const queried = query ? namedParameters("query", query, to) : [];
   const read = namedParameters("header", { properties: headers ?? {} }, to);
+  const described = Object.entries(answers).map(
+    ([status, schema]) => [status, { description: DONE[status] ?? "Done.", schema, type }] as const,
+  );
   return to.endpoint({
     method: route.method.toLowerCase() as "get",
     path: path.replace(/:(\w+)/g, "{$1}"),
-    operationId: operationId ?? camelCase(operation),
+    operationId: operationId ?? operation.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
     summary,
     description: permission(permissionOf(route)),
     tag: tagOf(path),
     security: organization === false ? ["session"] : ["session", "organization"],
     parameters: [REQUEST_ID, ...parameters, ...queried, ...read],
     body: body && { schema: body.schema, required: needsMembers(body.schema) },
-    answers: Object.fromEntries(
-      Object.entries(answers).map(([status, schema]) => [
-        status,
-        { description: DONE[status] ?? "Done.", schema, type },
-      ]),
-    ),
+    answers: Object.fromEntries(described),
     refusals: refusalsOf(route),
   });
 }
@@ -158,11 +156,6 @@ function permission({ roleTest, roleLive, entitlement }: PermissionRow): string 
   const role = roleTest === roleLive ? `**${roleTest}**` : `**${roleTest}** in test and **${roleLive}** in live`;
   const plan = entitlement === null ? "" : ` The organization's plan must include ${entitlement.replaceAll("_", " ")}.`;
   return `Least role: ${role}.${plan}`;
-}
-
-/** `deploy_config` as `deployConfig`. */
-function camelCase(operation: string): string {
-  return operation.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** What the parts of paths are, by the names that routes give them, for example what, and the refusal where there is none such. */

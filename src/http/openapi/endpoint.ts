@@ -84,9 +84,7 @@ export class Description {
       const content = schema && this.#content({ schema, ...more });
       return [status, { description, headers: headers("X-Request-ID", ...named), content }] as const;
     });
-    const refused = Object.entries(refusals).map(
-      ([status, codes]) => [status, this.#refusal(Number(status), codes)] as const,
-    );
+    const refused = Object.entries(refusals).map(([status, codes]) => [status, this.#refusal(+status, codes)] as const);
     return {
       method,
       path,

@@ -27,10 +27,7 @@ const DESCRIBED: Readonly<Record<string, TSchema>> = {
 
 /** An operation with the members that src/ingestion checks, described. */
 function described(operation: TObject, title: string, description: string): TObject {
-  const properties = Object.entries(operation.properties).map(([member, schema]) => [
-    member,
-    DESCRIBED[member] ?? schema,
-  ]);
+  const properties = Object.entries(operation.properties).map(([key, schema]) => [key, DESCRIBED[key] ?? schema]);
   return exact(Object.fromEntries(properties) as TObject["properties"], { title, description });
 }
 

@@ -20,17 +20,8 @@ export function tokenField(deps: PageDeps, ctx: Context, session: PageSession | 
   return html`<input type="hidden" name="${TOKEN_FIELD}" value="${sign(deps, boundTo(deps, ctx, session))}" />`;
 }
 
-/**
- * Makes sure that a form stood on a page that we showed to this browser, to whoever is signed in now.
- *
- * @throws {PageError} 403.
- */
-export function requireToken(
-  deps: PageDeps,
-  ctx: Context,
-  session: PageSession | null,
-  token: string | undefined,
-): void {
+/** Makes sure that a form stood on a page that we showed to this browser, to whoever is signed in now. Throws a PageError (403). */
+export function requireToken(deps: PageDeps, ctx: Context, session: PageSession | null, token: string | undefined) {
   const expected = Buffer.from(sign(deps, boundTo(deps, ctx, session)));
   const given = Buffer.from(token ?? "");
   if (given.length === expected.length && timingSafeEqual(given, expected)) return;

@@ -60,9 +60,7 @@ interface PageRoute<Field extends string> {
   answer(visit: Visit<Field>): void | Promise<void>;
 }
 
-/**
- * Makes a route of a page. A POST reaches `answer` only if it came from a page of ours and carries the token that this browser was shown.
- */
+/** Makes a route of a page. A POST reaches `answer` only if it came from a page of ours with the token that this browser was shown. */
 export function pageRoute<const Field extends string = never>(route: PageRoute<Field>): (deps: PageDeps) => Route {
   const { method, path, fields = [] } = route;
   return (deps) => ({

@@ -58,7 +58,9 @@ async function signIn(visit: Visit<(typeof FIELDS)[number]>): Promise<void> {
   const next = nextAfterSignIn(form.next);
   const email = form.email?.trim() ?? "";
   const newOne = newSession();
-  const userId = isAddress(email) ? await verified(visit, email, newOne.hash) : null;
+  // Whether a user could have it (RFC 5321); more is not told before a password was verified.
+  const isAddress = email.length <= 254 && /^[^\s\p{Cc}]+@[^\s\p{Cc}]+$/u.test(email);
+  const userId = isAddress ? await verified(visit, email, newOne.hash) : null;
   const fields = { requestId: ctx.state["requestId"] as string, network: clientNetwork(ctx) };
   if (userId === null) {
     deps.log.info(fields, "a sign-in failed");
@@ -93,11 +95,6 @@ async function leave({ deps, ctx, session, form }: Visit<"next">): Promise<void>
   takeSession(deps, ctx);
   const next = nextAfterSignIn(form.next);
   seeOther(ctx, next === null ? "/login" : signInTo(next));
-}
-
-/** Whether a user could have it (RFC 5321); more is not told before a password was verified. */
-function isAddress(email: string): boolean {
-  return email.length <= 254 && /^[^\s\p{Cc}]+@[^\s\p{Cc}]+$/u.test(email);
 }
 
 function tooMany(seconds: number): PageError {

@@ -21,22 +21,18 @@ export type Form<Name extends string> = Readonly<Record<Name, string | undefined
 /**
  * Reads a body of the type application/x-www-form-urlencoded, of at most 8 KiB.
  *
- * @param ignoresOthers passes over fields that are not asked for, as OAuth wants it, instead of refusing them
+ * @param ignoreOthers passes over fields that are not asked for, as OAuth wants it, instead of refusing them
  * @throws {ApiError} UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or VALIDATION_ERROR for a field that is repeated or not known, and for
  *   bytes that are no UTF-8.
  * @throws {ClientGoneError}
  */
-export async function readForm<const Name extends string>(
-  ctx: Context,
-  names: readonly Name[],
-  ignoresOthers = false,
-): Promise<Form<Name>> {
+export async function readForm<const Name extends string>(ctx: Context, names: readonly Name[], ignoreOthers = false) {
   const text = await readText(ctx, FORM_TEXT, BYTES_MAX);
   requireUtf8(text);
   const values = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(text)) {
     if (!(names as readonly string[]).includes(name)) {
-      if (ignoresOthers) continue;
+      if (ignoreOthers) continue;
       throw invalid("It holds a field that this form does not have.");
     }
     if (values.has(name)) throw invalid("It holds a field twice.", name);

@@ -44,7 +44,7 @@ function checkDocument(text: string): void {
     if (expected === "the end of the document" && char === undefined) return;
     const closes = (char === "]" || char === "}") && expected.endsWith(`or "${char}"`);
     if (closes) open.pop();
-    if (closes || isScalarAt(expected, char)) {
+    if (closes || (expected.startsWith("a value") && char !== "[" && char !== "{")) {
       at = closes ? at + 1 : endOfScalar(text, at, expected);
       expected = open.length === 0 ? "the end of the document" : open.at(-1) === "[" ? '"," or "]"' : '"," or "}"';
     } else {
@@ -55,10 +55,6 @@ function checkDocument(text: string): void {
       expected = next;
     }
   }
-}
-
-function isScalarAt(expected: Expected, char: string | undefined): boolean {
-  return expected.startsWith("a value") && char !== "[" && char !== "{";
 }
 
 /** What must follow where `char` opens, names or separates something; null where it may not stand there. */

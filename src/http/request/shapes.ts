@@ -1,4 +1,4 @@
-import type { Static, TSchema } from "typebox";
+import type { Static, TObject, TObjectOptions, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import type { TLocalizedValidationError } from "typebox/error";
 import { ApiError, type ErrorDiagnostic } from "../errors.js";
@@ -29,11 +29,8 @@ function invalid(errors: readonly TLocalizedValidationError[], schema: TSchema):
   const named = errors.some(({ keyword }) => keyword === "additionalProperties");
   const diagnostics = errors.flatMap((error) => describe(error, schema, named)).slice(0, DIAGNOSTICS_MAX);
   const first = diagnostics[0];
-  return new ApiError(400, "VALIDATION_ERROR", {
-    message: first?.message,
-    field: first?.path || undefined,
-    diagnostics,
-  });
+  const field = first?.path || undefined;
+  return new ApiError(400, "VALIDATION_ERROR", { message: first?.message, field, diagnostics });
 }
 
 /** What the parameters of errors are, of those that have them. */
@@ -92,19 +89,14 @@ function descriptionAt(schema: TSchema, schemaPath: string): string | undefined 
 }
 
 function withArticle(type: string | string[]): string {
-  return [type]
-    .flat()
-    .map((name) => (name === "null" ? name : /^[aio]/.test(name) ? `an ${name}` : `a ${name}`))
-    .join(" or ");
+  const article = (name: string) => (name === "null" ? name : /^[aio]/.test(name) ? `an ${name}` : `a ${name}`);
+  return [type].flat().map(article).join(" or ");
 }
 
 /** `/eventTypes/0` as `eventTypes[0]`. */
 function toPath(pointer: string): string {
-  return pointer
-    .split("/")
-    .slice(1)
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .reduce(join, "");
+  const parts = pointer.split("/").slice(1);
+  return parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~")).reduce(join, "");
 }
 
 function join(path: string, part: string): string {
@@ -114,10 +106,6 @@ function join(path: string, part: string): string {
 
 /** Whether an object of this shape has members that must be there, so that `{}` is none. */
 export function needsMembers(schema: TSchema): boolean {
-  const { properties, required, minProperties } = schema as {
-    properties?: object;
-    required?: string[];
-    minProperties?: number;
-  };
-  return properties === undefined || (required ?? []).length > 0 || (minProperties ?? 0) > 0;
+  const { properties, required = [], minProperties = 0 } = schema as Partial<TObject & TObjectOptions>;
+  return properties === undefined || required.length > 0 || minProperties > 0;
 }

@@ -87,10 +87,7 @@ export function members<T extends object>(comparisons: MemberComparers<T>): Comp
 }
 
 /** A member and where it stands; undefined where it is absent or null. */
-export function memberSide<T extends object, K extends keyof T & string>(
-  side: Side<T>,
-  key: K,
-): Side<NonNullable<T[K]>> {
+export function memberSide<T extends object, K extends keyof T & string>(side: Side<T>, key: K) {
   const value = side && Object.hasOwn(side.item, key) ? side.item[key] : undefined;
   return value === undefined || value === null ? undefined : { item: value, path: at(side!.path, key) };
 }
@@ -145,17 +142,15 @@ function compareKeyed<T>(
   after: readonly Keyed<T>[],
   { part, text, compare }: Parts<T>,
 ): Change[] {
-  const older = new Map(before.map((one) => [one.key, one]));
+  const rest = new Map(before.map((one) => [one.key, one]));
   const found = after.flatMap((one) => {
     const own = part(one.key, owner);
-    const former = older.get(one.key);
-    older.delete(one.key);
+    const former = rest.get(one.key);
+    rest.delete(one.key);
     if (former === undefined) return [change("added", own, undefined, one, text(one.item))];
     return same(former.item, one.item) ? [] : compare(own, former, one);
   });
-  const gone = [...older.values()].map((one) =>
-    change("removed", part(one.key, owner), one, undefined, text(one.item)),
-  );
+  const gone = [...rest.values()].map((one) => change("removed", part(one.key, owner), one, undefined, text(one.item)));
   return [...found, ...gone];
 }
 

@@ -1,22 +1,8 @@
 import { list, quote } from "../snapshot/problem.js";
 import type * as Node from "../snapshot/types.js";
 import { actionText, conditionText, fieldText, scoreText, stepsText, triggerText } from "../snapshot/words.js";
-import {
-  type Change,
-  change,
-  type ChangeSubject,
-  type Compare,
-  type ComparedPart,
-  type MemberComparers,
-  compareFlag,
-  lists,
-  memberSide,
-  members,
-  records,
-  same,
-  type Side,
-  compareWhole,
-} from "./change.js";
+import type { Change, ChangeSubject, Compare, ComparedPart, MemberComparers, Side } from "./change.js";
+import { change, compareFlag, lists, memberSide, members, records, same, compareWhole } from "./change.js";
 import { conditions, filters, measures } from "./conditions.js";
 
 export type { Change } from "./change.js";
@@ -146,9 +132,8 @@ const values: Compare<Record<string, number>> = (part, before, after) => {
   const names = new Set([after, before].flatMap((side) => Object.keys(side?.item ?? {})));
   return [...names].flatMap((name) => {
     const [older, newer] = [memberSide(before, name), memberSide(after, name)];
-    return older?.item === newer?.item
-      ? []
-      : compareWhole(`score of ${JSON.stringify(name)}`, String)(part, older, newer);
+    const label = `score of ${JSON.stringify(name)}`;
+    return older?.item === newer?.item ? [] : compareWhole(label, String)(part, older, newer);
   });
 };
 

@@ -1,24 +1,10 @@
 import { canonicalJson } from "../snapshot/canonical.js";
-import {
-  type Change,
-  change,
-  type Compare,
-  type ComparedPart,
-  memberSide,
-  same,
-  type Side,
-  compareWhole,
-} from "./change.js";
+import type { Change, Compare, ComparedPart, Side } from "./change.js";
+import { change, memberSide, same, compareWhole } from "./change.js";
 import { at, type Placed } from "../snapshot/problem.js";
 import type { Condition, EventSelector, Measure, OccurrenceScope, PropertyCondition } from "../snapshot/types.js";
-import {
-  comparedText,
-  conditionText,
-  measureText,
-  sinceText,
-  unscopedText,
-  type Comparison,
-} from "../snapshot/words.js";
+import type { Comparison } from "../snapshot/words.js";
+import { comparedText, conditionText, measureText, sinceText, unscopedText } from "../snapshot/words.js";
 
 type AnyCondition = Condition | PropertyCondition;
 type Group = Extract<AnyCondition, { kind: "all" | "any" }>;
@@ -41,12 +27,10 @@ export function conditions(label: string): Compare<AnyCondition> {
       case "all":
       case "any":
         return compareGroups(part, label, before as Placed<Group>, after as Placed<Group>);
-      case "not":
-        return conditions(label)(
-          part,
-          memberSide(before as Placed<Negation>, "condition"),
-          memberSide(after as Placed<Negation>, "condition"),
-        );
+      case "not": {
+        const [was, is] = [before, after].map((side) => memberSide(side as Placed<Negation>, "condition"));
+        return conditions(label)(part, was, is);
+      }
       default:
         return compareLeaves(part, before as Placed<Leaf>, after as Placed<Leaf>);
     }
@@ -84,10 +68,9 @@ function compareGroups(part: ComparedPart, label: string, before: Placed<Group>,
   if (gone.length === 1 && come.length === 1) {
     found.push(...compareWhole("condition", conditionText)(part, gone[0], come[0]));
   } else {
-    for (const one of come)
-      found.push(change("changed", part, undefined, one, `condition added: ${conditionText(one.item)}`));
-    for (const one of gone)
-      found.push(change("changed", part, one, undefined, `condition removed: ${conditionText(one.item)}`));
+    const told = (one: Placed<AnyCondition>, what: string) => `condition ${what}: ${conditionText(one.item)}`;
+    for (const one of come) found.push(change("changed", part, undefined, one, told(one, "added")));
+    for (const one of gone) found.push(change("changed", part, one, undefined, told(one, "removed")));
   }
   const matches = newer.flatMap((_, index) => pairs.get(index) ?? []);
   if (matches.some((match, index) => index > 0 && match < matches[index - 1]!)) {

@@ -126,12 +126,7 @@ export function stepsText(steps: readonly (readonly [limit: number, score: numbe
   return steps.map(([limit, points]) => `up to ${limit} ${points}`).join(", ");
 }
 
-const TURNS = {
-  segmentEntered: "entered",
-  segmentExited: "exited",
-  signalRaised: "raised",
-  signalCleared: "cleared",
-} as const;
+const TURNS = { segmentEntered: "entered", segmentExited: "exited", signalRaised: "raised", signalCleared: "cleared" };
 
 /** What a rule runs on: `"ticket_opened" where severity is "high"`, `traits changed`, `segment "a" entered`. */
 export function triggerText(on: Node.Trigger): string {

@@ -113,12 +113,7 @@ function traitOf(trait: string, path: string, scope: Scope): Node.Field | undefi
 }
 
 /** The declared type of a trait, where it is the one that is needed. */
-export function traitOfType(
-  trait: string,
-  type: Node.Field["type"],
-  path: string,
-  scope: Scope,
-): Node.Field | undefined {
+export function traitOfType(trait: string, type: Node.Field["type"], path: string, scope: Scope) {
   const field = traitOf(trait, path, scope);
   if (!field || field.type === type) return field;
   scope.problems.add(path, "TYPE_MISMATCH", `the trait ${quote(trait)} is of the type ${field.type}, not ${type}`);
@@ -263,9 +258,7 @@ function checkComparison(
     else value.forEach((item, index) => checkValue(expected, item, at(place, index), problems));
   } else if (Array.isArray(value)) {
     problems.add(place, "TYPE_MISMATCH", `"${operator}" compares with one value, not with a list`);
-  } else {
-    checkValue(expected, value, place, problems);
-  }
+  } else checkValue(expected, value, place, problems);
 }
 
 function expectedValue(field: Node.Field, operator: Node.CompareOperator): { type: Node.ScalarType; enum?: string[] } {
@@ -275,21 +268,14 @@ function expectedValue(field: Node.Field, operator: Node.CompareOperator): { typ
   return { type: field.type };
 }
 
-function checkValue(
-  expected: ReturnType<typeof expectedValue>,
-  value: Node.Scalar,
-  path: string,
-  problems: Problems,
-): void {
+function checkValue(expected: ReturnType<typeof expectedValue>, value: Node.Scalar, path: string, problems: Problems) {
   const type = expected.type === "date" ? "string" : expected.type;
   if (typeof value !== type) {
     problems.add(path, "TYPE_MISMATCH", `must be of the type ${expected.type}, as declared`);
   } else if (expected.type === "date" && !isIsoDate(value as string)) {
     const message = `${quote(value as string)} is neither an ISO 8601 date nor a date-time with a zone`;
     problems.add(path, "INVALID_VALUE", message);
-  } else if (expected.enum) {
-    checkChoice(expected.enum, value as string, path, problems);
-  }
+  } else if (expected.enum) checkChoice(expected.enum, value as string, path, problems);
 }
 
 /** Checks that a text is one of the values that its field declares. */

@@ -6,16 +6,8 @@ import { at, list, type Placed, type Problems, quote } from "../snapshot/problem
 import type * as Node from "../snapshot/types.js";
 import { checkChoice, checkCondition, checkMeasuredOccurrences, checkSelector, traitOfType } from "./conditions.js";
 import { neverMet } from "./impossible.js";
-import {
-  checkDuration,
-  checkIdentifier,
-  checkName,
-  limit,
-  type ReadList,
-  readParts,
-  refer,
-  type Scope,
-} from "./scope.js";
+import type { ReadList, Scope } from "./scope.js";
+import { checkDuration, checkIdentifier, checkName, limit, readParts, refer } from "./scope.js";
 import {
   ACTIONS,
   choose,
@@ -46,12 +38,7 @@ export function readEvents(events: Record<string, unknown>, problems: Problems):
 }
 
 /** Reads declared properties or traits; those that cannot be read are there without a type. */
-export function readFields(
-  fields: Record<string, unknown>,
-  path: string,
-  most: number,
-  problems: Problems,
-): Map<string, Node.Field | undefined> {
+export function readFields(fields: Record<string, unknown>, path: string, most: number, problems: Problems) {
   limit(Object.keys(fields).length, most, path, problems);
   const read = new Map<string, Node.Field | undefined>();
   for (const [name, field] of Object.entries(fields)) {

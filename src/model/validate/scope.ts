@@ -34,8 +34,7 @@ export function screen(value: unknown, path: string, problems: Problems, depth =
   }
 }
 
-/** What the conditions of a snapshot may refer to. A part whose own shape is broken is undefined: it is reported once, where it is,
- * and references into it are let pass. */
+/** What conditions may refer to. A part whose own shape is broken, which is reported where it is, is undefined: references to it pass. */
 export interface Scope {
   events: Map<string, Map<string, Field | undefined> | undefined>;
   traits: Map<string, Field | undefined> | undefined;
@@ -78,9 +77,7 @@ export function checkIdentifier(name: string, path: string, problems: Problems):
   if (name.length > LIMITS.nameLength || !IDENTIFIER.test(name)) {
     const message = `${quote(name)} is no name here: it needs 1 to ${LIMITS.nameLength} lower-case letters, digits and underscores, beginning with a letter`;
     problems.add(path, "INVALID_NAME", message);
-  } else if (FORBIDDEN_KEYS.has(name)) {
-    problems.add(path, "RESERVED_NAME", `the name ${quote(name)} is not allowed`);
-  }
+  } else if (FORBIDDEN_KEYS.has(name)) problems.add(path, "RESERVED_NAME", `the name ${quote(name)} is not allowed`);
 }
 
 /** Checks the text of a length of time, where there is one. */

@@ -25,8 +25,7 @@ const READABLE = new Set(["minimum", "maximum", "minLength", "maxLength"]);
 
 const tolerant = new WeakSet<Shape>();
 
-/** The same shape, of which a number or a text that is out of bounds does not keep what stands beside it from being checked. Nothing else
- * may check the same bounds, or one mistake is reported twice. */
+/** The same shape, which does not keep a value's siblings from being checked where a bound is broken. Nothing else may check that bound. */
 function tolerating(expected: Shape): Shape {
   tolerant.add(expected);
   return expected;
@@ -37,9 +36,7 @@ export function fits(expected: Shape, value: unknown, path: string, problems: Pr
   if (expected.Check(value)) return true;
   const failures = expected.Errors(value);
   // A union reports each of its branches and itself: the place is what matters, once.
-  const unions = new Set(
-    failures.filter((failure) => failure.keyword === "anyOf").map((failure) => failure.instancePath),
-  );
+  const unions = new Set(failures.flatMap(({ keyword, instancePath }) => (keyword === "anyOf" ? instancePath : [])));
   // Of an object with many unknown members, only these are told before the validator has enough.
   const named = failures.some(({ keyword }) => keyword === "additionalProperties");
   for (const failure of failures) {

@@ -1,14 +1,8 @@
 import { canonicalJson } from "../snapshot/canonical.js";
 import { LIMITS } from "../snapshot/limits.js";
 import { at, type Placed, type Problem, Problems, quote } from "../snapshot/problem.js";
-import {
-  type Condition,
-  type Rule,
-  type Segment,
-  type Signal,
-  type Snapshot,
-  SNAPSHOT_FORMAT_VERSION,
-} from "../snapshot/types.js";
+import type { Condition, Rule, Segment, Signal, Snapshot } from "../snapshot/types.js";
+import { SNAPSHOT_FORMAT_VERSION } from "../snapshot/types.js";
 import { checkCondition } from "./conditions.js";
 import { checkHealth, checkJourneys, checkLifecycle, checkRules } from "./parts.js";
 import { readEvents, readFields, readHealth, readJourneys, readLifecycle } from "./parts.js";
@@ -31,9 +25,7 @@ function checkSegmentCycles(segments: Placed<Segment>[], problems: Problems): vo
       if (start >= 0) {
         const cycle = [...trail.slice(start), reference.segment].map(quote).join(" reads ");
         problems.add(reference.path, "SEGMENT_CYCLE", `segments must not read each other in a circle: ${cycle}`);
-      } else if (!finished.has(reference.segment)) {
-        visit(reference.segment);
-      }
+      } else if (!finished.has(reference.segment)) visit(reference.segment);
     }
     trail.pop();
     finished.add(id);
@@ -93,9 +85,7 @@ export function parseSnapshot(json: unknown): ParseResult {
   if (problems.found.length > 0) return { ok: false, problems: problems.found };
 
   const canonical = canonicalJson(json);
-  if (Buffer.byteLength(canonical, "utf8") > LIMITS.bytes) {
-    return { ok: false, problems: [TOO_LARGE] };
-  }
+  if (Buffer.byteLength(canonical, "utf8") > LIMITS.bytes) return { ok: false, problems: [TOO_LARGE] };
   const copy = JSON.parse(canonical) as unknown;
   if (fits(SNAPSHOT, copy, "", problems)) checkContent(copy as Snapshot, problems);
   return problems.found.length > 0 ? { ok: false, problems: problems.found } : { ok: true, snapshot: copy as Snapshot };
@@ -134,9 +124,7 @@ function withConditions({ items, ids }: ReadList<Segment | Signal>): Map<string,
 
 function checkSegments({ items }: ReadList<Segment>, scope: Scope): void {
   const before = scope.problems.found.length;
-  for (const { item, path } of items) {
-    if (item.when !== undefined) checkCondition(item.when, at(path, "when"), scope);
-  }
+  for (const { item, path } of items) if (item.when !== undefined) checkCondition(item.when, at(path, "when"), scope);
   // The search for cycles walks conditions, so their shape must be sound.
   const isSound = scope.problems.found.slice(before).every(({ code }) => code !== "INVALID_SHAPE");
   if (isSound) checkSegmentCycles(items, scope.problems);

@@ -5,13 +5,8 @@ import type { Logger } from "pino";
 import type { ListenMeta, Sql } from "postgres";
 import type { Agent } from "undici";
 import { call } from "../../db/api/call.js";
-import {
-  claimDeliveries,
-  type AttemptResult,
-  type ClaimedDelivery,
-  type HeldDelivery,
-  type QueueRoom,
-} from "../../db/api/webhooks.js";
+import type { AttemptResult, ClaimedDelivery, HeldDelivery, QueueRoom } from "../../db/api/webhooks.js";
+import { claimDeliveries } from "../../db/api/webhooks.js";
 import { ATTEMPT_TIMEOUT_MS, attemptDelivery, isAccepted, type DeliveryOptions } from "../../webhooks/send.js";
 import { ATTEMPTS, type WorkerCounters } from "../../metrics/worker-metrics.js";
 import { createAgent, USER_AGENT } from "../../webhooks/agent.js";
@@ -57,10 +52,7 @@ const FAILED_CLAIM_WAIT_MS_MAX = 10_000;
 
 export const startDeliverer = (options: DelivererOptions) => new Deliverer(options);
 
-/**
- * Delivers webhooks: claims what is due, a little ahead of what may be under way, sends, records. No transaction is open during a request.
- * Woken by notifications, and by itself every second.
- */
+/** Delivers webhooks: claims what is due, a little ahead, sends, records; no request holds a transaction. Woken by notifications, or each second. */
 export class Deliverer {
   readonly #options: DelivererOptions & typeof DEFAULTS;
   readonly #workerId = `${os.hostname()}:${process.pid}:${randomBytes(4).toString("hex")}`;
@@ -115,8 +107,7 @@ export class Deliverer {
 
   /** Takes nothing more, then waits for what is under way and its record; past `stopMs` it is dropped, to be delivered again. */
   stop(): Promise<void> {
-    this.#stopping ??= this.#stop();
-    return this.#stopping;
+    return (this.#stopping ??= this.#stop());
   }
 
   async #run(): Promise<void> {
@@ -150,11 +141,7 @@ export class Deliverer {
   }
 
   /** Null where the database cannot be asked; the next round tries again. */
-  async #claim(
-    held: readonly HeldDelivery[],
-    rooms: readonly QueueRoom[],
-    total: number,
-  ): Promise<ClaimedDelivery[] | null> {
+  async #claim(held: readonly HeldDelivery[], rooms: readonly QueueRoom[], total: number) {
     try {
       const claimed = await claimDeliveries(this.#options.sql, this.#workerId, {
         held,
@@ -237,10 +224,8 @@ export class Deliverer {
   async #drop(): Promise<void> {
     this.#dropped = true;
     this.#queues.close();
-    this.#options.logger.warn(
-      { deliveries: this.#open.size },
-      "stopped before all deliveries had finished; other workers repeat them",
-    );
+    const deliveries = this.#open.size;
+    this.#options.logger.warn({ deliveries }, "stopped before all deliveries had finished; other workers repeat them");
     this.#recorder.abandon();
     await this.#agent.destroy();
   }

@@ -47,10 +47,7 @@ class EndpointQueue {
   /** The database may have more than the queue could hold. */
   more = false;
 
-  /**
-   * @param settings of the webhook, as its latest delivery has them
-   * @param now (ms, monotonic)
-   */
+  /** @param settings of the webhook, as its latest delivery has them @param now (ms, monotonic) */
   constructor(
     public settings: ClaimedDelivery,
     now: number,
@@ -209,9 +206,7 @@ function answered(queue: EndpointQueue, accepted: boolean): void {
   if (accepted) {
     queue.accepted += 1;
     queue.window = Math.min(queue.window + 1, queue.settings.maxConcurrency);
-  } else {
-    queue.window = Math.max(1, Math.floor(queue.window / 2));
-  }
+  } else queue.window = Math.max(1, Math.floor(queue.window / 2));
 }
 
 /** A moving average over about WAITING_MS. */

@@ -20,10 +20,7 @@ interface Waiting {
   done: () => void;
 }
 
-/**
- * Writes attempts down. Those that come during a call, or soon after it, share the next one. A result is never dropped because the
- * database is away: the call is repeated until it succeeds, which does no harm where only its answer was lost.
- */
+/** Writes attempts down; those that come during a call share the next. None is dropped while the database is away: a repeated call does no harm. */
 export class AttemptRecorder {
   readonly #abandoned = new AbortController();
   #waiting: Waiting[] = [];
@@ -64,27 +61,21 @@ export class AttemptRecorder {
         const { disabled } = await recordAttempts(this.sql, results);
         for (const webhook of disabled) this.logger.warn(webhook, "a webhook was disabled");
         return;
-      } catch (error) {
-        if (isDataFault(error)) return this.#writeApart(results, error);
-        this.logger.warn(
-          { err: error, attempts: results.length },
-          "attempts at deliveries could not be stored; trying again",
-        );
+      } catch (err) {
+        if (isDataFault(err)) return this.#writeApart(results, err);
+        this.logger.warn({ err, attempts: results.length }, "attempts at deliveries could not be stored; trying again");
         await delay(wait, undefined, { signal: this.#abandoned.signal }).catch(() => undefined);
       }
     }
   }
 
   /** One result that the database refuses must not take others with it: halves are tried until it stands alone, then it without its texts. */
-  async #writeApart(results: AttemptResult[], error: unknown): Promise<void> {
-    const [result, ...others] = results;
-    if (result !== undefined && others.length === 0) {
+  async #writeApart(results: AttemptResult[], err: unknown): Promise<void> {
+    const [attempt, ...others] = results;
+    if (attempt !== undefined && others.length === 0) {
       // Without any record the delivery would stay due, and be made again and again.
-      if (result.error !== UNRECORDED) return this.#write([{ ...result, error: UNRECORDED, response: null }]);
-      this.logger.error(
-        { err: error, attempt: result },
-        "the database rejected an attempt at a delivery, which is made again",
-      );
+      if (attempt.error !== UNRECORDED) return this.#write([{ ...attempt, error: UNRECORDED, response: null }]);
+      this.logger.error({ err, attempt }, "the database rejected an attempt at a delivery, which is made again");
       return;
     }
     const middle = Math.ceil(results.length / 2);

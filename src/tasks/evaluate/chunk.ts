@@ -2,13 +2,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Sql, TransactionSql } from "postgres";
 import { call } from "../../db/api/call.js";
-import {
-  stateOf,
-  type ChunkLimits,
-  type CustomerInput,
-  type EvaluationInput,
-  type EvaluationResult,
-} from "../../db/api/evaluation.js";
+import type { ChunkLimits, CustomerInput, EvaluationInput, EvaluationResult } from "../../db/api/evaluation.js";
+import { stateOf } from "../../db/api/evaluation.js";
 import { inTransaction } from "../../db/transaction.js";
 import { hasMemoryOf, HistoryNeeded } from "../../engine/index.js";
 import { HistoryCache } from "../../evaluation/history.js";
@@ -110,16 +105,13 @@ export class Chunk {
 
   async #evaluate(tx: TransactionSql, input: EvaluationInput): Promise<void> {
     const readAt = performance.now();
-    const model = await this.dependencies.models.get(input, (version) =>
-      call(tx, "load_snapshot", input.projectId, version),
-    );
+    const load = (version: number) => call(tx, "load_snapshot", input.projectId, version);
+    const model = await this.dependencies.models.get(input, load);
     await this.options.onTaken?.(this.customerIds);
     this.isBegun = true;
     const builder = new EvaluationBuilder(model, input);
-    const budget = new WorkBudget(
-      Math.min(1, this.options.limits.operations / CHUNK_LIMITS.operations),
-      input.webhooks,
-    );
+    const share = Math.min(1, this.options.limits.operations / CHUNK_LIMITS.operations);
+    const budget = new WorkBudget(share, input.webhooks);
 
     // Condition memory that another version left behind is rebuilt from retained events.
     const outdated: CustomerInput[] = [];
@@ -169,9 +161,7 @@ export class Chunk {
   /** Evaluates a customer, from the state that it had before and with what history is at hand, or lets it wait for more of it. */
   #add(builder: EvaluationBuilder, budget: WorkBudget, { customer, state, history }: Candidate): void {
     try {
-      budget.spend((share) => {
-        builder.add(customer, state, share, history?.source);
-      });
+      budget.spend((share) => builder.add(customer, state, share, history?.source));
     } catch (error) {
       if (!(error instanceof HistoryNeeded)) throw error;
       this.#waiting.push({ customer, state, history: history ?? new HistoryCache(), requests: error.requests });

@@ -36,7 +36,8 @@ export async function evaluateEnvironment(
       leavesWork = chunk.leavesWork;
       // Where the budget was spent before all had their turn, as many are taken as had it.
       const customers = chunk.reached < chunk.customerIds.length ? Math.max(1, chunk.reached) : limits.customers * 2;
-      limits = smaller(full, { customers, operations: limits.operations * 2 });
+      const operations = Math.min(full.operations, limits.operations * 2);
+      limits = { customers: Math.min(full.customers, customers), operations };
     } catch (error) {
       if (!isDataFault(error)) throw error;
       tryAgain = true;
@@ -52,10 +53,6 @@ export async function evaluateEnvironment(
   return leavesWork ? "stopped" : "paused";
 }
 
-function smaller(a: ChunkLimits, b: ChunkLimits): ChunkLimits {
-  return { customers: Math.min(a.customers, b.customers), operations: Math.min(a.operations, b.operations) };
-}
-
 function half(limit: number): number {
   return Math.max(1, Math.floor(limit / 2));
 }
@@ -66,11 +63,7 @@ function half(limit: number): number {
  *
  * @returns whether there was something to try: another worker may be at it
  */
-export async function tryEvaluation(
-  dependencies: ChunkDependencies,
-  environmentId: number,
-  workerId: string,
-): Promise<boolean> {
+export async function tryEvaluation(dependencies: ChunkDependencies, environmentId: number, workerId: string) {
   const { sql, logger } = dependencies;
   const trial = { environmentId, workerId };
   const begun = await call(sql, "begin_trial", trial, CHUNK_LIMITS);
@@ -89,7 +82,9 @@ export async function tryEvaluation(
   try {
     outcome = await chunk.run();
   } catch (error) {
-    if (isOfWhatWasTried(error, chunk)) await call(sql, "name_trial", trial, null, String(error));
+    // It may be for what was tried, rather than for the database as a whole or a model that cannot be read. A connection that is lost may be:
+    // a server ends where one of its processes dies.
+    if (chunk.isBegun && !isOfCircumstances(error)) await call(sql, "name_trial", trial, null, String(error));
     else await call(sql, "leave_trial", trial);
     throw error;
   }
@@ -99,12 +94,4 @@ export async function tryEvaluation(
   }
   await call(sql, "end_trial", trial, CHUNK_LIMITS);
   return true;
-}
-
-/**
- * Whether an error may be for what was tried, rather than for the database as a whole or a model that cannot be read. A connection that is
- * lost may be: a server ends where one of its processes dies.
- */
-function isOfWhatWasTried(error: unknown, { isBegun }: Chunk): boolean {
-  return isBegun && !isOfCircumstances(error);
 }

@@ -1,15 +1,6 @@
 import type { CustomerInput, EvaluationInput, EvaluationResult, OperationRow } from "../../db/api/evaluation.js";
-import {
-  evaluate,
-  eventId,
-  timersMayFire,
-  type Budget,
-  type CustomerState,
-  type HistorySource,
-  type Model,
-  type Operation,
-  type TrackOperation,
-} from "../../engine/index.js";
+import type { Budget, CustomerState, HistorySource, Model, Operation, TrackOperation } from "../../engine/index.js";
+import { evaluate, eventId, timersMayFire } from "../../engine/index.js";
 import { addEffects, customerColumns } from "../rows.js";
 
 /** Runs the engine for the customers of a chunk and collects what is to be written back, table by table. */
@@ -37,11 +28,7 @@ export class EvaluationBuilder {
     private readonly input: EvaluationInput,
   ) {}
 
-  /**
-   * Evaluates one customer, as far as the budget goes; where the engine throws, nothing of it is in the result.
-   *
-   * @throws {HistoryNeeded} where history is needed that is not at hand: call it again from the same state when it is
-   */
+  /** Evaluates a customer as far as the budget goes. Throws HistoryNeeded, with nothing in the result: call again from the same state with it. */
   add(customer: CustomerInput, before: CustomerState, budget: Budget, history?: HistorySource): void {
     const operations = customer.operations.map(operationOf);
     const { now } = this.input;
@@ -71,13 +58,9 @@ export class EvaluationBuilder {
     return this.#result;
   }
 
-  #addOperations(
-    { customerId, evaluatedThrough }: CustomerState,
-    operations: Operation[],
-    deferred: TrackOperation[],
-  ): void {
+  #addOperations({ customerId, evaluatedThrough }: CustomerState, taken: Operation[], deferred: TrackOperation[]) {
     const later = new Set(deferred.map((operation) => operation.seq));
-    const consumed = operations.filter((operation) => !later.has(operation.seq));
+    const consumed = taken.filter((operation) => !later.has(operation.seq));
     this.#result.consumed.push({ customerId, seqs: consumed.map((operation) => operation.seq) });
     for (const operation of consumed) {
       if (operation.kind === "identify") this.#result.identifies.push({ customerId, seq: operation.seq });

@@ -1,12 +1,7 @@
 import type { TransactionSql } from "postgres";
 import { type CustomerInput, loadHistory, loadHistoryPages, stateOf } from "../../db/api/evaluation.js";
-import {
-  MemoryRebuild,
-  type CustomerState,
-  type HistoryEvent,
-  type HistoryRequest,
-  type Model,
-} from "../../engine/index.js";
+import type { CustomerState, HistoryEvent, HistoryRequest, Model } from "../../engine/index.js";
+import { MemoryRebuild } from "../../engine/index.js";
 import type { HistoryCache } from "../../evaluation/history.js";
 
 /** A customer whose evaluation needs history that is not at hand. */
@@ -24,10 +19,7 @@ const PAGE_EVENTS_MIN = 50;
 /** The answers of one call share this many, so that memory is bounded. */
 const CALL_EVENTS_MAX = 5_000;
 
-/**
- * Each of these customers with condition memory for a model, rebuilt from its evaluated events, of which no more are held than happened in a
- * millisecond. What fails for a customer is thrown by its `state`.
- */
+/** These customers with memory rebuilt from evaluated events, of which a millisecond's are held. A customer's failure is thrown by `state`. */
 export async function* rebuildMemories(
   tx: TransactionSql,
   environmentId: number,
@@ -37,7 +29,9 @@ export async function* rebuildMemories(
   if (customers.length === 0) return;
   const remaining = new Map(customers.map((customer) => [customer.customerId, customer]));
   let current: Rebuilt | undefined;
-  for await (const row of loadHistory(tx, environmentId, [...remaining.keys()], eventsOf(model))) {
+  const { streams, aggregates } = model.registry;
+  const names = new Set([...streams.map(({ event }) => event), ...aggregates.flatMap(({ events }) => events)]);
+  for await (const row of loadHistory(tx, environmentId, [...remaining.keys()], [...names])) {
     if (current?.customer.customerId !== row.customerId) {
       if (current) yield current;
       const customer = remaining.get(row.customerId);
@@ -88,11 +82,7 @@ class Rebuilt {
 }
 
 /** Fetches what customers wait for, or the beginning of it, in one call. */
-export async function fetchHistory(
-  tx: TransactionSql,
-  environmentId: number,
-  waiting: readonly WaitingCustomer[],
-): Promise<void> {
+export async function fetchHistory(tx: TransactionSql, environmentId: number, waiting: readonly WaitingCustomer[]) {
   const asked = waiting.flatMap(({ customer: { customerId }, history, requests }) =>
     requests.map((request) => ({ customerId, history, request })),
   );
@@ -100,9 +90,4 @@ export async function fetchHistory(
   const pageSize = Math.min(PAGE_EVENTS_MAX, Math.max(PAGE_EVENTS_MIN, share));
   const pages = await loadHistoryPages(tx, environmentId, asked, pageSize);
   for (const [position, { history, request }] of asked.entries()) history.add(request, pages[position]!);
-}
-
-/** The names of the events that a model remembers anything of. */
-function eventsOf({ registry: { streams, aggregates } }: Model): string[] {
-  return [...new Set([...streams.map(({ event }) => event), ...aggregates.flatMap(({ events }) => events)])];
 }

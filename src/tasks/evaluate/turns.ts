@@ -19,10 +19,7 @@ const BACKLOG_PRIORITY = 10;
 /** After which an environment is looked at again that others are at. */
 const AGAIN_AFTER_MS = 100;
 
-/**
- * The turns of environments in this worker. One environment has one at a time, and a second one where no other environment has any; jobs that
- * come meanwhile are dropped, because who has the turn looks again at its end.
- */
+/** The turns of environments in this worker: one each, a second only where no other has any. Jobs that come then are dropped: its end looks again. */
 export class EvaluationTurns {
   /** By environment: how many of its turns are under way. */
   readonly #underWay = new Map<number, number>();
@@ -70,11 +67,9 @@ export class EvaluationTurns {
     setTimeout(() => {
       this.#postponed.delete(environmentId);
       if (this.options.isStopping()) return;
+      const { logger } = this.dependencies;
       addJob("evaluate", { environmentId }).catch((err: unknown) => {
-        this.dependencies.logger.warn(
-          { err, environmentId },
-          "an evaluation could not be asked for; the next tick does it",
-        );
+        logger.warn({ err, environmentId }, "an evaluation could not be asked for; the next tick does it");
       });
     }, AGAIN_AFTER_MS);
   }

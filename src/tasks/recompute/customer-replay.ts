@@ -7,7 +7,6 @@ import {
   type HistorySource,
   type JourneySpan,
   type Model,
-  type Replayed,
   type ReplayInput,
   replayPart,
   type TrackedEvent,
@@ -17,10 +16,7 @@ import { WorkBudget } from "../work-budget.js";
 
 type Row<Table extends keyof EffectRows> = EffectRows[Table][number];
 
-/**
- * What the replay of one customer leaves in the tables, gathered part by part. Of the logs there is what was added since `takeLogs`;
- * the rest is bounded by the model, but for the runs of journeys.
- */
+/** What a customer's replay leaves in the tables. Of the logs what came since `takeLogs`; the rest is bounded by model and runs of journeys. */
 class RebuiltRows {
   #logs: Pick<EffectRows, "transitions" | "ruleExecutions"> = { transitions: [], ruleExecutions: [] };
   #health: Row<"healthScores"> | null = null;
@@ -95,11 +91,7 @@ export class CustomerReplay {
    * @returns how many of the events were taken, and whether that is all there was to do
    * @throws {HistoryNeeded} where earlier events are needed that are not at hand; nothing has changed then
    */
-  part(
-    events: readonly TrackedEvent[],
-    through: number | null,
-    history?: HistorySource,
-  ): Pick<Replayed, "taken" | "isDone"> {
+  part(events: readonly TrackedEvent[], through: number | null, history?: HistorySource) {
     const { state, effects, taken, isDone } = new WorkBudget(SHARE).spend((budget) =>
       replayPart(this.model, this.input, {
         state: this.#state,

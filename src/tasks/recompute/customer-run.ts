@@ -1,14 +1,7 @@
 import { type EffectRows, stateOf } from "../../db/api/evaluation.js";
 import type { AppliedCustomer, ExecutionKey, RecomputeCustomer, RecomputeJob } from "../../db/api/recompute.js";
-import {
-  corrections,
-  untoldExpirations,
-  type CustomerState,
-  type Effect,
-  type Model,
-  type ReplayInput,
-  type TrackedEvent,
-} from "../../engine/index.js";
+import type { CustomerState, Effect, Model, ReplayInput, TrackedEvent } from "../../engine/index.js";
+import { corrections, untoldExpirations } from "../../engine/index.js";
 import { customerColumns } from "../rows.js";
 import { CustomerReplay, nullIfEmpty } from "./customer-replay.js";
 import type { PastEvents } from "./past-events.js";

@@ -30,11 +30,6 @@ export function isOfCustomer(error: unknown): boolean {
   return isOfServer(error) && !isTakenOver(error) && !isShutdown(error);
 }
 
-/** Whether an error says already what it is of. */
-function isOurs(error: unknown): boolean {
-  return error instanceof CustomerFailed || error instanceof TakenOver;
-}
-
 /** What one chunk holds, about; the numbers bound memory, whatever customers come. */
 const CHUNK = { events: 10_000, customersFirst: 10, customersMax: 500, bytes: 16 * 1024 * 1024 };
 /** Events of a customer that are replayed at once, and how many runs of rules they may cause, of which each has its explanation. */
@@ -87,12 +82,7 @@ export class JobCustomers {
     }
   }
 
-  /**
-   * The replay of a customer whose history is at hand; null where nothing of it was ever evaluated, `long` where it is not to be gone through
-   * at once.
-   *
-   * @throws {CustomerFailed}
-   */
+  /** The replay of a customer; null where nothing was ever evaluated, `long` where it is not to be gone through at once. Throws CustomerFailed. */
   whole(customer: RecomputeCustomer): CustomerRun | null | "long" {
     if (customer.state === null) return null;
     if (customer.moreEvents || customer.moreExecutions) return "long";
@@ -104,12 +94,7 @@ export class JobCustomers {
     }
   }
 
-  /**
-   * The replay of a customer that is read now, however long its history is; null where there is nothing to replay.
-   *
-   * @param onLogs takes the logs' rows of a long history, part by part
-   * @throws {CustomerFailed}
-   */
+  /** The replay of a customer read now, however long; null without one. `onLogs` takes a long history's log rows by part. Throws CustomerFailed. */
   async anew(tx: TransactionSql, customerId: string, onLogs: OnLogs): Promise<CustomerRun | null> {
     const [customer] = await readRecomputeChunk(tx, { ...this.job, customerId }, this.#request(null, 1));
     if (customer === undefined) return null;
@@ -120,7 +105,9 @@ export class JobCustomers {
       await replayLong(tx, this.job, run, this.#request(null, 1), onLogs);
       return run;
     } catch (error) {
-      throw isOurs(error) ? error : new CustomerFailed(customerId, error);
+      throw error instanceof CustomerFailed || error instanceof TakenOver
+        ? error
+        : new CustomerFailed(customerId, error);
     }
   }
 

@@ -16,11 +16,7 @@ type LongOptions = Pick<ChunkRequest, "propertyEvents" | "each" | "bytesEach">;
 
 const BEGINNING: PageEnd = { lastAt: null, lastSeq: null };
 
-/**
- * Goes through a history that is too long to be held at once.
- *
- * @param onLogs takes the rows of the logs after each part
- */
+/** Goes through a history that is too long to be held at once. @param onLogs takes the rows of the logs after each part */
 export async function replayLong(
   tx: TransactionSql,
   job: RecomputeJob,
@@ -28,24 +24,14 @@ export async function replayLong(
   { propertyEvents, each, bytesEach }: LongOptions,
   onLogs: (logs: Pick<EffectRows, "transitions" | "ruleExecutions">) => Promise<unknown>,
 ): Promise<void> {
-  const { environmentId } = job;
-  const { customerId } = run.customer;
-  const pastEvents = () => new PastEvents(tx, environmentId, customerId);
+  const customer = [job.environmentId, run.customer.customerId] as const;
+  const pastEvents = () => new PastEvents(tx, ...customer);
   const past = { replayed: pastEvents(), active: pastEvents() };
   const log = new PresentLog(tx, job, run);
   let end = BEGINNING;
   let held: TrackedEvent[] = [];
   for (let isLast = false; !isLast;) {
-    const page = await call(
-      tx,
-      "read_recompute_events",
-      environmentId,
-      customerId,
-      end,
-      propertyEvents,
-      each,
-      bytesEach,
-    );
+    const page = await call(tx, "read_recompute_events", ...customer, end, propertyEvents, each, bytesEach);
     if (page.more) end = page;
     isLast = !page.more;
     const read = eventsOf(page.events);
@@ -86,17 +72,9 @@ class PresentLog {
   }
 
   async #readPage(): Promise<void> {
-    const { environmentId } = this.job;
     const { customerId, generation } = this.run.customer;
-    const page = await call(
-      this.tx,
-      "read_recompute_executions",
-      environmentId,
-      customerId,
-      generation,
-      this.#end,
-      PAGE_RUNS,
-    );
+    const log = [this.job.environmentId, customerId, generation] as const;
+    const page = await call(this.tx, "read_recompute_executions", ...log, this.#end, PAGE_RUNS);
     const runs = page.runs ?? [];
     this.#end = page;
     this.#through = runs.length < PAGE_RUNS ? Infinity : runs.at(-1)![3];

@@ -1,12 +1,7 @@
 import type { TransactionSql } from "postgres";
 import { loadHistoryPages } from "../../db/api/evaluation.js";
-import {
-  HistoryNeeded,
-  isLater,
-  type HistoryRequest,
-  type HistorySource,
-  type TrackedEvent,
-} from "../../engine/index.js";
+import type { HistoryRequest, HistorySource, TrackedEvent } from "../../engine/index.js";
+import { HistoryNeeded, isLater } from "../../engine/index.js";
 import { HistoryCache } from "../../evaluation/history.js";
 
 const PAGE_EVENTS = 1_000;
@@ -47,12 +42,8 @@ export class PastEvents {
   async #fetch(requests: readonly HistoryRequest[]): Promise<void> {
     const { tx, environmentId, customerId } = this;
     const bounded = requests.flatMap((request) => this.#bounded(request) ?? []);
-    const pages = await loadHistoryPages(
-      tx,
-      environmentId,
-      bounded.map((request) => ({ customerId, request })),
-      PAGE_EVENTS,
-    );
+    const asked = bounded.map((request) => ({ customerId, request }));
+    const pages = await loadHistoryPages(tx, environmentId, asked, PAGE_EVENTS);
     for (const [position, request] of bounded.entries()) this.#atHand.add(request, pages[position]!);
   }
 
@@ -61,10 +52,7 @@ export class PastEvents {
     const last = this.#last;
     if (last === null || !isLater(last.occurredAt, last.seq, after)) return null;
     const { occurredAt, seq } = last;
-    return {
-      event,
-      after,
-      until: until === null || isLater(until.occurredAt, until.seq, last) ? { occurredAt, seq } : until,
-    };
+    const isAhead = until === null || isLater(until.occurredAt, until.seq, last);
+    return { event, after, until: isAhead ? { occurredAt, seq } : until };
   }
 }

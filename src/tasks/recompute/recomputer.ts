@@ -83,9 +83,7 @@ class Slot {
     } catch (error) {
       if (error instanceof TakenOver || isTakenOver(error)) {
         logger.warn(fields, "a recompute was taken over by another worker");
-      } else {
-        await this.#fail(job, fields, error);
-      }
+      } else await this.#fail(job, fields, error);
     }
     // Where the connection was lost, so was what it held.
     await call(this.#session, "leave_recompute", job).catch((error: unknown) => {

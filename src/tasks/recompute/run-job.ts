@@ -29,11 +29,7 @@ const TURN_MS = 10;
  * @throws {TakenOver} where another worker has it by now
  * @throws {CustomerFailed} where a customer cannot be replayed or written; those before it are written
  */
-export async function runJob(
-  dependencies: RunDependencies,
-  job: RecomputeJob,
-  goesOn: () => boolean,
-): Promise<boolean> {
+export async function runJob(dependencies: RunDependencies, job: RecomputeJob, goesOn: () => boolean) {
   const { session, sql } = dependencies;
   const customers = new JobCustomers(sql, job, await modelsOf(dependencies, job));
   const lease = new Lease(session, job);

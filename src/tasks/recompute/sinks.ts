@@ -1,12 +1,7 @@
 import type { Sql } from "postgres";
 import { call } from "../../db/api/call.js";
-import {
-  applyRecomputes,
-  noCounts,
-  type RecomputeCustomer,
-  type RecomputeJob,
-  type ResultCounts,
-} from "../../db/api/recompute.js";
+import type { RecomputeCustomer, RecomputeJob, ResultCounts } from "../../db/api/recompute.js";
+import { applyRecomputes, noCounts } from "../../db/api/recompute.js";
 import { inTransaction } from "../../db/transaction.js";
 import { addCounts } from "./difference.js";
 import { CustomerFailed, isOfCustomer, type JobCustomers } from "./job-customers.js";

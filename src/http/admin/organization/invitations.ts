@@ -54,9 +54,7 @@ const createdInvitation = Type.Object(
 /** Links by which people come in, and members set passwords. */
 export const invitationRoutes = [
   // The link is in this answer, and another one in the mail where mail is set up, and nowhere else, ever.
-  adminRoute({
-    operation: "create_password_reset",
-    route: "POST /organization/members/:userId/password-reset",
+  adminRoute("create_password_reset", "POST /organization/members/:userId/password-reset", {
     summary: "Make a link by which a member sets a password, good for 24 hours; stops the one before",
     body: { schema: emptyObject, bytesMax: KIB },
     answers: { 201: passwordReset },
@@ -70,17 +68,13 @@ export const invitationRoutes = [
       return { link: passwordLink(deps.publicUrl(), secret), expiresAt, mailed: isMailed };
     },
   }),
-  adminRoute({
-    operation: "list_invitations",
-    route: "GET /organization/invitations",
+  adminRoute("list_invitations", "GET /organization/invitations", {
     summary: "The open invitations of the organization by address",
     query: pageQuery,
     answers: { 200: listOf(invitation) },
   }),
   // The link is in this answer, and another to the same invitation in the mail where mail is set up, and nowhere else, ever.
-  adminRoute({
-    operation: "create_invitation",
-    route: "POST /organization/invitations",
+  adminRoute("create_invitation", "POST /organization/invitations", {
     summary: "Invite an address by a link that is good for 7 days; replaces its open invitation",
     body: { schema: exact({ email: emailAddress, role }), bytesMax: 4 * KIB },
     answers: { 201: createdInvitation },
@@ -98,9 +92,7 @@ export const invitationRoutes = [
     },
   }),
   // Answers the invitation as it was.
-  adminRoute({
-    operation: "revoke_invitation",
-    route: "DELETE /organization/invitations/:invitationId",
+  adminRoute("revoke_invitation", "DELETE /organization/invitations/:invitationId", {
     summary: "Revoke an open invitation; its link stops at once",
     answers: { 200: invitation },
   }),

@@ -73,27 +73,21 @@ const auditEntry = Type.Object(
 
 /** Who acts, and for whom; the members of the organization. */
 export const organizationRoutes = [
-  adminRoute({ operation: "whoami", route: "GET /whoami", summary: "Who acts, and for whom", answers: { 200: actor } }),
+  adminRoute("whoami", "GET /whoami", { summary: "Who acts, and for whom", answers: { 200: actor } }),
   // Those of its user, or the one of a headless token.
-  adminRoute({
-    operation: "list_organizations",
+  adminRoute("list_organizations", "GET /organizations", {
     organization: false,
-    route: "GET /organizations",
     summary: "The organizations that the token is good for, by slug",
     query: pageQuery,
     answers: { 200: listOf(organization) },
     answer: ({ deps, credentials, query }) => call(deps.sql, "list_organizations", credentials.tokenHash, query),
   }),
-  adminRoute({
-    operation: "list_members",
-    route: "GET /organization/members",
+  adminRoute("list_members", "GET /organization/members", {
     summary: "The members of the organization by address",
     query: pageQuery,
     answers: { 200: listOf(member) },
   }),
-  adminRoute({
-    operation: "update_member",
-    route: "PATCH /organization/members/:userId",
+  adminRoute("update_member", "PATCH /organization/members/:userId", {
     summary: "Give a member another role",
     body: { schema: exact({ role }), bytesMax: KIB },
     answers: { 200: member },
@@ -101,9 +95,7 @@ export const organizationRoutes = [
     passes: ({ params, body }) => [params["userId"]!, body.role],
   }),
   // The last owner stays. Answers the member as it was.
-  adminRoute({
-    operation: "remove_member",
-    route: "DELETE /organization/members/:userId",
+  adminRoute("remove_member", "DELETE /organization/members/:userId", {
     summary: "End a membership, and revoke the headless tokens that the user had for the organization",
     answers: { 200: member },
     refusals: { 409: ["LAST_OWNER"] },
@@ -112,17 +104,13 @@ export const organizationRoutes = [
 
 /** The headless tokens of the organization, also those that stopped, and what was changed in it. */
 export const tokenRoutes = [
-  adminRoute({
-    operation: "list_tokens",
-    route: "GET /organization/tokens",
+  adminRoute("list_tokens", "GET /organization/tokens", {
     summary: "The headless tokens of the organization, newest first",
     query: pageQuery,
     answers: { 200: listOf(token) },
   }),
   // It acts as whoever makes it. It is in this answer and nowhere else, ever.
-  adminRoute({
-    operation: "create_token",
-    route: "POST /organization/tokens",
+  adminRoute("create_token", "POST /organization/tokens", {
     summary: "Make a headless token that acts as you in this organization, with your role or a lesser one",
     body: { schema: newToken, bytesMax: 4 * KIB },
     answers: { 201: createdToken },
@@ -134,16 +122,12 @@ export const tokenRoutes = [
     },
   }),
   // Done again, it changes nothing.
-  adminRoute({
-    operation: "revoke_token",
-    route: "DELETE /organization/tokens/:tokenId",
+  adminRoute("revoke_token", "DELETE /organization/tokens/:tokenId", {
     summary: "Revoke a headless token; it stops at once",
     answers: { 200: token },
   }),
   // `action=member.removed`, `actor=ada@example.com`, `since=7d` or a date.
-  adminRoute({
-    operation: "list_audit_log",
-    route: "GET /organization/audit-log",
+  adminRoute("list_audit_log", "GET /organization/audit-log", {
     summary: "What was changed in the organization, newest first",
     query: exact({ ...pageQuery.properties, action: filter, actor: filter, since: filter }),
     answers: { 200: listOf(auditEntry) },
