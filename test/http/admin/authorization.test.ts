@@ -1,7 +1,7 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { envelope, type Actor, type Reply } from "../../support/service.js";
 import {
-  declarationsOf,
   ENVIRONMENTS,
   REQUESTS,
   ROLES,
@@ -12,99 +12,24 @@ import {
   type World,
 } from "./support/world.js";
 
-/**
- * Who may do what, in full: `y` for those who may and `-` for those who are refused, in the order viewer, developer, administrator and
- * owner. A route that takes no environment has one column only; a promotion is always into live. In the last column stands what those who may are answered in an
- * organization whose plan has no cloud execution: `y`, or 402. This is the promise; what the service decides by is iam.operations().
- */
-const MATRIX = `
-| route                                                                 | test    | live    | plan |
-| --------------------------------------------------------------------- | ------- | ------- | ---- |
-| GET /whoami                                                           | y y y y |         | y    |
-| GET /organizations                                                    | y y y y |         | y    |
-| GET /organization/members                                             | y y y y |         | y    |
-| PATCH /organization/members/:userId                                   | - - - y |         | y    |
-| DELETE /organization/members/:userId                                  | - - - y |         | y    |
-| POST /organization/members/:userId/password-reset                     | - - - y |         | y    |
-| GET /organization/invitations                                         | - - - y |         | y    |
-| POST /organization/invitations                                        | - - - y |         | y    |
-| DELETE /organization/invitations/:invitationId                        | - - - y |         | y    |
-| GET /organization/tokens                                              | - - - y |         | y    |
-| POST /organization/tokens                                             | - - - y |         | y    |
-| DELETE /organization/tokens/:tokenId                                  | - - - y |         | y    |
-| GET /organization/audit-log                                           | - - y y |         | y    |
-| POST /projects                                                        | - - y y |         | y    |
-| GET /projects                                                         | y y y y |         | y    |
-| GET /projects/:project                                                | y y y y |         | y    |
-| GET /projects/:project/overview                                       | y y y y | y y y y | y    |
-| GET /projects/:project/keys                                           | y y y y | y y y y | y    |
-| POST /projects/:project/keys                                          | - - y y | - - y y | y    |
-| POST /projects/:project/keys/:keyId/rotate                            | - - y y | - - y y | y    |
-| POST /projects/:project/keys/:keyId/revoke                            | - - y y | - - y y | y    |
-| GET /projects/:project/config-versions                                | y y y y | y y y y | y    |
-| GET /projects/:project/config-versions/:version                       | y y y y |         | y    |
-| GET /projects/:project/config-diff                                    | y y y y |         | y    |
-| GET /projects/:project/activations                                    | y y y y | y y y y | y    |
-| POST /projects/:project/config-versions                               | - y y y | - - y y | 402  |
-| POST /projects/:project/config-versions/:version/promote              | - - y y |         | 402  |
-| POST /projects/:project/config-versions/:version/rollback             | - - y y | - - y y | 402  |
-| POST /projects/:project/recomputes                                    | - y y y | - - y y | 402  |
-| GET /projects/:project/recomputes                                     | y y y y | y y y y | y    |
-| GET /projects/:project/recomputes/:recompute                          | y y y y | y y y y | y    |
-| GET /projects/:project/recomputes/:recompute/customers                | y y y y | y y y y | y    |
-| POST /projects/:project/recomputes/:recompute/retry                   | - y y y | - - y y | 402  |
-| POST /projects/:project/previews                                      | - y y y | - - y y | 402  |
-| GET /projects/:project/previews/:preview                              | y y y y | y y y y | y    |
-| GET /projects/:project/previews/:preview/customers                    | y y y y | y y y y | y    |
-| GET /projects/:project/events                                         | y y y y | y y y y | y    |
-| GET /projects/:project/events/stream                                  | y y y y | y y y y | y    |
-| GET /projects/:project/customers                                      | y y y y | y y y y | y    |
-| GET /projects/:project/customers/:customerId                          | y y y y | y y y y | y    |
-| GET /projects/:project/customers/:customerId/timeline                 | y y y y | y y y y | y    |
-| GET /projects/:project/customers/:customerId/backlog                  | y y y y | y y y y | y    |
-| GET /projects/:project/customers/:customerId/health                   | y y y y | y y y y | y    |
-| GET /projects/:project/customers/:customerId/explanation              | y y y y | y y y y | y    |
-| GET /projects/:project/customers/:customerId/export                   | y y y y | y y y y | y    |
-| DELETE /projects/:project/customers/:customerId                       | - - - y | - - - y | y    |
-| POST /projects/:project/customers/:customerId/release                 | - y y y | - - y y | 402  |
-| POST /projects/:project/customers/release                             | - y y y | - - y y | 402  |
-| GET /projects/:project/customers/:customerId/journeys/:journeyId      | y y y y | y y y y | y    |
-| GET /projects/:project/segments/:segment                              | y y y y | y y y y | y    |
-| GET /projects/:project/rule-executions                                | y y y y | y y y y | y    |
-| POST /projects/:project/ai/answers                                    | - y y y | - y y y | y    |
-| GET /projects/:project/diagnostics                                    | y y y y | y y y y | y    |
-| GET /projects/:project/schema-violations                              | y y y y | y y y y | y    |
-| POST /projects/:project/webhooks                                      | - - y y | - - y y | 402  |
-| GET /projects/:project/webhooks                                       | y y y y | y y y y | y    |
-| GET /projects/:project/webhooks/:webhook                              | y y y y | y y y y | y    |
-| PATCH /projects/:project/webhooks/:webhook                            | - - y y | - - y y | 402  |
-| DELETE /projects/:project/webhooks/:webhook                           | - - y y | - - y y | y    |
-| POST /projects/:project/webhooks/:webhook/rotate-secret               | - - y y | - - y y | 402  |
-| POST /projects/:project/webhooks/:webhook/test                        | - y y y | - - y y | 402  |
-| GET /projects/:project/webhooks/:webhook/deliveries                   | y y y y | y y y y | y    |
-| GET /projects/:project/webhooks/:webhook/deliveries/:delivery         | y y y y | y y y y | y    |
-| POST /projects/:project/webhooks/:webhook/deliveries/:delivery/resend | - y y y | - - y y | 402  |
-| POST /projects/:project/webhooks/:webhook/resend                      | - y y y | - - y y | 402  |
-| GET /projects/:project/emissions/:emission                            | y y y y | y y y y | y    |
-`;
-
 interface Row {
   route: string;
-  test: string;
-  /** Empty for a route that concerns no environment. */
-  live: string;
-  plan: string;
+  /** The least role that may do it. */
+  least: Record<Environment, Role>;
+  /** Whether an organization's plan has to include cloud execution. */
+  paid: boolean;
 }
 
-const rows: readonly Row[] = MATRIX.trim()
-  .split("\n")
-  .slice(2)
-  .map((line) => {
-    const [, route = "", test = "", live = "", plan = ""] = line.split("|").map((cell) => cell.trim());
-    return { route, test, live, plan };
-  });
-const named = rows.map((row) => [row.route, row] as const);
-const environmentsOf = ({ live }: Row): readonly Environment[] => (live === "" ? ["test"] : ENVIRONMENTS);
+const guide = readFileSync(new URL("../../../docs/administration.md", import.meta.url), "utf8");
+/** What the documentation promises: administration-guide.test.ts holds that it names every route and its operation as iam.operations() does. */
+const rows = [...guide.matchAll(/^\| `(\w+ \/[^`]*)` +\| (\w+)(?:, (\w+))?( \\\*)? +\|/gm)].map(
+  ([, route = "", test, live = test, star]): Row => ({
+    route,
+    least: { test: test as Role, live: live as Role },
+    // That of `/ai/` is AI.
+    paid: star !== undefined && !route.includes("/ai/"),
+  }),
+);
 
 let world: World;
 /** Tokens of acme's owner that are good for a role. */
@@ -130,21 +55,24 @@ async function ask(
 }
 const whoami = (by: Actor | Record<string, string>) => ask("GET /whoami", { path: "/whoami" }, by);
 
-/** What an answer says about whether the actor may. */
-function verdict({ status, body }: Reply, role: Role, least: Role): string {
-  if (status < 300) return "y";
-  if (status === 402) {
-    expect(body).toEqual(envelope("PLAN_REQUIRED", "The organization's plan does not include this service."));
-    return "402";
-  }
-  expect(status, JSON.stringify(body)).toBe(403);
-  expect(body).toEqual(
-    envelope("FORBIDDEN", `Your role "${role}" may not do this.`, {
-      reason: `It needs the role "${least}" or a higher one.`,
-      fix: "Ask an owner of the organization for that role, or use the token of somebody who has it.",
-    }),
-  );
-  return "-";
+/** Whoever may is answered something, which is tested where the route is. */
+const TAKEN = expect.objectContaining({
+  status: expect.toSatisfy((status: number) => status < 300) as number,
+}) as object;
+const UNPAID = {
+  status: 402,
+  body: envelope("PLAN_REQUIRED", "The organization's plan does not include this service."),
+};
+
+/** Asks with the token of a role: expects that it is answered so where it may, and refused where it is less than the least. */
+async function tryRole(route: string, asked: Asked, by: Actor, role: Role, least: Role, expected = TAKEN) {
+  const { status, body } = await ask(route, asked, by);
+  const forbidden = envelope("FORBIDDEN", `Your role "${role}" may not do this.`, {
+    reason: `It needs the role "${least}" or a higher one.`,
+    fix: "Ask an owner of the organization for that role, or use the token of somebody who has it.",
+  });
+  const may = ROLES.indexOf(role) >= ROLES.indexOf(least);
+  expect({ status, body }, `${role} at ${asked.path}`).toEqual(may ? expected : { status: 403, body: forbidden });
 }
 
 async function auditEntries(): Promise<number> {
@@ -152,69 +80,33 @@ async function auditEntries(): Promise<number> {
   return row.count;
 }
 
-/** The verdicts about roles, while the organization has a plan. */
-async function verdicts(
-  { route, ...row }: Row,
-  env: Environment,
-  actors: Readonly<Record<Role, Actor>>,
-  roles: readonly Role[] = ROLES,
-): Promise<string> {
-  const usual = row[env].split(" ");
-  const least = ROLES[usual.indexOf("y")]!;
-  const may = (role: Role) => usual[ROLES.indexOf(role)] === "y";
-  // A refusal uses nothing up, so one request does for all of them; what is done is done to something of its own.
-  const refused = roles.every(may) ? null : await REQUESTS[route]!(world, env);
-  const found = new Map<Role, string>();
-  const judge = async (role: Role, asked: Asked) =>
-    found.set(role, verdict(await ask(route, asked, actors[role]), role, least));
-  const logged = await auditEntries();
-  await Promise.all(roles.filter((role) => !may(role)).map((role) => judge(role, refused!)));
-  // What was refused was not done, so it is not written down.
-  expect(await auditEntries()).toBe(logged);
-  for (const role of roles.filter(may)) await judge(role, await REQUESTS[route]!(world, env));
-  return roles.map((role) => found.get(role)).join(" ");
-}
-
 /** The last role that may not, where there is one, and the least that may. */
-function border(row: Row, env: Environment): Role[] {
-  const least = row[env].split(" ").indexOf("y");
-  return ROLES.slice(Math.max(0, least - 1), least + 1);
-}
+const border = (least: Role) => ROLES.slice(Math.max(0, ROLES.indexOf(least) - 1), ROLES.indexOf(least) + 1);
 
-describe("the matrix", () => {
-  it("names every route of the administrative API, and no other", () => {
-    const routes = declarationsOf(world).map(({ method, path }) => `${method} ${path}`);
-    expect(rows.map(({ route }) => route).sort()).toEqual(routes.sort());
-  });
-
-  it("has a column for live wherever a route has an environment", () => {
-    const wrong = declarationsOf(world).filter(({ method, path, query }) => {
-      const row = rows.find(({ route }) => route === `${method} ${path}`)!;
-      return (row.live !== "") !== Object.hasOwn(query?.properties ?? {}, "env");
-    });
-    expect(wrong.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
-  });
-
-  it.each(named)("%s", async (_route, row) => {
-    for (const env of environmentsOf(row)) {
-      expect(await verdicts(row, env, world.members), env).toBe(row[env]);
+describe("who may do what, as documented,", () => {
+  it.each(rows)("$route", async ({ route, least: leasts, paid }) => {
+    for (const env of ENVIRONMENTS) {
+      const least = leasts[env];
+      const [refused, taken] = [ROLES.slice(0, ROLES.indexOf(least)), ROLES.slice(ROLES.indexOf(least))];
+      // A refusal uses nothing up, so one request does for all of them; what is done is done to something of its own.
+      const asked = await REQUESTS[route]!(world, env);
+      const logged = await auditEntries();
+      await Promise.all(refused.map((role) => tryRole(route, asked, world.members[role], role, least)));
+      // What was refused was not done, so it is not written down.
+      expect(await auditEntries()).toBe(logged);
+      for (const role of taken)
+        await tryRole(route, await REQUESTS[route]!(world, env), world.members[role], role, least);
       // A token that is good for less than its user has the lower role.
-      const roles = border(row, env);
-      const expected = roles.length === 1 ? "y" : "- y";
-      expect(await verdicts(row, env, capped, roles), `${env}, capped`).toBe(expected);
+      for (const role of border(least))
+        await tryRole(route, await REQUESTS[route]!(world, env), capped[role], role, least);
     }
-  });
 
-  it.each(named)("%s, where the plan has no cloud execution: the others are refused as ever", async (_route, row) => {
-    const roles = border(row, "test");
-    const least = roles.at(-1)!;
-    const asked = await REQUESTS[row.route]!(world, "test");
+    // Where the plan has no cloud execution, those who may not are refused as ever.
+    const asked = await REQUESTS[route]!(world, "test");
     await world.usePlan("local");
     try {
-      for (const role of roles) {
-        const found = verdict(await ask(row.route, asked, world.members[role]), role, least);
-        expect(found, role).toBe(role === least ? row.plan : "-");
-      }
+      for (const role of border(leasts.test))
+        await tryRole(route, asked, world.members[role], role, leasts.test, paid ? UNPAID : TAKEN);
     } finally {
       await world.usePlan("standard");
     }
@@ -224,7 +116,7 @@ describe("the matrix", () => {
     const by = await world.token({ of: world.members.viewer, role: "owner" });
     expect((await whoami(by)).body).toMatchObject({ organization: { role: "viewer" } });
     const asked = await REQUESTS["POST /projects"]!(world, "test");
-    expect(verdict(await ask("POST /projects", asked, by), "viewer", "administrator")).toBe("-");
+    await tryRole("POST /projects", asked, by, "viewer", "administrator");
   });
 });
 
@@ -249,7 +141,7 @@ describe("credentials", () => {
     );
   });
 
-  it.each(named)("have to be good, and of the organization that is named, at %s", async (route) => {
+  it.each(rows)("have to be good, and of the organization that is named, at $route", async ({ route }) => {
     const asked = await REQUESTS[route]!(world, "test");
     const unknown = { ...world.owner, token: "svc_token_unknown" };
     // Of whoever is unknown the body is not read.
@@ -282,21 +174,18 @@ describe("credentials", () => {
     },
   );
 
-  it.each([
-    ["expire", "expires_at = now()"],
-    ["are revoked", "revoked_at = now()"],
-  ])("that %s stop at once", async (_what, change) => {
-    const by = await world.token({ of: world.owner });
-    expect(await whoami(by)).toMatchObject({ status: 200 });
-    await world.changeToken(by, change);
-    expect(await whoami(by)).toMatchObject(invalid);
-  });
-
-  it("stop with the membership of their user", async () => {
-    const by = await world.service.member(world.foreigner, "developer");
-    expect(await whoami(by)).toMatchObject({ status: 200 });
-    await world.leave(by);
-    expect(await whoami(by)).toMatchObject(noSuchOrganization);
+  it("stop at once where they expire or are revoked, and with the membership of their user", async () => {
+    const member = await world.service.member(world.foreigner, "developer");
+    for (const [end, expected] of [
+      [(by: Actor) => world.changeToken(by, "expires_at = now()"), invalid],
+      [(by: Actor) => world.changeToken(by, "revoked_at = now()"), invalid],
+      [world.leave, noSuchOrganization],
+    ] as const) {
+      const by = await world.token({ of: member });
+      expect(await whoami(by)).toMatchObject({ status: 200 });
+      await end(by);
+      expect(await whoami(by)).toMatchObject(expected);
+    }
   });
 
   it("of a session are good for each organization of its user", async () => {
@@ -325,20 +214,11 @@ describe("what is another organization's", () => {
   it.each(withIds)("does not exist as :%s of %s, like what exists nowhere", async (parameter, route) => {
     const asked = await REQUESTS[route]!(world, "test");
     let [id, nothing] = ["", ""];
-    const [foreign, unknown] = await Promise.all([
-      ask(
-        route,
-        about(asked, route, parameter, (known) => (id = known)),
-        world.foreigner,
-      ),
-      ask(
-        route,
-        about(asked, route, parameter, (known) => (nothing = unknownLike(known))),
-        world.foreigner,
-      ),
-    ]);
-    expect([foreign.status, unknown.status], JSON.stringify(foreign.body)).toEqual([404, 404]);
-    expect(said(foreign, id)).toEqual(said(unknown, nothing));
+    const theirs = about(asked, route, parameter, (known) => (id = known));
+    const nobodys = about(asked, route, parameter, (known) => (nothing = unknownLike(known)));
+    const [foreign, unknown] = await Promise.all([theirs, nobodys].map((one) => ask(route, one, world.foreigner)));
+    expect([foreign!.status, unknown!.status], JSON.stringify(foreign!.body)).toEqual([404, 404]);
+    expect(said(foreign!, id)).toEqual(said(unknown!, nothing));
   });
 
   /** An id of the same form that nothing has. */
