@@ -3,54 +3,78 @@ import { startSpec, type SpecFixture } from "../spec/support/fixture.js";
 import { REQUESTS, ROLES, startWorld, type World } from "../http/admin/support/world.js";
 import { createUser, PASSWORD, signedIn } from "../http/pages/people.js";
 import { formOf } from "../support/browser.js";
-import type { Actor } from "../support/service.js";
+import { envelope, type Actor } from "../support/service.js";
 import { printTable } from "../support/table.js";
 
 // Every door of the service is tried as everyone who must not pass, and what was answered is printed: `npm run doors`. What those who may
 // are answered is tested where the door is; here a role is asked for the sake of the roles below it.
 
 describe("the administrative API", () => {
-  const STRANGERS = ["nobody", "unknown", "ended", "API key", "foreigner"];
-  /** Where there is nothing of an organization to ask for, a program of another one is told of its own. */
+  const MESSAGE = "The access token is missing, unknown, expired or revoked.";
+  const INVALID = [401, envelope("INVALID_SESSION", MESSAGE)] as const;
+  const NO_TOKEN = envelope("INVALID_SESSION", MESSAGE, { fix: "Send the header Authorization: Bearer <token>." });
+  const NO_HEADER = envelope("ORGANIZATION_REQUIRED", "The header X-Svc-Organization is required.");
+  const NO_MEMBER = envelope("ORGANIZATION_NOT_FOUND", "There is no such organization, or it is not one of yours.");
+  /** Where there is nothing of an organization to ask for, whoever is known is told of its own. */
   const OWN_ONLY = "GET /organizations";
 
   let world: World;
-  let strangers: (Actor | null)[];
+  let strangers: [name: string, headers: Record<string, string>, status: number, body: unknown][];
   const seen: string[][] = [];
   beforeAll(async () => {
     world = await startWorld();
-    const of = (token: string) => ({ token, organizationId: world.owner.organizationId });
+    const { owner, foreigner, token } = world;
+    const headersOf = ({
+      token,
+      organizationId = owner.organizationId,
+    }: {
+      token: string;
+      organizationId?: string;
+    }) => ({
+      Authorization: `Bearer ${token}`,
+      "X-Svc-Organization": organizationId,
+    });
     const { body } = await world.make("POST", "/projects/app/keys?env=live", { name: "doors" });
+    const { token: session } = await token({ of: foreigner, session: true });
+    const nowhere = "org_000000000000000000000000";
     strangers = [
-      null,
-      of(`svc_token_${"0".repeat(48)}`),
-      await world.token({ of: world.owner, change: "expires_at = now()" }),
-      of((body as { secret: string }).secret),
-      of(world.foreigner.token),
+      ["nobody", {}, 401, NO_TOKEN],
+      ["unknown", headersOf({ token: `svc_token_${"0".repeat(48)}` }), ...INVALID],
+      ["expired", headersOf(await token({ of: owner, change: "expires_at = now()" })), ...INVALID],
+      ["revoked", headersOf(await token({ of: owner, change: "revoked_at = now()" })), ...INVALID],
+      ["API key", headersOf({ token: (body as { secret: string }).secret }), ...INVALID],
+      ["of none", { Authorization: `Bearer ${owner.token}` }, 400, NO_HEADER],
+      ["foreigner", headersOf({ token: foreigner.token }), 404, NO_MEMBER],
+      ["signed in", headersOf({ token: session }), 404, NO_MEMBER],
+      ["astray", headersOf({ token: foreigner.token, organizationId: nowhere }), 404, NO_MEMBER],
+      ["both", headersOf({ token: session, organizationId: nowhere }), 404, NO_MEMBER],
     ];
   });
   afterAll(async () => {
     await world.stop();
     const heading = "Administrative API: what is answered, in live where there is a choice";
-    printTable(heading, [["door", ...STRANGERS, ...ROLES], ...seen]);
+    printTable(heading, [["door", ...strangers.map(([name]) => name), ...ROLES], ...seen]);
   });
 
-  async function knock(route: string, by: Actor | null): Promise<number> {
-    const { path, body } = await REQUESTS[route]!(world, "live");
-    const reply = await world.service.request(route.split(" ")[0]!, path, {
-      ...(by === null ? {} : { by }),
-      ...(body === undefined ? {} : { body }),
-    });
-    return reply.status;
-  }
-
   it.each(Object.keys(REQUESTS))("%s", async (route) => {
+    const [method = ""] = route.split(" ");
+    const knock = async (who: { by: Actor } | { headers: Record<string, string> }, text?: string) => {
+      const { path, body } = await REQUESTS[route]!(world, "live");
+      return world.service.request(method, path, { ...who, ...(body !== undefined && { body: text ?? body }) });
+    };
     const statuses: number[] = [];
-    for (const by of [...strangers, ...ROLES.map((role) => world.members[role])]) statuses.push(await knock(route, by));
-    seen.push([route, ...statuses.map(String)]);
+    for (const [name, headers, status, body] of strangers) {
+      // Of whoever is not known the body is not read.
+      const reply = await knock({ headers }, status === 401 ? "{" : undefined);
+      const known = status !== 401 && route === OWN_ONLY;
+      expect(reply, name).toMatchObject(known ? { status: 200 } : { status });
+      if (!known) expect(reply.body, name).toEqual(body);
+      expect(reply.headers.get("WWW-Authenticate"), name).toBe(status === 401 ? "Bearer" : null);
+      statuses.push(reply.status);
+    }
     // test/http/admin/authorization.test.ts has what each role is answered.
-    const foreigner = route === OWN_ONLY ? 200 : 404;
-    expect(statuses.slice(0, STRANGERS.length)).toEqual([401, 401, 401, 401, foreigner]);
+    for (const role of ROLES) statuses.push((await knock({ by: world.members[role] })).status);
+    seen.push([route, ...statuses.map(String)]);
   });
 });
 
