@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { invalid, useApi, type Page } from "./support/api.js";
+import { invalid, pages, useApi, type Page } from "./support/api.js";
 
 const api = useApi();
 let test: number;
@@ -55,18 +55,11 @@ it("of one version where it is named", async () => {
   expect(await api.get("/schema-violations?version=2")).toMatchObject(invalid("version"));
 });
 
-/** All keys, page by page; `between` is called after each page. */
-async function keysByPage(limit: number, between: () => Promise<void> = () => Promise.resolve()): Promise<string[]> {
-  const keys: string[] = [];
-  let cursor = "";
-  do {
-    const page = await list(`?limit=${limit}${cursor}`);
-    expect(page.data.length).toBeLessThanOrEqual(limit);
-    keys.push(...page.data.map(keyOf));
-    cursor = page.nextCursor === null ? "" : `&cursor=${page.nextCursor}`;
-    await between();
-  } while (cursor !== "");
-  return keys;
+/** All keys, in pages of so many; `between` is called after each page. */
+async function keysByPage(limit: number, between = () => Promise.resolve()): Promise<string[]> {
+  const { items, sizes } = await pages((query) => list(`?${query}`).finally(between), "", limit);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(limit);
+  return items.map(keyOf);
 }
 
 describe("GET /projects/:project/schema-violations", () => {
@@ -96,6 +89,7 @@ describe("GET /projects/:project/schema-violations", () => {
       lastSeenAt: "2026-03-02T11:00:00.500Z",
     };
     const traits = { ...common, event: null, lastEventId: null };
+    const unknown = { event: "login", code: "UNKNOWN_EVENT", path: "event" };
     const stored = { lastEventId: "evt_0000000000000401", lastCustomerId: "ann" };
     expect(await list()).toEqual({
       data: [
@@ -103,14 +97,7 @@ describe("GET /projects/:project/schema-violations", () => {
         { ...traits, code: "INVALID_TRAIT_TYPE", path: "traits.seats", lastCustomerId: null },
         { ...traits, code: "OTHER", path: "*", ...stored },
         { ...traits, code: "UNKNOWN_TRAIT", path: "traits.x", lastCustomerId: "bob" },
-        {
-          ...common,
-          event: "login",
-          code: "UNKNOWN_EVENT",
-          path: "event",
-          lastEventId: "evt_0000000000000800",
-          lastCustomerId: null,
-        },
+        { ...common, ...unknown, lastEventId: "evt_0000000000000800", lastCustomerId: null },
         { ...common, event: "order", code: "UNKNOWN_PROPERTY", path: "properties.a", ...stored },
       ],
       nextCursor: null,
@@ -181,34 +168,14 @@ describe("svc_inspect.schema_violations", () => {
       { environment: test, version: 2, lastSeq: 1025 },
     ]);
     const rows = await api.sql`select * from svc_inspect.schema_violations order by version desc`;
-    const common = {
-      organization: "acme",
-      project: "app",
-      operations: "3",
-      first_seen_at: expect.any(Date) as Date,
-      last_seen_at: expect.any(Date) as Date,
-    };
+    const at = expect.any(Date) as Date;
+    const common = { organization: "acme", project: "app", operations: "3", first_seen_at: at, last_seen_at: at };
+    const trait = { version: "v3", event: null, code: "UNKNOWN_TRAIT", path: "traits.x" };
+    const property = { version: "v2", event: "order", code: "UNKNOWN_PROPERTY", path: "properties.a" };
+    const gone = { last_event_id: "evt_0000000000000401", last_customer_id: null };
     expect(rows.map((row) => ({ ...row }))).toEqual([
-      {
-        ...common,
-        environment: "live",
-        version: "v3",
-        event: null,
-        code: "UNKNOWN_TRAIT",
-        path: "traits.x",
-        last_event_id: null,
-        last_customer_id: "bob",
-      },
-      {
-        ...common,
-        environment: "test",
-        version: "v2",
-        event: "order",
-        code: "UNKNOWN_PROPERTY",
-        path: "properties.a",
-        last_event_id: "evt_0000000000000401",
-        last_customer_id: null,
-      },
+      { ...common, ...trait, environment: "live", last_event_id: null, last_customer_id: "bob" },
+      { ...common, ...property, environment: "test", ...gone },
     ]);
   });
 });
