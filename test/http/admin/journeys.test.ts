@@ -60,52 +60,31 @@ describe("GET /projects/:project/customers/:customerId/journeys/:journeyId", () 
     const { secondsOnCurrentStep, ...rest } = await read<{ secondsOnCurrentStep: number }>("ann/journeys/onboarding");
     expect(secondsOnCurrentStep).toBeGreaterThan((Date.now() - Date.parse("2026-03-10T00:01:00Z")) / 1000);
     expect(secondsOnCurrentStep).toBeLessThanOrEqual((Date.now() - Date.parse("2026-03-10T00:00:10Z")) / 1000);
+    const look = step("look", "10T00:00:10.000Z", "evt_2", 10, 10);
+    const invite = step("invite", "10T00:00:30.000Z", "evt_4", 30, 18);
+    const survey = step("survey", "10T00:00:12.000Z", "evt_3", 12, 2);
+    const earlier = [
+      step("look", "01T00:00:05.500Z", "evt_1", 5.5, 5.5),
+      step("buy", "01T00:01:00.000Z", "timer", 60, 54.5),
+    ];
+    const run = (run: number, status: string, currentStep: string, startedAt: string) => {
+      return { run, status, currentStep, startedAt, completedAt: null, expiredAt: null, stepsData: {}, steps: [] };
+    };
     expect(rest).toEqual({
+      ...run(3, "active", "try", "2026-03-10T00:00:00.000Z"),
       customerId: "ann",
       journeyId: "onboarding",
-      status: "active",
-      run: 3,
-      currentStep: "try",
       currentStepSince: "2026-03-10T00:00:10.000Z",
-      startedAt: "2026-03-10T00:00:00.000Z",
-      completedAt: null,
-      expiredAt: null,
-      stepsData: stepsData(
-        step("look", "10T00:00:10.000Z", "evt_2"),
-        step("invite", "10T00:00:30.000Z", "evt_4"),
-        step("survey", "10T00:00:12.000Z", "evt_3"),
-      ),
-      steps: [
-        step("look", "10T00:00:10.000Z", "evt_2", 10, 10),
-        step("try"),
-        step("invite", "10T00:00:30.000Z", "evt_4", 30, 18),
-        step("buy"),
-        step("survey", "10T00:00:12.000Z", "evt_3", 12, 2),
-      ],
+      stepsData: stepsData(look, invite, survey),
+      steps: [look, step("try"), invite, step("buy"), survey],
       earlierRuns: [
         {
-          run: 2,
-          status: "complete",
-          currentStep: "buy",
-          startedAt: "2026-03-01T00:00:00.000Z",
+          ...run(2, "complete", "buy", "2026-03-01T00:00:00.000Z"),
           completedAt: "2026-03-01T00:01:00.000Z",
-          expiredAt: null,
-          stepsData: stepsData(step("look", "01T00:00:05.500Z", "evt_1"), step("buy", "01T00:01:00.000Z", "timer")),
-          steps: [
-            step("look", "01T00:00:05.500Z", "evt_1", 5.5, 5.5),
-            step("buy", "01T00:01:00.000Z", "timer", 60, 54.5),
-          ],
+          stepsData: stepsData(...earlier),
+          steps: earlier,
         },
-        {
-          run: 1,
-          status: "expired",
-          currentStep: "look",
-          stepsData: {},
-          steps: [],
-          startedAt: "2026-02-01T00:00:00.000Z",
-          completedAt: null,
-          expiredAt: "2026-02-08T00:00:00.000Z",
-        },
+        { ...run(1, "expired", "look", "2026-02-01T00:00:00.000Z"), expiredAt: "2026-02-08T00:00:00.000Z" },
       ],
     });
   });
