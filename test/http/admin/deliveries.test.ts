@@ -108,9 +108,8 @@ describe("GET /projects/:project/webhooks/:webhook/deliveries/:delivery", () => 
     const { id } = await create();
     const emission = await emitOne();
     await setDelivery(id, emission, "failed", 101);
-    const { attemptLog } = await read<{ attemptLog: object[] }>(`/webhooks/${id}/deliveries/${emission}`);
-    expect(attemptLog).toHaveLength(100);
-    expect([attemptLog[0], attemptLog[99]]).toMatchObject([{ attempt: 101 }, { attempt: 2 }]);
+    const attemptLog = Array.from({ length: 100 }, (_, n) => ({ attempt: 101 - n }));
+    expect(await read(`/webhooks/${id}/deliveries/${emission}`)).toMatchObject({ attemptLog });
   });
 
   it("answers DELIVERY_NOT_FOUND for what was not delivered there, and for what is no id", async () => {

@@ -127,16 +127,8 @@ it("tells of events that are not in the schema, and of schema violations, each o
     details: { events: [event] },
     message: "1 event came in whose name the active version v1 does not declare; nothing is derived of them.",
   });
-  const violation = {
-    event: "login",
-    code: "INVALID_PROPERTY_TYPE",
-    path: "properties.seats",
-    operations: 2,
-    firstSeenAt: INSTANT,
-    lastSeenAt: INSTANT,
-    lastEventId,
-    lastCustomerId: "ann",
-  };
+  const kind = { event: "login", code: "INVALID_PROPERTY_TYPE", path: "properties.seats", operations: 2 };
+  const violation = { ...kind, firstSeenAt: INSTANT, lastSeenAt: INSTANT, lastEventId, lastCustomerId: "ann" };
   expect(await find("SCHEMA_VIOLATIONS")).toMatchObject({
     severity: "warning",
     count: 1,
@@ -249,16 +241,13 @@ it("tells of webhooks that do not take what is delivered, and of those that are 
   expect(await find("WEBHOOKS_FAILING")).toBeUndefined();
   expect(await find("WEBHOOKS_DISABLED")).toBeUndefined();
   await sql()`delete from svc.webhooks`;
-});
-
-it("tells of a webhook whose every attempt fails, also where its latest deliveries are still to be tried", async () => {
+  // One whose every attempt fails, also where its latest deliveries are still to be tried.
   await sql()`
     insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret, failing_since)
     values (${environment}, 'whk_fails', 'https://a.example', '{*}', '', '2026-03-01Z')`;
   await sql()`insert into svc.deliveries (environment_id, webhook_id, emission_seq) values (${environment}, 'whk_fails', 9)`;
-  expect(await find("WEBHOOKS_FAILING")).toMatchObject({
-    details: { webhooks: [{ failingSince: "2026-03-01T00:00:00.000Z", delivered: 0, retrying: 0, lastFailure: null }] },
-  });
+  const untried = { failingSince: "2026-03-01T00:00:00.000Z", delivered: 0, retrying: 0, lastFailure: null };
+  expect(await find("WEBHOOKS_FAILING")).toMatchObject({ details: { webhooks: [untried] } });
   await sql()`delete from svc.webhooks`;
 });
 
@@ -321,13 +310,12 @@ it("tells of rules that end in error, with the last one of each", async () => {
       (${environment}, 'bob', 'welcome', 'pass', 'traits', '{}', '{}', null, now(), 'timer', 2, 1),
       (${environment}, 'ann', 'old', 'error', 'traits', '{}', '{}', 'long ago', now() - interval '8 days', 'timer', 1, 0)`;
   await setCustomers("generation = 1", "bob");
+  const last = { lastError: "the last", lastExecutedAt: INSTANT, configVersion: "v2" };
   expect(await find("RULES_FAILING")).toMatchObject({
     severity: "problem",
     message: "2 runs of rules ended in error in the last seven days.",
     count: 2,
-    details: {
-      rules: [{ ruleId: "welcome", errors: 2, lastError: "the last", lastExecutedAt: INSTANT, configVersion: "v2" }],
-    },
+    details: { rules: [{ ruleId: "welcome", errors: 2, ...last }] },
   });
   // Recomputed under a model without rules.
   await setCustomers("generation = 2");

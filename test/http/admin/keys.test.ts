@@ -49,8 +49,9 @@ describe("POST /projects/:project/keys", () => {
     expect(await audit("key")).toEqual([entry("key.created", id, { name: key.name }, "live")]);
   });
 
-  it.each(["", "n".repeat(257), "a\nb", "a\u202eb", 7])("refuses the name %j", async (name) => {
-    expect(await post("/keys", { name })).toMatchObject(invalid("name"));
+  it("refuses what is no name", async () => {
+    for (const name of ["", "n".repeat(257), "a\nb", "a\u202eb", 7])
+      expect(await post("/keys", { name })).toMatchObject(invalid("name"));
     expect(await list()).toHaveLength(1);
   });
 });
@@ -103,14 +104,6 @@ describe("POST /projects/:project/keys/:keyId/revoke", () => {
     expect(await revoke(key.id)).toMatchObject({ status: 200, body: once.body as object });
     expect((await audit("key")).slice(1)).toMatchObject([{ action: "key.revoked", target: key.id }]);
   });
-
-  it("cuts a grace period short", async () => {
-    const { key, secret } = await create();
-    await rotate(key.id, { grace: "30d" });
-    expect(await sendAll(secret)).toEqual([202]);
-    expect(await revoke(key.id)).toMatchObject({ status: 200, body: { key: { status: "revoked" } } });
-    expect(await sendAll(secret)).toEqual([401]);
-  });
 });
 
 describe("POST /projects/:project/keys/:keyId/rotate", () => {
@@ -141,10 +134,14 @@ describe("POST /projects/:project/keys/:keyId/rotate", () => {
     expect(await sendAll(secret, rotated.secret)).toEqual([401, 202]);
   });
 
-  it("ends the old key at once without a grace", async () => {
+  it("ends the old key at once without a grace; one that runs is cut short by a revocation", async () => {
     const { key, secret } = await create();
-    const { body } = await rotate(key.id, { grace: "0m" });
-    expect(await sendAll(secret, (body as Created).secret)).toEqual([401, 202]);
+    const next = (await rotate(key.id, { grace: "0m" })).body as Created;
+    expect(await sendAll(secret, next.secret)).toEqual([401, 202]);
+    await rotate(next.key.id, { grace: "30d" });
+    expect(await sendAll(next.secret)).toEqual([202]);
+    expect(await revoke(next.key.id)).toMatchObject({ status: 200, body: { key: { status: "revoked" } } });
+    expect(await sendAll(next.secret)).toEqual([401]);
   });
 
   it("does not rotate a key again that was rotated, whose grace still runs, nor one that is revoked", async () => {

@@ -11,14 +11,7 @@ import { auditOf, entryOf, join, sessionOf, userIdOf } from "./support.js";
 
 const api = useApi("none");
 
-interface Token {
-  id: string;
-  label: string;
-  role: string | null;
-  accessToken: string;
-  createdAt: string;
-  expiresAt: string;
-}
+type Token = Record<"id" | "label" | "accessToken" | "createdAt" | "expiresAt", string> & { role: string | null };
 
 const DAY = 86_400_000;
 const create = (body: unknown, by?: Actor) => api.organization("POST", "/tokens", body, by);
