@@ -12,15 +12,10 @@ const { get, post, read } = api;
 const modelOf = (segment: string) => snapshot(named(segment));
 const NOT_FOUND = refused(404, "VERSION_NOT_FOUND");
 /** The answer to a deploy of the model of `snapshot`. */
-const deployed = (created: boolean) => ({
-  version: "v1",
-  hash: hashSnapshot(snapshot()),
-  environment: "test",
-  activated: created,
-  created,
-  hasCustomers: false,
-  warnings: [],
-});
+const deployed = (created: boolean) => {
+  const version = { version: "v1", hash: hashSnapshot(snapshot()), environment: "test" };
+  return { ...version, activated: created, created, hasCustomers: false, warnings: [] };
+};
 
 describe("POST /projects/:project/config-versions", () => {
   it("stores the canonical snapshot as v1 and activates it; the same once more creates nothing", async () => {
@@ -65,10 +60,8 @@ describe("POST /projects/:project/config-versions", () => {
   it("lists every problem of a snapshot as CONFIG_INVALID, and refuses unknown provenance", async () => {
     const broken = { ...snapshot(), segments: [{ id: "a", when: { kind: "segment", segment: "gone" } }], health: 1 };
     const shape = { code: "INVALID_SHAPE", path: "health", message: TEXT };
-    const diagnostics = expect.arrayContaining([shape]) as unknown;
-    expect(await post("/config-versions", { snapshot: broken })).toMatchObject(
-      refused(422, "CONFIG_INVALID", { diagnostics }),
-    );
+    const invalidConfig = refused(422, "CONFIG_INVALID", { diagnostics: expect.arrayContaining([shape]) as unknown });
+    expect(await post("/config-versions", { snapshot: broken })).toMatchObject(invalidConfig);
     expect(await deploy({}, "test", { provenance: { secret: "x" } })).toMatchObject(invalid("provenance.secret"));
   });
 
@@ -106,14 +99,10 @@ describe("GET /projects/:project/config-versions", () => {
     await deploy(named("a"), "test", { provenance: { ref: "main" } });
     await deploy(named("b"), "live");
     await deploy(named("c"));
-    const version = (n: number, segment: string, active: string[], provenance: unknown = null) => ({
-      version: `v${n}`,
-      hash: hashSnapshot(modelOf(segment)),
-      active,
-      provenance,
-      author: "owner@acme.example",
-      createdAt: INSTANT,
-    });
+    const version = (n: number, segment: string, active: string[], provenance: unknown = null) => {
+      const hash = hashSnapshot(modelOf(segment));
+      return { version: `v${n}`, hash, active, provenance, author: "owner@acme.example", createdAt: INSTANT };
+    };
     const oldest = version(1, "a", [], { ref: "main" });
     const first = await read<Page<object>>("/config-versions?limit=2");
     expect(first).toEqual({ data: [version(3, "c", ["test"]), version(2, "b", ["live"])], nextCursor: TEXT });

@@ -131,7 +131,7 @@ describe("what stays for ever ends at the limit of the plan", () => {
     await takes(1, 5, add, full(`${limit} projects in an organization`));
   });
 
-  it("for configuration versions; what is active already may be deployed again", async () => {
+  it("for configuration versions, also by their bytes as they are stored; what is active already may be deployed again", async () => {
     await setPlan("versions", 2);
     await takes(2, 4, deploy, full("2 configuration versions in a project"));
     const [active] = await api.sql<[{ segment: string }]>`
@@ -140,11 +140,8 @@ describe("what stays for ever ends at the limit of the plan", () => {
       join svc.config_versions as v on v.project_id = p.project_id and v.version = e.active_version
       where p.slug = ${api.slug}`;
     expect(await deploy(active.segment)).toMatchObject({ status: 200 });
-  });
-
-  it("for bytes of a project's versions, as they are stored", async () => {
+    await setPlan("versions", 3);
     await setPlan("version_bytes", 1);
-    expect(await deploy("a")).toMatchObject(TAKEN);
     expect(await deploy("b")).toMatchObject(full("1 byte of configuration versions in a project"));
     await setPlan("version_bytes", 1_000_000);
     expect(await deploy("b")).toMatchObject(TAKEN);

@@ -13,15 +13,8 @@ const NOT_FOUND = refused(404, "WEBHOOK_NOT_FOUND");
 const GOOD = { url: "https://example.com/hook", eventTypes: ["*"] };
 
 /** What a webhook is whose maker says no more than where and what, and that has not delivered anything. */
-const UNLESS_GIVEN = {
-  maxEventAge: null,
-  maxConcurrency: 10,
-  maxPerSecond: null,
-  previousSecretExpiresAt: null,
-  failingSince: null,
-  disabledAt: null,
-  disabledReason: null,
-};
+const LIMITS = { maxEventAge: null, maxConcurrency: 10, maxPerSecond: null };
+const STATE = { previousSecretExpiresAt: null, failingSince: null, disabledAt: null, disabledReason: null };
 
 /** The secrets of a webhook, opened. */
 const stored = async (id: string) => {
@@ -37,24 +30,20 @@ describe("POST /projects/:project/webhooks", () => {
     const wanted = { url: "https://hooks.example.com/T0/s3cret", eventTypes: ["customer.*", "segment.entered"] };
     const { status, body } = await post("/webhooks", wanted);
     const { id, secret } = body as { id: string; secret: string };
-    expect([status, body]).toEqual([201, { id, secret, ...wanted, ...UNLESS_GIVEN, createdAt: INSTANT }]);
+    const made = { id, ...wanted, ...LIMITS, ...STATE, createdAt: INSTANT };
+    expect([status, body]).toEqual([201, { ...made, secret }]);
     expect(id).toMatch(/^whk_[0-9a-f]{20}$/);
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);
     expect(await stored(id)).toMatchObject({ now: secret });
-    expect(await read("/webhooks")).toEqual({
-      data: [{ id, ...wanted, ...UNLESS_GIVEN, createdAt: INSTANT }],
-      nextCursor: null,
-    });
+    expect(await read("/webhooks")).toEqual({ data: [made], nextCursor: null });
     expect(await read("/webhooks?env=live")).toMatchObject({ data: [] });
     const details = { host: "hooks.example.com", eventTypes: wanted.eventTypes };
     expect(await audit("webhook")).toEqual([entry("webhook.created", id, details)]);
   });
 
   it("takes limits, the age as it was written", async () => {
-    const limits = { maxEventAge: "168h", maxConcurrency: 50, maxPerSecond: 20 };
-    expect(await create(limits)).toMatchObject(limits);
-    const none = { maxEventAge: null, maxPerSecond: null };
-    expect(await create(none)).toMatchObject(none);
+    for (const limits of [{ maxEventAge: "168h", maxConcurrency: 50, maxPerSecond: 20 }, LIMITS])
+      expect(await create(limits)).toMatchObject(limits);
   });
 });
 
@@ -315,15 +304,9 @@ it("svc_inspect.webhooks shows webhooks without their secrets", async () => {
   await rotate(id);
   const inspect = async () => ({ ...(await api.sql`select * from svc_inspect.webhooks where webhook_id = ${id}`)[0] });
   expect(await inspect()).toEqual({
-    organization: "acme",
-    project: api.slug,
-    environment: "test",
-    webhook_id: id,
+    ...{ organization: "acme", project: api.slug, environment: "test", webhook_id: id },
     ...{ url: "https://example.com/hook", event_types: ["*"], max_event_age: "7d", max_concurrency: 10 },
-    max_per_second: 3,
-    failing_since: null,
-    disabled_at: null,
-    disabled_reason: null,
+    ...{ max_per_second: 3, failing_since: null, disabled_at: null, disabled_reason: null },
     created_at: new Date(createdAt),
     previous_secret_expires_at: expect.any(Date) as Date,
   });
