@@ -181,28 +181,22 @@ function busy(windows: number, users: number): Snapshot {
   };
 }
 
-const send = (what: "config-versions" | "previews", snapshot: unknown) => api.post(`/${what}?env=test`, { snapshot });
-
-describe("a model that may remember more for one customer than the plan allows", () => {
-  it.each(["config-versions", "previews"] as const)("is refused by %s, with what takes the most", async (what) => {
-    const most = { message: "remembers up to 4 MiB, which 400 conditions share", path: "segments[1].when" };
-    const least = { message: "remembers up to 149 bytes", path: "segments[0].when" };
-    expect(await send(what, busy(400, 9_900))).toMatchObject(
-      refused(422, "STATE_TOO_LARGE", {
-        message: "The model may remember up to 4 MiB for one customer, and the plan allows 1 MiB.",
-        diagnostics: [most, least].map((part) => ({ code: "STATE_TOO_LARGE", ...part })),
-      }),
-    );
-  });
-
-  it("is deployed by a plan that allows it, to the byte", async () => {
-    const snapshot = busy(2, 3_000);
-    const { bytes } = stateBudget(snapshot);
-    const limit = (stateBytes: number) => api.sql`update iam.plans set state_bytes = ${stateBytes}`;
-    await limit(bytes - 1);
-    expect((await send("config-versions", snapshot)).status).toBe(422);
-    await limit(bytes);
-    expect((await send("config-versions", snapshot)).status).toBe(201);
-    await limit(1_048_576);
-  });
+it("a model that may remember more for one customer than the plan allows, to the byte, is refused with what takes the most", async () => {
+  const message = "The model may remember up to 4 MiB for one customer, and the plan allows 1 MiB.";
+  const most = { message: "remembers up to 4 MiB, which 400 conditions share", path: "segments[1].when" };
+  const least = { message: "remembers up to 149 bytes", path: "segments[0].when" };
+  const diagnostics = [most, least].map((part) => ({ code: "STATE_TOO_LARGE", ...part }));
+  for (const what of ["config-versions", "previews"]) {
+    const reply = await post(`/${what}?env=test`, { snapshot: busy(400, 9_900) });
+    expect(reply, what).toMatchObject(refused(422, "STATE_TOO_LARGE", { message, diagnostics }));
+  }
+  const { bytes } = stateBudget(busy(2, 3_000));
+  for (const [limit, status] of [
+    [bytes - 1, 422],
+    [bytes, 201],
+  ] as const) {
+    await api.sql`update iam.plans set state_bytes = ${limit}`;
+    expect(await post("/config-versions", { snapshot: busy(2, 3_000) })).toMatchObject({ status });
+  }
+  await api.sql`update iam.plans set state_bytes = default`;
 });

@@ -130,17 +130,10 @@ describe("GET /projects/:project/emissions/:emission", () => {
     const [done, waiting] = made.sort((a, b) => (a.id < b.id ? -1 : 1));
     const id = await emitOne({ customerId: "globex", causeId: "evt_1", configVersion: 1 });
     await setDelivery(done!.id, id, "delivered", 2);
+    const origin = { ...EMITTED, configVersion: "v1", cause: { type: "event", id: "evt_1" } };
+    const times = { timestamp: "2026-03-02T10:00:00.123Z", createdAt: INSTANT, sequence: sequenceOf(id) };
     expect(await read(`/emissions/${id}`)).toEqual({
-      id,
-      type: "customer.activated",
-      customerId: "globex",
-      source: "lifecycle",
-      metadata: {},
-      timestamp: "2026-03-02T10:00:00.123Z",
-      createdAt: INSTANT,
-      sequence: sequenceOf(id),
-      configVersion: "v1",
-      cause: { type: "event", id: "evt_1" },
+      ...{ id, type: "customer.activated", customerId: "globex", ...origin, metadata: {}, ...times },
       deliveries: [
         { webhookId: done!.id, url: done!.url, status: "delivered", attempts: 2, ...FINISHED },
         { webhookId: waiting!.id, url: waiting!.url, ...PENDING },

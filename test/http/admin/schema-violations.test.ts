@@ -9,26 +9,12 @@ beforeAll(async () => {
 });
 beforeEach(() => api.sql`truncate svc.schema_violations, svc.events, svc.trait_updates`);
 
-interface Row {
-  environment: number;
-  version: number;
-  event: string;
-  code: string;
-  path: string;
-  lastSeq: number;
-}
+type Row = Record<"environment" | "version" | "lastSeq", number> & Record<"event" | "code" | "path", string>;
 
 /** Violations as ingestion keeps them. */
 async function insert(rows: Partial<Row>[]): Promise<void> {
-  const filled = rows.map((row) => ({
-    environment: test,
-    version: 1,
-    event: "order",
-    code: "UNKNOWN_PROPERTY",
-    path: "properties.a",
-    lastSeq: 1,
-    ...row,
-  }));
+  const usual = { version: 1, event: "order", code: "UNKNOWN_PROPERTY", path: "properties.a", lastSeq: 1 };
+  const filled = rows.map((row): Row => ({ environment: test, ...usual, ...row }));
   await api.sql`
     insert into svc.schema_violations (
       environment_id, version, event, code, path, operations, first_seen_at, last_seen_at, last_seq
@@ -48,13 +34,6 @@ interface Listed {
 const list = (query = "") => api.read<Page<Listed>>(`/schema-violations${query}`);
 const keyOf = ({ configVersion, event, code, path }: Listed) => [configVersion, event, code, path].join(" ");
 
-it("of one version where it is named", async () => {
-  await insert([{ version: 1 }, { version: 2, path: "properties.b" }, { version: 2 }]);
-  expect((await list("?version=v2")).data.map(({ path }) => path)).toEqual(["properties.a", "properties.b"]);
-  expect((await list("?version=v3")).data).toEqual([]);
-  expect(await api.get("/schema-violations?version=2")).toMatchObject(invalid("version"));
-});
-
 /** All keys, in pages of so many; `between` is called after each page. */
 async function keysByPage(limit: number, between = () => Promise.resolve()): Promise<string[]> {
   const { items, sizes } = await pages((query) => list(`?${query}`).finally(between), "", limit);
@@ -63,10 +42,14 @@ async function keysByPage(limit: number, between = () => Promise.resolve()): Pro
 }
 
 describe("GET /projects/:project/schema-violations", () => {
-  it("is empty where nothing violated a schema", async () => {
+  it("lists what violated a schema of the environment, or a version of it", async () => {
     await insert([{ environment: live }]);
     expect(await list()).toEqual({ data: [], nextCursor: null });
     expect((await list("?env=live")).data).toHaveLength(1);
+    await insert([{ version: 1 }, { version: 2, path: "properties.b" }, { version: 2 }]);
+    expect((await list("?version=v2")).data.map(({ path }) => path)).toEqual(["properties.a", "properties.b"]);
+    expect((await list("?version=v3")).data).toEqual([]);
+    expect(await api.get("/schema-violations?version=2")).toMatchObject(invalid("version"));
   });
 
   it("names the last operation of each kind and its customer, of an event and of traits", async () => {
