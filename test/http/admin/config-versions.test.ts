@@ -30,14 +30,9 @@ describe("POST /projects/:project/config-versions", () => {
       join svc.environments as e on e.project_id = p.project_id and e.name = 'test'
       join svc.config_activations as a on a.environment_id = e.environment_id
       where p.slug = ${api.slug}`;
-    expect(row).toEqual({
-      hash: hashSnapshot(snapshot()),
-      author: "owner@acme.example",
-      provenance: { commit: "abc123" },
-      active_version: 1,
-      kind: "deploy",
-      actor: "owner@acme.example",
-    });
+    const by = "owner@acme.example";
+    const version = { hash: hashSnapshot(snapshot()), author: by, provenance: { commit: "abc123" } };
+    expect(row).toEqual({ ...version, active_version: 1, kind: "deploy", actor: by });
     const again = await deploy();
     expect([again.status, again.body]).toEqual([200, deployed(false)]);
     expect(await read("/config-versions")).toMatchObject({ data: [{ version: "v1" }], nextCursor: null });

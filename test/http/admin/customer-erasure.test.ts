@@ -3,11 +3,11 @@ import { pino } from "pino";
 import { afterEach, beforeAll, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { recordAttempts } from "../../../src/db/api/webhooks.js";
-import { startWorker } from "../../../src/tasks/worker.js";
+
 import { useSpec } from "../../spec/support/fixture.js";
 import { environmentId, snapshot } from "../../support/service.js";
 import { claim } from "../../webhooks/support/fixtures.js";
-import { runLog } from "../../support/run-log.js";
+import { startTestWorker } from "../../tasks/support/worker.js";
 import { refused } from "./support/api.js";
 import { waitingForLock } from "../../support/locks.js";
 
@@ -258,16 +258,8 @@ it("who returns while being erased began with the event of the return, although 
 
 it("while events come in and a worker evaluates, every event is evaluated and there, or gone without a trace", async () => {
   await sql`delete from svc.webhooks`;
-  const workerSql = connect(fixture.service.db.url, { max: 8, applicationName: "svc test worker" });
-  const worker = await startWorker({
-    databaseUrl: fixture.service.db.url,
-    useRoles: false,
-    sql: workerSql,
-    settleSeconds: 0,
-    attemptDays: 30,
-    onRecompute: () => undefined,
+  await startTestWorker(fixture.service.db, {
     concurrency: 3,
-    logger: runLog(),
     onStalled: (error) => {
       throw error;
     },
@@ -297,8 +289,6 @@ it("while events come in and a worker evaluates, every event is evaluated and th
   await fixture.batch(customers.map((customer) => login(customer)));
   const count = async (rows: Promise<readonly unknown[]>) => (await rows).length;
   await expect.poll(() => count(sql`select from svc.inbox limit 1`), { timeout: 60_000 }).toBe(0);
-  await worker.stop();
-  await workerSql.end();
 
   expect([...outcomes.keys()].every((status) => status === 200 || status === 404)).toBe(true);
   expect(outcomes.get(200)).toBeGreaterThan(10);

@@ -53,21 +53,16 @@ beforeEach(async () => {
 
 it("of a new project it tells that there is no configuration and that nothing is sent", async () => {
   const key = { id: expect.stringMatching(/^key_/) as string, name: "default", hint: TEXT, createdAt: INSTANT };
+  const missing =
+    "No configuration is deployed in test: any event and any trait is taken, and nothing is derived of them.";
   expect(await diagnose()).toEqual([
     {
-      code: "CONFIGURATION_MISSING",
-      severity: "problem",
-      count: 1,
-      details: {},
-      message:
-        "No configuration is deployed in test: any event and any trait is taken, and nothing is derived of them.",
+      ...{ code: "CONFIGURATION_MISSING", severity: "problem", count: 1, details: {} },
+      message: missing,
       fix: "Deploy a model: svc deploy --env test",
     },
     {
-      code: "KEYS_NEVER_USED",
-      severity: "warning",
-      count: 1,
-      details: { keys: [key] },
+      ...{ code: "KEYS_NEVER_USED", severity: "warning", count: 1, details: { keys: [key] } },
       message: "No API key of this environment was ever used: nothing was sent to it.",
       fix: "Send an event with a key of test: svc events send <event> --customer <id> --env test",
     },

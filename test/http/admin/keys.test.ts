@@ -31,17 +31,10 @@ describe("POST /projects/:project/keys", () => {
   it("adds a key, shows it once, ingestion takes it, and it is written down without the key", async () => {
     const { status, body } = await post("/keys?env=live", { name: "Importer (nightly)" });
     const { secret } = body as Created;
-    const key = {
-      id: expect.stringMatching(/^key_[0-9a-f]{20}$/) as string,
-      name: "Importer (nightly)",
-      status: "active",
-      createdAt: INSTANT,
-      createdBy: "owner@acme.example",
-      lastUsedAt: null,
-      revokedAt: null,
-      hint: secret.slice(0, 13),
-    };
-    expect([status, body]).toEqual([201, { key, secret }]);
+    const key = { id: expect.stringMatching(/^key_[0-9a-f]{20}$/) as string, name: "Importer (nightly)" };
+    const made = { createdAt: INSTANT, createdBy: "owner@acme.example", hint: secret.slice(0, 13) };
+    const state = { status: "active", lastUsedAt: null, revokedAt: null };
+    expect([status, body]).toEqual([201, { key: { ...key, ...made, ...state }, secret }]);
     expect(secret).toMatch(/^svc_live_[0-9a-f]{48}$/);
     expect(await sendAll(secret)).toEqual([202]);
     expect(await api.sql`select from svc.api_keys where hint = ${secret}`).toHaveLength(0);
