@@ -45,9 +45,9 @@ describe("the administrative API", () => {
       ["API key", headersOf({ token: (body as { secret: string }).secret }), ...INVALID],
       ["of none", { Authorization: `Bearer ${owner.token}` }, 400, NO_HEADER],
       ["foreigner", headersOf({ token: foreigner.token }), 404, NO_MEMBER],
-      ["signed in", headersOf({ token: session }), 404, NO_MEMBER],
-      ["astray", headersOf({ token: foreigner.token, organizationId: nowhere }), 404, NO_MEMBER],
-      ["both", headersOf({ token: session, organizationId: nowhere }), 404, NO_MEMBER],
+      ["session", headersOf({ token: session }), 404, NO_MEMBER],
+      ["nowhere", headersOf({ token: foreigner.token, organizationId: nowhere }), 404, NO_MEMBER],
+      ["session nowhere", headersOf({ token: session, organizationId: nowhere }), 404, NO_MEMBER],
     ];
   });
   afterAll(async () => {

@@ -40,35 +40,25 @@ describe("GET /organization/audit-log", () => {
 
   it("names the operator, who made the organization, and shows nothing of another one", async () => {
     const by = await api.service.owner("made");
-    const operator = { actor: "operator", actorUserId: null, tokenId: null, requestId: null };
+    const operator = { at: INSTANT, ...NOWHERE, actor: "operator", actorUserId: null, tokenId: null, requestId: null };
     const target = expect.stringMatching(/^tok_/) as string;
     const token = { target, details: { label: "bootstrap", role: null, expiresAt: INSTANT } };
     const email = "owner@made.example";
     const member = { target: await userIdOf(api.service, email), details: { email, role: "owner" } };
     const organization = { target: by.organizationId, details: { slug: "made" } };
-    const data = [token, member, organization].map((entry, n) => ({
-      at: INSTANT,
-      ...NOWHERE,
-      ...operator,
-      action: MADE[n],
-      ...entry,
-    }));
+    const data = [token, member, organization].map((entry, n) => ({ ...operator, action: MADE[n], ...entry }));
     expect(await read("", by)).toEqual({ data, nextCursor: null });
   });
 
-  it("goes on newest first from where a page ended, whatever is written meanwhile", async () => {
+  it("goes on newest first from where a page ended, whatever is written meanwhile, and keeps entries of one instant apart", async () => {
     const by = await api.service.owner("paged");
     for (const name of ["a", "b", "c", "d"]) await invite(name, by);
     const whole = (await read("", by)).data;
     const found = await pages((query) => read(query, by).finally(() => invite("later", by)), "", 3);
     expect(found).toEqual({ items: whole, sizes: [3, 3, 1] });
-  });
-
-  it("keeps entries of one instant apart", async () => {
-    const by = await api.service.owner("instant");
     await api.sql`update iam.audit_log set at = '2026-03-01T10:00:00.000001Z' where organization_id = ${by.organizationId}`;
-    const { items, sizes } = await pages((query) => read(query, by), "", 1);
-    expect([items.map(({ action }) => action), sizes]).toEqual([MADE, [1, 1, 1]]);
+    const { items } = await pages((query) => read(query, by), "", 1);
+    expect(items.slice(-whole.length)).toEqual(whole.map((entry) => ({ ...entry, at: "2026-03-01T10:00:00.000Z" })));
   });
 
   it("filters by action, by who did it in whatever case, and by since when, also page by page", async () => {

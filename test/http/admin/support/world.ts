@@ -241,12 +241,11 @@ async function requestOf({ method, path, query, body }: Declaration, world: Worl
  * Of every administrative route a request that succeeds for whoever may make it, as often as it is made: what it removes was made for
  * it alone.
  */
-export const REQUESTS: Readonly<Record<string, (world: World, env: Environment) => Promise<Asked>>> =
-  Object.fromEntries(
-    adminRoutes({} as AdminDeps)
-      .flatMap(({ declaration }) => declaration ?? [])
-      .map((declaration) => [
-        `${declaration.method} ${declaration.path}`,
-        (world: World, env: Environment) => requestOf(declaration, world, env),
-      ]),
-  );
+export const REQUESTS = Object.fromEntries(
+  adminRoutes({} as AdminDeps)
+    .flatMap(({ declaration }) => declaration ?? [])
+    .map((declaration) => {
+      const request = (world: World, env: Environment) => requestOf(declaration, world, env);
+      return [`${declaration.method} ${declaration.path}`, request] as const;
+    }),
+);
