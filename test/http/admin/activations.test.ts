@@ -159,22 +159,20 @@ it("refuses a deploy, a promotion and a rollback with what they do not take", as
   expect(await written()).toEqual(before);
 });
 
-describe("GET /projects/:project/activations", () => {
-  it("lists what became active in the environment, the newest first, in pages that do not move", async () => {
-    await deployAll("a", "b");
-    await rollback("v1");
-    const entryOf = (version: string, previousVersion: string | null, kind: string) => {
-      return { version, previousVersion, kind, actor: "owner@acme.example", at: INSTANT };
-    };
-    const first = await read<Page<object>>("/activations?limit=2");
-    const data = [entryOf("v1", "v2", "rollback"), entryOf("v2", "v1", "deploy")];
-    expect(first).toEqual({ data, nextCursor: TEXT });
-    await rollback("v2");
-    const rest = { data: [entryOf("v1", null, "deploy")], nextCursor: null };
-    expect(await read(`/activations?limit=2&cursor=${first.nextCursor}`)).toEqual(rest);
-    await promote("v1");
-    const live = { data: [entryOf("v1", null, "promote")], nextCursor: null };
-    expect(await read("/activations?env=live")).toEqual(live);
-    expect(await activated()).toEqual(["v2", "v1", "v2", "v1"]);
-  });
+it("GET /projects/:project/activations lists what became active in the environment, the newest first, in pages that do not move", async () => {
+  await deployAll("a", "b");
+  await rollback("v1");
+  const entryOf = (version: string, previousVersion: string | null, kind: string) => {
+    return { version, previousVersion, kind, actor: "owner@acme.example", at: INSTANT };
+  };
+  const first = await read<Page<object>>("/activations?limit=2");
+  const data = [entryOf("v1", "v2", "rollback"), entryOf("v2", "v1", "deploy")];
+  expect(first).toEqual({ data, nextCursor: TEXT });
+  await rollback("v2");
+  const rest = { data: [entryOf("v1", null, "deploy")], nextCursor: null };
+  expect(await read(`/activations?limit=2&cursor=${first.nextCursor}`)).toEqual(rest);
+  await promote("v1");
+  const live = { data: [entryOf("v1", null, "promote")], nextCursor: null };
+  expect(await read("/activations?env=live")).toEqual(live);
+  expect(await activated()).toEqual(["v2", "v1", "v2", "v1"]);
 });

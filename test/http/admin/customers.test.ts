@@ -87,23 +87,21 @@ describe("GET /projects/:project/customers/:customerId", () => {
   });
 });
 
-describe("GET /projects/:project/customers/:customerId/timeline", () => {
-  it("lists emissions oldest first, in pages", async () => {
-    const { items, sizes } = await readAll("/customers/b/timeline", 2);
-    expect(sizes).toEqual([2, 1]);
-    const created = { id: "emi_0000000000010000", at: "2026-01-01T00:00:00.000Z", type: "customer.created" };
-    const active = { id: "emi_0000000000020000", at: "2026-01-02T00:00:00.000Z", type: "customer.active" };
-    const source = "lifecycle";
-    const [identify, event] = [
-      { type: "identify", id: null },
-      { type: "event", id: "evt_0000000000000400" },
-    ];
-    expect(items).toEqual([
-      { ...created, source, metadata: { new_lifecycle: "new" }, cause: identify, configVersion: null },
-      { ...active, source, metadata: {}, cause: event, configVersion: "v1" },
-      expect.objectContaining({ type: "segment.entered", cause: { type: "timer", id: null } }),
-    ]);
-  });
+it("GET /projects/:project/customers/:customerId/timeline lists emissions oldest first, in pages", async () => {
+  const { items, sizes } = await readAll("/customers/b/timeline", 2);
+  expect(sizes).toEqual([2, 1]);
+  const created = { id: "emi_0000000000010000", at: "2026-01-01T00:00:00.000Z", type: "customer.created" };
+  const active = { id: "emi_0000000000020000", at: "2026-01-02T00:00:00.000Z", type: "customer.active" };
+  const source = "lifecycle";
+  const [identify, event] = [
+    { type: "identify", id: null },
+    { type: "event", id: "evt_0000000000000400" },
+  ];
+  expect(items).toEqual([
+    { ...created, source, metadata: { new_lifecycle: "new" }, cause: identify, configVersion: null },
+    { ...active, source, metadata: {}, cause: event, configVersion: "v1" },
+    expect.objectContaining({ type: "segment.entered", cause: { type: "timer", id: null } }),
+  ]);
 });
 
 describe("GET /projects/:project/customers", () => {

@@ -41,12 +41,9 @@ describe("GET /projects/:project/events", () => {
     );
   });
 
-  it("lists the newest occurrence first, of one instant the last accepted", async () => {
-    expect(await ids("")).toEqual(["f", "e", "d", "b", "a", "c"]);
-    expect(await ids("env=live")).toEqual([]);
-  });
-
   it.each([
+    ["", ["f", "e", "d", "b", "a", "c"]],
+    ["env=live", []],
     ["customer=ann", ["b", "a", "c"]],
     ["customer=zo%C3%AB%201", ["f"]],
     ["customer=nobody", []],
@@ -64,10 +61,13 @@ describe("GET /projects/:project/events", () => {
     ["since=2026-03-01T11:00:00.124%2B01:00&type=login", ["f", "e", "b"]],
     ["since=1m&status=pending", ["f"]],
     ["since=2026-03-02&customer=ann&type=login&status=pending", ["b"]],
-  ])("filters by %s, also page by page", async (query, expected) => {
-    expect(await ids(query)).toEqual(expected);
-    expect(await pages(`limit=1&${query}`)).toEqual(expected);
-  });
+  ])(
+    "lists the newest occurrence first, of one instant the last accepted, by %s, also page by page",
+    async (query, expected) => {
+      expect(await ids(query)).toEqual(expected);
+      expect(await pages(`limit=1&${query}`)).toEqual(expected);
+    },
+  );
 
   it("keeps its place where events are accepted between two pages", async () => {
     const first = await page("limit=3&type=login");

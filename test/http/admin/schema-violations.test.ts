@@ -141,24 +141,22 @@ describe("GET /projects/:project/schema-violations", () => {
   });
 });
 
-describe("svc_inspect.schema_violations", () => {
-  it("shows the same by the names of organization, project and environment", async () => {
-    await api.sql`
-      insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at)
-      values (${live}, 7, 'bob', '{}', now())`;
-    await insert([
-      { environment: live, version: 3, event: "", code: "UNKNOWN_TRAIT", path: "traits.x", lastSeq: 7 },
-      { environment: test, version: 2, lastSeq: 1025 },
-    ]);
-    const rows = await api.sql`select * from svc_inspect.schema_violations order by version desc`;
-    const at = expect.any(Date) as Date;
-    const common = { organization: "acme", project: "app", operations: "3", first_seen_at: at, last_seen_at: at };
-    const trait = { version: "v3", event: null, code: "UNKNOWN_TRAIT", path: "traits.x" };
-    const property = { version: "v2", event: "order", code: "UNKNOWN_PROPERTY", path: "properties.a" };
-    const gone = { last_event_id: "evt_0000000000000401", last_customer_id: null };
-    expect(rows.map((row) => ({ ...row }))).toEqual([
-      { ...common, ...trait, environment: "live", last_event_id: null, last_customer_id: "bob" },
-      { ...common, ...property, environment: "test", ...gone },
-    ]);
-  });
+it("svc_inspect.schema_violations shows the same by the names of organization, project and environment", async () => {
+  await api.sql`
+    insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at)
+    values (${live}, 7, 'bob', '{}', now())`;
+  await insert([
+    { environment: live, version: 3, event: "", code: "UNKNOWN_TRAIT", path: "traits.x", lastSeq: 7 },
+    { environment: test, version: 2, lastSeq: 1025 },
+  ]);
+  const rows = await api.sql`select * from svc_inspect.schema_violations order by version desc`;
+  const at = expect.any(Date) as Date;
+  const common = { organization: "acme", project: "app", operations: "3", first_seen_at: at, last_seen_at: at };
+  const trait = { version: "v3", event: null, code: "UNKNOWN_TRAIT", path: "traits.x" };
+  const property = { version: "v2", event: "order", code: "UNKNOWN_PROPERTY", path: "properties.a" };
+  const gone = { last_event_id: "evt_0000000000000401", last_customer_id: null };
+  expect(rows.map((row) => ({ ...row }))).toEqual([
+    { ...common, ...trait, environment: "live", last_event_id: null, last_customer_id: "bob" },
+    { ...common, ...property, environment: "test", ...gone },
+  ]);
 });

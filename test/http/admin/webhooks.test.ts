@@ -98,18 +98,16 @@ it("a request may come without a body where nothing has to be said", async () =>
     expect(await ask(method, `/webhooks${path}`)).toMatchObject(refused(415, "UNSUPPORTED_MEDIA_TYPE"));
 });
 
-describe("GET /projects/:project/webhooks/:webhook", () => {
-  it("shows a webhook, with what waits to be delivered there and since when, counted up to 10,000", async () => {
-    const webhook = await create();
-    expect(await show(webhook.id)).toEqual({ ...shown(webhook), pending: 0, oldestPendingAt: null });
-    const [old, done] = await emit([{}, {}]);
-    await emitOne();
-    await setDelivery(webhook.id, done!, "delivered", 1);
-    await api.sql`update svc.emissions set created_at = '2026-01-01T08:00:00Z' where emission_seq = svc.emission_seq(${old!})`;
-    expect(await show(webhook.id)).toMatchObject({ pending: 2, oldestPendingAt: "2026-01-01T08:00:00.000Z" });
-    await emit(Array.from({ length: 9_999 }, () => ({})));
-    expect(await show(webhook.id)).toMatchObject({ pending: 10_000, oldestPendingAt: INSTANT });
-  });
+it("GET /projects/:project/webhooks/:webhook shows a webhook, with what waits to be delivered there and since when, counted up to 10,000", async () => {
+  const webhook = await create();
+  expect(await show(webhook.id)).toEqual({ ...shown(webhook), pending: 0, oldestPendingAt: null });
+  const [old, done] = await emit([{}, {}]);
+  await emitOne();
+  await setDelivery(webhook.id, done!, "delivered", 1);
+  await api.sql`update svc.emissions set created_at = '2026-01-01T08:00:00Z' where emission_seq = svc.emission_seq(${old!})`;
+  expect(await show(webhook.id)).toMatchObject({ pending: 2, oldestPendingAt: "2026-01-01T08:00:00.000Z" });
+  await emit(Array.from({ length: 9_999 }, () => ({})));
+  expect(await show(webhook.id)).toMatchObject({ pending: 10_000, oldestPendingAt: INSTANT });
 });
 
 describe("PATCH /projects/:project/webhooks/:webhook", () => {

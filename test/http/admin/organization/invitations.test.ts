@@ -96,18 +96,16 @@ it("GET /organization/invitations lists what is open by address, in pages, witho
   expect(await list(`?limit=2&cursor=${first.nextCursor}`, by)).toEqual({ data, nextCursor: null });
 });
 
-describe("DELETE /organization/invitations/:invitationId", () => {
-  it("stops the link at once, once, and knows none that was accepted", async () => {
-    const invitation = await made("gone@example.com");
-    const { link: _, ...rest } = invitation;
-    const { status, body } = await revoke(rest.id);
-    expect([status, { ...(body as object), mailed: false }]).toEqual([200, rest]);
-    expect(await stateOf(invitation)).toBe("revoked");
-    const details = { email: "gone@example.com", role: "viewer" };
-    expect(await lastEntry()).toEqual(entryOf("invitation.revoked", rest.id, details));
-    expect(await revoke(rest.id)).toMatchObject(NOT_FOUND);
-    const { id: accepted } = await made("kept@example.com");
-    await api.sql`update iam.invitations set accepted_at = now() where invitation_id = ${accepted}`;
-    expect(await revoke(accepted)).toMatchObject(NOT_FOUND);
-  });
+it("DELETE /organization/invitations/:invitationId stops the link at once, once, and knows none that was accepted", async () => {
+  const invitation = await made("gone@example.com");
+  const { link: _, ...rest } = invitation;
+  const { status, body } = await revoke(rest.id);
+  expect([status, { ...(body as object), mailed: false }]).toEqual([200, rest]);
+  expect(await stateOf(invitation)).toBe("revoked");
+  const details = { email: "gone@example.com", role: "viewer" };
+  expect(await lastEntry()).toEqual(entryOf("invitation.revoked", rest.id, details));
+  expect(await revoke(rest.id)).toMatchObject(NOT_FOUND);
+  const { id: accepted } = await made("kept@example.com");
+  await api.sql`update iam.invitations set accepted_at = now() where invitation_id = ${accepted}`;
+  expect(await revoke(accepted)).toMatchObject(NOT_FOUND);
 });

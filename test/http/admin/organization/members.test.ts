@@ -48,20 +48,18 @@ it("GET /organization/members lists the members by address, in pages", async () 
   expect(await list(`&cursor=${first.nextCursor}`)).toEqual({ data, nextCursor: null });
 });
 
-describe("PATCH /organization/members/:userId", () => {
-  it("gives a member another role, which is effective with its next request, and is written down where it is another", async () => {
-    const { owner, viewer, email, userId } = await withViewer("changed");
-    const before = await auditOf(api.service, owner.organizationId);
-    const changed = { userId, email, role: "administrator", createdAt: INSTANT };
-    for (const _ of ["to another", "to the same"])
-      expect(await change(owner, userId, "administrator")).toMatchObject({ status: 200, body: changed });
-    expect((await api.organization("GET", "/audit-log", undefined, viewer)).status).toBe(200);
-    const details = { before: "viewer", after: "administrator" };
-    const entry = entryOf("member.role_changed", userId, details, "changed");
-    expect(await auditOf(api.service, owner.organizationId)).toEqual([...before, entry]);
-    for (const role of [undefined, "root", 4, ["owner"], null])
-      expect(await change(owner, userId, role)).toMatchObject(invalid("role"));
-  });
+it("PATCH /organization/members/:userId gives a member another role, which is effective with its next request, and is written down where it is another", async () => {
+  const { owner, viewer, email, userId } = await withViewer("changed");
+  const before = await auditOf(api.service, owner.organizationId);
+  const changed = { userId, email, role: "administrator", createdAt: INSTANT };
+  for (const _ of ["to another", "to the same"])
+    expect(await change(owner, userId, "administrator")).toMatchObject({ status: 200, body: changed });
+  expect((await api.organization("GET", "/audit-log", undefined, viewer)).status).toBe(200);
+  const details = { before: "viewer", after: "administrator" };
+  const entry = entryOf("member.role_changed", userId, details, "changed");
+  expect(await auditOf(api.service, owner.organizationId)).toEqual([...before, entry]);
+  for (const role of [undefined, "root", 4, ["owner"], null])
+    expect(await change(owner, userId, role)).toMatchObject(invalid("role"));
 });
 
 describe.each([

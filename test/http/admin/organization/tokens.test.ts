@@ -84,22 +84,20 @@ describe("POST /organization/tokens", () => {
   });
 });
 
-describe("GET /organization/tokens", () => {
-  it("lists tokens newest first, in pages that later tokens do not move, and keeps those of one instant apart", async () => {
-    const by = await api.service.owner("listing");
-    await made({ label: "second" }, by);
-    await made({ label: "third", role: "viewer" }, by);
-    const first = await read("limit=2", by);
-    expect(labels(first.data)).toEqual(["third", "second"]);
-    await made({ label: "fourth" }, by);
-    const id = expect.stringMatching(/^tok_[0-9a-f]{20}$/) as string;
-    const data = [await shown({ id, label: "bootstrap", lastUsedAt: INSTANT }, "listing")];
-    expect(await read(`limit=2&cursor=${first.nextCursor}`, by)).toEqual({ data, nextCursor: null });
-    await api.sql`update iam.access_tokens set created_at = '2026-03-01T10:00:00.123456Z'
-      where organization_id = ${by.organizationId}`;
-    const { items } = await pages((query) => read(query, by), "", 1);
-    expect(labels(items).sort()).toEqual(["bootstrap", "fourth", "second", "third"]);
-  });
+it("GET /organization/tokens lists tokens newest first, in pages that later tokens do not move, and keeps those of one instant apart", async () => {
+  const by = await api.service.owner("listing");
+  await made({ label: "second" }, by);
+  await made({ label: "third", role: "viewer" }, by);
+  const first = await read("limit=2", by);
+  expect(labels(first.data)).toEqual(["third", "second"]);
+  await made({ label: "fourth" }, by);
+  const id = expect.stringMatching(/^tok_[0-9a-f]{20}$/) as string;
+  const data = [await shown({ id, label: "bootstrap", lastUsedAt: INSTANT }, "listing")];
+  expect(await read(`limit=2&cursor=${first.nextCursor}`, by)).toEqual({ data, nextCursor: null });
+  await api.sql`update iam.access_tokens set created_at = '2026-03-01T10:00:00.123456Z'
+    where organization_id = ${by.organizationId}`;
+  const { items } = await pages((query) => read(query, by), "", 1);
+  expect(labels(items).sort()).toEqual(["bootstrap", "fourth", "second", "third"]);
 });
 
 it("sessions, which are of no organization, are neither listed nor revoked", async () => {
