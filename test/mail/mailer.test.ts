@@ -64,21 +64,17 @@ it("takes user and password from the address", async () => {
   expect(wrong.failures.join()).not.toContain("hunter2");
 });
 
-it.each(["ada@example.com, eve@example.com", "Eve <eve@example.com>", "ada@example.com\r\nBcc: eve@example.com"])(
-  "sends to no second address: %j",
-  async (to) => {
-    const server = await mailServer();
-    await mailerOf(server.url).mailer.send({ ...MAIL, to }, "req");
-    expect(server.mails.flatMap((mail) => mail.to)).not.toContain("eve@example.com");
-    expect(server.mails.map(({ headers }) => headers["bcc"])).not.toContain("eve@example.com");
-  },
-);
-
-it("a subject cannot add to the head of the mail", async () => {
+it("sends to no second address, neither by the first one nor by the subject", async () => {
   const server = await mailServer();
-  await mailerOf(server.url).mailer.send({ ...MAIL, subject: "a\r\nBcc: eve@example.com" }, "req");
-  expect(server.mails).toMatchObject([{ to: ["ada@example.com"] }]);
-  expect(server.mails[0]!.headers["bcc"]).toBeUndefined();
+  const { mailer } = mailerOf(server.url);
+  const eve = "eve@example.com";
+  for (const to of [`ada@example.com, ${eve}`, `Eve <${eve}>`, `ada@example.com\r\nBcc: ${eve}`])
+    await mailer.send({ ...MAIL, to }, "req");
+  expect(await mailer.send({ ...MAIL, subject: `a\r\nBcc: ${eve}` }, "req")).toBe(true);
+  expect(server.mails.flatMap(({ to }) => to)).not.toContain(eve);
+  expect(server.mails.map(({ headers }) => headers["bcc"])).not.toContain(eve);
+  expect(server.mails.at(-1)).toMatchObject({ to: ["ada@example.com"] });
+  expect(server.mails.at(-1)!.headers["bcc"]).toBeUndefined();
 });
 
 it("tells of a mail that is refused, without the link that the server repeats", async () => {

@@ -20,23 +20,19 @@ describe("a copy of the database", () => {
     const make = async (path: string, body: object) => {
       const reply = await service.request("POST", path, { by: owner, body });
       expect([path, reply.status]).toEqual([path, 201]);
-      return reply.body as Record<string, string>;
+      return reply.body as Record<"secret" | "accessToken" | "link", string> & { keys: Record<string, string> };
     };
-    const { keys } = (await make("/projects", { name: "App", slug: "app" })) as unknown as {
-      keys: Record<string, string>;
-    };
+    const { keys } = await make("/projects", { name: "App", slug: "app" });
     for (const [environment, key] of Object.entries(keys)) secrets.set(`an API key of ${environment}`, key);
     const { secret: apiKey } = await make("/projects/app/keys?env=test", { name: "second" });
-    secrets.set("a second API key", apiKey!);
+    secrets.set("a second API key", apiKey);
     const { accessToken } = await make("/organization/tokens", { label: "CI" });
-    secrets.set("a headless token", accessToken!);
+    secrets.set("a headless token", accessToken);
     const { link } = await make("/organization/invitations", { email: "grace@example.com", role: "viewer" });
-    secrets.set("an invitation's link", new URL(link!).searchParams.get("token")!);
-    const { secret } = await make("/projects/app/webhooks?env=test", {
-      url: "https://receiver.example/hook",
-      eventTypes: ["*"],
-    });
-    secrets.set("a webhook's secret", secret!.replace("whsec_", ""));
+    secrets.set("an invitation's link", new URL(link).searchParams.get("token")!);
+    const webhook = { url: "https://receiver.example/hook", eventTypes: ["*"] };
+    const { secret } = await make("/projects/app/webhooks?env=test", webhook);
+    secrets.set("a webhook's secret", secret.replace("whsec_", ""));
     await createUser(service.db.sql, "ada@example.com");
     secrets.set("a password", PASSWORD);
     const browser = await signedIn(service, "ada@example.com");

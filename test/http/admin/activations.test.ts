@@ -32,20 +32,14 @@ async function writesNothing(request: () => Promise<Reply>, expected: object): P
 const conflict = (message: string, more: object = {}) => refused(409, "VERSION_CONFLICT", { message, ...more });
 
 describe("POST /projects/:project/config-versions/:version/promote", () => {
-  it("makes a version that was active in test the active one of live", async () => {
+  it("makes a version that was active in test the active one of live, once", async () => {
     await deployAll("a", "b");
     const live = { environment: "live", activated: true };
     expect(await promote("v1")).toMatchObject(activation("v1", "a", live));
     expect(await read("")).toMatchObject({
       environments: { test: { activeVersion: "v2" }, live: { activeVersion: "v1", activatedAt: INSTANT } },
     });
-  });
-
-  it("answers what is active already and writes nothing", async () => {
-    await deployAll("a");
-    await promote("v1");
-    const again = activation("v1", "a", { environment: "live", activated: false });
-    await writesNothing(() => promote("v1"), again);
+    await writesNothing(() => promote("v1"), activation("v1", "a", { ...live, activated: false }));
   });
 
   it("refuses a version that was never active in test", async () => {
@@ -56,26 +50,22 @@ describe("POST /projects/:project/config-versions/:version/promote", () => {
     await writesNothing(() => promote("v2"), conflict("v2 was never active in test.", { fix }));
   });
 
-  it("is written down with who did it and what was active before", async () => {
+  it("is written down with who did it and what was active before, and needs no body", async () => {
     await deployAll("a", "b");
     await promote("v1");
-    await promote("v2");
+    expect(await ask("POST", "/config-versions/v2/promote")).toMatchObject({ status: 200 });
     expect((await audit("config")).slice(2)).toEqual([
       entry("config.promoted", "v1", { previousVersion: null }, "live"),
       entry("config.promoted", "v2", { previousVersion: "v1" }, "live"),
     ]);
   });
-
-  it("needs no body where nothing more is to be said", async () => {
-    await deployAll("a");
-    expect(await ask("POST", "/config-versions/v1/promote")).toMatchObject({ status: 200 });
-  });
 });
 
 describe("POST /projects/:project/config-versions/:version/rollback", () => {
-  it("activates a version again, and the next deploy is numbered after all that there are", async () => {
+  it("activates a version again, once, and the next deploy is numbered after all that there are", async () => {
     await deployAll("a", "b");
     const test = { environment: "test", activated: true };
+    await writesNothing(() => rollback("v2"), activation("v2", "b", { ...test, activated: false }));
     expect(await rollback("v1")).toMatchObject(activation("v1", "a", test));
     expect((await audit("config")).at(-1)).toEqual(entry("config.rolled_back", "v1", { previousVersion: "v2" }));
     expect((await deploy(named("c"))).body).toMatchObject({ version: "v3", created: true });
@@ -87,11 +77,6 @@ describe("POST /projects/:project/config-versions/:version/rollback", () => {
     await promote("v2");
     const fix = "Choose a version of the activation log of this environment; promote brings a version of test to live.";
     await writesNothing(() => rollback("v1", "live"), conflict("v1 was never active in live.", { fix }));
-  });
-
-  it("answers what is active already and writes nothing", async () => {
-    await deployAll("a", "b");
-    await writesNothing(() => rollback("v2"), activation("v2", "b", { activated: false }));
   });
 
   it("changes what ingestion checks at once", async () => {
@@ -142,29 +127,22 @@ describe("`expected`", () => {
   });
 
   it("does not matter where what is asked for is active already, so that a lost answer can be asked for again", async () => {
-    for (const [status, created] of [
-      [201, true],
-      [200, false],
-    ] as const) {
-      const reply = await deploy(named("a"), "test", { expected: null });
-      expect(reply).toMatchObject({ status, body: { version: "v1", created, activated: created } });
-    }
+    const first = () => deploy(named("a"), "test", { expected: null });
+    const answer = (created: boolean) => ({ version: "v1", created, activated: created });
+    expect(await first()).toMatchObject({ status: 201, body: answer(true) });
+    expect(await first()).toMatchObject({ status: 200, body: answer(false) });
   });
 
-  it("lets one of two deploys at once win", async () => {
+  it("lets one of several deploys at once win, and one of a deploy and a rollback", async () => {
     await deployAll("a");
     const replies = await Promise.all(["b", "c", "d", "e"].map((id) => deploy(named(id), "test", { expected: "v1" })));
     expect(replies.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
     expect(await activated()).toEqual(["v2", "v1"]);
     const lost = unexpected("v2 is active in test, but v1 was expected.", "v1");
     for (const reply of replies.filter(({ status }) => status === 409)) expect(reply).toMatchObject(lost);
-  });
-
-  it("lets one of a deploy and a rollback at once win", async () => {
-    await deployAll("a", "b");
     const expected = "v2";
-    const replies = await Promise.all([deploy(named("c"), "test", { expected }), rollback("v1", "test", { expected })]);
-    expect(replies.filter(({ status }) => status === 409)).toHaveLength(1);
+    const both = await Promise.all([deploy(named("f"), "test", { expected }), rollback("v1", "test", { expected })]);
+    expect(both.filter(({ status }) => status === 409)).toHaveLength(1);
     expect(await activated()).toHaveLength(3);
   });
 });
@@ -181,26 +159,20 @@ it("refuses a deploy, a promotion and a rollback with what they do not take", as
   expect(await written()).toEqual(before);
 });
 
-describe("GET /projects/:project/activations", () => {
-  it("lists what became active in the environment, the newest first, in pages that do not move", async () => {
-    await deployAll("a", "b");
-    await rollback("v1");
-    const entryOf = (version: string, previousVersion: string | null, kind: string) => ({
-      version,
-      previousVersion,
-      kind,
-      actor: "owner@acme.example",
-      at: INSTANT,
-    });
-    const first = await read<Page<object>>("/activations?limit=2");
-    const data = [entryOf("v1", "v2", "rollback"), entryOf("v2", "v1", "deploy")];
-    expect(first).toEqual({ data, nextCursor: TEXT });
-    await rollback("v2");
-    const rest = { data: [entryOf("v1", null, "deploy")], nextCursor: null };
-    expect(await read(`/activations?limit=2&cursor=${first.nextCursor}`)).toEqual(rest);
-    await promote("v1");
-    const live = { data: [entryOf("v1", null, "promote")], nextCursor: null };
-    expect(await read("/activations?env=live")).toEqual(live);
-    expect(await activated()).toEqual(["v2", "v1", "v2", "v1"]);
-  });
+it("GET /projects/:project/activations lists what became active in the environment, the newest first, in pages that do not move", async () => {
+  await deployAll("a", "b");
+  await rollback("v1");
+  const entryOf = (version: string, previousVersion: string | null, kind: string) => {
+    return { version, previousVersion, kind, actor: "owner@acme.example", at: INSTANT };
+  };
+  const first = await read<Page<object>>("/activations?limit=2");
+  const data = [entryOf("v1", "v2", "rollback"), entryOf("v2", "v1", "deploy")];
+  expect(first).toEqual({ data, nextCursor: TEXT });
+  await rollback("v2");
+  const rest = { data: [entryOf("v1", null, "deploy")], nextCursor: null };
+  expect(await read(`/activations?limit=2&cursor=${first.nextCursor}`)).toEqual(rest);
+  await promote("v1");
+  const live = { data: [entryOf("v1", null, "promote")], nextCursor: null };
+  expect(await read("/activations?env=live")).toEqual(live);
+  expect(await activated()).toEqual(["v2", "v1", "v2", "v1"]);
 });

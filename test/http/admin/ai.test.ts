@@ -6,7 +6,7 @@ import { createParser } from "eventsource-parser";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { instructionsFor, TASKS } from "../../../src/ai/tasks.js";
 import { chunk, refuses, says, startProvider } from "../../support/language-model.js";
-import { refused, useApi } from "./support/api.js";
+import { invalid, refused, useApi } from "./support/api.js";
 
 const PATH = "/ai/answers";
 const QUESTION = { task: "explain-config", facts: { lifecycle: ["trial", "activated"] } };
@@ -19,11 +19,6 @@ beforeEach(() => {
   provider.asked.length = 0;
 });
 afterAll(() => provider.close());
-
-interface Message {
-  event: string | undefined;
-  data: unknown;
-}
 
 /** A question of the owner, for whoever sends it. */
 const request = (body: object = QUESTION) => ({
@@ -44,17 +39,17 @@ function open(body?: object, signal?: AbortSignal): Promise<Response> {
   return fetch(url, { ...options, ...(signal && { signal }) });
 }
 
-async function messages(response: Response): Promise<Message[]> {
+async function messages(response: Response) {
   expect(response.status).toBe(200);
   expect(response.headers.get("Content-Type")).toMatch(/^text\/event-stream/);
-  const found: Message[] = [];
-  const onEvent = (message: { event?: string | undefined; data: string }) =>
-    found.push({ event: message.event, data: JSON.parse(message.data) });
-  createParser({ onEvent }).feed(await response.text());
+  const found: { event: string | undefined; data: { text?: string } }[] = [];
+  createParser({
+    onEvent: ({ event, data }) => found.push({ event, data: JSON.parse(data) as object }),
+  }).feed(await response.text());
   return found;
 }
 
-const textOf = (all: readonly Message[]) => all.map(({ data }) => (data as { text?: string }).text ?? "").join("");
+const textOf = (all: Awaited<ReturnType<typeof messages>>) => all.map(({ data }) => data.text ?? "").join("");
 const isAnswered = async (response: Response, answer = "It stands well.") =>
   expect(textOf(await messages(response))).toBe(answer);
 
@@ -70,21 +65,24 @@ const streams = (...parts: (string | Promise<void>)[]) =>
   });
 
 /** Something to wait for, and what ends that. */
-function gate(): [waits: Promise<void>, goOn: () => void] {
+function gate() {
   let goOn = () => {};
   const waits = new Promise<void>((resolve) => (goOn = resolve));
-  return [waits, goOn];
+  return [waits, goOn] as const;
 }
 
-it("streams the answer, with the instructions of the task and the facts as they came", async () => {
-  const all = await messages(await open());
+it("streams the answer, with the instructions of the task and the facts as they came; of these nothing is written down", async () => {
+  const facts = { secret: "jane@example.com" };
+  const all = await messages(await open({ ...QUESTION, facts }));
   expect(textOf(all)).toBe("It stands well.");
   const data = { model: "small", finishReason: "stop", usage: { promptTokens: 120, completionTokens: 7 } };
   expect(all.at(-1)).toEqual({ event: "end", data });
   expect(provider.asked[0]!.body.messages).toEqual([
     { role: "system", content: instructionsFor("explain-config") },
-    { role: "user", content: JSON.stringify(QUESTION.facts) },
+    { role: "user", content: JSON.stringify(facts) },
   ]);
+  const details = { model: "small", factBytes: 29 };
+  expect((await api.audit("ai")).at(-1)).toEqual(api.entry("ai.asked", "explain-config", details));
 });
 
 it("has instructions of its own for each task, all of which say that facts are data", () => {
@@ -123,24 +121,14 @@ it("asks the model that is named, and tells the one that is not there from a fai
   expect((await open()).status).toBe(502);
 });
 
-it("records who asked for what in the audit log, and nothing of the facts", async () => {
-  await messages(await open({ ...QUESTION, facts: { secret: "jane@example.com" } }));
-  const details = { model: "small", factBytes: 29 };
-  expect((await api.audit("ai")).at(-1)).toEqual(api.entry("ai.asked", "explain-config", details));
-});
-
 // test/http/documented-errors.test.ts asks a provider that does not take the key, and one that says nothing.
 describe("refuses", () => {
   it("what is no question, before anything is sent", async () => {
-    const wrong = [{ task: "write-poems" }, { facts: "text" }, { model: "no model\n" }, { instructions: "obey" }];
-    for (const more of wrong) {
-      const [field] = Object.keys(more);
-      expect(await api.post(PATH, { ...QUESTION, ...more })).toMatchObject(refused(400, "VALIDATION_ERROR", { field }));
-    }
+    for (const more of [{ task: "write-poems" }, { facts: "text" }, { model: "no model\n" }, { instructions: "obey" }])
+      expect(await api.post(PATH, { ...QUESTION, ...more })).toMatchObject(invalid(Object.keys(more)[0]));
     expect(await api.post(PATH, {})).toMatchObject({ status: 400 });
-    expect(await api.post(PATH, { ...QUESTION, facts: { long: "x".repeat(256 * 1024) } })).toMatchObject({
-      status: 413,
-    });
+    const facts = { long: "x".repeat(256 * 1024) };
+    expect(await api.post(PATH, { ...QUESTION, facts })).toMatchObject({ status: 413 });
     expect(provider.asked).toEqual([]);
   });
 

@@ -12,15 +12,10 @@ const { get, post, read } = api;
 const modelOf = (segment: string) => snapshot(named(segment));
 const NOT_FOUND = refused(404, "VERSION_NOT_FOUND");
 /** The answer to a deploy of the model of `snapshot`. */
-const deployed = (created: boolean) => ({
-  version: "v1",
-  hash: hashSnapshot(snapshot()),
-  environment: "test",
-  activated: created,
-  created,
-  hasCustomers: false,
-  warnings: [],
-});
+const deployed = (created: boolean) => {
+  const version = { version: "v1", hash: hashSnapshot(snapshot()), environment: "test" };
+  return { ...version, activated: created, created, hasCustomers: false, warnings: [] };
+};
 
 describe("POST /projects/:project/config-versions", () => {
   it("stores the canonical snapshot as v1 and activates it; the same once more creates nothing", async () => {
@@ -35,14 +30,9 @@ describe("POST /projects/:project/config-versions", () => {
       join svc.environments as e on e.project_id = p.project_id and e.name = 'test'
       join svc.config_activations as a on a.environment_id = e.environment_id
       where p.slug = ${api.slug}`;
-    expect(row).toEqual({
-      hash: hashSnapshot(snapshot()),
-      author: "owner@acme.example",
-      provenance: { commit: "abc123" },
-      active_version: 1,
-      kind: "deploy",
-      actor: "owner@acme.example",
-    });
+    const by = "owner@acme.example";
+    const version = { hash: hashSnapshot(snapshot()), author: by, provenance: { commit: "abc123" } };
+    expect(row).toEqual({ ...version, active_version: 1, kind: "deploy", actor: by });
     const again = await deploy();
     expect([again.status, again.body]).toEqual([200, deployed(false)]);
     expect(await read("/config-versions")).toMatchObject({ data: [{ version: "v1" }], nextCursor: null });
@@ -62,16 +52,11 @@ describe("POST /projects/:project/config-versions", () => {
     expect(versions.sort()).toEqual(["v1", "v2", "v3", "v4", "v5", "v6"]);
   });
 
-  it("lists every problem of a snapshot as CONFIG_INVALID", async () => {
+  it("lists every problem of a snapshot as CONFIG_INVALID, and refuses unknown provenance", async () => {
     const broken = { ...snapshot(), segments: [{ id: "a", when: { kind: "segment", segment: "gone" } }], health: 1 };
     const shape = { code: "INVALID_SHAPE", path: "health", message: TEXT };
-    const diagnostics = expect.arrayContaining([shape]) as unknown;
-    expect(await post("/config-versions", { snapshot: broken })).toMatchObject(
-      refused(422, "CONFIG_INVALID", { diagnostics }),
-    );
-  });
-
-  it("refuses unknown provenance", async () => {
+    const invalidConfig = refused(422, "CONFIG_INVALID", { diagnostics: expect.arrayContaining([shape]) as unknown });
+    expect(await post("/config-versions", { snapshot: broken })).toMatchObject(invalidConfig);
     expect(await deploy({}, "test", { provenance: { secret: "x" } })).toMatchObject(invalid("provenance.secret"));
   });
 
@@ -109,14 +94,10 @@ describe("GET /projects/:project/config-versions", () => {
     await deploy(named("a"), "test", { provenance: { ref: "main" } });
     await deploy(named("b"), "live");
     await deploy(named("c"));
-    const version = (n: number, segment: string, active: string[], provenance: unknown = null) => ({
-      version: `v${n}`,
-      hash: hashSnapshot(modelOf(segment)),
-      active,
-      provenance,
-      author: "owner@acme.example",
-      createdAt: INSTANT,
-    });
+    const version = (n: number, segment: string, active: string[], provenance: unknown = null) => {
+      const hash = hashSnapshot(modelOf(segment));
+      return { version: `v${n}`, hash, active, provenance, author: "owner@acme.example", createdAt: INSTANT };
+    };
     const oldest = version(1, "a", [], { ref: "main" });
     const first = await read<Page<object>>("/config-versions?limit=2");
     expect(first).toEqual({ data: [version(3, "c", ["test"]), version(2, "b", ["live"])], nextCursor: TEXT });
@@ -127,16 +108,12 @@ describe("GET /projects/:project/config-versions", () => {
     expect(await api.text("/config-versions/v2")).toContain(canonicalJson(modelOf("b")));
   });
 
-  it("takes latest for the newest, which need not be active, and which there is none of before the first deploy", async () => {
+  it("takes latest for the newest, which need not be active, where there is one, and finds no other", async () => {
     expect(await get("/config-versions/latest")).toMatchObject(NOT_FOUND);
     await deployAll("a", "b");
     await rollback("v1");
     const latest = { version: "v2", active: [], snapshot: modelOf("b") };
     expect(await read("/config-versions/latest")).toMatchObject(latest);
-  });
-
-  it("finds no other", async () => {
-    await deployAll("a", "b");
     for (const name of ["v3", "v0", "v01", "vv1", "v99999999999", "V1", "1", "LATEST", "v1%20", "..%2Fv1"]) {
       const message = `There is no configuration version "${decodeURIComponent(name)}" in this project.`;
       expect(await get(`/config-versions/${name}`)).toMatchObject(refused(404, "VERSION_NOT_FOUND", { message }));
@@ -144,62 +121,46 @@ describe("GET /projects/:project/config-versions", () => {
   });
 
   it("says what is wrong with a query", async () => {
-    const wrong: [query: string, field: string, problem: string][] = [
+    for (const [query, field, problem] of [
       ["limit=0", "limit", "must be at least 1."],
       ["limit=201", "limit", "must be at most 200."],
       ["limit=two", "limit", "must be an integer."],
       ["limit=1&limit=2", "limit", "is given more than once."],
       ["env=", "env", "must be one of test, live."],
       ["order=up", "order", "is not known here."],
-      ["cursor=", "cursor", "must not be empty."],
-    ];
-    for (const [query, field, problem] of wrong)
+    ] as const)
       expect(await get(`/config-versions?${query}`)).toMatchObject(invalid(field, `\`${field}\` ${problem}`));
   });
 });
 
 describe("GET /projects/:project/config-diff", () => {
-  const change = (kind: "added" | "removed", id: string) => ({
-    kind,
-    subject: "segment",
-    id,
-    path: "segments[0]",
-    message: "filled by rules",
-    before: kind === "added" ? null : { id },
-    after: kind === "added" ? { id } : null,
-  });
-  const forwards = { from: "v1", to: "v2", changes: [change("added", "b"), change("removed", "a")] };
+  const what = { subject: "segment", path: "segments[0]", message: "filled by rules" };
+  const added = (id: string) => ({ kind: "added", id, ...what, before: null, after: { id } });
+  const removed = (id: string) => ({ kind: "removed", id, ...what, before: { id }, after: null });
 
-  it("compares two versions", async () => {
+  it("compares two versions, and takes for one neither what is not there nor what is none", async () => {
     await deployAll("a", "b");
     await promote("v1");
+    const forwards = { from: "v1", to: "v2", changes: [added("b"), removed("a")] };
     for (const query of ["", "?from=v1", "?to=v2", "?from=v1&to=latest"])
       expect(await read(`/config-diff${query}`), query).toEqual(forwards);
     expect(await read("/config-diff?from=v2&to=v2")).toEqual({ from: "v2", to: "v2", changes: [] });
-    const changes = [change("added", "a"), change("removed", "b")];
-    expect(await read("/config-diff?from=v2&to=v1")).toEqual({ from: "v2", to: "v1", changes });
+    const backwards = { from: "v2", to: "v1", changes: [added("a"), removed("b")] };
+    expect(await read("/config-diff?from=v2&to=v1")).toEqual(backwards);
+    for (const query of ["from=v3", "to=v3", "from=v1&to=v3", "from=v99&to=v1"])
+      expect(await get(`/config-diff?${query}`), query).toMatchObject(NOT_FOUND);
+    for (const query of ["from=v0", "from=v01", "from=vv1", "to=v99999999999", "to=V1", "to=1", "from="])
+      expect(await get(`/config-diff?${query}`), query).toMatchObject(invalid(query.split("=")[0]));
   });
 
   it("compares the first version with nothing", async () => {
     await deployAll("a");
     type Diff = { from: null; to: string; changes: { kind: string; subject: string; id: string }[] };
     const { from, to, changes } = await read<Diff>("/config-diff?to=v1");
-    expect({ from, to, changes: changes.map(({ kind, subject, id }) => `${kind} ${subject} ${id}`) }).toEqual({
-      from: null,
-      to: "v1",
-      changes: [
-        ...["changed setting strictSchema", "added event login", "added trait plan", "added setting initial"],
-        ...["added state new", "added state active", "added segment a"],
-      ],
-    });
-  });
-
-  it("neither finds versions that are not there nor takes for one what is none", async () => {
-    await deployAll("a", "b");
-    for (const query of ["from=v3", "to=v3", "from=v1&to=v3", "from=v99&to=v1"])
-      expect(await get(`/config-diff?${query}`), query).toMatchObject(NOT_FOUND);
-    for (const query of ["from=v0", "from=v01", "from=vv1", "to=v99999999999", "to=V1", "to=1", "from="])
-      expect(await get(`/config-diff?${query}`), query).toMatchObject(invalid(query.split("=")[0]));
+    expect([from, to, ...changes.map(({ kind, subject, id }) => `${kind} ${subject} ${id}`)]).toEqual([
+      ...[null, "v1", "changed setting strictSchema", "added event login", "added trait plan", "added setting initial"],
+      ...["added state new", "added state active", "added segment a"],
+    ]);
   });
 });
 
@@ -215,28 +176,22 @@ function busy(windows: number, users: number): Snapshot {
   };
 }
 
-const send = (what: "config-versions" | "previews", snapshot: unknown) => api.post(`/${what}?env=test`, { snapshot });
-
-describe("a model that may remember more for one customer than the plan allows", () => {
-  it.each(["config-versions", "previews"] as const)("is refused by %s, with what takes the most", async (what) => {
-    const most = { message: "remembers up to 4 MiB, which 400 conditions share", path: "segments[1].when" };
-    const least = { message: "remembers up to 149 bytes", path: "segments[0].when" };
-    expect(await send(what, busy(400, 9_900))).toMatchObject(
-      refused(422, "STATE_TOO_LARGE", {
-        message: "The model may remember up to 4 MiB for one customer, and the plan allows 1 MiB.",
-        diagnostics: [most, least].map((part) => ({ code: "STATE_TOO_LARGE", ...part })),
-      }),
-    );
-  });
-
-  it("is deployed by a plan that allows it, to the byte", async () => {
-    const snapshot = busy(2, 3_000);
-    const { bytes } = stateBudget(snapshot);
-    const limit = (stateBytes: number) => api.sql`update iam.plans set state_bytes = ${stateBytes}`;
-    await limit(bytes - 1);
-    expect((await send("config-versions", snapshot)).status).toBe(422);
-    await limit(bytes);
-    expect((await send("config-versions", snapshot)).status).toBe(201);
-    await limit(1_048_576);
-  });
+it("a model that may remember more for one customer than the plan allows, to the byte, is refused with what takes the most", async () => {
+  const message = "The model may remember up to 4 MiB for one customer, and the plan allows 1 MiB.";
+  const most = { message: "remembers up to 4 MiB, which 400 conditions share", path: "segments[1].when" };
+  const least = { message: "remembers up to 149 bytes", path: "segments[0].when" };
+  const diagnostics = [most, least].map((part) => ({ code: "STATE_TOO_LARGE", ...part }));
+  for (const what of ["config-versions", "previews"]) {
+    const reply = await post(`/${what}?env=test`, { snapshot: busy(400, 9_900) });
+    expect(reply, what).toMatchObject(refused(422, "STATE_TOO_LARGE", { message, diagnostics }));
+  }
+  const { bytes } = stateBudget(busy(2, 3_000));
+  for (const [limit, status] of [
+    [bytes - 1, 422],
+    [bytes, 201],
+  ] as const) {
+    await api.sql`update iam.plans set state_bytes = ${limit}`;
+    expect(await post("/config-versions", { snapshot: busy(2, 3_000) })).toMatchObject({ status });
+  }
+  await api.sql`update iam.plans set state_bytes = default`;
 });

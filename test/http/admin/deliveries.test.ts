@@ -13,14 +13,10 @@ const sequenceOf = (emission: string) => parseInt(emission.slice(4), 16);
 /** What an emission is unless a test says otherwise. */
 const EMITTED = { source: "lifecycle", configVersion: null, cause: { type: "timer", id: null } };
 const PENDING = { status: "pending", attempts: 0, nextAttemptAt: INSTANT, finishedAt: null };
-const attempt = (n: number) => ({
-  attempt: n,
-  at: `2026-01-01T00:00:0${n}.000Z`,
-  latencyMs: 10 + n,
-  statusCode: 500,
-  error: null,
-  response: "no",
-});
+const attempt = (n: number) => {
+  const at = `2026-01-01T00:00:0${n}.000Z`;
+  return { attempt: n, at, latencyMs: 10 + n, statusCode: 500, error: null, response: "no" };
+};
 const FINISHED = { nextAttemptAt: null, finishedAt: "2026-01-01T00:00:05.000Z" };
 
 describe("GET /projects/:project/webhooks/:webhook/deliveries", () => {
@@ -31,29 +27,15 @@ describe("GET /projects/:project/webhooks/:webhook/deliveries", () => {
       { customerId: "b", type: "segment.entered" },
     ]);
     await setDelivery(id, first!, "delivered", 2);
+    const common = { ...EMITTED, emittedAt: "2026-03-02T10:00:00.123Z", createdAt: INSTANT };
     const newest = {
-      id: second,
-      type: "segment.entered",
-      customerId: "b",
-      ...EMITTED,
-      ...PENDING,
-      lastAttempt: null,
-      emittedAt: "2026-03-02T10:00:00.123Z",
-      createdAt: INSTANT,
-      sequence: sequenceOf(second!),
+      ...{ id: second, type: "segment.entered", customerId: "b", sequence: sequenceOf(second!) },
+      ...{ ...common, ...PENDING, lastAttempt: null },
     };
     const oldest = {
-      ...newest,
-      id: first,
-      type: "customer.activated",
-      customerId: "a",
-      configVersion: "v3",
-      cause: { type: "event", id: "evt_1" },
-      sequence: sequenceOf(first!),
-      lastAttempt: attempt(2),
-      status: "delivered",
-      attempts: 2,
-      ...FINISHED,
+      ...{ id: first, type: "customer.activated", customerId: "a", sequence: sequenceOf(first!) },
+      ...{ ...common, configVersion: "v3", cause: { type: "event", id: "evt_1" } },
+      ...{ status: "delivered", attempts: 2, lastAttempt: attempt(2), ...FINISHED },
     };
     const page = await list(id, "?limit=1");
     expect(page).toEqual({ data: [newest], nextCursor: TEXT });
@@ -111,15 +93,9 @@ describe("GET /projects/:project/webhooks/:webhook/deliveries/:delivery", () => 
     const emission = await emitOne({ customerId: "globex", causeId: "evt_1", configVersion: 2, metadata });
     await setDelivery(id, emission, "failed", 3);
     const path = `/webhooks/${id}/deliveries/${emission}`;
-    const data = {
-      customerId: "globex",
-      environment: "test",
-      source: "lifecycle",
-      metadata: JSON.parse(metadata) as unknown,
-      configVersion: "v2",
-      cause: { type: "event", id: "evt_1" },
-      sequence: sequenceOf(emission),
-    };
+    const origin = { ...EMITTED, configVersion: "v2", cause: { type: "event", id: "evt_1" } };
+    const sent = { metadata: JSON.parse(metadata) as unknown, sequence: sequenceOf(emission) };
+    const data = { customerId: "globex", environment: "test", ...origin, ...sent };
     expect(await read(path)).toEqual({
       ...(await list(id)).data[0],
       body: { id: emission, type: "customer.activated", timestamp: "2026-03-02T10:00:00.123Z", data },
@@ -132,9 +108,8 @@ describe("GET /projects/:project/webhooks/:webhook/deliveries/:delivery", () => 
     const { id } = await create();
     const emission = await emitOne();
     await setDelivery(id, emission, "failed", 101);
-    const { attemptLog } = await read<{ attemptLog: object[] }>(`/webhooks/${id}/deliveries/${emission}`);
-    expect(attemptLog).toHaveLength(100);
-    expect([attemptLog[0], attemptLog[99]]).toMatchObject([{ attempt: 101 }, { attempt: 2 }]);
+    const attemptLog = Array.from({ length: 100 }, (_, n) => ({ attempt: 101 - n }));
+    expect(await read(`/webhooks/${id}/deliveries/${emission}`)).toMatchObject({ attemptLog });
   });
 
   it("answers DELIVERY_NOT_FOUND for what was not delivered there, and for what is no id", async () => {
@@ -155,17 +130,10 @@ describe("GET /projects/:project/emissions/:emission", () => {
     const [done, waiting] = made.sort((a, b) => (a.id < b.id ? -1 : 1));
     const id = await emitOne({ customerId: "globex", causeId: "evt_1", configVersion: 1 });
     await setDelivery(done!.id, id, "delivered", 2);
+    const origin = { ...EMITTED, configVersion: "v1", cause: { type: "event", id: "evt_1" } };
+    const times = { timestamp: "2026-03-02T10:00:00.123Z", createdAt: INSTANT, sequence: sequenceOf(id) };
     expect(await read(`/emissions/${id}`)).toEqual({
-      id,
-      type: "customer.activated",
-      customerId: "globex",
-      source: "lifecycle",
-      metadata: {},
-      timestamp: "2026-03-02T10:00:00.123Z",
-      createdAt: INSTANT,
-      sequence: sequenceOf(id),
-      configVersion: "v1",
-      cause: { type: "event", id: "evt_1" },
+      ...{ id, type: "customer.activated", customerId: "globex", ...origin, metadata: {}, ...times },
       deliveries: [
         { webhookId: done!.id, url: done!.url, status: "delivered", attempts: 2, ...FINISHED },
         { webhookId: waiting!.id, url: waiting!.url, ...PENDING },

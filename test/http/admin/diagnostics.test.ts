@@ -8,7 +8,6 @@ import { INSTANT, TEXT } from "./support/api.js";
 interface Finding {
   code: string;
   severity: string;
-  message: string;
   fix: string;
   count: number;
   details: Record<string, unknown>;
@@ -36,12 +35,9 @@ async function find(code: string): Promise<Finding | undefined> {
   return findings.find((finding) => finding.code === code);
 }
 
-const login = (customerId: string, more: object = {}) => ({
-  customerId,
-  event: "login",
-  properties: { seats: 1 },
-  ...more,
-});
+const login = (customerId: string, more: object = {}) => {
+  return { customerId, event: "login", properties: { seats: 1 }, ...more };
+};
 const sql = () => fixture.service.db.sql;
 /** Writes members of the customers' rows, of one where it is named; as SQL. */
 const setCustomers = (change: string, customer = "%") =>
@@ -57,21 +53,16 @@ beforeEach(async () => {
 
 it("of a new project it tells that there is no configuration and that nothing is sent", async () => {
   const key = { id: expect.stringMatching(/^key_/) as string, name: "default", hint: TEXT, createdAt: INSTANT };
+  const missing =
+    "No configuration is deployed in test: any event and any trait is taken, and nothing is derived of them.";
   expect(await diagnose()).toEqual([
     {
-      code: "CONFIGURATION_MISSING",
-      severity: "problem",
-      count: 1,
-      details: {},
-      message:
-        "No configuration is deployed in test: any event and any trait is taken, and nothing is derived of them.",
+      ...{ code: "CONFIGURATION_MISSING", severity: "problem", count: 1, details: {} },
+      message: missing,
       fix: "Deploy a model: svc deploy --env test",
     },
     {
-      code: "KEYS_NEVER_USED",
-      severity: "warning",
-      count: 1,
-      details: { keys: [key] },
+      ...{ code: "KEYS_NEVER_USED", severity: "warning", count: 1, details: { keys: [key] } },
       message: "No API key of this environment was ever used: nothing was sent to it.",
       fix: "Send an event with a key of test: svc events send <event> --customer <id> --env test",
     },
@@ -85,7 +76,9 @@ it("is empty where all is well", async () => {
   expect(await diagnose()).toEqual([]);
 });
 
-it("puts what is worst first", async () => {
+it("tells where no worker lives, and puts what is worst first", async () => {
+  await sql()`update svc.workers set seen_at = now() - interval '31 seconds'`;
+  expect(await find("WORKER_MISSING")).toMatchObject({ severity: "problem", details: { lastSeenAt: INSTANT } });
   await sql()`delete from svc.workers`;
   await sql()`
     insert into svc.customers (environment_id, customer_id, created_at, config_version, set_aside_at, set_aside_error)
@@ -96,11 +89,6 @@ it("puts what is worst first", async () => {
     "warning STATE_OUTDATED",
   ]);
   await sql()`delete from svc.customers where customer_id = 'aside'`;
-});
-
-it("tells where no worker lives", async () => {
-  await sql()`update svc.workers set seen_at = now() - interval '31 seconds'`;
-  expect(await find("WORKER_MISSING")).toMatchObject({ severity: "problem", details: { lastSeenAt: INSTANT } });
 });
 
 it("tells who was set aside, and counts no further than ten thousand", async () => {
@@ -134,16 +122,8 @@ it("tells of events that are not in the schema, and of schema violations, each o
     details: { events: [event] },
     message: "1 event came in whose name the active version v1 does not declare; nothing is derived of them.",
   });
-  const violation = {
-    event: "login",
-    code: "INVALID_PROPERTY_TYPE",
-    path: "properties.seats",
-    operations: 2,
-    firstSeenAt: INSTANT,
-    lastSeenAt: INSTANT,
-    lastEventId,
-    lastCustomerId: "ann",
-  };
+  const kind = { event: "login", code: "INVALID_PROPERTY_TYPE", path: "properties.seats", operations: 2 };
+  const violation = { ...kind, firstSeenAt: INSTANT, lastSeenAt: INSTANT, lastEventId, lastCustomerId: "ann" };
   expect(await find("SCHEMA_VIOLATIONS")).toMatchObject({
     severity: "warning",
     count: 1,
@@ -174,6 +154,11 @@ it("tells of declared events that never came and states that nobody reached, and
   await fixture.batch([login("ann")]);
   await fixture.evaluate();
   expect(await find("STATE_OUTDATED")).toBeUndefined();
+  // As before the first deploy.
+  await setCustomers("config_version = null", "ann");
+  const versions = [{ configVersion: null, customers: 1 }];
+  expect(await find("STATE_OUTDATED")).toMatchObject({ details: { versions } });
+  await setCustomers("config_version = 2", "ann");
 });
 
 it("counts a state as never reached where only former histories did, and as reached where somebody is in it", async () => {
@@ -184,14 +169,6 @@ it("counts a state as never reached where only former histories did, and as reac
     values (${environment}, 'ann', 'new', now(), 'job', 1)`;
   expect(await find("STATES_NEVER_REACHED")).toMatchObject({ details: { states: ["gone"] } });
   await setCustomers("generation = 0");
-});
-
-it("tells of state from before the first deploy", async () => {
-  await setCustomers("config_version = null", "ann");
-  expect(await find("STATE_OUTDATED")).toMatchObject({
-    details: { versions: [{ configVersion: null, customers: 1 }] },
-  });
-  await setCustomers("config_version = 2", "ann");
 });
 
 it("tells how long the oldest operation has waited", async () => {
@@ -215,11 +192,8 @@ it("tells of timers that are overdue", async () => {
   await setCustomers("next_due_at = now() - interval '59 seconds', held_until = null", "bob");
   expect(await find("TIMERS_OVERDUE")).toBeUndefined();
   await setCustomers("next_due_at = now() - interval '61 seconds'", "bob");
-  expect(await find("TIMERS_OVERDUE")).toMatchObject({
-    severity: "problem",
-    count: 1,
-    details: { oldestDueAt: INSTANT },
-  });
+  const overdue = { severity: "problem", count: 1, details: { oldestDueAt: INSTANT } };
+  expect(await find("TIMERS_OVERDUE")).toMatchObject(overdue);
   await setCustomers("next_due_at = null", "bob");
 });
 
@@ -246,39 +220,29 @@ it("tells of webhooks that do not take what is delivered, and of those that are 
     statusCode: null,
     error: "timeout",
   };
-  const failing = {
-    ...{ webhookId: "whk_fails", url: "https://a.example", failingSince: null, lastFailure },
-    delivered: 1,
-    retrying: 1,
-    failed: 0,
-  };
+  const counts = { delivered: 1, retrying: 1, failed: 0 };
+  const failing = { webhookId: "whk_fails", url: "https://a.example", failingSince: null, lastFailure, ...counts };
   expect(await find("WEBHOOKS_FAILING")).toMatchObject({
     severity: "problem",
     count: 1,
     details: { webhooks: [failing] },
     message: "1 webhook does not take what is delivered.",
   });
-  const disabled = {
-    ...{ webhookId: "whk_gone", url: "https://c.example" },
-    disabledAt: "2026-03-01T00:00:00.000Z",
-    reason: "The endpoint answered 410 Gone.",
-  };
+  const why = { disabledAt: "2026-03-01T00:00:00.000Z", reason: "The endpoint answered 410 Gone." };
+  const disabled = { webhookId: "whk_gone", url: "https://c.example", ...why };
   const gone = { severity: "warning", count: 1, details: { webhooks: [disabled] } };
   expect(await find("WEBHOOKS_DISABLED")).toMatchObject(gone);
   await sql()`update svc.webhooks set deleted_at = now()`;
   expect(await find("WEBHOOKS_FAILING")).toBeUndefined();
   expect(await find("WEBHOOKS_DISABLED")).toBeUndefined();
   await sql()`delete from svc.webhooks`;
-});
-
-it("tells of a webhook whose every attempt fails, also where its latest deliveries are still to be tried", async () => {
+  // One whose every attempt fails, also where its latest deliveries are still to be tried.
   await sql()`
     insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret, failing_since)
     values (${environment}, 'whk_fails', 'https://a.example', '{*}', '', '2026-03-01Z')`;
   await sql()`insert into svc.deliveries (environment_id, webhook_id, emission_seq) values (${environment}, 'whk_fails', 9)`;
-  expect(await find("WEBHOOKS_FAILING")).toMatchObject({
-    details: { webhooks: [{ failingSince: "2026-03-01T00:00:00.000Z", delivered: 0, retrying: 0, lastFailure: null }] },
-  });
+  const untried = { failingSince: "2026-03-01T00:00:00.000Z", delivered: 0, retrying: 0, lastFailure: null };
+  expect(await find("WEBHOOKS_FAILING")).toMatchObject({ details: { webhooks: [untried] } });
   await sql()`delete from svc.webhooks`;
 });
 
@@ -303,13 +267,8 @@ it("tells of recomputes that were given up, until a later one went through their
   expect(await given()).toBeUndefined();
 
   await job("rec_all", "dead_letter", null);
-  const recompute = {
-    recomputeId: "rec_all",
-    finishedAt: "2026-03-01T00:00:00.000Z",
-    customersDone: 2,
-    customersTotal: 3,
-    error: "No memory.",
-  };
+  const done = { finishedAt: "2026-03-01T00:00:00.000Z", customersDone: 2, customersTotal: 3 };
+  const recompute = { recomputeId: "rec_all", error: "No memory.", ...done };
   expect(await find("RECOMPUTES_GIVEN_UP")).toEqual({
     code: "RECOMPUTES_GIVEN_UP",
     severity: "problem",
@@ -346,13 +305,12 @@ it("tells of rules that end in error, with the last one of each", async () => {
       (${environment}, 'bob', 'welcome', 'pass', 'traits', '{}', '{}', null, now(), 'timer', 2, 1),
       (${environment}, 'ann', 'old', 'error', 'traits', '{}', '{}', 'long ago', now() - interval '8 days', 'timer', 1, 0)`;
   await setCustomers("generation = 1", "bob");
+  const last = { lastError: "the last", lastExecutedAt: INSTANT, configVersion: "v2" };
   expect(await find("RULES_FAILING")).toMatchObject({
     severity: "problem",
     message: "2 runs of rules ended in error in the last seven days.",
     count: 2,
-    details: {
-      rules: [{ ruleId: "welcome", errors: 2, lastError: "the last", lastExecutedAt: INSTANT, configVersion: "v2" }],
-    },
+    details: { rules: [{ ruleId: "welcome", errors: 2, ...last }] },
   });
   // Recomputed under a model without rules.
   await setCustomers("generation = 2");
@@ -409,19 +367,15 @@ it("tells which conditions look further back than the plan keeps events", async 
   expect(await find("RETENTION_TOO_SHORT")).toBeUndefined();
   await sql()`update iam.plans set retention_days = 30`;
   const finding = await find("RETENTION_TOO_SHORT");
+  const what = "conditions of the active version look further back than the 30 days that the plan keeps events.";
+  const found = finding!.details["conditions"] as { part: string }[];
   expect(finding).toMatchObject({
     severity: "warning",
-    message: expect.stringMatching(
-      /^\d conditions of the active version look further back than the 30 days that the plan keeps events\.$/,
-    ) as string,
+    message: `${found.length} ${what}`,
     fix: expect.stringContaining("Use windows of at most 30d, or ask the operator") as string,
+    details: { retentionDays: 30 },
+    count: found.length,
   });
-  const { retentionDays, conditions: found } = finding!.details as {
-    retentionDays: number;
-    conditions: { part: string }[];
-  };
-  expect(retentionDays).toBe(30);
-  expect(finding!.count).toBe(found.length);
   expect(found.filter(({ part }) => !part.startsWith("lifecycle"))).toEqual([
     { part: "journey long, step one", kind: "count", event: "login", window: "721h" },
     { part: "segment beyond", kind: "count", event: "login", window: "5w" },

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { createParser } from "eventsource-parser";
-import type { Sql, TransactionSql } from "postgres";
+import type { Sql } from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { call } from "../../../src/db/api/call.js";
 import { connect } from "../../../src/db/connect.js";
 import { hashCredential } from "../../../src/http/request/credentials.js";
 import { DOCS_URL, envelope, type Actor } from "../../support/service.js";
-import { invalid, refused } from "./support/api.js";
+import { INSTANT, invalid, refused } from "./support/api.js";
 import { startIngest, type IngestFixture } from "../ingest/fixture.js";
 
 let fixture: IngestFixture;
@@ -112,22 +112,19 @@ async function newKey(): Promise<Buffer> {
 /** Ingests on a connection of its own, as another process would, and commits when it is told. */
 async function ingestSlowly(event: string): Promise<() => Promise<void>> {
   const key = await newKey();
-  let commit = () => {};
-  let started = () => {};
-  const hasStarted = new Promise<void>((resolve) => (started = resolve));
-  const mayCommit = new Promise<void>((resolve) => (commit = resolve));
   const body = JSON.stringify({ events: [{ customerId: "late", event }] });
-  const ended = other.begin(async (tx: TransactionSql) => {
-    await tx`
-      select svc_api.ingest(${key}, gen_random_uuid(), ${body}, false)`;
-    started();
-    await mayCommit;
+  return new Promise((started, failed) => {
+    const ended = other.begin(async (tx) => {
+      await tx`select svc_api.ingest(${key}, gen_random_uuid(), ${body}, false)`;
+      await new Promise<void>((commit) =>
+        started(async () => {
+          commit();
+          await ended;
+        }),
+      );
+    });
+    ended.catch(failed);
   });
-  await hasStarted;
-  return async () => {
-    commit();
-    await ended;
-  };
 }
 
 describe("GET /projects/:project/events/stream", () => {
@@ -140,33 +137,19 @@ describe("GET /projects/:project/events/stream", () => {
     await send("three");
     await seen(reader).toEqual(["one", "two", "three"]);
     expect(reader.retry).toBe(1000);
-    expect(reader.messages[0]).toEqual({
-      id: first,
-      event: "event",
-      data: {
-        id: first,
-        customerId: "of-one",
-        event: "one",
-        properties: {},
-        occurredAt: expect.stringMatching(/^\d{4}-.*Z$/) as string,
-        acceptedAt: expect.stringMatching(/^\d{4}-.*Z$/) as string,
-        status: "pending",
-      },
-    });
+    const times = { occurredAt: INSTANT, acceptedAt: INSTANT };
+    const data = { id: first, customerId: "of-one", event: "one", properties: {}, ...times, status: "pending" };
+    expect(reader.messages[0]).toEqual({ id: first, event: "event", data });
     expect(reader.messages[1]!.id).toBe(second);
   });
 
   it("filters by customer and by name", async () => {
-    const [byCustomer, byName, both] = [
-      await EventReader.open("?customer=of-a"),
-      await EventReader.open("?type=b"),
-      await EventReader.open("?type=a&customer=of-a"),
-    ];
+    const readers: EventReader[] = [];
+    for (const filter of ["customer=of-a", "type=b", "type=a&customer=of-a"])
+      readers.push(await EventReader.open(`?${filter}`));
     await send("a", "b", "c");
     await send("b", "a");
-    await seen(byCustomer).toEqual(["a", "a"]);
-    await seen(byName).toEqual(["b", "b"]);
-    await seen(both).toEqual(["a", "a"]);
+    for (const [n, name] of ["a", "b", "a"].entries()) await seen(readers[n]!).toEqual([name, name]);
   });
 
   it("goes on after the event that the client saw last, and takes one that lies ahead for the present", async () => {
@@ -204,13 +187,11 @@ describe("GET /projects/:project/events/stream", () => {
     // Accepted later, seen earlier.
     await send("fast");
     const since = await EventReader.open();
-    const { id } = reader.messages[0]!;
-    const position = BigInt(`0x${id!.slice("evt_".length)}`).toString();
+    const position = BigInt(`0x${reader.messages[0]!.id!.slice("evt_".length)}`).toString();
     const by = { tokenHash: hashCredential(owner.token), organizationId: owner.organizationId, requestId: "req" };
     const place = { project: "app", environment: "test" } as const;
-    expect(await call(fixture.service.db.sql, "stream_events", by, place, {}, position, 200)).toMatchObject({
-      events: [],
-    });
+    const page = await call(fixture.service.db.sql, "stream_events", by, place, {}, position, 200);
+    expect(page).toMatchObject({ events: [] });
     await commit();
     await seen(reader).toEqual(["first", "slow", "fast"]);
     // It was opened when both were under way or done: whatever it sends of them comes in order, once.
@@ -266,14 +247,11 @@ describe("GET /projects/:project/events/stream", () => {
     await sql`
       delete from iam.memberships where user_id = (select user_id from iam.access_tokens where token_hash = ${ofMember!})`;
     for (const reader of readers) await expect.poll(() => reader.ended, { timeout: 10_000 }).toBe(true);
-    expect(readers[0]!.messages.at(-1)).toEqual({
-      event: "error",
-      data: envelope("INVALID_SESSION", "The access token is missing, unknown, expired or revoked."),
-    });
-    expect(readers[1]!.messages.at(-1)).toMatchObject({
-      event: "error",
-      data: { error: { code: "ORGANIZATION_NOT_FOUND", docs: expect.stringContaining(DOCS_URL) as string } },
-    });
+    const [revoked, removed] = readers.map(({ messages }) => messages.at(-1));
+    const invalid = envelope("INVALID_SESSION", "The access token is missing, unknown, expired or revoked.");
+    expect(revoked).toEqual({ event: "error", data: invalid });
+    const error = { code: "ORGANIZATION_NOT_FOUND", docs: expect.stringContaining(DOCS_URL) as string };
+    expect(removed).toMatchObject({ event: "error", data: { error } });
   });
 
   it("refuses a last id that is none, before anything is sent", async () => {

@@ -17,7 +17,8 @@ const HEALTH: Health = {
     { id: "poor", from: 0 },
   ],
 };
-const NOBODY = { pending: 0, setAside: null, unavailable: null, flipsKnown: true };
+const VERSIONS = { configVersion: "v1", activeVersion: "v1" };
+const ANN = { customerId: "ann", ...VERSIONS, pending: 0, setAside: null, unavailable: null, flipsKnown: true };
 
 const fixture = useSpec();
 let environment: number;
@@ -26,12 +27,9 @@ const read = async (customer: string, what: "health" | "explanation") => {
   expect(status).toBe(200);
   return body;
 };
-const login = (customerId: string, at: Date = new Date(), amount = 5) => ({
-  customerId,
-  event: "login",
-  properties: { seats: amount },
-  timestamp: at.toISOString(),
-});
+const login = (customerId: string, at = new Date(), seats = 5) => {
+  return { customerId, event: "login", properties: { seats }, timestamp: at.toISOString() };
+};
 const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
 
 beforeAll(async () => {
@@ -50,35 +48,23 @@ beforeAll(async () => {
 it("names the factors behind the present score, what each measures, and when that changes", async () => {
   const { evaluatedThrough, health } = await fixture.customer("ann");
   const cause = { type: "event", id: expect.stringMatching(/^evt_/) as string };
-  const component = (id: string, weight: number, score: number, actual: number) => ({
-    component: id,
-    weight,
-    score,
-    measure: expect.objectContaining({ actual }) as object,
-  });
+  const component = (component: string, weight: number, score: number, actual: number) => {
+    return { component, weight, score, measure: expect.objectContaining({ actual }) as object };
+  };
+  const components = [component("usage", 3, 50, 2), component("seats", 1, 0.01, 10)];
   expect(await read("ann", "health")).toEqual({
-    customerId: "ann",
-    ...NOBODY,
+    ...ANN,
     asOf: evaluatedThrough,
-    configVersion: "v1",
-    activeVersion: "v1",
     score: { ...health, scoredAt: INSTANT, configVersion: "v1", cause },
-    factors: {
-      overall: health!.overall,
-      band: "poor",
-      components: [component("usage", 3, 50, 2), component("seats", 1, 0.01, 10)],
-    },
+    factors: { overall: health!.overall, band: "poor", components },
   });
 });
 
 it("tells of every part of the model why the customer stands where it does", async () => {
   const { evaluatedThrough } = await fixture.customer("ann");
   expect(await read("ann", "explanation")).toEqual({
-    customerId: "ann",
-    ...NOBODY,
+    ...ANN,
     asOf: evaluatedThrough,
-    configVersion: "v1",
-    activeVersion: "v1",
     journeys: [],
     signals: [],
     lifecycle: expect.objectContaining({ state: "active", transitions: [] }) as object,
@@ -89,29 +75,18 @@ it("tells of every part of the model why the customer stands where it does", asy
 
 it("explains a state that an earlier version computed under that version, and says so", async () => {
   await fixture.deploy(snapshot());
-  expect(await read("ann", "health")).toMatchObject({
-    configVersion: "v1",
-    activeVersion: "v2",
-    unavailable: null,
-    factors: { components: [{ component: "usage" }, { component: "seats" }] },
-  });
+  const factors = { components: [{ component: "usage" }, { component: "seats" }] };
+  const earlier = { configVersion: "v1", activeVersion: "v2", unavailable: null, factors };
+  expect(await read("ann", "health")).toMatchObject(earlier);
   await fixture.batch([login("cleo")]);
   await fixture.evaluate();
-  expect(await read("cleo", "health")).toMatchObject({
-    configVersion: "v2",
-    activeVersion: "v2",
-    score: null,
-    factors: null,
-    unavailable: {
-      code: "no_health",
-      message: "The version v2, under which the customer's state was computed, has no health score.",
-    },
-  });
-  expect(await read("before", "health")).toMatchObject({
-    configVersion: null,
-    activeVersion: "v2",
-    unavailable: { code: "no_health", message: "The customer was evaluated before a configuration was deployed." },
-  });
+  const without = (configVersion: string | null, message: string) => {
+    return { configVersion, activeVersion: "v2", unavailable: { code: "no_health", message } };
+  };
+  const none = "The version v2, under which the customer's state was computed, has no health score.";
+  expect(await read("cleo", "health")).toMatchObject({ ...without("v2", none), score: null, factors: null });
+  const before = without(null, "The customer was evaluated before a configuration was deployed.");
+  expect(await read("before", "health")).toMatchObject(before);
   expect(await read("before", "explanation")).toMatchObject({ unavailable: null, lifecycle: null, segments: [] });
 });
 
@@ -140,27 +115,14 @@ it("is clear about a customer that was set aside, with a state or without", asyn
       (${environment}, 'never', now(), '2026-03-01Z', 'Error: no', null, null),
       (${environment}, 'broken', now(), '2026-03-01Z', 'Error: no', 1, '{"memory": {"model": "another"}}')`;
   const setAside = { at: "2026-03-01T00:00:00.000Z", error: "Error: no" };
+  const failed = "The customer's first evaluation failed, and it was set aside; it has no state.";
+  const nothing = { asOf: null, configVersion: null, score: null, factors: null };
   expect(await read("never", "health")).toEqual({
-    customerId: "never",
-    pending: 0,
-    asOf: null,
-    configVersion: null,
-    activeVersion: "v2",
-    setAside,
-    flipsKnown: true,
-    unavailable: {
-      code: "not_evaluated",
-      message: "The customer's first evaluation failed, and it was set aside; it has no state.",
-    },
-    score: null,
-    factors: null,
+    ...{ ...ANN, ...nothing, customerId: "never", activeVersion: "v2", setAside },
+    unavailable: { code: "not_evaluated", message: failed },
   });
-  expect(await read("broken", "explanation")).toMatchObject({
-    setAside,
-    unavailable: { code: "evaluation_failed" },
-    lifecycle: null,
-    segments: [],
-  });
+  const broken = { setAside, unavailable: { code: "evaluation_failed" }, lifecycle: null, segments: [] };
+  expect(await read("broken", "explanation")).toMatchObject(broken);
   // Its row may be there before its first evaluation.
   await sql`insert into svc.customers (environment_id, customer_id, created_at) values (${environment}, 'new', now())`;
   expect(await read("new", "explanation")).toMatchObject({
@@ -176,14 +138,12 @@ it("reads history where the state alone does not tell, and says where that would
   const start = daysAgo(50).getTime();
   await fixture.batch(Array.from({ length: 100 }, (_, n) => login("dora", new Date(start + n * 60_000), 1)));
   await fixture.evaluate();
+  const explained = (flipsKnown: boolean, flipsAt: string | null) => {
+    const member = { segment: "rich", member: true, condition: { met: true, actual: 100, flipsAt } };
+    return { flipsKnown, segments: [{ segment: "paying" }, member] };
+  };
   const flips = new Date(start + 90 * 60_000 + 90 * 86_400_000).toISOString();
-  expect(await read("dora", "explanation")).toMatchObject({
-    flipsKnown: true,
-    segments: [
-      { segment: "paying" },
-      { segment: "rich", member: true, condition: { met: true, actual: 100, flipsAt: flips } },
-    ],
-  });
+  expect(await read("dora", "explanation")).toMatchObject(explained(true, flips));
 
   await sql`
     insert into svc.events
@@ -191,13 +151,7 @@ it("reads history where the state alone does not tell, and says where that would
     from generate_series(1, 30000) as n`;
   await sql`
     update svc.customers set state = replace(replace(state::text, '"others":68', '"others":30068'), '"count":100', '"count":30100')::json where customer_id = 'dora'`;
-  expect(await read("dora", "explanation")).toMatchObject({
-    flipsKnown: false,
-    segments: [
-      { segment: "paying" },
-      { segment: "rich", member: true, condition: { met: true, actual: 100, flipsAt: null } },
-    ],
-  });
+  expect(await read("dora", "explanation")).toMatchObject(explained(false, null));
 });
 
 it("answers more at once than it has places for, and never waits for another's", async () => {

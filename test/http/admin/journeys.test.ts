@@ -51,6 +51,11 @@ const step = (stepId: string, at?: string, triggeredBy?: string, fromStart?: num
   secondsFromPrevious: fromPrevious ?? null,
 });
 
+/** A run in which no step was done yet. */
+const run = (run: number | null, status: string, currentStep: string | null, startedAt: string | null) => {
+  return { run, status, currentStep, startedAt, completedAt: null, expiredAt: null, stepsData: {}, steps: [] };
+};
+
 /** The same as the record of a run has them. */
 const stepsData = (...done: ReturnType<typeof step>[]) =>
   Object.fromEntries(done.map(({ stepId, completedAt, triggeredBy }) => [stepId, { completedAt, triggeredBy }]));
@@ -60,82 +65,45 @@ describe("GET /projects/:project/customers/:customerId/journeys/:journeyId", () 
     const { secondsOnCurrentStep, ...rest } = await read<{ secondsOnCurrentStep: number }>("ann/journeys/onboarding");
     expect(secondsOnCurrentStep).toBeGreaterThan((Date.now() - Date.parse("2026-03-10T00:01:00Z")) / 1000);
     expect(secondsOnCurrentStep).toBeLessThanOrEqual((Date.now() - Date.parse("2026-03-10T00:00:10Z")) / 1000);
+    const look = step("look", "10T00:00:10.000Z", "evt_2", 10, 10);
+    const invite = step("invite", "10T00:00:30.000Z", "evt_4", 30, 18);
+    const survey = step("survey", "10T00:00:12.000Z", "evt_3", 12, 2);
+    const earlier = [
+      step("look", "01T00:00:05.500Z", "evt_1", 5.5, 5.5),
+      step("buy", "01T00:01:00.000Z", "timer", 60, 54.5),
+    ];
+
     expect(rest).toEqual({
+      ...run(3, "active", "try", "2026-03-10T00:00:00.000Z"),
       customerId: "ann",
       journeyId: "onboarding",
-      status: "active",
-      run: 3,
-      currentStep: "try",
       currentStepSince: "2026-03-10T00:00:10.000Z",
-      startedAt: "2026-03-10T00:00:00.000Z",
-      completedAt: null,
-      expiredAt: null,
-      stepsData: stepsData(
-        step("look", "10T00:00:10.000Z", "evt_2"),
-        step("invite", "10T00:00:30.000Z", "evt_4"),
-        step("survey", "10T00:00:12.000Z", "evt_3"),
-      ),
-      steps: [
-        step("look", "10T00:00:10.000Z", "evt_2", 10, 10),
-        step("try"),
-        step("invite", "10T00:00:30.000Z", "evt_4", 30, 18),
-        step("buy"),
-        step("survey", "10T00:00:12.000Z", "evt_3", 12, 2),
-      ],
+      stepsData: stepsData(look, invite, survey),
+      steps: [look, step("try"), invite, step("buy"), survey],
       earlierRuns: [
         {
-          run: 2,
-          status: "complete",
-          currentStep: "buy",
-          startedAt: "2026-03-01T00:00:00.000Z",
+          ...run(2, "complete", "buy", "2026-03-01T00:00:00.000Z"),
           completedAt: "2026-03-01T00:01:00.000Z",
-          expiredAt: null,
-          stepsData: stepsData(step("look", "01T00:00:05.500Z", "evt_1"), step("buy", "01T00:01:00.000Z", "timer")),
-          steps: [
-            step("look", "01T00:00:05.500Z", "evt_1", 5.5, 5.5),
-            step("buy", "01T00:01:00.000Z", "timer", 60, 54.5),
-          ],
+          stepsData: stepsData(...earlier),
+          steps: earlier,
         },
-        {
-          run: 1,
-          status: "expired",
-          currentStep: "look",
-          stepsData: {},
-          steps: [],
-          startedAt: "2026-02-01T00:00:00.000Z",
-          completedAt: null,
-          expiredAt: "2026-02-08T00:00:00.000Z",
-        },
+        { ...run(1, "expired", "look", "2026-02-01T00:00:00.000Z"), expiredAt: "2026-02-08T00:00:00.000Z" },
       ],
     });
   });
 
-  it.each(["ann", "bob"])("knows a journey of the configuration that %s did not start", async (customerId) => {
-    expect(await read(`${customerId}/journeys/other`)).toEqual({
-      customerId,
-      journeyId: "other",
-      status: "not_started",
-      run: null,
-      currentStep: null,
-      currentStepSince: null,
-      secondsOnCurrentStep: null,
-      startedAt: null,
-      completedAt: null,
-      expiredAt: null,
-      stepsData: {},
-      steps: [step("one")],
-      earlierRuns: [],
-    });
-  });
-
-  it("knows a journey that was started and is no longer in the configuration", async () => {
+  it("knows those of the configuration that were not started, those that were, whatever the configuration, and no other", async () => {
+    const nowhere = { currentStepSince: null, secondsOnCurrentStep: null, steps: [step("one")], earlierRuns: [] };
+    for (const customerId of ["ann", "bob"])
+      expect(await read(`${customerId}/journeys/other`)).toEqual({
+        ...run(null, "not_started", null, null),
+        ...{ customerId, journeyId: "other", ...nowhere },
+      });
     const stands = { status: "active", currentStep: "a", currentStepSince: "2026-03-10T00:00:00.000Z", steps: [] };
     expect(await read("cy/journeys/retired")).toMatchObject(stands);
-  });
-
-  it.each(["ann/journeys/retired", `bob/journeys/${"x".repeat(300)}`])("knows no other: %s", async (path) => {
-    const message = `There is no journey "${path.slice("ann/journeys/".length).slice(0, 256)}" for this customer.`;
-    const expected = refused(404, "JOURNEY_NOT_FOUND", { message });
-    expect(await api.get(`/customers/${path}`)).toMatchObject(expected);
+    for (const path of ["ann/journeys/retired", `bob/journeys/${"x".repeat(300)}`]) {
+      const message = `There is no journey "${path.slice("ann/journeys/".length).slice(0, 256)}" for this customer.`;
+      expect(await api.get(`/customers/${path}`)).toMatchObject(refused(404, "JOURNEY_NOT_FOUND", { message }));
+    }
   });
 });

@@ -8,11 +8,13 @@ const api = useApi();
 const { get } = api;
 const ask = (path: string) => api.service.request("GET", path, { by: api.owner });
 
-const FILTERS =
-  "events?customer events?type rule-executions?customer rule-executions?rule customers?lifecycle customers?segment";
-it.each(FILTERS.split(" "))("%s takes 256 characters, of any script", async (filter) => {
-  const reply = await get(`/${filter}=${encodeURIComponent("😀".repeat(256))}`);
-  expect(reply).toMatchObject({ status: 200, body: { data: [], nextCursor: null } });
+it("filters take 256 characters, of any script", async () => {
+  const filters =
+    "events?customer events?type rule-executions?customer rule-executions?rule customers?lifecycle customers?segment";
+  for (const filter of filters.split(" ")) {
+    const reply = await get(`/${filter}=${encodeURIComponent("😀".repeat(256))}`);
+    expect(reply, filter).toMatchObject({ status: 200, body: { data: [], nextCursor: null } });
+  }
 });
 
 const NO_SINCE = [
@@ -53,6 +55,7 @@ describe("a cursor", () => {
 });
 
 describe("a position that no list gave", () => {
+  const ZEROS = "0".repeat(20);
   const getAfter = async (list: string, name: string, position: string) => {
     const cursor = await cursorOf(api.sql, name, position);
     return ask(`${list}${list.includes("?") ? "&" : "?"}cursor=${cursor}`);
@@ -66,36 +69,26 @@ describe("a position that no list gave", () => {
     ["/projects/app/customers", "customers-inactive", ["1 a"]],
     ["/projects/app/schema-violations", "webhooks", ["x"]],
     ["/projects/app/activations", "activations", ["", "x", "1.5", "-1", "9999999999999999999"]],
-    [
-      "/projects/app/keys",
-      "keys",
-      ["1 key_x", "x key_00000000000000000000", "9".repeat(30) + " key_00000000000000000000", ""],
-    ],
+    ["/projects/app/keys", "keys", ["1 key_x", `x key_${ZEROS}`, `${"9".repeat(30)} key_${ZEROS}`, ""]],
     [
       "/organization/tokens",
       "tokens",
-      ["9999999999999999 tok_0000000000000000000x", "99999999999999999 tok_00000000000000000000", "1", "1 2 3"],
+      [`9999999999999999 tok_${ZEROS.slice(1)}x`, `99999999999999999 tok_${ZEROS}`, "1", "1 2 3"],
     ],
-    [
-      "/organization/audit-log",
-      "audit-log",
-      ["1", "x y", "1 ", "1 99999999999999999999", "99999999999999999 1", "-1 1"],
-    ],
+    ["/organization/audit-log", "audit-log", ["1", "x y", "1 ", `1 ${"9".repeat(20)}`, "99999999999999999 1", "-1 1"]],
   ])("is refused by %s of %s", async (list, name, positions) => {
     for (const position of positions) expect(await getAfter(list, name, position), position).toMatchObject(NO_CURSOR);
   });
 
-  it.each(["x", '["x"]'])("is refused by the list of schema violations: %s", async (position) => {
-    const reply = await getAfter("/projects/app/schema-violations", "schema-violations", position);
-    expect(reply).toMatchObject(invalid());
-  });
-
-  it.each([
-    ["events", "events", "999999999999999999 999999999999999999"],
-    ["events", "events", "-99999999999999999 0"],
-    ["rule-executions", "rule-executions", "-62135596800000000 1"],
-    ["customers?inactive=1d", "customers-inactive", "-99999999999999999 "],
-  ])("but could have is one like any other: %s %s %s", async (list, name, position) => {
-    expect(await getAfter(`/projects/app/${list}`, name, position)).toMatchObject({ status: 200 });
+  it("is refused by the list of schema violations, and is one like any other where it could have", async () => {
+    for (const position of ["x", '["x"]'])
+      expect(await getAfter("/projects/app/schema-violations", "schema-violations", position)).toMatchObject(invalid());
+    for (const [list, name, position] of [
+      ["events", "events", "999999999999999999 999999999999999999"],
+      ["events", "events", "-99999999999999999 0"],
+      ["rule-executions", "rule-executions", "-62135596800000000 1"],
+      ["customers?inactive=1d", "customers-inactive", "-99999999999999999 "],
+    ] as const)
+      expect(await getAfter(`/projects/app/${list}`, name, position), position).toMatchObject({ status: 200 });
   });
 });

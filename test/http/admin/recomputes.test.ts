@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { snapshot } from "../../support/service.js";
+import { snapshot, type Reply } from "../../support/service.js";
 import { INSTANT, invalid, refused, useApi } from "./support/api.js";
 import { cursorOf } from "./support/cursors.js";
 import { addDifferences, difference, giveUp, type Difference } from "./support/recomputes.js";
@@ -17,60 +17,45 @@ interface Job {
 /** Deploys a model of its own for each name. */
 const deploy = (segment: string) =>
   post("/config-versions", { snapshot: snapshot({ segments: [{ id: segment }] }), force: true });
-const queue = async (body: unknown, query = "") => {
-  const reply = await post(`/recomputes${query}`, body);
+const queue = async (body: unknown, query = "", list = "recomputes") => {
+  const reply = await post(`/${list}${query}`, body);
   expect(reply.status).toBe(202);
   return reply.body as Job;
 };
-const preview = async (more: object = {}) => {
-  const reply = await post("/previews", { snapshot: snapshot(), ...more });
-  expect(reply.status).toBe(202);
-  return reply.body as Job & { hash: string; sample: number | null };
-};
+const preview = () => queue({ snapshot: snapshot() }, "", "previews");
 const waiting = () => api.sql`
   select j.payload from graphile_worker._private_jobs as j join graphile_worker._private_tasks as t on t.id = j.task_id
   join svc.environments as e on e.environment_id = (j.payload ->> 'environmentId')::integer
   join svc.projects as p on p.project_id = e.project_id
   where t.identifier = 'recompute' and p.slug = ${api.slug}`;
-/** Where an answer says that the job is. */
-const follow = async (location: string | null) => {
-  const reply = await api.service.request("GET", location!, { by: api.owner });
-  expect(reply.status).toBe(200);
-  return reply.body;
-};
+/** What is found where an answer says that the job is. */
+const follow = async ({ headers }: Reply) =>
+  (await api.service.request("GET", headers.get("Location")!, { by: api.owner })).body;
 
 describe("POST /projects/:project/recomputes", () => {
   it("queues a recompute of all, pinned to the active version and to now, and asks a worker for it", async () => {
     await deploy("chosen");
     const began = new Date().toISOString();
-    const { status, body, headers } = await post("/recomputes", { all: true });
-    expect(status).toBe(202);
-    const job = body as Job;
+    const reply = await post("/recomputes", { all: true });
+    expect(reply.status).toBe(202);
+    const job = reply.body as Job;
     const { evaluatedAt } = job.pins;
+    const scope = { dry_run: false, environment: "test", customerId: null };
+    const nothing = { attempt: 0, error: null, nextAttemptAt: null, startedAt: null, finishedAt: null };
     expect(job).toMatchObject({
-      status: "queued",
-      dry_run: false,
-      environment: "test",
-      customerId: null,
-      attempt: 0,
-      error: null,
-      nextAttemptAt: null,
-      startedAt: null,
-      finishedAt: null,
-      requestedAt: INSTANT,
+      ...{ status: "queued", ...scope, ...nothing, requestedAt: INSTANT, requestedBy: "owner@acme.example" },
       id: expect.stringMatching(/^rec_[0-9a-f]{20}$/) as string,
       pins: { configVersion: "v1", customersCreatedThrough: evaluatedAt },
       progress: { customersTotal: null, customersDone: 0 },
       result: { lifecycleChanged: 0, customersChanged: 0, rulesRemoved: 0, emissions: 0 },
-      requestedBy: "owner@acme.example",
     });
     expect(evaluatedAt >= began && evaluatedAt <= new Date().toISOString()).toBe(true);
     // To a whole millisecond, so that the pin is what the document says.
     const [row] = await api.sql`
       select pinned_at = ${evaluatedAt}::timestamptz as same from svc.recomputes where recompute_id = ${job.id}`;
     expect(row).toEqual({ same: true });
-    expect(headers.get("Location")).toBe(`/projects/${api.slug}/recomputes/${job.id}?env=test`);
-    expect(await follow(headers.get("Location"))).toEqual(job);
+    expect(reply.headers.get("Location")).toBe(`/projects/${api.slug}/recomputes/${job.id}?env=test`);
+    expect(await follow(reply)).toEqual(job);
     expect(await waiting()).toHaveLength(1);
   });
 
@@ -85,27 +70,28 @@ describe("POST /projects/:project/recomputes", () => {
     expect(new Set(found.map(({ id }) => id)).size).toBe(3);
   });
 
-  it("takes a customer that does not exist for one of whom there is nothing to do", async () => {
-    const expected = { status: "queued", customerId: "nobody", dry_run: true };
-    expect(await queue({ customerId: "nobody", dryRun: true })).toMatchObject(expected);
+  it("takes a customer that does not exist for one of whom there is nothing to do, and writes nothing of it down", async () => {
+    await deploy("chosen");
+    const all = await queue({ all: true });
+    const one = await queue({ customerId: "nobody", dryRun: true });
+    expect(one).toMatchObject({ status: "queued", customerId: "nobody", dry_run: true });
+    expect(await audit("recompute")).toEqual([
+      entry("recompute.queued", all.id, { kind: "recompute", scope: "all", version: "v1" }),
+      entry("recompute.queued", one.id, { kind: "dry_run", scope: "customer", version: "v1" }),
+    ]);
   });
 
-  it("takes over scope and pins of a dry run", async () => {
+  it("takes over scope and pins of a dry run of this environment, and of nothing else", async () => {
     await deploy("chosen");
     const dry = await queue({ customerId: "globex", dryRun: true }, "?env=test");
     await deploy("other");
-    const run = await queue({ from: dry.id });
+    const { id, ...run } = await queue({ from: dry.id });
     expect(run).toMatchObject({ dry_run: false, customerId: "globex", pins: dry.pins });
-    expect(run.id).not.toBe(dry.id);
+    expect(id).not.toBe(dry.id);
     expect(await queue({ from: dry.id, dryRun: true })).toMatchObject({ dry_run: true, pins: dry.pins });
-  });
-
-  it("takes nothing over from what is no dry run of this environment", async () => {
-    const { id } = await queue({ all: true });
     const message = `The recompute "${id}" is no dry run.`;
     const expected = refused(409, "RECOMPUTE_NOT_A_DRY_RUN", { field: "from", message });
     expect(await post("/recomputes", { from: id })).toMatchObject(expected);
-    const dry = await queue({ all: true, dryRun: true });
     for (const [from, query] of [
       ["rec_1", ""],
       [dry.id, "?env=live"],
@@ -130,20 +116,10 @@ describe("POST /projects/:project/recomputes", () => {
       expect(await post("/recomputes", body), JSON.stringify(body)).toMatchObject(invalid(field, message));
     expect(await read("/recomputes")).toMatchObject({ data: [] });
   });
-
-  it("is written down without the customer", async () => {
-    await deploy("chosen");
-    const all = await queue({ all: true });
-    const one = await queue({ customerId: "globex", dryRun: true });
-    expect(await audit("recompute")).toEqual([
-      entry("recompute.queued", all.id, { kind: "recompute", scope: "all", version: "v1" }),
-      entry("recompute.queued", one.id, { kind: "dry_run", scope: "customer", version: "v1" }),
-    ]);
-  });
 });
 
 describe("GET /projects/:project/recomputes", () => {
-  it("lists recomputes and dry runs of the environment, the newest first, in pages, without previews", async () => {
+  it("lists recomputes and dry runs of the environment, the newest first, in pages of 20 unless told otherwise, without previews", async () => {
     const made: Job[] = [];
     for (const body of [{ all: true }, { customerId: "globex" }, { all: true, dryRun: true }]) {
       made.unshift(await queue(body));
@@ -152,11 +128,8 @@ describe("GET /projects/:project/recomputes", () => {
     await queue({ all: true }, "?env=live");
     expect((await readAll("/recomputes?env=test", 2)).items).toEqual(made);
     expect(await read("/recomputes")).toEqual({ data: made, nextCursor: null });
-  });
-
-  it("shows twenty unless told otherwise", async () => {
     await api.sql`update iam.plans set recomputes = 21`;
-    for (let n = 0; n < 21; n++) await queue({ all: true });
+    for (let n = made.length; n < 21; n++) await queue({ all: true });
     expect((await readAll("/recomputes")).sizes).toEqual([20, 1]);
   });
 
@@ -227,29 +200,16 @@ describe("GET /projects/:project/recomputes/:recompute/customers", () => {
 });
 
 describe("POST /projects/:project/recomputes/:recompute/retry", () => {
-  const given = async () => {
-    const job = await queue({ all: true });
-    await giveUp(api.sql, job.id);
-    return job;
-  };
-
-  it("puts one that was given up back into the queue, with what it has done and its pins", async () => {
-    const { id, pins } = await given();
+  it("puts one that was given up back into the queue once, with what it has done and its pins, however many ask at once", async () => {
+    const { id, pins } = await queue({ all: true });
+    await giveUp(api.sql, id);
     await api.sql`delete from graphile_worker._private_jobs`;
-    expect(await post(`/recomputes/${id}/retry`)).toMatchObject({
-      status: 202,
-      body: {
-        id,
-        status: "queued",
-        pins,
-        attempt: 10,
-        error: null,
-        nextAttemptAt: null,
-        progress: { customersTotal: 3, customersDone: 2 },
-        startedAt: INSTANT,
-        finishedAt: null,
-      },
-    });
+    const replies = await Promise.all([1, 2, 3, 4].map(() => post(`/recomputes/${id}/retry`)));
+    const [retried, ...late] = replies.toSorted((a, b) => a.status - b.status);
+    expect(late.map(({ status }) => status)).toEqual([409, 409, 409]);
+    const progress = { customersTotal: 3, customersDone: 2 };
+    const begun = { attempt: 10, error: null, nextAttemptAt: null, startedAt: INSTANT, finishedAt: null };
+    expect(retried).toMatchObject({ status: 202, body: { id, status: "queued", pins, progress, ...begun } });
     const [row] = await api.sql`select failures, last_customer_id from svc.recomputes where recompute_id = ${id}`;
     expect(row).toEqual({ failures: 0, last_customer_id: "globex" });
     expect(await waiting()).toHaveLength(1);
@@ -257,52 +217,43 @@ describe("POST /projects/:project/recomputes/:recompute/retry", () => {
     expect((await audit("recompute")).slice(1)).toEqual([entry("recompute.retried", id, details)]);
   });
 
-  it("happens once, however many ask at once", async () => {
-    const { id } = await given();
-    const replies = await Promise.all([1, 2, 3, 4].map(() => post(`/recomputes/${id}/retry`)));
-    expect(replies.map(({ status }) => status).sort()).toEqual([202, 409, 409, 409]);
-    expect(await audit("recompute")).toMatchObject([{ action: "recompute.queued" }, { action: "recompute.retried" }]);
-  });
-
-  it.each([
-    ["queued", "", "Wait for it: what fails is tried again by itself."],
-    ["running", "", "Wait for it: what fails is tried again by itself."],
-    ["retrying", ", next_attempt_at = now()", "Wait for it: what fails is tried again by itself."],
-    ["completed", ", finished_at = now()", "Queue a new recompute where another is needed."],
-  ])("is for none that is %s", async (status, more, fix) => {
+  it("is for none that was not given up", async () => {
     const { id } = await queue({ all: true });
-    await api.sql.unsafe(`update svc.recomputes set status = '${status}'${more} where recompute_id = '${id}'`);
-    const message = `The recompute "${id}" is ${status}, so there is nothing to retry.`;
-    expect(await post(`/recomputes/${id}/retry`)).toMatchObject(refused(409, "RECOMPUTE_NOT_DEAD", { message, fix }));
-    expect(await read(`/recomputes/${id}`)).toMatchObject({ status });
+    const wait = "Wait for it: what fails is tried again by itself.";
+    for (const [status, fix, columns] of [
+      ["queued", wait, { next_attempt_at: null }],
+      ["running", wait, { next_attempt_at: null }],
+      ["retrying", wait, { next_attempt_at: new Date() }],
+      [
+        "completed",
+        "Queue a new recompute where another is needed.",
+        { next_attempt_at: null, finished_at: new Date() },
+      ],
+    ] as const) {
+      await api.sql`update svc.recomputes set ${api.sql({ status, ...columns })} where recompute_id = ${id}`;
+      const message = `The recompute "${id}" is ${status}, so there is nothing to retry.`;
+      expect(await post(`/recomputes/${id}/retry`)).toMatchObject(refused(409, "RECOMPUTE_NOT_DEAD", { message, fix }));
+      expect(await read(`/recomputes/${id}`)).toMatchObject({ status });
+    }
   });
 });
 
 describe("POST /projects/:project/previews", () => {
-  it("queues a preview beside the active version, deploys nothing, and asks a worker for it", async () => {
+  it("queues a preview beside the active version, deploys nothing, asks a worker for it, and is written down", async () => {
     await deploy("chosen");
     const model = snapshot({ segments: [{ id: "other" }] });
-    const { status, body, headers } = await post("/previews", { snapshot: model, sample: 1000 });
-    expect(status).toBe(202);
-    const { id, hash } = body as { id: string; hash: string };
-    expect(body).toMatchObject({
-      status: "queued",
-      dry_run: true,
-      environment: "test",
-      sample: 1000,
-      pins: { configVersion: "v1" },
-    });
+    const reply = await post("/previews", { snapshot: model, sample: 1000 });
+    const { id, hash } = reply.body as { id: string; hash: string };
+    const queued = { status: "queued", dry_run: true, environment: "test", sample: 1000 };
+    expect(reply).toMatchObject({ status: 202, body: { ...queued, pins: { configVersion: "v1" } } });
     expect(id).toMatch(/^prv_[0-9a-f]{20}$/);
-    expect(headers.get("Location")).toBe(`/projects/${api.slug}/previews/${id}?env=test`);
-    expect(await follow(headers.get("Location"))).toEqual(body);
+    expect(reply.headers.get("Location")).toBe(`/projects/${api.slug}/previews/${id}?env=test`);
+    expect(await follow(reply)).toEqual(reply.body);
     expect((await readAll("/config-versions")).items).toHaveLength(1);
     expect(await waiting()).toHaveLength(1);
+    expect(await audit("preview")).toEqual([entry("preview.queued", id, { hash, sample: 1000, version: "v1" })]);
     // It has the hash that a deploy of the same model has.
     expect(await post("/config-versions", { snapshot: model })).toMatchObject({ body: { hash } });
-  });
-
-  it("looks at all customers unless told otherwise", async () => {
-    expect(await preview()).toMatchObject({ sample: null });
   });
 
   it("refuses a snapshot as a deploy does", async () => {
@@ -317,13 +268,10 @@ describe("POST /projects/:project/previews", () => {
       expect(await post("/previews", { snapshot: snapshot(), sample })).toMatchObject(invalid("sample"));
   });
 
-  it("is written down with what it is of", async () => {
-    const { id, hash } = await preview({ sample: 5 });
-    expect(await audit("preview")).toEqual([entry("preview.queued", id, { hash, sample: 5, version: null })]);
-  });
-
-  it("lists its customers as a recompute does", async () => {
-    const { id } = await preview();
+  it("looks at all customers unless told otherwise, and lists them as a recompute does", async () => {
+    const made = await preview();
+    expect(made).toMatchObject({ sample: null });
+    const { id } = made;
     const differences = [difference("a", {}, 3), difference("b", {}, 2), difference("c", {}, 1)];
     await addDifferences(api.sql, id, [...differences].reverse());
     const { items } = await readAll(`/previews/${id}/customers?order=weight`, 2);

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, expect, it } from "vitest";
 import { useApi } from "./support/api.js";
 
 const AT = "2026-03-01T10:00:00.000Z";
@@ -27,65 +27,42 @@ const post = (path: string) => api.post(`/customers${path}`);
 const get = (path: string) => api.get(`/customers${path}`);
 
 /** Whose evaluation is given up, and whose operations are out of its way. */
-async function given(): Promise<{ setAside: string[]; held: string[]; jobs: number[] }> {
-  const { sql } = api;
-  type Row = { environment: number; customer: string };
-  const names = (rows: Row[]) =>
-    rows.map(({ environment, customer }) => `${environment === id ? "test" : "live"} ${customer}`);
-  const setAside = await sql<Row[]>`
-    select environment_id as environment, customer_id as customer from svc.customers
-    where set_aside_at is not null or set_aside_error is not null order by 1, 2`;
-  const held = await sql<Row[]>`
-    select distinct environment_id as environment, customer_id as customer from svc.inbox where not_before = 'infinity' order by 1, 2`;
-  const jobs = await sql<{ environment: number }[]>`
-    select (payload ->> 'environmentId')::integer as environment from graphile_worker._private_jobs`;
-  return { setAside: names(setAside), held: names(held), jobs: jobs.map(({ environment }) => environment - id) };
+async function given() {
+  const [row] = await api.sql<[{ setAside: string[]; held: string[]; jobs: number[] }]>`
+    with environment as (select environment_id, name || ' ' as name from svc.environments)
+    select
+      array(select name || customer_id from svc.customers join environment using (environment_id)
+        where set_aside_at is not null or set_aside_error is not null order by environment_id, customer_id) as "setAside",
+      array(select distinct name || customer_id from svc.inbox join environment using (environment_id)
+        where not_before = 'infinity' order by 1 desc) as held,
+      array(select (payload ->> 'environmentId')::integer - ${id}::integer from graphile_worker._private_jobs) as jobs`;
+  return { ...row };
 }
 
-describe("POST /projects/:project/customers/:customerId/release", () => {
-  it("gives one customer back to evaluation with what waits for it, and nobody else", async () => {
-    expect(await post("/a/release")).toMatchObject({ status: 200, body: { released: 1 } });
-    expect(await given()).toEqual({ setAside: ["test b", "live a"], held: ["test b", "live a"], jobs: [0] });
-  });
-
-  it("says that there was nothing to release, and asks for no evaluation", async () => {
-    expect(await post("/well/release")).toMatchObject({ status: 200, body: { released: 0 } });
-    expect(await given()).toMatchObject({ jobs: [] });
-  });
+it("POST /projects/:project/customers/:customerId/release gives one customer back to evaluation with what waits for it, and nobody else; says where there was nothing to release", async () => {
+  expect(await post("/well/release")).toMatchObject({ status: 200, body: { released: 0 } });
+  expect(await given()).toMatchObject({ jobs: [] });
+  expect(await post("/a/release")).toMatchObject({ status: 200, body: { released: 1 } });
+  expect(await given()).toEqual({ setAside: ["test b", "live a"], held: ["test b", "live a"], jobs: [0] });
 });
 
-describe("POST /projects/:project/customers/release", () => {
-  it("gives all customers of the environment back to evaluation", async () => {
-    expect(await post("/release")).toMatchObject({ status: 200, body: { released: 2 } });
-    expect(await given()).toEqual({ setAside: ["live a"], held: ["live a"], jobs: [0] });
-    expect(await post("/release")).toMatchObject({ status: 200, body: { released: 0 } });
-  });
-
-  it("leaves events that lie ahead of a customer that was not set aside where they are", async () => {
-    await post("/release");
-    const [row] = await api.sql`select not_before from svc.inbox where environment_id = ${id} and seq = 1027`;
-    expect(row).toEqual({ not_before: new Date("2999-01-01T00:00:00Z") });
-  });
+it("POST /projects/:project/customers/release gives all customers of the environment back to evaluation, and leaves what lies ahead of others where it is", async () => {
+  expect(await post("/release")).toMatchObject({ status: 200, body: { released: 2 } });
+  expect(await given()).toEqual({ setAside: ["live a"], held: ["live a"], jobs: [0] });
+  const [row] = await api.sql`select not_before from svc.inbox where environment_id = ${id} and seq = 1027`;
+  expect(row).toEqual({ not_before: new Date("2999-01-01T00:00:00Z") });
+  expect(await post("/release")).toMatchObject({ status: 200, body: { released: 0 } });
 });
 
-describe("GET /projects/:project/customers/:customerId/backlog", () => {
-  it("says why a customer was set aside and what waits for it", async () => {
-    expect(await get("/a/backlog")).toMatchObject({
-      status: 200,
-      body: { pending: 2, ahead: 0, setAside: { at: AT, error: "RangeError: one" } },
-    });
-    expect((await get("/well/backlog")).body).toEqual({ pending: 2, ahead: 1, setAside: null });
-    expect((await get("/nobody/backlog")).status).toBe(404);
-  });
-});
-
-describe("GET /projects/:project/customers?setAside=true", () => {
-  it("lists only those that were set aside, with the reason", async () => {
-    const { body } = (await get("?setAside=true")) as { body: { data: { customerId: string; setAside: unknown }[] } };
-    expect(body.data.map(({ customerId, setAside }) => ({ customerId, setAside }))).toEqual([
-      { customerId: "a", setAside: { at: AT, error: "RangeError: one" } },
-      { customerId: "b", setAside: { at: AT, error: "Error: two" } },
-    ]);
-    expect((await get("?setAside=yes")).status).toBe(400);
-  });
+it("the backlog of a customer and the list of those that were set aside say why", async () => {
+  const [a, b] = ["RangeError: one", "Error: two"].map((error) => ({ at: AT, error }));
+  expect((await get("/a/backlog")).body).toEqual({ pending: 2, ahead: 0, setAside: a });
+  expect((await get("/well/backlog")).body).toEqual({ pending: 2, ahead: 1, setAside: null });
+  expect((await get("/nobody/backlog")).status).toBe(404);
+  const data = [
+    { customerId: "a", setAside: a },
+    { customerId: "b", setAside: b },
+  ];
+  expect(await get("?setAside=true")).toMatchObject({ status: 200, body: { data } });
+  expect((await get("?setAside=yes")).status).toBe(400);
 });

@@ -42,27 +42,17 @@ describe("GET /projects/:project/rule-executions", () => {
 
   it("shows what came of a rule, with detail also why", async () => {
     const passed = {
-      customerId: "ann",
-      ruleId: "nudge",
-      result: "pass",
-      triggeredBy: "event:a",
-      error: null,
-      configVersion: "v1",
-      executedAt: "2026-03-01T00:00:00.000Z",
+      ...{ customerId: "ann", ruleId: "nudge", result: "pass", triggeredBy: "event:a", error: null },
+      ...{ configVersion: "v1", executedAt: "2026-03-01T00:00:00.000Z" },
       cause: { type: "event", id: "evt_0000000000000400" },
     };
     expect(await list("customer=ann&result=pass")).toEqual(of(passed));
     const why = { conditions: { kind: "all", holds: true }, action: { type: "emit", event: "nudged" } };
     expect(await list("customer=ann&result=pass&detail=true")).toEqual(of({ ...passed, ...why }));
     const failed = {
-      customerId: "ann",
-      ruleId: "greet",
-      result: "error",
-      triggeredBy: "event:d",
-      error: "unknown segment",
-      executedAt: "2026-02-01T00:00:00.000Z",
+      ...{ customerId: "ann", ruleId: "greet", result: "error", triggeredBy: "event:d", error: "unknown segment" },
+      ...{ configVersion: null, executedAt: "2026-02-01T00:00:00.000Z" },
       cause: { type: "event", id: null },
-      configVersion: null,
     };
     expect(await list("result=error&detail=false")).toEqual(of(failed));
   });

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { invalid, useApi, type Page } from "./support/api.js";
+import { invalid, pages, useApi, type Page } from "./support/api.js";
 
 const api = useApi();
 let test: number;
@@ -9,26 +9,12 @@ beforeAll(async () => {
 });
 beforeEach(() => api.sql`truncate svc.schema_violations, svc.events, svc.trait_updates`);
 
-interface Row {
-  environment: number;
-  version: number;
-  event: string;
-  code: string;
-  path: string;
-  lastSeq: number;
-}
+type Row = Record<"environment" | "version" | "lastSeq", number> & Record<"event" | "code" | "path", string>;
 
 /** Violations as ingestion keeps them. */
 async function insert(rows: Partial<Row>[]): Promise<void> {
-  const filled = rows.map((row) => ({
-    environment: test,
-    version: 1,
-    event: "order",
-    code: "UNKNOWN_PROPERTY",
-    path: "properties.a",
-    lastSeq: 1,
-    ...row,
-  }));
+  const usual = { version: 1, event: "order", code: "UNKNOWN_PROPERTY", path: "properties.a", lastSeq: 1 };
+  const filled = rows.map((row): Row => ({ environment: test, ...usual, ...row }));
   await api.sql`
     insert into svc.schema_violations (
       environment_id, version, event, code, path, operations, first_seen_at, last_seen_at, last_seq
@@ -48,32 +34,22 @@ interface Listed {
 const list = (query = "") => api.read<Page<Listed>>(`/schema-violations${query}`);
 const keyOf = ({ configVersion, event, code, path }: Listed) => [configVersion, event, code, path].join(" ");
 
-it("of one version where it is named", async () => {
-  await insert([{ version: 1 }, { version: 2, path: "properties.b" }, { version: 2 }]);
-  expect((await list("?version=v2")).data.map(({ path }) => path)).toEqual(["properties.a", "properties.b"]);
-  expect((await list("?version=v3")).data).toEqual([]);
-  expect(await api.get("/schema-violations?version=2")).toMatchObject(invalid("version"));
-});
-
-/** All keys, page by page; `between` is called after each page. */
-async function keysByPage(limit: number, between: () => Promise<void> = () => Promise.resolve()): Promise<string[]> {
-  const keys: string[] = [];
-  let cursor = "";
-  do {
-    const page = await list(`?limit=${limit}${cursor}`);
-    expect(page.data.length).toBeLessThanOrEqual(limit);
-    keys.push(...page.data.map(keyOf));
-    cursor = page.nextCursor === null ? "" : `&cursor=${page.nextCursor}`;
-    await between();
-  } while (cursor !== "");
-  return keys;
+/** All keys, in pages of so many; `between` is called after each page. */
+async function keysByPage(limit: number, between = () => Promise.resolve()): Promise<string[]> {
+  const { items, sizes } = await pages((query) => list(`?${query}`).finally(between), "", limit);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(limit);
+  return items.map(keyOf);
 }
 
 describe("GET /projects/:project/schema-violations", () => {
-  it("is empty where nothing violated a schema", async () => {
+  it("lists what violated a schema of the environment, or a version of it", async () => {
     await insert([{ environment: live }]);
     expect(await list()).toEqual({ data: [], nextCursor: null });
     expect((await list("?env=live")).data).toHaveLength(1);
+    await insert([{ version: 1 }, { version: 2, path: "properties.b" }, { version: 2 }]);
+    expect((await list("?version=v2")).data.map(({ path }) => path)).toEqual(["properties.a", "properties.b"]);
+    expect((await list("?version=v3")).data).toEqual([]);
+    expect(await api.get("/schema-violations?version=2")).toMatchObject(invalid("version"));
   });
 
   it("names the last operation of each kind and its customer, of an event and of traits", async () => {
@@ -96,6 +72,7 @@ describe("GET /projects/:project/schema-violations", () => {
       lastSeenAt: "2026-03-02T11:00:00.500Z",
     };
     const traits = { ...common, event: null, lastEventId: null };
+    const unknown = { event: "login", code: "UNKNOWN_EVENT", path: "event" };
     const stored = { lastEventId: "evt_0000000000000401", lastCustomerId: "ann" };
     expect(await list()).toEqual({
       data: [
@@ -103,14 +80,7 @@ describe("GET /projects/:project/schema-violations", () => {
         { ...traits, code: "INVALID_TRAIT_TYPE", path: "traits.seats", lastCustomerId: null },
         { ...traits, code: "OTHER", path: "*", ...stored },
         { ...traits, code: "UNKNOWN_TRAIT", path: "traits.x", lastCustomerId: "bob" },
-        {
-          ...common,
-          event: "login",
-          code: "UNKNOWN_EVENT",
-          path: "event",
-          lastEventId: "evt_0000000000000800",
-          lastCustomerId: null,
-        },
+        { ...common, ...unknown, lastEventId: "evt_0000000000000800", lastCustomerId: null },
         { ...common, event: "order", code: "UNKNOWN_PROPERTY", path: "properties.a", ...stored },
       ],
       nextCursor: null,
@@ -171,44 +141,22 @@ describe("GET /projects/:project/schema-violations", () => {
   });
 });
 
-describe("svc_inspect.schema_violations", () => {
-  it("shows the same by the names of organization, project and environment", async () => {
-    await api.sql`
-      insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at)
-      values (${live}, 7, 'bob', '{}', now())`;
-    await insert([
-      { environment: live, version: 3, event: "", code: "UNKNOWN_TRAIT", path: "traits.x", lastSeq: 7 },
-      { environment: test, version: 2, lastSeq: 1025 },
-    ]);
-    const rows = await api.sql`select * from svc_inspect.schema_violations order by version desc`;
-    const common = {
-      organization: "acme",
-      project: "app",
-      operations: "3",
-      first_seen_at: expect.any(Date) as Date,
-      last_seen_at: expect.any(Date) as Date,
-    };
-    expect(rows.map((row) => ({ ...row }))).toEqual([
-      {
-        ...common,
-        environment: "live",
-        version: "v3",
-        event: null,
-        code: "UNKNOWN_TRAIT",
-        path: "traits.x",
-        last_event_id: null,
-        last_customer_id: "bob",
-      },
-      {
-        ...common,
-        environment: "test",
-        version: "v2",
-        event: "order",
-        code: "UNKNOWN_PROPERTY",
-        path: "properties.a",
-        last_event_id: "evt_0000000000000401",
-        last_customer_id: null,
-      },
-    ]);
-  });
+it("svc_inspect.schema_violations shows the same by the names of organization, project and environment", async () => {
+  await api.sql`
+    insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at)
+    values (${live}, 7, 'bob', '{}', now())`;
+  await insert([
+    { environment: live, version: 3, event: "", code: "UNKNOWN_TRAIT", path: "traits.x", lastSeq: 7 },
+    { environment: test, version: 2, lastSeq: 1025 },
+  ]);
+  const rows = await api.sql`select * from svc_inspect.schema_violations order by version desc`;
+  const at = expect.any(Date) as Date;
+  const common = { organization: "acme", project: "app", operations: "3", first_seen_at: at, last_seen_at: at };
+  const trait = { version: "v3", event: null, code: "UNKNOWN_TRAIT", path: "traits.x" };
+  const property = { version: "v2", event: "order", code: "UNKNOWN_PROPERTY", path: "properties.a" };
+  const gone = { last_event_id: "evt_0000000000000401", last_customer_id: null };
+  expect(rows.map((row) => ({ ...row }))).toEqual([
+    { ...common, ...trait, environment: "live", last_event_id: null, last_customer_id: "bob" },
+    { ...common, ...property, environment: "test", ...gone },
+  ]);
 });

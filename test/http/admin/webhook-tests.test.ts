@@ -8,7 +8,6 @@ import { useWebhooks } from "./support/webhooks.js";
 interface Tested {
   id: string;
   latencyMs: number;
-  error: string | null;
   request: { headers: Record<string, string>; body: string };
 }
 
@@ -43,15 +42,8 @@ describe("POST /projects/:project/webhooks/:webhook/test", () => {
     const { headers, body, method } = requests[0]!;
     expect([method, body]).toEqual(["POST", result.request.body]);
     expect(headers).toMatchObject({ ...result.request.headers, "webhook-id": result.id, "svc-event-id": result.id });
-    const data = {
-      customerId: "customer_test",
-      environment: "test",
-      source: "test",
-      metadata: {},
-      configVersion: null,
-      cause: { type: "test", id: null },
-      sequence: 0,
-    };
+    const origin = { environment: "test", source: "test", configVersion: null, cause: { type: "test", id: null } };
+    const data = { customerId: "customer_test", ...origin, metadata: {}, sequence: 0 };
     expect(JSON.parse(body)).toEqual({ id: result.id, type: "webhook.test", timestamp: INSTANT, data });
     const timestamp = Number(headers["webhook-timestamp"]);
     expect(headers["webhook-signature"]).toBe(sign({ id: result.id, timestamp, body }, [secret]));
@@ -62,11 +54,13 @@ describe("POST /projects/:project/webhooks/:webhook/test", () => {
     expect(await read(`/webhooks/${id}/deliveries`)).toMatchObject({ data: [] });
   });
 
-  it("sends the type that it is given, whatever the webhook is to receive", async () => {
+  it("sends the type that it is given, whatever the webhook is to receive, and to a disabled one, which stays so", async () => {
     const { url, requests } = await receive();
     const { id } = await create({ url, eventTypes: ["customer.*"] });
-    await tested(id, { type: "segment.entered" });
+    await patch(id, { disabled: true });
+    expect(await tested(id, { type: "segment.entered" })).toMatchObject({ delivered: true });
     expect(JSON.parse(requests[0]!.body)).toMatchObject({ type: "segment.entered" });
+    expect(await show(id)).toMatchObject({ disabledReason: "Disabled by owner@acme.example." });
   });
 
   it("is signed by both secrets during a rotation, and by one after it", async () => {
@@ -96,9 +90,9 @@ describe("POST /projects/:project/webhooks/:webhook/test", () => {
   it("tells that nobody listens", async () => {
     const gone = await startReceiver();
     await gone.close();
-    const result = await tested((await create({ url: gone.url })).id);
-    expect(result).toMatchObject({ delivered: false, statusCode: null });
-    expect(result.error).toMatch(/ECONNREFUSED/);
+    const error = expect.stringMatching(/ECONNREFUSED/) as string;
+    const { id } = await create({ url: gone.url });
+    expect(await tested(id)).toMatchObject({ delivered: false, statusCode: null, error });
   });
 
   it("tells that a secret does not open, and sends nothing", async () => {
@@ -109,15 +103,10 @@ describe("POST /projects/:project/webhooks/:webhook/test", () => {
     expect(requests).toHaveLength(0);
   });
 
-  it("tests a disabled webhook, too, which stays so", async () => {
-    const { id } = await receiving();
-    await patch(id, { disabled: true });
-    expect(await tested(id)).toMatchObject({ delivered: true });
-    expect(await show(id)).toMatchObject({ disabledReason: "Disabled by owner@acme.example." });
-  });
-
-  it.each(["", "customer.*", "a\nb", "a".repeat(257), 7])("refuses the type %j", async (type) => {
-    expect(await post(`/webhooks/${(await create()).id}/test`, { type })).toMatchObject(invalid("type"));
+  it("refuses what is no type", async () => {
+    const { id } = await create();
+    for (const type of ["", "customer.*", "a\nb", "a".repeat(257), 7])
+      expect(await post(`/webhooks/${id}/test`, { type })).toMatchObject(invalid("type"));
   });
 });
 
@@ -208,9 +197,9 @@ describe("without private addresses", () => {
     // As if the name had been public when the webhook was made.
     await api.sql`
       update svc.webhooks set url = ${url.replace("127.0.0.1", "localhost")} where webhook_id = ${id}`;
-    const { body } = await api.post(`/webhooks/${id}/test`);
-    expect(body).toMatchObject({ delivered: false, statusCode: null });
-    expect((body as Tested).error).toMatch(/^localhost is not a public address \(loopback\)/);
+    const error = expect.stringMatching(/^localhost is not a public address \(loopback\)/) as string;
+    const body = { delivered: false, statusCode: null, error };
+    expect(await api.post(`/webhooks/${id}/test`)).toMatchObject({ body });
     expect(requests).toHaveLength(0);
   });
 });

@@ -18,6 +18,7 @@ const read = async (query: string, by?: Actor) => {
 const actions = async (query: string, by: Actor) => (await read(query, by)).data.map(({ action }) => action);
 const invite = (name: string, by: Actor) =>
   api.organization("POST", "/invitations", { email: `${name}@example.com`, role: "viewer" }, by);
+const NOWHERE = { project: null, environment: null };
 /** What is written of every new organization, the newest first. */
 const MADE = ["token.created", "member.added", "organization.created"];
 
@@ -32,33 +33,14 @@ describe("GET /organization/audit-log", () => {
     const [bootstrap] = await api.sql<[{ id: string }]>`
       select token_id as id from iam.access_tokens where organization_id = ${api.owner.organizationId} and label = 'bootstrap'`;
     const actorUserId = await userIdOf(api.service, "owner@acme.example");
-    expect((await read("limit=1")).data).toEqual([
-      {
-        at: INSTANT,
-        action: "token.created",
-        actor: "owner@acme.example",
-        actorUserId,
-        tokenId: bootstrap.id,
-        requestId: "deploy-17",
-        project: null,
-        environment: null,
-        target,
-        details: { label: "CI", role: null, expiresAt },
-      },
-    ]);
+    const who = { actor: "owner@acme.example", actorUserId, tokenId: bootstrap.id, requestId: "deploy-17" };
+    const what = { action: "token.created", target, details: { label: "CI", role: null, expiresAt } };
+    expect((await read("limit=1")).data).toEqual([{ at: INSTANT, ...NOWHERE, ...who, ...what }]);
   });
 
   it("names the operator, who made the organization, and shows nothing of another one", async () => {
     const by = await api.service.owner("made");
-    const operator = {
-      at: INSTANT,
-      actor: "operator",
-      actorUserId: null,
-      tokenId: null,
-      requestId: null,
-      project: null,
-      environment: null,
-    };
+    const operator = { at: INSTANT, ...NOWHERE, actor: "operator", actorUserId: null, tokenId: null, requestId: null };
     const target = expect.stringMatching(/^tok_/) as string;
     const token = { target, details: { label: "bootstrap", role: null, expiresAt: INSTANT } };
     const email = "owner@made.example";
@@ -68,27 +50,15 @@ describe("GET /organization/audit-log", () => {
     expect(await read("", by)).toEqual({ data, nextCursor: null });
   });
 
-  it("goes on newest first from where a page ended, whatever is written meanwhile", async () => {
+  it("goes on newest first from where a page ended, whatever is written meanwhile, and keeps entries of one instant apart", async () => {
     const by = await api.service.owner("paged");
     for (const name of ["a", "b", "c", "d"]) await invite(name, by);
     const whole = (await read("", by)).data;
-    const { items, sizes } = await pages(
-      async (query) => {
-        const page = await read(query, by);
-        if (query === "limit=3") await invite("later", by);
-        return page;
-      },
-      "",
-      3,
-    );
-    expect([items, sizes]).toEqual([whole, [3, 3, 1]]);
-  });
-
-  it("keeps entries of one instant apart", async () => {
-    const by = await api.service.owner("instant");
+    const found = await pages((query) => read(query, by).finally(() => invite("later", by)), "", 3);
+    expect(found).toEqual({ items: whole, sizes: [3, 3, 1] });
     await api.sql`update iam.audit_log set at = '2026-03-01T10:00:00.000001Z' where organization_id = ${by.organizationId}`;
-    const { items, sizes } = await pages((query) => read(query, by), "", 1);
-    expect([items.map(({ action }) => action), sizes]).toEqual([MADE, [1, 1, 1]]);
+    const { items } = await pages((query) => read(query, by), "", 1);
+    expect(items.slice(-whole.length)).toEqual(whole.map((entry) => ({ ...entry, at: "2026-03-01T10:00:00.000Z" })));
   });
 
   it("filters by action, by who did it in whatever case, and by since when, also page by page", async () => {

@@ -10,12 +10,6 @@ const mail = await startMailServer();
 const api = useApi("none", {}, { mailer: openMailer({ url: mail.url, from: "svc@example.com", onFailure }) });
 afterAll(() => mail.stop());
 
-interface Made {
-  link: string;
-  expiresAt: string;
-  mailed: boolean;
-}
-
 /** The link of the last mail: as the one that was answered, with another secret. */
 function theOther(link: string): string {
   const [mailed] = /https?:\S+/.exec(mail.mails.at(-1)!.text)!;
@@ -24,12 +18,13 @@ function theOther(link: string): string {
   return mailed;
 }
 
-const invite = async (email: string) => {
-  const reply = await api.organization("POST", "/invitations", { email, role: "developer" });
+const make = async (path: string, body: object) => {
+  const reply = await api.organization("POST", path, body);
   expect(reply.status).toBe(201);
-  return reply.body as Made;
+  return reply.body as { link: string; expiresAt: string; mailed: boolean };
 };
-const instant = ({ expiresAt }: Made) => `${expiresAt.slice(0, 16).replace("T", " ")} UTC`;
+const invite = (email: string) => make("/invitations", { email, role: "developer" });
+const instant = ({ expiresAt }: { expiresAt: string }) => `${expiresAt.slice(0, 16).replace("T", " ")} UTC`;
 
 it("an invitation is mailed to the address, too", async () => {
   const made = await invite("Grace@Example.com");
@@ -53,8 +48,7 @@ It stops working at ${instant(made)}. If you did not expect it, there is nothing
 
 it("a link that sets a password is mailed to its user, too", async () => {
   const email = "owner@acme.example";
-  const reply = await api.organization("POST", `/members/${await userIdOf(api.service, email)}/password-reset`, {});
-  const made = reply.body as Made;
+  const made = await make(`/members/${await userIdOf(api.service, email)}/password-reset`, {});
   expect(made.mailed).toBe(true);
   const mailedLink = theOther(made.link);
   expect(mail.mails.splice(0)).toMatchObject([
@@ -71,13 +65,10 @@ It stops working at ${instant(made)}. If you did not ask for it, ask the owner w
   ]);
 });
 
-it("what is refused is not mailed", async () => {
+it("what is refused is not mailed, and a mail that is not taken loses nothing: the answer has the link", async () => {
   const body = { email: "owner@acme.example", role: "viewer" };
   expect(await api.organization("POST", "/invitations", body)).toMatchObject(refused(409, "ALREADY_MEMBER"));
   expect(mail.mails).toEqual([]);
-});
-
-it("a mail that is not taken loses nothing: the answer has the link", async () => {
   await mail.stop();
   const { link, mailed } = await invite("later@example.com");
   expect([mailed, link]).toEqual([false, expect.stringContaining("/invitation?token=svc_link_")]);

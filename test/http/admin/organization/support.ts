@@ -29,13 +29,9 @@ export async function join(service: Service, email: string, organizationId: stri
 }
 
 /** The last entry that `auditOf` answers, where an owner did something. */
-export const entryOf = (action: string, target: string, details: object, organization = "acme"): object => ({
-  action,
-  actor: `owner@${organization}.example`,
-  requestId: "req",
-  target,
-  details,
-});
+export const entryOf = (action: string, target: string, details: object, organization = "acme"): object => {
+  return { action, actor: `owner@${organization}.example`, requestId: "req", target, details };
+};
 
 /** What the audit log of an organization says, oldest first, without when and by which token. */
 export async function auditOf(service: Service, organizationId: string): Promise<Record<string, unknown>[]> {

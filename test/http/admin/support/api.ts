@@ -36,19 +36,9 @@ export interface Page<T> {
   nextCursor: string | null;
 }
 
-/** All items of a list, and how many came with each page. */
-export interface Items<T> {
-  items: T[];
-  sizes: number[];
-}
-
-/** The whole of a list, of which `read` gives a page: of so many items each, or as many as there are unless told. */
-export async function pages<T>(
-  read: (query: string) => Promise<Page<T>>,
-  query = "",
-  limit?: number,
-): Promise<Items<T>> {
-  const found: Items<T> = { items: [], sizes: [] };
+/** All items of a list, of which `read` gives a page, of so many items where that is told; and how many came with each page. */
+export async function pages<T>(read: (query: string) => Promise<Page<T>>, query = "", limit?: number) {
+  const found: { items: T[]; sizes: number[] } = { items: [], sizes: [] };
   for (let cursor: string | null = ""; cursor !== null;) {
     const parts = [query, limit && `limit=${limit}`, cursor && `cursor=${encodeURIComponent(cursor)}`].filter(Boolean);
     const page: Page<T> = await read(parts.join("&"));
@@ -112,7 +102,7 @@ export class Api {
   };
 
   /** A whole list, page by page. */
-  readonly readAll = <T>(path: string, limit?: number): Promise<Items<T>> => {
+  readonly readAll = <T>(path: string, limit?: number): ReturnType<typeof pages<T>> => {
     const [address = "", query] = path.split("?");
     return pages((parts) => this.read<Page<T>>(`${address}?${parts}`), query, limit);
   };
@@ -136,15 +126,10 @@ export class Api {
   ];
 
   /** An entry of it for what acme's owner did in test. */
-  readonly entry = (action: string, target: string | null, details: object, environment = "test"): object => ({
-    action,
-    project: this.slug,
-    environment,
-    target,
-    details,
-    actor: "owner@acme.example",
-    request_id: "req",
-  });
+  readonly entry = (action: string, target: string | null, details: object, environment = "test"): object => {
+    const who = { actor: "owner@acme.example", request_id: "req" };
+    return { action, project: this.slug, environment, target, details, ...who };
+  };
 }
 
 /** Starts the service before a file's tests; with the project `app`, one of its own for each test, or none. */

@@ -15,7 +15,7 @@ export const ENVIRONMENTS: readonly Environment[] = ["test", "live"];
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
-export interface TokenOptions {
+interface TokenOptions {
   of: Actor;
   /** What the token is good for at most. */
   role?: Role;
@@ -62,11 +62,11 @@ export async function startWorld() {
   };
   const newJob = async (list: "recomputes" | "previews", env: Environment, job: object): Promise<string> =>
     idOf(await make("POST", `/projects/app/${list}?env=${env}`, job));
-  type Ids = Record<Environment, string>;
+  const ids = () => ({}) as Record<Environment, string>;
   /** Of the versions that were deployed first, of webhooks, whose address is refused when it is dialled, and of deliveries to them. */
-  const [versions, webhooks, deliveries] = [{} as Ids, {} as Ids, {} as Ids];
+  const [versions, webhooks, deliveries] = [ids(), ids(), ids()];
   /** Of those that nobody has taken, with customers all the same. */
-  const [recomputes, previews] = [{} as Ids, {} as Ids];
+  const [recomputes, previews] = [ids(), ids()];
   for (const env of ENVIRONMENTS) {
     const deployed = await make("POST", `/projects/app/config-versions?env=${env}`, { snapshot: snapshot() });
     versions[env] = (deployed.body as { version: string }).version;
@@ -94,17 +94,8 @@ export async function startWorld() {
     await sql`update iam.access_tokens set ${sql.unsafe(change)} where token_hash = ${hashCredential(token)}`;
   };
   return {
-    service,
-    owner,
-    members,
-    foreigner,
-    versions,
-    webhooks,
-    deliveries,
-    recomputes,
-    previews,
-    make,
-    changeToken,
+    ...{ service, owner, members, foreigner, make, changeToken },
+    ...{ versions, webhooks, deliveries, recomputes, previews },
     /** A new token of a user. */
     token: async ({ of: { token, organizationId }, role, session = false, change }: TokenOptions): Promise<Actor> => {
       const { text, hash } = newAccessToken();
@@ -163,15 +154,16 @@ export async function startWorld() {
 
 const WEBHOOK = { url: "https://example.com/hook", eventTypes: ["*"] };
 
+let made = 0;
+const newInvitation = () => ({ email: `invited-${++made}@example.com`, role: "viewer" });
+const newModel = () => snapshot({ segments: [{ id: `segment_${++made}` }] });
+const idOf = ({ body }: Reply) => (body as { id: string }).id;
+
 /** A request that does something: its address, with an environment where the route has one, and its body. */
 export interface Asked {
   path: string;
   body?: unknown;
 }
-
-let made = 0;
-const newInvitation = () => ({ email: `invited-${++made}@example.com`, role: "viewer" });
-const idOf = ({ body }: Reply) => (body as { id: string }).id;
 
 type Value = (world: World, env: Environment) => string | Promise<string>;
 
@@ -210,10 +202,7 @@ const BODIES: Readonly<Record<string, () => object>> = {
   "POST /projects": () => ({ name: "New", slug: `new-${++made}` }),
   "POST /projects/:project/keys": () => ({ name: "CI" }),
   "POST /projects/:project/keys/:keyId/rotate": () => ({ grace: "1h" }),
-  "POST /projects/:project/config-versions": () => ({
-    snapshot: snapshot({ segments: [{ id: `segment_${++made}` }] }),
-    force: true,
-  }),
+  "POST /projects/:project/config-versions": () => ({ snapshot: newModel(), force: true }),
   "POST /projects/:project/config-versions/:version/promote": () => ({ force: true }),
   "POST /projects/:project/config-versions/:version/rollback": () => ({ force: true }),
   "POST /projects/:project/recomputes": () => ({ customerId: "globex", dryRun: true }),
@@ -221,10 +210,7 @@ const BODIES: Readonly<Record<string, () => object>> = {
   "POST /projects/:project/ai/answers": () => ({ task: "explain-config", facts: {} }),
   "POST /projects/:project/webhooks": () => WEBHOOK,
   "PATCH /projects/:project/webhooks/:webhook": () => ({
-    eventTypes: ["*"],
-    maxEventAge: "52w",
-    maxConcurrency: 5,
-    maxPerSecond: null,
+    ...{ eventTypes: ["*"], maxEventAge: "52w", maxConcurrency: 5, maxPerSecond: null },
     disabled: false,
   }),
   "POST /projects/:project/webhooks/:webhook/rotate-secret": () => ({ grace: "1h" }),
@@ -255,12 +241,11 @@ async function requestOf({ method, path, query, body }: Declaration, world: Worl
  * Of every administrative route a request that succeeds for whoever may make it, as often as it is made: what it removes was made for
  * it alone.
  */
-export const REQUESTS: Readonly<Record<string, (world: World, env: Environment) => Promise<Asked>>> =
-  Object.fromEntries(
-    adminRoutes({} as AdminDeps)
-      .flatMap(({ declaration }) => declaration ?? [])
-      .map((declaration) => [
-        `${declaration.method} ${declaration.path}`,
-        (world: World, env: Environment) => requestOf(declaration, world, env),
-      ]),
-  );
+export const REQUESTS = Object.fromEntries(
+  adminRoutes({} as AdminDeps)
+    .flatMap(({ declaration }) => declaration ?? [])
+    .map((declaration) => {
+      const request = (world: World, env: Environment) => requestOf(declaration, world, env);
+      return [`${declaration.method} ${declaration.path}`, request] as const;
+    }),
+);
