@@ -66,9 +66,8 @@ describe("values that JSON allows and the database cannot keep are refused:", ()
   it.each(["customerId", "event", "idempotencyKey"])("U+0000 and half a pair in %s", async (field) => {
     for (const text of ["\\u0000", "a\\udc00"]) {
       const body = JSON.stringify({ customerId: "c", event: "e", [field]: "@" }).replace("@", text);
-      const reply = await fixture.single(body);
-      expect(reply.status).toBe(400);
-      expect(reply.body).toMatchObject({ error: { code: "VALIDATION_ERROR", field, value: text.slice(-6) } });
+      const error = { code: "VALIDATION_ERROR", field, value: text.slice(-6) };
+      expect(await fixture.single(body)).toMatchObject({ status: 400, body: { error } });
     }
   });
 
@@ -192,14 +191,6 @@ describe("what is accepted reads back exactly from svc.events:", () => {
     const reply = await fixture.post("/v1/events/batch", `{"events":${events(3)},"events":${events(2)}}`);
     expect(reply.body).toMatchObject({ accepted: 2 });
     expect((await fixture.stored()).events - before.events).toBe(2);
-  });
-
-  it("ids with characters of every plane and of SQL", async () => {
-    const ids = ["😀", "a'b\"c\\d", "\u0001", "\u{10ffff}", "%_", " ", "null", "--", "\u00e9", "e\u0301"];
-    for (const id of ids) {
-      const reply = await fixture.single({ customerId: id, event: id, idempotencyKey: id });
-      expect(await readBack(reply)).toMatchObject({ customer_id: id, event: id });
-    }
   });
 });
 
