@@ -252,8 +252,7 @@ describe("whatever its headers say, a request", () => {
   /** Writes a request, ends our half of the connection, and answers what came until the service ended its half; interim answers do not count. */
   async function exchange(request: Buffer): Promise<RawAnswer[]> {
     const connection = openConnection(fixture.service.url);
-    connection.write(request);
-    connection.end();
+    connection.socket.end(request);
     return (await connection.closed).filter(({ status }) => status !== 100);
   }
 

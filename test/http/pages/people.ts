@@ -20,8 +20,8 @@ export async function createUser(sql: Sql, email: string, password: string | nul
 }
 
 /** A browser in which the user has signed in with PASSWORD. */
-export async function signedIn(service: Service, email: string): Promise<Browser> {
-  const browser = new Browser(service.url);
+export async function signedIn({ url }: Pick<Service, "url">, email: string): Promise<Browser> {
+  const browser = new Browser(url);
   const answer = await browser.submit(await browser.get("/login"), { email, password: PASSWORD });
   if (answer.status !== 303) throw new Error(`the sign-in was answered ${answer.status}: ${answer.html}`);
   return browser;
