@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { formKey } from "../../../src/http/pages/form-token.js";
 import { Browser, formOf, textOf } from "../../support/browser.js";
 import { createDatabase } from "../../support/database.js";
@@ -149,35 +149,26 @@ describe("a session", () => {
     const log = runLog();
     const pages = { sql, publicUrl: () => "http://127.0.0.1", anyHost: true, key: formKey("x"), log };
     const counted = await startService({ pages }, { database });
-    try {
-      await createUser(database.sql, "ada@example.com");
-      const browser = await signedIn(counted, "ada@example.com");
-      queries = 0;
-      expect(await whoIs(browser)).toBe("ada@example.com");
-      expect(queries).toBe(1);
-      // Nothing is asked about whoever brings no session.
-      expect(await whoIs(new Browser(counted.url))).toBeNull();
-      expect(queries).toBe(1);
-    } finally {
-      await counted.stop();
-    }
+    onTestFinished(() => counted.stop());
+    await createUser(database.sql, "ada@example.com");
+    const browser = await signedIn(counted, "ada@example.com");
+    queries = 0;
+    expect(await whoIs(browser)).toBe("ada@example.com");
+    expect(queries).toBe(1);
+    // Nothing is asked about whoever brings no session.
+    expect(await whoIs(new Browser(counted.url))).toBeNull();
+    expect(queries).toBe(1);
   });
 });
 
 describe("signing out", () => {
-  it("ends the session, here and in the database, and takes the cookie back", async () => {
-    const browser = await signedIn(service, "ada@example.com");
+  it("ends the session, here and in the database, takes the cookie back, and leaves other browsers signed in", async () => {
+    const [browser, other] = [await signedIn(service, "ada@example.com"), await signedIn(service, "ada@example.com")];
     const value = browser.cookies.get("svc_session")!;
     const answer = await browser.fill("/login");
     expect(answer).toMatchObject({ status: 303, location: "/login" });
     expect(browser.cookies.has("svc_session")).toBe(false);
     expect(await whoIs(withSession(value))).toBeNull();
-  });
-
-  it("leaves the user's other browsers signed in", async () => {
-    const [one, other] = [await signedIn(service, "ada@example.com"), await signedIn(service, "ada@example.com")];
-    await one.fill("/login");
-    expect(await whoIs(one)).toBeNull();
     expect(await whoIs(other)).toBe("ada@example.com");
   });
 });
@@ -215,16 +206,10 @@ describe("trying too often", () => {
     expect((await sixth(newBrowser(), "nobody@example.com")).status).toBe(429);
   });
 
+  const SPELLINGS =
+    "ada@example.com ADA@example.com \tada@example.com Ada@Example.com ada@EXAMPLE.com adA@example.com".split(" ");
   it.each<[string, attempt: (n: number) => [address: string, email: string]]>([
-    [
-      "the address in whatever spelling",
-      (n) => [
-        "192.0.3.1",
-        "ada@example.com ADA@example.com \tada@example.com Ada@Example.com ada@EXAMPLE.com adA@example.com".split(" ")[
-          n
-        ]!,
-      ],
-    ],
+    ["the address in whatever spelling", (n) => ["192.0.3.1", SPELLINGS[n]!]],
     ["a subscriber's whole network of IPv6", (n) => [`2001:db8:0:1:${n}::1`, "ada@example.com"]],
     ["by what the proxy in front says, not the client", (n) => [`203.0.113.${n}, 198.51.100.1`, "ada@example.com"]],
   ])("counts %s", async (_, attempt) => {
