@@ -1,23 +1,13 @@
 import { once } from "node:events";
-import { request, type ClientRequest, type IncomingMessage, type Server } from "node:http";
+import { request, type IncomingMessage, type Server } from "node:http";
 import Koa from "koa";
-import { afterEach, expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { openEventStream, type EventPage, type EventStreamOptions } from "../../src/http/event-stream.js";
 import { handleErrors } from "../../src/http/middleware/handle-errors.js";
 import { createHttpServer, drain } from "../../src/http/server.js";
 import { listen } from "../support/listen.js";
 
 const NOTHING: EventPage = { events: [], position: "0", positionId: "p0", more: false };
-
-const servers: Server[] = [];
-const requests: ClientRequest[] = [];
-afterEach(async () => {
-  for (const one of requests.splice(0)) one.destroy();
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    if (server.listening) await new Promise((resolve) => server.close(resolve));
-  }
-});
 
 interface Served {
   server: Server;
@@ -34,14 +24,16 @@ async function serve(next: EventStreamOptions["next"], more: Partial<EventStream
     ctx.body = await openEventStream(ctx, { organizationId: "org_1", next, position: null, pollMs: 1, ...more });
   });
   const server = createHttpServer(app.callback(), undefined);
-  servers.push(server);
-  const url = await listen(server);
-  return { server, url };
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { server, url: await listen(server) };
 }
 
 async function ask({ url }: Served): Promise<IncomingMessage> {
   const asked = request(url);
-  requests.push(asked);
+  onTestFinished(() => void asked.destroy());
   asked.on("error", () => undefined); // of those that are destroyed
   asked.end();
   const [response] = (await once(asked, "response")) as [IncomingMessage];
@@ -82,16 +74,8 @@ it("asks for no more than a client that does not read has taken", async () => {
   response.pause();
   // The buffers of two sockets and a stream take a few megabytes; then the number of pages stands still.
   let before = -1;
-  await expect
-    .poll(
-      () => {
-        const stands = asked === before;
-        before = asked;
-        return stands;
-      },
-      { interval: 200, timeout: 20_000 },
-    )
-    .toBe(true);
+  const stands = () => before === (before = asked);
+  await expect.poll(stands, { interval: 200, timeout: 20_000 }).toBe(true);
   expect(asked).toBeLessThan(500);
   const text = textOf(response);
   response.resume();

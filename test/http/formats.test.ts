@@ -18,9 +18,9 @@ const PAGE = fileURLToPath(new URL("../../docs/formats.md", import.meta.url));
 // For whoever changes a format: FORMATS=write npx vitest run test/http/formats.test.ts && npx prettier --write docs/formats.md
 const WRITE = process.env["FORMATS"] === "write";
 
-interface Schema {
-  $ref?: string;
-  type?: string;
+type Limits = Partial<Record<"minimum" | "maximum" | "minLength" | "maxLength" | "minItems" | "maxItems", number>>;
+type Words = Partial<Record<"$ref" | "type" | "description" | "format" | "pattern", string>>;
+interface Schema extends Limits, Words {
   const?: unknown;
   enum?: unknown[];
   anyOf?: Schema[];
@@ -28,15 +28,6 @@ interface Schema {
   required?: string[];
   properties?: Record<string, Schema>;
   additionalProperties?: Schema | boolean;
-  description?: string;
-  format?: string;
-  pattern?: string;
-  minimum?: number;
-  maximum?: number;
-  minLength?: number;
-  maxLength?: number;
-  minItems?: number;
-  maxItems?: number;
 }
 
 let page = await readFile(PAGE, "utf8");
@@ -59,10 +50,7 @@ async function hold(part: string, expected: string): Promise<void> {
 
 /** Without what the alignment of tables adds. */
 function plain(text: string): string {
-  const lines = text
-    .split("\n")
-    .map((line) => (line.startsWith("|") ? line.replace(/ +\|/g, " |").replace(/-+/g, "-") : line));
-  return lines.join("\n").trim();
+  return text.replace(/^\|.*$/gm, (row) => row.replace(/ +\|/g, " |").replace(/-+/g, "-")).trim();
 }
 
 const rowOf = (cells: readonly string[]) => `| ${cells.join(" | ")} |\n`;
@@ -109,36 +97,23 @@ describe("the tables of", () => {
     expect(marks.length).toBeGreaterThan(10);
     for (const [text, name, member] of marks) {
       const schema = member === undefined ? schemas[name!]! : schemas[name!]!.properties![member]!;
-      const former = new Map(
-        text
-          .split("\n")
-          .filter((line) => line.startsWith("| `"))
-          .map((line) => [cellsOf(line)[0]!, cellsOf(line)[2]!]),
-      );
+      const former = new Map([...text.matchAll(/^\| `.*/gm)].map(([line]) => [cellsOf(line)[0]!, cellsOf(line)[2]!]));
       const rows = Object.entries(schema.properties!).map(([key, value]) => {
         const label = `\`${key}\`${schema.required?.includes(key) ? "" : "?"}`;
-        const meaning =
-          value.description === undefined || value.description === INSTANT
-            ? (former.get(label) ?? "")
-            : value.description;
+        const meaning = (value.description === INSTANT ? undefined : value.description) ?? former.get(label) ?? "";
         if (!WRITE) expect([key, meaning]).not.toEqual([key, ""]);
         return rowOf([label, typeText(value), meaning.replace(/(?<!\\)\|/g, "\\|")]);
       });
       const head = "| member | type | meaning |\n| - | - | - |\n";
-      await hold(
-        text,
-        `<!-- schema: ${name}${member === undefined ? "" : `.${member}`} -->\n\n${head}${rows.join("")}`,
-      );
+      const mark = member === undefined ? name : `${name}.${member}`;
+      await hold(text, `<!-- schema: ${mark} -->\n\n${head}${rows.join("")}`);
     }
   });
 
   it("snapshots are those of its shapes", async () => {
     const single = /<!-- shape: SNAPSHOT -->\n(?:\n(?:\|.*\n)+)?/.exec(page)![0];
-    const row = ([name, type]: [string, string]) => rowOf([name, type]);
-    await hold(
-      single,
-      `<!-- shape: SNAPSHOT -->\n\n| member | type |\n| - | - |\n${membersOf(shapes.SNAPSHOT).map(row).join("")}`,
-    );
+    const members = membersOf(shapes.SNAPSHOT).map(rowOf).join("");
+    await hold(single, `<!-- shape: SNAPSHOT -->\n\n| member | type |\n| - | - |\n${members}`);
     for (const [text, names] of page.matchAll(/<!-- shapes: ([A-Z_, ]+) -->\n(?:\n(?:\|.*\n)+)?/g)) {
       const list = names!.split(", ");
       const found = list.flatMap((name): [string, Shape][] => {
@@ -196,25 +171,15 @@ describe("operations", () => {
     await hold(text, expected.join(""));
   });
 
-  it("have timestamps that are read as it says", async () => {
-    const { text, rows } = table("sent", "answered");
+  it.each<[what: string, column: string, kept: string, operation: (cell: string) => string]>([
+    ["timestamps that are read", "answered", "occurredAt", (cell) => `"event": "login", "timestamp": "${cell}"`],
+    ["numbers that are kept", "kept", "properties", (cell) => `"event": "n", "properties": {"n": ${cell}}`],
+  ])("have %s as it says", async (_, column, kept, operation) => {
+    const { text, rows } = table("sent", column);
     const expected: string[] = [];
     for (const [cell] of rows) {
-      const reply = await fixture.single({ customerId: "timed", event: "login", timestamp: codeOf(cell!) });
-      expected.push(rowOf([cell!, await keptOf(reply, "occurredAt")]));
-    }
-    await hold(text, expected.join(""));
-  });
-
-  it("have numbers that are kept as it says", async () => {
-    const { text, rows } = table("sent", "kept");
-    const expected: string[] = [];
-    for (const [cell] of rows) {
-      const reply = await fixture.post(
-        "/v1/events",
-        `{"customerId": "counted", "event": "n", "properties": {"n": ${codeOf(cell!)}}}`,
-      );
-      expected.push(rowOf([cell!, await keptOf(reply, "properties")]));
+      const reply = await fixture.post("/v1/events", `{"customerId": "kept", ${operation(codeOf(cell!))}}`);
+      expected.push(rowOf([cell!, await keptOf(reply, kept)]));
     }
     await hold(text, expected.join(""));
   });
@@ -266,10 +231,8 @@ it("a body is signed as it says", async () => {
       page,
     )!;
   const signature = sign({ id: id!, timestamp: Number(timestamp), body: body!.code }, [secret!]);
-  await hold(
-    text,
-    `secret \`${secret}\`, \`webhook-id\` \`${id}\`, \`webhook-timestamp\` \`${timestamp}\`${before}\`webhook-signature\` is \`${signature}\``,
-  );
+  const signed = `secret \`${secret}\`, \`webhook-id\` \`${id}\`, \`webhook-timestamp\` \`${timestamp}\`${before}`;
+  await hold(text, `${signed}\`webhook-signature\` is \`${signature}\``);
 });
 
 it("ids have the forms", async () => {
@@ -305,11 +268,8 @@ it("lists are pages", async () => {
   const { body } = await fixture.service.request("GET", "/projects/app/events?limit=1", { by: fixture.owner });
   const { data, nextCursor } = body as { data: Record<string, unknown>[]; nextCursor: string };
   expectValid("Event", data[0]);
-  const same = {
-    id: "evt_0000000000000400",
-    occurredAt: "2026-03-02T10:00:00.000Z",
-    acceptedAt: "2026-03-02T10:00:00.000Z",
-  };
+  const at = "2026-03-02T10:00:00.000Z";
+  const same = { id: "evt_0000000000000400", occurredAt: at, acceptedAt: at };
   expect(nextCursor).toMatch(/./);
   await holdJson(shown!, { data: [{ ...data[0], ...same }], nextCursor: "eyJ…" });
 });
@@ -365,12 +325,11 @@ function membersOf(shape: Shape): [string, string][] {
 const codeIn = (body: unknown) => (body as { error: { code: string } }).error.code;
 
 /** What is kept of an event that was taken; why it was refused. */
-async function keptOf({ status, body }: Reply, member: "occurredAt" | "properties"): Promise<string> {
-  if (status !== 202)
-    return `${status}: ${(body as { error: { reason?: string; message: string } }).error.reason ?? (body as { error: { message: string } }).error.message}`;
-  const { eventId } = body as { eventId: string };
-  const [row] = await sql<[{ occurredAt: string; properties: string }]>`
+async function keptOf({ status, body }: Reply, member: string): Promise<string> {
+  const { eventId, error } = body as { eventId: string; error?: { reason?: string; message: string } };
+  if (error !== undefined) return `${status}: ${error.reason ?? error.message}`;
+  const [row] = await sql`
     select svc.iso(occurred_at) as "occurredAt", properties ->> 'n' as properties
     from svc_inspect.events where event_id = ${eventId}`;
-  return `\`${row[member]}\``;
+  return `\`${row![member]}\``;
 }

@@ -1,6 +1,6 @@
 import { Ajv2020 } from "@redocly/ajv/dist/2020.js";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { readOperations, type PermissionRow } from "../../src/http/openapi/administrative.js";
 import { batchRequestProblem } from "../../src/ingestion/request.js";
 import { startService } from "../support/service.js";
@@ -42,19 +42,11 @@ describe("GET /openapi.json", () => {
     expect(document.servers).toEqual([{ url: service.url }]);
   });
 
-  it("passes the linter's recommended rules without an error or a warning", async () => {
+  it("passes the linter's recommended rules, which find a fault where there is one", async () => {
     expect(await lint(document)).toEqual([]);
-  });
-
-  it("would not pass with a fault in it", async () => {
     const paths = { ...document.paths, "/x": { get: { responses: { 200: { $ref: "#/components/responses/X" } } } } };
-    expect(await lint({ ...document, paths })).toEqual([
-      "warn operation-operationId #/paths/~1x/get/operationId: Operation object should contain `operationId` field.",
-      "error operation-summary #/paths/~1x/get/summary: Operation object should contain `summary` field.",
-      "warn operation-4xx-response #/paths/~1x/get/responses: Operation must have at least one `4XX` response.",
-      "error no-unresolved-refs #/paths/~1x/get/responses/200: Can't resolve $ref",
-      "error security-defined #/paths/~1x/get: Every operation should have security defined on it or on the root level.",
-    ]);
+    const fault = "error no-unresolved-refs #/paths/~1x/get/responses/200: Can't resolve $ref";
+    expect(await lint({ ...document, paths })).toContain(fault);
   });
 });
 
@@ -65,21 +57,15 @@ const LEFT_OUT =
 describe("the endpoints", () => {
   const operations = () =>
     Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => ({
-        endpoint: `${method.toUpperCase()} ${path}`,
-        operation,
-      })),
+      Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
     );
 
   it("are the routes of the application, all of them and no other", () => {
     const served = service.routes
       .filter(({ path }) => !LEFT_OUT.test(path))
       .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
-    expect(
-      operations()
-        .map(({ endpoint }) => endpoint)
-        .sort(),
-    ).toEqual(served.sort());
+    const described = operations().map(([endpoint]) => endpoint);
+    expect(described.sort()).toEqual(served.sort());
   });
 
   it("are named after the operations of iam.operations(), whose roles they tell", async () => {
@@ -99,8 +85,8 @@ describe("the endpoints", () => {
   it("say of each refused request that it is answered with the envelope", () => {
     const { responses } = document.components;
     const wrong = operations()
-      .filter(({ endpoint }) => !/ \/(oauth|\.well-known)\//.test(endpoint))
-      .flatMap(({ endpoint, operation }) =>
+      .filter(([endpoint]) => !/ \/(oauth|\.well-known)\//.test(endpoint))
+      .flatMap(([endpoint, operation]) =>
         Object.entries(operation.responses)
           .filter(([status]) => Number(status) >= 400)
           .filter(([, response]) => {
@@ -115,58 +101,41 @@ describe("the endpoints", () => {
 
   it("are the same in every process, letter by letter", async () => {
     const another = await startService({}, { publicUrl: service.url });
-    try {
-      const texts = await Promise.all(
-        [service, another].map(async ({ url }) => (await fetch(`${url}/openapi.json`)).text()),
-      );
-      expect(texts[0]).toBe(texts[1]);
-    } finally {
-      await another.stop();
-    }
+    onTestFinished(() => another.stop());
+    const textOf = async ({ url }: typeof service) => (await fetch(`${url}/openapi.json`)).text();
+    expect(await textOf(another)).toBe(await textOf(service));
   });
 });
 
 describe("the schemas of operations", () => {
-  let isBatch: (body: unknown) => boolean;
-  beforeAll(() => {
-    const { schemas } = document.components;
-    const ajv = new Ajv2020({ validateFormats: false, keywords: ["components"] });
-    isBatch = ajv.compile({ $ref: "#/components/schemas/Batch", components: { schemas } });
-  });
+  const { schemas } = document.components;
+  const ajv = new Ajv2020({ validateFormats: false, keywords: ["components"] });
+  const isBatch = ajv.compile({ $ref: "#/components/schemas/Batch", components: { schemas } });
   const judgesAlike = (body: unknown) =>
     expect(isBatch(body)).toBe(batchRequestProblem(body, JSON.stringify(body)) === null);
+  const EVENT = { customerId: "c", event: "e" };
   const characters = (count: number) => "ä𝒳".repeat(count / 2);
   it.each([
-    ["a track operation", { customerId: "c", event: "e" }],
-    [
-      "all fields",
-      {
-        type: "track",
-        customerId: "c",
-        event: "e",
-        properties: {},
-        timestamp: "2026-03-02T10:00:00Z",
-        idempotencyKey: "k",
-      },
-    ],
+    ["a track operation", EVENT],
+    ["all fields", { ...EVENT, type: "track", properties: {}, timestamp: "2026-03-02T10:00:00Z", idempotencyKey: "k" }],
     ["the longest names", { customerId: characters(256), event: characters(256), idempotencyKey: characters(256) }],
     ["a name that is too long", { customerId: characters(258), event: "e" }],
     ["an empty name", { customerId: "", event: "e" }],
-    ["an empty key", { customerId: "c", event: "e", idempotencyKey: "" }],
+    ["an empty key", { ...EVENT, idempotencyKey: "" }],
     ["a missing event", { customerId: "c" }],
-    ["an unknown field", { customerId: "c", event: "e", environment: "test" }],
+    ["an unknown field", { ...EVENT, environment: "test" }],
     ["another type", { type: "page", customerId: "c", event: "e" }],
     ["an identify operation", { type: "identify", customerId: "c", traits: { plan: null } }],
     ["an identify operation without traits", { type: "identify", customerId: "c" }],
     ["an identify operation with an event", { type: "identify", customerId: "c", traits: {}, event: "e" }],
-    ["properties that are no object", { customerId: "c", event: "e", properties: [] }],
-    ["a null timestamp", { customerId: "c", event: "e", timestamp: null }],
+    ["properties that are no object", { ...EVENT, properties: [] }],
+    ["a null timestamp", { ...EVENT, timestamp: null }],
   ])("judge %s as the service does", (_what, operation) => {
     judgesAlike({ events: [operation] });
   });
 
   it.each([0, 1, 1_000, 1_001])("judge a batch of %i operations as the service does", (count) => {
-    judgesAlike({ events: Array.from({ length: count }, () => ({ customerId: "c", event: "e" })) });
+    judgesAlike({ events: Array<unknown>(count).fill(EVENT) });
   });
 });
 
@@ -177,10 +146,7 @@ function schemasOf(node: unknown, place = ""): [place: string, schema: object][]
     const here = `${place}/${key}`;
     if (key === "schema") return [[here, value as object]];
     if (here === "/components/schemas")
-      return Object.entries(value as object).map(([name, schema]): [string, object] => [
-        `${here}/${name}`,
-        schema as object,
-      ]);
+      return Object.entries<object>(value).map(([name, schema]): [string, object] => [`${here}/${name}`, schema]);
     return schemasOf(value, here);
   });
 }

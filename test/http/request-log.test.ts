@@ -11,6 +11,8 @@ import { headOf } from "./ingest/raw-connection.js";
 
 type Line = Record<string, unknown>;
 
+const guide = await readFile(new URL("../../docs/operations/logs.md", import.meta.url), "utf8");
+
 let lines: Line[] = [];
 /** The fields of all lines. */
 const seen = new Set<string>();
@@ -37,15 +39,12 @@ beforeEach(() => {
   lines = [];
 });
 
-const common = {
+/** The line of a request, where nothing went wrong but what was asked. */
+const line = (method: string, route: string, status: number, more: object = {}): unknown => ({
   time: expect.any(String) as string,
   pid: process.pid,
   requestId: "req",
   durationMs: expect.any(Number) as number,
-};
-/** The line of a request, where nothing went wrong but what was asked. */
-const line = (method: string, route: string, status: number, more: object = {}): unknown => ({
-  ...common,
   level: "info",
   method,
   route,
@@ -53,6 +52,7 @@ const line = (method: string, route: string, status: number, more: object = {}):
   msg: `the request was ${status < 400 ? "answered" : "refused"}`,
   ...more,
 });
+const asAda = { Authorization: `Bearer ${ada.token}`, "X-Svc-Organization": ada.organizationId };
 const authorized = { Authorization: `Bearer ${key}` };
 /** Expects one line with these members, which may follow the answer. */
 const expectLine = (members: object) =>
@@ -80,10 +80,8 @@ describe("ingestion", () => {
   const operation = { type: "track", customerId: "c1", event: "login", timestamp: "2026-03-02T10:00:00Z" };
 
   it("says how many operations were accepted", async () => {
-    await service.request("POST", "/v1/events/batch", {
-      headers: authorized,
-      body: { events: [operation, operation, { type: "identify", customerId: "c1", traits: {} }] },
-    });
+    const events = [operation, operation, { type: "identify", customerId: "c1", traits: {} }];
+    await service.request("POST", "/v1/events/batch", { headers: authorized, body: { events } });
     await service.request("POST", "/v1/events", { headers: authorized, body: operation });
     expect(lines.map(({ route, status, operations }) => ({ route, status, operations }))).toEqual([
       { route: "/v1/events/batch", status: 202, operations: 3 },
@@ -93,10 +91,8 @@ describe("ingestion", () => {
 
   it("says by its code why a request was refused, and nothing of what was sent", async () => {
     await service.request("POST", "/v1/events", { headers: authorized, body: '{"type": "track", "secret-person' });
-    await service.request("POST", "/v1/events", {
-      headers: { Authorization: "Bearer svc_test_wrong" },
-      body: operation,
-    });
+    const headers = { Authorization: "Bearer svc_test_wrong" };
+    await service.request("POST", "/v1/events", { headers, body: operation });
     expect(JSON.stringify(lines)).not.toContain("secret-person");
     expect(lines).toEqual([
       line("POST", "/v1/events", 400, { code: "MALFORMED_JSON" }),
@@ -109,18 +105,9 @@ it("a fault of ours is one line, an error with its cause", async () => {
   await sql`alter function svc_api.whoami(bytea, text) rename to whoami_gone`;
   await service.request("GET", "/whoami", { by: ada });
   await sql`alter function svc_api.whoami_gone(bytea, text) rename to whoami`;
-  expect(lines).toEqual([
-    {
-      ...common,
-      level: "error",
-      method: "GET",
-      route: "/whoami",
-      status: 500,
-      code: "INTERNAL_ERROR",
-      err: expect.objectContaining({ code: "42883", message: expect.stringContaining("does not exist") }) as unknown,
-      msg: "the request failed",
-    },
-  ]);
+  const err = expect.objectContaining({ code: "42883", message: expect.stringContaining("does not exist") }) as unknown;
+  const failed = { level: "error", code: "INTERNAL_ERROR", err, msg: "the request failed" };
+  expect(lines).toEqual([line("GET", "/whoami", 500, failed)]);
 });
 
 it("a request that cannot be served is one warning with the reason", async () => {
@@ -140,25 +127,18 @@ it("a provider of language models that is away is one warning too", async () => 
 });
 
 it("a probe that succeeds is told at debug", async () => {
-  for (const probe of ["/livez", "/startupz", "/readyz", "/health"]) await service.request("GET", probe);
-  expect(lines.map(({ level, route }) => [level, route])).toEqual([
-    ["debug", "/livez"],
-    ["debug", "/startupz"],
-    ["debug", "/readyz"],
-    ["debug", "/health"],
-  ]);
+  const PROBES = ["/livez", "/startupz", "/readyz", "/health"];
+  for (const probe of PROBES) await service.request("GET", probe);
+  expect(lines.map(({ level, route }) => [level, route])).toEqual(PROBES.map((probe) => ["debug", probe]));
 });
 
 it("what was done for a client that went away meanwhile is told all the same", async () => {
   const leaving = new AbortController();
   await sql.begin(async (tx) => {
     await tx`lock svc.ingest_batches in exclusive mode`;
-    const answer = fetch(`${service.url}/v1/events`, {
-      method: "POST",
-      headers: { ...authorized, "Content-Type": "application/json", "X-Request-ID": "req" },
-      body: JSON.stringify({ type: "track", customerId: "c2", event: "login", timestamp: "2026-03-02T10:00:00Z" }),
-      signal: leaving.signal,
-    }).catch((error: unknown) => (error as Error).name);
+    const headers = { ...authorized, "Content-Type": "application/json" };
+    const request = { method: "POST", headers, body: '{"customerId":"c2","event":"login"}', signal: leaving.signal };
+    const answer = fetch(`${service.url}/v1/events`, request).catch((error: unknown) => (error as Error).name);
     await expect.poll(() => waitingForLock(sql)).toBe(1);
     leaving.abort();
     expect(await answer).toBe("AbortError");
@@ -181,22 +161,21 @@ it.each([
   ["refused", "POST", "/v1/events"],
   ["served", "GET", "/livez"],
 ])(
-  "a request that was %s while its body still came is told as its client was: it was no HTTP in the end",
+  "a request that was %s while its body still came is told as its client was: as no HTTP",
   async (_, method, route) => {
     const socket = dial();
     const answer = text(socket);
-    const headers = "Host: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\nX-Request-ID: req";
-    socket.write(`${method} ${route} HTTP/1.1\r\n${headers}\r\n\r\n1\r\nx\r\nno length\r\n`);
+    const headers = { Host: "x", Connection: "close", "Transfer-Encoding": "chunked", "X-Request-ID": "req" };
+    socket.write(`${headOf(`${method} ${route} HTTP/1.1`, headers)}1\r\nx\r\nno length\r\n`);
     expect(await answer).toMatch(/^HTTP\/1\.1 400 /);
-    await vi.waitFor(() => expect(lines).toHaveLength(1));
-    expect(lines).toEqual([line(method, route, 400, { code: "VALIDATION_ERROR" })]);
+    await vi.waitFor(() => expect(lines).toEqual([line(method, route, 400, { code: "VALIDATION_ERROR" })]));
   },
 );
 
 it("a stream's line follows its end", async () => {
   const abort = new AbortController();
   const response = await fetch(`${service.url}/projects/app/events/stream?env=test`, {
-    headers: { Authorization: `Bearer ${ada.token}`, "X-Svc-Organization": ada.organizationId, "X-Request-ID": "req" },
+    headers: asAda,
     signal: abort.signal,
   });
   expect(response.status).toBe(200);
@@ -210,8 +189,7 @@ it("a client that goes away before its stream of events began has a line, too", 
   const socket = dial();
   await other.begin(async (tx) => {
     await tx`lock table iam.memberships in access exclusive mode`;
-    const by = { Authorization: `Bearer ${ada.token}`, "X-Svc-Organization": ada.organizationId };
-    socket.write(headOf("GET /projects/app/events/stream?env=test HTTP/1.1", { Host: "svc", ...by }));
+    socket.write(headOf("GET /projects/app/events/stream?env=test HTTP/1.1", { Host: "svc", ...asAda }));
     await expect.poll(() => waitingForLock(sql), { timeout: 10_000 }).toBe(1);
     socket.destroy();
     await once(socket, "close");
@@ -223,14 +201,11 @@ it("a client that goes away before its stream of events began has a line, too", 
 it("what is no HTTP is told with its status, code and request id", async () => {
   const socket = dial();
   socket.end("secret-person\r\n\r\n");
-  let answer = "";
-  for await (const chunk of socket) answer += String(chunk);
-  const [, requestId] = /X-Request-ID: (\S+)/.exec(answer) ?? [];
+  const [, requestId] = /X-Request-ID: (\S+)/.exec(await text(socket)) ?? [];
   await expectLine({ level: "info", requestId, status: 400, code: "VALIDATION_ERROR", msg: "the request was refused" });
 });
 
 it("the guide's line is one of a batch", async () => {
-  const guide = await readFile(new URL("../../docs/operations/logs.md", import.meta.url), "utf8");
   const [, shown] = /^```json\n(.*?)^```$/ms.exec(guide)!;
   const events = [{ customerId: "c", event: "e" }];
   await service.request("POST", "/v1/events/batch", { headers: authorized, body: { events } });
@@ -242,7 +217,6 @@ it("the guide's line is one of a batch", async () => {
 });
 
 it("every field of these lines is in the guide", async () => {
-  const guide = await readFile(new URL("../../docs/operations/logs.md", import.meta.url), "utf8");
   const described = [...guide.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name!);
   expect([...seen].sort()).toEqual(expect.arrayContaining(["err", "operations", "requestId", "route"]));
   const common = ["level", "time", "pid", "msg"];

@@ -82,11 +82,9 @@ describe("a bad value stops the start", () => {
     ["DATABASE_URL", "mysql://user:word@db/svc", "DATABASE_URL must be a URL, postgres://… or postgresql://…"],
     ["SVC_HOST", "localhost:80", "SVC_HOST must be an address or a host name without port, not `localhost:80`"],
     ["SVC_PORT", "65536", "SVC_PORT must be a whole number from 0 to 65535, not `65536`"],
-    ["SVC_PORT", "-1", "SVC_PORT must be a whole number from 0 to 65535, not `-1`"],
     ["SVC_PORT", "0x10", "SVC_PORT must be a whole number from 0 to 65535, not `0x10`"],
     ["SVC_PUBLIC_URL", "svc.example.com", "SVC_PUBLIC_URL must be a URL, http://… or https://…"],
     ["SVC_TRUSTED_PROXIES", "11", "SVC_TRUSTED_PROXIES must be a whole number from 0 to 10, not `11`"],
-    ["SVC_TRUSTED_PROXIES", "10.0.0.0/8", "SVC_TRUSTED_PROXIES must be a whole number from 0 to 10, not `10.0.0.0/8`"],
     ["SVC_SECRET", "short", "SVC_SECRET must have at least 32 characters, it has 5"],
     ["SVC_METRICS_TOKEN", "x".repeat(15), "SVC_METRICS_TOKEN must have at least 16 characters, it has 15"],
     ["SVC_METRICS_TOKEN", "with space", "SVC_METRICS_TOKEN must consist of visible ASCII characters"],
@@ -103,8 +101,8 @@ describe("a bad value stops the start", () => {
     ["SVC_MAIL_FROM", "nobody", "SVC_MAIL_FROM must be an address, alone or as `Name <address>`, not `nobody`"],
     [
       "SVC_MAIL_FROM",
-      "a@b.example, c@d.example",
-      "SVC_MAIL_FROM must be an address, alone or as `Name <address>`, not `a@b.example, c@d.example`",
+      "a@b.c, d@e.f",
+      "SVC_MAIL_FROM must be an address, alone or as `Name <address>`, not `a@b.c, d@e.f`",
     ],
     ["SVC_AI_BASE_URL", "http://127.0.0.1/v1", "SVC_AI_MODEL must be set where SVC_AI_BASE_URL is"],
     ["SVC_AI_MODEL", "small", "SVC_AI_BASE_URL must be set where SVC_AI_API_KEY or SVC_AI_MODEL is"],
@@ -130,13 +128,8 @@ describe("a bad value stops the start", () => {
 });
 
 test("an unknown name is warned about with the nearest known one, a client's is not", () => {
-  const env = {
-    SVC_PROT: "1",
-    SVC_DATADIR: "x",
-    SVC_UTTERLY_ELSE: "x",
-    SVC_API_URL: "http://127.0.0.1:4400",
-    HOME: "/",
-  };
+  const client = { SVC_API_URL: "http://127.0.0.1:4400", HOME: "/" };
+  const env = { SVC_PROT: "1", SVC_DATADIR: "x", SVC_UTTERLY_ELSE: "x", ...client };
   expect(readConfig(env).warnings).toEqual([
     "SVC_DATADIR is not a variable of this program; did you mean SVC_DATA_DIR?",
     "SVC_PROT is not a variable of this program; did you mean SVC_PORT?",

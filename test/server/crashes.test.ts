@@ -27,13 +27,12 @@ it.each([
   expect(log).not.toContain(QUOTED);
   const message = fail.includes("detail") ? "what was thrown is not an Error but a string" : "a row was refused";
   // Another thread may write a line of its own before the process is gone.
-  const fatal = linesOf(log).filter(({ level }) => level === "fatal");
-  expect(fatal).toMatchObject([
-    {
-      msg: "the process ends by an error that nobody handled",
-      err: { message, stack: expect.stringContaining(message) as string },
-    },
-  ]);
+  const lines = log.trimEnd().split("\n");
+  const fatal = lines
+    .map((line) => JSON.parse(line) as object)
+    .filter((line) => "level" in line && line.level === "fatal");
+  const err = { message, stack: expect.stringContaining(message) as string };
+  expect(fatal).toMatchObject([{ msg: "the process ends by an error that nobody handled", err }]);
 });
 
 it("what a command prints of an unforeseen error has no value that the database quotes", () => {
@@ -42,10 +41,3 @@ it("what a command prints of an unforeseen error has no value that the database 
   expect(printed).toMatch(/^Error: the command failed\n {4}at .*\nCaused by: Error: .*"\[redacted\]"\n {4}at /s);
   expect(printed).not.toContain(QUOTED);
 });
-
-function linesOf(log: string): { level: string }[] {
-  return log
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line) as { level: string });
-}

@@ -1,36 +1,26 @@
-import { afterAll, afterEach, expect, it } from "vitest";
+import { afterAll, expect, it, onTestFinished } from "vitest";
 import { readConfig } from "../../src/server/config.js";
-import { openHttp, type OpenHttp } from "../../src/server/http-role.js";
+import { openHttp } from "../../src/server/http-role.js";
 import { capturedLog } from "../support/captured-log.js";
 import { startService } from "../support/service.js";
 import { startMailServer } from "../support/smtp.js";
 
 const SECRET = "a secret of the tests, long enough";
 
-let http: OpenHttp | undefined;
 const service = await startService();
 const owner = await service.owner("acme");
-afterEach(async () => {
-  await http?.stop();
-  http = undefined;
-});
 afterAll(() => service.stop());
 
 /** Invites somebody through a process's own composition of the service. */
 async function invite(env: Record<string, string>) {
   const { log, lines } = capturedLog();
-  http = await openHttp(readConfig({ SVC_PORT: "0", ...env }).config, log);
+  const http = await openHttp(readConfig({ SVC_PORT: "0", ...env }).config, log);
+  onTestFinished(() => http.stop());
   http.serve({ databaseUrl: service.db.url, useRoles: true, secret: SECRET });
-  const response = await fetch(`${http.address}/organization/invitations`, {
-    method: "POST",
-    headers: {
-      Authorization: `Bearer ${owner.token}`,
-      "X-Svc-Organization": owner.organizationId,
-      "X-Request-ID": "req",
-      "Content-Type": "application/json",
-    },
-    body: JSON.stringify({ email: "ada@example.com", role: "viewer" }),
-  });
+  const by = { Authorization: `Bearer ${owner.token}`, "X-Svc-Organization": owner.organizationId };
+  const headers = { ...by, "X-Request-ID": "req", "Content-Type": "application/json" };
+  const body = JSON.stringify({ email: "ada@example.com", role: "viewer" });
+  const response = await fetch(`${http.address}/organization/invitations`, { method: "POST", headers, body });
   expect(response.status).toBe(201);
   const { link, mailed } = (await response.json()) as { link: string; mailed: boolean };
   return { link, mailed, lines, address: http.address };

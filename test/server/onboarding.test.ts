@@ -30,6 +30,7 @@ const run = (...args: string[]) => runServer(service.db.url, args);
 const bootstrap = (slug: string, email: string, ...more: string[]) =>
   run("bootstrap", "--organization", slug, "--email", email, "--json", ...more);
 const tokenIn = (text: string) => /svc_link_[0-9a-f]{48}/.exec(text)![0];
+const operatorsLink = async (email: string) => tokenIn((await run("users", "link", "--email", email, "--json")).stdout);
 const NEW = { password: PASSWORD, repeated: PASSWORD };
 
 /** A link that the owner of evil asks for: the secret that is answered, and the one that is mailed. */
@@ -78,10 +79,8 @@ describe("whoever invited an address and opened the link itself", () => {
     const browser = await choosePassword("invitation", (await invite(email)).shown);
     expect(await whoIs(browser)).toBe(email);
     const made = await bootstrap(slug, email, "--reset-user");
-    expect(made).toMatchObject({
-      code: 0,
-      stderr: `svc-server: ${email} was a user already; its organizations until now: evil (developer)\n`,
-    });
+    const stderr = `svc-server: ${email} was a user already; its organizations until now: evil (developer)\n`;
+    expect(made).toMatchObject({ code: 0, stderr });
     expect(Object.keys(JSON.parse(made.stdout) as object)).toEqual(["organizationId", "accessToken"]);
     expect(await whoIs(browser)).toBeNull();
     await expect(signedIn(service, email)).rejects.toThrow("the sign-in was answered");
@@ -124,8 +123,7 @@ describe("an address is verified", () => {
   it("by a link of the operator's", async () => {
     const { slug, email } = somebody();
     await choosePassword("invitation", (await invite(email)).shown);
-    const { stdout } = await run("users", "link", "--email", email, "--json");
-    await choosePassword("password", tokenIn(stdout));
+    await choosePassword("password", await operatorsLink(email));
     expect(await bootstrap(slug, email)).toMatchObject({ code: 0 });
     expect((await run("users", "list")).stdout).toContain(
       `${email}\tevil:developer,${slug}:owner\tpassword, address verified\n`,
@@ -150,14 +148,12 @@ describe("bootstrap", () => {
   it("goes on as before where the user is the organization's own, whatever is known of its address", async () => {
     const { slug, email } = somebody();
     const first = await bootstrap(slug, email);
-    const { stdout } = await run("users", "link", "--email", email, "--json");
-    await choosePassword("password", tokenIn(stdout));
+    await choosePassword("password", await operatorsLink(email));
     await sql`update iam.users set email_verified_at = null where email = ${email}`;
     const second = await bootstrap(slug, email);
     expect(second).toMatchObject({ code: 0, stderr: "" });
-    const id = ({ stdout: text }: { stdout: string }) =>
-      (JSON.parse(text) as { organizationId: string }).organizationId;
-    expect(id(second)).toBe(id(first));
+    const [before, now] = [first, second].map(({ stdout }) => JSON.parse(stdout) as { organizationId: string });
+    expect(now!.organizationId).toBe(before!.organizationId);
   });
 
   it("leaves nothing to an invitation of the address that was open", async () => {

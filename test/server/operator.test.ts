@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { connect } from "../../src/db/connect.js";
 import { hashCredential } from "../../src/http/request/credentials.js";
 import { auditOf, join, timestamp, userIdOf } from "../http/admin/organization/support.js";
 import { startService, type Actor } from "../support/service.js";
@@ -29,26 +28,17 @@ describe("svc-server users list", () => {
       stderr: "",
     });
     const { stdout } = await run(["users", "list", "--json"]);
+    const userOf = async (slug: string) => {
+      const email = `owner@${slug}.example`;
+      return { userId: await userIdOf(service, email), email, createdAt: timestamp, emailVerifiedAt: null };
+    };
+    const [owner, viewer] = [
+      { slug: "acme", role: "owner" },
+      { slug: "acme", role: "viewer" },
+    ];
     expect(JSON.parse(stdout)).toEqual([
-      {
-        userId: id,
-        email: "owner@acme.example",
-        hasPassword: true,
-        organizations: [{ slug: "acme", role: "owner" }],
-        createdAt: timestamp,
-        emailVerifiedAt: null,
-      },
-      {
-        userId: await userIdOf(service, "owner@beta.example"),
-        email: "owner@beta.example",
-        hasPassword: false,
-        organizations: [
-          { slug: "acme", role: "viewer" },
-          { slug: "beta", role: "owner" },
-        ],
-        createdAt: timestamp,
-        emailVerifiedAt: null,
-      },
+      { ...(await userOf("acme")), hasPassword: true, organizations: [owner] },
+      { ...(await userOf("beta")), hasPassword: false, organizations: [viewer, { slug: "beta", role: "owner" }] },
     ]);
   });
 });
@@ -84,13 +74,8 @@ describe("svc-server users link", () => {
       kept: { email: "owner@linked.example", createdBy: "operator", open: true, hours: 24 },
     });
     const target = await userIdOf(service, "owner@linked.example");
-    expect((await auditOf(service, acme.organizationId)).at(-1)).toEqual({
-      action: "password_reset.created",
-      actor: "operator",
-      requestId: null,
-      target,
-      details: {},
-    });
+    const entry = { action: "password_reset.created", actor: "operator", requestId: null, target, details: {} };
+    expect((await auditOf(service, acme.organizationId)).at(-1)).toEqual(entry);
     const [row] = await sql`
       select count(*)::int as entries from iam.audit_log where action = 'password_reset.created' and target = ${target}`;
     expect(row).toEqual({ entries: 2 });
@@ -98,16 +83,12 @@ describe("svc-server users link", () => {
 
   it("stops the link before, and prints JSON", async () => {
     const args = ["users", "link", "--email", "owner@acme.example", "--json"];
-    const [first, second] = [await run(args), await run(args)].map(
-      ({ stdout }) => JSON.parse(stdout) as { link: string },
-    );
-    expect(second).toEqual({
-      email: "owner@acme.example",
-      expiresAt: timestamp,
-      link: expect.stringMatching(LINK) as unknown,
-    });
-    expect((await linkOf(first!.link)).kept).toMatchObject({ open: false });
-    expect((await linkOf(second!.link)).kept).toMatchObject({ open: true });
+    const link = async () => JSON.parse((await run(args)).stdout) as { link: string };
+    const [first, second] = [await link(), await link()];
+    const LINKED = expect.stringMatching(LINK) as unknown;
+    expect(second).toEqual({ email: "owner@acme.example", expiresAt: timestamp, link: LINKED });
+    expect((await linkOf(first.link)).kept).toMatchObject({ open: false });
+    expect((await linkOf(second.link)).kept).toMatchObject({ open: true });
   });
 
   it.each([
@@ -141,12 +122,8 @@ describe("svc-server tokens", () => {
     )!;
     const reply = await whoami({ token: token!, organizationId: organizationId! });
     expect(reply.body).toMatchObject({ user: { email: "owner@acme.example" }, organization: { role: "owner" } });
-    expect((await auditOf(service, acme.organizationId)).at(-1)).toMatchObject({
-      action: "token.created",
-      actor: "operator",
-      requestId: null,
-      details: { label: "CI", role: null },
-    });
+    const entry = { action: "token.created", actor: "operator", requestId: null, details: { label: "CI", role: null } };
+    expect((await auditOf(service, acme.organizationId)).at(-1)).toMatchObject(entry);
   });
 
   it("create makes one of another member, with less, for fewer days, and prints JSON", async () => {
@@ -189,13 +166,8 @@ describe("svc-server tokens", () => {
     expect(revoked.stdout).toMatch(new RegExp(`^${made.id} \\(night build\\) was revoked at \\S+Z\\.\\n$`));
     expect((await whoami(headless)).status).toBe(401);
     expect(await list()).toEqual([made.id, "revoked"]);
-    expect((await auditOf(service, by.organizationId)).at(-1)).toEqual({
-      action: "token.revoked",
-      actor: "operator",
-      requestId: null,
-      target: made.id,
-      details: { label: "night build" },
-    });
+    const entry = { action: "token.revoked", actor: "operator", requestId: null, target: made.id };
+    expect((await auditOf(service, by.organizationId)).at(-1)).toEqual({ ...entry, details: { label: "night build" } });
 
     const document = await run(["tokens", "list", "--organization", "listed", "--json"]);
     expect(document.stdout).not.toContain("svc_token_");
@@ -216,10 +188,6 @@ describe("svc-server tokens", () => {
     [
       ["create", "--organization", "acme", "--label", "a\nb"],
       "--label must have 1 to 256 characters, none of which controls the terminal or changes the direction of text",
-    ],
-    [
-      ["create", "--organization", "acme", "--label", "x", "--expires-in-days", "91"],
-      "--expires-in-days must be a whole number from 1 to 90",
     ],
     [
       ["create", "--organization", "acme", "--label", "x", "--expires-in-days", "soon"],
@@ -244,19 +212,15 @@ describe("svc-server tokens", () => {
       'Invalid values:\n  Argument: role, Given: "root", Choices: "owner", "administrator", "developer", "viewer"',
     ],
   ])("%j is a mistake of usage", async (args, message) => {
-    expect(await run(args)).toEqual({
-      code: 2,
-      stdout: "",
-      stderr: `${message}\nRun svc-server --help for the commands.\n`,
-    });
+    const stderr = `${message}\nRun svc-server --help for the commands.\n`;
+    expect(await run(args)).toEqual({ code: 2, stdout: "", stderr });
   });
 });
 
 it("what the operator may do, no process of the service may", async () => {
-  const http = connect(service.db.url, { max: 1, applicationName: "svc test", role: "svc_http" });
-  try {
-    await expect(http`select svc_api.operator_list_users()`).rejects.toMatchObject({ code: "42501" });
-  } finally {
-    await http.end();
-  }
+  const asService = sql.begin(async (tx) => {
+    await tx`set local role svc_http`;
+    await tx`select svc_api.operator_list_users()`;
+  });
+  await expect(asService).rejects.toMatchObject({ code: "42501" });
 });

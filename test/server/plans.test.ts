@@ -1,8 +1,7 @@
 import { execFile } from "node:child_process";
-import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { hashCredential } from "../../src/http/request/credentials.js";
 import { createEmptyDatabase } from "../support/database.js";
 import { auditOf } from "../http/admin/organization/support.js";
@@ -11,7 +10,7 @@ import { refused, runServer } from "./support/run-server.js";
 
 // `svc-server plans` beside a service on the same database; what it changes is asked of the service over HTTP.
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("../../bin/svc-server.js", import.meta.url));
 
 const fixture = await startIngest();
 const { sql } = fixture.service.db;
@@ -44,18 +43,13 @@ const STANDARD = {
 };
 
 /** The counts that a plan begins with. */
-const COUNTS = [
-  "states of 1 MiB",
-  "at most 100 projects of 10000 versions in 256 MiB",
-  "1000 members and 200 tokens",
-  "in an environment 100 keys and 50 webhooks",
-  "20 recomputes and 5 previews at once",
-  "1200 changes a minute",
-];
+const COUNTS =
+  "states of 1 MiB, at most 100 projects of 10000 versions in 256 MiB, 1000 members and 200 tokens, " +
+  "in an environment 100 keys and 50 webhooks, 20 recomputes and 5 previews at once, 1200 changes a minute";
 
 describe("a plan", () => {
   it("is made, shown, given to an organization, taken away again, and removed", async () => {
-    const rest = COUNTS.join("\t");
+    const rest = COUNTS.replaceAll(", ", "\t");
     const small = `100 operations/s, burst 1000\tany number of events\tkept for 90 days\tcloud execution\tno AI\t${rest}`;
     const made = ["set", "small", "--rate-per-second", "100", "--rate-burst", "1000", "--retention-days", "90"];
     expect(await plans(...made, "--no-ai")).toEqual(prints(`small: ${small.replaceAll("\t", ", ")}; 0 organizations`));
@@ -79,10 +73,8 @@ describe("a plan", () => {
     expect(await plans("assign", "acme", "standard")).toEqual(prints("acme has the plan standard already."));
     expect(await plans("remove", "small")).toEqual(prints("The plan small was removed."));
     expect(JSON.parse((await plans("list", "--json")).stdout)).toEqual([STANDARD]);
-    expect(JSON.parse((await plans("show", "standard", "--json")).stdout)).toEqual({
-      ...STANDARD,
-      organizations: ["acme"],
-    });
+    const shown = await plans("show", "standard", "--json");
+    expect(JSON.parse(shown.stdout)).toEqual({ ...STANDARD, organizations: ["acme"] });
   });
 
   it("tells of each change in the audit log of every organization that it concerns", async () => {
@@ -96,11 +88,9 @@ describe("a plan", () => {
     const changed = await plans("set", "large", "--rate-per-second", "10", "--monthly-events", "500", "--json");
     expect(JSON.parse(changed.stdout)).toMatchObject({ changes: { monthlyEvents: { from: null, to: 500 } } });
     expect((await plans("set", "large", "--monthly-events", "500")).stdout).toMatch(/^large \(nothing has changed\): /);
-    const audit = (await auditOf(fixture.service, other.organizationId)).filter(({ action }) =>
-      /^plan\./.test(String(action)),
-    );
+    const audit = await auditOf(fixture.service, other.organizationId);
     const entry = { actor: "operator", requestId: null, target: "large" };
-    expect(audit).toEqual([
+    expect(audit.filter(({ action }) => /^plan\./.test(String(action)))).toEqual([
       { ...entry, action: "plan.assigned", details: { previous: "standard" } },
       { ...entry, action: "plan.changed", details: { monthlyEvents: { from: null, to: 500 } } },
     ]);
@@ -110,10 +100,9 @@ describe("a plan", () => {
   it("takes what it has or has not with a value or without", async () => {
     const limits = async (...args: string[]) => (await plans("set", "flags", ...args)).stdout.split("; ")[0];
     const rates = ["--rate-per-second", "10", "--rate-burst", "2000"];
-    const rest = COUNTS.join(", ");
     const rate = "flags: 10 operations/s, burst 2000, any number of events, kept for ever";
-    const has = `${rate}, cloud execution, AI, ${rest}`;
-    const hasNot = `${rate}, no cloud execution, no AI, ${rest}`;
+    const has = `${rate}, cloud execution, AI, ${COUNTS}`;
+    const hasNot = `${rate}, no cloud execution, no AI, ${COUNTS}`;
     expect(await limits("--no-ai", ...rates, "--no-cloud-execution")).toBe(hasNot);
     expect(await limits("--cloud-execution", "--ai")).toBe(has);
     expect(await limits("--ai=false", "--cloud-execution", "false")).toBe(hasNot);
@@ -140,10 +129,8 @@ describe("a change of a plan is effective from the next request on:", () => {
     const reply = await fixture.batch(Array.from({ length: 1_000 }, () => event));
     expect([reply.status, reply.headers.get("RateLimit-Limit")]).toEqual([202, "1000"]);
     const late = await fixture.batch(Array.from({ length: 100 }, () => event));
-    expect(codeOf(late)).toBe("RATE_LIMIT_EXCEEDED");
-    expect((late.body as { error: { message: string } }).error.message).toBe(
-      "The rate limit of this API key allows 1 operations per second.",
-    );
+    const message = "The rate limit of this API key allows 1 operations per second.";
+    expect(late.body).toMatchObject({ error: { code: "RATE_LIMIT_EXCEEDED", message } });
     await plans("set", "standard", "--rate-burst", "100000", "--rate-per-second", "50000");
     // At that rate the bucket has room for them by the time that the process has ended.
     expect((await fixture.batch(Array.from({ length: 100 }, () => event))).status).toBe(202);
@@ -162,11 +149,8 @@ describe("a change of a plan is effective from the next request on:", () => {
   });
 
   it("how many there may be of something", async () => {
-    const create = () =>
-      fixture.service.request("POST", "/projects/app/webhooks", {
-        by: fixture.owner,
-        body: { url: "https://example.com/hook", eventTypes: ["*"] },
-      });
+    const body = { url: "https://example.com/hook", eventTypes: ["*"] };
+    const create = () => fixture.service.request("POST", "/projects/app/webhooks", { by: fixture.owner, body });
     const set = await plans("set", "standard", "--webhooks", "0", "--previews", "1", "--json");
     expect((JSON.parse(set.stdout) as { changes: unknown }).changes).toEqual({
       webhooks: { from: 50, to: 0 },
@@ -250,28 +234,21 @@ describe("svc-server plans says what is wrong:", () => {
 
   it("a database that is not of this version, which looking leaves as it is", async () => {
     const empty = await createEmptyDatabase();
-    try {
-      const line = "the database is not that of this version yet; run `svc-server migrate` first";
-      for (const args of [["list"], ["show", "standard"]]) {
-        expect(await runServer(empty.url, ["plans", ...args])).toEqual(refused(line));
-      }
-      expect(await empty.sql`select nspname from pg_namespace where nspname like 'svc%'`).toEqual([]);
-    } finally {
-      await empty.drop();
-    }
+    onTestFinished(() => empty.drop());
+    const line = "the database is not that of this version yet; run `svc-server migrate` first";
+    for (const args of [["list"], ["show", "standard"]])
+      expect(await runServer(empty.url, ["plans", ...args])).toEqual(refused(line));
+    expect(await empty.sql`select nspname from pg_namespace where nspname like 'svc%'`).toEqual([]);
   });
 
   it("no command", async () => {
-    expect(await plans()).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/^Name a command of plans: list, show, set, assign or remove\.\n/) as string,
-    });
+    const stderr = expect.stringMatching(/^Name a command of plans: list, show, set, assign or remove\.\n/) as string;
+    expect(await plans()).toMatchObject({ code: 2, stderr });
   });
 
   it("as a process, too", async () => {
-    const run = promisify(execFile)(process.execPath, [path.join(ROOT, "bin/svc-server.js"), "plans", "show", "gold"], {
-      env: { PATH: process.env["PATH"], DATABASE_URL: fixture.service.db.url },
-    });
+    const env = { PATH: process.env["PATH"], DATABASE_URL: fixture.service.db.url };
+    const run = promisify(execFile)(process.execPath, [PROGRAM, "plans", "show", "gold"], { env });
     await expect(run).rejects.toMatchObject(refused(NO_GOLD));
   });
 });

@@ -7,11 +7,11 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { checkPooler } from "../../src/server/pooler.js";
 import { StartError } from "../../src/server/start-failure.js";
-import { createUser, PASSWORD, whoIs } from "../http/pages/people.js";
-import { Browser } from "../support/browser.js";
+import { createUser, signedIn, whoIs } from "../http/pages/people.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { INSTALL_MS_MAX } from "../support/debian.js";
 import { pgBouncerMissing, startPgBouncer, type PgBouncer } from "../support/pgbouncer.js";
+import { waitingForLock } from "../support/locks.js";
 import { runLog } from "../support/run-log.js";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
 import { createTenant, type Tenant } from "../support/tenant.js";
@@ -47,15 +47,10 @@ beforeAll(async () => {
     { default_pool_size: SESSIONS },
   );
   const env = { SVC_POOLER_URL: pooler.urlOf(user), SVC_METRICS_TOKEN: METRICS_TOKEN, SVC_SETTLE_SECONDS: "0" };
-  processes.push(
-    ...(await Promise.all([
-      startServiceProcess(db.url, env, { role: "http" }),
-      startServiceProcess(db.url, env, { role: "http" }),
-      startServiceProcess(db.url, env, { role: "worker" }),
-    ])),
-  );
+  const roles = ["http", "http", "worker"] as const;
+  processes.push(...(await Promise.all(roles.map((role) => startServiceProcess(db.url, env, { role })))));
   tenant = await createTenant(db.sql, first().url);
-  await vi.waitFor(async () => expect((await fetch(`${first().url}/readyz`)).status).toBe(200), { timeout: 30_000 });
+  await vi.waitUntil(async () => (await readyz()) === 200, PATIENCE);
 }, INSTALL_MS_MAX);
 
 beforeEach((context) => {
@@ -70,6 +65,8 @@ afterAll(async () => {
   await db.drop();
 });
 
+const PATIENCE = { timeout: 30_000 };
+const readyz = async () => (await fetch(`${first().url}/readyz`)).status;
 const first = () => processes[0]!;
 const second = () => processes[1]!;
 
@@ -81,10 +78,12 @@ function loginRole(): string {
 
 const get = (path: string, to = first()) => tenant.admin("GET", path, { to: to.url });
 const send = (to: ServiceProcess, path: string, body: unknown) => tenant.send(path, body, { to: to.url });
+const EVENT = { customerId: "late", event: "login" };
+const accepted = async (to: ServiceProcess) => (await send(to, "/v1/events", EVENT)).status;
 
 async function customers(): Promise<string[]> {
   const answer = await get("/projects/app/customers?env=test&limit=100", second());
-  return ((await answer.json()) as { data: { customerId: string }[] }).data.map((one) => one.customerId);
+  return ((await answer.json()) as { data: { customerId: string }[] }).data.map((one) => one.customerId).toSorted();
 }
 
 it("events that come at once to several processes are all there once, and evaluated, in a few sessions of the server", async () => {
@@ -105,7 +104,7 @@ it("events that come at once to several processes are all there once, and evalua
   const [stored] = await db.sql`
     select count(*)::int as events, count(distinct idempotency_key)::int as different from svc_inspect.events`;
   expect(stored).toEqual({ events: CUSTOMERS * EVENTS_EACH, different: CUSTOMERS * EVENTS_EACH });
-  await vi.waitFor(async () => expect((await customers()).toSorted()).toEqual(wanted.toSorted()), { timeout: 30_000 });
+  await expect.poll(customers, PATIENCE).toEqual(wanted.toSorted());
 
   const sessions = await db.sql`
     select usename as user, count(*)::int as sessions from pg_stat_activity
@@ -119,10 +118,7 @@ it("the figures, the pages to sign in, exports and erasures are there", async ()
   expect(await scrape.text()).toMatch(/^svc_database_up 1$/m);
 
   await createUser(db.sql, "grace@example.com");
-  const browser = new Browser(first().url);
-  const page = await browser.get("/login");
-  expect((await browser.submit(page, { email: "grace@example.com", password: PASSWORD })).status).toBe(303);
-  expect(await whoIs(browser)).toBe("grace@example.com");
+  expect(await whoIs(await signedIn(first(), "grace@example.com"))).toBe("grace@example.com");
 
   const of = "/projects/app/customers/customer-1";
   const document = await (await get(`${of}/export?env=test`)).json();
@@ -134,11 +130,8 @@ it("the figures, the pages to sign in, exports and erasures are there", async ()
 
 it("requests are served again once sessions of the pooler were ended", async () => {
   await db.sql`select pg_terminate_backend(pid) from pg_stat_activity where usename = ${user}`;
-  await vi.waitFor(async () => expect((await fetch(`${first().url}/readyz`)).status).toBe(200), { timeout: 30_000 });
-  await vi.waitFor(
-    async () => expect((await send(first(), "/v1/events", { customerId: "late", event: "login" })).status).toBe(202),
-    { timeout: 30_000 },
-  );
+  await expect.poll(readyz, PATIENCE).toBe(200);
+  await expect.poll(() => accepted(first()), PATIENCE).toBe(202);
 });
 
 it("requests are refused for a moment where the pooler has no session left, and served again then", async () => {
@@ -149,28 +142,18 @@ it("requests are refused for a moment where the pooler has no session left, and 
     await lock`begin`;
     await lock`lock table svc.webhooks in access exclusive mode`;
     const hanging = get("/projects/app/webhooks?env=test", served);
-    await vi.waitFor(async () => expect(await waitingForLock()).toBe(1), { timeout: 20_000 });
-    const refused = await send(served, "/v1/events", { customerId: "c", event: "login" });
-    expect({ status: refused.status, retry: refused.headers.get("Retry-After") }).toEqual({
-      status: 503,
-      retry: expect.stringMatching(/^\d+$/),
-    });
+    await expect.poll(() => waitingForLock(db.sql, "svc http%"), PATIENCE).toBe(1);
+    const refused = await send(served, "/v1/events", EVENT);
+    expect([refused.status, refused.headers.get("Retry-After")]).toEqual([503, expect.stringMatching(/^\d+$/)]);
     await lock`rollback`;
     expect((await hanging).status).toBe(200);
-    const accepted = async () => (await send(served, "/v1/events", { customerId: "c", event: "login" })).status;
-    await vi.waitFor(async () => expect(await accepted()).toBe(202), { timeout: 20_000, interval: 200 });
+    await expect.poll(() => accepted(served), { ...PATIENCE, interval: 200 }).toBe(202);
   } finally {
     lock.release();
     await served.stop();
     await small.stop();
   }
 });
-
-/** Sessions of the pooler's user that wait for a lock. */
-async function waitingForLock(): Promise<number> {
-  const rows = await db.sql`select from pg_stat_activity where usename = ${user} and wait_event_type = 'Lock'`;
-  return rows.length;
-}
 
 it("a start says in one line what is wrong with the pooler", async () => {
   const env = { SVC_POOLER_URL: pooler!.urlOf(new URL(db.url).username), SVC_PORT: "0", LOG_LEVEL: "error" };
@@ -213,12 +196,9 @@ it("a pooler whose user may not serve requests, and one in the place of the data
 
 it("a pooler that leads to another database, which has the same tables, is refused", async () => {
   const other = await createDatabase();
-  try {
-    const elsewhere = Object.assign(new URL(other.url), { username: user, password: "pooled" });
-    await expect(checkPooler(elsewhere.href, { url: db.url, useRoles: true }, runLog())).rejects.toThrow(
-      /^SVC_POOLER_URL leads to another database than DATABASE_URL, .*; correct SVC_POOLER_URL, or the pooler's \[databases\]$/,
-    );
-  } finally {
-    await other.drop();
-  }
+  onTestFinished(() => other.drop());
+  const elsewhere = Object.assign(new URL(other.url), { username: user, password: "pooled" });
+  await expect(checkPooler(elsewhere.href, { url: db.url, useRoles: true }, runLog())).rejects.toThrow(
+    /^SVC_POOLER_URL leads to another database than DATABASE_URL, .*; correct SVC_POOLER_URL, or the pooler's \[databases\]$/,
+  );
 });

@@ -22,10 +22,8 @@ const fixture = await startIngest(
   { ingestor: { answerMsMax: 1_000, batchConcurrency: 1 } },
 );
 const keyHash = hashCredential(fixture.keys.test);
-const largeBatches = new LargeBatches({
-  url: fixture.service.db.url,
-  options: { max: 2, applicationName: APPLICATION, role: "svc_http", pipelineMax: 0 },
-});
+const CONNECTIONS = { max: 2, applicationName: APPLICATION, role: "svc_http", pipelineMax: 0 } as const;
+const largeBatches = new LargeBatches({ url: fixture.service.db.url, options: CONNECTIONS });
 afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();
   await Promise.all(pools.splice(0).map((sql) => sql.end()));
@@ -36,32 +34,22 @@ afterAll(async () => {
 });
 
 function ingestor(options: Partial<IngestorOptions> = {}): Ingestor {
-  const sql = connect(fixture.service.db.url, {
-    max: 4,
-    applicationName: APPLICATION,
-    role: "svc_http",
-    pipelineMax: 0,
-  });
+  const sql = connect(fixture.service.db.url, { ...CONNECTIONS, max: 4 });
   pools.push(sql);
   return new Ingestor(sql, largeBatches, { concurrency: 1, waitingMax: 10, ...options });
 }
 
 /** Makes every call wait in the database, until the function that it returns is called. */
 async function blockIngestion(): Promise<() => Promise<void>> {
-  let unblock!: () => void;
-  const unblocked = new Promise<void>((resolve) => (unblock = resolve));
-  let transaction!: Promise<unknown>;
-  await new Promise<void>((resolve, reject) => {
-    transaction = fixture.service.db.sql.begin(async (tx) => {
-      await tx`lock table svc.ingest_batches in share mode`;
-      resolve();
-      await unblocked;
-    });
-    transaction.catch(reject);
-  });
+  const held = await fixture.service.db.sql.reserve();
+  await held`begin`;
+  await held`lock table svc.ingest_batches in share mode`;
+  let isHeld = true;
   const end = async (): Promise<void> => {
-    unblock();
-    await transaction;
+    if (!isHeld) return;
+    isHeld = false;
+    await held`commit`;
+    held.release();
   };
   undo.push(end);
   return end;
@@ -126,11 +114,9 @@ describe("batches", () => {
 describe("one organization, however many keys it comes with,", () => {
   const keys = async (count: number) => {
     const create = async () => {
-      const reply = await fixture.service.request("POST", "/projects/app/keys?env=test", {
-        by: fixture.owner,
-        body: { name: "One of many" },
-      });
-      return { ...holder(), keyHash: hashCredential((reply.body as { secret: string }).secret) };
+      const request = { by: fixture.owner, body: { name: "One of many" } };
+      const { body } = await fixture.service.request("POST", "/projects/app/keys?env=test", request);
+      return { ...holder(), keyHash: hashCredential((body as { secret: string }).secret) };
     };
     return Promise.all(Array.from({ length: count }, create));
   };
@@ -250,12 +236,6 @@ describe("bodies past what the process may hold", () => {
     expect((await fixture.single(padded(20_000))).status).toBe(202);
   });
 
-  it("are taken when a client that sent half a body has gone", async () => {
-    const held = await holdBody(90_000);
-    held.socket.destroy();
-    await expect.poll(async () => (await fixture.single(padded(20_000))).status).toBe(202);
-  });
-
   it("count as they arrive where their length is not declared", async () => {
     await holdBody(90_000);
     const headers = { Authorization: `Bearer ${fixture.keys.test}`, "Content-Type": "application/json" };
@@ -326,31 +306,21 @@ const settledAs = (results: PromiseSettledResult<SingleOutcome>[]) =>
   );
 
 describe("single events that arrive together", () => {
-  it("share calls", async () => {
+  it("share calls, and keep the order in which they came", async () => {
     const target = ingestor({ waitingMax: 10_000 });
     const before = await fixture.stored();
     const answers = await Promise.all(Array.from({ length: 300 }, () => target.single(holder(), text())));
-    expect(new Set(answers.map(({ outcome }) => ("eventId" in outcome ? outcome.eventId : "")))).toHaveProperty(
-      "size",
-      300,
-    );
+    const ids = answers.map(({ outcome }) => ("eventId" in outcome ? outcome.eventId : ""));
+    expect(new Set(ids).size).toBe(300);
+    expect(ids).toEqual(ids.toSorted());
     const after = await fixture.stored();
     // The first goes out at once and alone, the others while it is under way.
     expect([after.events - before.events, after.batches - before.batches]).toEqual([300, 2]);
   });
 
-  it("keep the order in which they came", async () => {
-    const target = ingestor({ waitingMax: 10_000 });
-    const answers = await Promise.all(Array.from({ length: 50 }, () => target.single(holder(), text())));
-    const ids = answers.map(({ outcome }) => ("eventId" in outcome ? outcome.eventId : ""));
-    expect(ids).toEqual(ids.toSorted());
-  });
-
   it("have each their own outcome", async () => {
-    await fixture.deploy({
-      strictSchema: true,
-      events: { e: { properties: { n: { type: "number", optional: true } } } },
-    });
+    const e = { properties: { n: { type: "number", optional: true } } } as const;
+    await fixture.deploy({ strictSchema: true, events: { e } });
     const target = ingestor({ waitingMax: 10_000 });
     const key = randomUUID();
     const results = await Promise.allSettled(
@@ -366,17 +336,8 @@ describe("single events that arrive together", () => {
         text(),
       ].map((body) => target.single(holder(), body)),
     );
-    expect(settledAs(results)).toEqual([
-      "new",
-      "new",
-      "again",
-      "IDEMPOTENCY_CONFLICT",
-      "UNKNOWN_EVENT",
-      "INVALID_PROPERTY_TYPE",
-      "INVALID_PROPERTY_TYPE",
-      "new",
-      "new",
-    ]);
+    const refused = ["IDEMPOTENCY_CONFLICT", "UNKNOWN_EVENT", "INVALID_PROPERTY_TYPE", "INVALID_PROPERTY_TYPE"];
+    expect(settledAs(results)).toEqual(["new", "new", "again", ...refused, "new", "new"]);
     await fixture.deploy({ strictSchema: false });
   });
 
@@ -411,12 +372,7 @@ describe("single events that arrive together", () => {
     const target = ingestor({ waitingMax: 20 });
     const results = await Promise.allSettled(Array.from({ length: 30 }, () => target.single(holder(), text())));
     // One is under way, and ten wait: half of those that may.
-    expect(results.map(({ status }) => status)).toEqual([
-      ...Array(11).fill("fulfilled"),
-      ...Array(19).fill("rejected"),
-    ]);
-    for (const result of results.slice(11))
-      expect((result as PromiseRejectedResult).reason).toBeInstanceOf(QueueFullError);
+    expect(results.map(outcomeOf)).toEqual([...Array(11).fill("taken"), ...Array(19).fill(QueueFullError)]);
     expect(brief(await target.single(holder(), text()))).toBe("new");
   });
 });

@@ -66,9 +66,8 @@ describe("values that JSON allows and the database cannot keep are refused:", ()
   it.each(["customerId", "event", "idempotencyKey"])("U+0000 and half a pair in %s", async (field) => {
     for (const text of ["\\u0000", "a\\udc00"]) {
       const body = JSON.stringify({ customerId: "c", event: "e", [field]: "@" }).replace("@", text);
-      const reply = await fixture.single(body);
-      expect(reply.status).toBe(400);
-      expect(reply.body).toMatchObject({ error: { code: "VALIDATION_ERROR", field, value: text.slice(-6) } });
+      const error = { code: "VALIDATION_ERROR", field, value: text.slice(-6) };
+      expect(await fixture.single(body)).toMatchObject({ status: 400, body: { error } });
     }
   });
 
@@ -125,11 +124,11 @@ describe("nesting", () => {
 });
 
 /** The text of the one event that was stored. */
-async function readBack(reply: Reply): Promise<{ customer_id: string; event: string; properties: string }> {
+async function readBack(reply: Reply) {
   expect(reply.status).toBe(202);
-  const [row] = await sql`
+  const rows = await sql<[{ customer_id: string; event: string; properties: string }]>`
     select customer_id, event, properties::text as properties from svc_inspect.events where event_id = ${eventIds(reply)[0]!}`;
-  return { ...row } as { customer_id: string; event: string; properties: string };
+  return { ...rows[0] };
 }
 
 describe("what is accepted reads back exactly from svc.events:", () => {
@@ -188,18 +187,9 @@ describe("what is accepted reads back exactly from svc.events:", () => {
 
   it("of events that are there twice in a batch, the last", async () => {
     const before = await fixture.stored();
-    const events = (count: number) => JSON.stringify(Array(count).fill({ customerId: "c", event: "e" }));
-    const reply = await fixture.post("/v1/events/batch", `{"events":${events(3)},"events":${events(2)}}`);
+    const reply = await fixture.post("/v1/events/batch", `{"events":[${EVENT}],"events":[${EVENT},${EVENT}]}`);
     expect(reply.body).toMatchObject({ accepted: 2 });
     expect((await fixture.stored()).events - before.events).toBe(2);
-  });
-
-  it("ids with characters of every plane and of SQL", async () => {
-    const ids = ["😀", "a'b\"c\\d", "\u0001", "\u{10ffff}", "%_", " ", "null", "--", "\u00e9", "e\u0301"];
-    for (const id of ids) {
-      const reply = await fixture.single({ customerId: id, event: id, idempotencyKey: id });
-      expect(await readBack(reply)).toMatchObject({ customer_id: id, event: id });
-    }
   });
 });
 

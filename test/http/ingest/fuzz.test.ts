@@ -89,16 +89,14 @@ describe.each(PATHS)("POST %s", (path) => {
   }
 
   it("answers anything with 202 or a clear refusal, and stores nothing of what it refused", async () => {
-    const statuses = new Map<number, number>();
+    const statuses = new Set<number>();
     await fc.assert(
       fc.asyncProperty(body, async (bytes) => {
-        const status = await expectSense(bytes);
-        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        statuses.add(await expectSense(bytes));
       }),
       { numRuns: propertyRuns(60), examples: [[rightOf(path)]] },
     );
-    expect(statuses.get(202)).toBeGreaterThan(0);
-    expect(statuses.get(400)).toBeGreaterThan(0);
+    expect([...statuses]).toEqual(expect.arrayContaining([202, 400]));
   });
 
   it("does so for what comes compressed, whole or broken, in one member or in two", async () => {
@@ -113,12 +111,12 @@ describe.each(PATHS)("POST %s", (path) => {
   });
 
   it("keeps every number and text exactly, however it is written, or refuses what cannot be kept", async () => {
-    const statuses = new Map<number, number>();
+    const statuses = new Set<number>();
     await fc.assert(
       fc.asyncProperty(jsonText, async (value) => {
         const event = `{"customerId":"c","event":"e","properties":{"x":${value}}}`;
         const reply = await fixture.post(path, path === "/v1/events" ? event : batchOf(event));
-        statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
+        statuses.add(reply.status);
         if (!isStorable(value) || levels(JSON.parse(value)) > 99) {
           expect(reply.status).toBe(400);
           expect(expectHelpfulRefusal(reply)).toBe("VALIDATION_ERROR");
@@ -129,23 +127,12 @@ describe.each(PATHS)("POST %s", (path) => {
       }),
       { numRuns: propertyRuns(60) },
     );
-    expect(statuses.get(202)).toBeGreaterThan(0);
-    expect(statuses.get(400)).toBeGreaterThan(0);
+    expect([...statuses]).toEqual(expect.arrayContaining([202, 400]));
   });
 });
 
 it("any text is kept exactly in every place where it may stand", async () => {
-  const hard = [
-    "__proto__",
-    "constructor",
-    "null",
-    "'; drop table svc.events; --",
-    "\\u0000",
-    "\ufeff",
-    "\u202e",
-    "e\u0301",
-    "%_",
-  ];
+  const hard = "__proto__|constructor|null|'; drop table svc.events; --|\\u0000|\ufeff|\u202e|e\u0301|%_".split("|");
   const name = fc
     .oneof(fc.constantFrom(...hard), fc.string({ unit, minLength: 1, maxLength: 200 }))
     .filter((text) => !text.includes("\0"));
@@ -188,13 +175,8 @@ describe("whatever its headers say, a request", () => {
   const headerLine = (name: string, values: fc.Arbitrary<string | null>) =>
     values.map((value) => (value === null ? "" : `${name}: ${value}\r\n`));
   const JSON_TYPES = ["application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"];
-  const OTHER_TYPES = [
-    "text/plain",
-    "application/json; charset=latin1",
-    "application/json; charset",
-    "multipart/form-data",
-    "",
-  ];
+  const OTHER_TYPES =
+    "text/plain,application/json; charset=latin1,application/json; charset,multipart/form-data,".split(",");
   const ENCODINGS = [null, null, null, "identity", "gzip", "GZIP", "br", "gzip, gzip", ""];
   const EXPECTATIONS = [null, null, null, "100-continue", "200-ok"];
 
@@ -243,7 +225,7 @@ describe("whatever its headers say, a request", () => {
     .map((lines) => lines.join(""));
 
   it.each(PATHS)("to %s is answered clearly or not at all where it is incomplete, and nothing waits", async (path) => {
-    const statuses = new Map<number, number>();
+    const statuses = new Set<number>();
     const right = rightOf(path);
     await fc.assert(
       fc.asyncProperty(
@@ -256,22 +238,21 @@ describe("whatever its headers say, a request", () => {
           const start = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${fixture.keys.test}\r\nConnection: close\r\n`;
           const request = Buffer.concat([Buffer.from(`${start}${lines}${length}\r\n`), framed]);
           for (const answer of await exchange(request)) {
-            statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+            statuses.add(answer.status);
             expectClear(answer);
           }
         },
       ),
       { numRuns: propertyRuns(80), examples: [["Content-Type: application/json\r\n", byLength, right, false]] },
     );
-    for (const status of [202, 400, 415]) expect(statuses.get(status), String(status)).toBeGreaterThan(0);
+    expect([...statuses]).toEqual(expect.arrayContaining([202, 400, 415]));
     expect((await fixture.single({ customerId: "c", event: "after" })).status).toBe(202);
   });
 
   /** Writes a request, ends our half of the connection, and answers what came until the service ended its half; interim answers do not count. */
   async function exchange(request: Buffer): Promise<RawAnswer[]> {
     const connection = openConnection(fixture.service.url);
-    connection.write(request);
-    connection.end();
+    connection.socket.end(request);
     return (await connection.closed).filter(({ status }) => status !== 100);
   }
 

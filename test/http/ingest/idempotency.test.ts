@@ -20,6 +20,7 @@ const IDENTIFY = '{"type":"identify","customerId":"c","traits":{}}';
 const single = (event: string): Promise<Reply> => fixture.single(event);
 const batch = (...operations: string[]): Promise<Reply> => fixture.post("/v1/events/batch", batchOf(...operations));
 
+const AT_TEN = '"timestamp":"2026-03-02T10:00:00Z"';
 /** Pairs of spellings of one payload. */
 const SAME: [name: string, first: string, second: string][] = [
   ["unchanged", '"properties":{"a":1}', '"properties":{"a":1}'],
@@ -35,11 +36,7 @@ const SAME: [name: string, first: string, second: string][] = [
   ["with a member twice", '"properties":{"a":2}', '"properties":{"a":1,"a":2}'],
   ["with empty properties or none", "", '"properties":{}'],
   ["with the type or without", "", '"type":"track"'],
-  [
-    "at one instant, in two offsets",
-    '"timestamp":"2026-03-02T10:00:00Z"',
-    '"timestamp":"2026-03-02T11:00:00.000+01:00"',
-  ],
+  ["at one instant, in two offsets", AT_TEN, '"timestamp":"2026-03-02T11:00:00.000+01:00"'],
 ];
 
 /** Pairs of different payloads. */
@@ -56,11 +53,7 @@ const OTHER: [name: string, first: string, second: string][] = [
   ["the negative of a number in a list", '"properties":{"a":[1]}', '"properties":{"a":[-1]}'],
   ["a text for a number", '"properties":{"a":1}', '"properties":{"a":"1"}'],
   ["a number that reads as the same double", '"properties":{"a":1}', '"properties":{"a":1.000000000000000005}'],
-  [
-    "a number beyond double precision",
-    '"properties":{"a":12345678901234567890}',
-    '"properties":{"a":12345678901234567891}',
-  ],
+  ["a number beyond a double", '"properties":{"a":12345678901234567890}', '"properties":{"a":12345678901234567891}'],
   ["null for nothing", '"properties":{}', '"properties":{"a":null}'],
   ["one property more", '"properties":{"a":1}', '"properties":{"a":1,"b":2}'],
   ["another order of a list", '"properties":{"a":[1,2]}', '"properties":{"a":[2,1]}'],
@@ -68,9 +61,9 @@ const OTHER: [name: string, first: string, second: string][] = [
   ["an item moved into a list", '"properties":{"a":[[1],2]}', '"properties":{"a":[[1,2]]}'],
   ["lists in a list", '"properties":{"a":[]}', '"properties":{"a":[[[]]]}'],
   ["an empty list moved", '"properties":{"a":[[],{}]}', '"properties":{"a":[{},[]]}'],
-  ["no explicit timestamp", '"timestamp":"2026-03-02T10:00:00Z"', ""],
-  ["an explicit timestamp", "", '"timestamp":"2026-03-02T10:00:00Z"'],
-  ["another instant", '"timestamp":"2026-03-02T10:00:00Z"', '"timestamp":"2026-03-02T10:00:00.001Z"'],
+  ["no explicit timestamp", AT_TEN, ""],
+  ["an explicit timestamp", "", AT_TEN],
+  ["another instant", AT_TEN, '"timestamp":"2026-03-02T10:00:00.001Z"'],
 ];
 
 /** How two requests may carry a key. In batches the event stands behind an identify, so that its position counts. */
@@ -78,10 +71,7 @@ const WAYS = [
   { way: "in a single event, then in a single event", send: [single, single] },
   { way: "in a single event, then in a batch", send: [single, (event: string) => batch(IDENTIFY, event)] },
   { way: "in a batch, then in a single event", send: [(event: string) => batch(IDENTIFY, event), single] },
-  {
-    way: "in a batch, then in a batch",
-    send: [(event: string) => batch(event), (event: string) => batch(IDENTIFY, event)],
-  },
+  { way: "in a batch, then in a batch", send: [batch, (event: string) => batch(IDENTIFY, event)] },
 ] as const;
 
 /** Events and keys that were stored since. */
@@ -94,9 +84,8 @@ async function added(work: () => Promise<void>): Promise<{ events: number; keys:
 
 /** Expects an accepted request that stands for one event, and answers its id; `duplicate` is told by single events only. */
 function expectEvent(reply: Reply, duplicate?: boolean): string {
-  expect({ status: reply.status, body: reply.body }).toMatchObject({ status: 202 });
-  const [id, ...others] = eventIds(reply);
-  expect([id, others]).toEqual([EVENT_ID, []]);
+  const [id] = eventIds(reply);
+  expect([reply.status, eventIds(reply)]).toEqual([202, [EVENT_ID]]);
   if (duplicate !== undefined && "duplicate" in (reply.body as object)) {
     expect(reply.body).toEqual(taken(duplicate, id));
   }
@@ -104,10 +93,7 @@ function expectEvent(reply: Reply, duplicate?: boolean): string {
 }
 
 function expectConflict(reply: Reply, key: string): void {
-  expect({ status: reply.status, code: expectHelpfulRefusal(reply) }).toEqual({
-    status: 409,
-    code: "IDEMPOTENCY_CONFLICT",
-  });
+  expect([reply.status, expectHelpfulRefusal(reply)]).toEqual([409, "IDEMPOTENCY_CONFLICT"]);
   expect(reply.body).toMatchObject({ error: { value: key } });
 }
 
@@ -154,8 +140,8 @@ describe("a key that is twice in a batch", () => {
     const stored = await added(async () => {
       const replies = [...(await Promise.all([send(), send()])), await send()];
       const [id] = eventIds(replies[0]!);
-      const answer = { status: 202, body: { accepted: 3, rejected: 0, eventIds: [id, id] } };
-      expect(replies.map(({ status, body }) => ({ status, body }))).toEqual([answer, answer, answer]);
+      const answer = { accepted: 3, rejected: 0, eventIds: [id, id] };
+      expect(replies.map(({ body }) => body)).toEqual([answer, answer, answer]);
     });
     expect(stored).toEqual({ events: 1, keys: 1 });
   });
@@ -183,17 +169,6 @@ it("a conflict in a batch refuses it whole, and its other keys stay free", async
   expectEvent(await single(text(free, other)), false);
 });
 
-it("a batch answers the original event in the position of a repeated key, beside new ones", async () => {
-  const [key, fresh] = [nextKey(), nextKey()];
-  const original = expectEvent(await single(text(key, "")));
-  const reply = await batch(text(fresh, ""), text(key, ""), IDENTIFY, text(key, ""));
-  expect({ status: reply.status, body: reply.body }).toEqual({
-    status: 202,
-    body: { accepted: 4, rejected: 0, eventIds: [EVENT_ID, original, original] },
-  });
-  expect(eventIds(reply)[0]).not.toBe(original);
-});
-
 it("keys differ by case, white space and accents", async () => {
   for (const key of ["Case", "case", "case ", "cas\u00e9", "case\u0301"]) {
     expectEvent(await single(text(key, `"properties":${JSON.stringify({ key })}`)), false);
@@ -205,36 +180,4 @@ it("a key is known after the raw event is gone", async () => {
   const original = expectEvent(await single(text(key, "")));
   await sql`delete from svc.events where svc.event_id(event_seq) = ${original}`;
   expect(expectEvent(await single(text(key, "")), true)).toBe(original);
-});
-
-it("many at once with one key agree on one event, and the others conflict", async () => {
-  const key = nextKey();
-  const stored = await added(async () => {
-    const replies = await Promise.all(
-      Array.from({ length: 40 }, (_, n) => single(text(key, `"properties":{"side":${n % 2}}`))),
-    );
-    const winners = replies.filter((reply) => reply.status === 202);
-    expect([winners.length, replies.filter((reply) => reply.status === 409).length]).toEqual([20, 20]);
-    expect(new Set(winners.map((reply) => expectEvent(reply))).size).toBe(1);
-    expect(winners.filter((reply) => !(reply.body as { duplicate: boolean }).duplicate)).toHaveLength(1);
-  });
-  expect(stored).toEqual({ events: 1, keys: 1 });
-});
-
-it("single events that come together are answered each with its own status", async () => {
-  const key = nextKey();
-  /** Refused by the database with a data exception that concerns the call as a whole. */
-  const poison = `{"customerId":"c","event":"poison","properties":{"a":0.${"1".repeat(20_000)}}}`;
-  const kinds: [body: string, status: number][] = [
-    [EVENT, 202],
-    [text(key, ""), 202],
-    [text(key, '"event":"other"'), 409],
-    [poison, 400],
-    ['{"customerId":"","event":"e"}', 400],
-    ["{", 400],
-  ];
-  await single(text(key, ""));
-  const requests = Array.from({ length: 60 }, (_, n) => kinds[n % kinds.length]!);
-  const replies = await Promise.all(requests.map(([body]) => single(body)));
-  expect(replies.map(({ status }) => status)).toEqual(requests.map(([, status]) => status));
 });

@@ -1,5 +1,4 @@
 import { rm } from "node:fs/promises";
-import pg from "pg";
 import { vi } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { DATABASE, openCluster, SUPERUSER } from "../../../src/db/embedded/cluster.js";
@@ -33,7 +32,9 @@ export async function startPrivateServer(): Promise<PrivateServer> {
   await launch(cluster);
   const { port } = await postmaster();
   const addressOf = (name: string): string => `postgres://${SUPERUSER}:${cluster.password}@127.0.0.1:${port}/${name}`;
-  await execute(addressOf("postgres"), `create database ${DATABASE}`);
+  const maintenance = connect(addressOf("postgres"), { max: 1, applicationName: "svc test" });
+  await maintenance.unsafe(`create database ${DATABASE}`);
+  await maintenance.end();
   const url = addressOf(DATABASE);
   await installFresh(url);
   const sql = connect(url, { max: 4, applicationName: "svc test" });
@@ -64,14 +65,4 @@ export async function startPrivateServer(): Promise<PrivateServer> {
       await vi.waitUntil(() => launch(cluster), { timeout: 30_000 });
     },
   };
-}
-
-async function execute(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }

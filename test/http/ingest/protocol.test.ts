@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
-import { INVALID_API_KEY, malformed, notMediaType, notMethod } from "../../spec/support/refusals.js";
+import { INVALID_API_KEY, malformed, notMediaType } from "../../spec/support/refusals.js";
 import { startIngest } from "./fixture.js";
 import { headOf, openConnection } from "./raw-connection.js";
 
@@ -16,33 +16,21 @@ const BOMB = gzipSync(Buffer.alloc(97 * 1024 * 1024, " "), { level: 1 });
 const UNKNOWN_KEY = `svc_test_${"0".repeat(48)}`;
 
 describe.each(PATHS)("POST %s", (path) => {
-  it.each([
-    ["an unknown key", `Bearer ${UNKNOWN_KEY}`],
-    ["a very long key", `Bearer svc_test_${"0".repeat(4000)}`],
-  ])("answers INVALID_API_KEY to %s, whatever the body", async (_, authorization) => {
-    for (const body of [bodyFor(path), "{", { wrong: true }]) {
-      const request = () => fixture.post(path, body, { Authorization: authorization });
-      const reply = await fixture.refuses(request, 401, INVALID_API_KEY);
-      expect(reply.headers.get("RateLimit-Limit")).toBeNull();
-    }
-  });
-
-  it("answers METHOD_NOT_ALLOWED to any other method", async () => {
-    const headers = { Authorization: `Bearer ${fixture.keys.test}` };
-    for (const method of ["GET", "PUT"]) {
-      const request = () => fixture.service.request(method, path, { headers });
-      const reply = await fixture.refuses(request, 405, notMethod("POST"));
-      expect(reply.headers.get("Allow")).toBe("POST");
-    }
-  });
-
-  it.each(["application/x-ndjson", "application/json; charset=iso-8859-1"])(
-    "answers UNSUPPORTED_MEDIA_TYPE to %s",
-    async (type) => {
-      const request = () => fixture.post(path, bodyFor(path), { "Content-Type": type });
-      await fixture.refuses(request, 415, notMediaType);
+  it.each([UNKNOWN_KEY, `svc_test_${"0".repeat(4000)}`])(
+    "answers INVALID_API_KEY to %s, whatever the body",
+    async (key) => {
+      for (const body of [bodyFor(path), "{", { wrong: true }]) {
+        const request = () => fixture.post(path, body, { Authorization: `Bearer ${key}` });
+        const reply = await fixture.refuses(request, 401, INVALID_API_KEY);
+        expect(reply.headers.get("RateLimit-Limit")).toBeNull();
+      }
     },
   );
+
+  it("answers UNSUPPORTED_MEDIA_TYPE to another type or charset", async () => {
+    for (const type of ["application/x-ndjson", "application/json; charset=iso-8859-1"])
+      await fixture.refuses(() => fixture.post(path, bodyFor(path), { "Content-Type": type }), 415, notMediaType);
+  });
 
   it.each(["application/json; charset=utf-8", "Application/JSON;charset=UTF-8"])("takes %s", async (type) => {
     expect((await fixture.post(path, bodyFor(path), { "Content-Type": type })).status).toBe(202);
@@ -55,11 +43,6 @@ describe.each(PATHS)("POST %s", (path) => {
       fix: "Send the body as it is, or compressed with gzip.",
     });
     expect(reply.headers.get("Accept-Encoding")).toBe("gzip");
-  });
-
-  it("takes a body compressed with gzip", async () => {
-    const gzip = gzipSync(JSON.stringify(bodyFor(path)));
-    expect((await fixture.post(path, gzip, { "Content-Encoding": "gzip" })).status).toBe(202);
   });
 
   it.each([
@@ -77,7 +60,6 @@ describe.each(PATHS)("POST %s", (path) => {
     ["an emoji", "\u{1F600}", 'Expected a value, but found "\u{1F600}" at line 1, column 1.'],
     ["a byte order mark twice", "\ufeff\ufeff{}", "Expected a value, but found U+FEFF at line 1, column 1."],
     ["too much nesting", "[".repeat(20_000), "It nests deeper than 10,000 levels."],
-    ["invalid UTF-8", Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]), "The body is not valid UTF-8."],
     ["a surrogate in UTF-8", Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), "The body is not valid UTF-8."],
     ["an overlong NUL in UTF-8", Buffer.from([0x22, 0xc0, 0x80, 0x22]), "The body is not valid UTF-8."],
     [
@@ -104,20 +86,18 @@ describe.each(PATHS)("POST %s", (path) => {
     await sql`update iam.plans set cloud_execution = true`;
     const bytes = path === "/v1/events" ? 524_288 : 100_663_296;
     const bomb = () => fixture.post(path, BOMB, { "Content-Encoding": "gzip" });
+    const tooLarge = await fixture.refuses(bomb, 413, {
+      code: "PAYLOAD_TOO_LARGE",
+      message: "The body is too large.",
+      reason: `At most ${bytes} bytes are read after decompression.`,
+      fix: "Send less, in several requests if need be.",
+    });
     const answers = [
       [402, unplanned],
       [202, await fixture.post(path, bodyFor(path))],
       [400, await fixture.post(path, "{")],
       [400, await fixture.post(path, {})],
-      [
-        413,
-        await fixture.refuses(bomb, 413, {
-          code: "PAYLOAD_TOO_LARGE",
-          message: "The body is too large.",
-          reason: `At most ${bytes} bytes are read after decompression.`,
-          fix: "Send less, in several requests if need be.",
-        }),
-      ],
+      [413, tooLarge],
       [415, await fixture.post(path, "{}", { "Content-Type": "text/plain" })],
     ] as const;
     for (const [status, reply] of answers) {

@@ -26,6 +26,13 @@ const event = (n: number, more: object = {}) => ({ customerId: `c${n % 3}`, even
 const identify = (n: number) => ({ type: "identify", customerId: `c${n}`, traits: { n } });
 const batchBody = (events: unknown[]) => JSON.stringify({ events });
 const outcomes = ({ outcomes, accepted }: SinglesAnswer) => ({ outcomes, accepted });
+/** Does the work while the rate limit leaves so many operations. */
+async function whileLimited(tokens: number, work: () => Promise<void>): Promise<void> {
+  const { sql: admin } = fixture.service.db;
+  await admin`update svc.key_usage set tokens = ${tokens}, refilled_at = now() + interval '1 hour'`;
+  await work();
+  await admin`update svc.key_usage set tokens = 100000, refilled_at = now()`;
+}
 
 describe("a batch that is repeated", () => {
   it.each([
@@ -60,31 +67,22 @@ describe("a batch that is repeated", () => {
     const body = batchBody([event(0), event(1)]);
     const call = { keyHash, batchId: randomUUID() };
     const first = await ingestBatch(sql, { ...call, repeated: false }, body);
-    const { sql: admin } = fixture.service.db;
-    await admin`update svc.key_usage set tokens = -1e6`;
-    try {
+    await whileLimited(-1e6, async () => {
       const again = await ingestBatch(sql, { ...call, repeated: true }, body);
       expect(again).toMatchObject({ eventIds: first.eventIds, remaining: 0 });
-    } finally {
-      await admin`update svc.key_usage set tokens = 100000`;
-    }
+    });
   });
 });
 
 describe("single events that are repeated", () => {
-  const call = (events: object[], call = { batchId: randomUUID(), repeated: false }) =>
-    ingestSingles(
-      sql,
-      { keyHash, ...call },
-      events.map((each) => JSON.stringify(each)),
-    );
-
   /** Sends them in a call, and that call again, which answers the same and stores nothing; answers the first outcomes. */
   async function repeat(events: object[]): Promise<SinglesAnswer["outcomes"]> {
     const batchId = randomUUID();
-    const first = await call(events, { batchId, repeated: false });
+    const bodies = events.map((each) => JSON.stringify(each));
+    const call = (repeated: boolean) => ingestSingles(sql, { keyHash, batchId, repeated }, bodies);
+    const first = await call(false);
     const stored = await fixture.stored();
-    expect(outcomes(await call(events, { batchId, repeated: true }))).toEqual(outcomes(first));
+    expect(outcomes(await call(true))).toEqual(outcomes(first));
     expect(await fixture.stored()).toEqual(stored);
     return first.outcomes;
   }
@@ -100,7 +98,7 @@ describe("single events that are repeated", () => {
   });
 
   it("a repetition and a conflict of keys of other calls answer the same too", async () => {
-    await call([event(0, { idempotencyKey: key })]);
+    await repeat([event(0, { idempotencyKey: key })]);
     const events = [event(0, { idempotencyKey: key }), event(1, { idempotencyKey: key }), event(2)];
     expect(await repeat(events)).toMatchObject([[ID, true], { code: "IDEMPOTENCY_CONFLICT" }, [ID, false]]);
   });
@@ -114,19 +112,10 @@ describe("single events that are repeated", () => {
   });
 
   it("those that were over the limit are told to come again", async () => {
-    const { sql: admin } = fixture.service.db;
-    await admin`update svc.key_usage set tokens = 2, refilled_at = now() + interval '1 hour'`;
-    try {
-      const limited = { code: "RATE_LIMIT_EXCEEDED" };
-      expect(await repeat([event(0), event(1), event(2), event(3)])).toMatchObject([
-        [ID, false],
-        [ID, false],
-        limited,
-        limited,
-      ]);
-    } finally {
-      await admin`update svc.key_usage set tokens = 100000, refilled_at = now()`;
-    }
+    const [taken, limited] = [[ID, false], { code: "RATE_LIMIT_EXCEEDED" }];
+    await whileLimited(2, async () => {
+      expect(await repeat([0, 1, 2, 3].map((n) => event(n)))).toMatchObject([taken, taken, limited, limited]);
+    });
   });
 });
 
@@ -136,27 +125,14 @@ describe("a call that is repeated while its first try is still at work", () => {
     attempt: (connection: Sql, repeated: boolean) => Promise<T>,
     commit: boolean,
   ): Promise<[T, T]> {
-    let release = (): void => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
-    let first: T | undefined;
-    let done = (): void => undefined;
-    const worked = new Promise<void>((resolve) => (done = resolve));
-    const held = sql
-      .begin(async (tx) => {
-        first = await attempt(tx as unknown as Sql, false);
-        done();
-        await released;
-        if (!commit) throw new Error("rolled back");
-      })
-      .catch((error: unknown) => {
-        if ((error as Error).message !== "rolled back") throw error;
-      });
-    await worked;
+    const held = await sql.reserve();
+    await held`begin`;
+    const first = await attempt(held, false);
     const second = attempt(sql, true);
     await expect.poll(() => waitingForLock(fixture.service.db.sql)).toBe(1);
-    release();
-    await held;
-    return [first as T, await second];
+    await held.unsafe(commit ? "commit" : "rollback");
+    held.release();
+    return [first, await second];
   }
 
   it.each([
@@ -171,8 +147,8 @@ describe("a call that is repeated while its first try is still at work", () => {
       true,
     );
     expect(outcomes(second)).toEqual(outcomes(first));
-    expect((await fixture.stored()).events - before.events).toBe(2);
-    expect((await fixture.stored()).batches - before.batches).toBe(1);
+    const after = await fixture.stored();
+    expect([after.events - before.events, after.batches - before.batches]).toEqual([2, 1]);
   });
 
   it("takes its place where it is rolled back", async () => {

@@ -1,7 +1,6 @@
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { promisify } from "node:util";
 import { beforeAll, expect, it } from "vitest";
+import { runBash } from "../../support/bash.js";
 import { docBlocks } from "../../support/doc-blocks.js";
 import type { Actor } from "../../support/service.js";
 import { useOAuthService } from "./fixture.js";
@@ -15,12 +14,8 @@ beforeAll(async () => {
 });
 
 /** Runs a block as it stands there. */
-async function run(code: string, env: Record<string, string> = {}): Promise<string> {
-  const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", code], {
-    env: { PATH: process.env["PATH"], SVC_API_URL: service.url, ...env },
-  });
-  return stdout;
-}
+const run = (code: string, env: Record<string, string> = {}) =>
+  runBash(code, { PATH: process.env["PATH"], SVC_API_URL: service.url, ...env });
 
 /** An answer without what is another one each time. */
 const shape = (text: string) =>

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { hash } from "@node-rs/argon2";
 import type { Sql } from "postgres";
 import { hashCredential } from "../../../src/http/request/credentials.js";
-import { Browser, type Visited } from "../../support/browser.js";
+import { Browser } from "../../support/browser.js";
 import type { Service } from "../../support/service.js";
 
 export const PASSWORD = "correct horse battery";
@@ -20,8 +20,8 @@ export async function createUser(sql: Sql, email: string, password: string | nul
 }
 
 /** A browser in which the user has signed in with PASSWORD. */
-export async function signedIn(service: Service, email: string): Promise<Browser> {
-  const browser = new Browser(service.url);
+export async function signedIn({ url }: Pick<Service, "url">, email: string): Promise<Browser> {
+  const browser = new Browser(url);
   const answer = await browser.submit(await browser.get("/login"), { email, password: PASSWORD });
   if (answer.status !== 303) throw new Error(`the sign-in was answered ${answer.status}: ${answer.html}`);
   return browser;
@@ -29,10 +29,7 @@ export async function signedIn(service: Service, email: string): Promise<Browser
 
 /** Who the page says is signed in; null for nobody. */
 export async function whoIs(browser: Browser): Promise<string | null> {
-  return signedInAs(await browser.get("/login"));
-}
-
-function signedInAs({ html }: Visited): string | null {
+  const { html } = await browser.get("/login");
   return /You are signed in as <strong>(.*?)<\/strong>/.exec(html)?.[1] ?? null;
 }
 
@@ -43,24 +40,22 @@ export async function createOrganization(sql: Sql, slug: string): Promise<string
   return organization.id;
 }
 
-export interface NewInvitation {
+interface NewInvitation {
   organizationId: string;
   email: string;
   role?: string;
   invitedBy?: string;
-  /** Seconds from now until it expires. */
-  seconds?: number;
 }
 
 /** The secret of an invitation's link. */
 export async function invite(sql: Sql, invitation: NewInvitation): Promise<string> {
-  const { organizationId, email, role = "developer", invitedBy = "owner@acme.example", seconds = 3_600 } = invitation;
+  const { organizationId, email, role = "developer", invitedBy = "owner@acme.example" } = invitation;
   const token = `svc_link_${randomBytes(24).toString("hex")}`;
   await sql`
     insert into iam.invitations (organization_id, invitation_id, link_hash, email, role, created_by, expires_at)
     values (
       ${organizationId}, svc.random_id('inv_'), ${hashCredential(token)}, ${email}, ${role}, ${invitedBy},
-      now() + ${seconds} * interval '1 second'
+      now() + interval '1 hour'
     )`;
   return token;
 }

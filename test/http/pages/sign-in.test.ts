@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { formKey } from "../../../src/http/pages/form-token.js";
 import { Browser, formOf, textOf } from "../../support/browser.js";
 import { createDatabase } from "../../support/database.js";
@@ -21,13 +21,19 @@ async function signIn(browser: Browser, email: string, password = PASSWORD, path
   return browser.fill(path, { email, password });
 }
 
+/** A browser that brings a cookie of a session. */
+function withSession(value: string): Browser {
+  const browser = newBrowser();
+  browser.cookies.set("svc_session", value);
+  return browser;
+}
+
 const sessions = () => service.db.sql`select session_hash from iam.sessions`;
 
 describe("signing in", () => {
   it("leads from the form to a page that says who one is", async () => {
     const browser = newBrowser();
     const page = await browser.get("/login");
-    expect(page.status).toBe(200);
     expect(formOf(page.html)).toMatchObject({ action: "login", fields: ["email", "password"] });
     const answer = await browser.submit(page, { email: "ada@example.com", password: PASSWORD });
     expect(answer).toMatchObject({ status: 303, location: "/login", html: "" });
@@ -93,41 +99,29 @@ describe("signing in", () => {
   });
 
   it("does nothing with a form that lacks its fields", async () => {
-    const browser = newBrowser();
-    expect((await browser.fill("/login")).status).toBe(422);
+    expect((await newBrowser().fill("/login")).status).toBe(422);
   });
 });
 
 describe("a session", () => {
   it("has a new id at each sign-in, whatever the browser brought", async () => {
-    const browser = newBrowser();
     const planted = `svc_session_${"0".repeat(48)}`;
-    browser.cookies.set("svc_session", planted);
+    const browser = withSession(planted);
     await signIn(browser, "ada@example.com");
     const first = browser.cookies.get("svc_session")!;
     expect(first).toMatch(/^svc_session_[0-9a-f]{48}$/);
     expect(first).not.toBe(planted);
 
-    const thief = newBrowser();
-    thief.cookies.set("svc_session", planted);
-    expect(await whoIs(thief)).toBeNull();
+    expect(await whoIs(withSession(planted))).toBeNull();
   });
 
   it("ends the one before when somebody else signs in in the same browser", async () => {
     const browser = await signedIn(service, "ada@example.com");
     const first = browser.cookies.get("svc_session")!;
-    const page = await browser.get("/login");
-    const { form_token } = formOf(page.html).hidden;
-    const answer = await browser.post("/login", {
-      form_token: form_token!,
-      email: "grace@example.com",
-      password: PASSWORD,
-    });
-    expect(answer.status).toBe(303);
+    const form_token = await browser.formToken();
+    await browser.post("/login", { form_token, email: "grace@example.com", password: PASSWORD });
     expect(await whoIs(browser)).toBe("grace@example.com");
-    const old = newBrowser();
-    old.cookies.set("svc_session", first);
-    expect(await whoIs(old)).toBeNull();
+    expect(await whoIs(withSession(first))).toBeNull();
   });
 
   it("is over when it has expired", async () => {
@@ -139,9 +133,7 @@ describe("a session", () => {
   it.each(["", "x", "svc_session_", `svc_session_${"g".repeat(48)}`, `svc_token_${"0".repeat(48)}`, "a".repeat(4_000)])(
     "is not what a cookie %j says",
     async (value) => {
-      const browser = newBrowser();
-      browser.cookies.set("svc_session", value);
-      expect(await whoIs(browser)).toBeNull();
+      expect(await whoIs(withSession(value))).toBeNull();
     },
   );
 
@@ -157,37 +149,26 @@ describe("a session", () => {
     const log = runLog();
     const pages = { sql, publicUrl: () => "http://127.0.0.1", anyHost: true, key: formKey("x"), log };
     const counted = await startService({ pages }, { database });
-    try {
-      await createUser(database.sql, "ada@example.com");
-      const browser = await signedIn(counted, "ada@example.com");
-      queries = 0;
-      expect(await whoIs(browser)).toBe("ada@example.com");
-      expect(queries).toBe(1);
-      // Nothing is asked about whoever brings no session.
-      expect(await whoIs(new Browser(counted.url))).toBeNull();
-      expect(queries).toBe(1);
-    } finally {
-      await counted.stop();
-    }
+    onTestFinished(() => counted.stop());
+    await createUser(database.sql, "ada@example.com");
+    const browser = await signedIn(counted, "ada@example.com");
+    queries = 0;
+    expect(await whoIs(browser)).toBe("ada@example.com");
+    expect(queries).toBe(1);
+    // Nothing is asked about whoever brings no session.
+    expect(await whoIs(new Browser(counted.url))).toBeNull();
+    expect(queries).toBe(1);
   });
 });
 
 describe("signing out", () => {
-  it("ends the session, here and in the database, and takes the cookie back", async () => {
-    const browser = await signedIn(service, "ada@example.com");
+  it("ends the session, here and in the database, takes the cookie back, and leaves other browsers signed in", async () => {
+    const [browser, other] = [await signedIn(service, "ada@example.com"), await signedIn(service, "ada@example.com")];
     const value = browser.cookies.get("svc_session")!;
     const answer = await browser.fill("/login");
     expect(answer).toMatchObject({ status: 303, location: "/login" });
     expect(browser.cookies.has("svc_session")).toBe(false);
-    const thief = newBrowser();
-    thief.cookies.set("svc_session", value);
-    expect(await whoIs(thief)).toBeNull();
-  });
-
-  it("leaves the user's other browsers signed in", async () => {
-    const [one, other] = [await signedIn(service, "ada@example.com"), await signedIn(service, "ada@example.com")];
-    await one.fill("/login");
-    expect(await whoIs(one)).toBeNull();
+    expect(await whoIs(withSession(value))).toBeNull();
     expect(await whoIs(other)).toBe("ada@example.com");
   });
 });
@@ -225,16 +206,10 @@ describe("trying too often", () => {
     expect((await sixth(newBrowser(), "nobody@example.com")).status).toBe(429);
   });
 
+  const SPELLINGS =
+    "ada@example.com ADA@example.com \tada@example.com Ada@Example.com ada@EXAMPLE.com adA@example.com".split(" ");
   it.each<[string, attempt: (n: number) => [address: string, email: string]]>([
-    [
-      "the address in whatever spelling",
-      (n) => [
-        "192.0.3.1",
-        "ada@example.com ADA@example.com \tada@example.com Ada@Example.com ada@EXAMPLE.com adA@example.com".split(" ")[
-          n
-        ]!,
-      ],
-    ],
+    ["the address in whatever spelling", (n) => ["192.0.3.1", SPELLINGS[n]!]],
     ["a subscriber's whole network of IPv6", (n) => [`2001:db8:0:1:${n}::1`, "ada@example.com"]],
     ["by what the proxy in front says, not the client", (n) => [`203.0.113.${n}, 198.51.100.1`, "ada@example.com"]],
   ])("counts %s", async (_, attempt) => {
