@@ -1,7 +1,8 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { isThere } from "../cli/support/program.js";
 import { startIngest } from "../http/ingest/fixture.js";
 import { refusal, serviceAt, startFront, type Fate, type Front } from "./support/front.js";
 import { Memory } from "./support/memory.js";
@@ -10,9 +11,8 @@ import { insertedOf } from "./support/stored.js";
 // The client of the Python starter, run as it lies there, by the same rules as that of Node.js.
 
 const FOLDER = fileURLToPath(new URL("../../starter/python/instrumentation", import.meta.url));
-const isThere = spawnSync("python3", ["--version"]).status === 0;
 beforeEach(({ skip }) => {
-  if (!isThere) skip("there is no python3");
+  if (!isThere("python3")) skip("there is no python3");
 });
 
 /** Runs a program with a client of that address, and answers what it printed, line by line as JSON. */

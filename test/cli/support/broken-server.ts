@@ -1,7 +1,6 @@
 import { createServer } from "node:http";
 
 import { type Canned, served } from "./canned-server.js";
-import type { Canned } from "./canned-server.js";
 
 /** An answer that may not come to its end: the connection breaks after it, or it is held open and this is called. */
 type Begun = Canned & { cut?: true; held?: () => void };
