@@ -26,27 +26,14 @@ test.each(DOCUMENTS)("members are cut out as they are written: %s", (text) => {
   expect(JSON.parse(objectFromTexts(members))).toEqual(parsed);
 });
 
-test("numbers keep their digits", () => {
-  expect(memberTexts('{"n" : 1.10, "m":[12345678901234567890]}')).toEqual(
-    new Map([
-      ["n", "1.10"],
-      ["m", "[12345678901234567890]"],
-    ]),
-  );
-});
-
-test("elements are cut out as they are written", () => {
-  expect(elementTexts(' [ 1.0 ,"a,]", {"b":[1,2]} , [ ] ,null]')).toEqual([
-    "1.0",
-    '"a,]"',
-    '{"b":[1,2]}',
-    "[ ]",
-    "null",
+test("members and elements are cut out as they are written, with all digits; what has none gives none", () => {
+  expect([...memberTexts('{"n" : 1.10, "m":[12345678901234567890]}')]).toEqual([
+    ["n", "1.10"],
+    ["m", "[12345678901234567890]"],
   ]);
+  const elements = ["1.0", '"a,]"', '{"b":[1,2]}', "[ ]", "null"];
+  expect(elementTexts(` [ ${elements.join(" ,")}]`)).toEqual(elements);
   expect(elementTexts("[]")).toEqual([]);
-});
-
-test("what is no object has no members, and what is no array no elements", () => {
   expect(memberTexts("[1]").size).toBe(0);
   expect(elementTexts('{"a":1}')).toEqual([]);
 });
@@ -110,19 +97,11 @@ function endedWithChild(): Promise<never> {
   return Promise.reject(new Error("the child was stopped: write EPIPE"));
 }
 
-test("what failed because Ctrl+C ended a child was cancelled", async () => {
+test("what failed because Ctrl+C ended a child is told as cancelled, and what failed by itself as it is", async () => {
   await expect(cancellable(endedWithChild)).rejects.toMatchObject({ code: "CANCELLED" });
-});
-
-test("what goes on until it is interrupted ends well, though the child's end is seen first", async () => {
+  // What goes on until it is interrupted ends well, though the child's end is seen first.
   await expect(interruptible(endedWithChild)).resolves.toBeUndefined();
-});
-
-test("nobody knows the outcome of a change that failed because of Ctrl+C", async () => {
   await expect(outcomeOf("svc keys list", endedWithChild)).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });
-});
-
-test("what failed by itself stays as it is", async () => {
   const failure = new UserError("CONFIG_INVALID", "the model has 1 error");
   await expect(cancellable(() => Promise.reject(failure))).rejects.toBe(failure);
 });
