@@ -42,15 +42,9 @@ test("a reader that goes away ends it quietly", async () => {
 
 /** A recompute that stays as it is. */
 const QUEUED = {
-  id: "rec_1",
-  status: "queued",
-  dry_run: true,
-  environment: "test",
-  customerId: null,
+  ...{ id: "rec_1", status: "queued", dry_run: true, environment: "test", customerId: null, error: null, result: {} },
   pins: { configVersion: "v1" },
-  error: null,
   progress: { customersTotal: null, customersDone: 0 },
-  result: {},
 };
 
 test.each(["SIGINT", "SIGTERM"] as const)(

@@ -218,64 +218,47 @@ describe("svc events list", () => {
   });
 });
 
-describe("svc keys", () => {
+test("svc keys lists, creates, rotates and revokes keys, each told by what somebody knows of it and printed once", async () => {
   /** The id of the newest key of that name in test. */
-  async function idOf(name: string): Promise<string> {
+  const idOf = async (name: string): Promise<string> => {
     const [row] = await shop.db.sql<[{ id: string }]>`
       select k.api_key_id as id from svc.api_keys as k join svc.environments as e on e.environment_id = k.environment_id
       where e.name = 'test' and k.name = ${name} order by k.created_at desc limit 1`;
     return row.id;
-  }
+  };
+  const keys = (...argv: string[]) => shop.run(["keys", ...argv, "--yes"]);
+  expect(await shop.run(["keys", "list"])).toMatchInlineSnapshot(`
+    Id                        Name     Key             Status  Last used     Created                     By
+    key_<id>  default  svc_test_<secret>…  active  12 hours ago  <time>  owner@acme.example
+  `);
+  expect(await keys("create", "--name", "backend")).toMatchInlineSnapshot(`
+    Created the key backend in test. Keep it in a safe place: it is not shown again.
 
-  test("svc keys list", async () => {
-    expect(await shop.run(["keys", "list"])).toMatchInlineSnapshot(`
-      Id                        Name     Key             Status  Last used     Created                     By
-      key_<id>  default  svc_test_<secret>…  active  12 hours ago  <time>  owner@acme.example
-    `);
-  });
+    Key  svc_test_<secret>
+    Id   key_<id>
+  `);
+  const { stdout } = await keys("create", "--name", "ci", "--env", "live", "--json");
+  expect(JSON.parse(stdout)).toMatchObject({ key: { id: "key_<id>", name: "ci" }, secret: "svc_live_<secret>" });
+  expect(await shop.run(["keys", "rotate", await idOf("default")], { ...plain, input: "y\n" })).toMatchInlineSnapshot(`
+    ! Replace the key default (svc_test_<secret>…, last used 12 hours ago) in test of project shop at <service>? The old one works for 24h more. (y/N) y
+    Replaced the key default in test. Keep the new one in a safe place: it is not shown again.
 
-  test("svc keys create prints the key once", async () => {
-    expect(await shop.run(["keys", "create", "--name", "backend", "--yes"])).toMatchInlineSnapshot(`
-      Created the key backend in test. Keep it in a safe place: it is not shown again.
-
-      Key  svc_test_<secret>
-      Id   key_<id>
-    `);
-    const { stdout } = await shop.run(["keys", "create", "--name", "ci", "--env", "live", "--yes", "--json"]);
-    expect(JSON.parse(stdout)).toMatchObject({ key: { id: "key_<id>", name: "ci" }, secret: "svc_live_<secret>" });
-  });
-
-  test("svc keys rotate names the key by what somebody knows of it, and prints the new one once", async () => {
-    expect(await shop.run(["keys", "rotate", await idOf("default")], { ...plain, input: "y\n" }))
-      .toMatchInlineSnapshot(`
-      ! Replace the key default (svc_test_<secret>…, last used 12 hours ago) in test of project shop at <service>? The old one works for 24h more. (y/N) y
-      Replaced the key default in test. Keep the new one in a safe place: it is not shown again.
-
-      New key  svc_test_<secret>
-      Id       key_<id>
-      Old key  key_<id>, ends <time> (in 11 hours)
-    `);
-  });
-
-  test("svc keys rotate with a grace that is too long, and zero", async () => {
-    expect(await shop.run(["keys", "rotate", await idOf("default"), "--grace", "31d", "--yes"])).toMatchInlineSnapshot(`
-      exit 1
-      ! error [VALIDATION_ERROR]: \`grace\` is too long. Write 30d or less; 0m ends the old key at once. Field: grace.
-    `);
-    expect((await shop.run(["keys", "create", "--name", "short", "--yes"])).code).toBe(0);
-    const id = await idOf("short");
-    const { stdout } = await shop.run(["keys", "rotate", id, "--grace", "0m", "--yes", "--json"]);
-    expect(JSON.parse(stdout)).toMatchObject({ key: { name: "short" }, secret: "svc_test_<secret>", replaced: {} });
-  });
-
-  test("svc keys revoke ends a key, also one that ended already", async () => {
-    const id = await idOf("backend");
-    expect(await shop.run(["keys", "revoke", id, "--yes"])).toMatchInlineSnapshot(`
-      Revoked the key backend (svc_test_<secret>…) in test.
-    `);
-    expect((await shop.run(["keys", "revoke", id, "--yes", "--json"])).stdout).toContain('"status":"revoked"');
-    expect((await shop.run(["keys", "rotate", id, "--yes"])).stderr).toContain("error [KEY_REVOKED]");
-  });
+    New key  svc_test_<secret>
+    Id       key_<id>
+    Old key  key_<id>, ends <time> (in 11 hours)
+  `);
+  expect(await keys("rotate", await idOf("default"), "--grace", "31d")).toMatchInlineSnapshot(`
+    exit 1
+    ! error [VALIDATION_ERROR]: \`grace\` is too long. Write 30d or less; 0m ends the old key at once. Field: grace.
+  `);
+  const rotated = await keys("rotate", await idOf("default"), "--grace", "0m", "--json");
+  expect(JSON.parse(rotated.stdout)).toMatchObject({ secret: "svc_test_<secret>", replaced: {} });
+  const id = await idOf("backend");
+  expect(await keys("revoke", id)).toMatchInlineSnapshot(`
+    Revoked the key backend (svc_test_<secret>…) in test.
+  `);
+  expect((await keys("revoke", id, "--json")).stdout).toContain('"status":"revoked"');
+  expect((await keys("rotate", id)).stderr).toContain("error [KEY_REVOKED]");
 });
 
 test("lists fit eighty columns with whole ids, whatever has to go for them", async () => {

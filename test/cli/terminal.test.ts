@@ -73,6 +73,12 @@ async function enter(line: string): Promise<void> {
   await terminal!.press("Enter");
 }
 
+/** Begins to create a key, up to the question. */
+async function createKey(): Promise<void> {
+  await enter("svc keys create --name backend");
+  await terminal!.shows("(y/N)");
+}
+
 /** Answers a question. */
 async function reply(text: string): Promise<void> {
   await terminal!.type(text);
@@ -92,8 +98,7 @@ async function ended(): Promise<string> {
 const changes = (): string[] => requests.filter(({ method }) => method !== "GET").map((seen) => seen.url);
 
 test("y goes on", async () => {
-  await enter("svc keys create --name backend");
-  await terminal!.shows("(y/N)");
+  await createKey();
   await reply("y");
   expect(await ended()).toMatchInlineSnapshot(`
     "Create the key backend in test of project shop at <service>? (y/N) y
@@ -107,16 +112,14 @@ test("y goes on", async () => {
 });
 
 test.each(["", "yes please"])("%j leaves all as it was", async (word) => {
-  await enter("svc keys create --name backend");
-  await terminal!.shows("(y/N)");
+  await createKey();
   await reply(word);
   expect(await ended()).toMatch(/error \[CANCELLED\]: Cancelled, nothing was changed\.\nexit 1$/);
   expect(changes()).toEqual([]);
 });
 
 test("Ctrl+C at the question leaves all as it was, and the terminal usable", async () => {
-  await enter("svc keys create --name backend");
-  await terminal!.shows("(y/N)");
+  await createKey();
   await terminal!.press("C-c");
   // The shell ends the line that Ctrl+C was pressed in.
   await terminal!.shows("Cancelled, nothing was changed.");
