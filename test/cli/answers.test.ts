@@ -109,23 +109,12 @@ test("a number with more digits than JavaScript holds passes unchanged, in and o
 });
 
 describe("tables", () => {
-  const rows = json({
-    data: [
-      {
-        id: "whk_0123456789abcdef0123",
-        url: `https://example.com/${"long/".repeat(20)}`,
-        eventTypes: ["customer.*", "segment.*"],
-        maxEventAge: null,
-        maxConcurrency: 10,
-        maxPerSecond: null,
-        createdAt: "2026-03-01T09:30:00.000Z",
-        failingSince: null,
-        disabledAt: null,
-        disabledReason: null,
-      },
-    ],
-    nextCursor: "abc",
-  });
+  const webhook = {
+    ...{ id: "whk_0123456789abcdef0123", url: `https://example.com/${"long/".repeat(20)}` },
+    ...{ eventTypes: ["customer.*", "segment.*"], maxEventAge: null, maxConcurrency: 10, maxPerSecond: null },
+    ...{ createdAt: "2026-03-01T09:30:00.000Z", failingSince: null, disabledAt: null, disabledReason: null },
+  };
+  const rows = json({ data: [webhook], nextCursor: "abc" });
   const argv = ["webhooks", "list", "--project", "p", "--limit", "1"];
 
   test("fit the terminal, and keep ids whole", async () => {

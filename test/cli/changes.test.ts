@@ -191,8 +191,8 @@ describe("without a confirmation, nothing is changed", () => {
       isChanged: false,
       stderr: expect.stringMatching(new RegExp(`^error \\[CONFIRMATION_REQUIRED\\]: ${action} ${fix}\n$`)) as string,
     });
-    // No, nothing but Enter, Ctrl+C, Ctrl+D and a closed terminal are the same for all of them.
-    for (const input of line === "deploy" ? ["n\n", "\n", "\u0003", "\u0004", ""] : ["n\n"]) {
+    // More than yes, nothing but Enter, Ctrl+C, Ctrl+D and a closed terminal are the same for all of them.
+    for (const input of line === "deploy" ? ["yes please\n", "\n", "\u0003", "\u0004", ""] : ["n\n"]) {
       const { code, stderr, isChanged } = await tried(line, { terminal: true, input });
       expect({ code, isChanged }).toEqual({ code: 1, isChanged: false });
       expect(stderr).toContain(`${question} (y/N) `);

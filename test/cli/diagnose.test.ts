@@ -23,28 +23,22 @@ function violations(list: object[]): Finding {
 
 const FINDINGS: Finding[] = [
   {
-    code: "CUSTOMERS_SET_ASIDE",
-    severity: "problem",
+    ...{ code: "CUSTOMERS_SET_ASIDE", severity: "problem", count: 1 },
     message: "1 customer is set aside because evaluation failed; what was sent of them waits.",
     fix: "See why: svc customers list --set-aside --env test.",
-    count: 1,
     details: { customers: [{ customerId: "cus_1", at: "2026-03-14T09:30:00.000Z", error: "Error: no" }] },
   },
   {
-    code: "OPERATIONS_WAITING",
-    severity: "problem",
+    ...{ code: "OPERATIONS_WAITING", severity: "problem", count: 5 },
     message: "5 operations wait to be evaluated, the oldest for 90 seconds.",
     fix: "Check that a worker runs.",
-    count: 5,
     details: { oldestAcceptedAt: "2026-03-14T09:30:00.000Z", seconds: 90 },
   },
   violations([VIOLATION]),
   {
-    code: "STATES_NEVER_REACHED",
-    severity: "info",
+    ...{ code: "STATES_NEVER_REACHED", severity: "info", count: 2 },
     message: "2 lifecycle states were never reached by any customer.",
     fix: "Look at the conditions of the transitions that lead there.",
-    count: 2,
     details: { states: ["won", "lost"] },
   },
 ];

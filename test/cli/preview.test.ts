@@ -60,8 +60,7 @@ const DIFFERENCES: Difference[] = [
   difference(
     "globex",
     {
-      health: { before: score(81.5), after: score(40) },
-      segments: { before: ["trial"], after: ["paying"] },
+      ...{ health: { before: score(81.5), after: score(40) }, segments: { before: ["trial"], after: ["paying"] } },
       journeys: { before: [journey("active")], after: [journey("complete")] },
       rules: ["pass", "error"].map((result) => ({ ...ran, result })),
       emissions: [emission("customer.activated"), emission("segment.entered")],
@@ -72,8 +71,7 @@ const DIFFERENCES: Difference[] = [
   difference(
     "initech | <b>@ada</b> `x`",
     {
-      health: { before: score(20), after: score(60) },
-      segments: { before: [], after: ["paying"] },
+      ...{ health: { before: score(20), after: score(60) }, segments: { before: [], after: ["paying"] } },
       emissions: [emission("segment.entered"), emission("segment.entered")],
     },
     8,
@@ -81,8 +79,7 @@ const DIFFERENCES: Difference[] = [
   difference(
     "umbrella",
     {
-      lifecycle: { before: "activated", after: "churned" },
-      health: { before: null, after: null },
+      ...{ lifecycle: { before: "activated", after: "churned" }, health: { before: null, after: null } },
       segments: { before: ["paying"], after: [] },
     },
     7,
@@ -235,18 +232,16 @@ test("nobody would change: that is said", async () => {
   expect((await completed(["--markdown"], [])).stdout).toContain("**No customer would change.**");
 });
 
-test("of many, it names a few", async () => {
-  const many = Array.from({ length: 300 }, (_, n) => difference(`c${String(n).padStart(3, "0")}`));
-  const { stdout } = await completed(["--markdown"], many, "lifecycle_changed = 300");
-  expect(stdout).toContain("| `trial` | `activated` | 300 | `c000`, `c001`, `c002`, `c003`, `c004` and 295 more |");
-});
-
-test("a comment stays short, whatever the model and its customers are called", async () => {
+test("of many, a comment names a few, and stays short whatever the model and its customers are called", async () => {
+  const some = Array.from({ length: 300 }, (_, n) => difference(`c${String(n).padStart(3, "0")}`));
+  expect((await completed(["--markdown"], some, "lifecycle_changed = 300")).stdout).toContain(
+    "| `trial` | `activated` | 300 | `c000`, `c001`, `c002`, `c003`, `c004` and 295 more |",
+  );
   const segments = Array.from({ length: 100 }, (_, n) => `segment_${n}_${"s".repeat(100)}`);
-  const many = Array.from({ length: 5 }, (_, n) =>
+  const named = Array.from({ length: 5 }, (_, n) =>
     difference(`${n}${"\u{1f600}|".repeat(100)}`, { segments: { before: [], after: segments } }),
   );
-  const { stdout } = await completed(["--markdown"], many);
+  const { stdout } = await completed(["--markdown"], named);
   expect(stdout).toContain("And 80 more.");
   expect(stdout.length).toBeLessThan(30_000);
 });

@@ -165,11 +165,9 @@ describe("svc rules logs", () => {
 
   test("filters by customer, result and since when; an empty log is said to be", async () => {
     const counted = async (...argv: string[]) => (await documentOf(["rules", "logs", ...argv])).data.length;
-    expect([
-      await counted("--customer", "initech"),
-      await counted("--result", "pass"),
-      await counted("--since", "10d"),
-    ]).toEqual([2, 2, 1]);
+    expect(await counted("--customer", "initech")).toBe(2);
+    expect(await counted("--result", "pass")).toBe(2);
+    expect(await counted("--since", "10d")).toBe(1);
     const none = { code: 0, stdout: "There is no such run of a rule.\n", stderr: "" };
     expect(await logs(["--result", "error"])).toEqual(none);
     const { code, stderr } = await logs(["--rule", "upsel", "--detail"]);
@@ -330,12 +328,10 @@ describe("svc customers export", () => {
   });
 
   test("to standard output it is the one document, with --json and without", async () => {
-    const { code, stdout, stderr } = await shop.run(["customers", "export", "globex"]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout.endsWith("}\n") && !stdout.endsWith("\n\n")).toBe(true);
+    const stdout = await stdoutOf(["customers", "export", "globex"]);
+    expect(stdout).toMatch(/\}\n$/);
     expect(JSON.parse(stdout)).toMatchObject({ customerId: "globex", customer: { lifecycle: "activated" } });
-    const again = await shop.run(["customers", "export", "globex", "--json"]);
-    expect(again).toEqual({ code, stdout, stderr });
+    expect(await stdoutOf(["customers", "export", "globex", "--json"])).toBe(stdout);
   });
 
   test("a file that is there is not overwritten, and nothing is asked of the service", async () => {
@@ -361,23 +357,17 @@ describe("svc customers export", () => {
     `);
   });
 
-  test.each(['{"x":1}', '{"customerId":"initech"}', "[]"])(
-    "what is no export of that customer is not kept: %s",
-    async (body) => {
-      const cwd = await project({ "README.md": "" });
-      const { url } = await brokenServer({ read: () => ({ status: 200, body }) });
-      const refused = {
-        code: 1,
-        stdout: "",
-        stderr: expect.stringMatching(
-          /^error \[UNEXPECTED_ANSWER\]: <other> answered 200 with something else than an export of that customer/,
-        ) as string,
-      };
-      expect(await exported("globex.json", { cwd, url })).toEqual(refused);
-      expect(await readdir(cwd)).toEqual(["README.md"]);
-      expect(await exported(undefined, { url })).toEqual(refused);
-    },
-  );
+  test.each(['{"x":1}', '{"customerId":"initech"}', "[]"])("what is none is not kept: %s", async (body) => {
+    const cwd = await project({ "README.md": "" });
+    const { url } = await brokenServer({ read: () => ({ status: 200, body }) });
+    const { stderr, ...rest } = await exported("globex.json", { cwd, url });
+    expect(rest).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(
+      /^error \[UNEXPECTED_ANSWER\]: <other> answered 200 with something else than an export of that customer/,
+    );
+    expect(await readdir(cwd)).toEqual(["README.md"]);
+    expect(await exported(undefined, { url })).toEqual({ stderr, ...rest });
+  });
 
   test("Ctrl+C leaves no file", async () => {
     const cwd = await project({ "README.md": "" });
@@ -436,9 +426,8 @@ describe("svc customers erase", () => {
       "Pipe it: echo 'new customer' | svc …, or add --yes.",
     );
     const { url } = await brokenServer({ interrupted: () => process.kill(process.pid, "SIGINT") });
-    expect(
-      (await shop.run(["customers", "erase", "new customer", "--yes"], { env: { SVC_API_URL: url } })).stderr,
-    ).toBe(
+    const argv = ["customers", "erase", "new customer", "--yes"];
+    expect((await shop.run(argv, { env: { SVC_API_URL: url } })).stderr).toBe(
       "error [OUTCOME_UNKNOWN]: Stopped before the service answered; it is not known whether this was carried out. " +
         "See for yourself: `svc customers inspect 'new customer' --env test`.\n",
     );

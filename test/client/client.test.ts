@@ -175,11 +175,7 @@ describe("what is refused", () => {
     expect(keys(memory.accepted)).toEqual(numbers(1_000).filter((key) => !bad.includes(key)));
     expect(errors).toMatchObject(
       bad.map((key) => ({
-        name: "ClientError",
-        code: "UNKNOWN_EVENT",
-        status: 422,
-        field: "event",
-        requestId: "req",
+        ...{ name: "ClientError", code: "UNKNOWN_EVENT", status: 422, field: "event", requestId: "req" },
         operation: { type: "track", ...track(key, "bad") },
         diagnostics: [{ code: "UNKNOWN_EVENT", path: "event", message: "No such event." }],
       })),
@@ -392,21 +388,18 @@ describe("close", () => {
     expect(memory.accepted).toEqual(left);
   });
 
-  const program = (url: string, last: string) => `
-    import { createClient } from "svc/client";
-    const client = createClient({ url: ${JSON.stringify(url)}, apiKey: "svc_test_x", flushIntervalMs: 60_000, retryFirstMs: 200 });
-    client.track({ customerId: "c", event: "e", idempotencyKey: "of a process" });
-    ${last}`;
-  const run = (url: string, last: string) =>
-    promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program(url, last)], {
-      cwd: new URL("../..", import.meta.url),
-    });
-
   it("keeps a process until all is sent; without it the process ends, and what waits is gone", async () => {
     const { memory, front } = await start((request) => (request === 0 ? { status: 503, body: "" } : "pass"));
-    expect(await run(front.url, "")).toEqual({ stdout: "", stderr: "" });
+    const program = `
+      import { createClient } from "svc/client";
+      const client = createClient({ url: "${front.url}", apiKey: "svc_test_x", flushIntervalMs: 60_000, retryFirstMs: 200 });
+      client.track({ customerId: "c", event: "e", idempotencyKey: "of a process" });`;
+    const cwd = new URL("../..", import.meta.url);
+    const run = (code: string) =>
+      promisify(execFile)(process.execPath, ["--input-type=module", "--eval", code], { cwd });
+    expect(await run(program)).toEqual({ stdout: "", stderr: "" });
     expect(front.requests).toEqual([]);
-    expect((await run(front.url, "console.log(await client.close())")).stdout).toBe("{ left: [] }\n");
+    expect((await run(`${program} console.log(await client.close())`)).stdout).toBe("{ left: [] }\n");
     expect(keys(memory.accepted)).toEqual(["of a process"]);
   });
 });

@@ -110,6 +110,8 @@ describe("an operation is taken as it is now", () => {
     ["a function", track({ properties: { f: () => 1 } }), /^properties\.f is a function/],
     ["nothing in a list", track({ properties: { l: [undefined] } }), /^properties\.l\[0\] is undefined/],
     ["a Map", track({ properties: { m: new Map() } }), /^properties\.m is a Map/],
+    ["a promise", track({ properties: { p: Promise.resolve(1) } }), /^properties\.p is a Promise, which JSON does not/],
+    ["an error", track({ properties: { e: new TypeError("x") } }), /^properties\.e is a TypeError, which JSON/],
     ["null as key", track({ idempotencyKey: null }), /^idempotencyKey must be a string, not null$/],
     ["null as timestamp", track({ timestamp: null }), /^timestamp must be a Date, or a text in ISO 8601/],
     ["no date", track({ properties: { at: new Date(NaN) } }), /^properties\.at is no date$/],

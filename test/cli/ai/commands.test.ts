@@ -159,6 +159,13 @@ test("debug-customer tells findings, state, reasons and what happened last", asy
 });
 
 describe("what is sent", () => {
+  const sent = () =>
+    JSON.parse(provider.asked[0]!.body.messages[1]!.content) as {
+      customer: string;
+      state: { traits: object };
+      events: { properties: object }[];
+    };
+
   test("is exactly what --show-context prints, to the byte", async () => {
     const shown = await shop.raw(["ai", "debug-customer", "globex", "--show-context", "--model", "large"]);
     expect(provider.asked).toEqual([]);
@@ -174,11 +181,7 @@ describe("what is sent", () => {
     expect(provider.asked).toHaveLength(2);
     for (const withheld of ["jane", "example.com", "Ignore", "API key", "2031", "evt_"])
       expect(told()).not.toContain(withheld);
-    const facts = JSON.parse(provider.asked[0]!.body.messages[1]!.content) as {
-      customer: string;
-      state: { traits: object };
-      events: { properties: object }[];
-    };
+    const facts = sent();
     expect(facts.customer).toMatch(/^customer_[0-9a-f]{12}$/);
     expect(facts.state.traits).toEqual({ plan: "pro", renewsOn: "(withheld)" });
     expect(facts.events[0]!.properties).toEqual({ seats: 3, note: "(withheld)" });
@@ -186,12 +189,8 @@ describe("what is sent", () => {
 
   test("has the texts of a name that is allowed, as data and never as an instruction", async () => {
     await ai("debug-customer", "jane@example.com", "--allow", "note");
-    const [system, user] = provider.asked[0]!.body.messages;
-    expect(system!.content).not.toContain("Ignore");
-    const { events, state } = JSON.parse(user!.content) as {
-      events: { properties: object }[];
-      state: { traits: object };
-    };
+    expect(provider.asked[0]!.body.messages[0]!.content).not.toContain("Ignore");
+    const { events, state } = sent();
     expect(events[0]!.properties).toEqual({ seats: 3, note: INJECTION });
     expect(state.traits).toEqual({ plan: "pro", renewsOn: "(withheld)" });
   });
@@ -213,8 +212,7 @@ test("an answer has the identifiers again, also where one comes in parts", async
 
 test("with --facts nothing is sent, and the facts are told, also where commands that ask are disabled", async () => {
   const facts = await ai("explain-config", "--facts");
-  expect(facts).toMatchObject({ code: 0, stderr: "" });
-  expect(facts.stdout).toContain("Lifecycle\n");
+  expect(facts).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining("Lifecycle\n") as string });
   expect(await shop.run(["ai", "explain-config", "--facts"], { env: { SVC_NO_AI: "1" } })).toEqual(facts);
   expect(provider.asked).toEqual([]);
 });
@@ -291,11 +289,8 @@ test("a file that cannot be written takes the answer from no program", async () 
   const file = path.join(folder, "absent", "why.md");
   const { code, stdout, stderr } = await ai("explain-config", "--json", "--output", file);
   expect(code).toBe(1);
-  expect(JSON.parse(stdout)).toMatchObject({
-    answer: { text: ANSWER },
-    problem: { code: "FILE_NOT_WRITTEN" },
-    output: null,
-  });
+  const problem = { code: "FILE_NOT_WRITTEN" };
+  expect(JSON.parse(stdout)).toMatchObject({ answer: { text: ANSWER }, problem, output: null });
   expect(stderr).toContain("[FILE_NOT_WRITTEN]");
 });
 
@@ -334,15 +329,9 @@ describe("the facts are told, and a line says what went wrong, where the provide
     provider.behave(refuses(500, "server_error"));
     const { code, stdout, stderr } = await ai("explain-config", "--json");
     expect(code).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({
-      facts: { lifecycle: { initial: "new" } },
-      answer: null,
-      problem: {
-        code: "AI_UNAVAILABLE",
-        message: "The language model did not answer.",
-        reason: "Its server answered 500.",
-      },
-    });
+    const said = { message: "The language model did not answer.", reason: "Its server answered 500." };
+    const problem = { code: "AI_UNAVAILABLE", ...said };
+    expect(JSON.parse(stdout)).toMatchObject({ facts: { lifecycle: { initial: "new" } }, answer: null, problem });
     expect(stderr).toContain("[AI_UNAVAILABLE]");
   });
 });
