@@ -82,16 +82,12 @@ interface Kept {
 }
 
 async function sessionOf({ home }: Person): Promise<Kept | undefined> {
-  const { sessions } = JSON.parse(await readFile(path.join(home, "session.json"), "utf8")) as {
-    sessions: Record<string, Kept>;
-  };
-  return sessions[service.url];
+  const text = await readFile(path.join(home, "session.json"), "utf8");
+  return (JSON.parse(text) as { sessions: Record<string, Kept> }).sessions[service.url];
 }
 
-async function isGood({ owner }: Person, session: Kept | undefined): Promise<boolean> {
-  const by = { ...owner, token: session?.accessToken ?? "" };
-  return (await service.request("GET", "/whoami", { by })).status === 200;
-}
+const isGood = async ({ owner }: Person, session: Kept | undefined) =>
+  (await service.request("GET", "/whoami", { by: { ...owner, token: session!.accessToken } })).status === 200;
 
 /** How many tokens the person has of sign-ins that are good. */
 async function goodTokens({ owner }: Person): Promise<number> {

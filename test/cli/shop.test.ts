@@ -176,22 +176,7 @@ describe("svc rules logs", () => {
 });
 
 describe("svc events list", () => {
-  const list = (...argv: string[]) => shop.run(["events", "list", ...argv]);
-
-  test("events are listed with their properties, the newest first", async () => {
-    expect(await list("--customer", "globex")).toMatchInlineSnapshot(`
-      Occurred                    Customer  Event            Status     Properties                      Id
-      <time>  globex    login            processed  {"method": "sso"}               evt_<id>
-      <time>  globex    member_invited   processed                                  evt_<id>
-      <time>  globex    invoice_paid     processed  {"amount": 1200}                evt_<id>
-      <time>  globex    project_created  processed  {"seats": 2}                    evt_<id>
-      <time>  globex    member_invited   processed                                  evt_<id>
-      <time>  globex    project_created  processed  {"note": "second", "seats": 8}  evt_<id>
-      <time>  globex    project_created  processed  {"seats": 5}                    evt_<id>
-      <time>  globex    signed_up        processed  {"source": "sales"}             evt_<id>
-    `);
-  });
-
+  // All columns are in docs/walk.md.
   test("on a terminal of 80 columns what there is no room for is left out, and what goes on is told", async () => {
     const { code, stdout, stderr } = await shop.run(["events", "list", "--limit", "2", "--no-color"], {
       terminal: true,
@@ -210,9 +195,7 @@ describe("svc events list", () => {
     expect(await counted("--type", "project_created")).toBe(4);
     expect(await counted("--since", "5d")).toBe(2);
     expect(await counted("--status", "processed", "--customer", "initech")).toBe(4);
-    expect(await list("--status", "pending")).toMatchInlineSnapshot(`
-      There is no such event.
-    `);
+    expect(await stdoutOf(["events", "list", "--status", "pending"])).toBe("There is no such event.\n");
   });
 });
 

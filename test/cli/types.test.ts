@@ -31,14 +31,11 @@ const run = async (argv: readonly string[], options: RunOptions = {}) =>
     [/\b[0-9a-f]{64}\b/g, "<hash>"],
   ]);
 
-test("before a deploy there are none", async () => {
+test("there are none before a deploy, then those of what is active, on standard output and as JSON", async () => {
   expect(await run(["types", "--project", "shop"])).toMatchInlineSnapshot(`
     exit 1
     ! error [NOTHING_DEPLOYED]: Nothing was deployed to test of project shop yet, so any event is taken. Deploy a model first: \`svc deploy --env test --project shop\`.
   `);
-});
-
-test("the types of what is active, on standard output and as JSON", async () => {
   const cwd = await project({ "svc.config.ts": MODEL, ".kite/config.json": '{"project":"shop"}' });
   expect((await run(["deploy", "--yes", "--force"], { cwd })).code).toBe(0);
   const { code, stdout, stderr } = await run(["types"], { cwd });
