@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
-import { successModel } from "../../../src/cli/commands/ai/success-model.js";
+import { QUESTIONS, successModel } from "../../../src/cli/commands/ai/success-model.js";
 import { compileProject } from "../../../src/dsl-compiler/index.js";
 import { says, startProvider, type Behaviour, type Provider } from "../../support/language-model.js";
 import { useOwner } from "../support/owner.js";
@@ -74,24 +74,30 @@ test("without a language model the answers make a model that compiles", async ()
   expect(provider.asked).toEqual([]);
 });
 
-test("the questions are asked at a terminal, and answered there", async () => {
-  const { stdout, code } = await run(["--facts", "--no-color"], {
+test("what was not said is asked at a terminal, again where the answer cannot be", async () => {
+  provider.behave(says(inAnswer(DRAFT)));
+  const { code, stderr } = await run(["--usage-event", "page_seen", "--no-color"], {
     terminal: true,
     answers: [
       ["What does the product do?", "Reports for teams"],
       ["begins a customer's life?", ""],
       ["shows that a customer gets value?", "report_shared"],
       ["make a customer activated?", "none"],
+      ["make a customer activated?", "0"],
       ["make a customer activated?", "2"],
       ["Within how many days?", ""],
-      ["regular use?", ""],
       ["without any event", ""],
-      ["many more is it lost?", ""],
+      ["many more is it lost?", "30"],
     ],
   });
   expect(code).toBe(0);
-  expect(stdout).toContain("Reports for teams");
-  expect(stdout).toContain('event("report_shared")');
+  expect(stderr).toContain("give a whole number from 1 to 1000");
+  expect(stderr).not.toContain("regular use");
+  expect(factsOf(0).answers).toEqual({
+    ...Object.fromEntries(QUESTIONS.map((one) => [one.option, one.default])),
+    ...{ product: "Reports for teams", valueEvent: "report_shared", valueCount: 2, usageEvent: "page_seen" },
+    churnedDays: 30,
+  });
 });
 
 test("a draft whose types are right is shown and written, with what was said of it", async () => {
