@@ -56,7 +56,10 @@ describe("svc config diff", () => {
         + segment payers: count of "paid" at least 1
     `);
     const { stdout } = await run(["config", "diff", "v1", "--json"]);
-    const changes = [{ kind: "changed" }, { kind: "added", id: "payers" }];
+    const changes = [
+      { kind: "changed", id: "regulars" },
+      { kind: "added", id: "payers" },
+    ];
     expect(JSON.parse(stdout)).toMatchObject({ from: "v1", to: "v2", changes });
   });
 
@@ -72,7 +75,10 @@ describe("svc config diff", () => {
         [33m~ segment payers: window of count of "paid": none → 90d[39m
     `);
     const { stdout } = await run(["config", "diff", "--json"], { source: V1 });
-    const changes = [{ before: 5, after: 3 }, { kind: "removed" }];
+    const changes = [
+      { before: 5, after: 3 },
+      { kind: "removed", id: "payers" },
+    ];
     expect(JSON.parse(stdout)).toMatchObject({ from: "v2", to: "local", changes });
   });
 

@@ -109,6 +109,24 @@ test("customers are listed", async () => {
   `);
 });
 
+test("the overview counts what waits, and who is set aside", async () => {
+  const overview = {
+    ...{ environment: "test", configVersion: null, customers: 4, customersSetAside: 1_200 },
+    ...{ lifecycle: [], segments: [] },
+    ...{ events: { accepted: 5, pending: 3, ahead: 2 }, emissions: { "customer.new": 4, "segment.entered": 6 } },
+    webhooks: { delivered: 7, pending: 8, failed: 9 },
+  };
+  expect(await read("overview", overview)).toMatchInlineSnapshot(`
+    "Project    shop, test
+    Model      none deployed yet
+    Customers  4, 1,200 set aside (svc customers list --set-aside --project shop)
+    Events     5 accepted, 3 pending, 2 of them ahead of time
+    Emissions  10
+    Webhooks   7 delivered, 8 pending, 9 failed
+    "
+  `);
+});
+
 test("a timeline shows changes and their causes", async () => {
   const data = [
     {

@@ -208,6 +208,7 @@ test("a sample that is at least as large as the population is told as all", asyn
   await addCustomers(4);
   expect(await looked("3")).toBe("3 customers, a sample");
   expect(await looked("4")).toBe("3 customers");
+  expect(await looked("1000000000")).toBe("3 customers");
 });
 
 test("--json has every customer, and what comes of them together", async () => {
