@@ -59,13 +59,13 @@ describe("a file that is no good is told in one line", () => {
   });
 
   test("that others can read, or that cannot be read", async () => {
-    const readable = await home(sessions({}), 0o644);
+    const readable = await home(sessions({}), 0o640);
     expect(await run(readable, ["whoami"])).toEqual(
       invalid(
         "<config>/session.json can be read by others, and holds a token. Run `chmod 600 <config>/session.json`; if others use this machine, make a new token by `svc auth login`.",
       ),
     );
-    expect((await run(readable, ["auth", "logout"])).code).toBe(1);
+    expect((await run(await home(sessions({}), 0o604), ["auth", "logout"])).code).toBe(1);
     const directory = path.join(await project({ "svc/session.json/file": "" }), "svc");
     for (const verb of ["whoami", "auth login"])
       expect(await run(directory, verb.split(" "))).toEqual(
