@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { LanguageModelError } from "../../src/ai/failure.js";
 import { LanguageModel, type LanguageModelSettings, type AnswerPart } from "../../src/ai/language-model.js";
 import { chunk, refuses, says, startProvider, type Behaviour, type Provider } from "../support/language-model.js";
@@ -22,13 +22,8 @@ async function ask(model: LanguageModel, signal = new AbortController().signal):
 const textOf = (parts: readonly AnswerPart[]) => parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
 
 /** The failure of a question, which shows nothing that the provider wrote. */
-async function failureOf(
-  answer: Promise<unknown>,
-): Promise<Pick<LanguageModelError, "kind" | "message" | "retryAfter">> {
-  const error = await answer.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
+async function failureOf(answer: Promise<unknown>) {
+  const error = await answer.catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(LanguageModelError);
   const { kind, message, retryAfter } = error as LanguageModelError;
   expect(message).not.toContain("sk-");
@@ -48,12 +43,8 @@ it("gives the text part by part, then how it ended, and keeps instructions and f
   const parts = await ask(model);
   expect(textOf(parts)).toBe("The customer is in trial.");
   expect(parts.filter(({ kind }) => kind === "text").length).toBeGreaterThan(1);
-  expect(parts.at(-1)).toEqual({
-    kind: "end",
-    model: "small",
-    finishReason: "stop",
-    usage: { promptTokens: 120, completionTokens: 7 },
-  });
+  const usage = { promptTokens: 120, completionTokens: 7 };
+  expect(parts.at(-1)).toEqual({ kind: "end", model: "small", finishReason: "stop", usage });
   const [{ headers, body }] = provider.asked as [Provider["asked"][number]];
   expect(headers.authorization).toBe("Bearer sk-secret");
   expect(body).toMatchObject({
@@ -100,67 +91,36 @@ it.each([
 });
 
 describe("fails in words of its own where the provider", () => {
-  const broken: [what: string, behaviour: Behaviour, failure: object][] = [
-    [
-      "does not take the key",
-      refuses(401, "invalid_api_key"),
-      { kind: "unavailable", message: "It does not take the service's key." },
-    ],
+  const page: Behaviour = (_, response) => void response.writeHead(200, { "Content-Type": "text/html" }).end("<html>");
+  const cut: Behaviour = (_, response) => {
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    response.write(chunk("Half"), () => response.destroy());
+  };
+  const redirect: Behaviour = (_, response) =>
+    void response.writeHead(307, { Location: "http://127.0.0.1:9/v1/chat/completions" }).end();
+  const over = streams('data: {"error": {"message": "sk-secret is over quota"}}\n\n');
+  const seventeen = refuses(429, "rate_limit_exceeded", { "Retry-After": "17" });
+  const CUT = { message: "It cannot be reached, or its answer broke off." };
+  const EARLY = { message: "Its response ended early." };
+  const STRANGE = { message: "Its response does not follow the protocol." };
+  const KEY = { kind: "unavailable", message: "It does not take the service's key." };
+  it.each<[what: string, behaviour: Behaviour, failure: object]>([
+    ["does not take the key", refuses(401, "invalid_api_key"), KEY],
     ["knows no such model", refuses(404, "model_not_found"), { kind: "unknownModel" }],
-    [
-      "finds the facts too long",
-      refuses(400, "context_length_exceeded"),
-      { message: "The facts are too long for it." },
-    ],
-    [
-      "takes no more requests",
-      refuses(429, "rate_limit_exceeded", { "Retry-After": "17" }),
-      { kind: "rateLimited", retryAfter: 17 },
-    ],
-    [
-      "takes no more, and says nothing of when",
-      refuses(429, "insufficient_quota"),
-      { kind: "rateLimited", retryAfter: null },
-    ],
+    ["finds it too long", refuses(400, "context_length_exceeded"), { message: "The facts are too long for it." }],
+    ["takes no more requests", seventeen, { kind: "rateLimited", retryAfter: 17 }],
+    ["takes none for an unknown time", refuses(429, "insufficient_quota"), { kind: "rateLimited", retryAfter: null }],
     ["fails", refuses(500, "server_error"), { kind: "unavailable", message: "Its server answered 500." }],
-    [
-      "answers a page",
-      (_, response) => void response.writeHead(200, { "Content-Type": "text/html" }).end("<html>"),
-      { message: "Its response ended early." },
-    ],
-    ["answers no JSON", streams("data: {nonsense\n\n"), { message: "Its response does not follow the protocol." }],
-    [
-      "answers JSON of another shape",
-      streams('data: [1, "x"]\n\n', 'data: {"choices": 7}\n\n'),
-      { message: "Its response ended early." },
-    ],
+    ["answers a page", page, EARLY],
+    ["answers no JSON", streams("data: {nonsense\n\n"), STRANGE],
+    ["answers JSON of another shape", streams('data: [1, "x"]\n\n', 'data: {"choices": 7}\n\n'), EARLY],
     ["answers nothing", streams(chunk(null, "stop")), { message: "Its answer is empty." }],
-    ["breaks off in the middle", streams(chunk("Half of")), { message: "Its response ended early." }],
-    [
-      "cuts the connection",
-      (_, response) => {
-        response.writeHead(200, { "Content-Type": "text/event-stream" });
-        response.write(chunk("Half"), () => response.destroy());
-      },
-      { message: "It cannot be reached, or its answer broke off." },
-    ],
-    [
-      "cuts the connection at once",
-      (_, response) => void response.destroy(),
-      { message: "It cannot be reached, or its answer broke off." },
-    ],
-    [
-      "redirects",
-      (_, response) => void response.writeHead(307, { Location: "http://127.0.0.1:9/v1/chat/completions" }).end(),
-      { kind: "unavailable" },
-    ],
-    [
-      "says an error within the stream",
-      streams('data: {"error": {"message": "sk-secret is over quota"}}\n\n'),
-      { kind: "unavailable" },
-    ],
-  ];
-  it.each(broken)("%s", async (_, behaviour, failure) => {
+    ["breaks off in the middle", streams(chunk("Half of")), EARLY],
+    ["cuts the connection", cut, CUT],
+    ["cuts the connection at once", (_, response) => void response.destroy(), CUT],
+    ["redirects", redirect, { kind: "unavailable" }],
+    ["says an error within the stream", over, { kind: "unavailable" }],
+  ])("%s", async (_, behaviour, failure) => {
     expect(await failureOf(ask(await modelThat(behaviour)))).toMatchObject(failure);
     expect(provider.asked).toHaveLength(1);
   });
@@ -193,10 +153,8 @@ describe("fails in words of its own where the provider", () => {
       },
       { answerMsMax: 300 },
     );
-    expect(await failureOf(ask(model))).toMatchObject({
-      kind: "late",
-      message: "It was not done with its answer after 0.3 seconds.",
-    });
+    const message = "It was not done with its answer after 0.3 seconds.";
+    expect(await failureOf(ask(model))).toMatchObject({ kind: "late", message });
     await provider.asked[0]!.closed;
   });
 
@@ -231,20 +189,12 @@ it("ends the request when whoever asked has gone", async () => {
 });
 
 it("looks at none of the library's own variables", async () => {
-  const variables = {
-    OPENAI_API_KEY: "sk-other",
-    OPENAI_BASE_URL: "http://127.0.0.1:9",
-    OPENAI_ORG_ID: "org-other",
-    OPENAI_PROJECT_ID: "proj-other",
-  };
-  Object.assign(process.env, variables);
-  try {
-    await ask(await modelThat(says("Yes."), { apiKey: null }));
-    const { headers } = provider.asked[0]!;
-    expect(headers).not.toHaveProperty("openai-organization");
-    expect(headers).not.toHaveProperty("openai-project");
-    expect(headers.authorization).toBe("Bearer none");
-  } finally {
-    for (const name of Object.keys(variables)) delete process.env[name];
-  }
+  for (const name of ["API_KEY", "ORG_ID", "PROJECT_ID"]) vi.stubEnv(`OPENAI_${name}`, "other");
+  vi.stubEnv("OPENAI_BASE_URL", "http://127.0.0.1:9");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await ask(await modelThat(says("Yes."), { apiKey: null }));
+  const { headers } = provider.asked[0]!;
+  expect(headers).not.toHaveProperty("openai-organization");
+  expect(headers).not.toHaveProperty("openai-project");
+  expect(headers.authorization).toBe("Bearer none");
 });

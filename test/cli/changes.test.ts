@@ -1,9 +1,9 @@
 import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
+import { project } from "../dsl-compiler/project.js";
 import { brokenServer } from "./support/broken-server.js";
-import { type Canned, cannedServer, json } from "./support/canned-server.js";
+import { type Canned, cannedServer, json, served } from "./support/canned-server.js";
 import { CERTIFICATE, KEY } from "./support/certificate.js";
 import { type RunOptions, svc } from "./support/run-svc.js";
 
@@ -19,10 +19,11 @@ interface Change {
 const PLACE = "test of project shop at <service>";
 const KEY_NAME = "backend (svc_test_1a2b…, never used)";
 const DERIVED = "lifecycle, journeys, segments, health and rule log are derived anew, and what differs is emitted";
+const KEYS = "svc keys list --env test --project shop";
 const WEBHOOK = "svc webhooks list --env test --project shop";
 const DELIVERIES = "svc webhooks deliveries whk_1 --env test --project shop";
 
-/** Every command that changes something at the service after a question, but for deploys. */
+/** Every command that changes something at the service after a question. */
 const CHANGES: Record<string, Change> = {
   "projects create --name A --slug a": {
     action: "Creating a project",
@@ -32,17 +33,17 @@ const CHANGES: Record<string, Change> = {
   "keys create --name x": {
     action: "Creating a key",
     question: `Create the key x in ${PLACE}?`,
-    seen: "svc keys list --env test --project shop",
+    seen: KEYS,
   },
   "keys rotate key_1": {
     action: "Rotating a key",
     question: `Replace the key ${KEY_NAME} in ${PLACE}? The old one works for 24h more.`,
-    seen: "svc keys list --env test --project shop",
+    seen: KEYS,
   },
   "keys revoke key_1": {
     action: "Revoking a key",
     question: `Revoke the key ${KEY_NAME} in ${PLACE}? What is sent with it is refused from then on.`,
-    seen: "svc keys list --env test --project shop",
+    seen: KEYS,
   },
   "webhooks create --url https://a.example": {
     action: "Creating a webhook",
@@ -84,6 +85,11 @@ const CHANGES: Record<string, Change> = {
     question: "Release a,b in project shop, test, to be evaluated again?",
     seen: "svc customers inspect a,b --env test --project shop",
   },
+  deploy: {
+    action: "Deploying to test",
+    question: `Deploy 1 event, 1 segment to ${PLACE}?`,
+    seen: "svc config versions --project shop",
+  },
   "config rollback --version v1": {
     action: "Rolling test back",
     question: `Roll ${PLACE} back to v1, instead of v2? Nothing is recomputed by that.`,
@@ -108,6 +114,13 @@ const BY_WORD: Record<string, Change & { word: string; yes: boolean }> = {
       "To keep a copy, stop here: svc customers export globex --env test --output <file> --project shop",
     ].join("\n"),
     seen: "svc customers inspect globex --env test --project shop",
+  },
+  "deploy --env live": {
+    word: "live",
+    yes: false,
+    action: "Deploying to live",
+    question: "Deploy 1 event, 1 segment to live of project shop at <service>?",
+    seen: "svc config versions --env live --project shop",
   },
   "config promote --version v1": {
     word: "live",
@@ -149,19 +162,24 @@ const READ = {
   user: { email: "a@b" },
   organization: { id: "org_1", slug: "acme", role: "owner" },
   data: [{ version: "v2", id: "key_1", name: "backend", hint: "svc_test_1a2b", lastUsedAt: null }],
+  ...{ version: "v3", hash: "0123456789abcdef", created: true, warnings: [] },
   ...{ nextCursor: null, url: "https://b.example", eventTypes: ["*"], pending: 7 },
-  maxEventAge: null,
-  maxConcurrency: 10,
-  maxPerSecond: null,
+  ...{ maxEventAge: null, maxConcurrency: 10, maxPerSecond: null },
 };
+const MODEL = `
+  import { defineModel, event, segment } from "svc";
+  const paid = event("paid");
+  export default defineModel({ events: { paid }, segments: [segment("payers", { when: paid.happened() })] });`;
 
 const inShop = (line: string) => [...line.split(" "), ...(line.startsWith("projects") ? [] : ["--project", "shop"])];
+
+const run = async (line: string, options: RunOptions) =>
+  svc(inShop(line), { cwd: await project({ "svc.config.ts": MODEL }), env: { NO_COLOR: "1" }, ...options });
 
 /** Runs it at a service that would carry it out; answers whether it was asked to. */
 async function tried(line: string, options: RunOptions = {}) {
   const { url, seen } = await cannedServer(json(READ));
-  const result = await svc(inShop(line), { at: url, env: { NO_COLOR: "1" }, ...options });
-  return { ...result, isChanged: seen.some(({ method }) => method !== "GET") };
+  return { ...(await run(line, { at: url, ...options })), isChanged: seen.some(({ method }) => method !== "GET") };
 }
 
 describe("without a confirmation, nothing is changed", () => {
@@ -173,7 +191,8 @@ describe("without a confirmation, nothing is changed", () => {
       isChanged: false,
       stderr: expect.stringMatching(new RegExp(`^error \\[CONFIRMATION_REQUIRED\\]: ${action} ${fix}\n$`)) as string,
     });
-    for (const input of ["n\n", "\n", "\u0003"]) {
+    // More than yes, nothing but Enter, Ctrl+C, Ctrl+D and a closed terminal are the same for all of them.
+    for (const input of line === "deploy" ? ["yes please\n", "\n", "\u0003", "\u0004", ""] : ["n\n"]) {
       const { code, stderr, isChanged } = await tried(line, { terminal: true, input });
       expect({ code, isChanged }).toEqual({ code: 1, isChanged: false });
       expect(stderr).toContain(`${question} (y/N) `);
@@ -186,7 +205,7 @@ describe("without a confirmation, nothing is changed", () => {
   test.each(Object.entries(BY_WORD))("svc %s", async (line, { action, question, word, yes }) => {
     const fix = `echo ${word} | svc …${yes ? ", or add --yes." : ""}`;
     const needs = `${action} needs the word "${word}" on standard input${yes ? "" : ", also with --yes"}. Pipe it: ${fix}`;
-    for (const input of ["", "yes\n", `${word}s\n`]) {
+    for (const input of ["", "yes\n", word.toUpperCase(), `${word}s\n`]) {
       const { code, stdout, stderr, isChanged } = await tried(yes ? line : `${line} --yes`, { input });
       expect({ code, stdout, isChanged }).toEqual({ code: 1, stdout: "", isChanged: false });
       expect(stderr.endsWith(`error [CONFIRMATION_REQUIRED]: ${needs}\n`)).toBe(true);
@@ -194,9 +213,12 @@ describe("without a confirmation, nothing is changed", () => {
     const cancelled = await tried(line, { terminal: true, input: "y\n" });
     expect(cancelled).toMatchObject({ code: 1, isChanged: false });
     expect(cancelled.stderr).toContain(`${question}\nType ${word} to go on: `);
-    for (const options of [{ input: `${word}\n` }, { input: `${word}\n`, terminal: true }]) {
-      expect(await tried(line, options)).toMatchObject({ isChanged: true });
-    }
+    for (const [more, terminal] of [
+      ["", false],
+      ["", true],
+      [" --yes", false],
+    ] as const)
+      expect(await tried(line + more, { input: `${word}\n`, terminal })).toMatchObject({ isChanged: true });
     expect(await tried(`${line} --yes`)).toMatchObject({ isChanged: yes });
   });
 });
@@ -204,8 +226,7 @@ describe("without a confirmation, nothing is changed", () => {
 describe("where the connection breaks before the answer, nobody knows, and it is said how to see", () => {
   test.each(Object.entries({ ...CHANGES, ...BY_WORD }))("svc %s", async (line, { seen }) => {
     const { url } = await brokenServer({ read: () => json(READ) });
-    const input = line.includes("promote") ? "live\n" : "";
-    const { code, stderr } = await svc([...inShop(line), "--yes"], { at: url, input });
+    const { code, stderr } = await run(`${line} --yes`, { at: url, input: "live\n" });
     expect(code).toBe(1);
     expect(stderr).toContain(
       "error [OUTCOME_UNKNOWN]: <service> cannot be reached (connection closed); " +
@@ -214,44 +235,29 @@ describe("where the connection breaks before the answer, nobody knows, and it is
   });
 });
 
-const errorOf = async (at: string) => (await svc(inShop("keys create --name x --yes"), { at })).stderr;
+const errorOf = async (at: string) => (await run("keys create --name x --yes", { at })).stderr;
 
-test.each<Canned>([
-  { status: 502, type: "text/html", body: "<html></html>" },
-  { status: 504, type: "text/html", body: "<html></html>" },
-  { status: 201, type: "text/html", body: "<html></html>" },
-  json({ other: true }, 201),
-])("where something else than the service answers, nobody knows either: %j", async (canned) => {
-  expect(await errorOf((await cannedServer(canned)).url)).toMatch(
-    /^error \[OUTCOME_UNKNOWN\]: <service> answered \d{3} with .*See for yourself: `svc keys list --env test --project shop`\.\n$/,
-  );
-});
+const page = (status: number): Canned => ({ status, type: "text/html", body: "<html></html>" });
 
-test.each<Canned>([404, 302, 503].map((status) => ({ status, type: "text/html", body: "<html></html>" })))(
-  "but a refusal it is: %j",
+test.each([page(502), page(504), page(201), json({ other: true }, 201)])(
+  "where something else than the service answers, nobody knows either: %j",
   async (canned) => {
-    expect(await errorOf((await cannedServer(canned)).url)).toContain("error [UNEXPECTED_ANSWER]");
+    expect(await errorOf((await cannedServer(canned)).url)).toMatch(
+      /^error \[OUTCOME_UNKNOWN\]: <service> answered \d{3} with .*See for yourself: `svc keys list --env test --project shop`\.\n$/,
+    );
   },
 );
 
-describe("where nothing was sent, it is said what to mend", () => {
-  test("nothing listens there", async () => {
-    expect(await errorOf("http://127.0.0.1:1")).toMatch(/^error \[SERVICE_UNREACHABLE\].*refused/);
-  });
+test.each([404, 302, 503])("but a refusal it is: %i", async (status) => {
+  expect(await errorOf((await cannedServer(page(status))).url)).toContain("error [UNEXPECTED_ANSWER]");
+});
 
-  test("a certificate that is not trusted", async () => {
-    const server = createServer({ key: KEY, cert: CERTIFICATE }, (_request, response) => response.end());
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const { port } = server.address() as AddressInfo;
-    expect(await errorOf(`https://127.0.0.1:${port}`)).toMatch(/^error \[SERVICE_UNREACHABLE\].*NODE_EXTRA_CA_CERTS/);
-  });
-
-  test("an address of https that should be one of http", async () => {
-    const plain = (await cannedServer(json({}))).url.replace("http:", "https:");
-    expect(await errorOf(plain)).toMatch(/^error \[SERVICE_UNREACHABLE\].*http:\/\//);
-  });
+test("where nothing was sent, it is said what to mend", async () => {
+  const untrusted = createServer({ key: KEY, cert: CERTIFICATE }, (_request, response) => response.end());
+  for (const [at, mend] of [
+    ["http://127.0.0.1:1", "refused"],
+    [(await served(untrusted)).replace("http:", "https:"), "NODE_EXTRA_CA_CERTS"],
+    [(await cannedServer(json({}))).url.replace("http:", "https:"), "http://"],
+  ] as const)
+    expect(await errorOf(at)).toMatch(new RegExp(`^error \\[SERVICE_UNREACHABLE\\].*${mend}`));
 });

@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { namesWithValue, places, typed } from "../../src/cli/commands/completion/script.js";
 import { commands, nouns } from "../../src/cli/core/registry.js";
 import { project } from "../dsl-compiler/project.js";
+import { isThere } from "./support/program.js";
 import { svc } from "./support/run-svc.js";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
@@ -48,25 +49,9 @@ const offered: Record<Shell, (line: string, at: { cwd: string; script: string })
   async fish(line, { cwd, script }) {
     const complete = `source $argv[1]; complete -C $argv[2]`;
     const lines = await run("fish", ["--no-config", "-c", complete, script, line], cwd);
-    return lines
-      .map((one) =>
-        one
-          .split("\t", 1)[0]!
-          .replace(/^--env=/, "")
-          .replaceAll("\\ ", " "),
-      )
-      .sort();
+    return lines.map((one) => one.replace(/^--env=|\t.*/g, "").replaceAll("\\ ", " ")).sort();
   },
 };
-
-function isThere(shell: Shell): boolean {
-  try {
-    execFileSync(shell, ["--version"]);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const firstWords = [
   ...Object.keys(nouns),

@@ -1,12 +1,13 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 
 import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
 import { project } from "../dsl-compiler/project.js";
-import { type Actor, environmentId, type Service, startService } from "../support/service.js";
+import { environmentId } from "../support/service.js";
 import { cannedServer, json } from "./support/canned-server.js";
-import { type RunOptions, svc } from "./support/run-svc.js";
+import { useOwner } from "./support/owner.js";
+import { type RunOptions, steady } from "./support/run-svc.js";
 
 /** A model; the parts that its versions differ in are replaced. */
 const model = (threshold: number, more = "", states = "new: { to: { customer: paid.happened() } }, customer: {}") => `
@@ -27,48 +28,26 @@ const V3 = model(
   "new: { to: { customer: paid.happened() } }, customer: { to: { lost: not(paid.happened()) } }, lost: {}",
 );
 
-let service: Service;
-let owner: Actor;
-
+const service = useOwner();
 beforeAll(async () => {
-  service = await startService();
-  owner = await service.owner("acme");
-  for (const slug of ["shop", "empty"]) {
-    await service.request("POST", "/projects", { by: owner, body: { name: slug, slug } });
-  }
+  for (const slug of ["shop", "empty"]) await service.addProject(slug);
 });
-afterAll(() => service.stop());
 
 /** Runs a command as the owner, in a folder with that model; what differs from run to run is replaced. */
 async function run(argv: string[], { source, ...options }: RunOptions & { source?: string } = {}) {
-  const files = {
-    ".kite/config.json": '{"project":"shop"}',
-    ...(source === undefined ? {} : { "svc.config.ts": source }),
-  };
-  const cwd = options.cwd ?? (await project(files));
-  const result = await svc(argv, { at: service.url, by: owner, ...options, cwd });
-  const shown = (text: string) =>
-    text
-      .replaceAll(cwd, "<directory>")
-      .replaceAll(/\([0-9a-f]{12}\)/g, "(<hash>)")
-      .replaceAll(/[0-9a-f]{64}/g, "<hash>")
-      .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+\d\d:\d\d/g, "<local time>");
-  // Where a question puts the cursor depends on the length of the address.
-  // eslint-disable-next-line no-control-regex
-  const stderr = shown(result.stderr).replaceAll(/\u001b\[\d*[GJ]/g, "");
-  return { code: result.code, stdout: shown(result.stdout), stderr };
+  const model = source === undefined ? undefined : { "svc.config.ts": source };
+  const cwd = options.cwd ?? (await project({ ".kite/config.json": '{"project":"shop"}', ...model }));
+  return steady(await service.svc(argv, { ...options, cwd }), [
+    [cwd, "<directory>"],
+    [/\([0-9a-f]{12}\)/g, "(<hash>)"],
+    [/[0-9a-f]{64}/g, "<hash>"],
+    [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+\d\d:\d\d/g, "<local time>"],
+  ]);
 }
 
 describe("svc config diff", () => {
-  test.each([
-    ["v1", V1],
-    ["v2", V2],
-  ])("of %s, which is deployed", async (version, source) => {
-    const { code, stdout } = await run(["deploy", "--yes"], { source });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(`Deployed ${version}`) as string });
-  });
-
-  test("two versions, also as JSON; the second is the latest unless given", async () => {
+  test("of two versions, also as JSON; the second is the latest unless given", async () => {
+    for (const source of [V1, V2]) expect((await run(["deploy", "--yes"], { source })).code).toBe(0);
     expect(await run(["config", "diff", "v1", "v2"])).toMatchInlineSnapshot(`
       From v1 to v2, 2 differences: 1 added, 1 changed.
 
@@ -77,14 +56,14 @@ describe("svc config diff", () => {
         + segment payers: count of "paid" at least 1
     `);
     const { stdout } = await run(["config", "diff", "v1", "--json"]);
-    const [changed, added] = [
+    const changes = [
       { kind: "changed", id: "regulars" },
       { kind: "added", id: "payers" },
     ];
-    expect(JSON.parse(stdout)).toMatchObject({ from: "v1", to: "v2", changes: [changed, added] });
+    expect(JSON.parse(stdout)).toMatchObject({ from: "v1", to: "v2", changes });
   });
 
-  test("the local model against the latest version, on a terminal of 80 columns", async () => {
+  test("of the local model against the latest version, on a terminal of 80 columns and as JSON", async () => {
     expect(await run(["config", "diff"], { source: V3, terminal: true })).toMatchInlineSnapshot(`
       From v2 of shop (the latest, active in test) to the local model, 3 differences: 2 added, 1 changed.
 
@@ -95,15 +74,12 @@ describe("svc config diff", () => {
       [1msegments[22m
         [33m~ segment payers: window of count of "paid": none → 90d[39m
     `);
-  });
-
-  test("the local model as JSON", async () => {
     const { stdout } = await run(["config", "diff", "--json"], { source: V1 });
-    const [changed, removed] = [
+    const changes = [
       { before: 5, after: 3 },
       { kind: "removed", id: "payers" },
     ];
-    expect(JSON.parse(stdout)).toMatchObject({ from: "v2", to: "local", changes: [changed, removed] });
+    expect(JSON.parse(stdout)).toMatchObject({ from: "v2", to: "local", changes });
   });
 
   test("no differences", async () => {
@@ -127,7 +103,7 @@ describe("svc config diff", () => {
 describe("svc config promote", () => {
   const promote = (version: string, ...argv: string[]) => ["config", "promote", "--version", version, ...argv];
 
-  test("the first version comes to live, then another with what is different", async () => {
+  test("the first version comes to live, then another with what is different; that again is nothing", async () => {
     expect(await run(promote("v1"), { input: "live\n" })).toMatchInlineSnapshot(`
       ! Nothing is active in live yet. v1 has 2 events, 2 lifecycle states, 1 segment.
       !
@@ -142,15 +118,9 @@ describe("svc config promote", () => {
       !
       v2 is active in live of shop now, instead of v1 (<hash>).
     `);
-  });
-
-  test("what is active already is not asked about a second time, and nothing is done", async () => {
     expect(await run(promote("v2"), { input: "live\n" })).toMatchInlineSnapshot(`
       v2 is active in live of shop already; nothing was changed.
     `);
-  });
-
-  test("as JSON, and a version that is not there", async () => {
     const { stdout } = await run(promote("v1", "--json"), { input: "live\n" });
     expect(JSON.parse(stdout)).toMatchObject({ version: "v1", environment: "live", activated: true, warnings: [] });
     expect((await run(promote("v9"), { input: "live\n" })).stderr).toContain("error [VERSION_NOT_FOUND]");
@@ -185,12 +155,7 @@ describe("svc config rollback", () => {
     `);
     const json = await run(rollback("v1", "--yes", "--json"));
     expect(JSON.parse(json.stdout)).toMatchObject({ version: "v1", environment: "test", hasCustomers: false });
-  });
-
-  test("a version that was not active there is refused, and says where to look", async () => {
-    const { code, stderr } = await run(rollback("v3", "--yes"));
-    expect(code).toBe(1);
-    expect(stderr).toMatch(
+    expect((await run(rollback("v3", "--yes"))).stderr).toMatch(
       /\nerror \[VERSION_CONFLICT\]: v3 was never active in test\. Choose one of `svc config activations --env test`\.\n$/,
     );
   });
@@ -213,16 +178,11 @@ describe("svc config rollback", () => {
   });
 
   test("where somebody else activates another version meanwhile, nothing is replaced unseen", async () => {
-    const conflict = {
-      code: "VERSION_CONFLICT",
-      message: "v3 is active in test, but v2 was expected.",
-      field: "expected",
-      reason: "Somebody activated another version meanwhile.",
-    };
+    const said = { message: "v3 is active in test, but v2 was expected.", reason: "Somebody activated it meanwhile." };
     const { url, seen } = await cannedServer({
       ...json({}),
       respond: ({ method, url: asked }) => {
-        if (method === "POST") return json({ error: conflict }, 409);
+        if (method === "POST") return json({ error: { code: "VERSION_CONFLICT", field: "expected", ...said } }, 409);
         if (asked.includes("activations")) return json({ data: [{ version: "v2" }], nextCursor: null });
         return json({ from: "v2", to: "v1", changes: [] });
       },
@@ -231,7 +191,7 @@ describe("svc config rollback", () => {
     expect(seen.at(-1)?.body).toBe('{"expected":"v2"}');
     expect(stderr).toBe(
       "v1 is the same model as v2.\n\n" +
-        "error [VERSION_CONFLICT]: v3 is active in test, but v2 was expected. Somebody activated another version meanwhile. Run the command again: it shows what is different from that one.\n",
+        "error [VERSION_CONFLICT]: v3 is active in test, but v2 was expected. Somebody activated it meanwhile. Run the command again: it shows what is different from that one.\n",
     );
   });
 });
@@ -255,7 +215,7 @@ describe("svc config pull", () => {
     expect(await readFile(path.join(cwd, "svc.config.ts"), "utf8")).toBe(V1);
     const text = await readFile(path.join(cwd, ".kite", "pulled-config.json"), "utf8");
     expect(text).toMatch(/^\{\n {2}"events": \{\n {4}"login": \{[^]*\n {4}"paid": \{[^]*\n {2}"formatVersion": 1,\n/);
-    const deployed = await service.request("GET", "/projects/shop/config-versions/latest", { by: owner });
+    const deployed = await service.ask("GET", "/projects/shop/config-versions/latest");
     expect(JSON.parse(text)).toEqual((deployed.body as { snapshot: object }).snapshot);
   });
 
@@ -281,15 +241,12 @@ describe("svc config pull", () => {
     expect(await readdir(path.join(cwd, ".kite"))).toEqual(["config.json", "pulled-config.json"]);
   });
 
-  test("a version of a later format is not taken for a model", async () => {
+  test("a version of a later format is not taken for a model, nor what was never deployed", async () => {
     const latest = { version: "v4", hash: "0".repeat(64), active: [], snapshot: { formatVersion: 2 } };
     const { url } = await cannedServer(json(latest));
     expect((await run(["config", "pull"], { at: url })).stderr).toBe(
       "error [UNEXPECTED_ANSWER]: <service> holds a v4 that this version of svc cannot read: formatVersion: this version reads the format 1 only. Use the svc of the service's version.\n",
     );
-  });
-
-  test("nothing was deployed yet", async () => {
     expect((await run(["config", "pull", "--project", "empty"])).stderr).toContain("error [VERSION_NOT_FOUND]");
   });
 });
@@ -303,16 +260,15 @@ describe("svc deploy, where it would strand data,", () => {
   const deploy = (...argv: string[]) => run(["deploy", "--yes", "--project", "stranded", ...argv], { source });
 
   beforeAll(async () => {
-    await service.request("POST", "/projects", { by: owner, body: { name: "Stranded", slug: "stranded" } });
-    const body = { snapshot: { ...EMPTY_SNAPSHOT, segments: [{ id: "buyers" }, { id: "payers" }] } };
-    const deployed = await service.request("POST", "/projects/stranded/config-versions", { by: owner, body });
-    expect(deployed.status).toBe(201);
+    await service.addProject("stranded");
+    const snapshot = { ...EMPTY_SNAPSHOT, segments: [{ id: "buyers" }, { id: "payers" }] };
+    expect((await service.ask("POST", "/projects/stranded/config-versions", { snapshot })).status).toBe(201);
     await service.db.sql`
       insert into svc.segment_memberships (environment_id, segment_id, customer_id, entered_at)
       values (${await environmentId(service.db.sql, "stranded", "test")}, 'payers', 'globex', now())`;
   });
 
-  test("is refused, and says what and how to go on", async () => {
+  test("is refused, and says what and how to go on: with --force, which shows the warnings all the same", async () => {
     expect(await deploy()).toMatchInlineSnapshot(`
       exit 1
       ! warning SEGMENT_REMOVED The segment "payers" is removed, and 1 customer is in it.
@@ -327,9 +283,6 @@ describe("svc deploy, where it would strand data,", () => {
         diagnostics: [{ severity: "warning", code: "SEGMENT_REMOVED", path: "segments[1]" }],
       },
     });
-  });
-
-  test("goes on with --force, and shows the warnings all the same", async () => {
     expect(await deploy("--force")).toMatchInlineSnapshot(`
       ! warning SEGMENT_REMOVED The segment "payers" is removed, and 1 customer is in it.
       !   segments[1]

@@ -1,58 +1,37 @@
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 
-import { type Actor, type Service, startService } from "../support/service.js";
 import { cannedServer, json, NEVER } from "./support/canned-server.js";
-import { ended, start } from "./support/program.js";
-import { type RunOptions, svc } from "./support/run-svc.js";
+import { useOwner } from "./support/owner.js";
+import { ended, isThere, start } from "./support/program.js";
+import { type RunOptions, steady } from "./support/run-svc.js";
+import { typeMistakes } from "./support/types.js";
 
+const PARTS = ["events", "health", "journeys", "lifecycle", "rules", "segments", "signals", "traits"];
 const FILES = [
-  ".github/workflows/svc.yml",
-  ".gitignore",
-  ".kite/config.json",
-  "README.md",
-  "instrumentation/track.mjs",
-  "model/events.ts",
-  "model/health.ts",
-  "model/journeys.ts",
-  "model/lifecycle.ts",
-  "model/rules.ts",
-  "model/segments.ts",
-  "model/signals.ts",
-  "model/traits.ts",
-  "package.json",
-  "svc.config.ts",
-  "tsconfig.json",
+  ...[".github/workflows/svc.yml", ".gitignore", ".kite/config.json", "README.md", "instrumentation/track.mjs"],
+  ...PARTS.map((part) => `model/${part}.ts`),
+  ...["package.json", "svc.config.ts", "tsconfig.json"],
 ];
 
 const WHOAMI = { user: { email: "a@b" }, organization: { id: "org_1", slug: "acme", role: "owner" } };
 const ROOT = path.resolve(import.meta.dirname, "../..");
 
-let service: Service;
-let owner: Actor;
-
-beforeAll(async () => {
-  service = await startService();
-  owner = await service.owner("acme");
-});
-afterAll(() => service.stop());
+const service = useOwner();
 
 /** Runs a command as the owner; what differs from run to run is replaced. */
-async function run(argv: readonly string[], options: RunOptions = {}) {
-  const { code, stdout, stderr } = await svc(argv, { at: service.url, by: owner, ...options });
-  const shown = (text: string) =>
-    text
-      .replaceAll(owner.organizationId, "<org>")
-      .replaceAll(options.cwd ?? "<none>", "<cwd>")
-      .replaceAll(ROOT, "<package>")
-      .replaceAll(/(svc_(?:test|live)_)[0-9a-f]{48}/g, "$1<key>");
-  return { code, stdout: shown(stdout), stderr: shown(stderr) };
-}
+const run = async (argv: readonly string[], options: RunOptions = {}) =>
+  steady(await service.svc(argv, options), [
+    [service.by.organizationId, "<org>"],
+    [options.cwd ?? "<none>", "<cwd>"],
+    [ROOT, "<package>"],
+    [/(svc_(?:test|live)_)[0-9a-f]{48}/g, "$1<key>"],
+  ]);
 
 async function folder(): Promise<string> {
   const directory = await mkdtemp(path.join(os.tmpdir(), "svc-init-test-"));
@@ -74,8 +53,10 @@ async function initialized(stack: string): Promise<{ directory: string; slug: st
   const directory = await folder();
   const slug = `starter-${++made}`;
   const argv = ["init", "--yes", "--json", "--name", "The Starter", "--slug", slug, "--stack", stack];
-  const { code, stdout } = await svc(argv, { cwd: directory, at: service.url, by: owner });
+  const { code, stdout } = await service.svc(argv, { cwd: directory });
   expect(code, stdout).toBe(0);
+  for (const file of await filesIn(directory))
+    expect(await readFile(path.join(directory, file), "utf8"), file).not.toMatch(/\{\{[A-Z]/);
   // As `npm install` of the folder does.
   await mkdir(path.join(directory, "node_modules"));
   await symlink(ROOT, path.join(directory, "node_modules", "svc"));
@@ -83,51 +64,30 @@ async function initialized(stack: string): Promise<{ directory: string; slug: st
 }
 
 describe("a new project", () => {
-  test("keys are printed once, then what was written and what comes next", async () => {
+  // What is printed otherwise, and what comes next, is in docs/walk.md.
+  test("as JSON it is one document", async () => {
     const cwd = await folder();
-    expect(await run(["init", "--yes", "--name", "Größe & Co", "--directory", "new/shop"], { cwd }))
-      .toMatchInlineSnapshot(`
-        Created the project grosse-co. Keep its keys in a safe place: they are not shown again.
-
-        Test key  svc_test_<key>
-        Live key  svc_live_<key>
-
-        Wrote 16 files to <cwd>/new/shop. README.md says what each is for.
-
-        Next:
-          cd new/shop
-          svc validate --strict
-          svc deploy --env test
-          npm install --no-save <package>
-          SVC_API_KEY=<the test key> node instrumentation/track.mjs
-          svc customers inspect cus_example --env test
-      `);
+    const argv = ["init", "--yes", "--json", "--name", "Größe & Co", "--directory", "new/shop"];
+    const { code, stdout, stderr } = await run([...argv, "--stack", "python", "--env", "live"], { cwd });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const files = FILES.flatMap((file) =>
+      file.endsWith("track.mjs") ? ["instrumentation/svc_client.py", "instrumentation/track.py"] : [file],
+    );
+    expect(JSON.parse(stdout)).toEqual({
+      project: { slug: "grosse-co", name: "Größe & Co", createdAt: expect.any(String) },
+      keys: { test: "svc_test_<key>", live: "svc_live_<key>" },
+      directory: "<cwd>/new/shop",
+      files,
+    });
     const directory = path.join(cwd, "new/shop");
-    expect(await filesIn(directory)).toEqual(FILES);
+    expect(await filesIn(directory)).toEqual(files);
     expect(JSON.parse(await readFile(path.join(directory, ".kite/config.json"), "utf8"))).toEqual({
       project: "grosse-co",
-      defaultEnvironment: "test",
-      organization: owner.organizationId,
+      defaultEnvironment: "live",
+      organization: service.by.organizationId,
       apiUrl: service.url,
     });
     expect(await readFile(path.join(directory, "README.md"), "utf8")).toMatch(/^# Größe & Co\n\n.*`grosse-co`/);
-  });
-
-  test("as JSON it is one document", async () => {
-    const cwd = await folder();
-    const argv = ["init", "--yes", "--json", "--name", "Json", "--slug", "json", "--stack", "python", "--env", "live"];
-    const { code, stdout, stderr } = await run(argv, { cwd });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(JSON.parse(stdout)).toEqual({
-      project: { slug: "json", name: "Json", createdAt: expect.any(String) },
-      keys: { test: "svc_test_<key>", live: "svc_live_<key>" },
-      directory: "<cwd>",
-      files: FILES.flatMap((file) =>
-        file.endsWith("track.mjs") ? ["instrumentation/svc_client.py", "instrumentation/track.py"] : [file],
-      ),
-    });
-    const config = JSON.parse(await readFile(path.join(cwd, ".kite/config.json"), "utf8"));
-    expect(config.defaultEnvironment).toBe("live");
   });
 
   test("what was not said is asked on a terminal, again where the answer cannot be", async () => {
@@ -163,31 +123,27 @@ describe("a new project", () => {
   });
 });
 
-test("a project that is there already gets a starter, and no keys", async () => {
+test("a project that is there already gets a starter, and no keys; one that is not there nothing", async () => {
   const cwd = await folder();
-  expect((await run(["projects", "create", "--name", "Made before", "--slug", "before", "--yes"])).code).toBe(0);
+  await service.addProject("before");
   const argv = ["init", "--existing", "--slug", "before", "--yes", "--json"];
   const { code, stdout } = await run(argv, { cwd });
   expect({ code, document: JSON.parse(stdout) as unknown }).toEqual({
     code: 0,
-    document: { project: { slug: "before", name: "Made before" }, directory: "<cwd>", files: FILES },
+    document: { project: { slug: "before", name: "before" }, directory: "<cwd>", files: FILES },
   });
   expect(await filesIn(cwd)).toEqual(FILES);
-  expect(await readFile(path.join(cwd, ".kite/config.json"), "utf8")).toContain('"project": "before"');
-});
-
-test("a project that is not there gets none, and nothing is left", async () => {
-  const cwd = await folder();
-  const { stderr } = await run(["init", "--existing", "--slug", "nowhere", "--yes"], { cwd });
+  expect(await readFile(path.join(cwd, ".kite/config.json"), "utf8")).toContain(
+    '"project": "before",\n  "defaultEnvironment": "test"',
+  );
+  const left = await folder();
+  const { stderr } = await run(["init", "--existing", "--slug", "nowhere", "--yes"], { cwd: left });
   expect(stderr).toContain("[PROJECT_NOT_FOUND]");
-  expect(await readdir(cwd)).toEqual([]);
+  expect(await readdir(left)).toEqual([]);
 });
 
 describe("what is refused leaves the directory as it was", () => {
   const argv = ["init", "--yes", "--slug", "refused"];
-  const projects = async () =>
-    (await service.db.sql<{ slug: string }[]>`select slug from svc.projects where slug = 'refused'`).length;
-
   test("a directory that is not empty", async () => {
     const cwd = await folder();
     for (const name of ["a.txt", "b.txt", "c.txt", "d.txt"]) await writeFile(path.join(cwd, name), "");
@@ -201,17 +157,14 @@ describe("what is refused leaves the directory as it was", () => {
         `error [DIRECTORY_NOT_EMPTY]: <cwd>/${file} is no directory. ${choose}`,
       );
     }
-    expect(await projects()).toBe(0);
+    expect((await service.ask("GET", "/projects/refused/overview")).status).toBe(404);
   });
 
-  test("one that cannot be written to", async () => {
+  test("one that cannot be written to, and one in which another init is under way", async () => {
     expect(await run([...argv, "--directory", "/proc/shop"])).toMatchInlineSnapshot(`
       exit 1
       ! error [FILE_NOT_WRITTEN]: /proc/shop could not be written to (ENOENT); nothing was created. Make room, or choose a --directory that you may write to.
     `);
-  });
-
-  test("one in which another init is under way", async () => {
     const cwd = await folder();
     await mkdir(path.join(cwd, `.svc-init-${process.ppid}`));
     expect((await run(argv, { cwd })).stderr).toBe(
@@ -221,7 +174,7 @@ describe("what is refused leaves the directory as it was", () => {
 
   test("a slug that is taken", async () => {
     const cwd = await folder();
-    expect((await run(["projects", "create", "--name", "Taken", "--slug", "taken", "--yes"], { cwd })).code).toBe(0);
+    await service.addProject("taken");
     const taken = await run(["init", "--yes", "--slug", "taken", "--directory", "x/y"], { cwd });
     expect(taken.stderr).toContain("error [SLUG_TAKEN]");
     expect(await readdir(cwd)).toEqual([]);
@@ -249,19 +202,12 @@ describe("what is refused leaves the directory as it was", () => {
   });
 
   test.each([
+    [2, "[USAGE]: No slug can be made for this project. Add --slug.", ["--yes", "--name", "日本"]],
     [
-      "a name that no slug can be made of",
-      ["--yes", "--name", "日本"],
-      2,
-      "[USAGE]: No slug can be made for this project. Add --slug.",
-    ],
-    [
-      "nobody to ask",
-      [],
       1,
       "[CONFIRMATION_REQUIRED]: Creating a project needs a confirmation, and there is no terminal to ask on. Add --yes.",
     ],
-  ])("%s", async (_, given, code, told) => {
+  ])("exit code %i: %s", async (code, told, given = []) => {
     const result = await run(["init", ...given], { cwd: await folder() });
     expect(result).toEqual({ code, stdout: "", stderr: `error ${told}\n` });
   });
@@ -273,32 +219,23 @@ describe("what is refused leaves the directory as it was", () => {
     expect(code).toBe(1);
     expect(stderr).toContain("[CANCELLED]");
     expect(await readdir(cwd)).toEqual([]);
-    expect(await projects()).toBe(0);
+    expect((await service.ask("GET", "/projects/refused/overview")).status).toBe(404);
   });
 
-  test("a service that cannot be reached, and one that goes away while the project is made", async () => {
+  test("a service that cannot be reached", async () => {
     const cwd = await folder();
-    const away = await run([...argv, "--directory", "x"], { cwd, at: "http://127.0.0.1:1" });
-    expect(away.stderr).toContain("[SERVICE_UNREACHABLE]");
-    expect(await readdir(cwd)).toEqual([]);
-    const { url } = await cannedServer({
-      ...json(WHOAMI),
-      respond: ({ method }) => (method === "GET" ? json(WHOAMI) : { status: 201, body: "<html>" }),
-    });
-    const { stderr } = await run(argv, { cwd, at: url });
-    expect(stderr).toContain("[OUTCOME_UNKNOWN]");
+    const { stderr } = await run([...argv, "--directory", "x"], { cwd, at: "http://127.0.0.1:1" });
+    expect(stderr).toContain("[SERVICE_UNREACHABLE]");
     expect(await readdir(cwd)).toEqual([]);
   });
 });
 
 describe.each(["node", "python"])("the %s starter", (stack) => {
   const [program, script] = stack === "node" ? [process.execPath, "track.mjs"] : ["python3", "track.py"];
-  const isThere = stack === "node" || hasPython();
-
   test("validates without a warning, deploys, and takes what its example sends, also a second time", async ({
     skip,
   }) => {
-    if (!isThere) skip("there is no python3");
+    if (!isThere(program)) skip("there is no python3");
     const { directory, keys, slug } = await initialized(stack);
     expect(await run(["validate", "--strict"], { cwd: directory })).toMatchInlineSnapshot(`
       The model is valid: 7 events, 4 traits, 5 lifecycle states, 1 journey, 3 segments, 3 health components, 1 rule, 1 signal.
@@ -317,7 +254,9 @@ describe.each(["node", "python"])("the %s starter", (stack) => {
       }).catch((error: unknown) => error as { code: number; stdout: string; stderr: string });
     for (let time = 0; time < 2; time++) {
       expect((await send(keys.test)).stdout).toBe("Sent. See where it stands: svc customers inspect cus_example\n");
-      expect(await events(slug)).toBe(6);
+      expect((await service.ask("GET", `/projects/${slug}/overview?env=test`)).body).toMatchObject({
+        events: { accepted: 6 },
+      });
     }
     expect(await send("")).toMatchObject({
       code: 1,
@@ -330,24 +269,6 @@ describe.each(["node", "python"])("the %s starter", (stack) => {
   });
 });
 
-function hasPython(): boolean {
-  try {
-    execFileSync("python3", ["--version"]);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** How many events the project has. */
-async function events(slug: string): Promise<number> {
-  const [row] = await service.db.sql<{ count: number }[]>`
-    select count(*)::integer as count from svc.events where environment_id in (
-      select e.environment_id from svc.environments as e join svc.projects as p using (project_id) where p.slug = ${slug}
-    )`;
-  return row!.count;
-}
-
 test("an editor finds no mistake in it, with its own tsconfig.json", async () => {
   const { directory } = await initialized("node");
   const language = path.join(directory, "node_modules", "svc");
@@ -355,21 +276,7 @@ test("an editor finds no mistake in it, with its own tsconfig.json", async () =>
   await mkdir(language, { recursive: true });
   await writeFile(path.join(language, "package.json"), '{ "name": "svc", "types": "src/dsl/index.ts" }');
   await symlink(path.join(ROOT, "src"), path.join(language, "src"));
-  const tsc = path.join(ROOT, "node_modules/typescript-7/bin/tsc");
-  const { stdout } = await promisify(execFile)(process.execPath, [tsc, "--project", directory]).catch(
-    (error: unknown) => error as { stdout: string },
-  );
-  expect(stdout).toBe("");
-});
-
-test("what is written has no placeholder left", async () => {
-  for (const stack of ["node", "python"]) {
-    const { directory } = await initialized(stack);
-    await rm(path.join(directory, "node_modules"), { recursive: true });
-    for (const file of await filesIn(directory)) {
-      expect(await readFile(path.join(directory, file), "utf8"), file).not.toMatch(/\{\{[A-Z]/);
-    }
-  }
+  expect(await typeMistakes(directory)).toBe("");
 });
 
 /** Runs the program `svc init` in a new directory, at a service that answers no request of one kind, and sends it a signal once it was asked. */
@@ -391,26 +298,16 @@ async function interrupted(method: string, signal: NodeJS.Signals) {
 }
 
 test.each(["SIGINT", "SIGTERM"] as const)("%s before the project is created leaves nothing", async (signal) => {
-  expect(await interrupted("GET", signal)).toEqual({
-    code: null,
-    killedBy: signal,
-    stdout: "",
-    stderr: "",
-    during: 1,
-    after: [],
-  });
+  const nothing = { code: null, stdout: "", stderr: "", during: 1, after: [] };
+  expect(await interrupted("GET", signal)).toEqual({ ...nothing, killedBy: signal });
 });
 
 test("Ctrl+C while the project is created leaves nothing here, and says how to see whether it is there", async () => {
-  expect(await interrupted("POST", "SIGINT")).toMatchInlineSnapshot(`
-    {
-      "after": [],
-      "code": 1,
-      "during": 1,
-      "killedBy": null,
-      "stderr": "error [OUTCOME_UNKNOWN]: Stopped before the service answered; it is not known whether this was carried out. See for yourself: \`svc projects list\`. Where shop is there, \`svc init --existing --slug shop --directory a/b\` writes its starter, and \`svc keys create --name <name> --env test --project shop\` makes a key; where not, run the command again.
-    ",
-      "stdout": "",
-    }
-  `);
+  expect(await interrupted("POST", "SIGINT")).toEqual({
+    ...{ code: 1, killedBy: null, stdout: "", during: 1, after: [] },
+    stderr:
+      "error [OUTCOME_UNKNOWN]: Stopped before the service answered; it is not known whether this was carried out. See for yourself: `svc projects list`. " +
+      "Where shop is there, `svc init --existing --slug shop --directory a/b` writes its starter, and " +
+      "`svc keys create --name <name> --env test --project shop` makes a key; where not, run the command again.\n",
+  });
 });

@@ -27,29 +27,21 @@ const CUSTOMER = {
 const NOTHING_WAITS = { pending: 0, ahead: 0, setAside: null };
 
 const NO_EXPLANATION = {
-  configVersion: "v3",
-  activeVersion: "v3",
-  flipsKnown: true,
-  unavailable: null,
-  lifecycle: null,
-  journeys: [],
-  segments: [],
-  health: null,
-  signals: [],
+  ...{ configVersion: "v3", activeVersion: "v3", flipsKnown: true, unavailable: null },
+  ...{ lifecycle: null, journeys: [], segments: [], health: null, signals: [] },
 };
 
 /** Reads from a service that gives every request the same answer, but for what asks why. */
-async function read(argv: string[], document: unknown, explanation: unknown = NO_EXPLANATION) {
+async function read(line: string, document: unknown) {
   const { url } = await cannedServer({
     ...json(document),
-    respond: ({ url: asked }) => json(asked.includes("/explanation") ? explanation : document),
+    respond: ({ url: asked }) => json(asked.includes("/explanation") ? NO_EXPLANATION : document),
   });
-  return svc([...argv, "--project", "shop"], { at: url });
+  return (await svc([...line.split(" "), "--project", "shop"], { at: url })).stdout;
 }
 
 test("a customer's state is shown with instants in the local zone and their distance from now", async () => {
-  const { stdout } = await read(["customers", "inspect", "cus_42"], { ...CUSTOMER, ...NOTHING_WAITS });
-  expect(stdout).toMatchInlineSnapshot(`
+  expect(await read("customers inspect cus_42", { ...CUSTOMER, ...NOTHING_WAITS })).toMatchInlineSnapshot(`
     "cus_42 in test
 
     Lifecycle          activated since 2026-03-02 11:00:00 +01:00 (12 days ago)
@@ -73,24 +65,10 @@ test("a customer's state is shown with instants in the local zone and their dist
 
 test("a customer of whom little is known", async () => {
   const unknown = {
-    lastEventAt: null,
-    evaluatedThrough: null,
-    configVersion: null,
-    nextDueAt: null,
-    traits: {},
-    segments: [],
-    journeys: [],
-    health: null,
-    signals: [],
+    ...{ lastEventAt: null, evaluatedThrough: null, configVersion: null, nextDueAt: null, lifecycle: null },
+    ...{ lifecycleEnteredAt: null, traits: {}, segments: [], journeys: [], health: null, signals: [] },
   };
-  const { stdout } = await read(["customers", "inspect", "x"], {
-    ...CUSTOMER,
-    ...NOTHING_WAITS,
-    ...unknown,
-    lifecycle: null,
-    lifecycleEnteredAt: null,
-  });
-  expect(stdout).toMatchInlineSnapshot(`
+  expect(await read("customers inspect x", { ...CUSTOMER, ...NOTHING_WAITS, ...unknown })).toMatchInlineSnapshot(`
     "cus_42 in test
 
     Lifecycle          none
@@ -107,32 +85,44 @@ test("a customer of whom little is known", async () => {
   `);
 });
 
-test("what waits for a customer's evaluation is told after its state", async () => {
-  const { stdout } = await read(["customers", "inspect", "x"], { ...CUSTOMER, pending: 3, ahead: 1, setAside: null });
-  expect(stdout).toContain("\n\n3 operations waiting to be evaluated, 1 of them because their time has not come.\n");
-});
-
-test("a customer that was set aside is shown with the reason and the way out", async () => {
+test("what waits for a customer's evaluation is told after its state, and with the reason and the way out where it was set aside", async () => {
+  expect(await read("customers inspect x", { ...CUSTOMER, pending: 3, ahead: 1, setAside: null })).toContain(
+    "\n\n3 operations waiting to be evaluated, 1 of them because their time has not come.\n",
+  );
   const setAside = { at: "2026-03-14T09:00:00.000Z", error: "Error: no such thing" };
-  const { stdout } = await read(["customers", "inspect", "x"], { ...CUSTOMER, pending: 1, ahead: 0, setAside });
+  const stdout = await read("customers inspect x", { ...CUSTOMER, pending: 1, ahead: 0, setAside });
   expect(stdout.slice(stdout.indexOf("Set aside"))).toMatchInlineSnapshot(`
     "Set aside since 2026-03-14 10:00:00 +01:00, 1 operation waiting:
       Error: no such thing
     Once the cause is mended, release it: svc customers release --customer x --project shop
     "
   `);
-  const list = await read(["customers", "list", "--set-aside"], {
-    data: [{ ...CUSTOMER, setAside }],
-    nextCursor: null,
-  });
-  expect(list.stdout).toContain("Error: no such thing");
+  const list = { data: [{ ...CUSTOMER, setAside }], nextCursor: null };
+  expect(await read("customers list --set-aside", list)).toContain("Error: no such thing");
 });
 
 test("customers are listed", async () => {
-  const { stdout } = await read(["customers", "list"], { data: [CUSTOMER], nextCursor: null });
-  expect(stdout).toMatchInlineSnapshot(`
+  expect(await read("customers list", { data: [CUSTOMER], nextCursor: null })).toMatchInlineSnapshot(`
     "Customer  Lifecycle  Since        Health        Segments             Last event
     cus_42    activated  12 days ago  62.5 at_risk  payers, power_users  now
+    "
+  `);
+});
+
+test("the overview counts what waits, and who is set aside", async () => {
+  const overview = {
+    ...{ environment: "test", configVersion: null, customers: 4, customersSetAside: 1_200 },
+    ...{ lifecycle: [], segments: [] },
+    ...{ events: { accepted: 5, pending: 3, ahead: 2 }, emissions: { "customer.new": 4, "segment.entered": 6 } },
+    webhooks: { delivered: 7, pending: 8, failed: 9 },
+  };
+  expect(await read("overview", overview)).toMatchInlineSnapshot(`
+    "Project    shop, test
+    Model      none deployed yet
+    Customers  4, 1,200 set aside (svc customers list --set-aside --project shop)
+    Events     5 accepted, 3 pending, 2 of them ahead of time
+    Emissions  10
+    Webhooks   7 delivered, 8 pending, 9 failed
     "
   `);
 });
@@ -140,22 +130,17 @@ test("customers are listed", async () => {
 test("a timeline shows changes and their causes", async () => {
   const data = [
     {
-      at: "2026-03-02T10:00:00.000Z",
-      type: "customer.activated",
-      source: "lifecycle",
+      ...{ at: "2026-03-02T10:00:00.000Z", type: "customer.activated", source: "lifecycle" },
       metadata: { previous_lifecycle: "trial", new_lifecycle: "activated" },
       cause: { type: "event", id: "evt_0000000000000400" },
     },
     {
-      at: "2026-03-29T01:30:00.000Z",
-      type: "segment.exited",
-      source: "segment",
+      ...{ at: "2026-03-29T01:30:00.000Z", type: "segment.exited", source: "segment" },
       metadata: { segment: "payers", days: 3 },
       cause: { type: "timer", id: null },
     },
   ];
-  const { stdout } = await read(["customers", "timeline", "cus_42"], { data, nextCursor: null });
-  expect(stdout).toMatchInlineSnapshot(`
+  expect(await read("customers timeline cus_42", { data, nextCursor: null })).toMatchInlineSnapshot(`
     "At                          Type                What                    Cause
     2026-03-02 11:00:00 +01:00  customer.activated  trial → activated       event evt_0000000000000400
     2026-03-29 03:30:00 +02:00  segment.exited      segment=payers, days=3  timer
@@ -167,26 +152,19 @@ test("deliveries are shown with the last answer and what comes next", async () =
   const delivery = { type: "customer.activated", customerId: "cus_42" };
   const data = [
     {
-      ...delivery,
-      id: "emi_0000000000020000",
-      status: "pending",
-      attempts: 2,
+      ...{ ...delivery, id: "emi_0000000000020000", status: "pending", attempts: 2 },
       nextAttemptAt: "2026-03-14T10:05:00.000Z",
       finishedAt: null,
       lastAttempt: { at: "2026-03-14T10:00:00.000Z", latencyMs: 15_000, statusCode: null, error: "timed out" },
     },
     {
-      ...delivery,
-      id: "emi_0000000000010000",
-      status: "delivered",
-      attempts: 1,
+      ...{ ...delivery, id: "emi_0000000000010000", status: "delivered", attempts: 1 },
       nextAttemptAt: null,
       finishedAt: "2026-03-14T09:00:00.000Z",
       lastAttempt: { at: "2026-03-14T09:00:00.000Z", latencyMs: 12, statusCode: 204, error: null },
     },
   ];
-  const { stdout } = await read(["webhooks", "deliveries", "whk_1"], { data, nextCursor: null });
-  expect(stdout).toMatchInlineSnapshot(`
+  expect(await read("webhooks deliveries whk_1", { data, nextCursor: null })).toMatchInlineSnapshot(`
     "Event                 Type                Customer  Status     Tries  Answer                 At
     emi_0000000000020000  customer.activated  cus_42    pending        2  timed out in 15000 ms  due 2026-03-14 11:05:00 +01:00
     emi_0000000000010000  customer.activated  cus_42    delivered      1  204 in 12 ms           2026-03-14 10:00:00 +01:00
@@ -194,31 +172,14 @@ test("deliveries are shown with the last answer and what comes next", async () =
   `);
 });
 
-/** Releases customers at a service that says how many it released. */
-async function release(argv: string[], released = 1) {
+test.each([
+  ["--customer a/b --env live", 1, "Released a/b.", "a%2Fb/release?env=live"],
+  ["--all", 1_200, "Released 1,200 of them.", "release?env=test"],
+  ["--customer c", 0, "c was not set aside.", "c/release?env=test"],
+  ["--all", 0, "No customer was set aside.", "release?env=test"],
+])("customers are released by %s: %i", async (options, released, told, path) => {
   const { url, seen } = await cannedServer(json({ released }));
-  const result = await svc(["customers", "release", ...argv, "--project", "shop"], { at: url });
-  return { ...result, asked: seen.map(({ method, url: path }) => `${method} ${path}`) };
-}
-
-test("one customer is released", async () => {
-  const { code, stdout, asked } = await release(["--customer", "a/b", "--yes", "--env", "live"]);
-  expect({ code, stdout, asked }).toEqual({
-    code: 0,
-    stdout: "Released a/b.\n",
-    asked: ["POST /projects/shop/customers/a%2Fb/release?env=live"],
-  });
-});
-
-test("all customers are released", async () => {
-  const { stdout, asked } = await release(["--all", "--yes"], 1_200);
-  expect({ stdout, asked }).toEqual({
-    stdout: "Released 1,200 of them.\n",
-    asked: ["POST /projects/shop/customers/release?env=test"],
-  });
-});
-
-test("that there was nothing to release is told, and is no failure", async () => {
-  expect(await release(["--customer", "c", "--yes"], 0)).toMatchObject({ code: 0, stdout: "c was not set aside.\n" });
-  expect(await release(["--all", "--yes"], 0)).toMatchObject({ code: 0, stdout: "No customer was set aside.\n" });
+  const argv = ["customers", "release", ...options.split(" "), "--yes", "--project", "shop"];
+  expect(await svc(argv, { at: url })).toMatchObject({ code: 0, stdout: `${told}\n` });
+  expect(seen).toMatchObject([{ method: "POST", url: `/projects/shop/customers/${path}` }]);
 });

@@ -5,17 +5,9 @@ import { svc } from "./support/run-svc.js";
 
 const PAGE_MAX = 200;
 
-interface Paged {
-  /** How many were asked for, and from where, request by request. */
-  asked: { limit: number; cursor: string | null }[];
-  stdout: string;
-  stderr: string;
-  code: number;
-}
-
-/** Lists customers of a service that gives these pages one after the other, as their JSON texts. */
-async function listed(pages: readonly (string | Canned)[], ...argv: string[]): Promise<Paged> {
-  const asked: Paged["asked"] = [];
+/** Lists customers of a service that gives these pages one after the other, as their JSON texts; keeps what was asked for, and from where. */
+async function listed(pages: readonly (string | Canned)[], ...argv: string[]) {
+  const asked: { limit: number; cursor: string | null }[] = [];
   const { url } = await cannedServer({
     ...json({}),
     respond: (request) => {
@@ -25,23 +17,18 @@ async function listed(pages: readonly (string | Canned)[], ...argv: string[]): P
       return typeof page === "string" ? { status: 200, body: page } : page;
     },
   });
-  const result = await svc(["customers", "list", "--project", "shop", ...argv], { at: url });
-  return { asked, ...result };
+  return { asked, ...(await svc(["customers", "list", "--project", "shop", ...argv], { at: url })) };
 }
 
 const customer = (id: string, more = "") =>
   `{"customerId" : "${id}","lifecycle":null,"lifecycleEnteredAt":null,"segments":[],"health":null,"lastEventAt":null,"setAside":null${more}}`;
 
+const page = (next: string | null, ...customers: string[]) =>
+  `{"data":[${customers.join(",")}],"nextCursor":${JSON.stringify(next)}}`;
+
 test("short and empty pages are followed until there is as much as asked for", async () => {
-  const { asked, stdout, stderr } = await listed(
-    [
-      `{"data":[],"nextCursor":"a"}`,
-      `{"data":[${customer("one")}],"nextCursor":"b"}`,
-      `{"data":[${customer("two")},${customer("three")}],"nextCursor":"c"}`,
-    ],
-    "--limit",
-    "3",
-  );
+  const pages = [page("a"), page("b", customer("one")), page("c", customer("two"), customer("three"))];
+  const { asked, stdout, stderr } = await listed(pages, "--limit", "3");
   expect(asked).toEqual([
     { limit: 3, cursor: null },
     { limit: 3, cursor: "a" },
@@ -58,17 +45,9 @@ test("short and empty pages are followed until there is as much as asked for", a
 });
 
 test("more than a page holds is read in pages", async () => {
-  const full = (from: number) => Array.from({ length: PAGE_MAX }, (_, n) => customer(`c${from + n}`)).join(",");
-  const { asked, stdout } = await listed(
-    [
-      `{"data":[${full(0)}],"nextCursor":"a"}`,
-      `{"data":[${full(200)}],"nextCursor":"b"}`,
-      `{"data":[],"nextCursor":null}`,
-    ],
-    "--limit",
-    "450",
-    "--json",
-  );
+  const full = (from: number) => Array.from({ length: PAGE_MAX }, (_, n) => customer(`c${from + n}`));
+  const pages = [page("a", ...full(0)), page("b", ...full(200)), page(null)];
+  const { asked, stdout } = await listed(pages, "--limit", "450", "--json");
   expect(asked.map(({ limit }) => limit)).toEqual([200, 200, 50]);
   expect((JSON.parse(stdout) as { data: object[] }).data).toHaveLength(400);
 });
@@ -96,11 +75,7 @@ test("one page is printed as it came", async () => {
 
 test("a page that fails for a moment is asked for again; the first is not", async () => {
   const busy = json({ error: { code: "SERVICE_UNAVAILABLE", message: "The service has too much to do." } }, 503);
-  const second = await listed([
-    `{"data":[${customer("one")}],"nextCursor":"a"}`,
-    busy,
-    `{"data":[${customer("two")}],"nextCursor":null}`,
-  ]);
+  const second = await listed([page("a", customer("one")), busy, page(null, customer("two"))]);
   expect({ code: second.code, lines: second.stdout.split("\n").length }).toEqual({ code: 0, lines: 4 });
   const first = await listed([busy]);
   expect({ code: first.code, asked: first.asked.length }).toEqual({ code: 1, asked: 1 });

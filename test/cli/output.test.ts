@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -26,27 +26,14 @@ test.each(DOCUMENTS)("members are cut out as they are written: %s", (text) => {
   expect(JSON.parse(objectFromTexts(members))).toEqual(parsed);
 });
 
-test("numbers keep their digits", () => {
-  expect(memberTexts('{"n" : 1.10, "m":[12345678901234567890]}')).toEqual(
-    new Map([
-      ["n", "1.10"],
-      ["m", "[12345678901234567890]"],
-    ]),
-  );
-});
-
-test("elements are cut out as they are written", () => {
-  expect(elementTexts(' [ 1.0 ,"a,]", {"b":[1,2]} , [ ] ,null]')).toEqual([
-    "1.0",
-    '"a,]"',
-    '{"b":[1,2]}',
-    "[ ]",
-    "null",
+test("members and elements are cut out as they are written, with all digits; what has none gives none", () => {
+  expect([...memberTexts('{"n" : 1.10, "m":[12345678901234567890]}')]).toEqual([
+    ["n", "1.10"],
+    ["m", "[12345678901234567890]"],
   ]);
+  const elements = ["1.0", '"a,]"', '{"b":[1,2]}', "[ ]", "null"];
+  expect(elementTexts(` [ ${elements.join(" ,")}]`)).toEqual(elements);
   expect(elementTexts("[]")).toEqual([]);
-});
-
-test("what is no object has no members, and what is no array no elements", () => {
   expect(memberTexts("[1]").size).toBe(0);
   expect(elementTexts('{"a":1}')).toEqual([]);
 });
@@ -63,33 +50,23 @@ async function* parts(...texts: string[]): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** A folder in which somebody has guessed under which name a file is written first. */
-async function guessed(): Promise<{ folder: string; file: string; partial: string }> {
-  const folder = await project({ "target.txt": "target" });
-  return {
-    folder,
-    file: path.join(folder, "out.json"),
-    partial: path.join(folder, `.out.json.${process.pid}.partial`),
-  };
-}
-
-test("a file that somebody put there before does not decide who may read what is written", async () => {
-  const { file, partial } = await guessed();
-  await writeFile(partial, "", { mode: 0o666 });
-  await createFile(file, parts("a", "b"));
-  expect(await readFile(file, "utf8")).toBe("ab");
-  expect((await stat(file)).mode & 0o777).toBe(0o600);
-});
-
 test.each([
-  ["createFile", (file: string) => createFile(file, parts("secret"))],
+  ["createFile", (file: string) => createFile(file, parts("sec", "ret"))],
   ["replaceFile", (file: string) => replaceFile(file, "secret")],
-] as const)("%s follows no link that somebody put there before", async (_name, write) => {
-  const { folder, file, partial } = await guessed();
+] as const)("%s follows no link and takes no mode of a file that somebody put there before", async (name, write) => {
+  const folder = await project({ "target.txt": "target" });
+  const file = path.join(folder, "out.json");
+  // Somebody has guessed under which name a file is written first.
+  const partial = path.join(folder, `.out.json.${process.pid}.partial`);
   await symlink(path.join(folder, "target.txt"), partial);
   await write(file);
   expect(await readFile(path.join(folder, "target.txt"), "utf8")).toBe("target");
   expect(await readFile(file, "utf8")).toBe("secret");
+  if (name === "replaceFile") return;
+  await rm(file);
+  await writeFile(partial, "", { mode: 0o666 });
+  await write(file);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
 test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
@@ -110,19 +87,11 @@ function endedWithChild(): Promise<never> {
   return Promise.reject(new Error("the child was stopped: write EPIPE"));
 }
 
-test("what failed because Ctrl+C ended a child was cancelled", async () => {
+test("what failed because Ctrl+C ended a child is told as cancelled, and what failed by itself as it is", async () => {
   await expect(cancellable(endedWithChild)).rejects.toMatchObject({ code: "CANCELLED" });
-});
-
-test("what goes on until it is interrupted ends well, though the child's end is seen first", async () => {
+  // What goes on until it is interrupted ends well, though the child's end is seen first.
   await expect(interruptible(endedWithChild)).resolves.toBeUndefined();
-});
-
-test("nobody knows the outcome of a change that failed because of Ctrl+C", async () => {
   await expect(outcomeOf("svc keys list", endedWithChild)).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });
-});
-
-test("what failed by itself stays as it is", async () => {
   const failure = new UserError("CONFIG_INVALID", "the model has 1 error");
   await expect(cancellable(() => Promise.reject(failure))).rejects.toBe(failure);
 });

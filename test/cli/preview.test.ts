@@ -1,44 +1,43 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 
 import { project } from "../dsl-compiler/project.js";
 import { type Difference, difference } from "../http/admin/support/recomputes.js";
-import { type Actor, type Service, startService } from "../support/service.js";
-import { type StandIn, standIn } from "./support/recompute-worker.js";
-import { type RunOptions, svc } from "./support/run-svc.js";
+import { useOwner } from "./support/owner.js";
+import { standIn } from "./support/recompute-worker.js";
+import { type RunOptions, steady } from "./support/run-svc.js";
 
 const MODEL = `
   import { defineModel, event, segment } from "svc";
   const paid = event("paid");
   export default defineModel({ events: { paid }, segments: [segment("payers", { when: paid.happened() })] });`;
 
-let service: Service;
-let owner: Actor;
-let worker: StandIn;
-let cwd: string;
-beforeAll(async () => {
-  service = await startService();
-  owner = await service.owner("acme");
-  worker = standIn(service, () => slug);
-});
-afterAll(() => service.stop());
-
+const service = useOwner();
+const worker = standIn(service, () => slug);
 let slug = "";
 let projects = 0;
+let cwd: string;
 beforeEach(async () => {
   slug = `p${projects++}`;
-  await service.request("POST", "/projects", { by: owner, body: { name: "App", slug } });
+  await service.addProject(slug);
   cwd = await project({ "svc.config.ts": MODEL, ".kite/config.json": JSON.stringify({ project: slug }) });
 });
 
 /** Runs `svc deploy --preview …`; what differs from run to run is replaced. */
 async function preview(argv: string[] = [], options: RunOptions = {}) {
-  const { code, stdout, stderr } = await svc(["deploy", ...argv], { at: service.url, by: owner, cwd, ...options });
-  const shown = (text: string) =>
-    text
-      .replaceAll(/prv_[0-9a-f]{20}/g, "prv_<id>")
-      .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d \+\d\d:\d\d)?/g, "<instant>")
-      .replaceAll(/model [0-9a-f]{12}/g, "model <hash>");
-  return { code, stdout: shown(stdout), stderr: shown(stderr), raw: stdout };
+  const result = await service.svc(["deploy", "--preview", ...argv], { cwd, ...options });
+  const shown = steady(result, [
+    [/prv_[0-9a-f]{20}/g, "prv_<id>"],
+    [/\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d \+\d\d:\d\d)?/g, "<instant>"],
+    [/model [0-9a-f]{12}/g, "model <hash>"],
+  ]);
+  return { ...shown, raw: result.stdout };
+}
+
+/** The same, where a worker completes it. */
+async function completed(argv: string[], ...results: Parameters<typeof worker.complete>) {
+  const [result] = await Promise.all([preview(argv), worker.complete(...results)]);
+  expect(result.code).toBe(0);
+  return result;
 }
 
 async function addCustomers(count: number): Promise<void> {
@@ -48,39 +47,22 @@ async function addCustomers(count: number): Promise<void> {
     join svc.projects as p on p.project_id = e.project_id where p.slug = ${slug} and e.name = 'test'`;
 }
 
-const emission = (eventType: string) => ({
-  eventType,
-  source: "lifecycle",
-  metadata: {},
-  timestamp: "2026-03-02T10:00:00.000Z",
-});
-const run = (ruleId: string, result: string) => ({
-  ruleId,
-  result,
-  triggeredBy: "event:paid",
-  conditions: {},
-  action: {},
-  executedAt: "2026-03-02T10:00:00.000Z",
-});
+const AT = "2026-03-02T10:00:00.000Z";
+const emission = (eventType: string) => ({ eventType, source: "lifecycle", metadata: {}, timestamp: AT });
+const ran = { ruleId: "win_back", triggeredBy: "event:paid", conditions: {}, action: {}, executedAt: AT };
 const score = (overall: number) => ({ overall, components: { usage: overall } });
 const journey = (status: string) => ({
-  journeyId: "onboarding",
-  status,
-  currentStep: "invite",
-  stepsData: {},
-  startedAt: "2026-03-02T10:00:00.000Z",
-  completedAt: null,
-  expiredAt: null,
+  ...{ journeyId: "onboarding", status, currentStep: "invite", stepsData: {} },
+  ...{ startedAt: AT, completedAt: null, expiredAt: null },
 });
 
 const DIFFERENCES: Difference[] = [
   difference(
     "globex",
     {
-      health: { before: score(81.5), after: score(40) },
-      segments: { before: ["trial"], after: ["paying"] },
+      ...{ health: { before: score(81.5), after: score(40) }, segments: { before: ["trial"], after: ["paying"] } },
       journeys: { before: [journey("active")], after: [journey("complete")] },
-      rules: [run("win_back", "pass"), run("win_back", "error")],
+      rules: ["pass", "error"].map((result) => ({ ...ran, result })),
       emissions: [emission("customer.activated"), emission("segment.entered")],
       emissionsOmitted: 12,
     },
@@ -89,8 +71,7 @@ const DIFFERENCES: Difference[] = [
   difference(
     "initech | <b>@ada</b> `x`",
     {
-      health: { before: score(20), after: score(60) },
-      segments: { before: [], after: ["paying"] },
+      ...{ health: { before: score(20), after: score(60) }, segments: { before: [], after: ["paying"] } },
       emissions: [emission("segment.entered"), emission("segment.entered")],
     },
     8,
@@ -98,8 +79,7 @@ const DIFFERENCES: Difference[] = [
   difference(
     "umbrella",
     {
-      lifecycle: { before: "activated", after: "churned" },
-      health: { before: null, after: null },
+      ...{ lifecycle: { before: "activated", after: "churned" }, health: { before: null, after: null } },
       segments: { before: ["paying"], after: [] },
     },
     7,
@@ -109,11 +89,8 @@ const TOTALS =
   "lifecycle_changed = 3, health_changed = 2, segments_entered = 2, segments_exited = 2, rules_added = 2, rules_removed = 16, emissions_added = 16";
 
 test("a preview says who enters and leaves, who moves and what would be emitted, and deploys nothing", async () => {
-  const [{ code, stdout, stderr }] = await Promise.all([preview(["--preview"]), worker.complete(DIFFERENCES, TOTALS)]);
-  expect({ code, stderr }).toEqual({
-    code: 0,
-    stderr: "Queued prv_<id>. Ctrl+C stops waiting for it; it changes nothing.\n",
-  });
+  const { stdout, stderr } = await completed([], DIFFERENCES, TOTALS);
+  expect(stderr).toBe("Queued prv_<id>. Ctrl+C stops waiting for it; it changes nothing.\n");
   expect(stdout).toMatchInlineSnapshot(`
     "Preview prv_<id> of this model for test of p0; nothing was deployed.
 
@@ -152,17 +129,12 @@ test("a preview says who enters and leaves, who moves and what would be emitted,
     Not in the tables, of customers with more than 1,000: 12 emissions.
     "
   `);
-  const versions = await service.request("GET", `/projects/${slug}/config-versions`, { by: owner });
-  expect(versions.body).toMatchObject({ data: [] });
+  expect((await service.ask("GET", `/projects/${slug}/config-versions`)).body).toMatchObject({ data: [] });
 });
 
 test("--markdown makes a comment, in which nothing that a customer is called does anything", async () => {
   await addCustomers(20);
-  const [{ code, stdout }] = await Promise.all([
-    preview(["--preview", "--markdown", "--sample", "3"]),
-    worker.complete(DIFFERENCES, TOTALS),
-  ]);
-  expect(code).toBe(0);
+  const { stdout } = await completed(["--markdown", "--sample", "3"], DIFFERENCES, TOTALS);
   expect(stdout).toMatchInlineSnapshot(`
     "### What this model would change in test of \`p1\`
 
@@ -230,10 +202,7 @@ test("--markdown makes a comment, in which nothing that a customer is called doe
 
 test("a sample that is at least as large as the population is told as all", async () => {
   const looked = async (sample: string) => {
-    const [{ stdout }] = await Promise.all([
-      preview(["--preview", "--sample", sample]),
-      worker.complete(DIFFERENCES, TOTALS),
-    ]);
+    const { stdout } = await completed(["--sample", sample], DIFFERENCES, TOTALS);
     return /Looked at +(.*)/.exec(stdout)?.[1];
   };
   await addCustomers(4);
@@ -243,11 +212,7 @@ test("a sample that is at least as large as the population is told as all", asyn
 });
 
 test("--json has every customer, and what comes of them together", async () => {
-  const [{ code, raw }] = await Promise.all([
-    preview(["--preview", "--json", "--sample", "1000"]),
-    worker.complete(DIFFERENCES, TOTALS),
-  ]);
-  expect(code).toBe(0);
+  const { raw } = await completed(["--json", "--sample", "1000"], DIFFERENCES, TOTALS);
   const customers = DIFFERENCES.map(({ document }) => document);
   const { result, ...job } = JSON.parse(raw) as { result: { impact: object } };
   expect(job).toMatchObject({ status: "completed", dry_run: true, sample: 1000 });
@@ -264,34 +229,26 @@ test("--json has every customer, and what comes of them together", async () => {
 });
 
 test("nobody would change: that is said", async () => {
-  const [{ code, stdout }] = await Promise.all([preview(["--preview"]), worker.complete([])]);
-  expect(code).toBe(0);
-  expect(stdout).toContain("No customer would change.\n");
-  const [comment] = await Promise.all([preview(["--preview", "--markdown"]), worker.complete([])]);
-  expect(comment.stdout).toContain("**No customer would change.**");
+  expect((await completed([], [])).stdout).toContain("No customer would change.\n");
+  expect((await completed(["--markdown"], [])).stdout).toContain("**No customer would change.**");
 });
 
-test("of many, it names a few", async () => {
-  const many = Array.from({ length: 300 }, (_, n) => difference(`c${String(n).padStart(3, "0")}`));
-  const [{ stdout }] = await Promise.all([
-    preview(["--preview", "--markdown"]),
-    worker.complete(many, "lifecycle_changed = 300"),
-  ]);
-  expect(stdout).toContain("| `trial` | `activated` | 300 | `c000`, `c001`, `c002`, `c003`, `c004` and 295 more |");
-});
-
-test("a comment stays short, whatever the model and its customers are called", async () => {
+test("of many, a comment names a few, and stays short whatever the model and its customers are called", async () => {
+  const some = Array.from({ length: 300 }, (_, n) => difference(`c${String(n).padStart(3, "0")}`));
+  expect((await completed(["--markdown"], some, "lifecycle_changed = 300")).stdout).toContain(
+    "| `trial` | `activated` | 300 | `c000`, `c001`, `c002`, `c003`, `c004` and 295 more |",
+  );
   const segments = Array.from({ length: 100 }, (_, n) => `segment_${n}_${"s".repeat(100)}`);
-  const many = Array.from({ length: 5 }, (_, n) =>
+  const named = Array.from({ length: 5 }, (_, n) =>
     difference(`${n}${"\u{1f600}|".repeat(100)}`, { segments: { before: [], after: segments } }),
   );
-  const [{ stdout }] = await Promise.all([preview(["--preview", "--markdown"]), worker.complete(many)]);
+  const { stdout } = await completed(["--markdown"], named);
   expect(stdout).toContain("And 80 more.");
   expect(stdout.length).toBeLessThan(30_000);
 });
 
 test("the model and the sample are what is sent", async () => {
-  await Promise.all([preview(["--preview", "--env", "live", "--sample", "17"]), worker.complete([])]);
+  await completed(["--env", "live", "--sample", "17"], []);
   const [row] = await service.db.sql`
     select r.sample_size, r.snapshot -> 'segments' -> 0 ->> 'id' as segment, e.name from svc.recomputes as r
     join svc.environments as e on e.environment_id = r.environment_id join svc.projects as p on p.project_id = e.project_id
@@ -299,27 +256,17 @@ test("the model and the sample are what is sent", async () => {
   expect(row).toEqual({ sample_size: 17, segment: "payers", name: "live" });
 });
 
-describe("refused", () => {
-  test("a preview that is given up", async () => {
-    const error = "The model reads an event that is not there.";
-    const giveUp = worker
-      .next()
-      .then((id) => worker.write(id, `status = 'dead_letter', finished_at = now(), error = '${error}'`));
-    const [{ code, stdout, stderr }] = await Promise.all([preview(["--preview"]), giveUp]);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toContain(`error [DEAD_LETTER]: ${error} Mend the cause, then preview the model again.\n`);
-  });
-
-  test("a comment that is to be JSON", async () => {
-    const { code, stdout } = await preview(["--preview", "--markdown", "--json"]);
-    expect(code).toBe(2);
-    expect(stdout).toContain("--markdown and --json exclude each other");
-  });
-
-  test("a model with errors", async () => {
-    const broken = await project({ "svc.config.ts": "export default 7;" });
-    const { code, stderr } = await preview(["--preview", "--project", slug], { cwd: broken });
-    expect(code).toBe(1);
-    expect(stderr).toContain("error [CONFIG_INVALID]");
-  });
+test("one that is given up is told, and refused are a comment that is to be JSON and a model with errors", async () => {
+  const error = "The model reads an event that is not there.";
+  const giveUp = worker
+    .next()
+    .then((id) => worker.write(id, `status = 'dead_letter', finished_at = now(), error = '${error}'`));
+  const [{ code, stdout, stderr }] = await Promise.all([preview(), giveUp]);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toContain(`error [DEAD_LETTER]: ${error} Mend the cause, then preview the model again.\n`);
+  const both = await preview(["--markdown", "--json"]);
+  expect(both.code).toBe(2);
+  expect(both.stdout).toContain("--markdown and --json exclude each other");
+  const broken = await project({ "svc.config.ts": "export default 7;" });
+  expect((await preview(["--project", slug], { cwd: broken })).stderr).toContain("error [CONFIG_INVALID]");
 });

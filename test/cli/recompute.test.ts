@@ -1,64 +1,70 @@
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 
 import { parseCommandLine } from "../../src/cli/core/adapter.js";
-import { difference, giveUp } from "../http/admin/support/recomputes.js";
-import { type Actor, type Service, snapshot, startService } from "../support/service.js";
-import { type StandIn, standIn } from "./support/recompute-worker.js";
-import { type RunOptions, svc } from "./support/run-svc.js";
+import { addDifferences, difference, giveUp } from "../http/admin/support/recomputes.js";
+import { snapshot } from "../support/service.js";
+import { useOwner } from "./support/owner.js";
+import { standIn } from "./support/recompute-worker.js";
+import { type RunOptions, steady } from "./support/run-svc.js";
 
-let service: Service;
-let owner: Actor;
-let worker: StandIn;
-beforeAll(async () => {
-  service = await startService();
-  owner = await service.owner("acme");
-  worker = standIn(service, () => slug);
-});
-afterAll(() => service.stop());
-
+const service = useOwner();
+const worker = standIn(service, () => slug);
 let slug = "";
 let projects = 0;
 /** A project of its own for each test, with v1 deployed to test. */
 beforeEach(async () => {
   slug = `p${projects++}`;
-  await service.request("POST", "/projects", { by: owner, body: { name: "App", slug } });
-  await service.request("POST", `/projects/${slug}/config-versions`, { by: owner, body: { snapshot: snapshot() } });
+  await service.addProject(slug);
+  await service.ask("POST", `/projects/${slug}/config-versions`, { snapshot: snapshot() });
 });
 
 /** Runs `svc recompute …`; what differs from run to run is replaced. */
 async function recompute(argv: string[], options: RunOptions = {}) {
-  const as = { at: service.url, by: owner, env: { NO_COLOR: "1" } };
-  const { code, stdout, stderr } = await svc(["recompute", ...argv, "--project", slug], { ...as, ...options });
-  const shown = (text: string) =>
-    text
-      .replaceAll(/rec_[0-9a-f]{20}/g, "rec_<id>")
-      .replaceAll(` --project ${slug}`, " --project <slug>")
-      .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+\d\d:\d\d/g, "<instant>");
-  return { code, stdout: shown(stdout), stderr: shown(stderr), raw: stdout };
+  const env = { NO_COLOR: "1" };
+  const result = await service.svc(["recompute", ...argv, "--project", slug], { env, ...options });
+  const shown = steady(result, [
+    [/rec_[0-9a-f]{20}/g, "rec_<id>"],
+    [` --project ${slug}`, " --project <slug>"],
+    [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+\d\d:\d\d/g, "<instant>"],
+  ]);
+  return { ...shown, raw: result.stdout };
 }
 
-const jobs = async (env = "test") => {
-  const reply = await service.request("GET", `/projects/${slug}/recomputes?env=${env}`, { by: owner });
+/** The same, where a worker completes it. */
+async function completed(argv: string[], ...results: Parameters<typeof worker.complete>) {
+  const [result] = await Promise.all([recompute(argv), worker.complete(...results)]);
+  expect(result.code).toBe(0);
+  return result;
+}
+
+/** Queues one, and answers its id. */
+async function queued(...argv: string[]): Promise<string> {
+  return (JSON.parse((await recompute([...argv, "--no-wait", "--json"])).raw) as { id: string }).id;
+}
+
+/** The next one is given up. */
+async function fails(error: string): Promise<string> {
+  const id = await worker.next();
+  await worker.write(id, `status = 'dead_letter', finished_at = now(), error = '${error}'`);
+  return id;
+}
+
+const jobs = async () => {
+  const reply = await service.ask("GET", `/projects/${slug}/recomputes?env=test`);
   return (reply.body as { data: { id: string; status: string; dry_run: boolean; customerId: string | null }[] }).data;
 };
 
+const score = (overall: number) => ({ overall, components: { usage: overall } });
 const DIFFERENCES = [
   difference(
     "globex",
     {
-      health: {
-        before: { overall: 81.5, components: { usage: 81.5 } },
-        after: { overall: 40, components: { usage: 40 } },
-      },
+      health: { before: score(81.5), after: score(40) },
       segments: { before: ["trial"], after: ["paying"] },
       rules: [
         {
-          ruleId: "r",
-          result: "pass",
-          triggeredBy: "event:login",
-          conditions: {},
-          action: {},
+          ...{ ruleId: "r", result: "pass", triggeredBy: "event:login", conditions: {}, action: {} },
           executedAt: "2026-03-02T10:00:00.000Z",
         },
       ],
@@ -74,8 +80,7 @@ const TOTALS =
 
 describe("svc recompute", () => {
   test("a dry run needs no confirmation, and tells totals and the customers that change most", async () => {
-    const [result] = await Promise.all([recompute(["--all", "--dry-run"]), worker.complete(DIFFERENCES, TOTALS)]);
-    const { raw: _, ...shown } = result;
+    const { raw: _, ...shown } = await completed(["--all", "--dry-run"], DIFFERENCES, TOTALS);
     expect(shown).toMatchInlineSnapshot(`
       ! Queued rec_<id>. Ctrl+C stops waiting for it, and nothing else.
       Dry run rec_<id> of all customers in test
@@ -97,52 +102,38 @@ describe("svc recompute", () => {
 
       Nothing was written. To do exactly this: svc recompute --from rec_<id> --env test --project <slug>
     `);
+    expect((await recompute(["status", (await jobs())[0]!.id])).stdout).toBe(shown.stdout);
   });
 
   test("with --json the document has every customer, however many pages they take", async () => {
     const many = Array.from({ length: 450 }, (_, n) => difference(`c${String(n).padStart(3, "0")}`));
-    const [{ code, raw }] = await Promise.all([
-      recompute(["--all", "--dry-run", "--json"]),
-      worker.complete(many, TOTALS),
-    ]);
-    expect(code).toBe(0);
+    const { raw } = await completed(["--all", "--dry-run", "--json"], many, TOTALS);
     const [job] = await jobs();
     const document = JSON.parse(raw) as { result: object };
     expect(document).toMatchObject({ ...job, result: { customersChanged: 450, lifecycleChanged: 1 } });
-    expect(document.result).toHaveProperty(
-      "customers",
-      many.map((item) => item.document),
-    );
+    const customers = many.map((item) => item.document);
+    expect(document.result).toHaveProperty("customers", customers);
   });
 
   test("numbers in the document keep all their digits", async () => {
-    const emission = `{"eventType":"e","source":"rule","metadata":{"n":12345678901234567890.5},"timestamp":"2026-03-02T10:00:00.000Z"}`;
-    await recompute(["--all", "--dry-run", "--no-wait"]);
-    const id = await worker.complete([difference("globex")]);
+    const id = await queued("--all", "--dry-run");
+    await worker.complete([difference("globex", { emissions: [{ eventType: "e", metadata: { n: "digits" } }] })]);
     await service.db.sql`
       update svc.recompute_customers
-      set difference = replace(difference::text, '"emissions":[]', ${`"emissions":[${emission}]`})::json
-      where recompute_id = ${id}`;
-    const { raw } = await recompute(["status", id, "--json", "--customers"]);
-    expect(raw).toContain("12345678901234567890.5");
+      set difference = replace(difference::text, '"digits"', '12345678901234567890.5')::json where recompute_id = ${id}`;
+    expect((await recompute(["status", id, "--json", "--customers"])).raw).toContain("12345678901234567890.5");
   });
 
   test("nobody differs: that is said, and is no failure", async () => {
-    const [{ code, stdout }] = await Promise.all([
-      recompute(["--customer", "nobody", "--dry-run"]),
-      worker.complete([]),
-    ]);
-    expect(code).toBe(0);
+    const { stdout } = await completed(["--customer", "nobody", "--dry-run"], []);
     expect(stdout).toContain("of the customer nobody in test");
     expect(stdout).toContain("Nothing would change.");
   });
 
   test("--no-wait returns once it is queued", async () => {
-    const { code, stdout, stderr } = await recompute(["--all", "--yes", "--no-wait"]);
-    expect({ code, stdout, stderr }).toEqual({
-      code: 0,
+    expect(await recompute(["--all", "--yes", "--no-wait"])).toMatchObject({
+      ...{ code: 0, stderr: "" },
       stdout: "Queued rec_<id>. See how far it is: svc recompute status rec_<id> --env test --project <slug>\n",
-      stderr: "",
     });
     expect(await jobs()).toMatchObject([{ status: "queued", dry_run: false, customerId: null }]);
     const { raw } = await recompute(["--customer", "globex", "--dry-run", "--no-wait", "--json"]);
@@ -161,10 +152,8 @@ describe("svc recompute", () => {
       worker.next().then(async (id) => {
         await fail(id, "It failed.");
         await fail(id, "It failed once more.");
-        await worker.write(
-          id,
-          "status = 'completed', next_attempt_at = null, error = null, finished_at = now(), customers_total = 0",
-        );
+        const done = "status = 'completed', next_attempt_at = null, error = null, finished_at = now()";
+        await worker.write(id, `${done}, customers_total = 0`);
       }),
     ]);
     expect(code).toBe(0);
@@ -175,49 +164,30 @@ describe("svc recompute", () => {
     );
   });
 
-  test("one that is given up is a failure, which says what is done and how to go on", async () => {
-    const error = "The model cannot be loaded; 2 of 3 customers are done and stay changed.";
-    const giveUp = async () => {
-      const id = await worker.next();
-      await worker.write(id, `status = 'dead_letter', finished_at = now(), error = '${error}'`);
-    };
-    const [shown] = await Promise.all([recompute(["--all", "--yes"]), giveUp()]);
+  test("one that is given up is a failure, which says once what is done and how to go on", async () => {
+    const told = "2 of 3 customers are done and stay as recomputed, the others are as they were.";
+    // The service gives the advice, too, without the environment.
+    const error = `The run failed: division by zero. ${told} When the cause is mended: svc recompute retry rec_1`;
+    const [shown, id] = await Promise.all([recompute(["--all", "--yes"]), fails(error)]);
     expect(shown).toMatchObject({ code: 1, stdout: "" });
     expect(shown.stderr).toContain(
-      `error [DEAD_LETTER]: ${error} Mend the cause, then go on where it ended: svc recompute retry rec_<id> --env test --project <slug>.\n`,
+      `error [DEAD_LETTER]: The run failed: division by zero. ${told} ` +
+        "Mend the cause, then go on where it ended: svc recompute retry rec_<id> --env test --project <slug>.\n",
     );
-    const [json] = await Promise.all([recompute(["--all", "--yes", "--json"]), giveUp()]);
-    expect(json.code).toBe(1);
-    expect(JSON.parse(json.raw)).toMatchObject({
-      error: { code: "DEAD_LETTER", message: error, value: { status: "dead_letter" } },
-    });
-  });
-
-  test("the advice that the service gives with it is given once, with the environment", async () => {
-    const error =
-      "The run failed: division by zero. Given up after 10 failed attempts in a row. 2 of 3 customers are done and stay as recomputed, " +
-      "the others are as they were. When the cause is mended: svc recompute retry rec_1";
-    const giveUp = async () => {
-      const id = await worker.next();
-      await worker.write(id, `status = 'dead_letter', finished_at = now(), error = '${error}'`);
-      return id;
-    };
-    const [{ stderr }, id] = await Promise.all([recompute(["--all", "--yes"]), giveUp()]);
-    expect(stderr).toContain(
-      "the others are as they were. Mend the cause, then go on where it ended: svc recompute retry",
-    );
-    expect(stderr.match(/svc recompute retry \S+.*/g)).toEqual([
-      "svc recompute retry rec_<id> --env test --project <slug>.",
-    ]);
     const { stdout } = await recompute(["status", id]);
     expect(stdout.match(/svc recompute retry \S+.*/g)).toEqual([
       "svc recompute retry rec_<id> --env test --project <slug>",
     ]);
+    const [json] = await Promise.all([recompute(["--all", "--yes", "--json"]), fails(told)]);
+    expect(json.code).toBe(1);
+    expect(JSON.parse(json.raw)).toMatchObject({
+      error: { code: "DEAD_LETTER", message: told, value: { status: "dead_letter" } },
+    });
   });
 
   test("on a narrow terminal no move is cut: what there is no room for is named instead", async () => {
-    await recompute(["--all", "--dry-run", "--no-wait"]);
-    const id = await worker.complete(DIFFERENCES, TOTALS);
+    const id = await queued("--all", "--dry-run");
+    await worker.complete(DIFFERENCES, TOTALS);
     const { stdout } = await recompute(["status", id], { terminal: true, columns: 45 });
     expect(stdout.slice(stdout.indexOf("Customer  L"), stdout.indexOf("\n\nNothing"))).toMatchInlineSnapshot(`
       "Customer  Lifecycle          Health
@@ -251,40 +221,25 @@ function watch() {
   };
 }
 
-describe("svc recompute --from", () => {
-  test("from a dry run, what its scope needs", async () => {
-    const dryRun = async (...scope: string[]) => {
-      const { raw } = await recompute([...scope, "--dry-run", "--no-wait", "--json"]);
-      return (JSON.parse(raw) as { id: string }).id;
-    };
-    const all = await recompute(["--from", await dryRun("--all"), "--no-wait"]);
-    expect(all.stderr).toContain('needs the word "test"');
-    const one = await recompute(["--from", await dryRun("--customer", "globex"), "--no-wait"]);
-    expect(one.stderr).toContain("Recomputing a customer needs a confirmation");
-    expect(await recompute(["--from", await dryRun("--all"), "--no-wait", "--yes"])).toMatchObject({ code: 0 });
-    expect((await jobs())[0]).toMatchObject({ dry_run: false, customerId: null });
-  });
-
-  test("from what is no dry run, or is not there, nothing", async () => {
-    const { raw } = await recompute(["--all", "--yes", "--no-wait", "--json"]);
-    const { id } = JSON.parse(raw) as { id: string };
-    const again = await recompute(["--from", id, "--yes"]);
-    expect(again).toMatchObject({ code: 1 });
-    expect(again.stderr).toContain("error [RECOMPUTE_NOT_A_DRY_RUN]");
-    expect((await recompute(["--from", "rec_1", "--yes"])).stderr).toContain("error [RECOMPUTE_NOT_FOUND]");
-  });
+test("from a dry run is confirmed as its scope needs, and from what is none, or is not there, is nothing", async () => {
+  const all = await queued("--all", "--dry-run");
+  const from = async (id: string, ...more: string[]) => (await recompute(["--from", id, "--no-wait", ...more])).stderr;
+  expect(await from(all)).toContain('needs the word "test"');
+  const one = await queued("--customer", "globex", "--dry-run");
+  expect(await from(one)).toContain("Recomputing a customer needs a confirmation");
+  await from(all, "--yes");
+  const [job] = await jobs();
+  expect(job).toMatchObject({ dry_run: false, customerId: null });
+  expect(await from(job!.id, "--yes")).toContain("error [RECOMPUTE_NOT_A_DRY_RUN]");
+  expect(await from("rec_1", "--yes")).toContain("error [RECOMPUTE_NOT_FOUND]");
 });
 
 describe("what takes over pins says which", () => {
-  const deploy = (id: string) =>
-    service.request("POST", `/projects/${slug}/config-versions`, {
-      by: owner,
-      body: { snapshot: snapshot({ segments: [{ id }] }), force: true },
+  const deployV2 = () =>
+    service.ask("POST", `/projects/${slug}/config-versions`, {
+      snapshot: snapshot({ segments: [{ id: "later" }] }),
+      force: true,
     });
-  const queued = async (...argv: string[]) => {
-    const { raw } = await recompute([...argv, "--no-wait", "--json"]);
-    return (JSON.parse(raw) as { id: string }).id;
-  };
   const givenUp = async (...argv: string[]) => {
     const id = await queued(...argv);
     await giveUp(service.db.sql, await worker.next());
@@ -308,7 +263,7 @@ describe("what takes over pins says which", () => {
 
   test.each([["--yes"], ["--yes", "--json"]])("where another version is active, it warns: %s %s", async (...argv) => {
     const dryRun = await queued("--all", "--dry-run");
-    await deploy("later");
+    await deployV2();
     const { code, stderr } = await recompute(["--from", dryRun, "--no-wait", ...argv]);
     expect(code).toBe(0);
     expect(stderr).toBe(
@@ -320,7 +275,7 @@ describe("what takes over pins says which", () => {
 
   test("a retry of all says what is done, and warns", async () => {
     const id = await givenUp("--all", "--yes");
-    await deploy("later");
+    await deployV2();
     const other = await recompute(["retry", id, "--no-wait"], { terminal: true, input: "live\n" });
     expect(other.stderr).toContain(WARNING);
     expect(await jobs()).toMatchObject([{ status: "dead_letter" }]);
@@ -362,14 +317,8 @@ describe("svc recompute status, list and retry", () => {
     expect(JSON.parse(raw)).toEqual((await jobs())[0]);
   });
 
-  test("status of one that is completed has what a run prints", async () => {
-    const [run] = await Promise.all([recompute(["--all", "--dry-run"]), worker.complete(DIFFERENCES, TOTALS)]);
-    const [job] = await jobs();
-    expect((await recompute(["status", job!.id])).stdout).toBe(run.stdout);
-  });
-
   test("list shows them, the newest first, and goes on by cursor", async () => {
-    await Promise.all([recompute(["--all", "--dry-run"]), worker.complete(DIFFERENCES, TOTALS)]);
+    await completed(["--all", "--dry-run"], DIFFERENCES, TOTALS);
     await recompute(["--customer", "globex", "--yes", "--no-wait"]);
     // Two days before what the command line takes for the present.
     await service.db.sql`update svc.recomputes set requested_at = '2026-03-12T10:00:00Z'`;
@@ -379,26 +328,17 @@ describe("svc recompute status, list and retry", () => {
       rec_<id>  recompute  globex    v1     queued                 0  2 days ago  owner@acme.example
       rec_<id>  dry run    all       v1     completed   3/3        2  2 days ago  owner@acme.example
     `);
-    const first = await recompute(["list", "--limit", "1"]);
-    expect(first.stderr).toContain("There are more: add --cursor ");
+    expect((await recompute(["list", "--limit", "1"])).stderr).toContain("There are more: add --cursor ");
     expect((await recompute(["list", "--status", "dead_letter"])).stdout).toBe("There is no such recompute.\n");
   });
 
   test("retry goes on with one that was given up, and waits for it", async () => {
-    await recompute(["--all", "--yes", "--no-wait"]);
-    const id = await worker.next();
-    expect(await recompute(["retry", id])).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining("error [RECOMPUTE_NOT_DEAD]") as unknown,
-    });
-    await worker.write(id, "status = 'dead_letter', finished_at = now(), error = 'It failed.'");
+    const id = await queued("--all", "--yes");
+    expect((await recompute(["retry", id])).stderr).toContain("error [RECOMPUTE_NOT_DEAD]");
+    await fails("It failed.");
     const told = await recompute(["status", id]);
     expect(told.stdout).toContain("Once the cause is mended: svc recompute retry rec_<id> --env test --project <slug>");
-    const [{ code, stdout }] = await Promise.all([
-      recompute(["retry", id, "--yes"]),
-      worker.complete(DIFFERENCES, TOTALS),
-    ]);
-    expect(code).toBe(0);
+    const { stdout } = await completed(["retry", id, "--yes"], DIFFERENCES, TOTALS);
     expect(stdout).toContain("Recompute rec_<id> of all customers in test");
     expect(stdout).toContain("1 customer moved");
   });
@@ -424,37 +364,24 @@ describe("docs/recompute.md", () => {
     // Beside the one that is there.
     for (const id of ["a", "b", "c"]) {
       const body = { snapshot: snapshot({ segments: [{ id }] }), force: true };
-      await service.request("POST", `/projects/${slug}/config-versions?env=live`, { by: owner, body });
+      await service.ask("POST", `/projects/${slug}/config-versions?env=live`, body);
     }
     const example = JSON.parse(block("json")[0]!) as { rules: object[]; emissions: object[] };
     const emission = example.emissions[0];
     const none = { health: { before: null, after: null }, segments: { before: [], after: [] } };
-    const [{ raw }] = await Promise.all([
-      recompute(["--all", "--dry-run", "--env", "live"]),
-      worker.complete(
-        [
-          difference("globex", { ...example, emissions: [emission, emission, emission, emission] }, 9),
-          difference(
-            "umbrella",
-            { ...none, lifecycle: { before: "activated", after: "churned" }, emissions: [emission] },
-            8,
-          ),
-          difference(
-            "initech",
-            {
-              ...none,
-              lifecycle: { before: "trial", after: "trial" },
-              segments: { before: [], after: ["paying"] },
-              emissions: [emission],
-            },
-            7,
-          ),
-        ],
-        `pinned_at = '2026-03-14T09:00:00Z', lifecycle_changed = 2, health_changed = 1,
-         segments_entered = 2, segments_exited = 1, rules_added = 1, rules_removed = 2, emissions_added = 6`,
-        20_000,
-      ),
-    ]);
+    const churns = { lifecycle: { before: "activated", after: "churned" }, emissions: [emission] };
+    const pays = { lifecycle: { before: "trial", after: "trial" }, segments: { before: [], after: ["paying"] } };
+    const { raw } = await completed(
+      ["--all", "--dry-run", "--env", "live"],
+      [
+        difference("globex", { ...example, emissions: [emission, emission, emission, emission] }, 9),
+        difference("umbrella", { ...none, ...churns }, 8),
+        difference("initech", { ...none, ...pays, emissions: [emission] }, 7),
+      ],
+      `pinned_at = '2026-03-14T09:00:00Z', lifecycle_changed = 2, health_changed = 1,
+       segments_entered = 2, segments_exited = 1, rules_added = 1, rules_removed = 2, emissions_added = 6`,
+      20_000,
+    );
     expect(raw.replace(` --project ${slug}`, "").replaceAll(/rec_[0-9a-f]{20}/g, "rec_5f0c2a9e7b1d4c3a5f0c")).toBe(
       block("text")[0],
     );
@@ -462,18 +389,10 @@ describe("docs/recompute.md", () => {
 
   test("its difference is what the service answers", async () => {
     const example = JSON.parse(block("json")[0]!) as { customerId: string };
-    const by = owner;
-    const queued = await service.request("POST", `/projects/${slug}/recomputes`, {
-      by,
-      body: { all: true, dryRun: true },
-    });
-    const { id } = queued.body as { id: string };
-    await service.db.sql`
-      insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
-      select environment_id, recompute_id, ${example.customerId}, 1, ${JSON.stringify(example)}::text::json
-      from svc.recomputes where recompute_id = ${id}`;
+    const id = await queued("--all", "--dry-run");
+    await addDifferences(service.db.sql, id, [{ customerId: example.customerId, weight: 1, document: example }]);
     // Of exactly the declared shape: the request fails otherwise.
-    const page = await service.request("GET", `/projects/${slug}/recomputes/${id}/customers`, { by });
+    const page = await service.ask("GET", `/projects/${slug}/recomputes/${id}/customers`);
     expect(page.body).toEqual({ data: [example], nextCursor: null });
   });
 });

@@ -91,14 +91,8 @@ const FIXES: Record<string, string> = {
 };
 
 test.each(Object.entries(FIXES))("%s is told with what to do", async (code, fix) => {
-  const error = {
-    code,
-    message: "It is refused.",
-    reason: "So it is.",
-    fix: "what the service advises",
-    requestId: "r",
-  };
-  const { url } = await cannedServer(json({ error: { ...error, field: "slug" } }, 404));
+  const said = { message: "It is refused.", reason: "So it is.", fix: "what the service advises" };
+  const { url } = await cannedServer(json({ error: { code, ...said, requestId: "r", field: "slug" } }, 404));
   expect(await svc(["overview", "--project", "shop"], { at: url })).toEqual({
     code: 1,
     stdout: "",

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { project } from "../dsl-compiler/project.js";
 import { authorizationServer, refused, TOKEN } from "./support/authorization-server.js";
 import type { Canned } from "./support/canned-server.js";
-import { type RunOptions, svc } from "./support/run-svc.js";
+import { type RunOptions, steady, svc } from "./support/run-svc.js";
 
 const SESSION = {
   accessToken: "svc_token_before",
@@ -26,13 +26,13 @@ async function home(text: string, mode = 0o600): Promise<string> {
 const sessions = (more: object) => JSON.stringify({ sessions: more });
 
 async function run(configDirectory: string | null, argv: readonly string[], options: RunOptions = {}) {
-  const { code, stdout, stderr } = await svc(argv, { ...options, configDirectory });
-  const shown = (text: string) =>
-    text
-      .replaceAll(configDirectory ?? "<none>", "<config>")
-      .replaceAll(options.env?.["SVC_API_URL"] ?? "<none>", "<service>");
-  return { code, stdout: shown(stdout), stderr: shown(stderr) };
+  return steady(await svc(argv, { ...options, configDirectory }), [
+    [configDirectory ?? "<none>", "<config>"],
+    [options.env?.["SVC_API_URL"] ?? "<none>", "<service>"],
+  ]);
 }
+
+const invalid = (told: string) => ({ code: 1, stdout: "", stderr: `error [SESSION_FILE_INVALID]: ${told}\n` });
 
 describe("a file that is no good is told in one line", () => {
   test.each([
@@ -40,10 +40,8 @@ describe("a file that is no good is told in one line", () => {
     ["no sessions", "{}"],
     ["sessions that are none", '{"sessions":[]}'],
   ])("that holds %s", async (_what, text) => {
-    const { code, stdout, stderr } = await run(await home(text), ["whoami"]);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toBe(
-      "error [SESSION_FILE_INVALID]: <config>/session.json is not as svc wrote it. Sign in again: `svc auth login` writes it anew.\n",
+    expect(await run(await home(text), ["whoami"])).toEqual(
+      invalid("<config>/session.json is not as svc wrote it. Sign in again: `svc auth login` writes it anew."),
     );
   });
 
@@ -54,31 +52,27 @@ describe("a file that is no good is told in one line", () => {
   ])("that holds a session for the service %s", async (_what, wrong) => {
     const { url } = await authorizationServer();
     const directory = await home(sessions({ [url]: { ...SESSION, ...wrong } }));
-    for (const argv of [["whoami"], ["auth", "logout"]]) {
-      const { code, stdout, stderr } = await run(directory, argv, { env: { SVC_API_URL: url } });
-      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-      expect(stderr).toBe(
-        "error [SESSION_FILE_INVALID]: The session for <service> in <config>/session.json is not as svc wrote it. Sign in again: `svc auth login` writes it anew.\n",
-      );
-    }
+    const told =
+      "The session for <service> in <config>/session.json is not as svc wrote it. Sign in again: `svc auth login` writes it anew.";
+    for (const argv of [["whoami"], ["auth", "logout"]])
+      expect(await run(directory, argv, { env: { SVC_API_URL: url } })).toEqual(invalid(told));
   });
 
-  test("that others can read", async () => {
-    const directory = await home(sessions({}), 0o644);
-    expect(await run(directory, ["whoami"])).toMatchInlineSnapshot(`
-      exit 1
-      ! error [SESSION_FILE_INVALID]: <config>/session.json can be read by others, and holds a token. Run \`chmod 600 <config>/session.json\`; if others use this machine, make a new token by \`svc auth login\`.
-    `);
-    expect((await run(directory, ["auth", "logout"])).code).toBe(1);
-  });
-
-  test("that cannot be read", async () => {
+  test("that others can read, or that cannot be read", async () => {
+    const readable = await home(sessions({}), 0o640);
+    expect(await run(readable, ["whoami"])).toEqual(
+      invalid(
+        "<config>/session.json can be read by others, and holds a token. Run `chmod 600 <config>/session.json`; if others use this machine, make a new token by `svc auth login`.",
+      ),
+    );
+    expect((await run(await home(sessions({}), 0o604), ["auth", "logout"])).code).toBe(1);
     const directory = path.join(await project({ "svc/session.json/file": "" }), "svc");
-    expect(await run(directory, ["whoami"])).toMatchInlineSnapshot(`
-      exit 1
-      ! error [SESSION_FILE_INVALID]: <config>/session.json cannot be read (EISDIR). Make it a file that you may read, or remove it and sign in again: \`svc auth login\`.
-    `);
-    expect((await run(directory, ["auth", "login"])).stderr).toContain("cannot be read (EISDIR)");
+    for (const verb of ["whoami", "auth login"])
+      expect(await run(directory, verb.split(" "))).toEqual(
+        invalid(
+          "<config>/session.json cannot be read (EISDIR). Make it a file that you may read, or remove it and sign in again: `svc auth login`.",
+        ),
+      );
   });
 
   test("unless a variable goes before it", async () => {
@@ -105,31 +99,32 @@ describe("signing in mends it", () => {
 });
 
 describe("it is known before anybody is asked to approve that nothing can be kept", () => {
+  const unsaved = (told: string) => ({ code: 1, stdout: "", stderr: `error [SESSION_NOT_SAVED]: ${told}\n` });
+
   test("where there is no home", async () => {
-    expect(await run(null, ["auth", "login"])).toMatchInlineSnapshot(`
-      exit 1
-      ! error [SESSION_NOT_SAVED]: There is no home directory to keep a session in. Set HOME to an absolute path, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION instead of signing in.
-    `);
+    expect(await run(null, ["auth", "login"])).toEqual(
+      unsaved(
+        "There is no home directory to keep a session in. Set HOME to an absolute path, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION instead of signing in.",
+      ),
+    );
     expect((await run(null, ["whoami"])).stderr).toContain("error [NOT_SIGNED_IN]");
   });
 
-  test("where the home is no directory", async () => {
-    const directory = path.join(await project({ file: "" }), "file", "svc");
+  // The latter is a folder that nobody can make: it is not tried for ever.
+  test.each([
+    ["ENOTDIR", async () => path.join(await project({ file: "" }), "file", "svc")],
+    ...(process.platform === "linux" ? [["ENOENT", () => Promise.resolve("/proc/nothing/svc")] as const] : []),
+  ] as const)("where the home cannot be: %s", async (code, folder) => {
+    const directory = await folder();
     const { url, seen } = await authorizationServer();
-    expect(await run(directory, ["auth", "login"], { env: { SVC_API_URL: url } })).toMatchInlineSnapshot(`
-      exit 1
-      ! error [SESSION_NOT_SAVED]: A session cannot be kept in <config> (ENOTDIR). Make it a directory that you may write to, set XDG_CONFIG_HOME to another, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.
-    `);
+    expect(await run(directory, ["auth", "login"], { env: { SVC_API_URL: url } })).toEqual(
+      unsaved(
+        `A session cannot be kept in <config> (${code}). Make it a directory that you may write to, set XDG_CONFIG_HOME to another, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.`,
+      ),
+    );
     expect(seen).toEqual([]);
     expect((await run(directory, ["whoami"])).stderr).toContain("error [NOT_SIGNED_IN]");
   });
-});
-
-test.runIf(process.platform === "linux")("a folder that nobody can make is told, not tried for ever", async () => {
-  expect(await run("/proc/nothing/svc", ["auth", "login"])).toMatchInlineSnapshot(`
-    exit 1
-    ! error [SESSION_NOT_SAVED]: A session cannot be kept in <config> (ENOENT). Make it a directory that you may write to, set XDG_CONFIG_HOME to another, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.
-  `);
 });
 
 describe("each service has its own session", () => {
@@ -149,11 +144,9 @@ describe("each service has its own session", () => {
   test("which goes to no other", async () => {
     const { url, seen } = await authorizationServer();
     const directory = await home(sessions({ [ELSEWHERE]: SESSION }));
-    const { stderr } = await run(directory, ["whoami"], { env: { SVC_API_URL: url } });
-    expect(stderr).toMatchInlineSnapshot(`
-      "error [NOT_SIGNED_IN]: You are not signed in to <service>, only to https://svc.example.com. Sign in: \`svc auth login\`; where nobody can, as in CI, set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.
-      "
-    `);
+    expect((await run(directory, ["whoami"], { env: { SVC_API_URL: url } })).stderr).toContain(
+      "You are not signed in to <service>, only to https://svc.example.com. Sign in: `svc auth login`; where nobody can,",
+    );
     expect(seen).toEqual([]);
   });
 });
@@ -171,13 +164,7 @@ describe("in whose name a command acts", () => {
   test.each([
     ["the session's", {}, {}, "svc_token_before", "org_1"],
     ["the file's organization", {}, { organization: "org_file" }, "svc_token_before", "org_file"],
-    [
-      "the variable's organization",
-      { SVC_ORGANIZATION: "org_v" },
-      { organization: "org_file" },
-      "svc_token_before",
-      "org_v",
-    ],
+    ["the variable's", { SVC_ORGANIZATION: "org_v" }, { organization: "org_file" }, "svc_token_before", "org_v"],
     ["the variable's token", { SVC_ACCESS_TOKEN: "t" }, { organization: "org_file" }, "t", "org_file"],
   ])("%s", async (_what, env, config, token, organization) => {
     expect(await headers(env, config)).toEqual([`Bearer ${token}`, organization]);
@@ -189,22 +176,18 @@ describe("in whose name a command acts", () => {
       other: ({ url }) => (url.startsWith("/projects") ? { status: 404, body: JSON.stringify({ error }) } : undefined),
     });
     const directory = await home(sessions({ [url]: SESSION }));
-    const cwd = await project({ ".kite/config.json": '{"organization":"org_2"}' });
-    const env = { SVC_API_URL: url };
-    expect((await run(directory, ["projects", "list"], { cwd, env })).stderr).toMatchInlineSnapshot(`
-      "error [ORGANIZATION_NOT_FOUND]: There is no such organization. Correct "organization" of .kite/config.json: \`svc whoami\` names yours.
-      "
-    `);
-    const left = await run(directory, ["projects", "list"], { cwd: await project({}), env });
-    expect(left.stderr).toMatchInlineSnapshot(`
-      "error [ORGANIZATION_NOT_FOUND]: There is no such organization. You may have left it: sign in again, \`svc auth login\`.
-      "
-    `);
+    const told = async (files: Record<string, string>) =>
+      (await run(directory, ["projects", "list"], { cwd: await project(files), env: { SVC_API_URL: url } })).stderr;
+    const refused = "error [ORGANIZATION_NOT_FOUND]: There is no such organization. ";
+    expect(await told({ ".kite/config.json": '{"organization":"org_2"}' })).toBe(
+      `${refused}Correct "organization" of .kite/config.json: \`svc whoami\` names yours.\n`,
+    );
+    expect(await told({})).toBe(`${refused}You may have left it: sign in again, \`svc auth login\`.\n`);
   });
 });
 
 describe("signing out where the service cannot end the session", () => {
-  const failing = async (revoke: Canned, session: object = SESSION) => {
+  const failing = async (revoke: Canned, session = SESSION) => {
     const { url } = await authorizationServer({ revoke });
     return { directory: await home(sessions({ [url]: session })), env: { SVC_API_URL: url } };
   };
@@ -218,26 +201,35 @@ describe("signing out where the service cannot end the session", () => {
     expect((await run(directory, ["whoami"], { env })).code).toBe(0);
   });
 
-  test("removes it all the same with --force", async () => {
-    const { directory, env } = await failing({ status: 502, type: "text/html", body: "" });
-    expect(await run(directory, ["auth", "logout", "--force"], { env })).toMatchInlineSnapshot(`
-      Removed the session at <service>. It could not be revoked there (<service> answered 502): its token stays good until 2026-04-01 02:00:00 +02:00.
-    `);
+  const KEPT = "its token stays good until 2026-04-01 02:00:00 +02:00";
+  test.each([
+    [
+      "all the same with --force",
+      { status: 502, type: "text/html", body: "" },
+      ["--force"],
+      {},
+      `. It could not be revoked there (<service> answered 502): ${KEPT}`,
+    ],
+    [
+      "where another try would give the same",
+      refused("unsupported_token_type"),
+      [],
+      {},
+      `. It could not be revoked there (It was refused: unsupported_token_type): ${KEPT}`,
+    ],
+    [
+      "where it has ended by itself",
+      refused("server_error", {}, 500),
+      [],
+      { expiresAt: "2026-03-01T00:00:00.000Z" },
+      ", which ended on 2026-03-01 01:00:00 +01:00",
+    ],
+  ])("removes it %s", async (_when, revoke, options, more, told) => {
+    const { directory, env } = await failing(revoke, { ...SESSION, ...more });
+    expect(await run(directory, ["auth", "logout", ...options], { env })).toEqual({
+      ...{ code: 0, stderr: "" },
+      stdout: `Removed the session at <service>${told}.\n`,
+    });
     expect((await run(directory, ["whoami"], { env })).stderr).toContain("error [NOT_SIGNED_IN]");
-  });
-
-  test("removes it where another try would give the same", async () => {
-    const { directory, env } = await failing(refused("unsupported_token_type"));
-    expect(await run(directory, ["auth", "logout"], { env })).toMatchInlineSnapshot(`
-      Removed the session at <service>. It could not be revoked there (It was refused: unsupported_token_type): its token stays good until 2026-04-01 02:00:00 +02:00.
-    `);
-  });
-
-  test("removes one that has ended by itself", async () => {
-    const ended = { ...SESSION, expiresAt: "2026-03-01T00:00:00.000Z" };
-    const { directory, env } = await failing(refused("server_error", {}, 500), ended);
-    expect(await run(directory, ["auth", "logout"], { env })).toMatchInlineSnapshot(`
-      Removed the session at <service>, which ended on 2026-03-01 01:00:00 +01:00.
-    `);
   });
 });

@@ -109,23 +109,19 @@ describe("a bad setting is one clear line", () => {
 });
 
 describe("the command line wins over variables, and those over the file", () => {
-  test("the file names project, environment and address", async () => {
+  test("the file names project, environment and address; options and SVC_API_URL win", async () => {
     const { url, seen } = await cannedServer(PAGE);
-    const config = JSON.stringify({ project: "shop", defaultEnvironment: "live", apiUrl: `${url}/` });
-    const cwd = await project({ ".kite/config.json": config });
+    const config = (apiUrl: string) => JSON.stringify({ project: "shop", defaultEnvironment: "live", apiUrl });
+    const cwd = await project({ ".kite/config.json": config(`${url}/`) });
     expect((await svc(["config", "versions"], { cwd, env: SESSION })).code).toBe(0);
     expect(seen[0]).toMatchObject({
       method: "GET",
       url: "/projects/shop/config-versions?env=live&limit=50",
       headers: { authorization: "Bearer svc_token_x", "x-svc-organization": "org_1" },
     });
-  });
-
-  test("options and SVC_API_URL win", async () => {
-    const { url, seen } = await cannedServer(PAGE);
-    const cwd = await project({ ".kite/config.json": '{"project":"shop","apiUrl":"http://127.0.0.1:9"}' });
-    const argv = ["config", "versions", "--project", "other", "--env", "live", "--limit", "5"];
-    expect((await svc(argv, { cwd, env: { ...SESSION, SVC_API_URL: url } })).code).toBe(0);
-    expect(seen[0]?.url).toBe("/projects/other/config-versions?env=live&limit=5");
+    const elsewhere = await project({ ".kite/config.json": config("http://127.0.0.1:9") });
+    const argv = ["config", "versions", "--project", "other", "--env", "test", "--limit", "5"];
+    expect((await svc(argv, { cwd: elsewhere, env: { ...SESSION, SVC_API_URL: url } })).code).toBe(0);
+    expect(seen[1]?.url).toBe("/projects/other/config-versions?env=test&limit=5");
   });
 });

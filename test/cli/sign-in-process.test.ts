@@ -74,24 +74,15 @@ describe("the session lies in the user's home", () => {
   });
 
   test("never where one stands, as a relative home would have it", async () => {
-    const { code, stderr } = await ended(start(["auth", "login"], { env: { HOME: "here" } }));
-    expect({ code, stderr }).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [SESSION_NOT_SAVED]: There is no home directory to keep a session in. Set HOME to an absolute path, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION instead of signing in.
-      ",
-      }
-    `);
+    const { stderr } = await ended(start(["auth", "login"], { env: { HOME: "here" } }));
+    expect(stderr).toContain("error [SESSION_NOT_SAVED]: There is no home directory to keep a session in.");
   });
 
   test.runIf(process.getuid?.() === 0)("which a user may not be allowed to write to, or not have at all", async () => {
     const home = await project({});
     await chmod(home, 0o755);
     const readOnly = await ended(start(["auth", "login"], { env: { HOME: home }, uid: 65_534 }));
-    expect(readOnly.stderr.replace(home, "<home>")).toMatchInlineSnapshot(`
-      "error [SESSION_NOT_SAVED]: A session cannot be kept in <home>/.config/svc (EACCES). Make it a directory that you may write to, set XDG_CONFIG_HOME to another, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.
-      "
-    `);
+    expect(readOnly.stderr).toContain(`A session cannot be kept in ${home}/.config/svc (EACCES). Make it a directory`);
     const homeless = await ended(start(["whoami"], { env: {}, uid: 54_321 }));
     expect(homeless.stderr).toContain("error [NOT_SIGNED_IN]");
   });
@@ -134,13 +125,10 @@ describe("output that cannot be written", () => {
       env: variables(),
     });
     const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
-    expect({ code: code as number, stderr }).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [OUTPUT_FAILED]: The output could not be written (ENOSPC). Make room, or write it elsewhere.
-      ",
-      }
-    `);
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      "error [OUTPUT_FAILED]: The output could not be written (ENOSPC). Make room, or write it elsewhere.\n",
+    );
   });
 
   test("beside the result ends nothing", async () => {

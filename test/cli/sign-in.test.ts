@@ -1,5 +1,5 @@
+import { rmSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 
@@ -7,22 +7,29 @@ import { version } from "../../src/cli/core/package.js";
 import { project } from "../dsl-compiler/project.js";
 import { authorizationServer, GRANTED, refused, type Script, TOKEN } from "./support/authorization-server.js";
 import { json } from "./support/canned-server.js";
-import { svc } from "./support/run-svc.js";
+import { type RunOptions, steady, svc } from "./support/run-svc.js";
 
 /** Signs in at a service that answers by a script, and returns what was printed after the instructions. */
-async function login(script: Script, argv: readonly string[] = []) {
+async function login(script: Script, argv: readonly string[] = [], options: RunOptions = {}) {
   const { url, seen } = await authorizationServer(script);
   const home = path.join(await project({}), "svc");
-  const { code, stdout, stderr } = await svc(["auth", "login", ...argv], {
-    env: { SVC_API_URL: url },
-    configDirectory: home,
-  });
-  const shown = (text: string) =>
-    text
-      .replaceAll(url, "<service>")
-      .replaceAll(version(), "<version>")
-      .replace(/^[^]*Ctrl\+C stops waiting\.\n/, "");
-  return { code, stdout: shown(stdout), stderr: shown(stderr), asked: seen.map((request) => request.url), home, seen };
+  const env = { SVC_API_URL: url, NO_COLOR: "1", ...options.env };
+  const result = await svc(["auth", "login", ...argv], { configDirectory: home, ...options, env });
+  const shown = steady(result, [
+    [url, "<service>"],
+    [options.configDirectory ?? home, "<config>"],
+    [version(), "<version>"],
+    [/^[^]*Ctrl\+C stops waiting\.\n/g, ""],
+  ]);
+  const isRevoked = seen.some(({ url, body }) => url === "/oauth/revoke" && body.includes(`token=${TOKEN}`));
+  return { ...shown, asked: seen.map((request) => request.url), isRevoked, home };
+}
+
+/** What it says of a failure. */
+async function failure(...given: Parameters<typeof login>): Promise<string> {
+  const { code, stdout, stderr } = await login(...given);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  return stderr;
 }
 
 const PENDING = refused("authorization_pending");
@@ -39,6 +46,12 @@ describe("waiting for the approval", () => {
     ]);
   });
 
+  test("is slower where the service says that it asks too often", async () => {
+    const begun = performance.now();
+    expect((await login({ token: [refused("slow_down"), GRANTED] })).code).toBe(0);
+    expect(performance.now() - begun).toBeGreaterThan(5_000);
+  });
+
   test("outlasts a service that is away for a while, and says so once", async () => {
     const busy = refused("temporarily_unavailable", { "retry-after": "0" }, 503);
     const failed = refused("server_error", {}, 500);
@@ -51,103 +64,132 @@ describe("waiting for the approval", () => {
     `);
   });
 
-  test("ends with the codes", async () => {
-    const { code, stderr, home } = await login({ token: [refused("expired_token")] });
-    expect({ code, stderr }).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [SIGN_IN_EXPIRED]: Nobody approved the sign-in in time, and its code has expired. Sign in again: \`svc auth login\`.
-      ",
-      }
-    `);
+  test("ends with the codes, and where the service refuses", async () => {
+    const EXPIRED =
+      "error [SIGN_IN_EXPIRED]: Nobody approved the sign-in in time, and its code has expired. Sign in again: `svc auth login`.\n";
+    const { stderr, home } = await login({ token: [refused("expired_token")] });
+    expect(stderr).toBe(EXPIRED);
     expect(await readdir(home)).toEqual([]);
-    expect((await login({ token: [PENDING], codes: { expires_in: 0.05 } })).stderr).toBe(stderr);
-  });
-
-  test("ends where the service refuses", async () => {
-    expect((await login({ token: [refused("invalid_grant")] })).stderr).toMatchInlineSnapshot(`
-      "error [SIGN_IN_FAILED]: The service refused: It was refused: invalid_grant. Sign in again: \`svc auth login\`.
-      "
-    `);
+    expect(await failure({ token: [PENDING], codes: { expires_in: 0.05 } })).toBe(EXPIRED);
+    expect(await failure({ token: [refused("invalid_grant")] })).toBe(
+      "error [SIGN_IN_FAILED]: The service refused: It was refused: invalid_grant. Sign in again: `svc auth login`.\n",
+    );
   });
 });
 
-describe("it is not begun", () => {
-  test("where the service has no sign-in for programs", async () => {
-    const begin = json({ error: { code: "NOT_FOUND", message: "There is no such path." } }, 404);
-    expect((await login({ begin })).stderr).toMatchInlineSnapshot(`
-      "error [UNEXPECTED_ANSWER]: <service> answered 404 with JSON of another shape, not as this version of svc expects. Check that SVC_API_URL is the address of the service, and that svc is of the same version.
-      "
-    `);
-  });
+const NOT_AS_EXPECTED = "with JSON of another shape, not as this version of svc expects. ";
 
-  test("where the service is of another version", async () => {
-    const other: Script["other"] = ({ url }) =>
-      url === "/openapi.json" ? json({ openapi: "3.1.1", info: { title: "svc", version: "0.0.9" } }) : undefined;
-    expect((await login({ begin: json({ codes: [] }), other })).stderr).toMatchInlineSnapshot(`
-      "error [UNEXPECTED_ANSWER]: <service> answered 200 with JSON of another shape, not as this version of svc expects. The service is of version 0.0.9, svc of <version>: use the svc that came with the service.
-      "
-    `);
-  });
+test.each<[string, Script, string]>([
+  [
+    "where the service has no sign-in for programs",
+    { begin: json({ error: { code: "NOT_FOUND", message: "There is no such path." } }, 404) },
+    `[UNEXPECTED_ANSWER]: <service> answered 404 ${NOT_AS_EXPECTED}Check that SVC_API_URL is the address of the service, and that svc is of the same version.`,
+  ],
+  [
+    "where the service is of another version",
+    {
+      begin: json({ codes: [] }),
+      other: ({ url }) => (url === "/openapi.json" ? json({ info: { title: "svc", version: "0.0.9" } }) : undefined),
+    },
+    `[UNEXPECTED_ANSWER]: <service> answered 200 ${NOT_AS_EXPECTED}The service is of version 0.0.9, svc of <version>: use the svc that came with the service.`,
+  ],
+  [
+    "where a proxy answers",
+    { begin: { status: 502, type: "text/html", body: "<h1>Bad Gateway</h1>" } },
+    "[SIGN_IN_FAILED]: <service> answered 502. Try again in a moment.",
+  ],
+  [
+    "where too many were",
+    { begin: refused("temporarily_unavailable", { "retry-after": "7" }, 429) },
+    "[SIGN_IN_FAILED]: It was refused: temporarily_unavailable. Try again in 7 seconds.",
+  ],
+])("it is not begun %s", async (_where, script, told) => {
+  expect(await failure(script)).toBe(`error ${told}\n`);
+});
 
-  test("where a proxy answers", async () => {
-    const begin = { status: 502, type: "text/html", body: "<h1>Bad Gateway</h1>" };
-    expect((await login({ begin })).stderr).toMatchInlineSnapshot(`
-      "error [SIGN_IN_FAILED]: <service> answered 502. Try again in a moment.
-      "
-    `);
-  });
-
-  test("where too many were", async () => {
-    const begin = refused("temporarily_unavailable", { "retry-after": "7" }, 429);
-    expect((await login({ begin })).stderr).toMatchInlineSnapshot(`
-      "error [SIGN_IN_FAILED]: It was refused: temporarily_unavailable. Try again in 7 seconds.
-      "
-    `);
-  });
-
-  test("where nothing listens", async () => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    await new Promise((resolve) => server.close(resolve));
-    const { code, stderr } = await svc(["auth", "login"], { env: { SVC_API_URL: url } });
-    expect({ code, stderr: stderr.replaceAll(url, "<service>") }).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [SERVICE_UNREACHABLE]: <service> cannot be reached (connection refused). Start the service, or set SVC_API_URL to its address.
-      ",
-      }
-    `);
-  });
+test("it is not begun where nothing listens", async () => {
+  const { stderr } = await svc(["auth", "login"], { env: { SVC_API_URL: "http://127.0.0.1:1" } });
+  expect(stderr).toBe(
+    "error [SERVICE_UNREACHABLE]: http://127.0.0.1:1 cannot be reached (connection refused). Start the service, or set SVC_API_URL to its address.\n",
+  );
 });
 
 describe("the token", () => {
   test("is never printed, not even where it cannot be used", async () => {
     const odd = json({ access_token: TOKEN, token_type: "odd", expires_in: 60 });
-    const { code, stdout, stderr } = await login({ token: [odd] }, ["--debug"]);
-    expect(code).toBe(1);
+    const stderr = await failure({ token: [odd] }, ["--debug"]);
     expect(stderr).toContain("error [UNEXPECTED_ANSWER]");
-    expect(stdout + stderr).not.toContain(TOKEN);
+    expect(stderr).not.toContain(TOKEN);
   });
 
   test.each([
     ["the user is in no organization", { organizations: [] }],
     ["the organizations cannot be read", { other: ({ url }) => (url.startsWith("/organ") ? json({}) : undefined) }],
   ] satisfies [string, Script][])("is ended where %s", async (_what, script) => {
-    const { code, stderr, seen } = await login(script);
+    const { code, stderr, isRevoked } = await login(script);
     expect({ code, stderr }).toMatchSnapshot();
-    expect(seen.find(({ url }) => url === "/oauth/revoke")?.body).toContain(`token=${TOKEN}`);
+    expect(isRevoked).toBe(true);
+  });
+
+  test("is ended where the session cannot be kept after all", async () => {
+    const home = path.join(await project({}), "svc");
+    const granted = () => {
+      rmSync(home, { recursive: true });
+      writeFileSync(home, "");
+      return GRANTED;
+    };
+    const { code, stderr, isRevoked } = await login({ token: [granted] }, [], { configDirectory: home });
+    expect({ code, stderr, isRevoked }).toEqual({
+      code: 1,
+      stderr:
+        "error [SESSION_NOT_SAVED]: A session cannot be kept in <config> (EEXIST). Make it a directory that you may write to, set XDG_CONFIG_HOME to another, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.\n",
+      isRevoked: true,
+    });
   });
 
   test("that cannot be ended is told of", async () => {
-    const { stderr } = await login({ organizations: [], revoke: refused("server_error", {}, 500) });
-    expect(stderr).toMatchInlineSnapshot(`
-      "The token that was made could not be revoked (It was refused: server_error): it stays good until it expires.
-      error [ORGANIZATION_REQUIRED]: You are in no organization. Ask an owner of an organization to invite you, then sign in again.
-      "
-    `);
+    expect(await failure({ organizations: [], revoke: refused("server_error", {}, 500) })).toBe(
+      "The token that was made could not be revoked (It was refused: server_error): it stays good until it expires.\n" +
+        "error [ORGANIZATION_REQUIRED]: You are in no organization. Ask an owner of an organization to invite you, then sign in again.\n",
+    );
   });
+});
+
+describe("of several organizations", () => {
+  const two = ["acme", "initech"].map((slug, n) => ({ id: `org_${n + 1}`, slug, role: "owner" }));
+  const several = (argv: string[], options?: RunOptions) => login({ organizations: two }, argv, options);
+
+  test.each(["initech", "org_2"])("one is named, by its slug or its id: %s", async (name) => {
+    expect((await several(["--organization", name])).stdout).toContain("organization initech (org_2), until");
+  });
+
+  test("one is asked for on a terminal; where none is chosen, the token is ended", async () => {
+    const { stdout, stderr } = await several([], { terminal: true, input: "2\r" });
+    expect(stdout).toContain("organization initech");
+    expect(stderr).toContain("You are in several organizations:\n  1  acme (org_1)\n  2  initech (org_2)\n");
+    expect(stderr).toContain("Which one to work in? (1–2) ");
+    const none = await several([], { terminal: true, input: "\u0003" });
+    expect(none.stderr).toMatch(/error \[CANCELLED\]: Cancelled, nothing was changed\.\n$/);
+    expect(none.isRevoked).toBe(true);
+  });
+
+  test.each([
+    ["where nobody can be asked", [], "You are in 2 organizations"],
+    ["where another was wanted", ["--organization", "hooli"], 'You are in no organization "hooli"'],
+  ])("they are named %s", async (_where, argv, told) => {
+    expect(await several(argv)).toMatchObject({
+      code: 1,
+      stderr: `error [ORGANIZATION_REQUIRED]: ${told}. Sign in with --organization and one of: acme (org_1), initech (org_2).\n`,
+      isRevoked: true,
+    });
+  });
+});
+
+test("a token of SVC_ACCESS_TOKEN goes before the session, which is told", async () => {
+  const env = { SVC_ACCESS_TOKEN: "svc_token_x", SVC_ORGANIZATION: "org_1" };
+  expect((await login({}, [], { env })).stderr).toBe(
+    "SVC_ACCESS_TOKEN is set and goes before this session: unset it to work as who has signed in.\n",
+  );
 });
 
 test("what the service shows cannot rewrite the terminal", async () => {

@@ -1,14 +1,13 @@
-import { execFile } from "node:child_process";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 
 import { typesOf } from "../../src/cli/commands/types/types.js";
 import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
 import { project } from "../dsl-compiler/project.js";
-import { type Actor, type Service, startService } from "../support/service.js";
-import { type RunOptions, svc } from "./support/run-svc.js";
+import { useOwner } from "./support/owner.js";
+import { type RunOptions, steady } from "./support/run-svc.js";
+import { tsconfig, typeMistakes } from "./support/types.js";
 
 const MODEL = `
   import { array, boolean, date, defineModel, event, number, oneOf, string, traits } from "svc";
@@ -23,33 +22,20 @@ const MODEL = `
     traits: traits({ plan: oneOf("free", "pro"), seats: number(), renewsOn: date(), addOns: array(string()) }),
   });`;
 
-const ROOT = path.resolve(import.meta.dirname, "../..");
+const service = useOwner();
+beforeAll(() => service.addProject("shop"));
 
-let service: Service;
-let owner: Actor;
+const run = async (argv: readonly string[], options: RunOptions = {}) =>
+  steady(await service.svc(argv, options), [
+    [options.cwd ?? "<none>", "<cwd>"],
+    [/\b[0-9a-f]{64}\b/g, "<hash>"],
+  ]);
 
-beforeAll(async () => {
-  service = await startService();
-  owner = await service.owner("acme");
-  await run(["projects", "create", "--name", "Shop", "--slug", "shop", "--yes"]);
-});
-afterAll(() => service.stop());
-
-async function run(argv: readonly string[], options: RunOptions = {}) {
-  const { code, stdout, stderr } = await svc(argv, { at: service.url, by: owner, ...options });
-  const shown = (text: string) =>
-    text.replaceAll(options.cwd ?? "<none>", "<cwd>").replaceAll(/\b[0-9a-f]{64}\b/g, "<hash>");
-  return { code, stdout: shown(stdout), stderr: shown(stderr) };
-}
-
-test("before a deploy there are none", async () => {
+test("there are none before a deploy, then those of what is active, on standard output and as JSON", async () => {
   expect(await run(["types", "--project", "shop"])).toMatchInlineSnapshot(`
     exit 1
     ! error [NOTHING_DEPLOYED]: Nothing was deployed to test of project shop yet, so any event is taken. Deploy a model first: \`svc deploy --env test --project shop\`.
   `);
-});
-
-test("the types of what is active, on standard output and as JSON", async () => {
   const cwd = await project({ "svc.config.ts": MODEL, ".kite/config.json": '{"project":"shop"}' });
   expect((await run(["deploy", "--yes", "--force"], { cwd })).code).toBe(0);
   const { code, stdout, stderr } = await run(["types"], { cwd });
@@ -88,14 +74,8 @@ test("a file is written whole, replaced where svc types wrote it, and no other i
   expect(text).toContain("made by `svc types --env test --project shop --output 'svc types.ts'`");
   await writeFile(file, `${text}// changed\n`);
   const again = await run([...argv, "svc types.ts", "--json"], { cwd });
-  expect(JSON.parse(again.stdout)).toEqual({
-    project: "shop",
-    environment: "test",
-    version: "v1",
-    hash: "<hash>",
-    output: "<cwd>/svc types.ts",
-    written: true,
-  });
+  const version = { project: "shop", environment: "test", version: "v1", hash: "<hash>" };
+  expect(JSON.parse(again.stdout)).toEqual({ ...version, output: "<cwd>/svc types.ts", written: true });
   expect(await readFile(file, "utf8")).toBe(text);
   expect(await run([...argv, "mine.ts"], { cwd })).toMatchInlineSnapshot(`
     exit 1
@@ -112,20 +92,7 @@ test("code of callers, with the client and without, is checked by them under str
   const cwd = await project({
     "svc-types.ts": (await run(["types", "--project", "shop"])).stdout,
     "empty.ts": typesOf(EMPTY_SNAPSHOT),
-    "tsconfig.json": JSON.stringify({
-      compilerOptions: {
-        strict: true,
-        exactOptionalPropertyTypes: true,
-        noUncheckedIndexedAccess: true,
-        noEmit: true,
-        module: "nodenext",
-        target: "es2023",
-        types: ["node"],
-        skipLibCheck: true,
-        paths: { "svc/client": [path.join(ROOT, "src/client/index.ts")] },
-        typeRoots: [path.join(ROOT, "node_modules/@types")],
-      },
-    }),
+    "tsconfig.json": tsconfig({ exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true }),
     "caller.ts": `
       import type { EventName, Events, Identify, Operation, Track } from "./svc-types.js";
       export const operations: Operation[] = [
@@ -200,9 +167,5 @@ test("code of callers, with the client and without, is checked by them under str
       any.track({ customerId, event: "whatever", properties: "text" });
 `,
   });
-  const tsc = path.join(ROOT, "node_modules/typescript-7/bin/tsc");
-  const { stdout } = await promisify(execFile)(process.execPath, [tsc, "--project", cwd]).catch(
-    (error: unknown) => error as { stdout: string },
-  );
-  expect(stdout).toBe("");
+  expect(await typeMistakes(cwd)).toBe("");
 });

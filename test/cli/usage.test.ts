@@ -5,8 +5,13 @@ import { optionName } from "../../src/cli/core/values.js";
 import { commands } from "../../src/cli/core/registry.js";
 import { svc } from "./support/run-svc.js";
 
+const values = async (...argv: string[]) => {
+  const parsed = await parseCommandLine(argv, { width: 100, version: "0" });
+  return parsed.kind === "run" ? parsed.values : parsed;
+};
+
 describe("help", () => {
-  test("without a command the help goes to standard error, as a mistake", async () => {
+  test("without a command, or its verb, the help goes to standard error, as a mistake", async () => {
     const { code, stdout, stderr } = await svc([]);
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: (await svc(["--help"])).stdout });
     expect(stderr.slice(0, stderr.indexOf("Shared options:"))).toMatchInlineSnapshot(`
@@ -40,12 +45,9 @@ describe("help", () => {
 
       "
     `);
-  });
-
-  test("a noun alone shows its verbs, as a mistake", async () => {
-    const { code, stderr } = await svc(["customers"]);
-    expect(code).toBe(2);
-    expect(stderr).toContain("svc customers inspect <customerId>");
+    const noun = await svc(["customers"]);
+    expect(noun.code).toBe(2);
+    expect(noun.stderr).toContain("svc customers inspect <customerId>");
   });
 
   test("asked for, it goes to standard output with the options and an example", async () => {
@@ -81,19 +83,26 @@ describe("help", () => {
     `);
   });
 
-  test.each(commands)("svc $path has a description and an example", async ({ path, describe }) => {
-    const { code, stdout } = await svc([...path.split(" "), "--help"]);
-    expect(code).toBe(0);
-    expect(stdout).toContain(describe);
-    expect(stdout).toContain("Examples:\n");
-  });
-
-  test.each(commands)("the arguments that are listed of svc $path are those that it takes", async ({ args, load }) => {
-    const taken = Object.entries((await load()).args ?? {}).map(([name, positional]) =>
-      typeof positional === "object" && positional.optional ? `[${name}]` : `<${name}>`,
-    );
-    expect(args).toBe(taken.join(" "));
-  });
+  test.each(commands)(
+    "svc $path tells what it takes with an example, and takes --env as every command does",
+    async (command) => {
+      const { path, describe, args, load } = command;
+      const { code, stdout } = await svc([...path.split(" "), "--help"]);
+      expect(code).toBe(0);
+      expect(stdout).toContain(describe);
+      expect(stdout).toContain("Examples:\n");
+      const loaded = await load();
+      const taken = Object.entries(loaded.args ?? {}).map(([name, positional]) =>
+        typeof positional === "object" && positional.optional ? `[${name}]` : `<${name}>`,
+      );
+      expect(args).toBe(taken.join(" "));
+      const options = Object.entries(loaded.options ?? {}).flatMap(([key, option]) =>
+        option.type === "text" && option.required ? [`--${optionName(key)}`, option.choices?.[0] ?? "v1"] : [],
+      );
+      const given = taken.map((name) => (name === "<shell>" ? "bash" : "x"));
+      expect(await values(...path.split(" "), ...given, ...options, "--env", "live")).toMatchObject({ env: "live" });
+    },
+  );
 
   test("--version prints the version", async () => {
     const { code, stdout } = await svc(["--version"]);
@@ -102,28 +111,13 @@ describe("help", () => {
   });
 });
 
-describe("a command line is read", () => {
-  const values = async (...argv: string[]) => {
-    const parsed = await parseCommandLine(argv, { width: 100, version: "0" });
-    return parsed.kind === "run" ? parsed.values : parsed;
-  };
-
-  test("what follows -- is taken as it stands", async () => {
-    expect(await values("customers", "inspect", "--project", "shop", "--", "-x")).toMatchObject({
-      customerId: "-x",
-      project: "shop",
-    });
-    expect(await values("health", "explain", "--", "--help")).toMatchObject({ customerId: "--help" });
-    await expect(values("customers", "inspect", "--", "-x", "y")).rejects.toThrow('the argument "y" is one too many');
+test("what follows -- is taken as it stands", async () => {
+  expect(await values("customers", "inspect", "--project", "shop", "--", "-x")).toMatchObject({
+    customerId: "-x",
+    project: "shop",
   });
-
-  test.each(commands)("svc $path takes --env, as every command does", async ({ path, args, load }) => {
-    const options = Object.entries((await load()).options ?? {}).flatMap(([key, option]) =>
-      option.type === "text" && option.required ? [`--${optionName(key)}`, option.choices?.[0] ?? "v1"] : [],
-    );
-    const given = args === "" ? [] : args.split(" ").map((name) => (name === "<shell>" ? "bash" : "x"));
-    expect(await values(...path.split(" "), ...given, ...options, "--env", "live")).toMatchObject({ env: "live" });
-  });
+  expect(await values("health", "explain", "--", "--help")).toMatchObject({ customerId: "--help" });
+  await expect(values("customers", "inspect", "--", "-x", "y")).rejects.toThrow('the argument "y" is one too many');
 });
 
 describe("a mistaken command line exits with 2 and says what was meant", () => {

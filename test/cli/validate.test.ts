@@ -1,12 +1,15 @@
 import { cp, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { PassThrough } from "node:stream";
 import picocolors from "picocolors";
 import { describe, expect, test } from "vitest";
 
+import { confirmation } from "../../src/cli/output/change.js";
 import { countDiagnostics, showDiagnostics } from "../../src/cli/output/diagnostics.js";
 import { project } from "../dsl-compiler/project.js";
+import { cannedServer, json } from "./support/canned-server.js";
 import { ended, start } from "./support/program.js";
-import { svc } from "./support/run-svc.js";
+import { type RunOptions, svc } from "./support/run-svc.js";
 
 const plain = picocolors.createColors(false);
 
@@ -17,6 +20,10 @@ export default defineModel({
   segments: [segment("payers", { when: paid.hapened() }), segment("payers", { when: paid.happened().within("1.5d") })],
 });
 `;
+
+const WITH_WARNING = `
+  import { defineModel, event } from "svc";
+  export default defineModel({ events: [event("paid")] });`;
 
 describe("svc validate", () => {
   test("shows each mistake with its place, the line, a mark and what to do, and counts them", async () => {
@@ -61,17 +68,87 @@ describe("svc validate", () => {
     });
   });
 
-  test("a mistaken option exits with 2", async () => {
-    expect((await svc(["validate", "--strikt"])).code).toBe(2);
+  test("shows warnings and exits with 0, or with 1 under --strict", async () => {
+    const cwd = await project({ "svc.config.ts": WITH_WARNING });
+    const shown = await svc(["validate"], { cwd });
+    expect(shown).toMatchObject({ code: 0, stderr: "" });
+    expect(shown.stdout).toMatch(
+      /^warning UNUSED_EVENT [^]*\n\n1 warning\nThe model is valid: 1 event\.\nState of one /,
+    );
+    const strict = await svc(["validate", "--strict"], { cwd });
+    expect(strict).toMatchObject({ code: 1, stdout: "" });
+    expect(strict.stderr).toMatch(
+      /^warning UNUSED_EVENT [^]*\nerror \[CONFIG_WARNINGS\]: The model has 1 warning\. Correct them, or leave out --strict\.\n$/,
+    );
   });
 
-  test("what a model prints cannot rewrite the terminal", async () => {
+  test("tells of a folder without a model", async () => {
+    const cwd = await project({});
+    const { code, stderr } = await svc(["validate"], { cwd });
+    expect({ code, stderr: stderr.replaceAll(cwd, "<directory>"), stdout: "" }).toMatchInlineSnapshot(`
+      exit 1
+      ! error CONFIG_MISSING there is no svc.config.ts in <directory>
+      !   fix: run the command in a project's folder, or make a project: svc init
+      ! error [CONFIG_INVALID]: The model has 1 error.
+    `);
+  });
+
+  test("lets nothing that a model prints rewrite the terminal", async () => {
     const cwd = await project({
       "svc.config.ts": `import { defineModel } from "svc";\nconsole.log("\\u001b[2Jgone");\nexport default defineModel({});\n`,
     });
     const { code, stderr } = await svc(["validate"], { cwd });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "\\u001b[2Jgone\n" });
   });
+});
+
+/** Deploys to a service that takes it. What is asked before is in changes.test.ts. */
+async function deploy(argv: string[], env: RunOptions["env"] = {}) {
+  const deployed = { version: "v3", hash: "0123456789abcdef", environment: "test", created: true, warnings: [] };
+  const { url, seen } = await cannedServer(json(deployed, 201));
+  const cwd = await project({ "svc.config.ts": WITH_WARNING, ".kite/config.json": '{"project":"shop"}' });
+  return { ...(await svc(["deploy", "--yes", ...argv], { at: url, cwd, env })), requests: seen };
+}
+
+describe("svc deploy", () => {
+  test("is blocked by warnings, and shows them with --force, beside the one document of --json", async () => {
+    const warned = await deploy([]);
+    expect({ code: warned.code, requests: warned.requests }).toEqual({ code: 1, requests: [] });
+    expect(warned.stderr).toMatch(
+      /\nerror \[CONFIG_WARNINGS\]: The model has 1 warning\. Correct them, or deploy despite them with --force\.\n$/,
+    );
+    const { code, stdout, stderr } = await deploy(["--force", "--json"]);
+    expect({ code, stdout, stderr }).toMatchInlineSnapshot(`
+      ! warning UNUSED_EVENT no condition reads the event "paid"
+      !   svc.config.ts:3:47
+      !   3 |   export default defineModel({ events: [event("paid")] });
+      !     |                                               ^^^^^^
+      !   fix: use it in a condition, or remove it if nothing will
+      !
+      {"version":"v3","hash":"0123456789abcdef","environment":"test","created":true,"warnings":[]}
+    `);
+  });
+
+  // Of GitHub: test/spec/endpoints/command-line-client.test.ts.
+  test.each([
+    [
+      "GitLab",
+      { GITLAB_CI: "true", CI_PROJECT_PATH: "acme/shop", CI_COMMIT_SHA: "abc", CI_PIPELINE_ID: "7" },
+      { repository: "acme/shop", commit: "abc", run: "7" },
+    ],
+    ["no CI", {}, undefined],
+  ])("says where it came from: %s", async (_what, env, expected) => {
+    const { requests } = await deploy(["--force"], env);
+    expect(JSON.parse(requests[0]?.body ?? "").provenance).toEqual(expected);
+  });
+});
+
+test("standard input that stays open and silent is not waited for", async () => {
+  const stdin = new PassThrough();
+  const io = { stdin, stderr: new PassThrough(), stdout: new PassThrough() };
+  const asked = confirmation({ io } as never, { action: "deploying to live", yes: true, word: "live" });
+  await expect(asked).rejects.toThrow('needs the word "live"');
+  stdin.destroy();
 });
 
 describe("a frame", () => {
@@ -100,23 +177,12 @@ describe("a frame", () => {
       ].join("\n"),
     );
   });
-
-  test("of a long line shows the part around the mark", () => {
-    const source = [`${"x".repeat(500)}wrong${"y".repeat(500)}`];
-    const [, , line, mark] = show({ file: "a.ts", line: 1, column: 501, endLine: 1, endColumn: 506, source }).split(
-      "\n",
-    );
-    expect(line!.length).toBeLessThan(125);
-    expect(line!.slice(mark!.indexOf("^"), mark!.lastIndexOf("^") + 1)).toBe("wrong");
-  });
 });
 
-test.each([
-  [[{ severity: "error" }], "1 error"],
-  [[{ severity: "warning" }, { severity: "error" }, { severity: "error" }], "2 errors, 1 warning"],
-  [[{ severity: "warning" }, { severity: "warning" }], "2 warnings"],
-])("%j are counted as %s", (diagnostics, counted) => {
-  expect(countDiagnostics(diagnostics)).toBe(counted);
+test("diagnostics are counted by their severity", () => {
+  const counted = (...all: ("error" | "warning")[]) => countDiagnostics(all.map((severity) => ({ severity })));
+  expect(counted("warning", "error", "error")).toBe("2 errors, 1 warning");
+  expect(counted("warning", "warning")).toBe("2 warnings");
 });
 
 /** Runs the built program in a folder, as authors do. */

@@ -1,53 +1,34 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readFile, rm, symlink } from "node:fs/promises";
+import { mkdir, readFile, symlink } from "node:fs/promises";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { call } from "../../src/db/api/call.js";
-import { newAccessToken } from "../../src/http/request/credentials.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
-import { temporaryDirectory } from "../support/server.js";
-import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
-import { untilQuiet } from "./support/shop.js";
+import { PROGRAM } from "./support/program.js";
+import { startAcme, untilQuiet } from "./support/shop.js";
 
 const WALK = fileURLToPath(new URL("../../docs/walk.md", import.meta.url));
-const PROGRAM = fileURLToPath(new URL("../../bin/svc.js", import.meta.url));
 
-let directory: string;
-let db: TestDatabase;
-let service: ServiceProcess;
+let acme: Awaited<ReturnType<typeof startAcme>>;
 let env: NodeJS.ProcessEnv;
 beforeAll(async () => {
-  directory = await temporaryDirectory();
-  db = await createDatabase();
-  service = await startServiceProcess(db.url, { SVC_SETTLE_SECONDS: "0", SVC_WEBHOOK_ALLOW_PRIVATE: "1" });
-  const token = newAccessToken();
-  const document = await call(db.sql, "bootstrap", "acme", "ada@example.com", token.hash);
+  acme = await startAcme("ada@example.com");
+  const { directory } = acme;
   await mkdir(path.join(directory, "bin"));
   await symlink(PROGRAM, path.join(directory, "bin", "svc"));
   // As `npm install` of the folder does, for all projects of the directory.
   await mkdir(path.join(directory, "node_modules"));
   await symlink(path.resolve(PROGRAM, "../.."), path.join(directory, "node_modules", "svc"));
-  env = {
-    PATH: `${path.join(directory, "bin")}:${path.dirname(process.execPath)}:${process.env["PATH"]}`,
-    HOME: directory,
-    TZ: "UTC",
-    SVC_API_URL: service.url,
-    SVC_ACCESS_TOKEN: token.text,
-    SVC_ORGANIZATION: (JSON.parse(document) as { organizationId: string }).organizationId,
-  };
+  const programs = `${path.join(directory, "bin")}:${path.dirname(process.execPath)}:${process.env["PATH"]}`;
+  env = { ...acme.env, PATH: programs, HOME: directory, TZ: "UTC" };
 });
-afterAll(async () => {
-  await service.stop();
-  await db.drop();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => acme.stop());
 
 /** Runs one command line as somebody types it: where it was, and what it exported, holds for the next one. Answers all that it printed. */
 async function type(line: string): Promise<string> {
+  const { directory } = acme;
   const state = path.join(directory, "state.sh");
   const script = `
     cd '${directory}'; [ -f '${state}' ] && . '${state}'
@@ -64,8 +45,8 @@ async function type(line: string): Promise<string> {
 /** What is different in each run is given the look of an example. */
 function steady(output: string): string {
   return output
-    .replaceAll(service.url, "http://127.0.0.1:4400")
-    .replaceAll(directory, "~")
+    .replaceAll(acme.url, "http://127.0.0.1:4400")
+    .replaceAll(acme.directory, "~")
     .replaceAll(path.resolve(PROGRAM, "../.."), "~/svc")
     .replaceAll(/\b((?:org|tok|usr|key|whk|rec|prv)_)[0-9a-f]{16,}/g, "$15f0c2a9e7b1d4c3a5f0c")
     .replaceAll(/\b((?:evt|emi)_)[0-9a-f]{16}/g, "$10000000000000400")
@@ -92,7 +73,7 @@ test("docs/walk.md shows what its commands print", { timeout: 180_000 }, async (
     const shown: string[] = [];
     // A command goes on in the next line where it ends with a backslash.
     for (const [, line] of block[1]!.matchAll(/^\$ ((?:.*\\\n)*.*)$/gm)) {
-      await untilQuiet(db);
+      await untilQuiet(acme.db);
       const output = steady(await type(line!));
       shown.push(`$ ${line}`, ...(output === "" ? [] : [output]), "");
     }

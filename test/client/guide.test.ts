@@ -1,4 +1,4 @@
-import { execFile, spawn, spawnSync } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -8,6 +8,8 @@ import { promisify } from "node:util";
 import { afterAll, expect, it } from "vitest";
 import { typesOf } from "../../src/cli/commands/types/types.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
+import { isThere } from "../cli/support/program.js";
+import { tsconfig, typeMistakes } from "../cli/support/types.js";
 import { project } from "../dsl-compiler/project.js";
 import { startIngest } from "../http/ingest/fixture.js";
 
@@ -94,28 +96,13 @@ it("is checked by the types of the model", async () => {
   const cwd = await project({
     "svc-types.ts": typesOf({ ...EMPTY_SNAPSHOT, ...MODEL }),
     "caller.ts": code,
-    "tsconfig.json": JSON.stringify({
-      compilerOptions: {
-        strict: true,
-        noEmit: true,
-        skipLibCheck: true,
-        module: "nodenext",
-        target: "es2023",
-        types: ["node"],
-        paths: { "svc/client": [path.join(ROOT, "src/client/index.ts")] },
-        typeRoots: [path.join(ROOT, "node_modules/@types")],
-      },
-    }),
+    "tsconfig.json": tsconfig(),
   });
-  const tsc = path.join(ROOT, "node_modules/typescript-7/bin/tsc");
-  const checked = await promisify(execFile)(process.execPath, [tsc, "--project", cwd]).catch(
-    (error: unknown) => error as { stdout: string },
-  );
-  expect(checked.stdout).toBe("");
+  expect(await typeMistakes(cwd)).toBe("");
 });
 
 it("does the same in Python", async ({ skip }) => {
-  if (spawnSync("python3", ["--version"]).status !== 0) skip("there is no python3");
+  if (!isThere("python3")) skip("there is no python3");
   const [{ code } = { code: "" }] = blocks.filter(({ language }) => language === "python");
   const env = {
     ...environment(),

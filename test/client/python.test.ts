@@ -1,7 +1,8 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { isThere } from "../cli/support/program.js";
 import { startIngest } from "../http/ingest/fixture.js";
 import { refusal, serviceAt, startFront, type Fate, type Front } from "./support/front.js";
 import { Memory } from "./support/memory.js";
@@ -10,9 +11,8 @@ import { insertedOf } from "./support/stored.js";
 // The client of the Python starter, run as it lies there, by the same rules as that of Node.js.
 
 const FOLDER = fileURLToPath(new URL("../../starter/python/instrumentation", import.meta.url));
-const isThere = spawnSync("python3", ["--version"]).status === 0;
 beforeEach(({ skip }) => {
-  if (!isThere) skip("there is no python3");
+  if (!isThere("python3")) skip("there is no python3");
 });
 
 /** Runs a program with a client of that address, and answers what it printed, line by line as JSON. */
@@ -43,10 +43,10 @@ client = Client(${JSON.stringify(url)}, "svc_test_x", told.append, flush_interva
 describe("before a service in memory", () => {
   let memory: Memory;
   let front: Front;
-  afterEach(() => front.stop());
   const start = async (next?: (request: number, body: string) => Fate): Promise<string> => {
     memory = new Memory();
     front = await startFront(memory.backend, next);
+    onTestFinished(() => front.stop());
     return front.url;
   };
   const keys = () =>
@@ -107,7 +107,6 @@ show(client.close())`;
       ["evt_three"],
       [],
     ]);
-    await front.stop();
     const numbers = Array.from({ length: 1_000 }, (_, n) => String(n)).filter((key) => key !== "7");
     expect(keys()).toEqual([...numbers, "one", "two", "", "three"]);
   });
@@ -125,7 +124,6 @@ client.flush()
 show([(error.code, error.operation["idempotencyKey"]) for error in told])
 client.close()`;
     expect(await run(url, program)).toEqual([[["MALFORMED_JSON", "poison"]]]);
-    await front.stop();
     expect(keys()).toEqual(Array.from({ length: 40 }, (_, n) => String(n)).filter((key) => key !== "13"));
     expect(Math.max(...sizes())).toBe(40);
   });
@@ -141,7 +139,6 @@ show([(str(error), error.operation["idempotencyKey"]) for error in told])
 client.close()`;
     const message = "VALIDATION_ERROR: timestamp: `timestamp` is not a valid timestamp.";
     expect(await run(url, program)).toEqual([[[message, "1"]]]);
-    await front.stop();
   });
 
   it("a full queue and a closed client take nothing, and what is left comes back", async () => {
@@ -166,7 +163,6 @@ show([client.track("c", "late"), code(lambda: client.batch(left))])`;
       ["0", "1", "2"],
       [false, "CLOSED"],
     ]);
-    await front.stop();
   });
 
   it("what cannot be sent is refused at the call", async () => {
@@ -223,14 +219,8 @@ afterAll(() => fixture.service.stop());
 
 describe("before the service", () => {
   it("nothing is lost, nothing is doubled, and the order is kept, also between threads of one customer each", async () => {
-    const fates = [
-      "loseRequest",
-      "loseAnswer",
-      "stallBody",
-      "cutAnswer",
-      "stallAfter",
-      refusal(503, "SERVICE_UNAVAILABLE"),
-    ] as const;
+    const lost = ["loseRequest", "loseAnswer", "stallBody", "cutAnswer", "stallAfter"] as const;
+    const fates = [...lost, refusal(503, "SERVICE_UNAVAILABLE")];
     const front = await startFront(
       (body) => serviceAt(() => fixture.service.url)(body, `Bearer ${fixture.keys.test}`),
       (request) => (request % 2 === 0 ? "pass" : fates[(request >> 1) % fates.length]!),

@@ -1,5 +1,11 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { createClient, type Client, type ClientError, type ClientOptions } from "../../src/client/index.js";
+import {
+  type BatchRefusedError,
+  createClient,
+  type Client,
+  type ClientError,
+  type ClientOptions,
+} from "../../src/client/index.js";
 import { startIngest } from "../http/ingest/fixture.js";
 import { createProject, insertedOf } from "./support/stored.js";
 import { createDatabase } from "../support/database.js";
@@ -8,7 +14,9 @@ import { refusal, serviceAt, startFront, type Fate } from "./support/front.js";
 
 // The client and the service itself, with a server between them that fails, stalls and cuts, and with a service that is killed.
 
-const QUICK: Partial<ClientOptions> = { flushIntervalMs: 2, retryFirstMs: 2, retryLongestMs: 20, batchOperations: 40 };
+const QUICK = { flushIntervalMs: 2, retryFirstMs: 2, retryLongestMs: 20, batchOperations: 40 };
+const clientOf = (url: string, apiKey: string, options: Partial<ClientOptions> = {}) =>
+  createClient({ url, apiKey, ...QUICK, onError: () => undefined, onRetry: () => undefined, ...options });
 const CUSTOMERS = 7;
 
 /** Sends so many operations of some customers: every fifth is an identify, every fiftieth is refused by the schema, and as many go by `batch`. */
@@ -62,14 +70,7 @@ describe("a service that is hard to reach", () => {
       (request) => (request % 2 === 0 ? "pass" : fates[(request >> 1) % fates.length]!),
     );
     const errors: ClientError[] = [];
-    const client = createClient({
-      url: front.url,
-      apiKey: fixture.keys.test,
-      ...QUICK,
-      timeoutMs: 200,
-      onError: (error) => errors.push(error),
-      onRetry: () => undefined,
-    });
+    const client = clientOf(front.url, fixture.keys.test, { timeoutMs: 200, onError: (error) => errors.push(error) });
     const count = 600;
     const { refused } = await sendAll(client, count);
     expect(await client.close({ timeoutMs: 60_000 })).toEqual({ left: [] });
@@ -82,15 +83,13 @@ describe("a service that is hard to reach", () => {
   });
 
   it("says of each operation what is wrong with it, in words that lead there", async () => {
-    const client = createClient({ url: fixture.service.url, apiKey: fixture.keys.test, ...QUICK });
+    const client = clientOf(fixture.service.url, fixture.keys.test);
     const attempt = client.batch([
       { customerId: "words", event: "counted", properties: { n: 1 } },
       { customerId: "words", event: "counted", properties: { n: "2", m: 3 } },
       { customerId: "words", event: "counted", properties: { n: 1e-320 }, timestamp: "2026-02-30T10:00:00Z" },
     ]);
-    const error = (await attempt.catch((reason: unknown) => reason)) as {
-      refused: { index: number; error: ClientError }[];
-    };
+    const error = (await attempt.catch((reason: unknown) => reason)) as BatchRefusedError;
     expect(error.refused.map(({ index, error: { code, field, status } }) => [index, code, field, status])).toEqual([
       [2, "VALIDATION_ERROR", "timestamp", 400],
       [1, "INVALID_PROPERTY_TYPE", "properties.n", 422],
@@ -104,16 +103,11 @@ describe("a service that is hard to reach", () => {
   });
 
   it("a key that is not known stops the client, and one that is goes on with what was left", async () => {
-    const stranger = createClient({
-      url: fixture.service.url,
-      apiKey: "svc_test_unknown",
-      ...QUICK,
-      onError: () => undefined,
-    });
+    const stranger = clientOf(fixture.service.url, "svc_test_unknown");
     stranger.track({ customerId: "left", event: "counted", properties: { n: 1 } });
     await expect(stranger.flush()).rejects.toMatchObject({ code: "INVALID_API_KEY", status: 401 });
     const { left } = await stranger.close();
-    const client = createClient({ url: fixture.service.url, apiKey: fixture.keys.test, ...QUICK });
+    const client = clientOf(fixture.service.url, fixture.keys.test);
     const first = await client.batch(left);
     expect(first).toMatchObject({ accepted: 1 });
     expect(await client.batch(left)).toEqual(first);
@@ -139,13 +133,7 @@ it("a service that is killed and comes back gets everything once, in each custom
     }
     return answer;
   });
-  const client = createClient({
-    url: front.url,
-    apiKey: key,
-    ...QUICK,
-    onError: () => undefined,
-    onRetry: () => undefined,
-  });
+  const client = clientOf(front.url, key);
   try {
     const count = 1_000;
     const { refused } = await sendAll(client, count);

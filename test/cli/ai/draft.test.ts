@@ -32,39 +32,26 @@ const told = async (source: string) =>
 
 describe("draftIn", () => {
   const one = "export default defineModel({ events: [e1] });\n";
+  const fenced = (code: string, language = "ts", fence = "```") => `${fence}${language}\n${code}${fence}\n`;
+  const quoted = "const a = `\n```\n`;\n" + one;
   it.each([
-    [
-      "the first of two",
-      `Here:\n\`\`\`ts\n${one}\`\`\`\nor\n\`\`\`ts\nexport default defineModel({ events: [e2] });\n\`\`\`\n`,
-      one,
-    ],
-    ["one after another language", `\`\`\`json\n{}\n\`\`\`\n\`\`\`typescript\n${one}\`\`\``, one],
-    [
-      "one with a title and line breaks of Windows",
-      "```ts svc.config.ts\r\nexport default defineModel({ events: [e1] });\r\n```\r\n",
-      "export default defineModel({ events: [e1] });\n",
-    ],
-    [
-      "one in a longer fence",
-      `\`\`\`\`ts\nconst a = \`\n\`\`\`\n\`;\n${one}\`\`\`\`\n`,
-      `const a = \`\n\`\`\`\n\`;\n${one}`,
-    ],
+    ["the first of two", `Here:\n${fenced(one)}or\n${fenced(one.replace("e1", "e2"))}`, one],
+    ["one after another language", fenced("{}\n", "json") + fenced(one, "typescript"), one],
+    ["one with a title and line breaks of Windows", fenced(one, "ts svc.config.ts").replaceAll("\n", "\r\n"), one],
+    ["one in a longer fence", fenced(quoted, "ts", "````"), quoted],
     ["none without a fence", one, null],
-    ["none of another language", `\`\`\`tsx-like\n${one}\`\`\`\n\`\`\`js\n${one}\`\`\``, null],
+    ["none of another language", fenced(one, "tsx-like") + fenced(one, "js"), null],
     ["none without an end", `\`\`\`ts\n${one}`, null],
-    ["none without a model", "```ts\nconst a = 1;\n```", null],
-    ["none with another default", "```ts\nexport default {};\n```", null],
-    ["none that is too large", `\`\`\`ts\n${one}${"a".repeat(65_536)}\n\`\`\``, null],
+    ["none without a model", fenced("const a = 1;\n"), null],
+    ["none with another default", fenced("export default {};\n"), null],
+    ["none that is too large", fenced(`${one}${"a".repeat(65_536)}\n`), null],
   ])("takes %s", (_, text, expected) => {
     expect(draftIn(text)?.source ?? null).toBe(expected);
   });
 
   it("leaves what stands around it, also where the block is indented", () => {
-    expect(
-      draftIn(
-        "Here:\n  ```ts\n  export default defineModel({ events: [e1] });\n     ```\nIt is short.\n```ts\nconst b = 2;\n```\n",
-      )?.notes,
-    ).toBe("Here:\n\nIt is short.\n```ts\nconst b = 2;\n```");
+    const rest = "It is short.\n```ts\nconst b = 2;\n```";
+    expect(draftIn(`Here:\n  \`\`\`ts\n  ${one}     \`\`\`\n${rest}\n`)?.notes).toBe(`Here:\n\n${rest}`);
   });
 
   it("goes through an answer of many megabytes that opens blocks and ends none", () => {

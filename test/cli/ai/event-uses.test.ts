@@ -1,10 +1,8 @@
-import { readFile } from "node:fs/promises";
-import path from "node:path";
-import { beforeAll, describe, expect, it, test } from "vitest";
+import { expect, it, test } from "vitest";
 
 import { eventUses, traitUses } from "../../../src/cli/commands/ai/event-uses.js";
 import { type Condition, EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
-import { compiled } from "../../dsl-compiler/project.js";
+import { guideModel } from "./plan.js";
 
 const of = { event: "order", where: { kind: "compare", property: "kind", operator: "eq", value: "a" } } as const;
 const measured = { of, property: "amount", operator: "gte", value: 1 } as const;
@@ -75,48 +73,32 @@ it("goes through filters completely, and counts an undeclared event nowhere", ()
   expect(usesOf(count("constructor"))).toEqual([]);
 });
 
-describe("in the model of the guide", () => {
-  let snapshot: Snapshot;
-  beforeAll(async () => {
-    const guide = await readFile(path.resolve(import.meta.dirname, "../../../docs/model.md"), "utf8");
-    const result = await compiled(/```ts\n(import \{[\s\S]*?)```/.exec(guide)![1]!);
-    if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
-    ({ snapshot } = result);
+it("finds every place of the guide's model that reads an event or a trait", async () => {
+  const snapshot = await guideModel();
+  const events = [...eventUses(snapshot)].map(([event, uses]) => [
+    event,
+    uses.map(({ part, id, properties }) => `${part} ${id}: ${properties.join()}`),
+  ]);
+  expect(Object.fromEntries(events)).toEqual({
+    signed_up: ["journey onboarding, start: ", "journey conversion, start: ", "segment fast_starters: "],
+    login: ["health engagement: "],
+    project_created: [
+      "lifecycle new → activated: ",
+      "lifecycle trial → activated: ",
+      "journey onboarding, create_project: ",
+      "journey conversion, try: ",
+      "segment power_users: seats",
+      "segment fast_starters: ",
+      "health adoption: ",
+    ],
+    member_invited: ["journey onboarding, invite_team: "],
+    invoice_paid: ["journey conversion, pay: ", "segment big_spenders: amount", "rule upsell: "],
+    ticket_opened: ["rule severe: severity"],
   });
-
-  it("finds every place that reads an event", () => {
-    const lines = Object.fromEntries(
-      [...eventUses(snapshot)].map(([event, uses]) => [
-        event,
-        uses.map(({ part, id, properties }) => `${part} ${id}: ${properties.join()}`),
-      ]),
-    );
-    expect(lines).toEqual({
-      signed_up: ["journey onboarding, start: ", "journey conversion, start: ", "segment fast_starters: "],
-      login: ["health engagement: "],
-      project_created: [
-        "lifecycle new → activated: ",
-        "lifecycle trial → activated: ",
-        "journey onboarding, create_project: ",
-        "journey conversion, try: ",
-        "segment power_users: seats",
-        "segment fast_starters: ",
-        "health adoption: ",
-      ],
-      member_invited: ["journey onboarding, invite_team: "],
-      invoice_paid: ["journey conversion, pay: ", "segment big_spenders: amount", "rule upsell: "],
-      ticket_opened: ["rule severe: severity"],
-    });
-  });
-
-  it("finds every place that reads a trait", () => {
-    const lines = Object.fromEntries(
-      [...traitUses(snapshot)].map(([trait, uses]) => [trait, uses.map(({ part, id }) => `${part} ${id}`)]),
-    );
-    expect(lines).toEqual({
-      plan: ["lifecycle new → trial", "segment power_users", "health commercial", "rule plan_changed"],
-      seats: ["rule plan_changed"],
-      renewsOn: ["rule plan_changed", "signal renewal_at_risk"],
-    });
+  const traits = [...traitUses(snapshot)].map(([trait, uses]) => [trait, uses.map(({ part, id }) => `${part} ${id}`)]);
+  expect(Object.fromEntries(traits)).toEqual({
+    plan: ["lifecycle new → trial", "segment power_users", "health commercial", "rule plan_changed"],
+    seats: ["rule plan_changed"],
+    renewsOn: ["rule plan_changed", "signal renewal_at_risk"],
   });
 });

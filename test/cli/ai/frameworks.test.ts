@@ -1,4 +1,4 @@
-import { execFile, spawn, spawnSync } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFile, mkdir, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -12,6 +12,7 @@ import { project } from "../../dsl-compiler/project.js";
 import { INSTALL_MS_MAX, installed } from "../../support/debian.js";
 import { freePort } from "../../support/free-port.js";
 import { cannedServer, json } from "../support/canned-server.js";
+import { isThere } from "../support/program.js";
 import { HARD, partsOf } from "./plan.js";
 
 // What `svc ai suggest-events` writes for each framework, run with that framework.
@@ -23,13 +24,8 @@ const CREATED = {
   customerId: "acme",
   event: "project_created",
   properties: {
-    name: "text",
-    seats: 1,
-    "is paid": true,
-    on: "2030-01-31",
-    source: 'we"b',
-    tags: ["a"],
-    counts: [1],
+    ...{ name: "text", seats: 1, "is paid": true, on: "2030-01-31" },
+    ...{ source: 'we"b', tags: ["a"], counts: [1] },
   },
   timestamp: expect.stringMatching(/^\d{4}-.*(Z|\+00:00)$/),
   idempotencyKey: "project_created/1042",
@@ -111,17 +107,14 @@ Server.prototype.listen = function (...given) {
     const directory = await projectOf("nextjs", []);
     // Of Next.js it takes one function, which is called with what is to run once the answer is sent.
     await mkdir(path.join(directory, "node_modules/next"));
-    const exports = { "./server": "./server.js" };
-    await writeFile(
-      path.join(directory, "node_modules/next/package.json"),
-      JSON.stringify({ type: "module", exports }),
-    );
-    await writeFile(
-      path.join(directory, "node_modules/next/server.js"),
+    const write = (name: string, text: string) => writeFile(path.join(directory, name), text);
+    await write("node_modules/next/package.json", '{ "type": "module", "exports": { "./server": "./server.js" } }');
+    await write(
+      "node_modules/next/server.js",
       "globalThis.afterwards = []; export const after = (run) => void globalThis.afterwards.push(run);",
     );
-    await writeFile(
-      path.join(directory, "call.js"),
+    await write(
+      "call.js",
       `import { POST } from "./app/api/records/route.js";
 const answer = await POST();
 console.log(answer.status, JSON.stringify(await answer.json()));
@@ -155,7 +148,7 @@ describe("Python", () => {
   }
 
   it("plain runs, each of its calls does, and all of it was sent when it ends", async ({ skip }) => {
-    if (spawnSync("python3", ["--version"]).status !== 0) skip("there is no python3");
+    if (!isThere("python3")) skip("there is no python3");
     const { env, operations } = await service();
     const { calls } = partsOf(instrumentationPlan(HARD, "python"));
     const given = `from types import SimpleNamespace

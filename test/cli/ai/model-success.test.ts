@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
-import { successModel } from "../../../src/cli/commands/ai/success-model.js";
+import { QUESTIONS, successModel } from "../../../src/cli/commands/ai/success-model.js";
 import { compileProject } from "../../../src/dsl-compiler/index.js";
 import { says, startProvider, type Behaviour, type Provider } from "../../support/language-model.js";
-import { startService, type Actor, type Service } from "../../support/service.js";
-import { svc, type RunOptions } from "../support/run-svc.js";
+import { useOwner } from "../support/owner.js";
+import type { RunOptions } from "../support/run-svc.js";
 
 const DRAFT = `import { defineModel, event, inactiveFor, lifecycle } from "svc";
 
@@ -29,33 +29,23 @@ export default defineModel({
 const inAnswer = (source: string) => `Here it is.\n\n\`\`\`ts\n${source}\`\`\`\n\nTwo reports make a habit.`;
 
 let provider: Provider;
-let service: Service;
-let owner: Actor;
 let folder: string;
 beforeAll(async () => {
   provider = await startProvider();
-  service = await startService({}, { ai: { baseUrl: provider.baseUrl, apiKey: null, model: "small" } });
-  owner = await service.owner("acme");
-  await service.request("POST", "/projects", { by: owner, body: { name: "App", slug: "app" } });
   folder = await mkdtemp(path.join(tmpdir(), "svc-model-"));
 });
+const service = useOwner(() => ({ ai: { baseUrl: provider.baseUrl, apiKey: null, model: "small" } }));
+beforeAll(() => service.addProject("app"));
 beforeEach(() => {
   provider.asked.length = 0;
 });
 afterAll(async () => {
-  await service.stop();
   await provider.close();
   await rm(folder, { recursive: true, force: true });
 });
 
-function run(argv: readonly string[], options: RunOptions = {}) {
-  const env = { SVC_API_URL: service.url, SVC_ACCESS_TOKEN: owner.token, SVC_ORGANIZATION: owner.organizationId };
-  return svc(["ai", "model-success", "--project", "app", ...argv], {
-    cwd: folder,
-    ...options,
-    env: { ...env, ...options.env },
-  });
-}
+const run = (argv: readonly string[], options: RunOptions = {}) =>
+  service.svc(["ai", "model-success", "--project", "app", ...argv], { cwd: folder, ...options });
 
 /** Answers one after the other, the last one again and again. */
 function inTurn(...answers: string[]): Behaviour {
@@ -73,15 +63,10 @@ const factsOf = (turn: number) =>
 
 test("without a language model the answers make a model that compiles", async () => {
   const output = path.join(folder, "alone", "svc.config.ts");
-  await rm(path.dirname(output), { recursive: true, force: true });
-  const { mkdir } = await import("node:fs/promises");
   await mkdir(path.dirname(output));
   const argv = ["--value-event", "report_shared", "--value-count", "2", "--yes", "--facts", "--output", output];
   const { code, stdout, stderr } = await run(argv);
-  expect({ code, stderr }).toEqual({
-    code: 0,
-    stderr: `Wrote the model to ${output}.\n`,
-  });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: `Wrote the model to ${output}.\n` });
   const source = await readFile(output, "utf8");
   expect(stdout).toContain(source);
   expect(source).toContain('event("report_shared")');
@@ -89,24 +74,30 @@ test("without a language model the answers make a model that compiles", async ()
   expect(provider.asked).toEqual([]);
 });
 
-test("the questions are asked at a terminal, and answered there", async () => {
-  const { stdout, code } = await run(["--facts", "--no-color"], {
+test("what was not said is asked at a terminal, again where the answer cannot be", async () => {
+  provider.behave(says(inAnswer(DRAFT)));
+  const { code, stderr } = await run(["--usage-event", "page_seen", "--no-color"], {
     terminal: true,
     answers: [
       ["What does the product do?", "Reports for teams"],
       ["begins a customer's life?", ""],
       ["shows that a customer gets value?", "report_shared"],
       ["make a customer activated?", "none"],
+      ["make a customer activated?", "0"],
       ["make a customer activated?", "2"],
       ["Within how many days?", ""],
-      ["regular use?", ""],
       ["without any event", ""],
-      ["many more is it lost?", ""],
+      ["many more is it lost?", "30"],
     ],
   });
   expect(code).toBe(0);
-  expect(stdout).toContain("Reports for teams");
-  expect(stdout).toContain('event("report_shared")');
+  expect(stderr).toContain("give a whole number from 1 to 1000");
+  expect(stderr).not.toContain("regular use");
+  expect(factsOf(0).answers).toEqual({
+    ...Object.fromEntries(QUESTIONS.map((one) => [one.option, one.default])),
+    ...{ product: "Reports for teams", valueEvent: "report_shared", valueCount: 2, usageEvent: "page_seen" },
+    churnedDays: 30,
+  });
 });
 
 test("a draft whose types are right is shown and written, with what was said of it", async () => {

@@ -1,6 +1,8 @@
+import { readFile } from "node:fs/promises";
 import { marked } from "marked";
 
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
+import { compiled } from "../../dsl-compiler/project.js";
 
 /** Names and types that are hard to write in a program or in Markdown. */
 export const HARD: Snapshot = {
@@ -44,4 +46,12 @@ export function partsOf(plan: string) {
   const [clientPath, handlerPath] = [...plan.matchAll(/`([\w/]+\.(?:js|py))`:$/gm)].map(([, name]) => name!);
   const calls = rest.slice(0, -1);
   return { files: { [clientPath!]: client!, [handlerPath!]: handler! }, calls };
+}
+
+/** The model of docs/model.md. */
+export async function guideModel(): Promise<Snapshot> {
+  const guide = await readFile(new URL("../../../docs/model.md", import.meta.url), "utf8");
+  const result = await compiled(/```ts\n(import \{[\s\S]*?)```/.exec(guide)![1]!);
+  if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
+  return result.snapshot;
 }

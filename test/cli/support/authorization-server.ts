@@ -43,13 +43,17 @@ export async function authorizationServer(script: Script = {}): Promise<{ url: s
         case "/organizations":
           return json({ data: organizations, nextCursor: null });
         case "/whoami":
-          return json({ user: { email: "ada@acme.example" }, organization: organizations[0] });
+          return json({ user: { email: "ada@acme.example" }, organization: inWhich(request, organizations) });
         default:
           return json({ error: { code: "NOT_FOUND", message: "There is no such path." } }, 404);
       }
     },
   });
   return server;
+}
+
+function inWhich({ headers }: Seen, organizations: readonly object[]): object | undefined {
+  return organizations.find((one) => "id" in one && one.id === headers["x-svc-organization"]) ?? organizations[0];
 }
 
 function codesOf(url: string): object {

@@ -1,9 +1,6 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
 
-import type { Canned } from "./canned-server.js";
+import { type Canned, served } from "./canned-server.js";
 
 /** An answer that may not come to its end: the connection breaks after it, or it is held open and this is called. */
 type Begun = Canned & { cut?: true; held?: () => void };
@@ -32,11 +29,5 @@ export async function brokenServer({
     } else if (interrupted === undefined) request.socket.destroy();
     else interrupted();
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return { url: await served(server) };
 }

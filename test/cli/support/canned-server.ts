@@ -1,6 +1,8 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { Server } from "node:net";
 import { onTestFinished } from "vitest";
+
+import { listen } from "../../support/listen.js";
 
 export interface Canned {
   status: number;
@@ -39,15 +41,16 @@ export async function cannedServer(
       response.end(answer.body);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(
-    () =>
-      new Promise<void>((resolve) => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
-  );
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+  return { url: await served(server), seen };
+}
+
+/** Lets a server listen until the test ends; answers its address. */
+export async function served(server: Server & { closeAllConnections(): void }): Promise<string> {
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return listen(server);
 }
 
 /** An answer with a JSON body. */

@@ -1,4 +1,4 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import { text } from "node:stream/consumers";
@@ -14,6 +14,9 @@ export interface StartOptions {
   /** Of Node.js. */
   flags?: readonly string[];
 }
+
+/** Whether this machine has a program. */
+export const isThere = (program: string): boolean => spawnSync(program, ["--version"]).status === 0;
 
 /** The variables of a process that works with a service, as any takes them. */
 export function variables(at?: string): Record<string, string> {

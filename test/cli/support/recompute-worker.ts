@@ -14,11 +14,11 @@ export interface StandIn {
 }
 
 /** @param project the slug of the project whose jobs it takes, whenever it takes one */
-export function standIn({ db: { sql } }: Service, project: () => string): StandIn {
+export function standIn(service: Service, project: () => string): StandIn {
   const next = () =>
     vi.waitFor(
       async () => {
-        const [row] = await sql<{ id: string }[]>`
+        const [row] = await service.db.sql<{ id: string }[]>`
           update svc.recomputes set status = 'running', attempt = attempt + 1, started_at = '2026-03-14T09:00:00Z'
           where status = 'queued' and environment_id in (
             select e.environment_id from svc.environments as e join svc.projects as p on p.project_id = e.project_id
@@ -31,14 +31,14 @@ export function standIn({ db: { sql } }: Service, project: () => string): StandI
       { timeout: 20_000, interval: 20 },
     );
   const write = async (id: string, change: string): Promise<void> => {
-    await sql.unsafe(`update svc.recomputes set ${change} where recompute_id = '${id}'`);
+    await service.db.sql.unsafe(`update svc.recomputes set ${change} where recompute_id = '${id}'`);
   };
   return {
     next,
     write,
     complete: async (differences, totals = "attempt = 1", customers = Math.max(differences.length, 3)) => {
       const id = await next();
-      await addDifferences(sql, id, differences);
+      await addDifferences(service.db.sql, id, differences);
       await write(
         id,
         `status = 'completed', finished_at = '2026-03-14T09:00:12Z', customers_total = ${customers},

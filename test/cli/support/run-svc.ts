@@ -62,6 +62,12 @@ function marked(text: string, mark: string): string[] {
   return lines.split("\n").map((line) => [mark, line].filter((part) => part !== "").join(" "));
 }
 
+/** A result with words in the place of what differs from run to run. */
+export function steady(result: Result, words: readonly (readonly [what: string | RegExp, word: string])[]): Result {
+  const shown = (text: string) => words.reduce((all, [what, word]) => all.replaceAll(what, word), text);
+  return { ...result, stdout: shown(result.stdout), stderr: shown(result.stderr) };
+}
+
 /** The instant at which tests run commands. */
 const NOW = Date.parse("2026-03-14T10:00:00Z");
 

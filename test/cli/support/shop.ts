@@ -18,8 +18,8 @@ import { svc, type Result, type RunOptions } from "./run-svc.js";
 export interface Shop {
   url: string;
   db: TestDatabase;
-  /** Token and organization of the owner. */
-  owner: { token: string; organizationId: string };
+  /** What the owner's command line needs. */
+  env: Record<string, string>;
   /** The ingestion keys of the project. */
   keys: { test: string; live: string };
   /** The folder of the model, with `.kite/config.json`. */
@@ -30,6 +30,8 @@ export interface Shop {
   run(argv: readonly string[], options?: RunOptions): Promise<Result>;
   /** The same as it is printed. */
   raw(argv: readonly string[], options?: RunOptions): Promise<Result>;
+  /** Runs a command line that answers a document, which must not fail. */
+  make<T>(...argv: string[]): Promise<T>;
   stop(): Promise<void>;
 }
 
@@ -107,24 +109,38 @@ const EVENTS: readonly [customerId: string, daysAgo: number, event: string, prop
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** @param variables of the service, besides those that it needs */
-export async function startShop(variables: Readonly<Record<string, string>> = {}): Promise<Shop> {
+/** A running service with the organization acme, the variables of its owner's command line, and a folder for it. @param variables of the service, besides those that it needs */
+export async function startAcme(owner: string, variables: Readonly<Record<string, string>> = {}) {
   const db = await createDatabase();
-  const receiver = await startReceiver();
   const needed = { SVC_SETTLE_SECONDS: "0", SVC_WEBHOOK_ALLOW_PRIVATE: "1" };
   const service = await startServiceProcess(db.url, { ...needed, ...variables });
-  const { url } = service;
   const token = newAccessToken();
-  const document = await call(db.sql, "bootstrap", "acme", "owner@acme.example", token.hash);
+  const document = await call(db.sql, "bootstrap", "acme", owner, token.hash);
   const { organizationId } = JSON.parse(document) as { organizationId: string };
   const directory = await temporaryDirectory();
+  return {
+    db,
+    url: service.url,
+    directory,
+    env: { SVC_API_URL: service.url, SVC_ACCESS_TOKEN: token.text, SVC_ORGANIZATION: organizationId },
+    stop: async () => {
+      await service.stop();
+      await db.drop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** @param variables of the service */
+export async function startShop(variables: Readonly<Record<string, string>> = {}): Promise<Shop> {
+  const { db, url, directory, env, stop } = await startAcme("owner@acme.example", variables);
+  const receiver = await startReceiver();
   await mkdir(path.join(directory, ".kite"));
   await writeFile(path.join(directory, "svc.config.ts"), MODEL);
   await writeFile(path.join(directory, ".kite", "config.json"), '{ "project": "shop", "defaultEnvironment": "test" }');
 
   // So long after everything that is made in tests that it is told in the same words however long they take.
   const now = Date.now() + 12.5 * HOUR_MS;
-  const env = { SVC_API_URL: url, SVC_ACCESS_TOKEN: token.text, SVC_ORGANIZATION: organizationId };
   const raw = (argv: readonly string[], options: RunOptions = {}) =>
     svc(argv, { cwd: directory, now, ...options, env: { ...env, ...options.env } });
   const make = async <T>(...argv: string[]): Promise<T> => {
@@ -132,29 +148,24 @@ export async function startShop(variables: Readonly<Record<string, string>> = {}
     if (code !== 0) throw new Error(`svc ${argv.join(" ")}: ${stderr}${stdout}`);
     return JSON.parse(stdout) as T;
   };
-  const { keys } = await make<{ keys: { test: string; live: string } }>(
-    "projects",
-    "create",
-    "--name",
-    "Shop",
-    "--slug",
-    "shop",
-    "--yes",
+  const { keys } = await make<{ keys: Shop["keys"] }>(
+    ...["projects", "create", "--name", "Shop", "--slug", "shop", "--yes"],
   );
   await make("deploy", "--yes");
   const { id: webhookId } = await make<{ id: string }>("webhooks", "create", "--url", receiver.url, "--yes");
-  await ingest(url, keys.test);
+  await ingest(url, keys.test, history());
   await untilQuiet(db);
 
   return {
     url,
     db,
-    owner: { token: token.text, organizationId },
+    env,
     keys,
     directory,
     receiver,
     webhookId,
     raw,
+    make,
     run: async (argv, options) => {
       const { code, stdout, stderr } = await raw(argv, options);
       const shown = (text: string) =>
@@ -164,30 +175,31 @@ export async function startShop(variables: Readonly<Record<string, string>> = {}
       return { code, stdout: shown(stdout), stderr: shown(stderr).replaceAll(/\u001b\[\d*[GJ]/g, "") };
     },
     stop: async () => {
-      await service.stop();
+      await stop();
       await receiver.close();
-      await db.drop();
-      await rm(directory, { recursive: true, force: true });
     },
   };
 }
 
-async function ingest(url: string, key: string): Promise<void> {
-  const operations = [
-    { type: "identify", customerId: "globex", traits: { plan: "pro" } },
-    { type: "identify", customerId: "initech", traits: { plan: "free" } },
-    ...EVENTS.map(([customerId, daysAgo, event, properties = {}], index) => ({
-      customerId,
-      event,
-      properties,
-      timestamp: new Date(Date.now() - (daysAgo + 0.5) * DAY_MS).toISOString(),
-      idempotencyKey: `event-${index}`,
-    })),
-  ];
+/** What the three customers did. */
+const history = () => [
+  { type: "identify", customerId: "globex", traits: { plan: "pro" } },
+  { type: "identify", customerId: "initech", traits: { plan: "free" } },
+  ...EVENTS.map(([customerId, daysAgo, event, properties = {}], index) => ({
+    customerId,
+    event,
+    properties,
+    timestamp: new Date(Date.now() - (daysAgo + 0.5) * DAY_MS).toISOString(),
+    idempotencyKey: `event-${index}`,
+  })),
+];
+
+/** Sends operations as one batch. */
+export async function ingest(url: string, key: string, events: readonly object[]): Promise<void> {
   const response = await fetch(`${url}/v1/events/batch`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify({ events: operations }),
+    body: JSON.stringify({ events }),
   });
   if (response.status !== 202) throw new Error(await response.text());
 }
