@@ -98,34 +98,30 @@ const segmentWith = (when: Condition): Snapshot => ({ ...model, segments: [{ id:
 describe("what an author does to a model is told in the author's words", () => {
   const edits: [edit: (model: Snapshot) => void, ...changes: string[]][] = [
     [() => undefined],
-    [(of) => (of.strictSchema = true), "changed setting strictSchema | strictSchema | strictSchema: false → true"],
     [
-      (of) => (of.events["seat added"] = { properties: { seats: { type: "number" } } }),
-      'added event seat added | events["seat added"] | with "seats"',
-    ],
-    [
-      (of) => (of.events["login"]!.properties["method"] = { type: "string", enum: ["sso"], optional: true }),
-      'added property login.method | events.login.properties.method | oneOf("sso").optional()',
-    ],
-    [
-      (of) => (of.events["order placed"]!.properties["gift"] = { type: "string" }),
-      'changed property order placed.gift | events["order placed"].properties.gift | type: boolean() → string()',
-    ],
-    [
-      (of) =>
-        (of.events["order placed"]!.properties["tags"] = { type: "array", items: { type: "date" }, optional: true }),
+      (of) => {
+        of.strictSchema = true;
+        of.events["seat added"] = { properties: { seats: { type: "number" } } };
+        of.events["login"]!.properties["method"] = { type: "string", enum: ["sso"], optional: true };
+        const { properties } = of.events["order placed"]!;
+        properties["gift"] = { type: "string" };
+        properties["tags"] = { type: "array", items: { type: "date" }, optional: true };
+        of.traits["plan"] = { type: "string", enum: ["free", "pro", "team"] };
+        delete of.traits["renewsOn"];
+      },
+      "changed setting strictSchema | strictSchema | strictSchema: false → true",
       'changed property order placed.tags | events["order placed"].properties.tags | type: array(oneOf("x")) → array(date())',
       'changed property order placed.tags | events["order placed"].properties.tags.optional | optional: false → true',
-    ],
-    [
-      (of) => (of.traits["plan"] = { type: "string", enum: ["free", "pro", "team"] }),
+      'changed property order placed.gift | events["order placed"].properties.gift | type: boolean() → string()',
+      'added property login.method | events.login.properties.method | oneOf("sso").optional()',
+      'added event seat added | events["seat added"] | with "seats"',
       'changed trait plan | traits.plan.enum | oneOf: with "team", without "enterprise"',
+      "removed trait renewsOn | traits.renewsOn | date()",
     ],
     [
       (of) => (of.traits["plan"] = { type: "string", enum: ["pro", "free", "enterprise"] }),
       "changed trait plan | traits.plan.enum | oneOf: in another order (the meaning is the same)",
     ],
-    [(of) => delete of.traits["renewsOn"], "removed trait renewsOn | traits.renewsOn | date()"],
     [
       (of) => (of.lifecycle!.initial = "trial"),
       "changed setting initial | lifecycle.initial | initial state: new → trial",
