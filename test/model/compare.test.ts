@@ -221,23 +221,19 @@ describe("what an author does to a model is told in the author's words", () => {
     ],
     [
       (of) => {
-        const [rule] = of.rules;
+        const [rule, tell] = of.rules;
         (rule!.on as { of: { where: object } }).of.where = compare("total", 50);
         delete rule!.cooldown;
         rule!.once = true;
         rule!.then = { kind: "raiseSignal", signal: "manual" };
+        tell!.on = { kind: "segmentExited", segment: "buyers" };
+        Object.assign(of.signals[1]!, { severity: "critical", message: "Look" });
       },
       "changed rule upsell | rules[0].on.of.where.value | threshold of total: 5 → 50",
       "changed rule upsell | rules[0].cooldown | cooldown: 30d → none",
       "changed rule upsell | rules[0].once | once: false → true",
       'changed rule upsell | rules[0].then | then: add to segment "chosen" → raise signal "manual"',
-    ],
-    [
-      (of) => (of.rules[1]!.on = { kind: "segmentExited", segment: "buyers" }),
       'changed rule tell | rules[1].on | on: traits changed → segment "buyers" exited',
-    ],
-    [
-      (of) => Object.assign(of.signals[1]!, { severity: "critical", message: "Look" }),
       "changed signal ordered | signals[1].severity | severity: warning → critical",
       'changed signal ordered | signals[1].message | message: none → "Look"',
     ],
