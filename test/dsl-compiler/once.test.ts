@@ -19,43 +19,36 @@ async function told(parts: string, before = ""): Promise<string[]> {
 
 const starting = (text: string) => expect.stringMatching(new RegExp(`^${text.replace(/[()[\].]/g, "\\$&")}`)) as string;
 
-test.each<[string, string, string]>([
+test.each<[parts: string, expected: string]>([
   [
-    "a duration in words",
     `events: { order }, journeys: [journey("j", { start: order.happened(), steps: [step("s", order.happened())], expiresAfter: "30 days" })]`,
     '7:138-150 INVALID_DURATION: "30 days" is no duration',
   ],
   [
-    "an initial state that is none",
     `events: { order }, lifecycle: lifecycle({ initial: "nwe", states: { new: { to: { old: order.happened() } }, old: {} } })`,
     '7:72-79 UNKNOWN_STATE: the lifecycle has no state "nwe"',
   ],
   [
-    "a weight that is a text",
     `events: { order }, health: health({ components: { use: { weight: "0.2", score: scale(order.count(), { from: 0, to: 9 }) } }, bands: { all: 0 } })`,
     "7:87-93 TYPE_ERROR: expected a number, but this is a text; give a number",
   ],
   [
-    "a text in a list of segments",
     `events: { order }, segments: [good, "stray"]`,
     "7:66-73 NOT_A_SEGMENT: segments[1] is not a segment; list only what segment(…) returns",
   ],
   [
-    "a text in a record of segments",
     `events: { order }, segments: { good, other: "stray" }`,
     "7:74-81 NOT_A_SEGMENT: segments.other is not a segment; list only what segment(…) returns",
   ],
   [
-    "a severity that is none, of a signal that rules raise",
     `events: { order }, segments: [good], signals: [signal("s", { severity: "warn", for: "3d" })]`,
     '7:91-99 TYPE_ERROR: expected one of "info", "warning", "critical", but this is "warn"',
   ],
   [
-    "a band that begins with a text",
     `events: { order }, health: health({ components: { use: { weight: 1, score: scale(order.count(), { from: 0, to: 9 }) } }, bands: { all: "0" } })`,
     "7:160-163 TYPE_ERROR: expected a number, but this is a text; give a number",
   ],
-])("%s is one diagnostic", async (_, parts, expected) => {
+])("%s is one diagnostic", async (parts, expected) => {
   expect(await told(parts)).toEqual([starting(expected)]);
 });
 

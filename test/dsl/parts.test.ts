@@ -86,25 +86,25 @@ test.each([
 
 const where = { kind: "compare", property: "total", operator: "gte", value: 5 };
 
-test.each<[string, Occasion, unknown]>([
-  ["an event", order, { kind: "event", of }],
-  ["an event that meets a filter", order.where((p) => p.total.atLeast(5)), { kind: "event", of: { ...of, where } }],
-  ["changed traits", traitsChanged, { kind: "traitsChanged" }],
-  ["the entry of a segment", chosen.entered(), { kind: "segmentEntered", segment: "chosen" }],
-  ["the exit of a segment", chosen.exited(), { kind: "segmentExited", segment: "chosen" }],
-  ["a raised signal", alarm.raised(), { kind: "signalRaised", signal: "alarm" }],
-  ["a cleared signal", alarm.cleared(), { kind: "signalCleared", signal: "alarm" }],
-])("a rule may wait for %s", (_, on, node) => {
+test.each<[node: object, on: Occasion]>([
+  [{ kind: "event", of }, order],
+  [{ kind: "event", of: { ...of, where } }, order.where((p) => p.total.atLeast(5))],
+  [{ kind: "traitsChanged" }, traitsChanged],
+  [{ kind: "segmentEntered", segment: "chosen" }, chosen.entered()],
+  [{ kind: "segmentExited", segment: "chosen" }, chosen.exited()],
+  [{ kind: "signalRaised", signal: "alarm" }, alarm.raised()],
+  [{ kind: "signalCleared", signal: "alarm" }, alarm.cleared()],
+])("what a rule may wait for becomes %j", (node, on) => {
   expect(lowered(rule("r", { on, then: emit("x") }))).toEqual({ id: "r", on: node, then: { kind: "emit", type: "x" } });
 });
 
-test.each<[string, Action, unknown]>([
-  ["add to a segment", addTo(chosen), { kind: "addToSegment", segment: "chosen" }],
-  ["remove from a segment", removeFrom(chosen), { kind: "removeFromSegment", segment: "chosen" }],
-  ["emit an event type", emit("upsell.ready"), { kind: "emit", type: "upsell.ready" }],
-  ["raise a signal", raise(alarm), { kind: "raiseSignal", signal: "alarm" }],
-  ["clear a signal", clear(alarm), { kind: "clearSignal", signal: "alarm" }],
-])("a rule may %s", (_, then, node) => {
+test.each<[node: object, then: Action]>([
+  [{ kind: "addToSegment", segment: "chosen" }, addTo(chosen)],
+  [{ kind: "removeFromSegment", segment: "chosen" }, removeFrom(chosen)],
+  [{ kind: "emit", type: "upsell.ready" }, emit("upsell.ready")],
+  [{ kind: "raiseSignal", signal: "alarm" }, raise(alarm)],
+  [{ kind: "clearSignal", signal: "alarm" }, clear(alarm)],
+])("what a rule may do becomes %j", (node, then) => {
   expect(lowered(rule("r", { on: order, then }))).toEqual({ id: "r", on: { kind: "event", of }, then: node });
 });
 
@@ -126,45 +126,27 @@ test.each([
 
 const filtered = order.where((p) => p.total.atLeast(5));
 
-test.each<[string, Measure, unknown]>([
-  ["a count", order.count(), { kind: "count", of }],
-  ["a count in a window", filtered.count().within("30d"), { kind: "count", of: { ...of, where }, within: "30d" }],
-  ["a sum", order.sum("total"), { kind: "aggregate", function: "sum", of, property: "total" }],
+test.each<[node: object, measure: Measure]>([
+  [{ kind: "count", of }, order.count()],
+  [{ kind: "count", of: { ...of, where }, within: "30d" }, filtered.count().within("30d")],
+  [{ kind: "aggregate", function: "sum", of, property: "total" }, order.sum("total")],
+  [{ kind: "aggregate", function: "avg", of, property: "total", since: "state" }, order.avg("total").since("state")],
   [
-    "an average since the state",
-    order.avg("total").since("state"),
-    { kind: "aggregate", function: "avg", of, property: "total", since: "state" },
-  ],
-  [
-    "different values since a journey",
-    order.distinct("source").since(onboarding),
     { kind: "distinct", of, property: "source", since: { journey: "onboarding" } },
+    order.distinct("source").since(onboarding),
   ],
-  ["a latest number", order.latest("total"), { kind: "latest", of, property: "total" }],
-  [
-    "a latest number in a window",
-    order.latest("total").within("1d"),
-    { kind: "latest", of, property: "total", within: "1d" },
-  ],
-  ["days since", daysSince(order), { kind: "daysSince", which: "last", of }],
-  ["days since the first", daysSinceFirst(filtered), { kind: "daysSince", which: "first", of: { ...of, where } }],
-  ["a trait", customer.seats, { kind: "trait", trait: "seats" }],
-])("%s is a measure", (_, measure, node) => {
+  [{ kind: "latest", of, property: "total" }, order.latest("total")],
+  [{ kind: "latest", of, property: "total", within: "1d" }, order.latest("total").within("1d")],
+  [{ kind: "daysSince", which: "last", of }, daysSince(order)],
+  [{ kind: "daysSince", which: "first", of: { ...of, where } }, daysSinceFirst(filtered)],
+  [{ kind: "trait", trait: "seats" }, customer.seats],
+])("a measure becomes %j", (node, measure) => {
   expect(scale(measure, { from: 0, to: 20 })[SCORE]).toEqual({ kind: "scale", of: node, from: 0, to: 20 });
 });
 
-test.each<[string, Score, unknown]>([
-  ["a scale", scale(order.count(), { from: 9, to: 0 }), { kind: "scale", of: { kind: "count", of }, from: 9, to: 0 }],
+test.each<[node: object, score: Score]>([
+  [{ kind: "scale", of: { kind: "count", of }, from: 9, to: 0 }, scale(order.count(), { from: 9, to: 0 })],
   [
-    "steps",
-    steps(
-      order.count(),
-      [
-        [2, 100],
-        [7.5, 70],
-      ],
-      5,
-    ),
     {
       kind: "steps",
       of: { kind: "count", of },
@@ -174,9 +156,17 @@ test.each<[string, Score, unknown]>([
       ],
       otherwise: 5,
     },
+    steps(
+      order.count(),
+      [
+        [2, 100],
+        [7.5, 70],
+      ],
+      5,
+    ),
   ],
-  ["a map", customer.plan.map({ free: 30, pro: 70 }), { kind: "map", trait: "plan", values: { free: 30, pro: 70 } }],
-])("%s is a score", (_, score, node) => {
+  [{ kind: "map", trait: "plan", values: { free: 30, pro: 70 } }, customer.plan.map({ free: 30, pro: 70 })],
+])("a score becomes %j", (node, score) => {
   expect(score[SCORE]).toEqual(node);
 });
 

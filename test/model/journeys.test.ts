@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { complete, journey, ordered, problemsOf } from "./sound.js";
 
-type Rows = [name: string, parts: object, problems: string[]][];
+type Rows = [parts: object, ...problems: string[]][];
 
 const withJourney = (parts: object) => ({ journeys: [{ ...journey, ...parts }] });
 const steps = (...parts: object[]) =>
@@ -10,43 +10,30 @@ const steps = (...parts: object[]) =>
 const STEP = "journeys[0].steps[0]";
 
 const JOURNEYS: Rows = [
-  ["no list", { journeys: {} }, ["journeys INVALID_SHAPE"]],
-  ["an id with capitals", withJourney({ id: "On" }), ["journeys[0].id INVALID_NAME"]],
-  ["an id with a dot", withJourney({ id: "on.boarding" }), ["journeys[0].id INVALID_NAME"]],
-  ["an id that objects have of themselves", withJourney({ id: "constructor" }), ["journeys[0].id RESERVED_NAME"]],
-  ["a journey twice", { journeys: [journey, journey] }, ["journeys[1].id DUPLICATE_JOURNEY"]],
-  ["no start", withJourney({ start: null }), ["journeys[0].start INVALID_SHAPE"]],
+  [{ journeys: {} }, "journeys INVALID_SHAPE"],
+  [withJourney({ id: "On" }), "journeys[0].id INVALID_NAME"],
+  [withJourney({ id: "on.boarding" }), "journeys[0].id INVALID_NAME"],
+  [withJourney({ id: "constructor" }), "journeys[0].id RESERVED_NAME"],
+  [{ journeys: [journey, journey] }, "journeys[1].id DUPLICATE_JOURNEY"],
+  [withJourney({ start: null }), "journeys[0].start INVALID_SHAPE"],
+  [withJourney({ start: { kind: "segment", segment: "x" } }), "journeys[0].start.segment UNKNOWN_SEGMENT"],
+  [withJourney({ steps: [] }), "journeys[0].steps INVALID_SHAPE"],
+  [steps({ when: null }), `${STEP}.when INVALID_SHAPE`],
+  [steps({ id: "a-b" }), `${STEP}.id INVALID_NAME`],
+  [steps({ id: "constructor" }), `${STEP}.id RESERVED_NAME`],
+  [steps({ id: "a" }, { id: "a" }), "journeys[0].steps[1].id DUPLICATE_STEP"],
+  [steps({ since: "create" }), `${STEP}.since INVALID_SHAPE`],
   [
-    "a start that refers to nothing",
-    withJourney({ start: { kind: "segment", segment: "x" } }),
-    ["journeys[0].start.segment UNKNOWN_SEGMENT"],
-  ],
-  ["no steps", withJourney({ steps: [] }), ["journeys[0].steps INVALID_SHAPE"]],
-  ["a step without a condition", steps({ when: null }), [`${STEP}.when INVALID_SHAPE`]],
-  ["a step id with a hyphen", steps({ id: "a-b" }), [`${STEP}.id INVALID_NAME`]],
-  ["a step id that objects have of themselves", steps({ id: "constructor" }), [`${STEP}.id RESERVED_NAME`]],
-  ["a step twice", steps({ id: "a" }, { id: "a" }), ["journeys[0].steps[1].id DUPLICATE_STEP"]],
-  ["a step since another", steps({ since: "create" }), [`${STEP}.since INVALID_SHAPE`]],
-  [
-    "a step since the previous one in any order",
     withJourney({ anyOrder: true, steps: [{ id: "a", when: ordered, since: "previousStep" }] }),
-    [`${STEP}.since INVALID_SHAPE`],
+    `${STEP}.since INVALID_SHAPE`,
   ],
-  ["an order that is false", withJourney({ anyOrder: false }), ["journeys[0].anyOrder INVALID_SHAPE"]],
-  ["a life of no length", withJourney({ expiresAfter: "0d" }), ["journeys[0].expiresAfter INVALID_DURATION"]],
-  [
-    "a count that remembers too much since the start",
-    steps({ when: { ...ordered, value: 10_001 } }),
-    [`${STEP}.when.value TOO_MANY`],
-  ],
-  [
-    "a count that remembers too much since the last run",
-    withJourney({ repeat: true, start: { ...ordered, value: 10_001 } }),
-    ["journeys[0].start.value TOO_MANY"],
-  ],
-  ["a first start that only counts", withJourney({ start: { ...ordered, value: 10_001 } }), []],
+  [withJourney({ anyOrder: false }), "journeys[0].anyOrder INVALID_SHAPE"],
+  [withJourney({ expiresAfter: "0d" }), "journeys[0].expiresAfter INVALID_DURATION"],
+  [steps({ when: { ...ordered, value: 10_001 } }), `${STEP}.when.value TOO_MANY`],
+  [withJourney({ repeat: true, start: { ...ordered, value: 10_001 } }), "journeys[0].start.value TOO_MANY"],
+  [withJourney({ start: { ...ordered, value: 10_001 } })],
 ];
 
-test.each(JOURNEYS)("a journey with %s is told at its path", (_, parts, problems) => {
+test.each(JOURNEYS)("a journey with %j is told: %s", (parts, ...problems) => {
   expect(problemsOf(parts, complete)).toEqual(problems);
 });

@@ -138,30 +138,15 @@ test("where linting fails, shows what it said and runs no tests", async () => {
 const failed = { ...passing, success: false };
 const unloaded = [...passing.testResults, { status: "failed", assertionResults: [] }];
 test.each([
-  ["tests that failed", "12 passed, 2 failed", 3, { failing: "test", report: { ...failed, numFailedTests: 2 } }],
-  [
-    "a file that could not be loaded",
-    "12 passed, 1 failed",
-    3,
-    { failing: "test", report: { ...failed, testResults: unloaded } },
-  ],
-  ["an error outside of the tests", "12 passed, 1 failed", 3, { failing: "test", report: failed }],
-  [
-    "a run that failed though no test did, as for a secret in its log",
-    "12 passed, 1 failed",
-    3,
-    { failing: "test", report: passing },
-  ],
-  [
-    "a report of failures by a runner that passed",
-    "12 passed, 1 failed",
-    1,
-    { report: { ...failed, numFailedTests: 1 } },
-  ],
-  ["a run of no tests", "0 passed, 1 failed", 1, { report: { ...passing, numPassedTests: 0, testResults: [] } }],
-  ["a run without a report", "0 passed, 1 failed", 1, {}],
-  ["a broken report", "0 passed, 1 failed", 1, { report: '{"numPassed' }],
-])("fails for %s, and runs nothing after it", async (_, last, code, how) => {
+  ["12 passed, 2 failed", 3, { failing: "test", report: { ...failed, numFailedTests: 2 } }],
+  ["12 passed, 1 failed", 3, { failing: "test", report: { ...failed, testResults: unloaded } }],
+  ["12 passed, 1 failed", 3, { failing: "test", report: failed }],
+  ["12 passed, 1 failed", 3, { failing: "test", report: passing }],
+  ["12 passed, 1 failed", 1, { report: { ...failed, numFailedTests: 1 } }],
+  ["0 passed, 1 failed", 1, { report: { ...passing, numPassedTests: 0, testResults: [] } }],
+  ["0 passed, 1 failed", 1, {}],
+  ["0 passed, 1 failed", 1, { report: '{"numPassed' }],
+])("ends with %j and exit code %i for %j, and runs nothing after it", async (last, code, how) => {
   const outcome = await run({ ...how, secondReport: passing });
   expect(inTurn(outcome.commands)).toEqual(steps);
   expect(lastLine(outcome)).toBe(last);
