@@ -1,16 +1,17 @@
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
+import type { EvaluationResult } from "../../src/db/api/evaluation.js";
 import { connect } from "../../src/db/connect.js";
 import { happened, inactiveFor, snapshotOf, trait } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
-import { TestEnvironment } from "./support/environment.js";
-import { NOTHING } from "./support/nothing.js";
+import { TestEnvironment, type LogRow } from "./support/environment.js";
 
 const MODEL = snapshotOf({
   states: { new: [["activated", happened("login")]], activated: [["quiet", inactiveFor("21d")]], quiet: [] },
 });
 const AT = "2026-03-01T10:00:00.000Z";
 const LATER = "2026-03-02T10:00:00.000Z";
+const BY_TIMER = { causeType: "timer", causeId: null } as const;
 
 const db = useDatabase();
 let environment: TestEnvironment;
@@ -22,6 +23,30 @@ beforeAll(async () => {
 beforeEach(async () => {
   environment = await TestEnvironment.create(db.sql, MODEL);
 });
+
+const NOTHING: EvaluationResult = {
+  customers: [],
+  identifies: [],
+  transitions: [],
+  blocked: [],
+  journeys: [],
+  memberships: [],
+  healthScores: [],
+  ruleExecutions: [],
+  signals: [],
+  emissions: [],
+  consumed: [],
+  deferred: [],
+};
+
+/** Writes this, as if the operations that wait had come to it. */
+async function write(result: Partial<EvaluationResult>): Promise<void> {
+  await db.sql.begin(async (tx) => {
+    const limits = { customers: 1, operations: 1 };
+    const input = await call(tx, "begin_evaluation", environment.environmentId, limits, 0, new Date(AT));
+    await call(tx, "apply_evaluation", environment.environmentId, input, { ...NOTHING, ...result });
+  });
+}
 
 async function corrupt(customer: string, state: string): Promise<void> {
   await db.sql`
@@ -42,8 +67,7 @@ it.each(["{}", "[]", "1", '{"memory": {"model": "another", "streams": []}}', '"t
       { customer: "c2", error: expect.stringContaining("Error") as string },
     ]);
     expect(await environment.pending()).toEqual([{ customer: "c2", notBefore: "infinity" }]);
-    expect(await environment.document("c1")).toMatchObject({ lastEventAt: LATER });
-    expect(await environment.document("c3")).toMatchObject({ lastEventAt: LATER });
+    for (const other of ["c1", "c3"]) expect(await environment.document(other)).toMatchObject({ lastEventAt: LATER });
     expect(await environment.document("c2")).toMatchObject({ lastEventAt: AT, lifecycle: "activated" });
   },
 );
@@ -146,23 +170,8 @@ it("what a customer comes to is written in parts, each a transaction, and none o
 
 it("one transaction may write more emissions than an outbox row holds", async () => {
   await environment.ingest([{ customer: "c", at: AT, event: "login" }]);
-  const emission = {
-    customerId: "c",
-    type: "t",
-    source: "rule",
-    metadata: {},
-    at: 0,
-    causeType: "timer",
-    causeId: null,
-  } as const;
-  await db.sql.begin(async (tx) => {
-    const limits = { customers: 1, operations: 1 };
-    const input = await call(tx, "begin_evaluation", environment.environmentId, limits, 0, new Date(AT));
-    await call(tx, "apply_evaluation", environment.environmentId, input, {
-      ...NOTHING,
-      emissions: Array.from({ length: 70_000 }, () => emission),
-    });
-  });
+  const emission = { customerId: "c", type: "t", source: "rule", metadata: {}, at: 0, ...BY_TIMER } as const;
+  await write({ emissions: Array.from({ length: 70_000 }, () => emission) });
   const batches = await db.sql<{ emissions: number }[]>`
     select b.emissions from svc.emission_batches as b
     where environment_id = ${environment.environmentId}
@@ -172,6 +181,16 @@ it("one transaction may write more emissions than an outbox row holds", async ()
       )
     order by b.evaluation_seq`;
   expect(batches.map(({ emissions }) => emissions)).toEqual([65_536, 70_000 - 65_536]);
+});
+
+it("a run of a rule that failed is kept with its error, and none without", async () => {
+  await environment.ingest([{ customer: "c", at: AT, event: "login" }]);
+  const run = { customerId: "c", rule: "r", triggeredBy: "traits", conditions: {}, action: {}, at: 0, ...BY_TIMER };
+  const failed = (error: string | null) => write({ ruleExecutions: [{ ...run, result: "error", error }] });
+  await failed("no such thing");
+  const [{ text }] = (await environment.log("c")) as [LogRow];
+  expect(JSON.parse(text)).toMatchObject({ rule: "r", result: "error", error: "no such thing" });
+  await expect(failed(null)).rejects.toMatchObject({ constraint_name: "rule_executions_error_said" });
 });
 
 it("what is left of an evaluation whose connection died changes nothing, on whatever connection the driver sends it", async () => {

@@ -106,22 +106,6 @@ describe("the logs of transitions, health and rules", () => {
       expect(await seen(log), log).toBeGreaterThanOrEqual(before.get(log)! + CUSTOMERS.length / 3);
     }
   });
-
-  it("a dry run and a preview write nothing of them", async () => {
-    const before = await Promise.all(LOGS.map(rowsOf));
-    const kept = await everything(environment);
-    await environment.deploy(CHANGED);
-    const ids = [
-      await queue(db.sql, environment, { at: AT, kind: "dry_run" }),
-      await queue(db.sql, environment, { at: AT, kind: "preview", snapshot: CHANGED }),
-    ];
-    for (const id of ids) {
-      await runner.runNext(id);
-      if (id === ids[0]) expect((await differencesOf(db.sql, id)).length).toBeGreaterThan(5);
-    }
-    expect(await Promise.all(LOGS.map(rowsOf))).toEqual(before);
-    expect(await everything(environment)).toEqual(kept);
-  });
 });
 
 describe("what is kept of the present only", () => {

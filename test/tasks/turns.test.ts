@@ -41,30 +41,3 @@ it("an event of one environment is evaluated while another has work for long, in
   }
   expect(await flooding.pending()).not.toEqual([]);
 });
-
-it("thousands of events that lay ahead, sent in the wrong order, are evaluated in the right one, some at a time", async () => {
-  const EVENTS = 2_500;
-  const at = "2026-03-02T10:00:00.000Z";
-  const after = (ms: number) => new Date(Date.parse(at) + ms).toISOString();
-  const environment = await TestEnvironment.create(
-    db.sql,
-    snapshotOf({ states: { new: [["all", count("login", "gte", EVENTS)]], all: [] } }),
-  );
-  // The last one first, from ten minutes on.
-  const events = Array.from({ length: EVENTS }, (_, i) => ({
-    customer: "c",
-    at,
-    event: "login",
-    occurred: after(600_000 + EVENTS - i),
-  }));
-  for (let from = 0; from < EVENTS; from += 1_000) await environment.ingest(events.slice(from, from + 1_000));
-  await environment.evaluate({ at });
-  expect(await environment.document("c")).toMatchObject({ lifecycle: "new", lastEventAt: null });
-  await environment.evaluate({ at: after(610_000) });
-  expect(await environment.pending()).toEqual([]);
-  expect(await environment.document("c")).toMatchObject({
-    lifecycle: "all",
-    lifecycleEnteredAt: after(600_000 + EVENTS),
-    lastEventAt: after(600_000 + EVENTS),
-  });
-});
