@@ -10,14 +10,7 @@ import { declared, TestEnvironment } from "./support/environment.js";
 import { Gate } from "./support/gate.js";
 import { everything } from "./support/kept.js";
 import { customersOf } from "./support/population.js";
-import {
-  evaluatedEvents,
-  executionsOf,
-  expectReplayed,
-  replayedTo,
-  storedOf,
-  transitionsOf,
-} from "./support/replayed.js";
+import { evaluatedEvents, expectReplayed, replayedTo, storedOf, transitionsOf } from "./support/replayed.js";
 import { jobOf, JobRunner, queue, untilWaiting } from "./support/recompute.js";
 import { propertyRuns } from "../support/property-runs.js";
 

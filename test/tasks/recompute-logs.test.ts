@@ -4,7 +4,7 @@ import { useDatabase } from "../support/database.js";
 import { declared, type TestEnvironment } from "./support/environment.js";
 import { everything } from "./support/kept.js";
 import { CHANGED, customersOf, MODEL, populated, POPULATION_THROUGH as AT } from "./support/population.js";
-import { differencesOf, JobRunner, queue } from "./support/recompute.js";
+import { JobRunner, queue } from "./support/recompute.js";
 
 const CUSTOMERS = customersOf(30);
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { count, happened, inState, snapshotOf } from "../engine/support/builders.js";
+import { happened, inState, snapshotOf } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
 import { TestEnvironment } from "./support/environment.js";
 import { startTestWorker } from "./support/worker.js";

@@ -168,28 +168,22 @@ test("room is shared fairly: those with the least in flight come first, however 
   expect(counts).toEqual({ [quiet.webhookId]: 6, [rare.webhookId]: 1, [loud.webhookId]: 2 });
 });
 
-test("nothing is claimed that is not due yet, or whose webhook is disabled", async () => {
-  const environment = await createEnvironment(sql);
-  const later = await createWebhook(sql, environment, URL);
-  const disabled = await createWebhook(sql, environment, URL);
-  await emit(sql, environment, 1);
-  await sql`update svc.deliveries set next_attempt_at = now() + interval '1 minute' where webhook_id = ${later.webhookId}`;
-  const deleted = await createWebhook(sql, environment, URL);
-  await emit(sql, environment, 1);
-  await sql`update svc.deliveries set next_attempt_at = now() + interval '1 minute' where webhook_id = ${later.webhookId}`;
+test("nothing is claimed that is not due yet, or whose webhook is disabled or deleted", async () => {
+  const { environment, webhookId: later } = await newEndpoint(sql);
+  const [disabled, deleted] = [await createWebhook(sql, environment, URL), await createWebhook(sql, environment, URL)];
+  await emit(sql, environment, 2);
+  await sql`update svc.deliveries set next_attempt_at = now() + interval '1 minute' where webhook_id = ${later}`;
   await sql`update svc.webhooks set deleted_at = now() where webhook_id = ${deleted.webhookId}`;
-  await sql`
-    update svc.webhooks set disabled_at = now(), disabled_reason = 'test' where webhook_id = ${disabled.webhookId}`;
+  const change = (values: object) =>
+    sql`update svc.webhooks set ${sql(values)} where webhook_id = ${disabled.webhookId}`;
+  await change({ disabled_at: new Date(), disabled_reason: "test" });
   expect(await claim(sql, "worker", 10)).toEqual([]);
-  await sql`update svc.webhooks set disabled_at = null, disabled_reason = null where webhook_id = ${disabled.webhookId}`;
-  expect(await claim(sql, "worker", 10)).toMatchObject([
-    { webhookId: disabled.webhookId },
-    { webhookId: disabled.webhookId },
-  ]);
+  await change({ disabled_at: null, disabled_reason: null });
+  expect(countByWebhook(await claim(sql, "worker", 10))).toEqual({ [disabled.webhookId]: 2 });
 });
 
 /** 40 webhooks, a few of them with something due; one with 20,000 due, which the answer holds as much of as it may, one with 20,000 later. */
-async function fillQueue(): Promise<{ webhooks: string[]; emissions: string[] }> {
+async function fillQueue(): Promise<void> {
   const environment = await createEnvironment(sql);
   await sql`
     insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)
@@ -215,17 +209,14 @@ async function fillQueue(): Promise<{ webhooks: string[]; emissions: string[] }>
     insert into svc.deliveries (environment_id, webhook_id, emission_seq, status, finished_at)
     select ${environment}::integer, 'whk_' || 1 + n % 40, n, 'delivered', now() from generate_series(30001, 50000) as n
   `;
-  return {
-    webhooks: Array.from({ length: 20 }, () => "whk_1"),
-    emissions: Array.from({ length: 20 }, (_, n) => String(n + 1)),
-  };
 }
 
 test.each([
   ["without statistics", ""],
   ["with statistics", "analyze svc.deliveries"],
 ])("a claim reads by index, no more rows than it has endpoints and hands out, %s", async (_, prepare) => {
-  const held = await fillQueue();
+  await fillQueue();
+  const held = Array.from({ length: 20 }, (_, n) => ({ webhook: "whk_1", emission: String(n + 1) }));
   await sql.unsafe(prepare);
   const [before, claimed, after] = await rolledBack(sql, async (tx) => {
     const read = () => tx<{ scans: number; rows: number }[]>`
@@ -236,7 +227,7 @@ test.each([
     const first = await read();
     const rows = await tx`
       select * from svc_api.claim_deliveries(
-        'worker', ${held.webhooks}::text[], ${held.emissions}::bigint[], '{}', '{}', 100, 20, 20
+        'worker', ${held.map(({ webhook }) => webhook)}::text[], ${held.map(({ emission }) => emission)}::bigint[], '{}', '{}', 100, 20, 20
       )`;
     return [first[0]!, rows.length, (await read())[0]!] as const;
   });
