@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 import { connect } from "../../src/db/connect.js";
-import { createDatabase, rolledBack } from "../support/database.js";
+import { createDatabase } from "../support/database.js";
 
 const database = await createDatabase();
 afterAll(() => database.drop());
@@ -51,13 +51,4 @@ test("arrays go to the database and come back", async () => {
     ],
     bounds: [5, 6],
   });
-});
-
-test("what a rolled back test wrote is gone", async () => {
-  const inside = await rolledBack(database.sql, async (tx) => {
-    await tx`create table scratch (id int)`;
-    return (await tx`select to_regclass('scratch') is not null as there`)[0];
-  });
-  expect(inside).toEqual({ there: true });
-  expect(await database.sql`select to_regclass('scratch') is not null as there`).toEqual([{ there: false }]);
 });

@@ -16,7 +16,6 @@ import {
 } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
 import { TestEnvironment } from "./support/environment.js";
-import { Gate } from "./support/gate.js";
 import { everything } from "./support/kept.js";
 import { added, executionLines, executionsOf, expectReplayed, replayedTo } from "./support/replayed.js";
 import { differencesOf, jobOf, JobRunner, poison, queue, settle, type QueueOptions } from "./support/recompute.js";
@@ -192,32 +191,6 @@ it("a log that is longer than the history is compared as well", async () => {
   const id = await run(environment);
   expect(await jobOf(db.sql, id)).toMatchObject({ rules_added: gained.length });
   expect(await executionsOf(environment, "c1")).toEqual(executionLines(expected.effects));
-});
-
-it("live evaluation of others goes on meanwhile, and that of the customer follows", async () => {
-  const environment = await long();
-  await environment.ingest([{ customer: "c0", at: "2026-06-20T00:00:00.000Z", event: "login" }]);
-  await environment.evaluate({ at: AT });
-  await environment.deploy(CHANGED);
-  const id = await queue(db.sql, environment, { at: AT });
-  const gate = await Gate.close(db);
-  const running = runner.runNext(id);
-  const later = "2026-07-01T01:00:00.000Z";
-  try {
-    await gate.reached(running);
-    await gate.pass();
-    await gate.reached(running);
-    await environment.ingest(["c0", "c1", "c2"].map((customer) => ({ customer, at: later, event: "login" })));
-    await environment.evaluate({ at: later });
-    expect(await environment.pending()).toEqual([{ customer: "c1", notBefore: null }]);
-  } finally {
-    await gate.open();
-    await running;
-  }
-  expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 2 });
-  await environment.evaluate({ at: later });
-  expect(await environment.pending()).toEqual([]);
-  expect(await environment.document()).toMatchObject({ lastEventAt: later, configVersion: "v2", lifecycle: "active" });
 });
 
 /** Runs the job, and does something when it is about to write the first of the log's rows. */

@@ -58,18 +58,6 @@ it("a customer that was set aside is evaluated once it is released, with all tha
   expect(await environment.document()).toMatchObject({ lastEventAt: AHEAD, lifecycle: "activated" });
 });
 
-it("a customer whose cause is not mended is set aside again, and nobody waits for it", async () => {
-  await environment.ingest(["c1", "c2"].map((customer) => ({ customer, at: AT, event: "login" })));
-  await environment.evaluate({ at: AT });
-  await setState("c1", "{}");
-  await environment.ingest(["c1", "c2"].map((customer) => ({ customer, at: LATER, event: "login" })));
-  await environment.evaluate({ at: LATER });
-  expect(await environment.release(null)).toBe(1);
-  await environment.evaluate({ at: LATER });
-  expect((await environment.setAside()).map(({ customer }) => customer)).toEqual(["c1"]);
-  expect(await environment.pending()).toEqual([{ customer: "c1", notBefore: "infinity" }]);
-});
-
 it("a timer that fell due meanwhile fires after the release", async () => {
   await environment.ingest([{ at: AT, event: "login" }]);
   await environment.evaluate({ at: AT });

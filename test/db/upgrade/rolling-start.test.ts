@@ -76,19 +76,6 @@ it(
   },
 );
 
-it("processes of a new version that start at once wait for each other, and all serve", async () => {
-  const other = await createDatabase();
-  const two = await Promise.all([1, 2].map(() => startServiceProcess(other.url, {}, { root: next })));
-  try {
-    for (const { url } of two) expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    const rows = await other.sql`select filename from graphile_migrate.migrations order by filename`;
-    expect(rows).toHaveLength((await readCommitted(next)).length);
-  } finally {
-    await Promise.all(two.map((service) => service.stop()));
-    await other.drop();
-  }
-});
-
 it("a version that is older than the database says so in one line, and ends", async () => {
   const last = (await readCommitted(next)).at(-1)!.filename;
   const known = (await readCommitted(PROJECT_ROOT)).at(-1)!.filename;

@@ -16,19 +16,8 @@ beforeEach(async () => {
 afterAll(() => db.drop());
 
 /** What a chunk at `AT` would evaluate; nobody does. */
-async function begun(limits: ChunkLimits): Promise<EvaluationInput> {
-  let input: EvaluationInput | undefined;
-  const undone = new Error("undone");
-  await sql
-    .begin(async (tx) => {
-      input = await call(tx, "begin_evaluation", environment.environmentId, limits, 30, new Date(AT));
-      throw undone;
-    })
-    .catch((error: unknown) => {
-      if (error !== undone) throw error;
-    });
-  return input!;
-}
+const begun = (limits: ChunkLimits): Promise<EvaluationInput> =>
+  rolledBack(sql, (tx) => call(tx, "begin_evaluation", environment.environmentId, limits, 30, new Date(AT)));
 
 function events(customer: string, count: number, note: () => string = () => ""): TestOperation[] {
   return Array.from({ length: count }, () => ({ customer, at: AT, event: "login", properties: { note: note() } }));
