@@ -4,6 +4,7 @@ import { examples as parts } from "../engine/support/examples/parts.js";
 import { activeWithin, count, happened, inactiveFor, snapshotOf, trait } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
 import { TestEnvironment } from "./support/environment.js";
+import { transitionsOf } from "./support/replayed.js";
 import { looksOf, storedLooks } from "./support/story.js";
 
 const db = useDatabase();
@@ -58,7 +59,7 @@ describe("events ahead", () => {
     // Even where another operation is read first and the timers are held for it.
     await environment.ingest([{ at: "2026-03-02T10:01:00.000Z", traits: { plan: "free" } }]);
     await environment.evaluate({ at: "2026-03-02T10:02:00.000Z", limits: { customers: 10, operations: 1 } });
-    expect(await environment.transitions()).toEqual([`-→new ${AT} timer`]);
+    expect(await transitionsOf(environment, "c1")).toEqual([`-→new ${AT} timer `]);
     expect(await environment.document()).toMatchObject({
       evaluatedThrough: "2026-03-02T10:01:00.000Z",
       lastEventAt: null,

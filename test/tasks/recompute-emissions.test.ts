@@ -106,22 +106,6 @@ describe("expirations", () => {
       .filter(({ type }) => type === "journey.expired")
       .map(({ at, cause }) => `${at.slice(5, 10)} ${cause}`);
 
-  it("are told of at their due instants", async () => {
-    const environment = await evaluated(expiring(undefined), [on(2, "login")]);
-    expect(await expired(environment)).toEqual([]);
-    const id = await recompute(environment, expiring("5d"));
-    const [emission] = (await environment.emissions()).filter(({ type }) => type === "journey.expired");
-    const journey = { source: "journey", metadata: { journey: "start" } };
-    expect(emission).toEqual({
-      type: "journey.expired",
-      ...journey,
-      at: day(7),
-      cause: "job",
-      causeId: id,
-      version: 2,
-    });
-  });
-
   it("are told of once for each run, whatever the expiry under another model, and back under the former", async () => {
     const environment = await evaluated(expiring("5d"), [on(2, "login")]);
     expect(await expired(environment)).toEqual(["01-07 timer"]);

@@ -16,6 +16,7 @@ import {
 } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
 import { TestEnvironment } from "./support/environment.js";
+import { Gate } from "./support/gate.js";
 import { everything } from "./support/kept.js";
 import { added, executionLines, executionsOf, expectReplayed, replayedTo } from "./support/replayed.js";
 import { differencesOf, jobOf, JobRunner, poison, queue, settle, type QueueOptions } from "./support/recompute.js";
@@ -193,32 +194,15 @@ it("a log that is longer than the history is compared as well", async () => {
   expect(await executionsOf(environment, "c1")).toEqual(executionLines(expected.effects));
 });
 
-/** Runs the job, and does something when it is about to write the first of the log's rows. */
-async function whileLogsAreWritten(id: string, something: () => Promise<void>): Promise<void> {
-  await db.sql.unsafe(`
-    create function hold() returns trigger language plpgsql as $$
-    begin
-      perform pg_advisory_xact_lock(7598);
-      return null;
-    end
-    $$;
-    create trigger hold after insert on svc.rule_executions
-    for each statement when (pg_trigger_depth() = 0) execute function hold();
-  `);
-  let running: Promise<unknown> = Promise.resolve();
-  await db.sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(7598)`;
-    running = runner.runNext(id);
-    for (;;) {
-      const [{ waits }] = await db.sql<[{ waits: boolean }]>`
-        select exists (select from pg_locks where locktype = 'advisory' and objid = 7598 and not granted) as waits`;
-      if (waits) break;
-    }
-    await something();
-  });
+/** Runs the job, and does something when it has written the first of the log's rows. */
+async function whileLogsAreWritten(id: string, something: () => Promise<unknown>): Promise<void> {
+  const when = "after insert on svc.rule_executions for each statement when (pg_trigger_depth() = 0)";
+  const gate = await Gate.close(db, when);
+  const running = runner.runNext(id);
+  expect(await gate.reached(running)).toBe(true);
+  await something();
+  await gate.open();
   await running;
-  await db.sql`drop trigger hold on svc.rule_executions`;
-  await db.sql`drop function hold()`;
 }
 
 it("a customer who is evaluated while its long history is read is done again, and leaves no other rows", async () => {
@@ -246,9 +230,7 @@ it("of a customer who is erased while its long history is read nothing is left",
   const { environmentId } = environment;
   await environment.deploy(CHANGED);
   const id = await queue(db.sql, environment, { at: AT });
-  await whileLogsAreWritten(id, async () => {
-    await db.sql`select svc.delete_customer(${environmentId}, 'c1')`;
-  });
+  await whileLogsAreWritten(id, () => db.sql`select svc.delete_customer(${environmentId}, 'c1')`);
   expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 1 });
   expect(await executionsOf(environment, "c1")).toEqual([]);
   expect(await db.sql`select from svc.lifecycle_transitions where environment_id = ${environmentId}`).toHaveLength(0);
