@@ -153,25 +153,4 @@ describe("another version", () => {
     await environment.evaluate({ at: ahead });
     expect(await environment.document("c1")).toMatchObject({ segments: ["three"], lifecycle: "activated" });
   });
-
-  it("is the empty one before the first deploy: operations are processed and traits merge", async () => {
-    const environment = await TestEnvironment.create(db.sql);
-    await environment.ingest([
-      { at: DAY, traits: { plan: "free" } },
-      { at: DAY, event: "login" },
-    ]);
-    await environment.evaluate({ at: DAY });
-    expect(await environment.pending()).toEqual([]);
-    expect(await environment.emitted()).toEqual([]);
-    expect(await environment.document()).toMatchObject({
-      configVersion: null,
-      lifecycle: null,
-      traits: { plan: "free" },
-      lastEventAt: DAY,
-    });
-    await environment.deploy(QUIET);
-    await environment.ingest([{ at: NEXT, event: "other" }]);
-    await environment.evaluate({ at: NEXT });
-    expect(await environment.document()).toMatchObject({ configVersion: "v1", lifecycle: "activated" });
-  });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { aggregate, distinct, healthOf, sequence, snapshotOf, summed } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
-import { documentOf, emissionsOf, engineOperations, modelOf, newRun } from "./support/engine.js";
+import { documentOf, emissionsOf, engineOperations, iso, modelOf, newRun } from "./support/engine.js";
 import { TestEnvironment, type TestOperation } from "./support/environment.js";
 
 const HOUR = 60 * 60_000;
@@ -22,8 +22,6 @@ const MODEL = snapshotOf({
 });
 
 const db = useDatabase();
-
-const iso = (instant: number) => new Date(instant).toISOString();
 
 /** Payments of changing amounts, an hour apart; every seventh is a login instead. */
 function payments(count: number): TestOperation[] {

@@ -1,12 +1,11 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { parseSnapshot } from "../../src/model/validate/validate.js";
-import { FINAL_INSTANT, operations, snapshot } from "../engine/support/arbitrary.js";
+import { FINAL_INSTANT, operations } from "../engine/support/arbitrary.js";
 import { count, emit, happened, rule, snapshotOf, trait } from "../engine/support/builders.js";
 import { Coverage } from "../engine/support/runner.js";
 import { useDatabase } from "../support/database.js";
-import { testOperation } from "./support/engine.js";
-import { declared, TestEnvironment } from "./support/environment.js";
+import { deployable, testOperation } from "./support/engine.js";
+import { TestEnvironment } from "./support/environment.js";
 import { Gate } from "./support/gate.js";
 import { everything } from "./support/kept.js";
 import { customersOf } from "./support/population.js";
@@ -125,8 +124,6 @@ describe("between the read of a chunk and a customer's write", () => {
 });
 
 const RUNS = propertyRuns(10);
-/** The engine takes more than may be deployed. */
-const valid = snapshot.filter((one) => parseSnapshot(declared(one)).ok);
 /** More than the first chunk has. */
 const MANY = customersOf(11);
 
@@ -140,7 +137,13 @@ const interruption = fc.record({
   evaluate: fc.boolean(),
 });
 
-const cases = fc.tuple(valid, valid, operations, fc.nat({ max: 6 }), fc.array(interruption, { maxLength: 5 }));
+const cases = fc.tuple(
+  deployable,
+  deployable,
+  operations,
+  fc.nat({ max: 6 }),
+  fc.array(interruption, { maxLength: 5 }),
+);
 /** In these there is all that must be covered, whatever the others are. */
 const COVERING = fc.sample(cases, { seed: 3, numRuns: 2 });
 

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { happened, inState, snapshotOf } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
 import { TestEnvironment } from "./support/environment.js";
@@ -40,4 +40,24 @@ it("an event of one environment is evaluated while another has work for long, in
       .toEqual([{ lifecycle: "activated" }]);
   }
   expect(await flooding.pending()).not.toEqual([]);
+});
+
+it("a worker whose tick has no answer says that it is stuck, and recovers where the answer comes after all", async () => {
+  const onStalled = vi.fn();
+  // The tick waits for this lock, as it would for an answer that never comes.
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let blocked: Promise<unknown> = Promise.resolve();
+  await new Promise<void>((locked) => {
+    blocked = db.sql.begin(async (tx) => {
+      await tx`lock table svc.workers in access exclusive mode`;
+      locked();
+      await released;
+    });
+  });
+  await startTestWorker(db, { onStalled, silenceMsMax: 200 });
+  await vi.waitFor(() => expect(onStalled).toHaveBeenCalledOnce());
+  release();
+  await blocked;
+  await vi.waitFor(async () => expect(await db.sql`select from svc.workers`).toHaveLength(1), { timeout: 10_000 });
 });

@@ -50,13 +50,15 @@ test("every emission becomes a pending delivery for each webhook of its environm
   const all = await createWebhook(sql, environment, URL);
   const segments = await createWebhook(sql, environment, URL, ["segment.*", "segment.entered"]);
   const elsewhere = await createWebhook(sql, other, URL);
+  const disabled = await createWebhook(sql, environment, URL);
+  await sql`update svc.webhooks set disabled_at = now(), disabled_reason = 'test' where webhook_id = ${disabled.webhookId}`;
   const seqs = await emit(sql, environment, [{ type: "customer.activated" }, { type: "segment.entered" }]);
 
   expect((await deliveriesOf(sql, all.webhookId)).map((row) => row.emission_seq)).toEqual(seqs);
   const [entered, ...more] = await deliveriesOf(sql, segments.webhookId);
   expect(entered).toMatchObject({ emission_seq: seqs[1], status: "pending", attempts: 0 });
   expect(more).toEqual([]);
-  expect(await deliveriesOf(sql, elsewhere.webhookId)).toEqual([]);
+  for (const { webhookId } of [elsewhere, disabled]) expect(await deliveriesOf(sql, webhookId)).toEqual([]);
 });
 
 test.each([

@@ -168,18 +168,13 @@ export async function untilJob(sql: Sql, id: string, is: (job: JobRow) => boolea
 /** Whether a job has come to an end. */
 export const isOver = ({ status }: JobRow): boolean => status === "completed" || status === "dead_letter";
 
-/** Lets a worker try again and again, until a job is what the test waits for; it is over unless given. */
-export async function settle(
-  db: TestDatabase,
-  id: string,
-  options: Partial<RecomputerOptions> = {},
-  is: (job: JobRow) => boolean = isOver,
-): Promise<JobRow> {
+/** Lets a worker try again and again, until a job is over. */
+export async function settle(db: TestDatabase, id: string, options: Partial<RecomputerOptions> = {}): Promise<JobRow> {
   const worker = recomputer(db, options);
   try {
     return await untilJob(db.sql, id, (job) => {
       worker.wake();
-      return is(job);
+      return isOver(job);
     });
   } finally {
     await worker.stop();
