@@ -104,8 +104,7 @@ it("journeys keep a row a run, with its steps in the author's order", async () =
       completed: at(1, 14),
     },
   ]);
-  await environment.ingest([{ at: at(2), event: "created" }]);
-  await environment.evaluate({ at: at(20) });
+  await environment.take({ at: at(20) }, [{ at: at(2), event: "created" }]);
   expect(await view("journey_runs", "run, status, svc.iso(expired_at) as expired", "run")).toEqual([
     { run: 1, status: "complete", expired: null },
     { run: 2, status: "expired", expired: at(9) },
@@ -145,8 +144,7 @@ it("signals keep the present or last raise, health every change of value", async
 
   const again = { severity: "info", message: "again" } as const;
   await environment.deploy({ ...MODEL, signals: MODEL.signals.map((signal) => ({ ...signal, ...again })) });
-  await environment.ingest([{ at: at(21), event: "login" }]);
-  await environment.evaluate({ at: at(30) });
+  await environment.take({ at: at(30) }, [{ at: at(21), event: "login" }]);
   expect(await view("signals", columns, "signal")).toEqual([hot, { ...quiet, ...again, raised: at(26) }]);
 });
 
@@ -157,16 +155,14 @@ it("a transition that flaps is noted once, with the last time", async () => {
   });
   environment = await TestEnvironment.create(db.sql, model);
   for (const instant of [at(1), at(2)]) {
-    await environment.ingest([{ at: instant, event: "login" }]);
-    await environment.evaluate({ at: instant });
+    await environment.take({ at: instant }, [{ at: instant, event: "login" }]);
   }
   const columns = "from_state, to_state, svc.iso(blocked_at) as at";
   expect(await view("blocked_transitions", columns, "blocked_at")).toEqual([
     { from_state: "two", to_state: "one", at: at(1) },
     { from_state: "one", to_state: "two", at: at(2) },
   ]);
-  await environment.ingest([{ at: at(3), event: "other" }]);
-  await environment.evaluate({ at: at(3) });
+  await environment.take({ at: at(3) }, [{ at: at(3), event: "other" }]);
   expect(await view("blocked_transitions", columns, "blocked_at")).toEqual([
     { from_state: "one", to_state: "two", at: at(2) },
     { from_state: "two", to_state: "one", at: at(3) },

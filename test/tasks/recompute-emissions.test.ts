@@ -22,16 +22,14 @@ const on = (n: number, event: string, customer = "c1"): TestOperation => ({ cust
 
 async function evaluated(model: Snapshot, operations: TestOperation[], at = AT): Promise<TestEnvironment> {
   const environment = await TestEnvironment.create(db.sql, model);
-  await environment.ingest(operations);
-  await environment.evaluate({ at });
+  await environment.take({ at }, operations);
   return environment;
 }
 
 /** Deploys a model, recomputes under it, and answers the job's id. */
 async function recompute(environment: TestEnvironment, model: Snapshot, at = AT): Promise<string> {
   await environment.deploy(model);
-  const id = await queue(db.sql, environment, { at });
-  await runner.runNext(id);
+  const id = await runner.complete(environment, { at });
   return id;
 }
 

@@ -83,18 +83,16 @@ async function long(amount = EVENTS): Promise<TestEnvironment> {
       end,
       timestamptz '2026-06-01T00:00:00Z'
     from generate_series(1, ${amount}::integer) as n`;
-  await environment.ingest([
+  await environment.take({ at: AT }, [
     { at: "2026-06-20T00:00:00.000Z", event: "login" },
     { at: "2026-06-20T00:00:00.000Z", event: "paid", properties: { x: 0.5 } },
     { at: "2026-06-20T00:00:00.000Z", traits: { plan: "pro" } },
   ]);
-  await environment.evaluate({ at: AT });
   return environment;
 }
 
 async function run(environment: TestEnvironment, options: QueueOptions = {}): Promise<string> {
-  const id = await queue(db.sql, environment, { at: AT, ...options });
-  await runner.runNext(id);
+  const id = await runner.complete(environment, { at: AT, ...options });
   expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed" });
   return id;
 }
@@ -213,8 +211,7 @@ it("a customer who is evaluated while its long history is read is done again, an
   const expected: Awaited<ReturnType<typeof replayed>>[] = [];
   const later = "2026-07-01T01:00:00.000Z";
   await whileLogsAreWritten(id, async () => {
-    await environment.ingest([{ at: later, event: "other" }]);
-    await environment.evaluate({ at: later });
+    await environment.take({ at: later }, [{ at: later, event: "other" }]);
     expected.push(await replayed(environment, CHANGED));
   });
   expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 1 });
@@ -238,8 +235,7 @@ it("of a customer who is erased while its long history is read nothing is left",
 
 it("where a long customer fails, the text names it and nothing of it is left", async () => {
   const environment = await long();
-  await environment.ingest([{ customer: "c0", at: "2026-06-20T00:00:00.000Z", event: "login" }]);
-  await environment.evaluate({ at: AT });
+  await environment.take({ at: AT }, [{ customer: "c0", at: "2026-06-20T00:00:00.000Z", event: "login" }]);
   await environment.deploy(CHANGED);
   const before = await everything(environment);
   const callOff = await poison(db.sql, ["c1"]);

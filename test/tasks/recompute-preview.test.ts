@@ -14,8 +14,7 @@ afterEach(() => runner.end());
 
 /** Runs a job to its end. */
 async function run(environment: TestEnvironment, options: QueueOptions) {
-  const id = await queue(db.sql, environment, { at: AT, ...options });
-  await runner.runNext(id);
+  const id = await runner.complete(environment, { at: AT, ...options });
   const job = await jobOf(db.sql, id);
   expect(job.status).toBe("completed");
   return { job, found: await differencesOf(db.sql, id) };
@@ -48,7 +47,8 @@ describe("what it compares with", () => {
   it("is a replay under the active version, so what late events left askew is no difference", async () => {
     const environment = await populated(db.sql, 12);
     // They take effect when they come; a replay puts them where they belong.
-    await environment.ingest(
+    await environment.take(
+      { at: "2026-03-01T12:00:00.000Z" },
       ["login", "login", "a", "paid", "paid"].map((event) => ({
         customer: "c011",
         at: AT,
@@ -57,7 +57,6 @@ describe("what it compares with", () => {
         properties: { x: 5 },
       })),
     );
-    await environment.evaluate({ at: "2026-03-01T12:00:00.000Z" });
     const { found: askew } = await run(environment, { kind: "dry_run" });
     expect(askew.map(({ customerId }) => customerId)).toContain("c011");
     const { found, job } = await preview(environment, MODEL);
@@ -94,8 +93,7 @@ describe("what it compares with", () => {
     }
     expect(await everything(environment)).toEqual(before);
     await environment.deploy(CHANGED);
-    await environment.ingest([{ customer: "c000", at: AT, event: "other" }]);
-    await environment.evaluate({ at: AT });
+    await environment.take({ at: AT }, [{ customer: "c000", at: AT, event: "other" }]);
     expect(await environment.document("c000")).toMatchObject({ configVersion: "v1", segments: ["pro"] });
   });
 

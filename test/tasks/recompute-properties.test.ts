@@ -47,11 +47,9 @@ it(
         const gained = (before: string[][], after: string[][]): number =>
           after.flatMap((lines, index) => added(before[index]!, lines)).length;
         const logBefore = await logs();
-        const dry = await queue(db.sql, environment, { kind: "dry_run", at });
-        await runner.runNext();
+        const dry = await runner.complete(environment, { kind: "dry_run", at });
         const before = await everything(environment);
-        const real = await queue(db.sql, environment, { at });
-        await runner.runNext();
+        const real = await runner.complete(environment, { at });
         const found = await differencesOf(db.sql, dry);
         const done = await differencesOf(db.sql, real);
         expect(anonymous(done, real)).toEqual(anonymous(found, dry));
@@ -93,8 +91,7 @@ it(
           updates: before.updates,
         });
         expect(after.emissions.slice(0, before.emissions.length)).toEqual(before.emissions);
-        const again = await queue(db.sql, environment, { at });
-        await runner.runNext();
+        const again = await runner.complete(environment, { at });
         expect(await differencesOf(db.sql, again)).toEqual([]);
         const twice = await everything(environment);
         expect(twice).toEqual(after);

@@ -31,20 +31,17 @@ async function setState(customer: string, state: string): Promise<void> {
 }
 
 it("a customer that was set aside is evaluated once it is released, with all that came meanwhile", async () => {
-  await environment.ingest([
+  await environment.take({ at: AT }, [
     { at: AT, event: "login" },
     { at: AT, event: "login", occurred: AHEAD },
   ]);
-  await environment.evaluate({ at: AT });
   expect(await environment.pending()).toEqual([{ customer: "c1", notBefore: AHEAD }]);
   const state = await keepState("c1");
   await setState("c1", "{}");
-  await environment.ingest([{ at: LATER, event: "other" }]);
-  await environment.evaluate({ at: LATER });
+  await environment.take({ at: LATER }, [{ at: LATER, event: "other" }]);
   expect(await environment.setAside()).toHaveLength(1);
   // While it is set aside, what comes waits too.
-  await environment.ingest([{ at: LATER, event: "other" }]);
-  await environment.evaluate({ at: LATER });
+  await environment.take({ at: LATER }, [{ at: LATER, event: "other" }]);
   expect((await environment.pending()).map(({ notBefore }) => notBefore)).toEqual(["infinity", "infinity", "infinity"]);
 
   await setState("c1", state);
@@ -59,8 +56,7 @@ it("a customer that was set aside is evaluated once it is released, with all tha
 });
 
 it("a timer that fell due meanwhile fires after the release", async () => {
-  await environment.ingest([{ at: AT, event: "login" }]);
-  await environment.evaluate({ at: AT });
+  await environment.take({ at: AT }, [{ at: AT, event: "login" }]);
   await db.sql`
     update svc.customers set set_aside_at = now(), set_aside_error = 'Error: once'
     where environment_id = ${environment.environmentId}`;

@@ -80,8 +80,7 @@ describe("operations that were accepted longer ago than the plan keeps them", ()
   it("are removed with their batches, and no younger ones", async () => {
     await environment.ingest([login(40), { at: ago(40), traits: { plan: "pro" } }]);
     await environment.ingest([login(30, { at: ago(30, 1) }), login(30, { at: ago(30, 1) })]);
-    await environment.ingest([login(29), { at: ago(29), traits: { plan: "free" } }]);
-    await environment.evaluate();
+    await environment.take({}, [login(29), { at: ago(29), traits: { plan: "free" } }]);
     const before = await environment.documentText();
     expect(await sweep()).toEqual({ operations: 4, keys: 0, logs: 0 });
     expect(await kept()).toEqual([29]);
@@ -92,8 +91,7 @@ describe("operations that were accepted longer ago than the plan keeps them", ()
 
   it("stay where the plan keeps them for ever, and go when it no longer does", async () => {
     await keep(null);
-    await environment.ingest([login(4_000)]);
-    await environment.evaluate();
+    await environment.take({}, [login(4_000)]);
     expect(await environmentsToSweep(db.sql)).not.toContain(environment.environmentId);
     expect((await sweep()).operations).toBe(0);
     expect(await operations()).toEqual({ removed: 0, through: null });
@@ -103,8 +101,7 @@ describe("operations that were accepted longer ago than the plan keeps them", ()
 
   it("stay while they wait for evaluation, with their batch, and go afterwards", async () => {
     await environment.ingest([login(40), login(40, { customer: "c2" })]);
-    await environment.ingest([login(40)]);
-    await environment.evaluate();
+    await environment.take({}, [login(40)]);
     await db.sql`
       insert into svc.inbox (environment_id, customer_id, seq, not_before)
       select environment_id, customer_id, event_seq, 'infinity' from svc.events
@@ -124,16 +121,14 @@ describe("operations that were accepted longer ago than the plan keeps them", ()
       login(60, { occurred: ago(-5) }),
     ]);
     // A history that is sent today.
-    await environment.ingest([login(0, { occurred: ago(900), customer: "c2" })]);
-    await environment.evaluate();
+    await environment.take({}, [login(0, { occurred: ago(900), customer: "c2" })]);
     expect((await sweep()).operations).toBe(1);
     expect([await rows("events"), await rows("ingest_batches"), await rows("inbox")]).toEqual([3, 2, 1]);
   });
 
   it("are removed a few at once, and the next sweep goes on where nothing is left", async () => {
     for (let batch = 0; batch < 6; batch++) await environment.ingest([login(40), login(40), login(40)]);
-    await environment.ingest([login(1)]);
-    await environment.evaluate();
+    await environment.take({}, [login(1)]);
     const [{ last }] = await db.sql<[{ last: number }]>`
       select max(batch_seq)::float8 as last from svc.ingest_batches where environment_id = ${environment.environmentId}`;
     const first = await operations(null, 4);
@@ -146,8 +141,7 @@ describe("operations that were accepted longer ago than the plan keeps them", ()
 
   it("are found although more of those before them stay than are looked at at once", async () => {
     for (let batch = 0; batch < 9; batch++) await environment.ingest([login(40, { occurred: ago(1) })]);
-    await environment.ingest([login(40)]);
-    await environment.evaluate();
+    await environment.take({}, [login(40)]);
     expect((await sweep({ rows: 2 })).operations).toBe(1);
     expect(await rows("events")).toBe(9);
     await db.sql`update svc.events set occurred_at = accepted_at where environment_id = ${environment.environmentId}`;
@@ -156,8 +150,7 @@ describe("operations that were accepted longer ago than the plan keeps them", ()
 
   it("still count as accepted in the overview", async () => {
     await environment.ingest([login(40), login(40), { at: ago(40), traits: { plan: "pro" } }]);
-    await environment.ingest([login(1)]);
-    await environment.evaluate();
+    await environment.take({}, [login(1)]);
     await sweep();
     const [totals] = await db.sql`
       select events_removed::integer as events, trait_updates_removed::integer as traits, batch_events_removed::integer as accepted,
@@ -173,8 +166,7 @@ describe("operations that were accepted longer ago than the plan keeps them", ()
   it("of other environments are none of a sweep's business", async () => {
     const other = await TestEnvironment.create(db.sql, MODEL);
     for (const each of [environment, other]) {
-      await each.ingest([login(40)]);
-      await each.evaluate();
+      await each.take({}, [login(40)]);
     }
     await operations();
     expect(await db.sql`select environment_id as id from svc.events`).toEqual([{ id: other.environmentId }]);
@@ -243,8 +235,7 @@ describe("the idempotency key of a removed event", () => {
 describe("a removal under way", () => {
   it("holds up no ingestion, evaluation, recompute or other sweep, and passes over what an erasure holds", async () => {
     await environment.ingest([login(40), login(2)]);
-    await environment.ingest([login(40, { customer: "c2" })]);
-    await environment.evaluate();
+    await environment.take({}, [login(40, { customer: "c2" })]);
     // The first sweep of an environment makes its row.
     await keep(50);
     await sweep();
@@ -256,15 +247,12 @@ describe("a removal under way", () => {
       expect(swept.removed).toBe(2);
       // On other connections, which would wait for ever where it held what they need.
       expect(await operations()).toEqual({ removed: 0, through: null });
-      await environment.ingest([login(0, { event: "other" }), { at: ago(0), traits: { plan: "pro" } }]);
-      await environment.evaluate();
-      const id = await queue(db.sql, environment);
-      await runner.runNext(id);
+      await environment.take({}, [login(0, { event: "other" }), { at: ago(0), traits: { plan: "pro" } }]);
+      const id = await runner.complete(environment);
       expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 2 });
     });
     expect(await environment.document()).toMatchObject({ traits: { plan: "pro" }, lifecycle: "active" });
-    await environment.ingest([login(40), login(40, { customer: "c2" })]);
-    await environment.evaluate();
+    await environment.take({}, [login(40), login(40, { customer: "c2" })]);
     await db.sql.begin(async (tx) => {
       await tx`select svc.delete_customer(${environment.environmentId}, 'c2')`;
       expect((await sweep()).operations).toBe(1);
@@ -287,8 +275,7 @@ describe("a removal under way", () => {
 
 describe("a sweep", () => {
   it("leaves to the next one what it has no time for", async () => {
-    await environment.ingest([login(40)]);
-    await environment.evaluate();
+    await environment.take({}, [login(40)]);
     expect(await sweep({ msMax: 0 })).toEqual({ operations: 0, keys: 0, logs: 0 });
     expect(await sweep()).toMatchObject({ operations: 1 });
   });
@@ -296,8 +283,7 @@ describe("a sweep", () => {
   it("goes on with the other environments where one fails, and fails then", async () => {
     const others = [await TestEnvironment.create(db.sql, MODEL), await TestEnvironment.create(db.sql, MODEL)];
     for (const each of [environment, ...others]) {
-      await each.ingest([login(40)]);
-      await each.evaluate();
+      await each.take({}, [login(40)]);
     }
     const failing = others[0]!.environmentId;
     await db.sql.unsafe(`
@@ -387,8 +373,7 @@ describe("with a model whose windows are shorter than what is kept", () => {
 describe("a recompute after a removal", () => {
   it("replays what is kept, and the last event does not move back", async () => {
     await environment.ingest([login(50), login(49), login(40, { customer: "gone" })]);
-    await environment.ingest([login(10)]);
-    await environment.evaluate();
+    await environment.take({}, [login(10)]);
     expect(await environment.document()).toMatchObject({ lifecycle: "active" });
     await sweep();
     await runner.runNext(await queue(db.sql, environment));
@@ -423,8 +408,7 @@ describe("logs that a recompute superseded", () => {
     );
 
   beforeEach(async () => {
-    await environment.ingest([login(3), login(2), login(2, { customer: "c2" })]);
-    await environment.evaluate();
+    await environment.take({}, [login(3), login(2), login(2, { customer: "c2" })]);
   });
 
   it("of several recomputes are removed each a week later, and the present ones stay", async () => {

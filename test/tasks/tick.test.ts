@@ -79,8 +79,7 @@ it("the tick asks where operations wait that nobody took, and nowhere else", asy
 it("the tick asks where a timer is due, and where an event that lay ahead is", async () => {
   const environment = await TestEnvironment.create(db.sql, MODEL);
   const day = 24 * 60 * 60;
-  await environment.ingest([{ at: ago(21 * day - 60), event: "login" }]);
-  await environment.evaluate();
+  await environment.take({}, [{ at: ago(21 * day - 60), event: "login" }]);
   expect(await tick(db.sql, "w", SETTLE)).toBe(0);
   await db.sql`
     update svc.customers set next_due_at = next_due_at - interval '2 minutes'
@@ -97,8 +96,7 @@ it("the tick leaves the timers of a backfill alone until the environment has set
       update svc.ingest_batches set accepted_at = ${ago(seconds)}::text::timestamptz
       where environment_id = ${environment.environmentId}`;
   };
-  await environment.ingest([{ at: ago(0), event: "login", occurred: "2020-01-01T00:00:00.000Z" }]);
-  await environment.evaluate();
+  await environment.take({}, [{ at: ago(0), event: "login", occurred: "2020-01-01T00:00:00.000Z" }]);
   expect(await environment.document()).toMatchObject({ lifecycle: "activated", nextDueAt: "2020-01-22T00:00:00.000Z" });
   expect(await tick(db.sql, "w", SETTLE)).toBe(0);
   await backdate(31);

@@ -162,6 +162,13 @@ export class TestEnvironment {
     await evaluateEnvironment(dependencies, this.environmentId, goesOn);
   }
 
+  /** Ingests one batch and evaluates what waits; answers the sequence numbers of its operations. */
+  async take(options: EvaluateOptions, operations: TestOperation[]): Promise<number[]> {
+    const seqs = await this.ingest(operations);
+    await this.evaluate(options);
+    return seqs;
+  }
+
   /** Releases a customer that was set aside, or all of them; answers how many there were. */
   async release(customer: string | null): Promise<number> {
     const document = await call(this.sql, "release_customers", this.by, this.place, customer);

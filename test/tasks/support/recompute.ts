@@ -98,6 +98,13 @@ export class JobRunner {
     return job;
   }
 
+  /** Puts a job into the queue and does it to its end; answers its id. */
+  async complete(environment: TestEnvironment, options: QueueOptions = {}): Promise<string> {
+    const id = await queue(this.db.sql, environment, options);
+    await this.runNext(id);
+    return id;
+  }
+
   async leave(job: RecomputeJob): Promise<void> {
     await call(this.session, "leave_recompute", job);
   }
