@@ -24,20 +24,9 @@ beforeEach(async () => {
   environment = await TestEnvironment.create(db.sql, MODEL);
 });
 
-const NOTHING: EvaluationResult = {
-  customers: [],
-  identifies: [],
-  transitions: [],
-  blocked: [],
-  journeys: [],
-  memberships: [],
-  healthScores: [],
-  ruleExecutions: [],
-  signals: [],
-  emissions: [],
-  consumed: [],
-  deferred: [],
-};
+const PARTS =
+  "customers identifies transitions blocked journeys memberships healthScores ruleExecutions signals emissions consumed deferred";
+const NOTHING = Object.fromEntries(PARTS.split(" ").map((part) => [part, []])) as unknown as EvaluationResult;
 
 const logins = (at: string, customers: string[]) => customers.map((customer) => ({ customer, at, event: "login" }));
 

@@ -66,25 +66,6 @@ describe("corrections", () => {
     expect(difference!.emissions.map(({ eventType }) => eventType)).toEqual(told.map(([type]) => type));
     expect((await jobOf(db.sql, id)).emissions_added).toBe(6);
   });
-
-  it("of what was undone tell the opposite, and what was emitted stays", async () => {
-    const environment = await evaluated(ALL, [on(2, "login"), on(3, "login")]);
-    const before = await environment.emissions();
-    const id = await recompute(environment, NOTHING);
-    const after = await environment.emissions();
-    expect(after.slice(0, before.length)).toEqual(before);
-    expect(after.slice(before.length)).toMatchObject([
-      { type: "customer.new", metadata: { previous_lifecycle: "busy", new_lifecycle: "new" }, at: AT, causeId: id },
-      { type: "segment.exited", metadata: { segment: "a" }, at: AT, causeId: id },
-      { type: "segment.exited", metadata: { segment: "b" }, at: AT, causeId: id },
-      {
-        type: "signal.cleared",
-        metadata: { signal: "hot", severity: "critical", message: "hot" },
-        at: AT,
-        causeId: id,
-      },
-    ]);
-  });
 });
 
 describe("expirations", () => {

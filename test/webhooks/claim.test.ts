@@ -105,23 +105,6 @@ test("however many workers claim at once, each webhook is handed out to one of t
   expect(owners.length).toBeGreaterThan(0);
 });
 
-test("the secret before a rotation is handed out until it expires", async () => {
-  const { environment, webhookId } = await newEndpoint(sql);
-  await emit(sql, environment, 1);
-  const previous = async () => (await claim(sql, "worker", 1))[0]!.previousSealedSecret;
-  expect(await previous()).toBeNull();
-  const expiresIn = async (interval: string) => {
-    await sql`
-      update svc.webhooks
-      set previous_sealed_secret = 'before', previous_secret_expires_at = now() + ${interval}::interval
-      where webhook_id = ${webhookId}`;
-  };
-  await expiresIn("1 hour");
-  expect(Buffer.from((await previous())!).toString()).toBe("before");
-  await expiresIn("-1 second");
-  expect(await previous()).toBeNull();
-});
-
 test("room is shared fairly: those with the least in flight come first, however much waits elsewhere", async () => {
   const environment = await createEnvironment(sql);
   const loud = await createWebhook(sql, environment, URL, ["loud"]);

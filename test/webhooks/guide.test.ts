@@ -129,13 +129,9 @@ describe.each(guideReceivers)("the guide's receiver $title", (source) => {
     const body = JSON.stringify({ id: "emi_1", type: "customer.activated", data: { customerId: "dated" } });
     const sentAt = async (secondsAgo: number) => {
       const message = { url: running.url, id: "emi_1", body, sealedSecret: seal(secret), previousSealedSecret: null };
-      const options = {
-        agent,
-        openSecret: secretOpener(sealingKey(SERVICE_SECRET)),
-        userAgent: USER_AGENT,
-        timeoutMs: 15_000,
-      };
-      return (await sendMessage(message, new Date(Date.now() - secondsAgo * 1000), options)).statusCode;
+      const sender = { agent, openSecret: secretOpener(sealingKey(SERVICE_SECRET)), userAgent: USER_AGENT };
+      const sent = new Date(Date.now() - secondsAgo * 1000);
+      return (await sendMessage(message, sent, { ...sender, timeoutMs: 15_000 })).statusCode;
     };
     expect([await sentAt(360), await sentAt(-360)]).toEqual([401, 401]);
     expect([await sentAt(240), await sentAt(-240)]).toEqual([204, 204]);

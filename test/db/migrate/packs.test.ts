@@ -40,7 +40,9 @@ const CITUS =
   "Citus: spreads what belongs to customers over the nodes of a cluster, by environment. For trials; see docs/scale.md.";
 const reportingRole = () => db.sql`select rolcanlogin from pg_roles where rolname = 'svc_reporting'`;
 
-it("goes up and down, and leaves nothing behind", async () => {
+it("goes up and down by the guide's commands, and leaves nothing behind", async () => {
+  const used = ["list", "up reporting", "down reporting"].map((line) => `node bin/svc-server.js packs ${line}\n`);
+  expect(commands).toBe(used.join(""));
   expect(await packs("list")).toEqual(printed(`citus\tnot installed\t${CITUS}\nreporting\tnot installed\t${ABOUT}\n`));
   expect(await packs("up", "reporting")).toEqual(printed("The pack reporting is installed.\n"));
   expect(await installPack(db.url, "reporting"), "a second time").toEqual([]);
@@ -78,13 +80,6 @@ it("goes up and down for a user who may make no roles, where somebody else made 
     await theirs.drop();
     await db.sql.unsafe(`drop role if exists svc_reporting; drop role if exists ${user}`);
   }
-});
-
-it("has a guide whose commands are those", () => {
-  const lines = commands!.trim().split("\n");
-  expect(lines).toEqual(
-    ["list", "up reporting", "down reporting"].map((line) => `node bin/svc-server.js packs ${line}`),
-  );
 });
 
 it("refuses a pack that there is not, and commands that there are not", async () => {

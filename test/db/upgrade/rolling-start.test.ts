@@ -78,8 +78,8 @@ it("a version that is older than the database says so in one line, and ends", as
   const line =
     `the database is newer than this program: it has migration ${last}, the newest known here is ${known}; ` +
     "install the version that made it, or a later one";
-  for (const command of ["start", "migrate"])
-    expect(await runServer(db.url, [command], { SVC_PORT: "0", SVC_SECRET: "x".repeat(32) })).toEqual(refused(line));
+  for (const command of [["start", "--role", "http"], ["migrate"]])
+    expect(await runServer(db.url, command, { SVC_PORT: "0", SVC_SECRET: "x".repeat(32) })).toEqual(refused(line));
 });
 
 async function ledger(): Promise<string[]> {
