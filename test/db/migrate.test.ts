@@ -21,12 +21,8 @@ describe("the project's own database", () => {
     const first = await migrate(database.url, { root: ofThisVersion });
     expect(first).toMatchObject({ code: "applied", roles: true, notes: [] });
     expect(first.migrations[0]).toBe("000001.sql");
-    expect(await migrate(database.url, { root: ofThisVersion })).toEqual({
-      migrations: [],
-      code: "unchanged",
-      roles: true,
-      notes: [],
-    });
+    const unchanged = { migrations: [], code: "unchanged", roles: true, notes: [] };
+    expect(await migrate(database.url, { root: ofThisVersion })).toEqual(unchanged);
   });
 
   test("processes that start at once migrate it once", async () => {
@@ -183,8 +179,7 @@ test("a database of another encoding is refused", async () => {
   const name = `${database.name}_latin1`;
   await database.sql.unsafe(`create database ${name} encoding 'LATIN1' locale 'C' template template0`);
   try {
-    const url = new URL(database.url);
-    url.pathname = `/${name}`;
+    const url = Object.assign(new URL(database.url), { pathname: `/${name}` });
     await expect(migrate(url.href)).rejects.toThrow("the database's encoding is LATIN1; create it with encoding UTF8");
   } finally {
     await database.sql.unsafe(`drop database ${name} with (force)`);

@@ -116,9 +116,7 @@ it("refuses the pack citus on a server without Citus, and leaves the database as
 });
 
 describe("the pack reporting", () => {
-  beforeAll(async () => {
-    await installPack(db.url, "reporting");
-  });
+  beforeAll(() => installPack(db.url, "reporting").then(() => undefined));
 
   const refresh = () => db.sql`select svc_reporting.refresh()`;
   const sum = async (table: string, column: string): Promise<number> => {
@@ -178,9 +176,7 @@ describe("the pack reporting", () => {
   it("lets its role read the figures and svc_inspect, and nothing else, and change nothing", async () => {
     const user = `${db.name}_chart`;
     await db.sql.unsafe(`create role ${user} login password 'test' in role svc_reporting`);
-    const url = new URL(db.url);
-    url.username = user;
-    url.password = "test";
+    const url = Object.assign(new URL(db.url), { username: user, password: "test" });
     const sql = connect(url.href, { max: 1, applicationName: "svc test" });
     try {
       expect((await sql`select * from svc_reporting.events_by_day limit 1`).length).toBeLessThanOrEqual(1);
