@@ -121,36 +121,34 @@ it("a membership keeps when it began and ended", async () => {
   expect(rows).toEqual([{ entered: AT, exited: "2026-03-03T10:00:00.000Z" }]);
 });
 
-describe("another version", () => {
-  const DAY = "2026-03-01T00:00:00.000Z";
-  const NEXT = "2026-03-02T00:00:00.000Z";
+const DAY = "2026-03-01T00:00:00.000Z";
+const NEXT = "2026-03-02T00:00:00.000Z";
 
-  it("finds what it counts in the retained events that were evaluated, and in no others", async () => {
-    const environment = await TestEnvironment.create(db.sql, QUIET);
-    const ahead = "2026-03-09T00:00:00.000Z";
-    await environment.ingest([
-      { at: DAY, event: "created" },
-      { at: DAY, event: "created", occurred: ahead },
-      { at: DAY, event: "login" },
-      { at: DAY, event: "created", customer: "c2" },
-      { at: DAY, event: "other", customer: "c3" },
-    ]);
-    await environment.evaluate({ at: DAY });
-    await environment.deploy(
-      snapshotOf({ segments: { two: count("created", "eq", 2), three: count("created", "eq", 3) } }),
-    );
-    await environment.evaluate({ at: NEXT });
-    expect(await environment.document("c1"), "until its next operation").toMatchObject({ configVersion: "v1" });
-    await environment.ingest(["c1", "c2", "c3"].map((customer) => ({ at: NEXT, event: "created", customer })));
-    await environment.evaluate({ at: NEXT });
-    expect(await environment.document("c1")).toMatchObject({
-      configVersion: "v2",
-      segments: ["two"],
-      nextDueAt: ahead,
-    });
-    expect(await environment.document("c2")).toMatchObject({ segments: ["two"] });
-    expect(await environment.document("c3")).toMatchObject({ segments: [] });
-    await environment.evaluate({ at: ahead });
-    expect(await environment.document("c1")).toMatchObject({ segments: ["three"], lifecycle: "activated" });
+it("another version finds what it counts in the retained events that were evaluated, and in no others", async () => {
+  const environment = await TestEnvironment.create(db.sql, QUIET);
+  const ahead = "2026-03-09T00:00:00.000Z";
+  await environment.ingest([
+    { at: DAY, event: "created" },
+    { at: DAY, event: "created", occurred: ahead },
+    { at: DAY, event: "login" },
+    { at: DAY, event: "created", customer: "c2" },
+    { at: DAY, event: "other", customer: "c3" },
+  ]);
+  await environment.evaluate({ at: DAY });
+  await environment.deploy(
+    snapshotOf({ segments: { two: count("created", "eq", 2), three: count("created", "eq", 3) } }),
+  );
+  await environment.evaluate({ at: NEXT });
+  expect(await environment.document("c1"), "until its next operation").toMatchObject({ configVersion: "v1" });
+  await environment.ingest(["c1", "c2", "c3"].map((customer) => ({ at: NEXT, event: "created", customer })));
+  await environment.evaluate({ at: NEXT });
+  expect(await environment.document("c1")).toMatchObject({
+    configVersion: "v2",
+    segments: ["two"],
+    nextDueAt: ahead,
   });
+  expect(await environment.document("c2")).toMatchObject({ segments: ["two"] });
+  expect(await environment.document("c3")).toMatchObject({ segments: [] });
+  await environment.evaluate({ at: ahead });
+  expect(await environment.document("c1")).toMatchObject({ segments: ["three"], lifecycle: "activated" });
 });

@@ -65,6 +65,15 @@ describe("corrections", () => {
     const [difference] = await differencesOf(db.sql, id);
     expect(difference!.emissions.map(({ eventType }) => eventType)).toEqual(told.map(([type]) => type));
     expect((await jobOf(db.sql, id)).emissions_added).toBe(6);
+
+    const undone = await recompute(environment, NOTHING);
+    const hot = { signal: "hot", severity: "critical", message: "hot" };
+    expect((await environment.emissions()).slice(after.length), "the opposite").toMatchObject([
+      { type: "customer.new", metadata: { previous_lifecycle: "busy", new_lifecycle: "new" }, at: AT, causeId: undone },
+      { type: "segment.exited", metadata: { segment: "a" }, at: AT, causeId: undone },
+      { type: "segment.exited", metadata: { segment: "b" }, at: AT, causeId: undone },
+      { type: "signal.cleared", metadata: hot, at: AT, causeId: undone },
+    ]);
   });
 });
 

@@ -69,7 +69,7 @@ it(
             events: live.evaluated(),
             through: Math.max(FINAL_INSTANT, live.state.evaluatedThrough ?? 0),
           });
-          const configVersion = changes && hashOf(first) !== hashOf(second) ? "v2" : "v1";
+          const configVersion = changes && modelOf(first).hash !== modelOf(second).hash ? "v2" : "v1";
           expect(await environment.document(customer)).toEqual({
             ...stateDocument(state, { environment: "test", configVersion }),
             nextDueAt: expect.toSatisfy(() => true) as unknown,
@@ -112,8 +112,4 @@ function anonymous(differences: unknown, id: string): unknown {
 function totals(job: Awaited<ReturnType<typeof jobOf>>): object {
   const { attempt: _attempt, ...rest } = job;
   return rest;
-}
-
-function hashOf(given: Parameters<typeof modelOf>[0]): string {
-  return modelOf(given).hash;
 }

@@ -21,20 +21,12 @@ function ago(seconds: number): string {
   return new Date(Date.now() - seconds * 1_000).toISOString();
 }
 
-interface Job {
-  id: string;
-  environment: number;
-  locked_by: string | null;
-}
-
-async function jobs(): Promise<Job[]> {
-  return db.sql<Job[]>`
-    select j.id, (p.payload ->> 'environmentId')::integer as environment, j.locked_by
-    from graphile_worker.jobs as j
-    join graphile_worker._private_jobs as p on p.id = j.id
-    where j.task_identifier = 'evaluate'
-    order by j.id`;
-}
+const jobs = () => db.sql<{ id: string; environment: number; locked_by: string | null }[]>`
+  select j.id, (p.payload ->> 'environmentId')::integer as environment, j.locked_by
+  from graphile_worker.jobs as j
+  join graphile_worker._private_jobs as p on p.id = j.id
+  where j.task_identifier = 'evaluate'
+  order by j.id`;
 
 it("an ingest call asks for evaluation once, until somebody takes the job", async () => {
   const environment = await TestEnvironment.create(db.sql, MODEL);

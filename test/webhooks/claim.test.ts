@@ -142,15 +142,13 @@ async function fillQueue(): Promise<void> {
   const environment = await createEnvironment(sql);
   await sql`
     insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)
-    select ${environment}::integer, 'whk_' || n, ${URL}, '{*}', 'sealed' from generate_series(1, 40) as n
-  `;
+    select ${environment}::integer, 'whk_' || n, ${URL}, '{*}', 'sealed' from generate_series(1, 40) as n`;
   await sql`
     insert into svc.emissions (
       environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type
     )
     select ${environment}::integer, n, 'customer', 'segment.entered', 'segment', '{}', now(), 'timer'
-    from generate_series(1, 50000) as n
-  `;
+    from generate_series(1, 50000) as n`;
   await sql`
     insert into svc.deliveries (environment_id, webhook_id, emission_seq, next_attempt_at)
     select ${environment}::integer, 'whk_1', n, now() - interval '1 hour'
@@ -158,12 +156,10 @@ async function fillQueue(): Promise<void> {
     union all
     select ${environment}::integer, 'whk_2', n, now() + interval '1 hour' from generate_series(1, 20000) as n
     union all
-    select ${environment}::integer, 'whk_' || n, 1, now() from generate_series(3, 40) as n
-  `;
+    select ${environment}::integer, 'whk_' || n, 1, now() from generate_series(3, 40) as n`;
   await sql`
     insert into svc.deliveries (environment_id, webhook_id, emission_seq, status, finished_at)
-    select ${environment}::integer, 'whk_' || 1 + n % 40, n, 'delivered', now() from generate_series(30001, 50000) as n
-  `;
+    select ${environment}::integer, 'whk_' || 1 + n % 40, n, 'delivered', now() from generate_series(30001, 50000) as n`;
 }
 
 test.each([
@@ -177,8 +173,7 @@ test.each([
     const read = () => tx<{ scans: number; rows: number }[]>`
       select seq_scan::integer as scans, (seq_tup_read + idx_tup_fetch)::integer as rows
       from pg_stat_xact_user_tables
-      where schemaname = 'svc' and relname = 'deliveries'
-    `;
+      where schemaname = 'svc' and relname = 'deliveries'`;
     const first = await read();
     const rows = await tx`
       select * from svc_api.claim_deliveries(

@@ -338,8 +338,7 @@ test("a database that is away for a while stops nothing for good", async () => {
   await pump.idle();
   await sql`
     select pg_terminate_backend(pid, 10000) from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid()
-  `;
+    where datname = current_database() and pid <> pg_backend_pid()`;
   // Each connection of the pool tells only when it is used that it is gone.
   await vi.waitFor(() => emit(sql, environment, 1), { timeout: 20_000 });
   await target.received(1);

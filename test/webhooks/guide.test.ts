@@ -201,8 +201,7 @@ describe("docs/webhooks.md", () => {
       from generate_series(1, 100) as n
       cross join lateral (select extract(epoch from svc.delivery_delay(n))::float8 as seconds) as w
       where w.seconds is not null
-      order by n
-    `;
+      order by n`;
     const shown = [...webhooksGuide.matchAll(/^\| (\d+) +\| ([^|]*?) +\| ([^|]*?) +\|$/gm)].map(
       ([, attempt, wait, since]) => ({ attempt: Number(attempt), wait: seconds(wait!), since: seconds(since!) }),
     );

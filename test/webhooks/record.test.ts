@@ -76,12 +76,10 @@ test("failing attempts follow the schedule within a tenth, and after the tenth t
       with recorded as materialized (
         select svc_api.record_attempts(${JSON.stringify([answered(claimed, 500)])}::text::jsonb), now() as at
       )
-      select at from recorded
-    `;
+      select at from recorded`;
     const [due] = await sql`
       select extract(epoch from next_attempt_at - ${row!.at})::float8 as wait
-      from svc.deliveries where webhook_id = ${claimed.webhookId}
-    `;
+      from svc.deliveries where webhook_id = ${claimed.webhookId}`;
     // The test's copy of the instant is cut to milliseconds.
     expect(due!.wait).toBeGreaterThanOrEqual(wait * 0.9 - 0.001);
     expect(due!.wait).toBeLessThanOrEqual(wait * 1.1 + 0.001);
