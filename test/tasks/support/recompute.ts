@@ -193,14 +193,6 @@ export async function untilWaiting(sql: Sql, statement: string): Promise<void> {
   while ((await waitingForLock(sql, `%${statement}%`)) === 0) await delay(5);
 }
 
-/** What was given up is put back into the queue, as the API does. */
-export async function retry(sql: Sql, id: string): Promise<void> {
-  await sql`
-    update svc.recomputes
-    set status = 'queued', failures = 0, error = null, finished_at = null
-    where recompute_id = ${id} and status = 'dead_letter'`;
-}
-
 /** Updates of these customers' rows fail until it is called off. */
 export async function poison(sql: Sql, customers: readonly string[]): Promise<() => Promise<void>> {
   const name = `poison_${randomBytes(4).toString("hex")}`;
