@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { aggregate, distinct, healthOf, sequence, snapshotOf, summed } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
 import { documentOf, emissionsOf, engineOperations, iso, modelOf, newRun } from "./support/engine.js";
@@ -52,52 +52,50 @@ async function evaluated(operations: TestOperation[], limits: { customers: numbe
   return { seqs, document, emissions: [...(await environment.emissions())] };
 }
 
-describe("history that the engine no longer remembers", () => {
-  it.each([
-    ["small", { customers: 1, operations: 7 }],
-    ["large", { customers: 500, operations: 5_000 }],
-  ])("windows over hundreds of events, in %s chunks, are as with all history at hand", async (_, limits) => {
-    const operations = payments(600);
-    const { seqs, ...found } = await evaluated(operations, limits);
-    const { requests, ...engine } = expected(operations, seqs);
-    expect(found).toEqual(engine);
-    expect(found.emissions.length).toBeGreaterThan(3);
-    if (limits.operations < 10) expect(requests, "the engine had to ask").toBeGreaterThan(10);
-  });
+it.each([
+  ["small", { customers: 1, operations: 7 }],
+  ["large", { customers: 500, operations: 5_000 }],
+])("windows over hundreds of events, in %s chunks, are as with all history at hand", async (_, limits) => {
+  const operations = payments(600);
+  const { seqs, ...found } = await evaluated(operations, limits);
+  const { requests, ...engine } = expected(operations, seqs);
+  expect(found).toEqual(engine);
+  expect(found.emissions.length).toBeGreaterThan(3);
+  if (limits.operations < 10) expect(requests, "the engine had to ask").toBeGreaterThan(10);
+});
 
-  it("late events find the place in history that they belong to", async () => {
-    const operations = payments(200);
-    // Each third is sent at the end, the newest first.
-    const late = operations.filter((_, i) => i % 3 === 1).reverse();
-    const order = [...operations.filter((_, i) => i % 3 !== 1), ...late];
-    const { seqs, ...found } = await evaluated(order, { customers: 1, operations: 11 });
-    const { requests: _requests, ...engine } = expected(order, seqs);
-    expect(found).toEqual(engine);
-  });
+it("late events find the place in history that they belong to", async () => {
+  const operations = payments(200);
+  // Each third is sent at the end, the newest first.
+  const late = operations.filter((_, i) => i % 3 === 1).reverse();
+  const order = [...operations.filter((_, i) => i % 3 !== 1), ...late];
+  const { seqs, ...found } = await evaluated(order, { customers: 1, operations: 11 });
+  const { requests: _requests, ...engine } = expected(order, seqs);
+  expect(found).toEqual(engine);
+});
 
-  it("a new version's memory is rebuilt, and what it lacks is read", async () => {
-    const environment = await TestEnvironment.create(db.sql, snapshotOf({}));
-    const operations = payments(400);
-    const seqs = await environment.ingest(operations);
-    await environment.evaluate({ at: ACCEPTED, limits: { customers: 1, operations: 50 } });
-    await environment.deploy(MODEL);
-    const next = {
-      at: "2026-06-01T01:00:00.000Z",
-      event: "paid",
-      occurred: iso(START + 400 * HOUR),
-      properties: { x: 1 },
-    };
-    const [seq] = await environment.ingest([next]);
-    await environment.evaluate({ at: "2026-06-01T01:00:00.000Z", limits: { customers: 1, operations: 50 } });
-    const run = newRun(modelOf(snapshotOf({})), "c1", ACCEPTED);
-    run.take(engineOperations(operations, seqs));
-    run.changeVersion(modelOf(MODEL));
-    run.take(engineOperations([next], [seq!]));
-    const { segments, health } = await environment.document();
-    expect({ segments, health }).toEqual({
-      segments: Object.keys(run.state.segments).sort(),
-      health: run.state.health,
-    });
-    expect(segments).toContain("bought");
+it("a new version's memory is rebuilt, and what it lacks is read", async () => {
+  const environment = await TestEnvironment.create(db.sql, snapshotOf({}));
+  const operations = payments(400);
+  const seqs = await environment.ingest(operations);
+  await environment.evaluate({ at: ACCEPTED, limits: { customers: 1, operations: 50 } });
+  await environment.deploy(MODEL);
+  const next = {
+    at: "2026-06-01T01:00:00.000Z",
+    event: "paid",
+    occurred: iso(START + 400 * HOUR),
+    properties: { x: 1 },
+  };
+  const [seq] = await environment.ingest([next]);
+  await environment.evaluate({ at: "2026-06-01T01:00:00.000Z", limits: { customers: 1, operations: 50 } });
+  const run = newRun(modelOf(snapshotOf({})), "c1", ACCEPTED);
+  run.take(engineOperations(operations, seqs));
+  run.changeVersion(modelOf(MODEL));
+  run.take(engineOperations([next], [seq!]));
+  const { segments, health } = await environment.document();
+  expect({ segments, health }).toEqual({
+    segments: Object.keys(run.state.segments).sort(),
+    health: run.state.health,
   });
+  expect(segments).toContain("bought");
 });

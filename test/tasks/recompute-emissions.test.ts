@@ -33,48 +33,46 @@ async function recompute(environment: TestEnvironment, model: Snapshot, at = AT)
   return id;
 }
 
-describe("corrections", () => {
-  const NOTHING = snapshotOf({ states: { new: [] } });
-  const ALL = snapshotOf({
-    states: { new: [["active", happened("login")]], active: [["busy", count("login", "gte", 2)]], busy: [] },
-    journeys: { start: { start: happened("login"), steps: [["again", happened("login")]] } },
-    segments: { b: happened("login"), a: happened("login") },
-    health: healthOf({ use: counted("login", 2) }, { good: 50, poor: 0 }),
-    rules: { note: rule("login", emit("login.noted")) },
-    signals: { hot: { when: inSegment("a"), severity: "critical", message: "hot" } },
-  });
+const NOTHING = snapshotOf({ states: { new: [] } });
+const ALL = snapshotOf({
+  states: { new: [["active", happened("login")]], active: [["busy", count("login", "gte", 2)]], busy: [] },
+  journeys: { start: { start: happened("login"), steps: [["again", happened("login")]] } },
+  segments: { b: happened("login"), a: happened("login") },
+  health: healthOf({ use: counted("login", 2) }, { good: 50, poor: 0 }),
+  rules: { note: rule("login", emit("login.noted")) },
+  signals: { hot: { when: inSegment("a"), severity: "critical", message: "hot" } },
+});
 
-  it("tell of the differences between the final states at the pinned instant, in order, caused by the job", async () => {
-    const environment = await evaluated(NOTHING, [on(2, "login"), on(3, "login")]);
-    const before = await environment.emissions();
-    const id = await recompute(environment, ALL);
-    const after = await environment.emissions();
-    expect(after.slice(0, before.length)).toEqual(before);
-    const told: [type: string, source: string, metadata: object][] = [
-      ["customer.busy", "lifecycle", { previous_lifecycle: "new", new_lifecycle: "busy" }],
-      ["journey.completed", "journey", { journey: "start" }],
-      ["segment.entered", "segment", { segment: "a" }],
-      ["segment.entered", "segment", { segment: "b" }],
-      ["health.changed", "health", { previous_band: null, new_band: "good", overall: 100 }],
-      ["signal.raised", "signal", { signal: "hot", severity: "critical", message: "hot" }],
-    ];
-    const shared = { at: AT, cause: "job", causeId: id, version: 2 };
-    expect(after.slice(before.length)).toEqual(
-      told.map(([type, source, metadata]) => ({ ...shared, type, source, metadata })),
-    );
-    const [difference] = await differencesOf(db.sql, id);
-    expect(difference!.emissions.map(({ eventType }) => eventType)).toEqual(told.map(([type]) => type));
-    expect((await jobOf(db.sql, id)).emissions_added).toBe(6);
+it("corrections tell of the differences between the final states at the pinned instant, in order, caused by the job", async () => {
+  const environment = await evaluated(NOTHING, [on(2, "login"), on(3, "login")]);
+  const before = await environment.emissions();
+  const id = await recompute(environment, ALL);
+  const after = await environment.emissions();
+  expect(after.slice(0, before.length)).toEqual(before);
+  const told: [type: string, source: string, metadata: object][] = [
+    ["customer.busy", "lifecycle", { previous_lifecycle: "new", new_lifecycle: "busy" }],
+    ["journey.completed", "journey", { journey: "start" }],
+    ["segment.entered", "segment", { segment: "a" }],
+    ["segment.entered", "segment", { segment: "b" }],
+    ["health.changed", "health", { previous_band: null, new_band: "good", overall: 100 }],
+    ["signal.raised", "signal", { signal: "hot", severity: "critical", message: "hot" }],
+  ];
+  const shared = { at: AT, cause: "job", causeId: id, version: 2 };
+  expect(after.slice(before.length)).toEqual(
+    told.map(([type, source, metadata]) => ({ ...shared, type, source, metadata })),
+  );
+  const [difference] = await differencesOf(db.sql, id);
+  expect(difference!.emissions.map(({ eventType }) => eventType)).toEqual(told.map(([type]) => type));
+  expect((await jobOf(db.sql, id)).emissions_added).toBe(6);
 
-    const undone = await recompute(environment, NOTHING);
-    const hot = { signal: "hot", severity: "critical", message: "hot" };
-    expect((await environment.emissions()).slice(after.length), "the opposite").toMatchObject([
-      { type: "customer.new", metadata: { previous_lifecycle: "busy", new_lifecycle: "new" }, at: AT, causeId: undone },
-      { type: "segment.exited", metadata: { segment: "a" }, at: AT, causeId: undone },
-      { type: "segment.exited", metadata: { segment: "b" }, at: AT, causeId: undone },
-      { type: "signal.cleared", metadata: hot, at: AT, causeId: undone },
-    ]);
-  });
+  const undone = await recompute(environment, NOTHING);
+  const hot = { signal: "hot", severity: "critical", message: "hot" };
+  expect((await environment.emissions()).slice(after.length), "the opposite").toMatchObject([
+    { type: "customer.new", metadata: { previous_lifecycle: "busy", new_lifecycle: "new" }, at: AT, causeId: undone },
+    { type: "segment.exited", metadata: { segment: "a" }, at: AT, causeId: undone },
+    { type: "segment.exited", metadata: { segment: "b" }, at: AT, causeId: undone },
+    { type: "signal.cleared", metadata: hot, at: AT, causeId: undone },
+  ]);
 });
 
 describe("expirations", () => {

@@ -114,26 +114,24 @@ describe("what it compares with", () => {
   });
 });
 
-describe("of a sample", () => {
-  it("are about so many customers, the same ones each time, and whom all customers' preview shows", async () => {
-    const environment = await populated(db.sql, 300);
-    const { found: all } = await preview(environment, CHANGED);
-    const { job, found } = await preview(environment, CHANGED, 100);
-    expect(job.customers_done).toBe(job.customers_total);
-    expect(job.customers_total).toBeGreaterThan(70);
-    expect(job.customers_total).toBeLessThan(130);
-    const ids = new Set(found.map(({ customerId }) => customerId));
-    expect(found.length).toBeGreaterThan(20);
-    expect(all.filter(({ customerId }) => ids.has(customerId)).map((one) => ({ ...one, emissions: [] }))).toEqual(
-      found.map((one) => ({ ...one, emissions: [] })),
-    );
-    const again = await preview(environment, CHANGED, 100);
-    expect(again.found.map(({ customerId }) => customerId)).toEqual([...ids]);
-    for (const sample of [300, 1_000]) {
-      const { job: whole } = await preview(environment, CHANGED, sample);
-      expect(whole, "as large as the population").toMatchObject({ customers_total: 300, customers_done: 300 });
-    }
-    const fewer = await preview(environment, CHANGED, 30);
-    for (const { customerId } of fewer.found) expect(ids, "a smaller one is a part of it").toContain(customerId);
-  });
+it("those of a sample are about so many customers, the same ones each time, and whom all customers' preview shows", async () => {
+  const environment = await populated(db.sql, 300);
+  const { found: all } = await preview(environment, CHANGED);
+  const { job, found } = await preview(environment, CHANGED, 100);
+  expect(job.customers_done).toBe(job.customers_total);
+  expect(job.customers_total).toBeGreaterThan(70);
+  expect(job.customers_total).toBeLessThan(130);
+  const ids = new Set(found.map(({ customerId }) => customerId));
+  expect(found.length).toBeGreaterThan(20);
+  expect(all.filter(({ customerId }) => ids.has(customerId)).map((one) => ({ ...one, emissions: [] }))).toEqual(
+    found.map((one) => ({ ...one, emissions: [] })),
+  );
+  const again = await preview(environment, CHANGED, 100);
+  expect(again.found.map(({ customerId }) => customerId)).toEqual([...ids]);
+  for (const sample of [300, 1_000]) {
+    const { job: whole } = await preview(environment, CHANGED, sample);
+    expect(whole, "as large as the population").toMatchObject({ customers_total: 300, customers_done: 300 });
+  }
+  const fewer = await preview(environment, CHANGED, 30);
+  for (const { customerId } of fewer.found) expect(ids, "a smaller one is a part of it").toContain(customerId);
 });

@@ -301,42 +301,43 @@ describe("a sweep", () => {
   });
 });
 
-describe("with a model whose windows are shorter than what is kept", () => {
-  const WINDOWED = snapshotOf({
-    states: {
-      new: [["active", count("login", "gte", 3, { within: "9d" })]],
-      active: [["quiet", inactiveFor("5d")]],
-      quiet: [
-        ["active", count("login", "gte", 1, { within: "1d" })],
-        ["lost", inState("10d")],
-      ],
-      lost: [["active", happened("login", { within: "2d" })]],
-    },
-    segments: {
-      spending: aggregate("sum", ["paid", "x"], "gte", 260, { within: "10d" }),
-      average: aggregate("avg", ["paid", "x"], "gte", 5, { within: "12d" }),
-      peak: aggregate("max", ["paid", "x"], "gte", 10, { within: "8d" }),
-      broad: distinct(["paid", "x"], "gte", 9, { within: "6d" }),
-      busy: count("paid", "gte", 40, { within: "11d" }),
-    },
-    rules: { note: rule({ kind: "segmentEntered", segment: "busy" }, emit("busy.noted")) },
-  });
-  const START = 60;
+const WINDOWED = snapshotOf({
+  states: {
+    new: [["active", count("login", "gte", 3, { within: "9d" })]],
+    active: [["quiet", inactiveFor("5d")]],
+    quiet: [
+      ["active", count("login", "gte", 1, { within: "1d" })],
+      ["lost", inState("10d")],
+    ],
+    lost: [["active", happened("login", { within: "2d" })]],
+  },
+  segments: {
+    spending: aggregate("sum", ["paid", "x"], "gte", 260, { within: "10d" }),
+    average: aggregate("avg", ["paid", "x"], "gte", 5, { within: "12d" }),
+    peak: aggregate("max", ["paid", "x"], "gte", 10, { within: "8d" }),
+    broad: distinct(["paid", "x"], "gte", 9, { within: "6d" }),
+    busy: count("paid", "gte", 40, { within: "11d" }),
+  },
+  rules: { note: rule({ kind: "segmentEntered", segment: "busy" }, emit("busy.noted")) },
+});
+const START = 60;
 
-  /** Operations of two months, several a day, more than the engine remembers of a window. */
-  function history(seed: number): TestOperation[] {
-    let state = seed;
-    const next = () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648;
-    const made: TestOperation[] = [];
-    for (let hours = START * 24; hours > 0; hours -= Math.ceil(next() ** 3 * 30)) {
-      const at = new Date(Date.now() - hours * HOUR + Math.floor(next() * HOUR)).toISOString();
-      const event = next() < 0.15 ? "login" : "paid";
-      made.push({ at, event, properties: { x: Math.floor(next() * 12) } });
-    }
-    return made;
+/** Operations of two months, several a day, more than the engine remembers of a window. */
+function history(seed: number): TestOperation[] {
+  let state = seed;
+  const next = () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648;
+  const made: TestOperation[] = [];
+  for (let hours = START * 24; hours > 0; hours -= Math.ceil(next() ** 3 * 30)) {
+    const at = new Date(Date.now() - hours * HOUR + Math.floor(next() * HOUR)).toISOString();
+    const event = next() < 0.15 ? "login" : "paid";
+    made.push({ at, event, properties: { x: Math.floor(next() * 12) } });
   }
+  return made;
+}
 
-  it.each([1, 2])("live evaluation goes on as with all of the history (%i)", async (seed) => {
+it.each([1, 2])(
+  "with windows shorter than what is kept, live evaluation goes on as with all of the history (%i)",
+  async (seed) => {
     environment = await TestEnvironment.create(db.sql, WINDOWED);
     const all = history(seed);
     const run = newRun(modelOf(WINDOWED), "c1", all[0]!.at);
@@ -367,26 +368,24 @@ describe("with a model whose windows are shorter than what is kept", () => {
     expect(documentOf(run)).toContain(JSON.stringify(document.segments));
     expect(document.lifecycle).toBe(run.state.lifecycle?.state);
     expect(await environment.emissions()).toEqual(emissionsOf(run));
-  });
-});
+  },
+);
 
-describe("a recompute after a removal", () => {
-  it("replays what is kept, and the last event does not move back", async () => {
-    await environment.ingest([login(50), login(49), login(40, { customer: "gone" })]);
-    await environment.take({}, [login(10)]);
-    expect(await environment.document()).toMatchObject({ lifecycle: "active" });
-    await sweep();
-    await runner.runNext(await queue(db.sql, environment));
-    // One login is kept of the three.
-    expect(await environment.document()).toMatchObject({ lifecycle: "new", segments: ["seen"] });
-    expect(await environment.document("gone")).toMatchObject({ lifecycle: "new", segments: [] });
-    for (const customer of ["c1", "gone"]) {
-      const { lastEventAt, evaluatedThrough } = stateOf(await storedOf(environment, customer));
-      expect(new Date(lastEventAt!).toISOString().slice(0, 10)).toBe(ago(customer === "c1" ? 10 : 40).slice(0, 10));
-      const through = new Date(evaluatedThrough!).toISOString();
-      await expectReplayed(environment, customer, await replayedTo(environment, MODEL, through, customer));
-    }
-  });
+it("a recompute after a removal replays what is kept, and the last event does not move back", async () => {
+  await environment.ingest([login(50), login(49), login(40, { customer: "gone" })]);
+  await environment.take({}, [login(10)]);
+  expect(await environment.document()).toMatchObject({ lifecycle: "active" });
+  await sweep();
+  await runner.runNext(await queue(db.sql, environment));
+  // One login is kept of the three.
+  expect(await environment.document()).toMatchObject({ lifecycle: "new", segments: ["seen"] });
+  expect(await environment.document("gone")).toMatchObject({ lifecycle: "new", segments: [] });
+  for (const customer of ["c1", "gone"]) {
+    const { lastEventAt, evaluatedThrough } = stateOf(await storedOf(environment, customer));
+    expect(new Date(lastEventAt!).toISOString().slice(0, 10)).toBe(ago(customer === "c1" ? 10 : 40).slice(0, 10));
+    const through = new Date(evaluatedThrough!).toISOString();
+    await expectReplayed(environment, customer, await replayedTo(environment, MODEL, through, customer));
+  }
 });
 
 describe("logs that a recompute superseded", () => {

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { recordAttempts } from "../../../src/db/api/webhooks.js";
 import { sweepRetention } from "../../../src/tasks/retention.js";
 import { casesOf } from "../../support/cases.js";
@@ -315,10 +315,8 @@ numbers that come again
   - numbers_are_ahead_of_what_is_stored (2): svc.batch_seq_1 is at 3, and # is in use; svc.evaluation_seq_1 is at 0, and # is in use
 `);
 
-describe("what is broken is found, and nothing beside it:", () => {
-  it.each(CASES)("%s", async (_, statement, found) => {
-    expect(await after(statement)).toEqual(found);
-  });
+it.each(CASES)("what is broken is found, and nothing beside it: %s", async (_, statement, found) => {
+  expect(await after(statement)).toEqual(found);
 });
 
 const HARMLESS = casesOf(`
@@ -361,10 +359,8 @@ results that were swept
   delete from svc.recompute_customers
 `);
 
-describe("what the design lets be is not found:", () => {
-  it.each(HARMLESS)("%s", async (_, statement) => {
-    expect(await after(statement)).toEqual([]);
-  });
+it.each(HARMLESS)("what the design lets be is not found: %s", async (_, statement) => {
+  expect(await after(statement)).toEqual([]);
 });
 
 it("every invariant is broken here", async () => {
