@@ -13,6 +13,7 @@ import {
   deliveriesOf,
   emit,
   expireLeases,
+  makeDue,
   SERVICE_SECRET,
 } from "./support/fixtures.js";
 import { startReceiver } from "./support/receiver.js";
@@ -54,9 +55,8 @@ it("workers that are killed again and again lose no emission, and the log has no
     await expireLeases(sql);
   }
   const pump = startDeliverer({ sql, secret: SERVICE_SECRET, allowPrivate: true, logger: runLog() });
-  const pending = async () => (await deliveriesOf(sql, webhookId)).some((row) => row.status === "pending");
-  while (await pending()) {
-    await sql`update svc.deliveries set next_attempt_at = now() where status = 'pending'`;
+  while ((await deliveriesOf(sql, webhookId)).some((row) => row.status === "pending")) {
+    await makeDue(sql);
     await pump.idle();
   }
   await pump.stop();

@@ -50,11 +50,9 @@ it("answers a page where there is more, and says so, of events as they are, by m
   const pages = await sql.begin((tx) => loadHistoryPages(tx, ENVIRONMENT, [asked("long", [START, 0])], 3));
   const event = (n: number) => ({ event: "paid", seq: n, occurredAt: START + n * MINUTE, properties: { n } });
   expect(pages).toEqual([{ events: [2, 4, 6].map(event), complete: false }]);
-  const [last] = await answers([asked("long", [START + 29_994 * MINUTE, 29_994])], 3);
-  expect(last, "that it is the end is known from the next one only").toEqual({
-    seqs: [29_996, 29_998, 30_000],
-    complete: false,
-  });
+  // That it is the end is known from the next one only.
+  const last = { seqs: [29_996, 29_998, 30_000], complete: false };
+  expect(await answers([asked("long", [START + 29_994 * MINUTE, 29_994])], 3)).toEqual([last]);
   expect(await answers([asked("long", [START + 30_000 * MINUTE, 30_000])], 3)).toEqual([{ seqs: [], complete: true }]);
 });
 
