@@ -114,7 +114,7 @@ it("timers of a customer wait for its operations, also where a chunk ends before
   const limits = { customers: 10, operations: 2 };
   await environment.take(
     { at: "2026-03-30T10:00:00.000Z", limits },
-    logins("2026-03-15T10:00:00.000Z", ["b", ..."aaaaa"]),
+    logins("2026-03-15T10:00:00.000Z", "b a a a a a".split(" ")),
   );
   expect(await environment.document("b")).toMatchObject({
     lifecycle: "activated",

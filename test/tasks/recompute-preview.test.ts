@@ -5,7 +5,7 @@ import { useDatabase } from "../support/database.js";
 import type { TestEnvironment } from "./support/environment.js";
 import { everything } from "./support/kept.js";
 import { CHANGED, MODEL, populated, POPULATION_THROUGH as AT } from "./support/population.js";
-import { differencesOf, jobOf, JobRunner, queue, type QueueOptions } from "./support/recompute.js";
+import { differencesOf, jobOf, JobRunner, type QueueOptions } from "./support/recompute.js";
 
 const db = useDatabase();
 const runner = new JobRunner(db);

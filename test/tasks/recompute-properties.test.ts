@@ -7,7 +7,7 @@ import { useDatabase } from "../support/database.js";
 import { deployable, engineOperations, iso, modelOf, newRun, testOperation } from "./support/engine.js";
 import { TestEnvironment } from "./support/environment.js";
 import { everything } from "./support/kept.js";
-import { differencesOf, jobOf, JobRunner, queue } from "./support/recompute.js";
+import { differencesOf, jobOf, JobRunner } from "./support/recompute.js";
 import { added, executionLines, executionsOf, transitionLines, transitionsOf } from "./support/replayed.js";
 import { propertyRuns } from "../support/property-runs.js";
 
