@@ -3,7 +3,6 @@ import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { connect } from "../../src/db/connect.js";
 import { hashCredential } from "../../src/http/request/credentials.js";
-import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
 import { startIngest } from "../http/ingest/fixture.js";
 import { environmentId, numberFromOne } from "../support/service.js";
 
@@ -106,34 +105,5 @@ it("while a reader of the views holds what can be foreseen, recomputes and previ
     expect(await call(second!, "claim_recompute", 10)).toMatchObject({ recomputeId: job!.recomputeId, attempt: 2 });
   } finally {
     await Promise.all([first!.end(), second!.end()]);
-  }
-});
-
-it("a recompute of one environment does not stop ingestion into the one whose id is its lock's", async () => {
-  const { service, owner } = fixture;
-  await sql`alter table svc.environments alter column environment_id restart with 7501`;
-  const reply = await service.request("POST", "/projects", { by: owner, body: { name: "Far", slug: "far" } });
-  const { keys } = reply.body as { keys: { test: string } };
-  expect(await environmentId(sql, "far", "test")).toBe(7501);
-  const snapshot = { events: { login: { properties: { seats: { type: "number" } } } } };
-  const deployed = await service.request("POST", "/projects/far/config-versions?env=test", {
-    by: owner,
-    body: { snapshot: { ...EMPTY_SNAPSHOT, ...snapshot } },
-  });
-  expect(deployed.status).toBe(201);
-  // As svc_api.claim_recompute may do, with the number of the version that is active here.
-  const worker = connect(service.db.url, { max: 1, applicationName: "svc test worker" });
-  try {
-    const [held] = await worker`
-      select pg_try_advisory_lock(7501, e.environment_id) as held
-      from svc.environments as e where e.environment_id = 1`;
-    expect(held).toEqual({ held: true });
-    const sent = await service.request("POST", "/v1/events", {
-      headers: { Authorization: `Bearer ${keys.test}` },
-      body: { ...event, properties: { seats: "five" } },
-    });
-    expect(sent.status).toBe(202);
-  } finally {
-    await worker.end();
   }
 });

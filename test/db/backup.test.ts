@@ -8,6 +8,7 @@ import type { Sql } from "postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { migrateUnreleased } from "../../src/db/migrate/migrate.js";
+import { runBash } from "../support/bash.js";
 import { DEBIAN_PROGRAMS, startDebianServer } from "../support/debian-server.js";
 import { endServer, temporaryDirectory, type TestServer } from "../support/server.js";
 import { startServiceProcess } from "../support/service-process.js";
@@ -31,18 +32,9 @@ const [dump, roles, restore, skipNumbers, quiet, copy] = blocks as [string, stri
 const directory = await temporaryDirectory();
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** Runs bash in the test's directory; rejects where it fails. */
-async function bash(script: string, env: Record<string, string>): Promise<void> {
-  const child = spawn("bash", ["-euo", "pipefail", "-c", script], {
-    cwd: directory,
-    env: { ...env, PATH: `${DEBIAN_PROGRAMS}:${process.env["PATH"]}` },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  const [code] = (await once(child, "close")) as [number];
-  if (code !== 0) throw new Error(`exit code ${code}\n${output}`);
-}
+/** Runs commands of the guide in the test's directory, with Debian's programs. */
+const bash = (script: string, env: Record<string, string>) =>
+  runBash(script, { ...env, PATH: `${DEBIAN_PROGRAMS}:${process.env["PATH"]}` }, directory);
 
 function databaseOf(server: TestServer, name: string): string {
   return Object.assign(new URL(server.url), { pathname: `/${name}` }).href;

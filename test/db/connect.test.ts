@@ -1,31 +1,32 @@
-import { afterAll, expect, test } from "vitest";
-import { connect } from "../../src/db/connect.js";
-import { createDatabase, rolledBack } from "../support/database.js";
+import type { Sql } from "postgres";
+import { afterAll, expect, onTestFinished, test } from "vitest";
+import { connect, type ConnectOptions } from "../../src/db/connect.js";
+import { createDatabase } from "../support/database.js";
 
 const database = await createDatabase();
 afterAll(() => database.drop());
 
+/** One connection, until the end of the test. */
+function named(options: Partial<ConnectOptions>): Sql {
+  const sql = connect(database.url, { max: 1, applicationName: "named", ...options });
+  onTestFinished(() => sql.end());
+  return sql;
+}
+
 test("a connection bears the application's name and a limit on each statement", async () => {
-  const sql = connect(database.url, { max: 1, applicationName: "named", statementTimeoutMs: 1234 });
-  const [row] = await sql`
+  const [row] = await named({ statementTimeoutMs: 1234 })`
     select current_setting('application_name') as name, current_setting('statement_timeout') as timeout`;
   expect(row).toEqual({ name: "named", timeout: "1234ms" });
-  await sql.end();
 });
 
 test("a connection with a role acts as it", async () => {
-  const sql = connect(database.url, { max: 1, applicationName: "named", role: "svc_http" });
-  const [row] = await sql`select current_user::text as name`;
-  expect(row).toEqual({ name: "svc_http" });
-  await sql.end();
+  expect(await named({ role: "svc_http" })`select current_user::text as name`).toEqual([{ name: "svc_http" }]);
 });
 
 test("a notice of the server is handed over and not printed", async () => {
   const notices: unknown[] = [];
-  const sql = connect(database.url, { max: 1, applicationName: "named", onNotice: (notice) => notices.push(notice) });
-  await sql`drop table if exists does_not_exist`;
+  await named({ onNotice: (notice) => notices.push(notice) })`drop table if exists does_not_exist`;
   expect(notices).toMatchObject([{ code: "00000", message: 'table "does_not_exist" does not exist, skipping' }]);
-  await sql.end();
 });
 
 test("arrays go to the database and come back", async () => {
@@ -51,13 +52,4 @@ test("arrays go to the database and come back", async () => {
     ],
     bounds: [5, 6],
   });
-});
-
-test("what a rolled back test wrote is gone", async () => {
-  const inside = await rolledBack(database.sql, async (tx) => {
-    await tx`create table scratch (id int)`;
-    return (await tx`select to_regclass('scratch') is not null as there`)[0];
-  });
-  expect(inside).toEqual({ there: true });
-  expect(await database.sql`select to_regclass('scratch') is not null as there`).toEqual([{ there: false }]);
 });

@@ -73,14 +73,9 @@ async function withServer(work: (server: EmbeddedServer) => Promise<void>): Prom
 test("an empty directory becomes a durable UTF-8 database that sorts by code point", async () => {
   const settings = ["server_encoding", "fsync", "listen_addresses", "TimeZone"];
   const server = await startEmbedded(directory);
-  const rows = await query(
-    server.url,
-    `select ${settings.map((name) => `current_setting('${name}')`).join(" || ',' || ")} as all`,
-  );
-  expect(rows).toEqual([{ all: "UTF8,on,127.0.0.1,UTC" }]);
-  expect(await query(server.url, "select 'Z' < 'a' as sorted, upper('é') as upper")).toEqual([
-    { sorted: true, upper: "É" },
-  ]);
+  const shown = settings.map((name) => `current_setting('${name}')`).join(" || ',' || ");
+  const rows = await query(server.url, `select ${shown} as all, 'Z' < 'a' as sorted, upper('é') as upper`);
+  expect(rows).toEqual([{ all: "UTF8,on,127.0.0.1,UTC", sorted: true, upper: "É" }]);
   await server.stop();
 });
 
@@ -157,21 +152,7 @@ describe("a cluster that is there", () => {
     });
   });
 
-  test("a server that dies under its user is started again at the same address", async () => {
-    const lost = vi.fn();
-    const server = await startEmbedded(directory, { ...OPTIONS, onLost: lost });
-    const before = await postmaster();
-    process.kill(before ?? 0, "SIGKILL");
-    await vi.waitFor(async () => expect(await query(server.url, "select 1 as one")).toEqual([{ one: 1 }]), {
-      timeout: 30_000,
-    });
-    expect(await postmaster()).not.toBe(before);
-    expect(lost).not.toHaveBeenCalled();
-    await server.stop();
-    expect(await postmaster()).toBeNull();
-  });
-
-  test("a server that dies while a statement is at work is started again once that has ended", async () => {
+  test("a server that dies under its user is started again, once a statement that is at work has ended", async () => {
     const lost = vi.fn();
     const server = await startEmbedded(directory, { ...OPTIONS, onLost: lost });
     const before = await postmaster();
@@ -186,11 +167,11 @@ describe("a cluster that is there", () => {
     process.kill(before ?? 0, "SIGKILL");
 
     expect(await working).toBe("ended");
-    await vi.waitFor(async () => expect(await query(server.url, "select 1 as one")).toEqual([{ one: 1 }]), {
-      timeout: 30_000,
-    });
+    await vi.waitFor(() => query(server.url, "select"), { timeout: 30_000 });
+    expect(await postmaster()).not.toBe(before);
     expect(lost).not.toHaveBeenCalled();
     await server.stop();
+    expect(await postmaster()).toBeNull();
   });
 
   test("a cluster of another PostgreSQL version is refused with both versions", async () => {

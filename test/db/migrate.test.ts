@@ -21,12 +21,8 @@ describe("the project's own database", () => {
     const first = await migrate(database.url, { root: ofThisVersion });
     expect(first).toMatchObject({ code: "applied", roles: true, notes: [] });
     expect(first.migrations[0]).toBe("000001.sql");
-    expect(await migrate(database.url, { root: ofThisVersion })).toEqual({
-      migrations: [],
-      code: "unchanged",
-      roles: true,
-      notes: [],
-    });
+    const unchanged = { migrations: [], code: "unchanged", roles: true, notes: [] };
+    expect(await migrate(database.url, { root: ofThisVersion })).toEqual(unchanged);
   });
 
   test("processes that start at once migrate it once", async () => {
@@ -98,13 +94,6 @@ describe("a project of one table and one function", () => {
     expect(await database.sql`select answer()`).toEqual([{ answer: 42 }]);
   });
 
-  test("a later migration brings an older database forward", async () => {
-    await migrate(database.url, { root });
-    await commitNext("alter table things add name text;");
-    expect(await migrate(database.url, { root })).toMatchObject({ migrations: ["000002.sql"] });
-    expect(await database.sql`select id, name from things`).toEqual([]);
-  });
-
   test("a migration that fails leaves the database where it was", async () => {
     await migrate(database.url, { root });
     await commitNext("drop table things; drop table no_such;");
@@ -157,16 +146,6 @@ describe("a project of one table and one function", () => {
     expect(await migrate(database.url, { root })).toMatchObject({ migrations: ["000002.sql"] });
   });
 
-  test("a database newer than the program is refused in one line", async () => {
-    await commitNext("select 1;");
-    await migrate(database.url, { root });
-    await rm(path.join(root, "migrations/committed/000002.sql"));
-    await expect(migrate(database.url, { root })).rejects.toThrow(
-      "the database is newer than this program: it has migration 000002.sql, the newest known here is 000001.sql; " +
-        "install the version that made it, or a later one",
-    );
-  });
-
   test("a database of another build is refused", async () => {
     await migrate(database.url, { root });
     await commit("000001.sql", "-", "sha1:other", "create table others (id int);");
@@ -200,8 +179,7 @@ test("a database of another encoding is refused", async () => {
   const name = `${database.name}_latin1`;
   await database.sql.unsafe(`create database ${name} encoding 'LATIN1' locale 'C' template template0`);
   try {
-    const url = new URL(database.url);
-    url.pathname = `/${name}`;
+    const url = Object.assign(new URL(database.url), { pathname: `/${name}` });
     await expect(migrate(url.href)).rejects.toThrow("the database's encoding is LATIN1; create it with encoding UTF8");
   } finally {
     await database.sql.unsafe(`drop database ${name} with (force)`);

@@ -109,32 +109,27 @@ it("the guide asks twenty-one questions", () => {
   expect(questions.map(({ title }) => Number.parseInt(title))).toEqual(Array.from({ length: 21 }, (_, i) => i + 1));
 });
 
-it.each(questions)(
-  "$title: a reader gets rows, of the columns that the guide shows",
-  async ({ statement, printed }) => {
-    const result = await reader.query({ text: statement, rowMode: "array" });
-    expect(result.rowCount).toBeGreaterThan(0);
-    const [header = ""] = printed.split("\n");
-    expect(header.split("|").map((name) => name.trim())).toEqual(result.fields.map(({ name }) => name));
-  },
-);
-
 interface PlanNode {
   "Node Type": string;
   "Relation Name"?: string;
   Plans?: PlanNode[];
 }
 
-it.each(questions.filter(({ readsAll }) => !readsAll))(
-  "$title: no large table is read as a whole",
-  async ({ statement }) => {
+it.each(questions)(
+  "$title: a reader gets rows, of the columns that the guide shows, and reads all of a large table only where it says so",
+  async ({ statement, printed, readsAll }) => {
+    const result = await reader.query({ text: statement, rowMode: "array" });
+    expect(result.rowCount).toBeGreaterThan(0);
+    const [header = ""] = printed.split("\n");
+    expect(header.split("|").map((name) => name.trim())).toEqual(result.fields.map(({ name }) => name));
+
     const { rows } = await reader.query<[string]>({ text: `explain (format json) ${statement}`, rowMode: "array" });
     const [{ Plan: plan }] = JSON.parse(rows[0]![0]) as [{ Plan: PlanNode }];
     const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
     const scanned = nodesOf(plan).filter(
       (node) => node["Node Type"] === "Seq Scan" && LARGE.has(node["Relation Name"] ?? ""),
     );
-    expect(scanned).toEqual([]);
+    if (!readsAll) expect(scanned).toEqual([]);
   },
 );
 

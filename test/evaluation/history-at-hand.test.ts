@@ -46,10 +46,6 @@ it("does not answer what begins before what was fetched", () => {
   history.add({ event: "paid", after: place(2, 3), until: null }, { events: EVENTS.slice(3), complete: true });
   expect(ask(history)).toBeUndefined();
   expect(ask(history, place(2, 2), place(3, 4))).toBeUndefined();
-});
-
-it("tells of an empty answer that there is nothing", () => {
-  const history = new HistoryCache();
-  history.add({ event: "paid", after: place(8, 6), until: null }, { events: [], complete: true });
-  expect(ask(history, place(8, 6))).toEqual({ seqs: [], complete: true });
+  history.add({ event: "none", after: place(8, 6), until: null }, { events: [], complete: true });
+  expect(ask(history, place(8, 6), null, "none"), "there is nothing").toEqual({ seqs: [], complete: true });
 });

@@ -1,16 +1,17 @@
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
+import type { EvaluationResult } from "../../src/db/api/evaluation.js";
 import { connect } from "../../src/db/connect.js";
 import { happened, inactiveFor, snapshotOf, trait } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
-import { TestEnvironment } from "./support/environment.js";
-import { NOTHING } from "./support/nothing.js";
+import { TestEnvironment, type LogRow } from "./support/environment.js";
 
 const MODEL = snapshotOf({
   states: { new: [["activated", happened("login")]], activated: [["quiet", inactiveFor("21d")]], quiet: [] },
 });
 const AT = "2026-03-01T10:00:00.000Z";
 const LATER = "2026-03-02T10:00:00.000Z";
+const BY_TIMER = { causeType: "timer", causeId: null } as const;
 
 const db = useDatabase();
 let environment: TestEnvironment;
@@ -23,6 +24,21 @@ beforeEach(async () => {
   environment = await TestEnvironment.create(db.sql, MODEL);
 });
 
+const PARTS =
+  "customers identifies transitions blocked journeys memberships healthScores ruleExecutions signals emissions consumed deferred";
+const NOTHING = Object.fromEntries(PARTS.split(" ").map((part) => [part, []])) as unknown as EvaluationResult;
+
+const logins = (at: string, customers: string[]) => customers.map((customer) => ({ customer, at, event: "login" }));
+
+/** Writes this, as if the operations that wait had come to it. */
+async function write(result: Partial<EvaluationResult>): Promise<void> {
+  await db.sql.begin(async (tx) => {
+    const limits = { customers: 1, operations: 1 };
+    const input = await call(tx, "begin_evaluation", environment.environmentId, limits, 0, new Date(AT));
+    await call(tx, "apply_evaluation", environment.environmentId, input, { ...NOTHING, ...result });
+  });
+}
+
 async function corrupt(customer: string, state: string): Promise<void> {
   await db.sql`
     update svc.customers set state = ${state}::text::json
@@ -33,17 +49,14 @@ it.each(["{}", "[]", "1", '{"memory": {"model": "another", "streams": []}}', '"t
   "a customer whose state is %s is set aside alone, with its error and its operations",
   async (state) => {
     const customers = ["c1", "c2", "c3"];
-    await environment.ingest(customers.map((customer) => ({ customer, at: AT, event: "login" })));
-    await environment.evaluate({ at: AT });
+    await environment.take({ at: AT }, logins(AT, customers));
     await corrupt("c2", state);
-    await environment.ingest(customers.map((customer) => ({ customer, at: LATER, event: "login" })));
-    await environment.evaluate({ at: LATER });
+    await environment.take({ at: LATER }, logins(LATER, customers));
     expect(await environment.setAside()).toEqual([
       { customer: "c2", error: expect.stringContaining("Error") as string },
     ]);
     expect(await environment.pending()).toEqual([{ customer: "c2", notBefore: "infinity" }]);
-    expect(await environment.document("c1")).toMatchObject({ lastEventAt: LATER });
-    expect(await environment.document("c3")).toMatchObject({ lastEventAt: LATER });
+    for (const other of ["c1", "c3"]) expect(await environment.document(other)).toMatchObject({ lastEventAt: LATER });
     expect(await environment.document("c2")).toMatchObject({ lastEventAt: AT, lifecycle: "activated" });
   },
 );
@@ -52,21 +65,17 @@ it("customers whose outcome the database refuses are found by bisection and set 
   const customers = Array.from({ length: 40 }, (_, i) => `c${i}`);
   customers[13] = "refused-1";
   customers[29] = "refused-2";
-  await environment.ingest(
+  await environment.take(
+    { at: AT, limits: { customers: 500, operations: 30 } },
     customers.flatMap((customer) => [
       { customer, at: AT, event: "login" },
       { customer, at: AT, event: "other" },
     ]),
   );
-  await environment.evaluate({ at: AT, limits: { customers: 500, operations: 30 } });
   expect((await environment.setAside()).map(({ customer }) => customer)).toEqual(["refused-1", "refused-2"]);
   expect((await environment.setAside())[0]?.error).toContain('violates check constraint "refuse"');
-  expect((await environment.pending()).map(({ customer }) => customer)).toEqual([
-    "refused-1",
-    "refused-1",
-    "refused-2",
-    "refused-2",
-  ]);
+  const pending = (await environment.pending()).map(({ customer }) => customer);
+  expect(pending).toEqual(["refused-1", "refused-1", "refused-2", "refused-2"]);
   for (const customer of customers) {
     const { lifecycle } = await environment.document(customer);
     expect(lifecycle, customer).toBe(customer.startsWith("refused") ? null : "activated");
@@ -78,8 +87,7 @@ it("customers whose outcome the database refuses are found by bisection and set 
 
 it("a customer whose timer cannot be written is set aside, and the timers of others fire", async () => {
   await environment.ingest(["c1", "refused", "c3"].map((customer) => ({ customer, at: AT, traits: {} })));
-  await environment.ingest(["c1", "c3"].map((customer) => ({ customer, at: AT, event: "login" })));
-  await environment.evaluate({ at: AT });
+  await environment.take({ at: AT }, logins(AT, ["c1", "c3"]));
   // Due like the others, and broken.
   await db.sql`
     update svc.customers set next_due_at = (select max(next_due_at) from svc.customers where environment_id = ${environment.environmentId})
@@ -87,41 +95,27 @@ it("a customer whose timer cannot be written is set aside, and the timers of oth
   await corrupt("refused", "{}");
   await environment.evaluate({ at: "2026-04-01T00:00:00.000Z" });
   expect((await environment.setAside()).map(({ customer }) => customer)).toEqual(["refused"]);
-  expect(await environment.document("c1")).toMatchObject({ lifecycle: "quiet" });
-  expect(await environment.document("c3")).toMatchObject({ lifecycle: "quiet" });
+  for (const other of ["c1", "c3"]) expect(await environment.document(other)).toMatchObject({ lifecycle: "quiet" });
 });
 
 it("what is sent for a customer after it was set aside waits with it, and what waits behind it is evaluated by the same run", async () => {
-  await environment.ingest([{ customer: "c1", at: AT, event: "login" }]);
-  await environment.evaluate({ at: AT });
+  await environment.take({ at: AT }, logins(AT, ["c1"]));
   await corrupt("c1", "{}");
-  await environment.ingest([{ customer: "c1", at: AT, event: "login" }]);
-  await environment.evaluate({ at: AT });
-  await environment.ingest([
-    ...Array.from({ length: 5 }, () => ({ customer: "c1", at: LATER, event: "login" })),
-    { customer: "c2", at: LATER, event: "login" },
-  ]);
+  await environment.take({ at: AT }, logins(AT, ["c1"]));
+  await environment.ingest(logins(LATER, ["c1", "c1", "c1", "c1", "c1", "c2"]));
   // No more operations are looked at than those of the customer set aside.
   await environment.evaluate({ at: LATER, limits: { customers: 10, operations: 3 } });
   expect(await environment.document("c2")).toMatchObject({ lifecycle: "activated" });
-  const pending = await environment.pending();
-  expect(pending).toHaveLength(6);
-  expect(new Set(pending.map(({ customer, notBefore }) => `${customer} ${notBefore}`))).toEqual(
-    new Set(["c1 infinity"]),
-  );
+  expect(await environment.pending()).toEqual(Array(6).fill({ customer: "c1", notBefore: "infinity" }));
 });
 
 it("timers of a customer wait for its operations, also where a chunk ends before them", async () => {
-  await environment.ingest([
-    { customer: "b", at: AT, event: "login" },
-    { customer: "a", at: AT, event: "login" },
-  ]);
-  await environment.evaluate({ at: AT });
-  await environment.ingest([
-    { customer: "b", at: "2026-03-15T10:00:00.000Z", event: "login" },
-    ...Array.from({ length: 5 }, () => ({ customer: "a", at: "2026-03-15T10:00:00.000Z", event: "login" })),
-  ]);
-  await environment.evaluate({ at: "2026-03-30T10:00:00.000Z", limits: { customers: 10, operations: 2 } });
+  await environment.take({ at: AT }, logins(AT, ["b", "a"]));
+  const limits = { customers: 10, operations: 2 };
+  await environment.take(
+    { at: "2026-03-30T10:00:00.000Z", limits },
+    logins("2026-03-15T10:00:00.000Z", "b a a a a a".split(" ")),
+  );
   expect(await environment.document("b")).toMatchObject({
     lifecycle: "activated",
     nextDueAt: "2026-04-05T10:00:00.000Z",
@@ -145,24 +139,9 @@ it("what a customer comes to is written in parts, each a transaction, and none o
 });
 
 it("one transaction may write more emissions than an outbox row holds", async () => {
-  await environment.ingest([{ customer: "c", at: AT, event: "login" }]);
-  const emission = {
-    customerId: "c",
-    type: "t",
-    source: "rule",
-    metadata: {},
-    at: 0,
-    causeType: "timer",
-    causeId: null,
-  } as const;
-  await db.sql.begin(async (tx) => {
-    const limits = { customers: 1, operations: 1 };
-    const input = await call(tx, "begin_evaluation", environment.environmentId, limits, 0, new Date(AT));
-    await call(tx, "apply_evaluation", environment.environmentId, input, {
-      ...NOTHING,
-      emissions: Array.from({ length: 70_000 }, () => emission),
-    });
-  });
+  await environment.ingest(logins(AT, ["c"]));
+  const emission = { customerId: "c", type: "t", source: "rule", metadata: {}, at: 0, ...BY_TIMER } as const;
+  await write({ emissions: Array.from({ length: 70_000 }, () => emission) });
   const batches = await db.sql<{ emissions: number }[]>`
     select b.emissions from svc.emission_batches as b
     where environment_id = ${environment.environmentId}
@@ -174,8 +153,18 @@ it("one transaction may write more emissions than an outbox row holds", async ()
   expect(batches.map(({ emissions }) => emissions)).toEqual([65_536, 70_000 - 65_536]);
 });
 
+it("a run of a rule that failed is kept with its error, and none without", async () => {
+  await environment.ingest(logins(AT, ["c"]));
+  const run = { customerId: "c", rule: "r", triggeredBy: "traits", conditions: {}, action: {}, at: 0, ...BY_TIMER };
+  const failed = (error: string | null) => write({ ruleExecutions: [{ ...run, result: "error", error }] });
+  await failed("no such thing");
+  const [{ text }] = (await environment.log("c")) as [LogRow];
+  expect(JSON.parse(text)).toMatchObject({ rule: "r", result: "error", error: "no such thing" });
+  await expect(failed(null)).rejects.toMatchObject({ constraint_name: "rule_executions_error_said" });
+});
+
 it("what is left of an evaluation whose connection died changes nothing, on whatever connection the driver sends it", async () => {
-  await environment.ingest([{ customer: "c", at: AT, event: "login" }]);
+  await environment.ingest(logins(AT, ["c"]));
   const pool = connect(db.url, { max: 1, applicationName: "svc test one" });
   const limits = { customers: 10, operations: 10 };
   const [resume, goOn] = gate();

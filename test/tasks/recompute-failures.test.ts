@@ -9,7 +9,6 @@ import {
   poison,
   queue as put,
   recomputer,
-  retry,
   settle as settleIn,
   untilJob,
   type QueueOptions,
@@ -25,12 +24,12 @@ let environment: TestEnvironment;
 let expected: object;
 const calledOff: (() => Promise<void>)[] = [];
 
+const runner = new JobRunner(db);
+
 beforeAll(async () => {
-  const runner = new JobRunner(db);
   const undisturbed = await outdated(db.sql, AMOUNT);
   await put(db.sql, undisturbed, { at: AT });
   await runner.runNext();
-  await runner.end();
   expected = await derived(undisturbed);
 });
 beforeEach(async () => {
@@ -38,6 +37,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const callOff of calledOff.splice(0)) await callOff();
+  await runner.end();
   await db.sql`delete from svc.recomputes`;
 });
 
@@ -89,9 +89,12 @@ describe.each(FAULTS)("where a customer fails because %s", (_name, fail, text) =
     expect(job.error).toContain(`${job.customers_done} of ${AMOUNT} customers are done and stay as recomputed`);
     expect(job.error).toContain(`svc recompute retry ${id}`);
     expect(await versions()).toEqual(CUSTOMERS.map((_customer, i) => (i < job.customers_done ? 2 : 1)));
+    expect(await runner.claim(), "it is not tried again by itself").toBeNull();
+    expect(await jobOf(db.sql, id)).toEqual(job);
 
     await mend();
-    await retry(db.sql, id);
+    // As the API does it.
+    await db.sql`update svc.recomputes set status = 'queued', failures = 0, error = null, finished_at = null`;
     const done = { status: "completed", error: null, attempt: 4, failures: 0, customers_done: AMOUNT };
     expect(await settle(id)).toMatchObject(done);
     expect(await derived(environment)).toEqual(expected);
@@ -107,27 +110,6 @@ describe.each(FAULTS)("where a customer fails because %s", (_name, fail, text) =
     expect(job.error).toContain(`Customer "${BAD}": `);
     expect(job.error).toMatch(/\.$/);
   });
-
-  it("mended while it is tried again, it goes on to the same end", async () => {
-    const mend = await fail();
-    const id = await queue();
-    const worker = recomputer(db);
-    await untilJob(db.sql, id, ({ attempt }) => attempt >= 2);
-    await mend();
-    await worker.stop();
-    expect(await settle(id)).toMatchObject({ status: "completed", error: null, customers_done: AMOUNT });
-    expect(await derived(environment)).toEqual(expected);
-  });
-});
-
-it("a job that is given up is not tried again by itself", async () => {
-  calledOff.push(await poison(db.sql, [BAD]));
-  const id = await queue();
-  const job = await settle(id);
-  const runner = new JobRunner(db);
-  expect(await runner.claim()).toBeNull();
-  await runner.end();
-  expect(await jobOf(db.sql, id)).toEqual(job);
 });
 
 it("failures count in a row: each that follows on progress is the first again", async () => {
@@ -146,24 +128,17 @@ it("failures count in a row: each that follows on progress is the first again", 
   expect(await derived(environment)).toEqual(expected);
 });
 
-it("a dry run that is given up changed nothing, and says so", async () => {
+it.each<[string, QueueOptions, (done: number) => string]>([
+  ["a dry run", { kind: "dry_run" }, (done) => `${done} of ${AMOUNT} customers are done; nothing was changed`],
+  ["a preview", { kind: "preview", snapshot: MODEL }, () => "ask for the preview again"],
+])("%s that is given up changed nothing, and says so", async (_, options, said) => {
   calledOff.push(await FAULTS[1]![1]());
   const before = await everything(environment);
-  const id = await queue({ kind: "dry_run" });
-  const job = await settle(id);
+  const job = await settle(await queue(options));
   expect(job).toMatchObject({ status: "dead_letter", failures: 3 });
   expect(job.error).toContain(`Customer "${BAD}": `);
-  expect(job.error).toContain(`${job.customers_done} of ${AMOUNT} customers are done; nothing was changed`);
+  expect(job.error).toContain(said(job.customers_done));
   expect(await everything(environment)).toEqual(before);
-});
-
-it("a preview that is given up says that it is to be asked for again", async () => {
-  calledOff.push(await FAULTS[1]![1]());
-  const id = await queue({ kind: "preview", snapshot: MODEL });
-  const job = await settle(id);
-  expect(job.status).toBe("dead_letter");
-  expect(job.error).toContain(`Customer "${BAD}": `);
-  expect(job.error).toContain("ask for the preview again");
 });
 
 it("a pinned version that cannot be read fails the run, and no customer is named", async () => {

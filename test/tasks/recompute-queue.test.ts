@@ -74,21 +74,6 @@ describe("the order of jobs", () => {
     expect(await jobOf(db.sql, behind)).toMatchObject({ status: "completed", customers_done: 3 });
   });
 
-  it("a job that is asked for twice runs twice, one after the other", async () => {
-    const environment = await populated(20);
-    const [once, twice] = [await queue(environment), await queue(environment)];
-    const job = await claimed(first, once);
-    expect(await second.claim()).toBeNull();
-    await first.run(job);
-    await first.leave(job);
-    const again = await claimed(second, twice);
-    expect(await first.claim()).toBeNull();
-    await second.run(again);
-    expect((await jobOf(db.sql, once)).customers_changed).toBeGreaterThan(5);
-    expect(await jobOf(db.sql, twice)).toMatchObject({ status: "completed", customers_done: 20, customers_changed: 0 });
-    await second.leave(again);
-  });
-
   it("other environments are not held up, nor previews by recomputes", async () => {
     const environment = await populated(3);
     const other = await populated(3);
@@ -133,8 +118,8 @@ describe("the order of jobs", () => {
 });
 
 describe("whom a job visits", () => {
-  it("of a customer that is not there it is completed with no customer", async () => {
-    const environment = await populated(2);
+  it("one customer alone where it is asked for, and none where that is not there", async () => {
+    const environment = await populated(12);
     const before = await everything(environment);
     for (const kind of ["recompute", "dry_run"] as const) {
       const id = await queue(environment, { kind, customer: "nobody" });
@@ -142,6 +127,14 @@ describe("whom a job visits", () => {
       expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_total: 0, customers_done: 0 });
     }
     expect(await everything(environment)).toEqual(before);
+
+    const one = customersOf(12)[4]!;
+    const id = await queue(environment, { customer: one });
+    await first.runNext();
+    expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_total: 1, customers_done: 1 });
+    const without = (rows: string[]) => rows.filter((row) => !row.includes(one));
+    expect(without((await everything(environment)).customers)).toEqual(without(before.customers));
+    expect((await environment.document(one)).configVersion).toBe("v2");
   });
 
   it("customers that were created after the pin are left out, also where only they were asked for", async () => {
@@ -165,39 +158,9 @@ describe("whom a job visits", () => {
     );
     expect(versions).toEqual(["v2", "v2", "v1"]);
   });
-
-  it("one customer is visited alone", async () => {
-    const environment = await populated(12);
-    const [, , , , one] = customersOf(12);
-    const before = await everything(environment);
-    const id = await queue(environment, { customer: one! });
-    await first.runNext();
-    expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_total: 1, customers_done: 1 });
-    const without = (rows: string[]) => rows.filter((row) => !row.includes(one!));
-    expect(without((await everything(environment)).customers)).toEqual(without(before.customers));
-    expect((await environment.document(one)).configVersion).toBe("v2");
-  });
 });
 
 describe("a worker that is gone", () => {
-  it("whoever looks next goes on at once where its job had come, and the end is the same", async () => {
-    const expected = await undisturbed(60);
-    const environment = await populated(60);
-    const id = await queue(environment);
-    const job = await claimed(first, id);
-    await first.run(job, () => false);
-    const { customers_done: done, last_customer_id: last } = await jobOf(db.sql, id);
-    expect(done).toBeGreaterThan(0);
-    expect(done).toBeLessThan(60);
-    expect(await second.claim()).toBeNull();
-    await first.disconnect();
-    const next = await claimed(second, id);
-    expect(next).toMatchObject({ attempt: 2, lastCustomerId: last });
-    await second.run(next);
-    expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_total: 60, customers_done: 60 });
-    expect(await derived(environment)).toEqual(expected);
-  });
-
   it("whatever moment it is killed at", async () => {
     const expected = await undisturbed(60);
     const environment = await populated(60);
@@ -279,11 +242,13 @@ describe("interruptions", () => {
     const environment = await populated(90);
     const id = await queue(environment);
     let attempts = 0;
-    for (; !isOver(await jobOf(db.sql, id)); attempts++) {
+    for (let now = await jobOf(db.sql, id); !isOver(now); now = await jobOf(db.sql, id)) {
       const runner = new JobRunner(db);
       const job = await runner.claim(2);
-      expect(job, `attempt ${attempts + 1}`).not.toBeNull();
+      // At once, and where the one before had come.
+      expect(job).toMatchObject({ attempt: ++attempts, lastCustomerId: now.last_customer_id });
       await runner.run(job!, () => false);
+      expect(await first.claim(), "while its worker is there").toBeNull();
       await runner.kill();
     }
     expect(attempts).toBeGreaterThan(3);

@@ -17,37 +17,21 @@ beforeEach(async () => {
   environment = await TestEnvironment.create(db.sql, MODEL);
 });
 
-async function keepState(customer: string): Promise<string> {
-  const [row] = await db.sql<[{ state: string }]>`
-    select state::text as state from svc.customers
-    where environment_id = ${environment.environmentId} and customer_id = ${customer}`;
-  return row.state;
-}
-
-async function setState(customer: string, state: string): Promise<void> {
-  await db.sql`
-    update svc.customers set state = ${state}::text::json
-    where environment_id = ${environment.environmentId} and customer_id = ${customer}`;
-}
+const setAside = () => db.sql`select svc_api.set_aside_customer(${environment.environmentId}, 'c1', 'Error: once')`;
 
 it("a customer that was set aside is evaluated once it is released, with all that came meanwhile", async () => {
-  await environment.ingest([
+  await environment.take({ at: AT }, [
     { at: AT, event: "login" },
     { at: AT, event: "login", occurred: AHEAD },
   ]);
-  await environment.evaluate({ at: AT });
   expect(await environment.pending()).toEqual([{ customer: "c1", notBefore: AHEAD }]);
-  const state = await keepState("c1");
-  await setState("c1", "{}");
-  await environment.ingest([{ at: LATER, event: "other" }]);
-  await environment.evaluate({ at: LATER });
+  await setAside();
+  await environment.take({ at: LATER }, [{ at: LATER, event: "other" }]);
   expect(await environment.setAside()).toHaveLength(1);
   // While it is set aside, what comes waits too.
-  await environment.ingest([{ at: LATER, event: "other" }]);
-  await environment.evaluate({ at: LATER });
+  await environment.take({ at: LATER }, [{ at: LATER, event: "other" }]);
   expect((await environment.pending()).map(({ notBefore }) => notBefore)).toEqual(["infinity", "infinity", "infinity"]);
 
-  await setState("c1", state);
   expect(await environment.release("c1")).toBe(1);
   expect(await environment.setAside()).toEqual([]);
   await environment.evaluate({ at: LATER });
@@ -58,24 +42,9 @@ it("a customer that was set aside is evaluated once it is released, with all tha
   expect(await environment.document()).toMatchObject({ lastEventAt: AHEAD, lifecycle: "activated" });
 });
 
-it("a customer whose cause is not mended is set aside again, and nobody waits for it", async () => {
-  await environment.ingest(["c1", "c2"].map((customer) => ({ customer, at: AT, event: "login" })));
-  await environment.evaluate({ at: AT });
-  await setState("c1", "{}");
-  await environment.ingest(["c1", "c2"].map((customer) => ({ customer, at: LATER, event: "login" })));
-  await environment.evaluate({ at: LATER });
-  expect(await environment.release(null)).toBe(1);
-  await environment.evaluate({ at: LATER });
-  expect((await environment.setAside()).map(({ customer }) => customer)).toEqual(["c1"]);
-  expect(await environment.pending()).toEqual([{ customer: "c1", notBefore: "infinity" }]);
-});
-
 it("a timer that fell due meanwhile fires after the release", async () => {
-  await environment.ingest([{ at: AT, event: "login" }]);
-  await environment.evaluate({ at: AT });
-  await db.sql`
-    update svc.customers set set_aside_at = now(), set_aside_error = 'Error: once'
-    where environment_id = ${environment.environmentId}`;
+  await environment.take({ at: AT }, [{ at: AT, event: "login" }]);
+  await setAside();
   await environment.evaluate({ at: "2026-04-01T00:00:00.000Z" });
   expect(await environment.document()).toMatchObject({ lifecycle: "activated" });
   await environment.release(null);

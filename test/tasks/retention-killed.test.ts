@@ -1,29 +1,22 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import path from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Sql } from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { useDatabase } from "../support/database.js";
+import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
 import { TestEnvironment } from "./support/environment.js";
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const BATCHES = 40;
 const BATCH = 200;
 /** Of the advisory lock that stops a sweep in the middle of a transaction. */
 const GATE = 7_601;
 
-let db: TestDatabase;
-let environment: TestEnvironment;
+const db = useDatabase();
 let gate: Sql;
-const running = new Set<ChildProcess>();
+const running: ServiceProcess[] = [];
 
 beforeAll(async () => {
-  db = await createDatabase();
-  environment = await TestEnvironment.create(db.sql);
+  const { environmentId: id } = await TestEnvironment.create(db.sql);
   gate = connect(db.url, { max: 1, applicationName: "svc test gate" });
-  const id = environment.environmentId;
   await db.sql`
     insert into svc.ingest_batches (environment_id, batch_seq, batch_id, accepted_at, tracked, identified, late)
     select ${id}, b, gen_random_uuid(), now() - interval '40 days', ${BATCH}, 0, false from generate_series(1, ${BATCHES}) as b`;
@@ -46,26 +39,16 @@ beforeAll(async () => {
   await db.sql`update iam.plans set retention_days = 30`;
 });
 afterAll(async () => {
-  for (const child of running) child.kill("SIGKILL");
+  await Promise.all(running.map((worker) => worker.stop()));
   await gate.end();
-  await db.drop();
 });
 
 /** A worker process of its own, which is told to sweep now. */
-async function sweepingWorker(): Promise<ChildProcess> {
+async function sweepingWorker(): Promise<ServiceProcess> {
   await db.sql`select graphile_worker.add_job('sweep_retention')`;
-  const child = spawn(process.execPath, [path.join(ROOT, "bin/svc-server.js"), "start", "--role", "worker"], {
-    env: {
-      PATH: process.env["PATH"],
-      DATABASE_URL: db.url,
-      SVC_SECRET: "a secret of the tests, long enough",
-      LOG_LEVEL: "error",
-    },
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  running.add(child);
-  child.once("exit", () => running.delete(child));
-  return child;
+  const worker = await startServiceProcess(db.url, {}, { role: "worker" });
+  running.push(worker);
+  return worker;
 }
 
 /** What is there, and whether the parts agree: every event is kept, or removed with its key retired; batches go with their last event. */
@@ -90,8 +73,7 @@ it("a worker that is killed in the middle of a removal leaves nothing half done,
   const waiting = () => db.sql<{ pid: number }[]>`
     select pid from pg_stat_activity where datname = current_database() and application_name = 'svc worker' and wait_event = 'advisory'`;
   await expect.poll(async () => (await waiting()).length, { timeout: 60_000 }).toBe(1);
-  killed.kill("SIGKILL");
-  await once(killed, "exit");
+  await killed.stop();
   // As when the machine went with it: what it was doing is not committed.
   await db.sql`
     select pg_terminate_backend(pid, 10000) from pg_stat_activity
@@ -102,7 +84,5 @@ it("a worker that is killed in the middle of a removal leaves nothing half done,
   const next = await sweepingWorker();
   await expect.poll(async () => (await state()).events, { timeout: 60_000 }).toBe(0);
   expect(await state()).toEqual({ events: 0, agree: true });
-  next.kill("SIGTERM");
-  const [code] = (await once(next, "exit")) as [number | null];
-  expect(code).toBe(0);
+  expect(await next.end()).toBe(0);
 }, 120_000);

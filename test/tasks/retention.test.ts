@@ -49,7 +49,7 @@ const login = (days: number, more: Partial<TestOperation> = {}): TestOperation =
   event: "login",
   ...more,
 });
-const sweep = (rows = 100) => sweepRetention(db.sql, new AbortController().signal, { rows });
+const sweep = (options = {}) => sweepRetention(db.sql, new AbortController().signal, { rows: 100, ...options });
 const operations = (after: number | null = null, rows = 100) =>
   call(db.sql, "sweep_operations", environment.environmentId, after, rows);
 
@@ -80,8 +80,7 @@ describe("operations that were accepted longer ago than the plan keeps them", ()
   it("are removed with their batches, and no younger ones", async () => {
     await environment.ingest([login(40), { at: ago(40), traits: { plan: "pro" } }]);
     await environment.ingest([login(30, { at: ago(30, 1) }), login(30, { at: ago(30, 1) })]);
-    await environment.ingest([login(29), { at: ago(29), traits: { plan: "free" } }]);
-    await environment.evaluate();
+    await environment.take({}, [login(29), { at: ago(29), traits: { plan: "free" } }]);
     const before = await environment.documentText();
     expect(await sweep()).toEqual({ operations: 4, keys: 0, logs: 0 });
     expect(await kept()).toEqual([29]);
@@ -92,8 +91,7 @@ describe("operations that were accepted longer ago than the plan keeps them", ()
 
   it("stay where the plan keeps them for ever, and go when it no longer does", async () => {
     await keep(null);
-    await environment.ingest([login(4_000)]);
-    await environment.evaluate();
+    await environment.take({}, [login(4_000)]);
     expect(await environmentsToSweep(db.sql)).not.toContain(environment.environmentId);
     expect((await sweep()).operations).toBe(0);
     expect(await operations()).toEqual({ removed: 0, through: null });
@@ -103,8 +101,7 @@ describe("operations that were accepted longer ago than the plan keeps them", ()
 
   it("stay while they wait for evaluation, with their batch, and go afterwards", async () => {
     await environment.ingest([login(40), login(40, { customer: "c2" })]);
-    await environment.ingest([login(40)]);
-    await environment.evaluate();
+    await environment.take({}, [login(40)]);
     await db.sql`
       insert into svc.inbox (environment_id, customer_id, seq, not_before)
       select environment_id, customer_id, event_seq, 'infinity' from svc.events
@@ -123,21 +120,15 @@ describe("operations that were accepted longer ago than the plan keeps them", ()
       login(60, { occurred: ago(29) }),
       login(60, { occurred: ago(-5) }),
     ]);
-    await environment.evaluate();
+    // A history that is sent today.
+    await environment.take({}, [login(0, { occurred: ago(900), customer: "c2" })]);
     expect((await sweep()).operations).toBe(1);
-    expect([await rows("events"), await rows("ingest_batches"), await rows("inbox")]).toEqual([2, 1, 1]);
-  });
-
-  it("are counted by acceptance, so that a history that is sent today stays", async () => {
-    await environment.ingest([login(0, { occurred: ago(900) }), login(0, { occurred: ago(800) })]);
-    await environment.evaluate();
-    expect((await sweep()).operations).toBe(0);
+    expect([await rows("events"), await rows("ingest_batches"), await rows("inbox")]).toEqual([3, 2, 1]);
   });
 
   it("are removed a few at once, and the next sweep goes on where nothing is left", async () => {
     for (let batch = 0; batch < 6; batch++) await environment.ingest([login(40), login(40), login(40)]);
-    await environment.ingest([login(1)]);
-    await environment.evaluate();
+    await environment.take({}, [login(1)]);
     const [{ last }] = await db.sql<[{ last: number }]>`
       select max(batch_seq)::float8 as last from svc.ingest_batches where environment_id = ${environment.environmentId}`;
     const first = await operations(null, 4);
@@ -150,18 +141,16 @@ describe("operations that were accepted longer ago than the plan keeps them", ()
 
   it("are found although more of those before them stay than are looked at at once", async () => {
     for (let batch = 0; batch < 9; batch++) await environment.ingest([login(40, { occurred: ago(1) })]);
-    await environment.ingest([login(40)]);
-    await environment.evaluate();
-    expect((await sweep(2)).operations).toBe(1);
+    await environment.take({}, [login(40)]);
+    expect((await sweep({ rows: 2 })).operations).toBe(1);
     expect(await rows("events")).toBe(9);
     await db.sql`update svc.events set occurred_at = accepted_at where environment_id = ${environment.environmentId}`;
-    expect((await sweep(2)).operations).toBe(9);
+    expect((await sweep({ rows: 2 })).operations).toBe(9);
   });
 
   it("still count as accepted in the overview", async () => {
     await environment.ingest([login(40), login(40), { at: ago(40), traits: { plan: "pro" } }]);
-    await environment.ingest([login(1)]);
-    await environment.evaluate();
+    await environment.take({}, [login(1)]);
     await sweep();
     const [totals] = await db.sql`
       select events_removed::integer as events, trait_updates_removed::integer as traits, batch_events_removed::integer as accepted,
@@ -176,15 +165,11 @@ describe("operations that were accepted longer ago than the plan keeps them", ()
 
   it("of other environments are none of a sweep's business", async () => {
     const other = await TestEnvironment.create(db.sql, MODEL);
-    await environment.ingest([login(40)]);
-    await other.ingest([login(40)]);
-    await db.sql`update svc.inbox set not_before = null`;
-    await environment.evaluate();
-    await other.evaluate();
+    for (const each of [environment, other]) {
+      await each.take({}, [login(40)]);
+    }
     await operations();
-    const [row] =
-      await db.sql`select count(*)::integer as rows from svc.events where environment_id = ${other.environmentId}`;
-    expect(row).toEqual({ rows: 1 });
+    expect(await db.sql`select environment_id as id from svc.events`).toEqual([{ id: other.environmentId }]);
   });
 });
 
@@ -250,8 +235,7 @@ describe("the idempotency key of a removed event", () => {
 describe("a removal under way", () => {
   it("holds up no ingestion, evaluation, recompute or other sweep, and passes over what an erasure holds", async () => {
     await environment.ingest([login(40), login(2)]);
-    await environment.ingest([login(40, { customer: "c2" })]);
-    await environment.evaluate();
+    await environment.take({}, [login(40, { customer: "c2" })]);
     // The first sweep of an environment makes its row.
     await keep(50);
     await sweep();
@@ -263,15 +247,12 @@ describe("a removal under way", () => {
       expect(swept.removed).toBe(2);
       // On other connections, which would wait for ever where it held what they need.
       expect(await operations()).toEqual({ removed: 0, through: null });
-      await environment.ingest([login(0, { event: "other" }), { at: ago(0), traits: { plan: "pro" } }]);
-      await environment.evaluate();
-      const id = await queue(db.sql, environment);
-      await runner.runNext(id);
+      await environment.take({}, [login(0, { event: "other" }), { at: ago(0), traits: { plan: "pro" } }]);
+      const id = await runner.complete(environment);
       expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 2 });
     });
     expect(await environment.document()).toMatchObject({ traits: { plan: "pro" }, lifecycle: "active" });
-    await environment.ingest([login(40), login(40, { customer: "c2" })]);
-    await environment.evaluate();
+    await environment.take({}, [login(40), login(40, { customer: "c2" })]);
     await db.sql.begin(async (tx) => {
       await tx`select svc.delete_customer(${environment.environmentId}, 'c2')`;
       expect((await sweep()).operations).toBe(1);
@@ -287,26 +268,22 @@ describe("a removal under way", () => {
     stop.abort();
     const { operations } = await swept;
     expect(operations).toBe(10 - (await rows("events")));
-    await sweep(1);
+    await sweep({ rows: 1 });
     expect(await rows("events")).toBe(0);
   });
 });
 
 describe("a sweep", () => {
-  const sweepAll = (options = {}) => sweepRetention(db.sql, new AbortController().signal, options);
-
   it("leaves to the next one what it has no time for", async () => {
-    await environment.ingest([login(40)]);
-    await environment.evaluate();
-    expect(await sweepAll({ msMax: 0 })).toEqual({ operations: 0, keys: 0, logs: 0 });
-    expect(await sweepAll()).toMatchObject({ operations: 1 });
+    await environment.take({}, [login(40)]);
+    expect(await sweep({ msMax: 0 })).toEqual({ operations: 0, keys: 0, logs: 0 });
+    expect(await sweep()).toMatchObject({ operations: 1 });
   });
 
   it("goes on with the other environments where one fails, and fails then", async () => {
     const others = [await TestEnvironment.create(db.sql, MODEL), await TestEnvironment.create(db.sql, MODEL)];
     for (const each of [environment, ...others]) {
-      await each.ingest([login(40)]);
-      await each.evaluate();
+      await each.take({}, [login(40)]);
     }
     const failing = others[0]!.environmentId;
     await db.sql.unsafe(`
@@ -314,7 +291,7 @@ describe("a sweep", () => {
       create trigger refuse before delete on svc.events for each row
       when (old.environment_id = ${failing}) execute function public.refuse()`);
     try {
-      await expect(sweepAll()).rejects.toThrow("refused");
+      await expect(sweep()).rejects.toThrow("refused");
       const left = await db.sql<{ id: number }[]>`select environment_id as id from svc.events`;
       expect(left).toEqual([{ id: failing }]);
     } finally {
@@ -324,42 +301,43 @@ describe("a sweep", () => {
   });
 });
 
-describe("with a model whose windows are shorter than what is kept", () => {
-  const WINDOWED = snapshotOf({
-    states: {
-      new: [["active", count("login", "gte", 3, { within: "9d" })]],
-      active: [["quiet", inactiveFor("5d")]],
-      quiet: [
-        ["active", count("login", "gte", 1, { within: "1d" })],
-        ["lost", inState("10d")],
-      ],
-      lost: [["active", happened("login", { within: "2d" })]],
-    },
-    segments: {
-      spending: aggregate("sum", ["paid", "x"], "gte", 260, { within: "10d" }),
-      average: aggregate("avg", ["paid", "x"], "gte", 5, { within: "12d" }),
-      peak: aggregate("max", ["paid", "x"], "gte", 10, { within: "8d" }),
-      broad: distinct(["paid", "x"], "gte", 9, { within: "6d" }),
-      busy: count("paid", "gte", 40, { within: "11d" }),
-    },
-    rules: { note: rule({ kind: "segmentEntered", segment: "busy" }, emit("busy.noted")) },
-  });
-  const START = 60;
+const WINDOWED = snapshotOf({
+  states: {
+    new: [["active", count("login", "gte", 3, { within: "9d" })]],
+    active: [["quiet", inactiveFor("5d")]],
+    quiet: [
+      ["active", count("login", "gte", 1, { within: "1d" })],
+      ["lost", inState("10d")],
+    ],
+    lost: [["active", happened("login", { within: "2d" })]],
+  },
+  segments: {
+    spending: aggregate("sum", ["paid", "x"], "gte", 260, { within: "10d" }),
+    average: aggregate("avg", ["paid", "x"], "gte", 5, { within: "12d" }),
+    peak: aggregate("max", ["paid", "x"], "gte", 10, { within: "8d" }),
+    broad: distinct(["paid", "x"], "gte", 9, { within: "6d" }),
+    busy: count("paid", "gte", 40, { within: "11d" }),
+  },
+  rules: { note: rule({ kind: "segmentEntered", segment: "busy" }, emit("busy.noted")) },
+});
+const START = 60;
 
-  /** Operations of two months, several a day, more than the engine remembers of a window. */
-  function history(seed: number): TestOperation[] {
-    let state = seed;
-    const next = () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648;
-    const made: TestOperation[] = [];
-    for (let hours = START * 24; hours > 0; hours -= Math.ceil(next() ** 3 * 30)) {
-      const at = new Date(Date.now() - hours * HOUR + Math.floor(next() * HOUR)).toISOString();
-      const event = next() < 0.15 ? "login" : "paid";
-      made.push({ at, event, properties: { x: Math.floor(next() * 12) } });
-    }
-    return made;
+/** Operations of two months, several a day, more than the engine remembers of a window. */
+function history(seed: number): TestOperation[] {
+  let state = seed;
+  const next = () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648;
+  const made: TestOperation[] = [];
+  for (let hours = START * 24; hours > 0; hours -= Math.ceil(next() ** 3 * 30)) {
+    const at = new Date(Date.now() - hours * HOUR + Math.floor(next() * HOUR)).toISOString();
+    const event = next() < 0.15 ? "login" : "paid";
+    made.push({ at, event, properties: { x: Math.floor(next() * 12) } });
   }
+  return made;
+}
 
-  it.each([1, 2])("live evaluation goes on as with all of the history (%i)", async (seed) => {
+it.each([1, 2])(
+  "with windows shorter than what is kept, live evaluation goes on as with all of the history (%i)",
+  async (seed) => {
     environment = await TestEnvironment.create(db.sql, WINDOWED);
     const all = history(seed);
     const run = newRun(modelOf(WINDOWED), "c1", all[0]!.at);
@@ -390,27 +368,24 @@ describe("with a model whose windows are shorter than what is kept", () => {
     expect(documentOf(run)).toContain(JSON.stringify(document.segments));
     expect(document.lifecycle).toBe(run.state.lifecycle?.state);
     expect(await environment.emissions()).toEqual(emissionsOf(run));
-  });
-});
+  },
+);
 
-describe("a recompute after a removal", () => {
-  it("replays what is kept, and the last event does not move back", async () => {
-    await environment.ingest([login(50), login(49), login(40, { customer: "gone" })]);
-    await environment.ingest([login(10)]);
-    await environment.evaluate();
-    expect(await environment.document()).toMatchObject({ lifecycle: "active" });
-    await sweep();
-    await runner.runNext(await queue(db.sql, environment));
-    // One login is kept of the three.
-    expect(await environment.document()).toMatchObject({ lifecycle: "new", segments: ["seen"] });
-    expect(await environment.document("gone")).toMatchObject({ lifecycle: "new", segments: [] });
-    for (const customer of ["c1", "gone"]) {
-      const { lastEventAt, evaluatedThrough } = stateOf(await storedOf(environment, customer));
-      expect(new Date(lastEventAt!).toISOString().slice(0, 10)).toBe(ago(customer === "c1" ? 10 : 40).slice(0, 10));
-      const through = new Date(evaluatedThrough!).toISOString();
-      await expectReplayed(environment, customer, await replayedTo(environment, MODEL, through, customer));
-    }
-  });
+it("a recompute after a removal replays what is kept, and the last event does not move back", async () => {
+  await environment.ingest([login(50), login(49), login(40, { customer: "gone" })]);
+  await environment.take({}, [login(10)]);
+  expect(await environment.document()).toMatchObject({ lifecycle: "active" });
+  await sweep();
+  await runner.runNext(await queue(db.sql, environment));
+  // One login is kept of the three.
+  expect(await environment.document()).toMatchObject({ lifecycle: "new", segments: ["seen"] });
+  expect(await environment.document("gone")).toMatchObject({ lifecycle: "new", segments: [] });
+  for (const customer of ["c1", "gone"]) {
+    const { lastEventAt, evaluatedThrough } = stateOf(await storedOf(environment, customer));
+    expect(new Date(lastEventAt!).toISOString().slice(0, 10)).toBe(ago(customer === "c1" ? 10 : 40).slice(0, 10));
+    const through = new Date(evaluatedThrough!).toISOString();
+    await expectReplayed(environment, customer, await replayedTo(environment, MODEL, through, customer));
+  }
 });
 
 describe("logs that a recompute superseded", () => {
@@ -432,33 +407,26 @@ describe("logs that a recompute superseded", () => {
     );
 
   beforeEach(async () => {
-    await environment.ingest([login(3), login(2), login(2, { customer: "c2" })]);
-    await environment.evaluate();
+    await environment.take({}, [login(3), login(2), login(2, { customer: "c2" })]);
   });
 
-  it("are removed a week later, and the present ones stay", async () => {
+  it("of several recomputes are removed each a week later, and the present ones stay", async () => {
     await recompute();
     await age(6);
     expect((await sweep()).logs).toBe(0);
     await age(8);
-    const before = [await environment.documentText(), await transitionsOf(environment, "c1")];
+    await recompute();
+    const shown = async () => [await environment.documentText(), await transitionsOf(environment, "c1")];
+    const before = await shown();
+    expect(await generations()).toEqual({ lifecycle_transitions: [0, 1, 2], rule_executions: [0, 1, 2] });
     // Two transitions and one, two runs and one, and a customer each.
     expect((await sweep()).logs).toBe(8);
-    expect(await generations()).toEqual({ lifecycle_transitions: [1], rule_executions: [1] });
-    expect([await environment.documentText(), await transitionsOf(environment, "c1")]).toEqual(before);
-    expect(await rows("superseded_logs")).toBe(0);
-  });
-
-  it("of several recomputes go each in its time", async () => {
-    await recompute();
-    await age(8);
-    await recompute();
-    expect(await generations()).toEqual({ lifecycle_transitions: [0, 1, 2], rule_executions: [0, 1, 2] });
-    await sweep();
     expect(await generations()).toEqual({ lifecycle_transitions: [1, 2], rule_executions: [1, 2] });
     await age(8);
     await sweep();
     expect(await generations()).toEqual({ lifecycle_transitions: [2], rule_executions: [2] });
+    expect(await shown()).toEqual(before);
+    expect(await rows("superseded_logs")).toBe(0);
   });
 
   it("go a few at once", async () => {

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { useDatabase } from "../support/database.js";
 import { startTestWorker } from "./support/worker.js";
@@ -65,16 +65,17 @@ describe("sweeping deletes", () => {
   });
 });
 
+/** Adds a recompute that ended so many seconds ago, or goes on, with so many results. */
+const addRecompute = async (id: string, status: string, ended: number | null, results: number) => {
+  await db.sql`
+    insert into svc.recomputes (environment_id, recompute_id, kind, pinned_at, status, requested_by, finished_at)
+    values (1, ${id}, 'recompute', now(), ${status}, 'a@b', now() - ${ended}::double precision * interval '1 second')`;
+  await db.sql`
+    insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
+    select 1, ${id}, 'c' || n, n, '{}' from generate_series(1, ${results}) as n`;
+};
+
 describe("what recomputes found of customers", () => {
-  /** Adds one that ended so many seconds ago, or goes on, with so many results. */
-  const addRecompute = async (id: string, status: string, ended: number | null, results: number) => {
-    await db.sql`
-      insert into svc.recomputes (environment_id, recompute_id, kind, pinned_at, status, requested_by, finished_at)
-      values (1, ${id}, 'recompute', now(), ${status}, 'a@b', now() - ${ended}::double precision * interval '1 second')`;
-    await db.sql`
-      insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
-      select 1, ${id}, 'c' || n, n, '{}' from generate_series(1, ${results}) as n`;
-  };
   /** How many results there are of each recompute. */
   const resultsLeft = async () => {
     const rows = await db.sql<{ id: string; results: number }[]>`
@@ -146,27 +147,14 @@ describe("what recomputes found of customers", () => {
 it("a worker sweeps every ten minutes, as its role", async () => {
   await add("a session", "over", 60);
   await add("a session", "kept", -60);
-  await db.sql`
-    insert into svc.recomputes (environment_id, recompute_id, kind, pinned_at, status, requested_by, finished_at)
-    values (1, 'rec_1', 'recompute', now(), 'completed', 'a@b', now() - interval '31 days')`;
-  await db.sql`
-    insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
-    select 1, 'rec_1', 'c' || n, n, '{}' from generate_series(1, 2500) as n`;
+  await addRecompute("rec_1", "completed", 31 * DAY, 2_500);
   await startTestWorker(db, { useRoles: true, settleSeconds: 30 });
-  await vi.waitFor(
-    async () =>
-      expect(await db.sql`select identifier from graphile_worker._private_known_crontabs order by 1`).toEqual([
-        { identifier: "sweep_iam" },
-        { identifier: "sweep_recomputes" },
-        { identifier: "sweep_retention" },
-        { identifier: "sweep_webhooks" },
-      ]),
-    { timeout: 10_000 },
-  );
+  const sweeps = ["sweep_iam", "sweep_recomputes", "sweep_retention", "sweep_webhooks"];
+  await expect
+    .poll(() => db.sql`select identifier from graphile_worker._private_known_crontabs order by 1`, { timeout: 10_000 })
+    .toEqual(sweeps.map((identifier) => ({ identifier })));
   // Not to wait for the ten minutes.
   await db.sql`select graphile_worker.add_job('sweep_iam'), graphile_worker.add_job('sweep_recomputes')`;
-  await vi.waitFor(async () => expect(await left("a session")).toEqual(["kept"]), { timeout: 10_000 });
-  await vi.waitFor(async () => expect(await db.sql`select from svc.recompute_customers`).toHaveLength(0), {
-    timeout: 10_000,
-  });
+  await expect.poll(() => left("a session"), { timeout: 10_000 }).toEqual(["kept"]);
+  await expect.poll(() => db.sql`select from svc.recompute_customers`, { timeout: 10_000 }).toHaveLength(0);
 });

@@ -5,7 +5,7 @@ import { request, type Agent } from "undici";
 import { checkUrl, whyNotPublic, type ResolvedAddress, resolveHost } from "../../src/webhooks/address.js";
 import { createAgent } from "../../src/webhooks/agent.js";
 import { describeError } from "../../src/webhooks/send.js";
-import { startReceiver, status, type Receiver } from "./support/receiver.js";
+import { startReceiver, type Receiver } from "./support/receiver.js";
 
 /** Addresses by why they are refused. */
 const REFUSED: Record<string, string> = {
@@ -91,26 +91,17 @@ const DISGUISES = `
   [::ffff:a9fe:a9fe] [::ffff:0:7f00:1] [::7f00:1] [64:ff9b::7f00:1] [64:ff9b:1::7f00:1] [2002:7f00:1::]
   [2001:0:7f00:1::] [2606:4700::5efe:7f00:1] [fc00::1] [fe80::1] [fec0::1] localhost LOCALHOST. %6Cocalhost
   api.localhost
-`
+`;
+
+/** Where clouds tell a machine its credentials: most, AWS, AWS ECS and EKS, Google, Azure, Alibaba, Oracle (two), OpenStack, Tencent. */
+const METADATA = `
+  169.254.169.254 [fd00:ec2::254] 169.254.170.2 [fd00:ec2::23] [fd20:ce::254] 168.63.129.16 100.100.100.200
+  192.0.0.192 [fd00:c1::a9fe:a9fe] [fe80::a9fe:a9fe] 169.254.0.23
+`;
+const REFUSED_URLS = `${DISGUISES} ${METADATA}`
   .trim()
   .split(/\s+/)
   .map((host) => `http://${host}/`);
-
-/** The addresses at which clouds tell a machine its credentials, and other things that are nobody else's. */
-const METADATA: [cloud: string, url: string][] = [
-  ["AWS, Azure, Google, Oracle, DigitalOcean, OpenStack", "http://169.254.169.254/latest/meta-data/"],
-  ["AWS", "http://[fd00:ec2::254]/"],
-  ["AWS ECS", "http://169.254.170.2/"],
-  ["AWS EKS", "http://[fd00:ec2::23]/"],
-  ["Google", "http://[fd20:ce::254]/"],
-  ["Azure", "http://168.63.129.16/"],
-  ["Alibaba", "http://100.100.100.200/"],
-  ["Oracle", "http://192.0.0.192/"],
-  ["Oracle", "http://[fd00:c1::a9fe:a9fe]/"],
-  ["OpenStack", "http://[fe80::a9fe:a9fe]/"],
-  ["Tencent", "http://169.254.0.23/"],
-];
-const REFUSED_URLS = [...DISGUISES, ...METADATA.map(([, url]) => url)];
 
 test.each(REFUSED_URLS)("%s is refused at creation and allowed where private addresses are", (url) => {
   expect(checkUrl(url, { allowPrivate: false })).toContain("not delivered to");
@@ -150,18 +141,6 @@ async function withReceiver(work: (receiver: Receiver, port: string) => Promise<
   }
 }
 
-test("a name that resolves to private addresses only is not dialled", () =>
-  withReceiver(async (receiver, port) => {
-    const resolve = async (): Promise<ResolvedAddress[]> => [
-      { address: "127.0.0.1", family: 4 },
-      { address: "::1", family: 6 },
-    ];
-    expect(await post(`http://hooks.example.com:${port}/`, false, resolve)).toContain("loopback");
-    expect(receiver.requests).toHaveLength(0);
-    expect(await post(`http://hooks.example.com:${port}/`, true, resolve)).toBe(204);
-    expect(receiver.requests[0]!.headers.host).toBe(`hooks.example.com:${port}`);
-  }));
-
 test("a name is asked for once per connection, so that a second answer can do nothing", () =>
   withReceiver(async (receiver, port) => {
     let asked = 0;
@@ -171,7 +150,7 @@ test("a name is asked for once per connection, so that a second answer can do no
     };
     expect(await post(`http://hooks.example.com:${port}/`, true, resolve)).toBe(204);
     expect(asked).toBe(1);
-    expect(receiver.requests).toHaveLength(1);
+    expect(receiver.requests.map(({ headers }) => headers.host)).toEqual([`hooks.example.com:${port}`]);
   }));
 
 test("of several addresses only the public ones are dialled", () =>
@@ -202,40 +181,23 @@ test("localhost resolves and is reached where private addresses are allowed", ()
     expect(receiver.requests).toHaveLength(1);
   }));
 
-test("the table of addresses that webhooks do not reach", () =>
+test("nothing that leads to what is not public is dialled, however it is written and whatever its name was a moment ago", () =>
   withReceiver(async (receiver, port) => {
-    const rows: [address: string, outcome: string][] = [["address", "outcome"]];
-    const attempt = async (url: string, resolve?: () => Promise<ResolvedAddress[]>): Promise<string> => {
-      const target = new URL(url);
-      target.port = port;
-      const outcome = String(await post(target.href, false, resolve));
-      expect(outcome, url).toContain("is not a public address");
-      return `refused: ${/\((.*)\)/.exec(outcome)![1]}`;
+    const attempt = async (url: string, resolve?: () => Promise<ResolvedAddress[]>): Promise<void> => {
+      const target = Object.assign(new URL(url), { port });
+      expect(await post(target.href, false, resolve), url).toContain("is not a public address");
     };
-    for (const url of DISGUISES) rows.push([url, await attempt(url)]);
-    for (const [cloud, url] of METADATA) rows.push([url, `${await attempt(url)} (${cloud})`]);
-    for (const [name, ...addresses] of [
-      ["metadata.google.internal", "169.254.169.254"],
-      ["a public name of a private address", "10.0.0.7"],
-      ["one of several addresses", "127.0.0.1", "192.168.0.9", "::1", "fd00::9"],
-    ] as [string, ...string[]][]) {
+    for (const url of REFUSED_URLS) await attempt(url);
+    // A public name of metadata, of a private address, and of several of them.
+    for (const addresses of [["169.254.169.254"], ["10.0.0.7"], ["127.0.0.1", "192.168.0.9", "::1", "fd00::9"]]) {
       const found = addresses.map((address): ResolvedAddress => ({ address, family: address.includes(":") ? 6 : 4 }));
-      const outcome = await attempt("http://hooks.example.com/", async () => found);
-      rows.push([`${name}: ${addresses.join(", ")}`, outcome]);
+      await attempt("http://hooks.example.com/", async () => found);
     }
     const answers = ["8.8.8.8", "127.0.0.1"];
     const rebound = async (): Promise<ResolvedAddress[]> => [{ address: answers.shift()!, family: 4 }];
     expect(whyNotPublic((await rebound())[0]!.address), "as it was looked at before").toBeNull();
-    const outcome = await attempt("http://hooks.example.com/", rebound);
-    rows.push(["a name that was 8.8.8.8 a moment ago (rebinding): 127.0.0.1", outcome]);
-    const redirecting = await startReceiver(status(307, { location: receiver.url }));
-    rows.push(["a redirect to http://127.0.0.1/", `not followed: ${await post(redirecting.url, true)} is a failure`]);
-    await redirecting.close();
+    await attempt("http://hooks.example.com/", rebound);
     expect(receiver.requests).toEqual([]);
-
-    const width = Math.max(...rows.map(([address]) => address.length));
-    const lines = rows.map(([address, outcome]) => `${address.padEnd(width)} | ${outcome}`);
-    console.info(["Addresses that webhooks do not reach", "", ...lines].join("\n"));
   }));
 
 test("a public address of this machine is not dialled: its firewall does not stand between", async () => {

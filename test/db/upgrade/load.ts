@@ -1,7 +1,6 @@
 import { Agent, request } from "undici";
 
 const SINGLES = 4;
-const BATCHES = 1;
 const BATCH_OPERATIONS = 50;
 const CUSTOMERS = 40;
 
@@ -37,10 +36,7 @@ export class Load {
   sendTo(...urls: string[]): void {
     this.#urls = urls;
     if (this.#senders.length > 0) return;
-    this.#senders = [
-      ...Array.from({ length: SINGLES }, () => this.#send(1)),
-      ...Array.from({ length: BATCHES }, () => this.#send(BATCH_OPERATIONS)),
-    ];
+    this.#senders = [...Array(SINGLES).fill(1), BATCH_OPERATIONS].map((operations: number) => this.#send(operations));
   }
 
   /** Resolves once so many more events were acknowledged. */

@@ -1,10 +1,7 @@
-import { execFile } from "node:child_process";
 import { rm } from "node:fs/promises";
-import path from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, expect, it } from "vitest";
 import { PROJECT_ROOT, readCommitted } from "../../../src/db/migrate/files.js";
+import { refused, runServer } from "../../server/support/run-server.js";
 import { createDatabase } from "../../support/database.js";
 import { startServiceProcess, type ServiceProcess } from "../../support/service-process.js";
 import { snapshot } from "../../support/service.js";
@@ -14,7 +11,6 @@ import { makeNextVersion } from "./next-version.js";
 
 // The next version starts beside the present one, on a database that is at work.
 
-const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 /** Acknowledged operations in each phase. */
 const ENOUGH = 1000;
 
@@ -40,7 +36,7 @@ it(
   "loses, doubles and refuses nothing while the next version migrates and takes over",
   { timeout: 180_000 },
   async () => {
-    const old = await start(ROOT);
+    const old = await start(PROJECT_ROOT);
     const { admin, keys } = await createTenant(sql, old.url);
     await admin("POST", "/projects/app/config-versions?env=test", { body: { snapshot: snapshot() } });
     const load = new Load(keys.test);
@@ -76,33 +72,14 @@ it(
   },
 );
 
-it("processes of a new version that start at once wait for each other, and all serve", async () => {
-  const other = await createDatabase();
-  const two = await Promise.all([1, 2].map(() => startServiceProcess(other.url, {}, { root: next })));
-  try {
-    for (const { url } of two) expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    const rows = await other.sql`select filename from graphile_migrate.migrations order by filename`;
-    expect(rows).toHaveLength((await readCommitted(next)).length);
-  } finally {
-    await Promise.all(two.map((service) => service.stop()));
-    await other.drop();
-  }
-});
-
 it("a version that is older than the database says so in one line, and ends", async () => {
   const last = (await readCommitted(next)).at(-1)!.filename;
   const known = (await readCommitted(PROJECT_ROOT)).at(-1)!.filename;
-  for (const command of ["start", "migrate"]) {
-    const env = { PATH: process.env["PATH"], DATABASE_URL: db.url, SVC_PORT: "0", SVC_SECRET: "x".repeat(32) };
-    const program = path.join(ROOT, "bin/svc-server.js");
-    await expect(promisify(execFile)(process.execPath, [program, command], { env })).rejects.toMatchObject({
-      code: 1,
-      stdout: "",
-      stderr:
-        `svc-server: the database is newer than this program: it has migration ${last}, the newest known here is ${known}; ` +
-        "install the version that made it, or a later one\n",
-    });
-  }
+  const line =
+    `the database is newer than this program: it has migration ${last}, the newest known here is ${known}; ` +
+    "install the version that made it, or a later one";
+  for (const command of [["start", "--role", "http"], ["migrate"]])
+    expect(await runServer(db.url, command, { SVC_PORT: "0", SVC_SECRET: "x".repeat(32) })).toEqual(refused(line));
 });
 
 async function ledger(): Promise<string[]> {

@@ -79,26 +79,6 @@ it("deletes the keys of the events, but no key that made another event since", a
   expect([...keys]).toEqual([{ idempotency_key: "b" }]);
 });
 
-it("later events of the id begin a new customer", async () => {
-  await environment.ingest([login("ann"), login("ann")]);
-  await environment.evaluate({ at: AT });
-  expect(await environment.document("ann")).toMatchObject({ segments: ["frequent"] });
-  await erase("ann");
-  await environment.ingest([login("ann", LATER)]);
-  await environment.evaluate({ at: LATER });
-  expect(await environment.document("ann")).toMatchObject({ createdAt: LATER, lastEventAt: LATER, segments: [] });
-});
-
-it("a customer whose operations wait only can be erased, and one of whom nothing is known cannot", async () => {
-  await environment.ingest([login("ann")]);
-  expect(await erase("ann")).toMatchObject({ events: 1, pending: 1 });
-  expect(await rowsOf("ann")).toEqual([]);
-  for (const customer of ["ann", "nobody"]) {
-    await expect(erase(customer)).rejects.toMatchObject({ code: "SV004", message: "CUSTOMER_NOT_FOUND" });
-    expect(await rowsOf(customer)).toEqual([]);
-  }
-});
-
 it.each([
   ["for the first time", []],
   ["again", [login("ann")]],

@@ -1,13 +1,10 @@
-import type { AdminCredentials } from "../../../src/db/api/access.js";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { call } from "../../../src/db/api/call.js";
-
-import { newAccessToken, newApiKey } from "../../../src/http/request/credentials.js";
 import { canonicalJson, hashSnapshot } from "../../../src/model/snapshot/canonical.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
-import { createDatabase, rolledBack, type TestDatabase } from "../../support/database.js";
+import { rolledBack, useDatabase } from "../../support/database.js";
 import { populate } from "../../support/population.js";
-import { environmentId } from "../../support/service.js";
+import { TestEnvironment } from "../../tasks/support/environment.js";
 
 const happened = { kind: "count", of: { event: "login" }, operator: "gte", value: 1 } as const;
 
@@ -30,29 +27,15 @@ const active: Snapshot = {
 const CUSTOMERS = 20_000;
 const EVENTS = 100_000;
 
-let db: TestDatabase;
+const db = useDatabase();
 let environment: number;
 beforeAll(async () => {
-  db = await createDatabase();
-  const token = newAccessToken();
-  const { organizationId } = JSON.parse(await call(db.sql, "bootstrap", "acme", "ann@acme.example", token.hash)) as {
-    organizationId: string;
-  };
-  const by: AdminCredentials = { tokenHash: token.hash, organizationId, requestId: "test" };
-  const keys = { test: newApiKey("test"), live: newApiKey("live") };
-  await call(db.sql, "create_project", by, { name: "App", slug: "app" }, keys);
-  const version = {
-    snapshot: canonicalJson(active),
-    hash: hashSnapshot(active),
-    provenance: null,
-    expected: null,
-    force: false,
-  };
-  await call(db.sql, "deploy_config", by, { project: "app", environment: "test" }, version);
-  environment = await environmentId(db.sql, "app", "test");
+  const { by, place, environmentId } = await TestEnvironment.create(db.sql);
+  const version = { snapshot: canonicalJson(active), hash: hashSnapshot(active), provenance: null, expected: null };
+  await call(db.sql, "deploy_config", by, place, { ...version, force: false });
+  environment = environmentId;
   await populate(db.sql, environment, { customers: CUSTOMERS, events: EVENTS });
 }, 120_000);
-afterAll(() => db.drop());
 
 interface Reads {
   table: string;

@@ -46,22 +46,14 @@ it("answers what is later than one place in order, up to and including another, 
   ]);
 });
 
-it("answers a page where there is more, and says so", async () => {
-  const [page] = await answers([asked("long", [START, 0])], 3);
-  expect(page).toEqual({ seqs: [2, 4, 6], complete: false });
-  const [last] = await answers([asked("long", [START + 29_994 * MINUTE, 29_994])], 3);
-  expect(last, "that it is the end is known from the next one only").toEqual({
-    seqs: [29_996, 29_998, 30_000],
-    complete: false,
-  });
+it("answers a page where there is more, and says so, of events as they are, by milliseconds", async () => {
+  const pages = await sql.begin((tx) => loadHistoryPages(tx, ENVIRONMENT, [asked("long", [START, 0])], 3));
+  const event = (n: number) => ({ event: "paid", seq: n, occurredAt: START + n * MINUTE, properties: { n } });
+  expect(pages).toEqual([{ events: [2, 4, 6].map(event), complete: false }]);
+  // That it is the end is known from the next one only.
+  const last = { seqs: [29_996, 29_998, 30_000], complete: false };
+  expect(await answers([asked("long", [START + 29_994 * MINUTE, 29_994])], 3)).toEqual([last]);
   expect(await answers([asked("long", [START + 30_000 * MINUTE, 30_000])], 3)).toEqual([{ seqs: [], complete: true }]);
-});
-
-it("reads events as they are: their instants floored to milliseconds, their properties whole", async () => {
-  const pages = await sql.begin((tx) => loadHistoryPages(tx, ENVIRONMENT, [asked("long", [START, 0])], 1));
-  expect(pages).toEqual([
-    { events: [{ event: "paid", seq: 2, occurredAt: START + 2 * MINUTE, properties: { n: 2 } }], complete: false },
-  ]);
 });
 
 it("leaves out events that still wait for their evaluation", async () => {

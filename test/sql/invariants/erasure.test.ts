@@ -29,15 +29,12 @@ it("leaves no delivery of what a recompute is just telling of", async () => {
     await tx`select from svc.customers where customer_id = 'c024' for update`;
     run = runner.runNext(id);
     await untilJob(db.sql, id, (job) => job.customers_done === 24);
-    const deliveries = async (sql: Sql | TransactionSql): Promise<number> => {
-      const rows = await sql`
-        select from svc.deliveries join svc.emissions using (environment_id, emission_seq)
-        where webhook_id = ${webhookId} and customer_id = 'c023'`;
-      return rows.length;
-    };
+    const deliveries = (sql: Sql | TransactionSql) => sql`
+      select from svc.deliveries join svc.emissions using (environment_id, emission_seq)
+      where webhook_id = ${webhookId} and customer_id = 'c023'`;
     await tx`select svc.flush_recompute_outbox(${environmentId}, ${id})`;
-    expect(await deliveries(tx)).toBeGreaterThan(0);
-    expect(await deliveries(db.sql)).toBe(0);
+    expect(await deliveries(tx)).not.toHaveLength(0);
+    expect(await deliveries(db.sql)).toHaveLength(0);
     erased = environment.erase("c023");
     await expect.poll(() => waitingForLock(db.sql, "%erase_customer%")).toBe(1);
   });

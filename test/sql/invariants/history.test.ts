@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { call } from "../../../src/db/api/call.js";
 import { recordAttempts } from "../../../src/db/api/webhooks.js";
 import { sweepRetention } from "../../../src/tasks/retention.js";
-import { createDatabase, type TestDatabase } from "../../support/database.js";
+import { useDatabase } from "../../support/database.js";
 import { violations } from "../../support/invariants.js";
 import { TestEnvironment, type EvaluateOptions, type TestOperation } from "../../tasks/support/environment.js";
 import { CHANGED, customersOf, historiesOf, MODEL } from "../../tasks/support/population.js";
@@ -11,18 +11,11 @@ import { claim, createWebhook } from "../../webhooks/support/fixtures.js";
 
 // What the service does leaves nothing that contradicts an invariant: not in between, and not while it is done.
 
-let db: TestDatabase;
+const db = useDatabase();
+const worker = new JobRunner(db);
 let environment: TestEnvironment;
-let worker: JobRunner;
-beforeAll(async () => {
-  db = await createDatabase();
-  environment = await TestEnvironment.create(db.sql, MODEL);
-  worker = new JobRunner(db);
-});
-afterAll(async () => {
-  await worker.end();
-  await db.drop();
-});
+beforeAll(async () => void (environment = await TestEnvironment.create(db.sql, MODEL)));
+afterAll(() => worker.end());
 
 const DAY = 86_400_000;
 const CUSTOMERS = customersOf(60);
@@ -31,13 +24,8 @@ const sweep = () => sweepRetention(db.sql, new AbortController().signal, { rows:
 
 /** A webhook as it stands long after it was made. */
 async function webhook(types: string[], settings = {}): Promise<string> {
-  const { webhookId } = await createWebhook(
-    db.sql,
-    environment.environmentId,
-    "https://hooks.example.com/",
-    types,
-    settings,
-  );
+  const { environmentId } = environment;
+  const { webhookId } = await createWebhook(db.sql, environmentId, "https://hooks.example.com/", types, settings);
   await db.sql`
     update svc.webhooks set created_at = now() - interval '1 day', active_since = now() - interval '1 day'
     where webhook_id = ${webhookId}`;
@@ -53,13 +41,7 @@ async function deliver(statusCode: number): Promise<void> {
     const result = { attemptedAt, latencyMs: 3, statusCode, error: null, response: null, retryAfterSeconds: null };
     await recordAttempts(
       db.sql,
-      due.map(({ environmentId, webhookId, emissionSeq, attempt }) => ({
-        environmentId,
-        webhookId,
-        emissionSeq,
-        attempt,
-        ...result,
-      })),
+      due.map((delivery) => ({ ...delivery, ...result })),
     );
   }
 }

@@ -1,13 +1,20 @@
 import { compileModel, stateDocument, type Model, type Operation } from "../../../src/engine/index.js";
 import { hashSnapshot } from "../../../src/model/snapshot/canonical.js";
 import type { Snapshot } from "../../../src/model/snapshot/types.js";
+import { parseSnapshot } from "../../../src/model/validate/validate.js";
+import { snapshot } from "../../engine/support/arbitrary.js";
 import { Run } from "../../engine/support/runner.js";
 import { declared, type EmissionRow, type LogRow, type TestOperation } from "./environment.js";
 
+/** Models that may be deployed; the engine takes more. */
+export const deployable = snapshot.filter((one) => parseSnapshot(declared(one)).ok);
+
+export const iso = (instant: number): string => new Date(instant).toISOString();
+
 /** The model that a `TestEnvironment` of this snapshot evaluates. */
 export function modelOf(given: Snapshot): Model {
-  const snapshot = declared(given);
-  return compileModel(snapshot, hashSnapshot(snapshot));
+  const deployed = declared(given);
+  return compileModel(deployed, hashSnapshot(deployed));
 }
 
 /** A customer of the local engine, as it would be in a `TestEnvironment`; all of its history is at hand. */
@@ -29,10 +36,10 @@ export function engineOperations(operations: readonly TestOperation[], seqs: rea
 
 /** An operation of the engine as a test sends it. */
 export function testOperation(operation: Operation): TestOperation {
-  const at = new Date(operation.acceptedAt).toISOString();
+  const at = iso(operation.acceptedAt);
   if (operation.kind === "identify") return { at, traits: operation.traits };
   const { event, properties, occurredAt } = operation;
-  return { at, event, properties, occurred: new Date(occurredAt).toISOString() };
+  return { at, event, properties, occurred: iso(occurredAt) };
 }
 
 /** The engine's state document under version v1, in bytes; traits by name, as the database keeps no order of them. */
@@ -48,7 +55,7 @@ export function emissionsOf(run: Run): EmissionRow[] {
     if (effect.kind !== "emission") return [];
     const { type, source, metadata, at, cause } = effect;
     const causeId = cause.kind === "event" ? cause.eventId : null;
-    return [{ type, source, metadata, at: new Date(at).toISOString(), cause: cause.kind, causeId, version: 1 }];
+    return [{ type, source, metadata, at: iso(at), cause: cause.kind, causeId, version: 1 }];
   });
 }
 
@@ -59,7 +66,7 @@ export function logOf(run: Run): LogRow[] {
   for (const effect of run.effects) {
     const { cause } = effect;
     const causeId = cause.kind === "event" ? cause.eventId : null;
-    const row = { at: new Date(effect.at).toISOString(), cause: cause.kind, causeId };
+    const row = { at: iso(effect.at), cause: cause.kind, causeId };
     if (effect.kind === "health") {
       const { overall, components, band } = effect;
       scores.push({ ...row, text: JSON.stringify({ overall, components, band }) });

@@ -2,7 +2,6 @@ import type { AdminCredentials, EnvironmentRef } from "../../../src/db/api/acces
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { Sql } from "postgres";
 import { call } from "../../../src/db/api/call.js";
-
 import type { ChunkLimits } from "../../../src/db/api/evaluation.js";
 import { ingestBatch } from "../../../src/db/api/ingestion.js";
 import type { StateDocument } from "../../../src/engine/index.js";
@@ -67,22 +66,13 @@ export class TestEnvironment {
   static async create(sql: Sql, snapshot?: Snapshot): Promise<TestEnvironment> {
     const slug = `o${randomBytes(6).toString("hex")}`;
     const tokenHash = randomBytes(32);
-    const { organizationId } = JSON.parse(await call(sql, "bootstrap", slug, "owner@example.com", tokenHash)) as {
-      organizationId: string;
-    };
+    const bootstrapped = await call(sql, "bootstrap", slug, "owner@example.com", tokenHash);
+    const { organizationId } = JSON.parse(bootstrapped) as { organizationId: string };
     const by: AdminCredentials = { tokenHash, organizationId, requestId: "test" };
     await sql`update iam.plans set rate_per_second = 1e9, rate_burst = 1000000000 where rate_burst <> 1000000000`;
     const keyHash = sha256(slug);
-    await call(
-      sql,
-      "create_project",
-      by,
-      { name: "App", slug },
-      {
-        test: { hash: keyHash, hint: "svc_test_" },
-        live: { hash: randomBytes(32), hint: "svc_live_" },
-      },
-    );
+    const live = { hash: randomBytes(32), hint: "svc_live_" };
+    await call(sql, "create_project", by, { name: "App", slug }, { test: { hash: keyHash, hint: "svc_test_" }, live });
     const [row] = await sql<[{ environment_id: number }]>`
       select environment_id from svc.api_keys where key_hash = ${keyHash}`;
     const environment = new TestEnvironment(sql, row.environment_id, keyHash, by, slug);
@@ -93,19 +83,13 @@ export class TestEnvironment {
   /** Deploys `declared(given)`. */
   async deploy(given: Snapshot): Promise<void> {
     const snapshot = declared(given);
-    await call(
-      this.sql,
-      "deploy_config",
-      this.by,
-      { project: this.project, environment: "test" },
-      {
-        snapshot: canonicalJson(snapshot),
-        hash: hashSnapshot(snapshot),
-        provenance: null,
-        expected: null,
-        force: true,
-      },
-    );
+    const version = {
+      snapshot: canonicalJson(snapshot),
+      hash: hashSnapshot(snapshot),
+      provenance: null,
+      expected: null,
+    };
+    await call(this.sql, "deploy_config", this.by, this.place, { ...version, force: true });
   }
 
   /** Ingests one batch, which is accepted now. */
@@ -178,6 +162,13 @@ export class TestEnvironment {
     await evaluateEnvironment(dependencies, this.environmentId, goesOn);
   }
 
+  /** Ingests one batch and evaluates what waits; answers the sequence numbers of its operations. */
+  async take(options: EvaluateOptions, operations: TestOperation[]): Promise<number[]> {
+    const seqs = await this.ingest(operations);
+    await this.evaluate(options);
+    return seqs;
+  }
+
   /** Releases a customer that was set aside, or all of them; answers how many there were. */
   async release(customer: string | null): Promise<number> {
     const document = await call(this.sql, "release_customers", this.by, this.place, customer);
@@ -199,16 +190,6 @@ export class TestEnvironment {
 
   async document(customer = "c1"): Promise<StateDocument> {
     return JSON.parse((await this.documentText(customer)) ?? "null") as StateDocument;
-  }
-
-  /** The customer's transitions, `from→to at by cause`. */
-  async transitions(customer = "c1"): Promise<string[]> {
-    const rows = await this.sql<{ line: string }[]>`
-      select concat(coalesce(from_state, '-'), '→', to_state, ' ', svc.iso(transitioned_at), ' ', cause_type) as line
-      from svc.lifecycle_transitions
-      where environment_id = ${this.environmentId} and customer_id = ${customer}
-      order by transition_seq`;
-    return rows.map(({ line }) => line);
   }
 
   async emissions(customer = "c1"): Promise<EmissionRow[]> {
@@ -279,12 +260,6 @@ export interface LogRow {
 function bodyOf(operation: TestOperation): object {
   const { customer = "c1", at, event, occurred = at, properties = {}, traits = {}, key } = operation;
   if (event === undefined) return { type: "identify", customerId: customer, traits };
-  return {
-    type: "track",
-    customerId: customer,
-    event,
-    properties,
-    timestamp: occurred,
-    ...(key === undefined ? {} : { idempotencyKey: key }),
-  };
+  const track = { type: "track", customerId: customer, event, properties, timestamp: occurred };
+  return key === undefined ? track : { ...track, idempotencyKey: key };
 }

@@ -6,10 +6,11 @@ import type { TestDatabase } from "../../support/database.js";
 /** Of the advisory lock that a recompute waits for. */
 const KEY = 7_599;
 
-/**
- * Stops recomputes of a database in the middle of each customer: what is found of it is written but not committed yet, and what comes
- * after it was read. It is opened for one customer at a time.
- */
+/** In the middle of each customer: what is found of it is written but not committed yet, and what comes after it was read. */
+const EACH_CUSTOMER =
+  "before update of customers_done on svc.recomputes for each row when (new.customers_done > old.customers_done)";
+
+/** Stops recomputes of a database at a statement of theirs, for each customer unless told otherwise. It is opened for one at a time. */
 export class Gate {
   private constructor(
     private readonly sql: Sql,
@@ -18,7 +19,7 @@ export class Gate {
   ) {}
 
   /** Puts the gate up, closed. */
-  static async close({ sql, url }: TestDatabase): Promise<Gate> {
+  static async close({ sql, url }: TestDatabase, at = EACH_CUSTOMER): Promise<Gate> {
     await sql.unsafe(`
       create or replace function gate() returns trigger language plpgsql as $$
       begin
@@ -26,8 +27,7 @@ export class Gate {
         return new;
       end
       $$;
-      create or replace trigger gate before update of customers_done on svc.recomputes
-      for each row when (new.customers_done > old.customers_done) execute function gate();
+      create trigger gate ${at} execute function gate();
     `);
     const session = () => connect(url, { max: 1, applicationName: "test gate" });
     const gate = new Gate(sql, session(), session());
@@ -60,7 +60,7 @@ export class Gate {
   /** Takes the gate down, if it is not yet. */
   async open(): Promise<void> {
     await Promise.all([this.holder.end(), this.next.end()]);
-    await this.sql`drop trigger if exists gate on svc.recomputes`;
+    await this.sql`drop function if exists gate() cascade`;
   }
 
   async #waiting(): Promise<number> {

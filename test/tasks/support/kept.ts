@@ -1,27 +1,14 @@
 import type { TestEnvironment } from "./environment.js";
 
-/** Rows as JSON text, by table. */
-export type Kept = Record<
-  | "customers"
-  | "events"
-  | "updates"
-  | "emissions"
-  | "journeys"
-  | "segments"
-  | "signals"
-  | "blocked"
-  | "transitions"
-  | "scores"
-  | "executions",
-  string[]
->;
-
 const PRESENT = `t.generation = (
   select c.generation from svc.customers as c where c.environment_id = t.environment_id and c.customer_id = t.customer_id
 )`;
 
-/** All that is kept of an environment's customers; of the logs what counts. Of which generation that is is not said. */
-export async function everything({ sql, environmentId }: TestEnvironment): Promise<Kept> {
+/**
+ * All that is kept of an environment's customers, rows as JSON text by table; of the logs what counts. Of which generation that is is not
+ * said.
+ */
+export async function everything({ sql, environmentId }: TestEnvironment) {
   const rows = async (table: string, columns: string, order: string, where = "true"): Promise<string[]> => {
     const found = await sql.unsafe<{ row: string }[]>(
       `select json_build_array(${columns})::text as row from svc.${table} as t

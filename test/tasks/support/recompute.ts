@@ -98,6 +98,13 @@ export class JobRunner {
     return job;
   }
 
+  /** Puts a job into the queue and does it to its end; answers its id. */
+  async complete(environment: TestEnvironment, options: QueueOptions = {}): Promise<string> {
+    const id = await queue(this.db.sql, environment, options);
+    await this.runNext(id);
+    return id;
+  }
+
   async leave(job: RecomputeJob): Promise<void> {
     await call(this.session, "leave_recompute", job);
   }
@@ -168,18 +175,13 @@ export async function untilJob(sql: Sql, id: string, is: (job: JobRow) => boolea
 /** Whether a job has come to an end. */
 export const isOver = ({ status }: JobRow): boolean => status === "completed" || status === "dead_letter";
 
-/** Lets a worker try again and again, until a job is what the test waits for; it is over unless given. */
-export async function settle(
-  db: TestDatabase,
-  id: string,
-  options: Partial<RecomputerOptions> = {},
-  is: (job: JobRow) => boolean = isOver,
-): Promise<JobRow> {
+/** Lets a worker try again and again, until a job is over. */
+export async function settle(db: TestDatabase, id: string, options: Partial<RecomputerOptions> = {}): Promise<JobRow> {
   const worker = recomputer(db, options);
   try {
     return await untilJob(db.sql, id, (job) => {
       worker.wake();
-      return is(job);
+      return isOver(job);
     });
   } finally {
     await worker.stop();
@@ -189,14 +191,6 @@ export async function settle(
 /** Resolves once a session waits for a lock that another one has, with a statement like this one. */
 export async function untilWaiting(sql: Sql, statement: string): Promise<void> {
   while ((await waitingForLock(sql, `%${statement}%`)) === 0) await delay(5);
-}
-
-/** What was given up is put back into the queue, as the API does. */
-export async function retry(sql: Sql, id: string): Promise<void> {
-  await sql`
-    update svc.recomputes
-    set status = 'queued', failures = 0, error = null, finished_at = null
-    where recompute_id = ${id} and status = 'dead_letter'`;
 }
 
 /** Updates of these customers' rows fail until it is called off. */

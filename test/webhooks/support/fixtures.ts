@@ -20,8 +20,7 @@ export async function createEnvironment(sql: Sql): Promise<number> {
     )
     insert into svc.environments (project_id, name)
     select project_id, 'test' from project
-    returning environment_id
-  `;
+    returning environment_id`;
   return row!.environment_id;
 }
 
@@ -58,8 +57,7 @@ export async function createWebhook(
       ${environmentId}, svc.random_id('whk_'), ${url}, ${eventTypes}, ${maxConcurrency}, ${maxPerSecond ?? null},
       ${maxEventAge ?? null}, ${sealSecret(secret, sealingKey(SERVICE_SECRET))}
     )
-    returning webhook_id
-  `;
+    returning webhook_id`;
   return { webhookId: row!.webhook_id, secret };
 }
 
@@ -106,12 +104,10 @@ export async function emitWithin(
         case when r.cause is null then 'timer' else 'event' end, r.cause, r.version
       from json_to_recordset(${JSON.stringify(rows)}::text::json) as r (
         seq bigint, type text, customer text, metadata text, cause text, version integer, age interval
-      )
-    `;
+      )`;
   await tx`
       insert into svc.emission_batches (environment_id, evaluation_seq, emissions)
-      values (${environmentId}, ${next!.seq}, ${emissions.length})
-    `;
+      values (${environmentId}, ${next!.seq}, ${emissions.length})`;
   return rows.map(({ seq }) => seq);
 }
 
@@ -131,8 +127,7 @@ export async function deliveriesOf(sql: Sql, webhookId: string): Promise<Deliver
       extract(epoch from next_attempt_at - now())::float8 as due_in
     from svc.deliveries
     where webhook_id = ${webhookId}
-    order by emission_seq
-  `;
+    order by emission_seq`;
 }
 
 export interface AttemptRow {
@@ -147,8 +142,7 @@ export async function attemptsOf(sql: Sql, webhookId: string): Promise<AttemptRo
     select attempt, status_code, error, response
     from svc.delivery_attempts
     where webhook_id = ${webhookId}
-    order by emission_seq, attempt
-  `;
+    order by emission_seq, attempt`;
 }
 
 /** A worker's claim of up to `total`, of which it holds some already; a webhook may give it `each`. */
@@ -179,8 +173,7 @@ export async function rotateSecret(sql: Sql, webhookId: string, previousExpiresI
       previous_sealed_secret = sealed_secret,
       previous_secret_expires_at = now() + ${previousExpiresIn}::text::interval,
       sealed_secret = ${sealSecret(secret, sealingKey(SERVICE_SECRET))}
-    where webhook_id = ${webhookId}
-  `;
+    where webhook_id = ${webhookId}`;
   return secret;
 }
 
