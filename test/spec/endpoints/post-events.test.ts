@@ -13,7 +13,9 @@ const event = { customerId: "c", event: "e", properties: { a: 1 }, timestamp: "2
 describe("All ingestion paths are under the `/v1` prefix. The unversioned path `/events` does not exist on the service. (Versioning, 1.)", () => {
   it.each(["/events", "/events/batch", "/v2/events", "/V1/events", "/v1/events/", "/v1/v1/events"])(
     "POST %s does not exist",
-    async (path) => void (await fixture.refuses(() => fixture.post(path, event), 404, NOT_FOUND)),
+    async (path) => {
+      await fixture.refuses(() => fixture.post(path, event), 404, NOT_FOUND);
+    },
   );
 });
 
