@@ -1,40 +1,31 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { startFront } from "../client/support/front.js";
 import { Memory } from "../client/support/memory.js";
+import { temporaryDirectory } from "../support/server.js";
 import { backfill, beside } from "./support/program.js";
 
 // Nothing that a source has is changed on its way: what cannot be kept is told with its row.
 
-let directory: string;
-beforeAll(async () => {
-  directory = await mkdtemp(path.join(tmpdir(), "svc-backfill-"));
-});
+const directory = await temporaryDirectory();
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 async function mapping(name: string, body: string): Promise<string> {
-  const file = path.join(directory, `${name}.mjs`);
   const columns = JSON.stringify(beside("lib/columns.mjs"));
-  await writeFile(
-    file,
-    `import { instant, number, optional, text } from ${columns};\nexport const toOperation = ${body};`,
-  );
-  return file;
+  const code = `import { instant, number, optional, text } from ${columns};\nexport const toOperation = ${body};`;
+  await writeFile(path.join(directory, `${name}.mjs`), code);
+  return path.join(directory, `${name}.mjs`);
 }
 
-/** What is said of the rows of a JSON Lines file, line by line, without anything being sent. */
-async function problemsOf(name: string, rows: readonly string[], file: string): Promise<string[]> {
+/** What is said of the rows of a JSON Lines file, line by line, by a mapping with this body, without anything being sent. */
+async function problemsOf(name: string, rows: readonly string[], body: string): Promise<string[]> {
+  const file = await mapping(name, body);
   await writeFile(path.join(directory, `${name}.jsonl`), rows.join("\n"));
-  const { stderr, stdout } = await backfill([`${name}.jsonl`, "--mapping", file, "--check", "--sum", "amount"], {
-    cwd: directory,
-  });
+  const args = [`${name}.jsonl`, "--mapping", file, "--check", "--sum", "amount"];
+  const { stderr, stdout } = await backfill(args, { cwd: directory });
   if (stderr === "") return [stdout];
-  return stderr
-    .split("\n")
-    .filter((line) => line.startsWith("  "))
-    .map((line) => line.trim());
+  return [...stderr.matchAll(/^ {2} *(.*)$/gm)].map(([, line]) => line!);
 }
 
 test("whole numbers of JSON keep all their digits as texts: ids that differ in the last stay two", async () => {
@@ -52,29 +43,19 @@ test("whole numbers of JSON keep all their digits as texts: ids that differ in t
   );
   const memory = new Memory();
   const front = await startFront(memory.backend);
-  const { stderr, code } = await backfill(["ids.jsonl", "--mapping", file], {
-    cwd: directory,
-    env: { SVC_API_URL: front.url, SVC_API_KEY: "svc_test_x" },
-  });
+  const env = { SVC_API_URL: front.url, SVC_API_KEY: "svc_test_x" };
+  const { stderr, code } = await backfill(["ids.jsonl", "--mapping", file], { cwd: directory, env });
   await front.stop();
   expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
   expect(memory.accepted).toMatchObject(
-    ids.map((id) => ({
-      customerId: id,
-      idempotencyKey: `orders/${id}`,
-      properties: { name: id.length + 2, x: "number" },
-    })),
+    ids.map((id) => {
+      const properties = { name: id.length + 2, x: "number" };
+      return { customerId: id, idempotencyKey: `orders/${id}`, properties };
+    }),
   );
 });
 
 test("a number that cannot be kept, and what is no text, are problems of their rows", async () => {
-  const file = await mapping(
-    "numbers",
-    `(row) => ({
-      customerId: text(row, "c"), event: "e", timestamp: "2025-01-01T00:00:00Z", idempotencyKey: "k",
-      properties: { amount: number(row, "amount"), note: optional(row, "note") },
-    })`,
-  );
   const rows = [
     '{"c":"a","amount":12345678901234567891}',
     '{"c":"a","amount":"12345678901234567.25"}',
@@ -83,7 +64,11 @@ test("a number that cannot be kept, and what is no text, are problems of their r
     '{"c":"a","amount":1e999}',
     '{"c":7,"amount":1e-7,"note":false}',
   ];
-  expect(await problemsOf("numbers", rows, file)).toEqual([
+  const body = `(row) => ({
+    customerId: text(row, "c"), event: "e", timestamp: "2025-01-01T00:00:00Z", idempotencyKey: "k",
+    properties: { amount: number(row, "amount"), note: optional(row, "note") },
+  })`;
+  expect(await problemsOf("numbers", rows, body)).toEqual([
     "numbers.jsonl:1: column amount: 12345678901234567891 has more digits than a number keeps; send it as a text",
     "numbers.jsonl:2: column amount: 12345678901234567.25 has more digits than a number keeps; send it as a text",
     'numbers.jsonl:3: column c: {"id":1} is not a text',
@@ -100,49 +85,33 @@ test("what a mapping makes and JSON does not have is told with the row, and noth
     ["() => 1", "amount: () => 1 cannot be sent"],
     ["new Map()", "amount: [object Map] cannot be sent"],
     ["Promise.resolve(1)", "amount: [object Promise] cannot be sent"],
-    [
-      "(() => { const circle = {}; circle.a = circle; return circle; })()",
-      "the mapping failed: Converting circular structure to JSON",
-    ],
+    ["circle", "the mapping failed: Converting circular structure to JSON"],
   ];
-  const file = await mapping(
-    "made",
-    `(row) => ({ customerId: "c", event: "e", timestamp: "2025-01-01T00:00:00Z", idempotencyKey: "k",
-      properties: { none: undefined, amount: [${made.map(([value]) => value).join()}][row.n] } })`,
-  );
+  const body = `(row) => ({ customerId: "c", event: "e", timestamp: "2025-01-01T00:00:00Z", idempotencyKey: "k",
+    properties: { none: undefined, amount: [${made.map(([value]) => value).join()}][row.n] } });
+    const circle = {};
+    circle.a = circle`;
   const rows = made.map((_, n) => JSON.stringify({ n }));
-  const told = await problemsOf("made", rows, file);
+  const told = await problemsOf("made", rows, body);
   expect(told.filter((line) => line.startsWith("made.jsonl"))).toEqual(
     made.map(([, problem], n) => `made.jsonl:${n + 1}: ${problem}`),
   );
 });
 
 test("a mapping that gives something else is told what it gave", async () => {
-  const given = await mapping("given", `(row) => [Promise.resolve({}), { type: "identity", customerId: "c" }][row.n]`);
-  expect(await problemsOf("given", ['{"n":0}', '{"n":1}'], given)).toEqual([
+  const body = `(row) => [Promise.resolve({}), { type: "identity", customerId: "c" }][row.n]`;
+  expect(await problemsOf("given", ['{"n":0}', '{"n":1}'], body)).toEqual([
     "given.jsonl:1: the mapping returned a promise; it must give the same at once, so it looks nothing up",
     'given.jsonl:2: type: "identity" is neither "track" nor "identify"',
   ]);
 });
 
 test("a day that there is not is a problem of its own row, and puts no later row out of order", async () => {
-  const file = await mapping(
-    "days",
-    `(row) => ({ customerId: "c", event: "e", timestamp: instant(row, "at"), idempotencyKey: row.at })`,
+  const refused = ["2025-02-30T00:00:00Z", "2025-02-28T24:00:00Z", "0000-01-01T00:00:00Z", "2024-02-29t23:59:60z"];
+  const rows = [...refused, "2025-03-01T00:00:00+01:00"].map((at) => JSON.stringify({ at }));
+  const body = `(row) => ({ customerId: "c", event: "e", timestamp: instant(row, "at"), idempotencyKey: row.at })`;
+  const problem = "is not a time with a time zone such as 2025-01-08T09:12:00Z";
+  expect(await problemsOf("days", rows, body)).toEqual(
+    refused.map((at, index) => `days.jsonl:${index + 1}: column at: "${at}" ${problem}`),
   );
-  const rows = [
-    "2025-02-30T00:00:00Z",
-    "2025-02-28T24:00:00Z",
-    "0000-01-01T00:00:00Z",
-    "2024-02-29t23:59:60z",
-    "2025-03-01T00:00:00+01:00",
-  ];
-  const refused = (at: string) => `column at: "${at}" is not a time with a time zone such as 2025-01-08T09:12:00Z`;
-  expect(
-    await problemsOf(
-      "days",
-      rows.map((at) => JSON.stringify({ at })),
-      file,
-    ),
-  ).toEqual(rows.slice(0, 4).map((at, index) => `days.jsonl:${index + 1}: ${refused(at)}`));
 });

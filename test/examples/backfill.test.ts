@@ -25,6 +25,20 @@ async function folder(name: string, files: Record<string, string | Uint8Array> =
   return cwd;
 }
 
+/** A run that ended with that on standard error. */
+const failed = (stderr: string) => ({ stdout: "", stderr: `backfill: ${stderr}\n`, code: 1 });
+const stopped = (row: number, of?: number | string) =>
+  `Stopped after row ${row}${of === undefined ? "" : ` of ${of}`}; start it again with the same arguments to go on`;
+
+const CORRECT = "Correct them, or send the others with --skip-rejected <file>";
+const ACCEPTED: Answer = { status: 202, body: '{"accepted":5,"rejected":0,"eventIds":[]}' };
+
+const linesOf = (text: string) =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
 const rowsOf = async (cwd: string, file = "orders.csv.checkpoint.json") =>
   (JSON.parse(await readFile(path.join(cwd, file), "utf8")) as { rows: number }).rows;
 
@@ -71,11 +85,8 @@ async function killedTwice(cwd: string, args: string[], env: Record<string, stri
     await reply(answer);
     if (number === at[1]) child!.kill("SIGKILL");
   });
-  const options = {
-    cwd,
-    env: { ...env, SVC_API_URL: gate.url },
-    onStart: (started: ChildProcess) => (child = started),
-  };
+  const onStart = (started: ChildProcess) => (child = started);
+  const options = { cwd, env: { ...env, SVC_API_URL: gate.url }, onStart };
   const outcomes = [];
   const checkpoints = [];
   for (let run = 0; run < 3; run++) {
@@ -90,24 +101,20 @@ test.concurrent(
   "killed twice, it ends with each row once, and with the customers of a run that nobody disturbed",
   async () => {
     const content = `\uFEFF${ordersCsv(ROWS)}`;
-    const [cwd, calm] = [
-      await folder("killed", { "orders.csv": content }),
-      await folder("calm", { "orders.csv": content }),
-    ];
-    const [env, calmEnv] = await Promise.all([shop.project("killed"), shop.project("calm")]);
+    const place = async (name: string) => {
+      return { cwd: await folder(name, { "orders.csv": content }), env: await shop.project(name) };
+    };
+    const [disturbed, calm] = await Promise.all([place("killed"), place("calm")]);
     const args = ["orders.csv", "--batch", "100", "--sum", "amount", "--recompute", "run", "--project"];
     const first = 1 + Math.floor(Math.random() * 8);
     const at: [number, number] = [first, first + 1 + Math.floor(Math.random() * 8)];
 
     const [killed, undisturbed] = await Promise.all([
-      killedTwice(cwd, [...args, "killed"], env, at),
-      backfill([...args, "calm"], { cwd: calm, env: calmEnv }),
+      killedTwice(disturbed.cwd, [...args, "killed"], disturbed.env, at),
+      backfill([...args, "calm"], calm),
     ]);
     const said = JSON.stringify({ at, killed }, null, 1);
-    expect(
-      killed.outcomes.map(({ code }) => code),
-      said,
-    ).toEqual(["SIGKILL", "SIGKILL", 0]);
+    expect(killed.outcomes, said).toMatchObject([{ code: "SIGKILL" }, { code: "SIGKILL" }, { code: 0, stderr: "" }]);
     expect(killed.checkpoints[0], said).toBe((at[0] - 1) * 100);
     const last = killed.checkpoints[1]!;
     expect([at[1] - 2, at[1] - 1], said).toContain(last / 100);
@@ -118,8 +125,7 @@ test.concurrent(
   customers       50
 `;
     // While it was dead, timers of the customer in whose history it was killed may have fired; the recompute puts that right.
-    const { stdout, stderr } = killed.outcomes[2]!;
-    expect(stderr).toBe("");
+    const { stdout } = killed.outcomes[2]!;
     const begun = last === 0 ? "" : `Going on after row ${last.toLocaleString("en-US")} of 2,000\n`;
     expect(stdout.startsWith(`${begun}Done: 2,000 rows\n${FIGURES}`), said).toBe(true);
     expect(stdout, said).toMatch(/\nRecompute rec_\w+: \d of 50 customers differ now\n/);
@@ -165,21 +171,15 @@ test.concurrent("Ctrl+C waits for the request under way, and says how to go on",
     if (number === 3) child!.kill("SIGINT");
     await reply(await pass());
   });
-  const options = {
-    cwd,
-    env: { ...env, SVC_API_URL: gate.url },
-    onStart: (started: ChildProcess) => (child = started),
-  };
+  const onStart = (started: ChildProcess) => (child = started);
+  const options = { cwd, env: { ...env, SVC_API_URL: gate.url }, onStart };
   const args = ["orders.csv", "--batch", "100"];
-  const stopped = "Stopped after row 300 of 1,000; start it again with the same arguments to go on\n";
-  expect(await backfill(args, options)).toEqual({ stdout: stopped, stderr: "", code: 130 });
+  expect(await backfill(args, options)).toEqual({ stdout: `${stopped(300, "1,000")}\n`, stderr: "", code: 130 });
   expect(await rowsOf(cwd)).toBe(300);
   const { stdout, code } = await backfill(args, options);
   gate.close();
-  expect({ code, stdout }).toEqual({
-    code: 0,
-    stdout: expect.stringMatching(/^Going on after row 300 of 1,000\nDone: /),
-  });
+  expect(stdout).toMatch(/^Going on after row 300 of 1,000\nDone: /);
+  expect(code).toBe(0);
   expect(gate.batches()).toBe(10);
 });
 
@@ -195,14 +195,13 @@ test.concurrent(
       "older.csv": [header, ...older!].join("\n"),
     });
     const env = await shop.project("late");
-    const dryRun = await backfill(["orders.csv", "--project", "late", "--recompute", "dry-run"], { cwd, env });
-    expect(dryRun.stdout).toContain("0 of 1 customers would differ\n");
-    const { stdout, code } = await backfill(["older.csv", "--project", "late", "--recompute", "run"], { cwd, env });
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/\nDry run rec_\w+: 1 of 1 customers would differ\n {2}lifecycle {2}\d/);
-    expect(stdout).toMatch(/\nRecompute rec_\w+: 1 of 1 customers differ now\n {2}lifecycle {2}\d/);
-    const after = await backfill(["older.csv", "--project", "late", "--recompute", "dry-run"], { cwd, env });
-    expect(after.stdout).toContain("0 of 1 customers would differ\n");
+    const run = async (file: string, recompute: string) =>
+      (await backfill([file, "--project", "late", "--recompute", recompute], { cwd, env })).stdout;
+    expect(await run("orders.csv", "dry-run")).toContain("0 of 1 customers would differ\n");
+    expect(await run("older.csv", "run")).toMatch(
+      /\nDry run rec_\w+: 1 of 1 customers would differ\n {2}lifecycle {2}\d[^]*\nRecompute rec_\w+: 1 of 1 customers differ now\n {2}lifecycle {2}\d/,
+    );
+    expect(await run("older.csv", "dry-run")).toContain("0 of 1 customers would differ\n");
   },
 );
 
@@ -223,39 +222,19 @@ test.concurrent("rows that the service refuses are named, or with --skip-rejecte
     '409 IDEMPOTENCY_CONFLICT idempotencyKey "shop/orders/2" The idempotency key was used before with another customer, event, properties or explicit timestamp.';
   const long = "400 VALIDATION_ERROR customerId `customerId` is too long.";
   const run = (...more: string[]) => backfill(["changed.csv", "--batch", "2", ...more], { cwd, env });
-  expect(await run()).toEqual({
-    stdout: "",
-    stderr: `backfill: 1 of 6 rows cannot be sent, so none was:
-  changed.csv:6: ${number}
-Correct them, or send the others with --skip-rejected <file>
-`,
-    code: 1,
-  });
+  const none = `1 of 6 rows cannot be sent, so none was:\n  changed.csv:6: ${number}\n${CORRECT}`;
+  expect(await run()).toEqual(failed(none));
 
   await writeFile(path.join(cwd, "changed.csv"), lines.with(5, broken).join("\n"));
-  expect(await run()).toEqual({
-    stdout: "",
-    stderr: `backfill: changed.csv:3: ${conflict}
-Stopped after row 0 of 6; start it again with the same arguments to go on
-`,
-    code: 1,
-  });
+  expect(await run()).toEqual(failed(`changed.csv:3: ${conflict}\n${stopped(0, 6)}`));
 
   await writeFile(path.join(cwd, "changed.csv"), lines.join("\n"));
-  const done = {
-    stdout: expect.stringMatching(
-      /Done: 6 rows\n {2}events {10}3\n.*\n {2}rejected {8}3 rows\n {2}see rejected.jsonl\n/s,
-    ),
-    stderr: "",
-    code: 0,
-  };
+  const figures = /Done: 6 rows\n {2}events {10}3\n.*\n {2}rejected {8}3 rows\n {2}see rejected.jsonl\n/s;
+  const done = { stdout: expect.stringMatching(figures), stderr: "", code: 0 };
   expect(await run("--skip-rejected", "rejected.jsonl")).toEqual(done);
   const rejected = await readFile(path.join(cwd, "rejected.jsonl"), "utf8");
-  const told = rejected
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
-  expect(told.map(({ row, line, reason }) => ({ row, line, reason }))).toEqual([
+  const told = linesOf(rejected);
+  expect(told).toMatchObject([
     { row: 2, line: 3, reason: conflict },
     { row: 4, line: 5, reason: long },
     { row: 5, line: 6, reason: number },
@@ -266,86 +245,60 @@ Stopped after row 0 of 6; start it again with the same arguments to go on
   await writeFile(path.join(cwd, "rejected.jsonl"), `${rejected}{"row":6}\n`);
   expect(await run("--skip-rejected", "rejected.jsonl")).toEqual(done);
   expect(await readFile(path.join(cwd, "rejected.jsonl"), "utf8")).toBe(rejected);
-  expect((await run("--skip-rejected", "other.jsonl")).stderr).toBe(
-    `backfill: rejected rows are in ${path.join(cwd, "rejected.jsonl")}; name the same file again\n`,
+  expect(await run("--skip-rejected", "other.jsonl")).toEqual(
+    failed(`rejected rows are in ${path.join(cwd, "rejected.jsonl")}; name the same file again`),
   );
 });
 
 test.concurrent("all operations of a batch that violate the schema are rejected at once", async () => {
   const env = await shop.project("strict");
-  const event = (i: number, name: string) =>
-    JSON.stringify({
-      customerId: "c",
-      event: name,
-      timestamp: `2012-01-0${i}T00:00:00Z`,
-      idempotencyKey: `k${i}`,
-      properties: {},
-    });
-  const identify = { type: "identify", customerId: "c", traits: { plan: "pro" } };
-  const rows = [
-    event(1, "seen"),
-    JSON.stringify(identify),
-    event(2, "order_placed"),
-    "[]",
-    "{",
-    "",
-    event(3, "order_placed"),
-  ];
+  const event = (i: number, name: string) => {
+    const at = { timestamp: `2012-01-0${i}T00:00:00Z`, idempotencyKey: `k${i}` };
+    return JSON.stringify({ customerId: "c", event: name, ...at, properties: {} });
+  };
+  const identify = JSON.stringify({ type: "identify", customerId: "c", traits: { plan: "pro" } });
+  const rows = [event(1, "seen"), identify, event(2, "order_placed"), "[]", "{", "", event(3, "order_placed")];
   const cwd = await folder("strict", { "rows.jsonl": rows.join("\n") });
   const gate = await openGate(shop.url, async (_, pass, reply) => reply(await pass()));
   const args = ["rows.jsonl", "--mapping", beside("operations.mjs"), "--skip-rejected", "rejected.jsonl"];
   expect(await backfill(args, { cwd, env: { ...env, SVC_API_URL: gate.url } })).toEqual({
-    stdout: expect.stringContaining(
-      "Done: 6 rows\n  events          0\n  customers       0\n  rejected        6 rows\n",
-    ),
+    stdout: expect.stringMatching(/Done: 6 rows\n {2}events {10}0\n {2}customers {7}0\n {2}rejected {8}6 rows\n/),
     stderr: "",
     code: 0,
   });
   gate.close();
   expect(gate.batches()).toBe(1);
-  const rejected = await readFile(path.join(cwd, "rejected.jsonl"), "utf8");
-  const missing = "422 MISSING_REQUIRED_PROPERTY properties.";
-  expect(
-    rejected
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line) as { line: number; reason: string }),
-  ).toEqual([
-    expect.objectContaining({ line: 4, reason: "is not a JSON object" }),
-    expect.objectContaining({ line: 5, reason: expect.stringMatching(/^is not JSON: /) }),
-    expect.objectContaining({ line: 1, reason: expect.stringMatching(/^422 UNKNOWN_EVENT event /) }),
-    expect.objectContaining({ line: 2, reason: expect.stringMatching(/^422 UNKNOWN_TRAIT traits\.plan /) }),
-    expect.objectContaining({ line: 3, reason: expect.stringContaining(missing) }),
-    expect.objectContaining({ line: 7, reason: expect.stringContaining(missing) }),
-  ]);
+  const missing = /422 MISSING_REQUIRED_PROPERTY properties\./;
+  expect(linesOf(await readFile(path.join(cwd, "rejected.jsonl"), "utf8"))).toMatchObject(
+    [
+      [4, /^is not a JSON object$/],
+      [5, /^is not JSON: /],
+      [1, /^422 UNKNOWN_EVENT event /],
+      [2, /^422 UNKNOWN_TRAIT traits\.plan /],
+      [3, missing],
+      [7, missing],
+    ].map(([line, reason]) => ({ line, reason: expect.stringMatching(reason as RegExp) })),
+  );
 });
 
 test.concurrent("what may pass is sent again; a plan's rate limit is waited for, however often", async () => {
-  const limited = {
-    error: { code: "RATE_LIMIT_EXCEEDED", message: "The rate limit of this API key allows 2 operations per second." },
-  };
-  const answers: (Answer | null)[] = [
-    { status: 503, headers: { "Retry-After": "1" }, body: "<html>" },
-    { status: 429, headers: { "Retry-After": "1" }, body: JSON.stringify(limited) },
-    { status: 429, headers: { "Retry-After": "1" }, body: JSON.stringify(limited) },
-    null,
-    { status: 202, body: '{"accepted":5,"rejected":0,"eventIds":[]}' },
-  ];
+  const message = "The rate limit of this API key allows 2 operations per second.";
+  const headers = { "Retry-After": "1" };
+  const limited = { status: 429, headers, body: JSON.stringify({ error: { code: "RATE_LIMIT_EXCEEDED", message } }) };
+  const answers: (Answer | null)[] = [{ status: 503, headers, body: "<html>" }, limited, limited, null, ACCEPTED];
   const gate = await openGate(shop.url, async (number, _, reply) => {
     const answer = answers[number - 1] ?? null;
     if (answer === null) throw new Error("the connection breaks");
     await reply(answer);
   });
   const cwd = await folder("again-and-again", { "orders.csv": ordersCsv(5) });
-  const outcome = await backfill(["orders.csv", "--tries", "3"], {
-    cwd,
-    env: { SVC_API_URL: gate.url, SVC_API_KEY: "svc_test_x" },
-  });
+  const env = { SVC_API_URL: gate.url, SVC_API_KEY: "svc_test_x" };
+  const outcome = await backfill(["orders.csv", "--tries", "3"], { cwd, env });
   gate.close();
   expect(outcome).toMatchObject({ stderr: "", code: 0 });
   expect(outcome.stdout.split("\n").slice(0, 4)).toEqual([
     "503 <html>; trying again (1 of 3)",
-    "slowed down by the plan: The rate limit of this API key allows 2 operations per second.",
+    `slowed down by the plan: ${message}`,
     expect.stringMatching(/^no answer from http\S+: .+; trying again \(2 of 3\)$/),
     "Done: 5 rows",
   ]);
@@ -359,19 +312,12 @@ test.concurrent(
     const run = (input: string) =>
       backfill(["-", "--name", "orders", "--batch", "2", "--total", "4"], { cwd, env, input });
     const lines = ordersCsv(3, 1).trimEnd().split("\r\n");
-    expect(await run(lines.with(3, "3,z").join("\n"))).toEqual({
-      stdout: "",
-      stderr: `backfill: orders:4: has 2 values, and the header 7 columns
-Stopped after row 2 of 4; start it again with the same arguments to go on
-`,
-      code: 1,
-    });
-    expect(await run(lines.join("\n"))).toMatchObject({
-      stdout: expect.stringMatching(
-        /^Going on after row 2 of 4\nDone: 3 rows \(4 expected\)\n {2}events {10}3\n/,
-      ) as string,
-      code: 0,
-    });
+    expect(await run(lines.with(3, "3,z").join("\n"))).toEqual(
+      failed(`orders:4: has 2 values, and the header 7 columns\n${stopped(2, 4)}`),
+    );
+    const { stdout, code } = await run(lines.join("\n"));
+    expect(stdout).toMatch(/^Going on after row 2 of 4\nDone: 3 rows \(4 expected\)\n {2}events {10}3\n/);
+    expect(code).toBe(0);
   },
 );
 
@@ -383,29 +329,24 @@ test.concurrent("a month's quota that is used up ends it, and says until when", 
   const cwd = await folder("quota", { "orders.csv": ordersCsv(5, 1) });
   const { stderr, ...outcome } = await backfill(["orders.csv", "--batch", "2"], { cwd, env });
   expect(outcome).toEqual({ stdout: "", code: 1 });
-  expect(stderr).toMatch(
-    /^backfill: 429 MONTHLY_QUOTA_EXCEEDED The plan allows 3 events per calendar month\. 2 were used in [\d-]+; the request has 2 more\. Wait until \S+, or ask the operator of this service for a larger plan\.\nStopped after row 2 of 5; start it again with the same arguments to go on\n$/,
+  expect(stderr.replace(/(?<= until )\S+(?=,)|(?<=used in )[\d-]+/g, "…")).toBe(
+    `backfill: 429 MONTHLY_QUOTA_EXCEEDED The plan allows 3 events per calendar month. 2 were used in …; the request has 2 more. Wait until …, or ask the operator of this service for a larger plan.\n${stopped(2, 5)}\n`,
   );
 });
 
 test.concurrent("an API key that is not good ends it at once, and so does an access token", async () => {
   const env = await shop.project("keys");
   const cwd = await folder("keys", { "orders.csv": ordersCsv(5) });
-  expect(await backfill(["orders.csv"], { cwd, env: { ...env, SVC_API_KEY: "svc_test_wrong" } })).toEqual({
-    stdout: "",
-    stderr: `backfill: ${shop.url} does not know the API key; set SVC_API_KEY to one of the project and environment
-Stopped after row 0 of 5; start it again with the same arguments to go on
-`,
-    code: 1,
-  });
+  const unknown = `${shop.url} does not know the API key; set SVC_API_KEY to one of the project and environment`;
+  const keyless = { cwd, env: { ...env, SVC_API_KEY: "svc_test_wrong" } };
+  expect(await backfill(["orders.csv"], keyless)).toEqual(failed(`${unknown}\n${stopped(0, 5)}`));
   await rm(path.join(cwd, "orders.csv.checkpoint.json"));
-  const args = ["orders.csv", "--project", "keys"];
-  expect(await backfill(args, { cwd, env: { ...env, SVC_ACCESS_TOKEN: "svc_token_wrong" } })).toEqual({
-    stdout: "",
-    stderr:
-      "backfill: 401 INVALID_SESSION The access token is missing, unknown, expired or revoked. Sign in again, or check SVC_ACCESS_TOKEN.\n",
-    code: 1,
-  });
+  const stranger = { cwd, env: { ...env, SVC_ACCESS_TOKEN: "svc_token_wrong" } };
+  expect(await backfill(["orders.csv", "--project", "keys"], stranger)).toEqual(
+    failed(
+      "401 INVALID_SESSION The access token is missing, unknown, expired or revoked. Sign in again, or check SVC_ACCESS_TOKEN.",
+    ),
+  );
 });
 
 test.concurrent("a checkpoint of something else is refused, and a damaged one", async () => {
@@ -451,16 +392,15 @@ test.concurrent("another run at the same time is refused; one that was killed ke
       refused.push(await backfill(args, { cwd, env }));
       first!.kill("SIGKILL");
     }
-    await reply({ status: 202, body: '{"accepted":5,"rejected":0,"eventIds":[]}' });
+    await reply(ACCEPTED);
   });
   const env = { SVC_API_URL: gate.url, SVC_API_KEY: "svc_test_x" };
   await writeFile(path.join(directory, "orders.csv"), ordersCsv(5));
   expect((await backfill(args, { cwd, env, onStart: (child) => (first = child) })).code).toBe("SIGKILL");
-  const told = (file: string) => ({
-    stdout: "",
-    stderr: `backfill: another run has the checkpoint ${file}; wait for its end, or end it, or name another with --checkpoint where it is another backfill\n`,
-    code: 1,
-  });
+  const told = (file: string) =>
+    failed(
+      `another run has the checkpoint ${file}; wait for its end, or end it, or name another with --checkpoint where it is another backfill`,
+    );
   expect(refused).toEqual([told(`${cwd}/c.json`), told("c.json")]);
   const { stdout, code } = await backfill(args, { cwd, env });
   gate.close();
@@ -472,145 +412,117 @@ test.concurrent("another run at the same time is refused; one that was killed ke
 const NOWHERE = { SVC_API_URL: "http://127.0.0.1:2", SVC_API_KEY: "svc_test_x" };
 const GOOD = ordersCsv(3, 1).replaceAll("\r\n", "\n");
 const [HEADER, ROW] = GOOD.split("\n") as [string, string];
-const BAD: [title: string, args: string[], files: Record<string, string | Uint8Array>, stderr: string][] = [
-  ["no source", [], {}, "name one source: a file, - or --command; see --help"],
-  ["two sources", ["a.csv", "b.csv"], {}, "name one source: a file, - or --command; see --help"],
-  ["an unknown option", ["a.csv", "--sort"], {}, "Unknown option '--sort'; see --help"],
-  ["an option of another kind", ["a.csv", "--format", "xlsx"], {}, "--format is csv or jsonl"],
-  ["a batch that is too large", ["a.csv", "--batch", "1001"], {}, "--batch is a whole number from 1 to 1000"],
-  ["a total that is no number", ["a.csv", "--total", "many"], {}, "--total is a whole number from 1"],
-  ["a recompute of nothing", ["a.csv", "--recompute", "run"], {}, "--recompute needs --project"],
-  ["a recompute of another kind", ["a.csv", "--recompute", "yes"], {}, "--recompute is dry-run or run"],
+const TIME = "is not a time with a time zone such as 2025-01-08T09:12:00Z";
+
+/** Arguments between spaces, what is said of them, and the files that are there. */
+const BAD: [args: string, stderr: string, files?: Record<string, string | Uint8Array>][] = [
+  ["", "name one source: a file, - or --command; see --help"],
+  ["a.csv b.csv", "name one source: a file, - or --command; see --help"],
+  ["a.csv --sort", "Unknown option '--sort'; see --help"],
+  ["a.csv --format xlsx", "--format is csv or jsonl"],
+  ["a.csv --batch 1001", "--batch is a whole number from 1 to 1000"],
+  ["a.csv --total many", "--total is a whole number from 1"],
+  ["a.csv --recompute run", "--recompute needs --project"],
+  ["a.csv --recompute yes", "--recompute is dry-run or run"],
+  ["-", "name the source with --name, so that its checkpoint can be told from others"],
+  ["a.csv", "cannot read a.csv: ENOENT: no such file or directory, open 'a.csv'"],
+  [".", "cannot read .: EISDIR: illegal operation on a directory, read"],
+  ["a.csv", "a.csv has no rows", { "a.csv": "" }],
+  ["a.csv", "a.csv has no rows", { "a.csv": `${HEADER}\r\n` }],
+  ["a.jsonl", "a.jsonl has no rows", { "a.jsonl": "\n\n" }],
   [
-    "standard input without a name",
-    ["-"],
-    {},
-    "name the source with --name, so that its checkpoint can be told from others",
-  ],
-  ["a missing file", ["a.csv"], {}, "cannot read a.csv: ENOENT: no such file or directory, open 'a.csv'"],
-  ["a directory", ["."], {}, "cannot read .: EISDIR: illegal operation on a directory, read"],
-  ["an empty file", ["a.csv"], { "a.csv": "" }, "a.csv has no rows"],
-  ["a header and no row", ["a.csv"], { "a.csv": `${HEADER}\r\n` }, "a.csv has no rows"],
-  ["an empty file of JSON lines", ["a.jsonl"], { "a.jsonl": "\n\n" }, "a.jsonl has no rows"],
-  [
-    "a file that is not UTF-8",
-    ["a.csv"],
-    { "a.csv": Buffer.from(GOOD.replace("Korea", "Cor\u00e9e"), "latin1") },
+    "a.csv",
     "a.csv is not UTF-8 after line 2; convert it, with iconv for one",
+    { "a.csv": Buffer.from(GOOD.replace("Korea", "Cor\u00e9e"), "latin1") },
   ],
-  ["a column twice", ["a.csv"], { "a.csv": "a,b,a\n1,2,3" }, 'a.csv: the header has the column "a" twice'],
-  ["a column without a name", ["a.csv"], { "a.csv": "a,,b\n1,2,3" }, "a.csv: a column of the header has no name"],
+  ["a.csv", 'a.csv: the header has the column "a" twice', { "a.csv": "a,b,a\n1,2,3" }],
+  ["a.csv", "a.csv: a column of the header has no name", { "a.csv": "a,,b\n1,2,3" }],
   [
-    "a quote that is never closed",
-    ["a.csv"],
-    { "a.csv": `${HEADER}\n\n1,"two\nlines\n` },
+    "a.csv",
     "a.csv:3: value 2: the quote that is opened here is never closed",
+    { "a.csv": `${HEADER}\n\n1,"two\nlines\n` },
   ],
+  ["a.csv", 'a.csv:2: value 2: "s" after the closing quote; write "a ""b"" c"', { "a.csv": `${HEADER}\n1,"two"s,3` }],
   [
-    "something after a closing quote",
-    ["a.csv"],
-    { "a.csv": `${HEADER}\n1,"two"s,3` },
-    'a.csv:2: value 2: "s" after the closing quote; write "a ""b"" c"',
-  ],
-  [
-    "a quote in a value without quotes",
-    ["a.csv"],
-    { "a.csv": `${HEADER}\n1,2,3"` },
+    "a.csv",
     'a.csv:2: value 3: a double quote in a value without quotes; write "a ""b"" c"',
+    { "a.csv": `${HEADER}\n1,2,3"` },
   ],
   [
-    "rows that cannot be sent",
-    ["a.csv"],
+    "a.csv",
+    `6 of 7 rows cannot be sent, so none was:
+  a.csv:3: has 2 values, and the header 7 columns
+  a.csv:4: column placed_at: "2011-01-01 00:00:00" ${TIME}
+  a.csv:5: column placed_at: "2011-02-30T00:00:00" ${TIME}
+  a.csv:6: 2010-12-31T23:59:59Z of customer "c "0"" comes after that of 2011-01-01T00:00:00.000Z on line 2; sort by customer and time
+  a.csv:7: column invoice_no: is empty
+  a.csv:8: column amount: "ten" is not a number such as 12.50
+${CORRECT}`,
     {
       "a.csv": [
         HEADER,
         ROW,
         "1,globex",
-        ROW.replace(/2011[^,]+/, "2011-01-01 00:00:00"),
-        ROW.replace(/2011[^,]+/, "2011-02-30T00:00:00"),
-        ROW.replace(/2011[^,]+/, "2010-12-31T23:59:59Z"),
+        ...["2011-01-01 00:00:00", "2011-02-30T00:00:00", "2010-12-31T23:59:59Z"].map((at) =>
+          ROW.replace(/2011[^,]+/, at),
+        ),
         ROW.replace(/^1,/, ","),
         ROW.replace(/-0\.10/, "ten"),
       ].join("\n"),
     },
-    `6 of 7 rows cannot be sent, so none was:
-  a.csv:3: has 2 values, and the header 7 columns
-  a.csv:4: column placed_at: "2011-01-01 00:00:00" is not a time with a time zone such as 2025-01-08T09:12:00Z
-  a.csv:5: column placed_at: "2011-02-30T00:00:00" is not a time with a time zone such as 2025-01-08T09:12:00Z
-  a.csv:6: 2010-12-31T23:59:59Z of customer "c "0"" comes after that of 2011-01-01T00:00:00.000Z on line 2; sort by customer and time
-  a.csv:7: column invoice_no: is empty
-  a.csv:8: column amount: "ten" is not a number such as 12.50
-Correct them, or send the others with --skip-rejected <file>`,
   ],
   [
-    "a column that there is not, in more rows than are shown",
-    ["a.csv"],
-    { "a.csv": `id,name\n${"1,2\n".repeat(12)}` },
+    "a.csv",
     `12 of 12 rows cannot be sent, so none was:
 ${Array.from({ length: 10 }, (_, i) => `  a.csv:${i + 2}: there is no column "customer_id"; there are id, name\n`).join("")}  and 2 more
-Correct them, or send the others with --skip-rejected <file>`,
+${CORRECT}`,
+    { "a.csv": `id,name\n${"1,2\n".repeat(12)}` },
   ],
   [
-    "operations without what makes them safe to send again",
-    ["a.jsonl", "--mapping", beside("operations.mjs")],
-    {
-      "a.jsonl": [
-        "{}",
-        '{"customerId":"c","event":"e"}',
-        '{"customerId":"c","event":"e","timestamp":"2011-01-01T00:00:00Z"}',
-      ].join("\n"),
-    },
+    `a.jsonl --mapping ${beside("operations.mjs")}`,
     `3 of 3 rows cannot be sent, so none was:
   a.jsonl:1: customerId: is not a text, or empty
-  a.jsonl:2: timestamp: undefined is not a time with a time zone such as 2025-01-08T09:12:00Z
+  a.jsonl:2: timestamp: undefined ${TIME}
   a.jsonl:3: idempotencyKey: is not a text, or empty; make it of the row's primary key
-Correct them, or send the others with --skip-rejected <file>`,
+${CORRECT}`,
+    {
+      "a.jsonl":
+        '{}\n{"customerId":"c","event":"e"}\n{"customerId":"c","event":"e","timestamp":"2011-01-01T00:00:00Z"}',
+    },
   ],
   [
-    "a mapping that fails",
-    ["a.csv", "--mapping", "m.mjs"],
-    { "a.csv": "a,b\n1,2", "m.mjs": "export const toOperation = (row) => row.a.b.c;" },
+    "a.csv --mapping m.mjs",
     `1 of 1 rows cannot be sent, so none was:
   a.csv:2: the mapping failed: Cannot read properties of undefined (reading 'c')
-Correct them, or send the others with --skip-rejected <file>`,
+${CORRECT}`,
+    { "a.csv": "a,b\n1,2", "m.mjs": "export const toOperation = (row) => row.a.b.c;" },
   ],
   [
-    "a command that fails after some rows",
-    ["--command", `printf '%s\\n' '${HEADER}' && exit 3`, "--name", "orders"],
-    {},
-    "the command of orders failed (exit code 3), see above\nStopped after row 0; start it again with the same arguments to go on",
-  ],
-  [
-    "a checkpoint that cannot be written",
-    ["a.csv", "--checkpoint", "no/c.json"],
-    { "a.csv": GOOD },
+    "a.csv --checkpoint no/c.json",
     "cannot write the checkpoint no/c.json: ENOENT: no such file or directory, open 'no/c.json.next'; what was accepted is safe, so make room and start again",
-  ],
-  [
-    "a file of rejected rows that is something else",
-    ["a.csv", "--skip-rejected", "b.jsonl"],
-    { "a.csv": GOOD, "b.jsonl": "precious" },
-    "b.jsonl is there already; name a new file for rejected rows",
-  ],
-  [
-    "a file of rejected rows that cannot be written",
-    ["a.csv", "--skip-rejected", "/dev/full"],
-    { "a.csv": `${GOOD}5,z` },
-    "cannot write rejected rows to /dev/full: EINVAL: invalid argument, ftruncate",
-  ],
-  [
-    "a service that cannot be reached",
-    ["a.csv", "--tries", "1"],
     { "a.csv": GOOD },
-    "gave up after 1 try: no answer from http://127.0.0.1:2: connect ECONNREFUSED 127.0.0.1:2\nStopped after row 0 of 3; start it again with the same arguments to go on",
+  ],
+  [
+    "a.csv --skip-rejected b.jsonl",
+    "b.jsonl is there already; name a new file for rejected rows",
+    { "a.csv": GOOD, "b.jsonl": "precious" },
+  ],
+  [
+    "a.csv --skip-rejected /dev/full",
+    "cannot write rejected rows to /dev/full: EINVAL: invalid argument, ftruncate",
+    { "a.csv": `${GOOD}5,z` },
+  ],
+  [
+    "a.csv --tries 1",
+    `gave up after 1 try: no answer from http://127.0.0.1:2: connect ECONNREFUSED 127.0.0.1:2\n${stopped(0, 3)}`,
+    { "a.csv": GOOD },
   ],
 ];
 
 test.concurrent("what cannot be sent is told in a few lines, with the place", async () => {
-  for (const [index, [title, args, files, stderr]] of BAD.entries()) {
+  for (const [index, [args, stderr, files]] of BAD.entries()) {
     const cwd = await folder(`bad-${index}`, files);
-    const outcome = await backfill(args, { cwd, env: NOWHERE });
-    expect(outcome, title).toEqual({ stdout: "", stderr: `backfill: ${stderr}\n`, code: 1 });
+    expect(await backfill(args.split(" ").filter(Boolean), { cwd, env: NOWHERE }), args).toEqual(failed(stderr));
   }
 });
 
@@ -620,31 +532,36 @@ test.concurrent("a mapping that cannot be loaded is named, and a variable that i
     "m.mjs": "export const map = 1;",
     "syntax.mjs": "export const",
   });
-  const stderrOf = async (...args: string[]) => (await backfill(["a.csv", ...args], { cwd, env: NOWHERE })).stderr;
-  expect(await stderrOf("--mapping", "m.mjs")).toBe(
-    `backfill: the mapping ${path.join(cwd, "m.mjs")} exports no function toOperation(row)\n`,
+  const run = (args: string[], env = {}) => backfill(["a.csv", ...args], { cwd, env: { ...NOWHERE, ...env } });
+  expect(await run(["--mapping", "m.mjs"])).toEqual(
+    failed(`the mapping ${path.join(cwd, "m.mjs")} exports no function toOperation(row)`),
   );
-  expect(await stderrOf("--mapping", "syntax.mjs")).toMatch(
+  expect((await run(["--mapping", "syntax.mjs"])).stderr).toMatch(
     /^backfill: cannot load the mapping \S+syntax\.mjs: Unexpected .+\n$/,
   );
-  for (const [name, value] of Object.entries({ SVC_API_URL: "", SVC_API_KEY: " " })) {
-    const { stderr } = await backfill(["a.csv"], { cwd, env: { ...NOWHERE, [name]: value } });
-    expect(stderr).toBe(`backfill: set ${name}; see --help\n`);
+  for (const [name, value, problem] of [
+    ["SVC_API_URL", "", "set SVC_API_URL; see --help"],
+    ["SVC_API_KEY", " ", "set SVC_API_KEY; see --help"],
+    ["SVC_API_KEY", "svc_test_secret\nrest", "SVC_API_KEY has a character that none of the service has"],
+    ["SVC_API_URL", "svc.example.com", "SVC_API_URL is no address: svc.example.com"],
+  ] as const) {
+    expect(await run([], { [name]: value })).toEqual(failed(problem));
   }
-  const torn = await backfill(["a.csv"], { cwd, env: { ...NOWHERE, SVC_API_KEY: "svc_test_secret\nrest" } });
-  expect(torn.stderr).toBe("backfill: SVC_API_KEY has a character that none of the service has\n");
-  const wrong = await backfill(["a.csv"], { cwd, env: { ...NOWHERE, SVC_API_URL: "svc.example.com" } });
-  expect(wrong.stderr).toBe("backfill: SVC_API_URL is no address: svc.example.com\n");
+});
+
+test.concurrent("a command that fails after some rows ends it", async () => {
+  const args = ["--command", `printf '%s\\n' '${HEADER}' && exit 3`, "--name", "orders"];
+  expect(await backfill(args, { cwd: await folder("command"), env: NOWHERE })).toEqual(
+    failed(`the command of orders failed (exit code 3), see above\n${stopped(0)}`),
+  );
 });
 
 test.concurrent("a disk without room for the checkpoint ends it before anything is sent", async () => {
   const cwd = await folder("full", { "a.csv": GOOD });
   // No file may grow: writing fails as on a full disk.
-  const { stdout, stderr, code } = await backfill(["a.csv"], { cwd, env: NOWHERE, fileBlocksMax: 0 });
-  expect({ stdout, stderr, code }).toEqual({
-    stdout: "",
-    stderr:
-      "backfill: cannot write the checkpoint a.csv.checkpoint.json: EFBIG: file too large, write; what was accepted is safe, so make room and start again\n",
-    code: 1,
-  });
+  expect(await backfill(["a.csv"], { cwd, env: NOWHERE, fileBlocksMax: 0 })).toEqual(
+    failed(
+      "cannot write the checkpoint a.csv.checkpoint.json: EFBIG: file too large, write; what was accepted is safe, so make room and start again",
+    ),
+  );
 });

@@ -37,34 +37,24 @@ async function take(customerId: string, ...events: string[]): Promise<void> {
   await fixture.evaluate();
 }
 
-describe("| Stored event status | `processed`, `pending` |", () => {
-  it("pending until it is evaluated, then processed", async () => {
-    const reply = await send("status", "signed_up");
-    expect((await fixture.storedEvent(reply)).status).toBe("pending");
-    await fixture.evaluate();
-    expect((await fixture.storedEvent(reply)).status).toBe("processed");
-  });
+it("| Stored event status | `processed`, `pending` |: pending until it is evaluated, then processed", async () => {
+  const reply = await send("status", "signed_up");
+  expect((await fixture.storedEvent(reply)).status).toBe("pending");
+  await fixture.evaluate();
+  expect((await fixture.storedEvent(reply)).status).toBe("processed");
 });
 
-describe("| Rule result | `pass`, `fail`, `skip`, `error` |", () => {
-  it("fail without its condition, then pass, then skip because it acts once", async () => {
-    await take("ruled", "used");
-    await take("ruled", "signed_up");
-    await take("ruled", "used");
-    await take("ruled", "used");
-    const rows = await fixture.service.db.sql`
-      select result from svc_inspect.rule_executions where customer_id = 'ruled' order by execution_seq`;
-    expect(rows.map(({ result }) => result as string)).toEqual(["fail", "pass", "skip"]);
-  });
+it("| Rule result | `pass`, `fail`, `skip`, `error` |: fail without its condition, then pass, then skip because it acts once", async () => {
+  for (const event of ["used", "signed_up", "used", "used"]) await take("ruled", event);
+  const rows = await fixture.service.db.sql`
+    select result from svc_inspect.rule_executions where customer_id = 'ruled' order by execution_seq`;
+  expect(rows.map(({ result }) => result as string)).toEqual(["fail", "pass", "skip"]);
 });
 
-describe("| Journey status | `complete` (others not enumerated) |", () => {
-  it("complete once its last step is", async () => {
-    await take("travelled", "signed_up", "used");
-    expect((await fixture.customer("travelled")).journeys).toMatchObject([
-      { journeyId: "adoption", status: "complete" },
-    ]);
-  });
+it("| Journey status | `complete` (others not enumerated) |: once its last step is", async () => {
+  await take("travelled", "signed_up", "used");
+  const { journeys } = await fixture.customer("travelled");
+  expect(journeys).toMatchObject([{ journeyId: "adoption", status: "complete" }]);
 });
 
 describe("| Lifecycle states | names seen: `new`, `trial`, `activated`; terminal lifecycle states exist |", () => {
@@ -84,18 +74,12 @@ describe("| Lifecycle states | names seen: `new`, `trial`, `activated`; terminal
   });
 });
 
-describe("| Environments | `test`, `live` |", () => {
-  it("each has its own data", async () => {
-    await fixture.single({ customerId: "there", event: "used" }, { Authorization: `Bearer ${fixture.keys.live}` });
-    await fixture.evaluate("live");
-    const status = async (env: string) =>
-      (await fixture.admin("GET", `/projects/app/customers/there?env=${env}`)).status;
-    expect([await status("test"), await status("live")]).toEqual([404, 200]);
-  });
-
-  it("there is no other", async () => {
-    expect((await fixture.admin("GET", "/projects/app/customers?env=staging")).status).toBe(400);
-  });
+it("| Environments | `test`, `live` |: each has its own data, and there is no other", async () => {
+  await fixture.single({ customerId: "there", event: "used" }, { Authorization: `Bearer ${fixture.keys.live}` });
+  await fixture.evaluate("live");
+  for (const [env, status] of Object.entries({ test: 404, live: 200, staging: 400 })) {
+    expect((await fixture.admin("GET", `/projects/app/customers/there?env=${env}`)).status).toBe(status);
+  }
 });
 
 describe("Late ingestion loads the customer's full retained history but starts from current derived state.", () => {

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { listen } from "../../support/listen.js";
 
 /** What a gate does with one batch: `pass` sends it on, and resolves with what was answered; `reply` answers the sender. */
 export type Keeper = (
@@ -27,13 +27,9 @@ export async function openGate(serviceUrl: string, keeper: Keeper): Promise<Gate
   let batches = 0;
   const server = createServer((request, response) => {
     const pass = async (): Promise<Answer> => {
-      const { authorization = "", "content-type": type = "application/json" } = request.headers;
-      const organization = request.headers["x-svc-organization"];
-      const headers = {
-        authorization,
-        "content-type": type,
-        ...(typeof organization === "string" && { "x-svc-organization": organization }),
-      };
+      const passed = ["authorization", "content-type", "x-svc-organization"];
+      const headers = new Headers();
+      for (const name of passed) if (name in request.headers) headers.set(name, String(request.headers[name]));
       const body = request.method === "GET" ? null : await buffer(request);
       const answer = await fetch(serviceUrl + request.url!, { method: request.method!, headers, body });
       return { status: answer.status, body: await answer.text() };
@@ -45,9 +41,8 @@ export async function openGate(serviceUrl: string, keeper: Keeper): Promise<Gate
     const handled = isBatch ? keeper(batches, pass, reply) : pass().then(reply);
     handled.catch(() => request.socket.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listen(server),
     batches: () => batches,
     close: () => {
       server.closeAllConnections();

@@ -31,16 +31,11 @@ export async function backfill(
   const command = [process.execPath, path.join(DIRECTORY, "backfill.mjs"), ...args];
   const limit = ["sh", "-c", `trap '' XFSZ; ulimit -f ${fileBlocksMax}; exec "$@"`, "sh"];
   const [program, ...argv] = fileBlocksMax === undefined ? command : [...limit, ...command];
-  const child = spawn(program!, argv, {
-    cwd,
-    env: { PATH: process.env["PATH"], ...env },
-    stdio: ["pipe", "pipe", "pipe"],
-  });
+  const child = spawn(program!, argv, { cwd, env: { PATH: process.env["PATH"], ...env } });
   onStart?.(child);
   // It need not read what it does not want.
   child.stdin.on("error", () => undefined).end(input);
-  const closed = once(child, "close");
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
   return { stdout: withoutProgress(stdout), stderr, code: child.signalCode ?? child.exitCode! };
 }
 

@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { svc, type RunOptions } from "../../cli/support/run-svc.js";
 import { runSvc } from "../../local/support/process.js";
 import { project } from "../../dsl-compiler/project.js";
-import { eventIdOf, useSpec } from "../support/fixture.js";
+import { EVENT_ID } from "../../http/ingest/fixture.js";
+import { useSpec } from "../support/fixture.js";
 
 // Section "Command-line client `svc`": the commands that there are. `svc dev` is in the section "Local engine".
 
@@ -27,8 +28,7 @@ const BROKEN = `
   export default defineModel({ events: [event("paid"), event("paid")] });`;
 
 const config = (more: object = {}) => JSON.stringify({ project: "app", ...more });
-const folder = (model = MODEL, more: object = {}) =>
-  project({ "svc.config.ts": model, ".kite/config.json": config(more) });
+const folder = (model = MODEL) => project({ "svc.config.ts": model, ".kite/config.json": config() });
 
 /** Runs a command as the owner, with the project's keys. */
 async function run(argv: string[], options: RunOptions = {}) {
@@ -50,6 +50,13 @@ async function runJson(argv: string[], options: RunOptions = {}) {
   return { code, document: JSON.parse(stdout) };
 }
 
+/** The document of a command that ends well. */
+async function documentOf(argv: string[], options: RunOptions = {}) {
+  const { code, document } = await runJson(argv, options);
+  expect(code, JSON.stringify(document)).toBe(0);
+  return document;
+}
+
 /** The code of a command's end, and that of the error that it told of. */
 async function refusal(argv: string[], options: RunOptions = {}) {
   const { code, document } = await runJson(argv, options);
@@ -63,28 +70,19 @@ const activeVersions = async () => {
 };
 
 it("Requires Node.js 20 or newer.", async () => {
-  const { default: manifest } = (await import("../../../package.json", { with: { type: "json" } })) as {
-    default: { engines: { node: string } };
-  };
+  const { default: manifest } = await import("../../../package.json", { with: { type: "json" } });
   expect(manifest.engines.node).toMatch(/^>=20\b/);
 });
 
-describe("Shared options: `--directory <path>` (project directory, default current directory)", () => {
-  it("names the folder whose model and settings are meant", async () => {
-    const directory = await folder();
-    const { code, stdout } = await run(["validate", "--directory", directory]);
-    expect({ code, stdout }).toEqual({
-      code: 0,
-      stdout:
-        "The model is valid: 1 event, 1 trait, 2 lifecycle states, 1 segment.\n" +
-        "State of one customer: at most 6 KiB.\n",
-    });
+it("Shared options: `--directory <path>` (project directory, default current directory)", async () => {
+  const directory = await folder();
+  expect(await run(["validate", "--directory", directory])).toMatchObject({
+    code: 0,
+    stdout:
+      "The model is valid: 1 event, 1 trait, 2 lifecycle states, 1 segment.\nState of one customer: at most 6 KiB.\n",
   });
-
-  it("defaults to the current directory", async () => {
-    expect((await run(["validate"], { cwd: await folder() })).code).toBe(0);
-    expect((await run(["validate"])).code).toBe(1);
-  });
+  expect((await run(["validate"], { cwd: directory })).code).toBe(0);
+  expect((await run(["validate"])).code).toBe(1);
 });
 
 describe("Shared options: `--env <test|live>` (default is `defaultEnvironment` in `.kite/config.json`)", () => {
@@ -98,9 +96,7 @@ describe("Shared options: `--env <test|live>` (default is `defaultEnvironment` i
     ["neither", [], {}, "test"],
   ])("%s", async (_name, options, file, environment) => {
     const cwd = await project({ ".kite/config.json": config(file) });
-    const { code, document } = await runJson([...send, ...options], { cwd });
-    expect(code).toBe(0);
-    expect(await storedBy(document)).toMatchObject({ environment });
+    expect(await storedBy(await documentOf([...send, ...options], { cwd }))).toMatchObject({ environment });
   });
 
   it("knows no other", async () => {
@@ -110,56 +106,48 @@ describe("Shared options: `--env <test|live>` (default is `defaultEnvironment` i
 
 describe("Shared options: `--json` (machine-readable output; command errors also as JSON)", () => {
   it("a result is one document", async () => {
-    const { code, document } = await runJson(["whoami"]);
-    expect({ code, document }).toEqual({
-      code: 0,
-      document: {
-        user: { email: "owner@acme.example" },
-        organization: { id: fixture.owner.organizationId, slug: "acme", role: "owner" },
-        api: { url: fixture.service.url },
-        credentials: { from: "SVC_ACCESS_TOKEN" },
-        organizations: [{ id: fixture.owner.organizationId, slug: "acme", role: "owner" }],
-      },
+    const organization = { id: fixture.owner.organizationId, slug: "acme", role: "owner" };
+    expect(await documentOf(["whoami"])).toEqual({
+      user: { email: "owner@acme.example" },
+      organization,
+      api: { url: fixture.service.url },
+      credentials: { from: "SVC_ACCESS_TOKEN" },
+      organizations: [organization],
     });
   });
 
-  it("so is an error of the service", async () => {
-    const { code, document } = await runJson(["customers", "inspect", "nobody"]);
-    expect(code).toBe(1);
-    expect(document).toEqual({
-      error: {
+  it.each([
+    [
+      "the service",
+      ["customers", "inspect", "nobody"],
+      1,
+      {
         code: "CUSTOMER_NOT_FOUND",
         message: 'There is no customer "nobody" in this environment.',
-        requestId: "cli_<random>",
         reason: "A customer exists from the evaluation of its first operation on.",
         fix: "check the id and --env; `svc customers list` shows whom there is",
         docs: "https://docs.example.com/api#CUSTOMER_NOT_FOUND",
       },
-    });
-  });
-
-  it("so is an error of the command line", async () => {
-    const { code, document } = await runJson(["customers", "inspect"]);
-    expect({ code, document }).toEqual({
-      code: 2,
-      document: {
-        error: {
-          code: "USAGE",
-          message: "missing <customerId>",
-          requestId: "cli_<random>",
-          fix: "see `svc customers inspect --help`",
-        },
-      },
-    });
+    ],
+    [
+      "the command line",
+      ["customers", "inspect"],
+      2,
+      { code: "USAGE", message: "missing <customerId>", fix: "see `svc customers inspect --help`" },
+    ],
+  ])("so is an error of %s", async (_of, argv, code, error) => {
+    expect(await runJson(argv)).toEqual({ code, document: { error: { ...error, requestId: "cli_<random>" } } });
   });
 });
 
 it("Shared options: `--debug` (stack traces; goes before the command)", async () => {
-  const quiet = await run(["validate"]);
-  const loud = await run(["--debug", "validate"]);
-  expect([quiet.code, loud.code]).toEqual([1, 1]);
-  expect(quiet.stderr).not.toMatch(/^ {4}at /m);
-  expect(loud.stderr).toMatch(/^ {4}at /m);
+  for (const [argv, traced] of [
+    [["validate"], false],
+    [["--debug", "validate"], true],
+  ] as const) {
+    const { code, stderr } = await run([...argv]);
+    expect({ code, traced: /^ {4}at /m.test(stderr) }).toEqual({ code: 1, traced });
+  }
 });
 
 describe("Confirmation: commands that change shared state ask for confirmation; `--yes` bypasses standard confirmation, but live deployment still requires typing `live`.", () => {
@@ -195,8 +183,7 @@ describe("Confirmation: commands that change shared state ask for confirmation; 
 
 describe("| `svc whoami` (alias `svc auth status`) | shows user, organization, API |", () => {
   it.each(["whoami", "auth status"])("svc %s", async (words) => {
-    const { code, stdout, stderr } = await run(words.split(" "));
-    expect({ code, stdout, stderr }).toEqual({
+    expect(await run(words.split(" "))).toEqual({
       code: 0,
       stdout: [
         "User          owner@acme.example",
@@ -212,46 +199,37 @@ describe("| `svc whoami` (alias `svc auth status`) | shows user, organization, A
 
 describe("| `svc validate [--strict] [--json]` | compiles TypeScript sources, checks schemas and cross-file references; `--strict` treats warnings as errors; does not deploy |", () => {
   it("a valid model", async () => {
-    const { code, document } = await runJson(["validate"], { cwd: await folder() });
-    expect({ code, document }).toEqual({
-      code: 0,
-      document: {
-        valid: true,
-        hash: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
-        stateBytes: expect.any(Number) as unknown,
-        diagnostics: [],
-      },
+    expect(await documentOf(["validate"], { cwd: await folder() })).toEqual({
+      valid: true,
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
+      stateBytes: expect.any(Number) as unknown,
+      diagnostics: [],
     });
   });
 
-  it("an error, with its place", async () => {
-    const { code, document } = await runJson(["validate"], { cwd: await folder(BROKEN) });
-    expect(code).toBe(1);
-    expect(document).toMatchObject({
-      error: { code: "CONFIG_INVALID", diagnostics: [{ code: "DUPLICATE_EVENT", file: "svc.config.ts", line: 3 }] },
+  const ACROSS = {
+    "svc.config.ts":
+      'import { defineModel } from "svc"; import { payers } from "./model/payers.js"; export default defineModel({ segments: [payers] });',
+    "model/payers.ts": 'import { segment } from "svc"; export const buyers = segment("buyers");',
+  };
+  it.each([
+    ["an error, with its place", { "svc.config.ts": BROKEN }, { code: "DUPLICATE_EVENT", line: 3 }],
+    ["a reference across files to what is not there", ACROSS, { severity: "error" }],
+  ])("%s", async (_name, files, diagnostic) => {
+    const diagnostics = [{ file: "svc.config.ts", ...diagnostic }];
+    expect(await runJson(["validate"], { cwd: await project(files) })).toMatchObject({
+      code: 1,
+      document: { error: { code: "CONFIG_INVALID", diagnostics } },
     });
-  });
-
-  it("a reference across files to what is not there", async () => {
-    const cwd = await project({
-      "svc.config.ts":
-        'import { defineModel } from "svc"; import { payers } from "./model/payers.js"; export default defineModel({ segments: [payers] });',
-      "model/payers.ts": 'import { segment } from "svc"; export const buyers = segment("buyers");',
-    });
-    const { code, document } = await runJson(["validate"], { cwd });
-    expect(code).toBe(1);
-    expect(document.error.diagnostics[0]).toMatchObject({ file: "svc.config.ts", severity: "error" });
   });
 
   it("a warning is none with --strict", async () => {
     const cwd = await folder(SUSPICIOUS);
-    expect(await runJson(["validate"], { cwd })).toMatchObject({
-      code: 0,
-      document: { valid: true, diagnostics: [{ severity: "warning" }] },
-    });
+    const diagnostics = [{ severity: "warning" }];
+    expect(await documentOf(["validate"], { cwd })).toMatchObject({ valid: true, diagnostics });
     expect(await runJson(["validate", "--strict"], { cwd })).toMatchObject({
       code: 1,
-      document: { error: { code: "CONFIG_WARNINGS", diagnostics: [{ severity: "warning" }] } },
+      document: { error: { code: "CONFIG_WARNINGS", diagnostics } },
     });
   });
 
@@ -264,118 +242,95 @@ describe("| `svc validate [--strict] [--json]` | compiles TypeScript sources, ch
 });
 
 describe("| `svc events send <event> --customer <customerId>` | options `--props <json object>`, `--idempotency-key <key>`, `--env`, `--json`; uses an ingestion key from variables |", () => {
-  const send = (...more: string[]) => runJson(["events", "send", "paid", "--customer", "cus_1", ...more]);
+  const argv = ["events", "send", "paid", "--customer", "cus_1"];
 
   it("--props, the event's properties", async () => {
-    const { code, document } = await send("--props", '{"amount": 12.5}');
-    expect({ code, document }).toEqual({
-      code: 0,
-      document: { eventId: eventIdOf({ body: document } as never), accepted: true, queued: true, duplicate: false },
-    });
-    expect(await storedBy(document)).toMatchObject({
-      environment: "test",
-      customerId: "cus_1",
-      event: "paid",
-      properties: { amount: 12.5 },
-    });
+    const document = await documentOf([...argv, "--props", '{"amount": 12.5}']);
+    expect(document).toEqual({ eventId: EVENT_ID, accepted: true, queued: true, duplicate: false });
+    const stored = { environment: "test", customerId: "cus_1", event: "paid", properties: { amount: 12.5 } };
+    expect(await storedBy(document)).toMatchObject(stored);
   });
 
-  it("--props that is no object is not sent", async () => {
-    for (const props of ["[]", "5", "{"]) {
-      const argv = ["events", "send", "paid", "--customer", "c", "--props", props];
-      expect(await refusal(argv)).toEqual({ code: 2, error: "USAGE" });
-    }
+  it.each(["[]", "5", "{"])("--props %s, which is no object, is not sent", async (props) => {
+    expect(await refusal([...argv, "--props", props])).toEqual({ code: 2, error: "USAGE" });
   });
 
   it("--idempotency-key makes a repetition harmless", async () => {
-    const first = await send("--props", '{"amount":1}', "--idempotency-key", "k");
-    const second = await send("--props", '{"amount":1}', "--idempotency-key", "k");
-    expect(second.document).toEqual({ ...first.document, duplicate: true });
+    const keyed = [...argv, "--props", '{"amount":1}', "--idempotency-key", "k"];
+    const first = await documentOf(keyed);
+    expect(await documentOf(keyed)).toEqual({ ...first, duplicate: true });
   });
 
-  it("<event> and --customer are required", async () => {
-    expect((await runJson(["events", "send", "--customer", "c"])).document.error.message).toBe("missing <event>");
-    expect((await runJson(["events", "send", "paid"])).document.error.message).toBe("missing --customer");
+  it.each([
+    ["<event>", ["events", "send", "--customer", "c"]],
+    ["--customer", ["events", "send", "paid"]],
+  ])("%s is required", async (name, given) => {
+    expect((await runJson(given)).document.error.message).toBe(`missing ${name}`);
   });
 });
 
 describe("customers and segments", () => {
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
-  const ids = (document: { data: { customerId: string }[] }) => document.data.map(({ customerId }) => customerId);
+  const PAYERS = ["a-old", "b-recent", "c-recent"];
 
   beforeAll(async () => {
-    const pay = (customerId: string, timestamp: string) => ({
-      customerId,
-      event: "paid",
-      properties: { amount: 1 },
-      timestamp,
-    });
+    const pay = (customerId: string, days: number) => {
+      return { customerId, event: "paid", properties: { amount: 1 }, timestamp: daysAgo(days) };
+    };
     const seen = { type: "identify", customerId: "d-new", traits: { plan: "free" } };
-    const reply = await fixture.batch(
-      [pay("a-old", daysAgo(30)), pay("b-recent", daysAgo(1)), pay("c-recent", daysAgo(1)), seen],
-      { Authorization: `Bearer ${fixture.keys.live}` },
-    );
+    const operations = [pay("a-old", 30), pay("b-recent", 1), pay("c-recent", 1), seen];
+    const reply = await fixture.batch(operations, { Authorization: `Bearer ${fixture.keys.live}` });
     expect(reply.status).toBe(202);
     await fixture.evaluate("live");
   });
 
-  const list = async (...more: string[]) => (await runJson(["customers", "list", "--env", "live", ...more])).document;
-  const ours = (document: { data: { customerId: string }[] }) => ids(document).filter((id) => /^[abcd]-/.test(id));
+  /** What a command lists of these customers, and the whole document. */
+  const list = async (...argv: string[]) => {
+    const document = await documentOf([...argv, "--env", "live"]);
+    const ids = (document.data as { customerId: string }[]).map(({ customerId }) => customerId);
+    return { document, ids, ours: ids.filter((id) => /^[abcd]-/.test(id)) };
+  };
+
+  /** `--limit` and `--cursor` of a list of the payers lead through all of it. */
+  const leadsThrough = async (argv: string[]) => {
+    const first = await list(...argv, "--limit", "2");
+    expect(first.ids).toHaveLength(2);
+    const rest = await list(...argv, "--cursor", first.document.nextCursor as string);
+    expect([...first.ids, ...rest.ids]).toEqual((await list(...argv)).ids);
+  };
 
   describe("| `svc customers list` | filters `--lifecycle <state>`, `--segment <segmentId>`, `--inactive <duration>`; `--limit` default 50; `--cursor` |", () => {
-    it("--lifecycle", async () => {
-      expect(ours(await list("--lifecycle", "new"))).toEqual(["d-new"]);
-      expect(ours(await list("--lifecycle", "customer"))).toEqual(["a-old", "b-recent", "c-recent"]);
+    it.each([
+      ["--lifecycle new", ["d-new"]],
+      ["--lifecycle customer", PAYERS],
+      ["--segment payers", PAYERS],
+      ["--inactive 7d --segment payers", ["a-old"]],
+    ])("%s", async (filters, customers) => {
+      expect((await list("customers", "list", ...filters.split(" "))).ours).toEqual(customers);
     });
 
-    it("--segment", async () => {
-      expect(ours(await list("--segment", "payers"))).toEqual(["a-old", "b-recent", "c-recent"]);
-    });
-
-    it("--inactive", async () => {
-      expect(ours(await list("--inactive", "7d", "--segment", "payers"))).toEqual(["a-old"]);
-    });
-
-    it("--limit and --cursor", async () => {
-      const first = await list("--limit", "1", "--segment", "payers");
-      const second = await list("--limit", "1", "--segment", "payers", "--cursor", first.nextCursor as string);
-      expect([...ids(first), ...ids(second)]).toEqual(ids(await list("--limit", "2", "--segment", "payers")));
-    });
+    it("--limit and --cursor", () => leadsThrough(["customers", "list", "--segment", "payers"]));
   });
 
-  describe("| `svc customers inspect <customerId>` | complete computed state |", () => {
-    it("is the document of the administrative API", async () => {
-      const { document } = await runJson(["customers", "inspect", "a-old", "--env", "live"]);
-      const { body } = await fixture.admin("GET", "/projects/app/customers/a-old?env=live");
-      expect(document).toEqual(body);
-      expect(document).toMatchObject({ customerId: "a-old", lifecycle: "customer", segments: ["payers"] });
-    });
-
-    it("for people, it says the same in words", async () => {
-      const { code, stdout } = await run(["customers", "inspect", "a-old", "--env", "live"]);
-      expect(code).toBe(0);
-      for (const text of ["a-old in live", "Lifecycle", "customer since", "Segments", "payers"]) {
-        expect(stdout).toContain(text);
-      }
-    });
+  it("| `svc customers inspect <customerId>` | complete computed state |: the document of the administrative API; for people, the same in words", async () => {
+    const argv = ["customers", "inspect", "a-old", "--env", "live"];
+    const document = await documentOf(argv);
+    expect(document).toEqual((await fixture.admin("GET", "/projects/app/customers/a-old?env=live")).body);
+    expect(document).toMatchObject({ customerId: "a-old", lifecycle: "customer", segments: ["payers"] });
+    const { code, stdout } = await run(argv);
+    expect(code).toBe(0);
+    for (const text of ["a-old in live", "Lifecycle", "customer since", "Segments", "payers"])
+      expect(stdout).toContain(text);
   });
 
   describe("| `svc segments inspect <segmentId>` | members and aggregate statistics; `--limit` default 50; `--cursor` |", () => {
-    const inspect = async (...more: string[]) =>
-      (await runJson(["segments", "inspect", "payers", "--env", "live", ...more])).document;
-
     it("members, and how many there are", async () => {
-      const document = await inspect();
-      expect(ours(document)).toEqual(["a-old", "b-recent", "c-recent"]);
-      expect(document).toMatchObject({ segment: "payers", members: document.data.length });
+      const { document, ids, ours } = await list("segments", "inspect", "payers");
+      expect(ours).toEqual(PAYERS);
+      expect(document).toMatchObject({ segment: "payers", members: ids.length });
     });
 
-    it("--limit and --cursor", async () => {
-      const first = await inspect("--limit", "2");
-      expect(first.data).toHaveLength(2);
-      const rest = await inspect("--cursor", first.nextCursor as string);
-      expect([...ids(first), ...ids(rest)]).toEqual(ids(await inspect()));
-    });
+    it("--limit and --cursor", () => leadsThrough(["segments", "inspect", "payers"]));
   });
 });
 
@@ -384,18 +339,14 @@ describe("| `svc deploy` | validates and deploys local configuration as a new im
 
   it("a new immutable version", async () => {
     const before = await activeVersions();
-    const { code, document } = await runJson(["deploy", "-y"], { cwd: await variant("buyers") });
-    expect({ code, document }).toEqual({
-      code: 0,
-      document: {
-        version: `v${before.length + 1}`,
-        hash: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
-        environment: "test",
-        activated: true,
-        hasCustomers: false,
-        created: true,
-        warnings: [],
-      },
+    expect(await documentOf(["deploy", "-y"], { cwd: await variant("buyers") })).toEqual({
+      version: `v${before.length + 1}`,
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
+      environment: "test",
+      activated: true,
+      hasCustomers: false,
+      created: true,
+      warnings: [],
     });
     const after = await activeVersions();
     expect(after.slice(1).map(({ version }) => version)).toEqual(before.map(({ version }) => version));
@@ -430,28 +381,21 @@ describe("| `svc deploy` | validates and deploys local configuration as a new im
   });
 });
 
-describe("| `svc config versions` | lists deployed versions and the active one |", () => {
-  it("newest first", async () => {
-    const { code, document } = await runJson(["config", "versions"]);
-    const { body } = await fixture.admin("GET", "/projects/app/config-versions");
-    expect({ code, document: document as unknown }).toEqual({ code: 0, document: body });
-    const active = document.data.filter((each: { active: string[] }) => each.active.includes("test"));
-    expect(active).toMatchObject([{ version: document.data[0].version as string }]);
-  });
-
-  it("for people, in a table", async () => {
-    const { stdout } = await run(["config", "versions"]);
-    expect(stdout.split("\n")[0]).toMatch(/^Version +Active in +Created +Author +Hash( +Deployed from)?$/);
-    expect(stdout).toMatch(/^v\d+ +test +\d{4}-/m);
-  });
+it("| `svc config versions` | lists deployed versions and the active one |: newest first; for people, in a table", async () => {
+  const document = await documentOf(["config", "versions"]);
+  expect(document).toEqual((await fixture.admin("GET", "/projects/app/config-versions")).body);
+  const active = document.data.filter((each: { active: string[] }) => each.active.includes("test"));
+  expect(active).toEqual([document.data[0]]);
+  const { stdout } = await run(["config", "versions"]);
+  expect(stdout.split("\n")[0]).toMatch(/^Version +Active in +Created +Author +Hash( +Deployed from)?$/);
+  expect(stdout).toMatch(/^v\d+ +test +\d{4}-/m);
 });
 
 describe("| `svc diagnose` | checks configuration and data for common problems |", () => {
   it("an environment without a model", async () => {
     const created = await fixture.admin("POST", "/projects", { body: { name: "Bare", slug: "bare" } });
     expect(created.status).toBe(201);
-    const { code, document } = await runJson(["diagnose", "--project", "bare", "--env", "live"]);
-    expect(code).toBe(0);
+    const document = await documentOf(["diagnose", "--project", "bare", "--env", "live"]);
     expect(document.environment).toBe("live");
     expect(document.problems).toContainEqual({
       code: "CONFIGURATION_MISSING",
@@ -473,23 +417,13 @@ describe("| `svc diagnose` | checks configuration and data for common problems |
     ];
     expect((await fixture.batch(operations)).status).toBe(202);
     await fixture.evaluate();
-    const { code, document } = await runJson(["diagnose"]);
-    expect(code).toBe(0);
-    expect(document.problems).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({
-          code: "EVENTS_UNDECLARED",
-          details: { events: [expect.objectContaining({ event: "refunded" }) as object] },
-        }),
-        expect.objectContaining({
-          code: "SCHEMA_VIOLATIONS",
-          details: {
-            operations: 1,
-            violations: [expect.objectContaining({ path: "traits.colour", lastCustomerId: "loose" }) as object],
-          },
-        }),
-      ]),
-    );
+    const { problems } = await documentOf(["diagnose"]);
+    const detailsOf = (code: string) => problems.find((problem: { code: string }) => problem.code === code).details;
+    expect(detailsOf("EVENTS_UNDECLARED")).toMatchObject({ events: [{ event: "refunded" }] });
+    expect(detailsOf("SCHEMA_VIOLATIONS")).toMatchObject({
+      operations: 1,
+      violations: [{ path: "traits.colour", lastCustomerId: "loose" }],
+    });
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { taken } from "../../http/ingest/fixture.js";
 import { expectAccepted, expectTaken } from "../support/answers.js";
 import { eventIdOf, useSpec } from "../support/fixture.js";
 import { NOT_FOUND, notMediaType, wrongTypeOfSingle } from "../support/refusals.js";
@@ -20,11 +21,9 @@ describe("All ingestion paths are under the `/v1` prefix. The unversioned path `
 
 describe("Headers: `Authorization: Bearer <API_KEY>`, `Content-Type: application/json`; optional `X-Request-ID`.", () => {
   it("without X-Request-ID", async () => {
-    const response = await fetch(`${fixture.service.url}/v1/events`, {
-      method: "POST",
-      headers: { Authorization: `Bearer ${fixture.keys.test}`, "Content-Type": "application/json" },
-      body: JSON.stringify(event),
-    });
+    const headers = { Authorization: `Bearer ${fixture.keys.test}`, "Content-Type": "application/json" };
+    const init = { method: "POST", headers, body: JSON.stringify(event) };
+    const response = await fetch(`${fixture.service.url}/v1/events`, init);
     expect(response.status).toBe(202);
     expect(response.headers.get("X-Request-ID")).toMatch(/^req_[0-9a-f]{32}$/);
   });
@@ -78,8 +77,9 @@ describe("Idempotency: same key and same canonical payload returns the original 
     const first = await fixture.single(keyed);
     expectTaken(first);
     const stored = await fixture.stored();
-    const repeated = { eventId: eventIdOf(first), accepted: true, queued: true, duplicate: true };
-    for (let times = 0; times < 2; times++) expectAccepted(await fixture.single(keyed), repeated);
+    for (const again of [await fixture.single(keyed), await fixture.single(keyed)]) {
+      expectAccepted(again, taken(true, eventIdOf(first)));
+    }
     expect(await fixture.stored()).toEqual(stored);
   });
 
@@ -88,14 +88,12 @@ describe("Idempotency: same key and same canonical payload returns the original 
       fixture.single(`{"customerId":"c","event":"e","properties":${properties},"idempotencyKey":"ordered"}`);
     const first = await send('{"a":1,"b":{"c":[1,2],"d":null}}');
     expectTaken(first);
-    const again = { eventId: eventIdOf(first), accepted: true, queued: true, duplicate: true };
-    expectAccepted(await send('{"b":{"d":null,"c":[1,2]},"a":1}'), again);
+    expectAccepted(await send('{"b":{"d":null,"c":[1,2]},"a":1}'), taken(true, eventIdOf(first)));
     expect((await send('{"b":{"d":null,"c":[2,1]},"a":1}')).status).toBe(409);
   });
 
-  const keyed = (customerId: string) => ({ customerId, event: "e", idempotencyKey: "shared" });
-
   it("Idempotency keys are isolated per project and environment.", async () => {
+    const keyed = (customerId: string) => ({ customerId, event: "e", idempotencyKey: "shared" });
     expectTaken(await fixture.single(keyed("in test")));
     const live = { Authorization: `Bearer ${fixture.keys.live}` };
     expectTaken(await fixture.single(keyed("in live"), live));

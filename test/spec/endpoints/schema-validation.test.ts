@@ -183,16 +183,16 @@ describe("With `strictSchema: true`, a violation returns HTTP 422. | 422 | a sch
   beforeAll(() => fixture.deploy({ ...MODEL, strictSchema: true }));
 
   it.each([
-    ["only what is required", {}],
-    ["string", { note: "a" }],
-    ["number", { amount: -0.5 }],
-    ["boolean", { gift: false }],
-    ["date", { due: "2028-02-29" }],
-    ["date, with a time", { due: "2026-03-02T10:00:00+01:00" }],
-    ["array", { tags: ["a", "b"] }],
-    ["array, empty", { tags: [] }],
-    ["enum value", { currency: "USD" }],
-  ])("what conforms is accepted: %s", async (_name, properties) => {
+    {},
+    { note: "a" },
+    { amount: -0.5 },
+    { gift: false },
+    { due: "2028-02-29" },
+    { due: "2026-03-02T10:00:00+01:00" },
+    { tags: ["a", "b"] },
+    { tags: [] },
+    { currency: "USD" },
+  ])("what conforms is accepted: %j", async (properties) => {
     expectTaken(await fixture.single(order(properties)));
     expectBatchTaken(await fixture.batch([order(properties)]), 1);
   });
@@ -202,17 +202,13 @@ describe("With `strictSchema: true`, a violation returns HTTP 422. | 422 | a sch
     expectBatchTaken(await fixture.batch([identify(traits), identify({})]), 2, 0);
   });
 
-  it.each(EVENT_CHECKS)("POST /v1/events checks %s", async (_check, operation, path, code, message, more) => {
-    await fixture.refuses(() => fixture.single(operation), 422, violation(path, code, message, more));
+  it.each([...EVENT_CHECKS, ...TRAIT_CHECKS])("checks %s", async (_check, operation, path, code, message, more) => {
+    const batch = () => fixture.batch([order(), operation, identify({ plan: "pro" })]);
+    await fixture.refuses(batch, 422, violation(`events[1].${path}`, code, message, more));
+    if ("event" in operation) {
+      await fixture.refuses(() => fixture.single(operation), 422, violation(path, code, message, more));
+    }
   });
-
-  it.each([...EVENT_CHECKS, ...TRAIT_CHECKS])(
-    "POST /v1/events/batch checks %s",
-    async (_check, operation, path, code, message, more) => {
-      const batch = () => fixture.batch([order(), operation, identify({ plan: "pro" })]);
-      await fixture.refuses(batch, 422, violation(`events[1].${path}`, code, message, more));
-    },
-  );
 
   it("`error.code` is the code of the first failure; `diagnostics` lists every failing path", async () => {
     const bad = { amount: "1", gift: 1, currency: "eur", colour: "red" };
@@ -241,19 +237,19 @@ describe("With `strictSchema: true`, a violation returns HTTP 422. | 422 | a sch
 describe("With `strictSchema: false`, the operation is accepted and the diagnostics are logged.", () => {
   beforeAll(() => fixture.deploy({ ...MODEL, strictSchema: false }));
 
-  it.each(EVENT_CHECKS)("POST /v1/events: %s", async (_check, operation, path, code) => {
-    lines.splice(0);
+  it.each([...EVENT_CHECKS, ...TRAIT_CHECKS])("%s", async (_check, operation, path, code) => {
+    const expectLogged = (place: string) => {
+      const diagnostics = [{ code, path: place + path }];
+      expect(lines.splice(0)).toMatchObject([{ level: 40, requestId: "req", operations: 1, diagnostics }]);
+    };
+    const isEvent = "event" in operation;
+    expectBatchTaken(await fixture.batch([order(), operation]), 2, isEvent ? 2 : 1);
+    expectLogged("events[1].");
+    if (!isEvent) return;
     const reply = await fixture.single(operation);
     expectTaken(reply);
     expect(await fixture.storedEvent(reply)).toMatchObject(operation);
-    expect(lines).toMatchObject([{ level: 40, requestId: "req", operations: 1, diagnostics: [{ code, path }] }]);
-  });
-
-  it.each(TRAIT_CHECKS)("POST /v1/events/batch: %s", async (_check, operation, path, code) => {
-    lines.splice(0);
-    expectBatchTaken(await fixture.batch([order(), operation]), 2, 1);
-    const diagnostics = [{ code, path: `events[1].${path}` }];
-    expect(lines).toMatchObject([{ level: 40, requestId: "req", operations: 1, diagnostics }]);
+    expectLogged("");
   });
 
   it("they can be looked up later: what kinds there were, how often, and an example", async () => {
@@ -261,29 +257,10 @@ describe("With `strictSchema: false`, the operation is accepted and the diagnost
     const { status, body } = await fixture.admin("GET", "/projects/app/schema-violations");
     expect(status).toBe(200);
     const { data } = body as { data: { code: string; path: string }[] };
+    const seen = { configVersion: "v2", firstSeenAt: timestamp, lastSeenAt: timestamp, lastCustomerId: "c" };
     expect(data.filter(({ code }) => code === "UNKNOWN_EVENT" || code === "INVALID_TRAIT_ENUM")).toEqual([
-      {
-        configVersion: "v2",
-        event: null,
-        code: "INVALID_TRAIT_ENUM",
-        path: "traits.plan",
-        operations: 1,
-        firstSeenAt: timestamp,
-        lastSeenAt: timestamp,
-        lastEventId: null,
-        lastCustomerId: "c",
-      },
-      {
-        configVersion: "v2",
-        event: "ordered",
-        code: "UNKNOWN_EVENT",
-        path: "event",
-        operations: 1,
-        firstSeenAt: timestamp,
-        lastSeenAt: timestamp,
-        lastEventId: EVENT_ID,
-        lastCustomerId: "c",
-      },
+      { ...seen, event: null, code: "INVALID_TRAIT_ENUM", path: "traits.plan", operations: 1, lastEventId: null },
+      { ...seen, event: "ordered", code: "UNKNOWN_EVENT", path: "event", operations: 2, lastEventId: EVENT_ID },
     ]);
   });
 });

@@ -1,17 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { addTo, healthOf, rule, snapshotOf, trait } from "../../engine/support/builders.js";
-import { expectBatchTaken } from "../support/answers.js";
+import { expectBatchTaken, type Refusal } from "../support/answers.js";
 import { documentOf, DOCUMENT_BYTES, nameOf, useSpec } from "../support/fixture.js";
-import {
-  empty,
-  notOfIdentify,
-  notOfTrack,
-  required,
-  tooLarge,
-  tooLong,
-  wrongType,
-  wrongTypeOfOperation,
-} from "../support/refusals.js";
+import * as refusals from "../support/refusals.js";
 
 // Section "Identify operation (batch element only)".
 
@@ -19,6 +10,16 @@ const fixture = useSpec();
 
 const valid = { type: "identify", customerId: "c", traits: {} };
 const send = (...operations: unknown[]) => fixture.batch(operations);
+
+type Refused = [field: string, value: unknown, refusal: (field: string, value: never) => Refusal];
+
+const refuses = (cases: Refused[]) =>
+  it.each(cases)("%s %j is refused", async (field, value, refusal) => {
+    const expected = refusal(`events[0].${field}`, value as never);
+    await fixture.refuses(() => send({ ...valid, [field]: value }), 400, expected);
+  });
+
+const wrongType = (type: string) => (field: string, value: unknown) => refusals.wrongType(field, type, value);
 
 /** The traits of a customer after an identify was accepted and evaluated. */
 async function traitsAfter(...operations: { customerId: string; traits: object }[]): Promise<unknown> {
@@ -31,81 +32,55 @@ describe("| `type` | string, only `identify` | yes | selects a trait update |", 
   it("identify is a trait update", async () => {
     const before = await fixture.stored();
     expectBatchTaken(await send(valid), 1, 0);
-    expect(await fixture.stored()).toMatchObject({
-      events: before.events,
-      traitUpdates: before.traitUpdates + 1,
-    });
+    const { events, traitUpdates } = await fixture.stored();
+    expect({ events, traitUpdates }).toEqual({ events: before.events, traitUpdates: before.traitUpdates + 1 });
   });
 
   it("left out, the operation is a track operation, which has no traits", async () => {
-    const { type: _, ...rest } = valid;
-    await fixture.refuses(() => send({ ...rest, event: "e" }), 400, notOfTrack("events[0].traits"));
+    const operation = { customerId: "c", traits: {}, event: "e" };
+    await fixture.refuses(() => send(operation), 400, refusals.notOfTrack("events[0].traits"));
   });
 
-  it.each(["Identify", "traits", null, 5])("%j is refused", async (type) => {
-    await fixture.refuses(() => send({ ...valid, type }), 400, wrongTypeOfOperation("events[0].type", type));
-  });
+  refuses(["Identify", "traits", null, 5].map((type) => ["type", type, refusals.wrongTypeOfOperation]));
 });
 
 describe("| `customerId` | string | yes | max 256 characters |, | `customerId` length | 256 characters | identify |", () => {
-  const field = "events[0].customerId";
+  refuses([
+    ["customerId", undefined, refusals.required],
+    ["customerId", 5, wrongType("a string")],
+    ["customerId", null, wrongType("a string")],
+    ["customerId", "", refusals.empty],
+  ]);
 
-  it("is required", async () => {
-    await fixture.refuses(() => send({ type: "identify", traits: {} }), 400, required(field));
-  });
-
-  it.each([5, null])("is a string: %j is refused", async (customerId) => {
-    await fixture.refuses(() => send({ ...valid, customerId }), 400, wrongType(field, "a string", customerId));
-  });
-
-  it("empty is refused", async () => {
-    await fixture.refuses(() => send({ ...valid, customerId: "" }), 400, empty(field));
-  });
-
-  it("of 256 characters is accepted and reads back", async () => {
+  it("of 256 characters is accepted and reads back, and one more refused", async () => {
     const operation = { ...valid, customerId: nameOf(256), traits: { seen: true } };
     expect(await traitsAfter(operation)).toEqual({ seen: true });
-  });
-
-  it("of 257 characters is refused", async () => {
-    await fixture.refuses(() => send({ ...valid, customerId: nameOf(257) }), 400, tooLong(field));
+    const longer = { ...valid, customerId: nameOf(257) };
+    await fixture.refuses(() => send(longer), 400, refusals.tooLong("events[0].customerId"));
   });
 });
 
 describe("| `traits` | JSON object | yes | max 64 KiB serialized |, | `traits` size | 64 KiB serialized | identify |", () => {
-  const field = "events[0].traits";
+  refuses([
+    ["traits", undefined, refusals.required],
+    ...["pro", 5, null, [], true].map((value): Refused => ["traits", value, wrongType("an object")]),
+  ]);
 
-  it("is required", async () => {
-    await fixture.refuses(() => send({ type: "identify", customerId: "c" }), 400, required(field));
-  });
-
-  it.each(["pro", 5, null, [], true])("is an object: %j is refused", async (traits) => {
-    await fixture.refuses(() => send({ ...valid, traits }), 400, wrongType(field, "an object", traits));
-  });
-
-  it("of 64 KiB is accepted and reads back", async () => {
+  it("of 64 KiB is accepted and reads back, and one more byte refused", async () => {
     const traits = documentOf(DOCUMENT_BYTES);
     expect(await traitsAfter({ ...valid, customerId: "large", traits })).toEqual(traits);
-  });
-
-  it("of 64 KiB and one byte is refused", async () => {
-    await fixture.refuses(() => send({ ...valid, traits: documentOf(DOCUMENT_BYTES + 1) }), 400, tooLarge(field));
+    const larger = { ...valid, traits: documentOf(DOCUMENT_BYTES + 1) };
+    await fixture.refuses(() => send(larger), 400, refusals.tooLarge("events[0].traits"));
   });
 });
 
-describe("Only `customerId` and `traits` are processed. Track fields must not be included.", () => {
-  it.each([
-    ["event", "e"],
-    ["properties", {}],
-    ["idempotencyKey", "k"],
-  ])("%s is refused", async (field, value) => {
-    await fixture.refuses(() => send({ ...valid, [field]: value }), 400, notOfIdentify(`events[0].${field}`));
-  });
-});
-
-it("An identify carries no timestamp.", async () => {
-  const operation = { ...valid, timestamp: "2026-03-02T10:00:00Z" };
-  await fixture.refuses(() => send(operation), 400, notOfIdentify("events[0].timestamp"));
+describe("Only `customerId` and `traits` are processed. Track fields must not be included. An identify carries no timestamp.", () => {
+  refuses([
+    ["event", "e", refusals.notOfIdentify],
+    ["properties", {}, refusals.notOfIdentify],
+    ["idempotencyKey", "k", refusals.notOfIdentify],
+    ["timestamp", "2026-03-02T10:00:00Z", refusals.notOfIdentify],
+  ]);
 });
 
 it("Traits are current-state mutations: the later value of a trait is the one that counts.", async () => {
@@ -115,12 +90,9 @@ it("Traits are current-state mutations: the later value of a trait is the one th
 });
 
 it("Identify operations create no product-event IDs.", async () => {
-  const track = { customerId: "c", event: "e" };
-  const reply = await send(valid, track, valid);
+  const reply = await send(valid, { customerId: "c", event: "e" }, valid);
   expectBatchTaken(reply, 3, 1);
-  const rows = await fixture.service.db.sql`
-    select event from svc_inspect.events where event_id = ${(reply.body as { eventIds: [string] }).eventIds[0]}`;
-  expect(rows.map(({ event }) => event)).toEqual(["e"]);
+  expect((await fixture.storedEvent(reply)).event).toBe("e");
 });
 
 it("Traits feed lifecycle, rules, segments and health.", async () => {

@@ -1,182 +1,145 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { happened } from "../../engine/support/builders.js";
-import { expectTaken } from "../support/answers.js";
-import { documentOf, DOCUMENT_BYTES, eventIdOf, FORMS, nameOf, useSpec } from "../support/fixture.js";
-import {
-  badTimestamp,
-  empty,
-  required,
-  tooLarge,
-  tooLong,
-  wrongType,
-  wrongTypeOfOperation,
-  wrongTypeOfSingle,
-} from "../support/refusals.js";
+import { expectTaken, type Refusal } from "../support/answers.js";
+import { documentOf, DOCUMENT_BYTES, eventIdOf, nameOf, useSpec, type StoredEvent } from "../support/fixture.js";
+import * as refusals from "../support/refusals.js";
 
 // Section "Track operation (single-event body and batch element)".
 
 const fixture = useSpec();
 
 const valid = { customerId: "c", event: "e" };
-const without = (field: string): object => Object.fromEntries(Object.entries(valid).filter(([name]) => name !== field));
 
-describe.each(FORMS)("Track operation, as %s", (_, sendTo, prefix) => {
-  const send = (operation: unknown) => sendTo(fixture, operation);
-  const readBack = async (operation: unknown) => {
-    const reply = await send(operation);
+const sendBoth = async (operation: object) => [await fixture.single(operation), await fixture.batch([operation])];
+
+/** Sends an operation alone and in a batch, and expects that it is stored so. */
+async function readsBack(operation: object, stored: Partial<StoredEvent>): Promise<void> {
+  for (const reply of await sendBoth(operation)) {
     expect(reply.status).toBe(202);
-    return fixture.storedEvent(reply);
-  };
+    const event = await fixture.storedEvent(reply);
+    expect(event).toEqual({ ...event, ...stored });
+  }
+}
 
-  describe.each<[field: "customerId" | "event", row: string]>([
-    [
-      "customerId",
-      "`customerId` | string | yes | stable customer ID from the caller's system, max 256 characters |, | `customerId` length | 256 characters | track",
-    ],
-    ["event", "`event` | string | yes | event name, max 256 characters |, | `event` length | 256 characters | track"],
-  ])("%s: | %s |", (field) => {
-    it("is required", async () => {
-      await fixture.refuses(() => send(without(field)), 400, required(prefix + field));
-    });
+type Refused = [what: string, values: unknown[], refusal: (field: string, value: never) => Refusal];
 
-    it.each([5, null, true, ["c"]])("is a string: %j is refused", async (value) => {
+/** What is refused of a field, alone and in a batch. */
+const refuses = (field: string, cases: Refused[]) =>
+  it.each(cases)("%s is refused", async (_what, values, refusal) => {
+    for (const value of values) {
       const operation = { ...valid, [field]: value };
-      await fixture.refuses(() => send(operation), 400, wrongType(prefix + field, "a string", value));
-    });
-
-    it("of 256 characters is accepted and reads back", async () => {
-      expect(await readBack({ ...valid, [field]: nameOf(256) })).toMatchObject({ [field]: nameOf(256) });
-    });
-
-    it("of 257 characters is refused", async () => {
-      await fixture.refuses(() => send({ ...valid, [field]: nameOf(257) }), 400, tooLong(prefix + field));
-    });
-  });
-
-  describe("| `properties` | JSON object | no | max 64 KiB serialized; default `{}` |, | `properties` size | 64 KiB serialized | track |", () => {
-    it("left out is {}", async () => {
-      expect((await readBack(valid)).properties).toEqual({});
-    });
-
-    it("reads back as it was sent, values of every JSON type", async () => {
-      const properties = { text: "é😀", number: -1.5, yes: true, no: false, nothing: null, list: [1, "a"], object: {} };
-      expect((await readBack({ ...valid, properties })).properties).toEqual(properties);
-    });
-
-    it.each(["p", 5, null, [], true])("is an object: %j is refused", async (properties) => {
-      const operation = { ...valid, properties };
-      await fixture.refuses(() => send(operation), 400, wrongType(`${prefix}properties`, "an object", properties));
-    });
-
-    it("of 64 KiB is accepted and reads back", async () => {
-      const properties = documentOf(DOCUMENT_BYTES);
-      expect((await readBack({ ...valid, properties })).properties).toEqual(properties);
-    });
-
-    it("of 64 KiB and one byte is refused", async () => {
-      const properties = documentOf(DOCUMENT_BYTES + 1);
-      expect(Buffer.byteLength(JSON.stringify(properties))).toBe(64 * 1024 + 1);
-      await fixture.refuses(() => send({ ...valid, properties }), 400, tooLarge(`${prefix}properties`));
-    });
-  });
-
-  describe("| `timestamp` | string, ISO 8601 with timezone | no | default: ingestion time; a value without timezone is rejected |", () => {
-    it("left out is the time of ingestion", async () => {
-      const before = Date.now() - 1000;
-      const { occurredAt, acceptedAt } = await readBack(valid);
-      expect(occurredAt).toBe(acceptedAt);
-      expect(Date.parse(occurredAt)).toBeGreaterThan(before);
-    });
-
-    it.each([
-      ["2026-03-02T10:00:00Z", "2026-03-02T10:00:00.000Z"],
-      ["2026-03-02T10:00:00.123+05:30", "2026-03-02T04:30:00.123Z"],
-      ["2026-03-01T23:30:00-02:00", "2026-03-02T01:30:00.000Z"],
-    ])("%s is accepted and reads back as the instant %s", async (timestamp, instant) => {
-      expect((await readBack({ ...valid, timestamp })).occurredAt).toBe(instant);
-    });
-
-    it.each(["2026-03-02T10:00:00", "2026-03-02T10:00:00.123", "2026-03-02 10:00", "2026-03-02"])(
-      "%s, without timezone, is refused",
-      async (timestamp) => {
-        const refusal = badTimestamp(`${prefix}timestamp`, timestamp, "The timestamp has no timezone.");
-        await fixture.refuses(() => send({ ...valid, timestamp }), 400, refusal);
-      },
-    );
-
-    it.each(["", "yesterday", "02.03.2026 10:00 Z", "1772445600"])(
-      "%j is not ISO 8601 and refused",
-      async (timestamp) => {
-        const reason = "The timestamp is not an ISO 8601 date-time with timezone.";
-        await fixture.refuses(
-          () => send({ ...valid, timestamp }),
-          400,
-          badTimestamp(`${prefix}timestamp`, timestamp, reason),
-        );
-      },
-    );
-
-    it.each([1772445600, null])("is a string: %j is refused", async (timestamp) => {
-      const refusal = wrongType(`${prefix}timestamp`, "a string", timestamp);
-      await fixture.refuses(() => send({ ...valid, timestamp }), 400, refusal);
-    });
-  });
-
-  describe("| `idempotencyKey` | string | no | non-empty, max 256 characters |, | `idempotencyKey` length | 256 characters, non-empty | track |", () => {
-    const field = `${prefix}idempotencyKey`;
-
-    it("left out, each request is an event of its own", async () => {
-      const before = await fixture.stored();
-      for (const reply of [await send(valid), await send(valid)]) expect(reply.status).toBe(202);
-      expect((await fixture.stored()).events - before.events).toBe(2);
-    });
-
-    it("empty is refused", async () => {
-      await fixture.refuses(() => send({ ...valid, idempotencyKey: "" }), 400, empty(field));
-    });
-
-    it.each([5, null])("is a string: %j is refused", async (idempotencyKey) => {
-      await fixture.refuses(
-        () => send({ ...valid, idempotencyKey }),
-        400,
-        wrongType(field, "a string", idempotencyKey),
-      );
-    });
-
-    it("of 256 characters is accepted and kept whole", async () => {
-      const idempotencyKey = prefix + nameOf(256 - prefix.length);
-      expect(idempotencyKey).toHaveLength(256);
-      const first = await send({ ...valid, idempotencyKey });
-      expect(first.status).toBe(202);
-      expect(eventIdOf(await send({ ...valid, idempotencyKey }))).toBe(eventIdOf(first));
-      const otherEnd = { ...valid, idempotencyKey: `${idempotencyKey.slice(0, 255)}z` };
-      expect(eventIdOf(await send(otherEnd))).not.toBe(eventIdOf(first));
-    });
-
-    it("of 257 characters is refused", async () => {
-      await fixture.refuses(() => send({ ...valid, idempotencyKey: nameOf(257) }), 400, tooLong(field));
-    });
-  });
-
-  describe("| `type` | string, only `track` | no | other values rejected; in a batch, omitted means `track` |", () => {
-    it.each([
-      ["omitted", valid],
-      ["track", { ...valid, type: "track" }],
-    ])("%s is a track operation", async (_name, operation) => {
-      expect(await readBack(operation)).toMatchObject({ event: "e" });
-    });
-
-    it.each(["page", "Track", "", null, 5])("%j is refused", async (type) => {
-      const refusal = prefix === "" ? wrongTypeOfSingle(type) : wrongTypeOfOperation(`${prefix}type`, type);
-      await fixture.refuses(() => send({ ...valid, type }), 400, refusal);
-    });
-  });
-
-  it("There is no age cutoff on `timestamp` at ingestion.", async () => {
-    for (const timestamp of ["1999-12-31T23:59:59.999Z", "0001-01-01T00:00:00.000Z"]) {
-      expect((await readBack({ ...valid, timestamp })).occurredAt).toBe(timestamp);
+      await fixture.refusesOperation(operation, 400, (prefix) => refusal(prefix + field, value as never));
     }
   });
+
+const notString = (field: string, value: unknown) => refusals.wrongType(field, "a string", value);
+const badTimestamp = (reason: string) => (field: string, value: string) => refusals.badTimestamp(field, value, reason);
+
+describe.each([
+  [
+    "customerId",
+    "`customerId` | string | yes | stable customer ID from the caller's system, max 256 characters |, | `customerId` length | 256 characters | track",
+  ],
+  ["event", "`event` | string | yes | event name, max 256 characters |, | `event` length | 256 characters | track"],
+])("%s: | %s |", (field) => {
+  refuses(field, [
+    ["left out", [undefined], refusals.required],
+    ["no string", [5, null, true, ["c"]], notString],
+    ["of 257 characters", [nameOf(257)], refusals.tooLong],
+  ]);
+
+  it("of 256 characters is accepted and reads back", () =>
+    readsBack({ ...valid, [field]: nameOf(256) }, { [field]: nameOf(256) }));
+});
+
+describe("| `properties` | JSON object | no | max 64 KiB serialized; default `{}` |, | `properties` size | 64 KiB serialized | track |", () => {
+  refuses("properties", [
+    ["no object", ["p", 5, null, [], true], (field, value) => refusals.wrongType(field, "an object", value)],
+    ["of 64 KiB and one byte", [documentOf(DOCUMENT_BYTES + 1)], refusals.tooLarge],
+  ]);
+
+  it("left out is {}", () => readsBack(valid, { properties: {} }));
+
+  it.each([
+    [
+      "values of every JSON type",
+      { text: "é😀", number: -1.5, yes: true, no: false, nothing: null, list: [1, "a"], object: {} },
+    ],
+    ["64 KiB", documentOf(64 * 1024)],
+  ])("reads back as it was sent: %s", (_name, properties) => readsBack({ ...valid, properties }, { properties }));
+});
+
+describe("| `timestamp` | string, ISO 8601 with timezone | no | default: ingestion time; a value without timezone is rejected |", () => {
+  refuses("timestamp", [
+    [
+      "without timezone",
+      ["2026-03-02T10:00:00", "2026-03-02T10:00:00.123", "2026-03-02 10:00", "2026-03-02"],
+      badTimestamp("The timestamp has no timezone."),
+    ],
+    [
+      "not ISO 8601",
+      ["", "yesterday", "02.03.2026 10:00 Z", "1772445600"],
+      badTimestamp("The timestamp is not an ISO 8601 date-time with timezone."),
+    ],
+    ["no string", [1772445600, null], notString],
+  ]);
+
+  it("left out is the time of ingestion", async () => {
+    const before = Date.now() - 1000;
+    for (const reply of await sendBoth(valid)) {
+      const { occurredAt, acceptedAt } = await fixture.storedEvent(reply);
+      expect(occurredAt).toBe(acceptedAt);
+      expect(Date.parse(occurredAt)).toBeGreaterThan(before);
+    }
+  });
+
+  it.each([
+    ["2026-03-02T10:00:00Z", "2026-03-02T10:00:00.000Z"],
+    ["2026-03-02T10:00:00.123+05:30", "2026-03-02T04:30:00.123Z"],
+    ["2026-03-01T23:30:00-02:00", "2026-03-02T01:30:00.000Z"],
+  ])("%s is accepted and reads back as the instant %s", (timestamp, occurredAt) =>
+    readsBack({ ...valid, timestamp }, { occurredAt }),
+  );
+
+  it.each(["1999-12-31T23:59:59.999Z", "0001-01-01T00:00:00.000Z"])(
+    "There is no age cutoff on `timestamp` at ingestion: %s",
+    (timestamp) => readsBack({ ...valid, timestamp }, { occurredAt: timestamp }),
+  );
+});
+
+describe("| `idempotencyKey` | string | no | non-empty, max 256 characters |, | `idempotencyKey` length | 256 characters, non-empty | track |", () => {
+  refuses("idempotencyKey", [
+    ["empty", [""], refusals.empty],
+    ["no string", [5, null], notString],
+    ["of 257 characters", [nameOf(257)], refusals.tooLong],
+  ]);
+
+  it("left out, each request is an event of its own", async () => {
+    const before = await fixture.stored();
+    for (const reply of [...(await sendBoth(valid)), ...(await sendBoth(valid))]) expect(reply.status).toBe(202);
+    expect((await fixture.stored()).events - before.events).toBe(4);
+  });
+
+  it("of 256 characters is accepted and kept whole", async () => {
+    const send = async (end: string) =>
+      (await sendBoth({ ...valid, idempotencyKey: nameOf(255) + end })).map((reply) => eventIdOf(reply));
+    const [first, ...others] = [...(await send("y")), ...(await send("y"))];
+    expect(others).toEqual([first, first, first]);
+    expect(await send("z")).not.toContain(first);
+  });
+});
+
+describe("| `type` | string, only `track` | no | other values rejected; in a batch, omitted means `track` |", () => {
+  refuses("type", [
+    [
+      "another value",
+      ["page", "Track", "", null, 5],
+      (field, value) =>
+        field === "type" ? refusals.wrongTypeOfSingle(value) : refusals.wrongTypeOfOperation(field, value),
+    ],
+  ]);
+
+  it.each([[undefined], ["track"]])("%s is a track operation", (type) => readsBack({ ...valid, type }, { event: "e" }));
 });
 
 describe("Track operation, evaluated", () => {

@@ -1,4 +1,3 @@
-import type { Logger } from "pino";
 import { afterAll, beforeAll, expect } from "vitest";
 import type { AppDeps } from "../../../src/http/app.js";
 import type { StateDocument } from "../../../src/engine/index.js";
@@ -45,7 +44,6 @@ export async function startSpec(overrides: Partial<AppDeps> = {}, options: Servi
   const { service, owner } = fixture;
   const { sql } = service.db;
   const models = new Models();
-  const logger: Logger = runLog();
   const admin = (method: string, path: string, options: RequestOptions = {}): Promise<Reply> =>
     service.request(method, path, { by: owner, ...options });
   return {
@@ -61,7 +59,7 @@ export async function startSpec(overrides: Partial<AppDeps> = {}, options: Servi
     },
     evaluate: async (environment = "test") => {
       const id = await environmentId(sql, "app", environment);
-      await evaluateEnvironment({ sql, models, settleSeconds: 0, logger }, id);
+      await evaluateEnvironment({ sql, models, settleSeconds: 0, logger: runLog() }, id);
     },
     customer: async (customerId) => {
       const reply = await admin("GET", `/projects/app/customers/${encodeURIComponent(customerId)}?env=test`);
@@ -78,15 +76,6 @@ export function eventIdOf(reply: Reply): string {
   if (id === undefined) throw new Error(`no event was accepted: ${JSON.stringify(reply.body)}`);
   return id;
 }
-
-/** Sends one operation, and what stands before a field's name in an error. */
-export type Form = [name: string, send: (fixture: SpecFixture, operation: unknown) => Promise<Reply>, prefix: string];
-
-/** The two ways in which a track operation comes. */
-export const FORMS: Form[] = [
-  ["single-event body", (fixture, operation) => fixture.single(operation), ""],
-  ["batch element", (fixture, operation) => fixture.batch([operation]), "events[0]."],
-];
 
 /** A document whose compact JSON has so many bytes in UTF-8. */
 export function documentOf(bytes: number): Record<string, string> {

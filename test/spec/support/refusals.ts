@@ -14,17 +14,12 @@ export const NOT_FOUND: Refusal = {
   fix: "Check the path. Events are taken at POST /v1/events and POST /v1/events/batch.",
 };
 
-const SESSION_MESSAGE = "The access token is missing, unknown, expired or revoked.";
-export const NO_SESSION: Refusal = {
-  code: "INVALID_SESSION",
-  message: SESSION_MESSAGE,
-  fix: "Send the header Authorization: Bearer <token>.",
-};
 export const UNKNOWN_SESSION: Refusal = {
   code: "INVALID_SESSION",
-  message: SESSION_MESSAGE,
+  message: "The access token is missing, unknown, expired or revoked.",
   fix: "Sign in again, or check SVC_ACCESS_TOKEN.",
 };
+export const NO_SESSION: Refusal = { ...UNKNOWN_SESSION, fix: "Send the header Authorization: Bearer <token>." };
 export const UNKNOWN_ORGANIZATION: Refusal = {
   code: "ORGANIZATION_NOT_FOUND",
   message: "There is no such organization, or it is not one of yours.",
@@ -39,72 +34,45 @@ export const NO_ORGANIZATION: Refusal = {
 /** A request that is wrong in itself. */
 export const invalid = (refusal: Omit<Refusal, "code">): Refusal => ({ code: "VALIDATION_ERROR", ...refusal });
 
-export const required = (field: string): Refusal =>
-  invalid({ message: `\`${field}\` is required.`, field, fix: "Add the field." });
+const wrong = (field: string, problem: string, fix: string, more: Partial<Refusal> = {}): Refusal =>
+  invalid({ message: `\`${field}\` ${problem}.`, field, fix, ...more });
+
+export const required = (field: string): Refusal => wrong(field, "is required", "Add the field.");
 
 /** `type` has its article. */
 export const wrongType = (field: string, type: string, value: unknown): Refusal =>
-  invalid({ message: `\`${field}\` must be ${type}.`, field, value, fix: `Send ${type}.` });
+  wrong(field, `must be ${type}`, `Send ${type}.`, { value });
 
 export const empty = (field: string): Refusal =>
-  invalid({ message: `\`${field}\` must not be empty.`, field, value: "", fix: "Send a non-empty string." });
+  wrong(field, "must not be empty", "Send a non-empty string.", { value: "" });
 
 /** A text of 257 characters. */
 export const tooLong = (field: string): Refusal =>
-  invalid({
-    message: `\`${field}\` is too long.`,
-    field,
-    reason: "It has 257 characters; at most 256 are allowed.",
-    fix: "Send a shorter value.",
-  });
+  wrong(field, "is too long", "Send a shorter value.", { reason: "It has 257 characters; at most 256 are allowed." });
 
 /** A document of one byte more than 64 KiB. */
 export const tooLarge = (field: string): Refusal =>
-  invalid({
-    message: `\`${field}\` is too large.`,
-    field,
+  wrong(field, "is too large", "Send less, or keep large content elsewhere and send a reference to it.", {
     reason: "It has 65537 bytes as compact JSON in UTF-8, numbers without exponents; at most 65536 are allowed.",
-    fix: "Send less, or keep large content elsewhere and send a reference to it.",
   });
 
+const TIMESTAMP_FIX =
+  "Send ISO 8601 with a timezone, for example 2026-03-02T10:00:00Z, or leave the field out for the time of ingestion.";
 export const badTimestamp = (field: string, value: string, reason: string): Refusal =>
-  invalid({
-    message: `\`${field}\` is not a valid timestamp.`,
-    field,
-    value,
-    reason,
-    fix: "Send ISO 8601 with a timezone, for example 2026-03-02T10:00:00Z, or leave the field out for the time of ingestion.",
-  });
+  wrong(field, "is not a valid timestamp", TIMESTAMP_FIX, { value, reason });
 
+const TRACK_FIELDS = "type, customerId, event, properties, timestamp, idempotencyKey";
 export const notOfTrack = (field: string): Refusal =>
-  invalid({
-    message: `\`${field}\` is not a field of a track operation.`,
-    field,
-    fix: "Remove it. Known fields: type, customerId, event, properties, timestamp, idempotencyKey.",
-  });
+  wrong(field, "is not a field of a track operation", `Remove it. Known fields: ${TRACK_FIELDS}.`);
 
 export const notOfIdentify = (field: string): Refusal =>
-  invalid({
-    message: `\`${field}\` is not a field of an identify operation.`,
-    field,
-    fix: "Remove it. Known fields: type, customerId, traits.",
-  });
+  wrong(field, "is not a field of an identify operation", "Remove it. Known fields: type, customerId, traits.");
 
-export const wrongTypeOfSingle = (value: unknown): Refusal =>
-  invalid({
-    message: '`type` must be "track".',
-    field: "type",
-    value,
-    fix: 'Leave it out or send "track". Send identify operations to POST /v1/events/batch.',
-  });
+const SINGLE_FIX = 'Leave it out or send "track". Send identify operations to POST /v1/events/batch.';
+export const wrongTypeOfSingle = (value: unknown): Refusal => wrong("type", 'must be "track"', SINGLE_FIX, { value });
 
 export const wrongTypeOfOperation = (field: string, value: unknown): Refusal =>
-  invalid({
-    message: `\`${field}\` must be "track" or "identify".`,
-    field,
-    value,
-    fix: 'Use "track" or "identify"; left out, it means "track".',
-  });
+  wrong(field, 'must be "track" or "identify"', 'Use "track" or "identify"; left out, it means "track".', { value });
 
 export const batchSize = (operations: number): Refusal => ({
   code: "BATCH_SIZE_INVALID",
@@ -130,13 +98,9 @@ export const rateLimited = (perSecond: number, operations: number, remaining: nu
 });
 
 /** The one violation of a strict schema in a request. */
-export const violation = (path: string, code: string, message: string, more: Partial<Refusal>): Refusal => ({
-  code,
-  message,
-  field: path,
-  ...more,
-  diagnostics: [{ code, message, path }],
-});
+export const violation = (path: string, code: string, message: string, more: Partial<Refusal>): Refusal => {
+  return { code, message, field: path, ...more, diagnostics: [{ code, message, path }] };
+};
 
 export const notMediaType: Refusal = {
   code: "UNSUPPORTED_MEDIA_TYPE",
@@ -152,10 +116,9 @@ export const unavailable = (reason?: string): Refusal => ({
 });
 
 /** A probe's answer where one check failed. */
-export const unready = (name: string, message: string): Refusal => ({
-  ...unavailable(message),
-  checks: [{ name, message }],
-});
+export const unready = (name: string, message: string): Refusal => {
+  return { ...unavailable(message), checks: [{ name, message }] };
+};
 
 export const notMethod = (allowed: string): Refusal => ({
   code: "METHOD_NOT_ALLOWED",
@@ -176,14 +139,13 @@ export const PLAN_REQUIRED: Refusal = {
   fix: "Ask the operator of this service for a plan that includes it; the data stays where it is.",
 };
 
-/** `month` is that of now, `next` the instant at which the next one begins. */
-export const quotaExceeded = (quota: {
-  limit: number;
-  used: number;
+interface Quota extends Record<"limit" | "used" | "requested", number> {
+  /** That of now. */
   month: string;
-  requested: number;
+  /** The instant at which the next one begins. */
   next: string;
-}): Refusal => ({
+}
+export const quotaExceeded = (quota: Quota): Refusal => ({
   code: "MONTHLY_QUOTA_EXCEEDED",
   message: `The plan allows ${quota.limit} events per calendar month.`,
   reason: `${quota.used} were used in ${quota.month}; the request has ${quota.requested} more.`,
