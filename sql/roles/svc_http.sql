@@ -43,6 +43,7 @@ grant execute on function
   svc_api.get_recompute(bytea, text, text, text, text),
   svc_api.get_segment(bytea, text, text, text, text, integer, text),
   svc_api.get_state_limit(bytea, text, text, text),
+  svc_api.get_usage(bytea, text),
   svc_api.get_webhook(bytea, text, text, text, text),
   svc_api.ingest(bytea, uuid, text, boolean, boolean),
   svc_api.invitation_of_link(bytea),

@@ -25,6 +25,7 @@ as $$
     ('create_token', 'owner', 'owner', null),
     ('revoke_token', 'owner', 'owner', null),
     ('list_audit_log', 'administrator', 'administrator', null),
+    ('get_usage', 'viewer', 'viewer', null),
     -- Projects and keys. A project comes with a key to its live environment.
     ('list_projects', 'viewer', 'viewer', null),
     ('get_project', 'viewer', 'viewer', null),

@@ -7,35 +7,14 @@ language plpgsql
 volatile
 set search_path = ''
 as $$
-declare
-  _id constant text := require_room.organization_id;
-  _limit integer;
-  _used bigint;
 begin
-  perform from iam.organizations as o where o.organization_id = _id for no key update;
-  _limit := iam.quota(_id, require_room.quota);
-  if require_room.quota = 'projects' then
-    select count(*) into _used from (select from svc.projects as p where p.organization_id = _id limit _limit) as u;
-  elsif require_room.quota = 'members' then
-    select count(*) into _used
-    from (
-      (select from iam.memberships as m where m.organization_id = _id limit _limit)
-      union all
-      (
-        select from iam.invitations as i
-        where i.organization_id = _id and i.accepted_at is null and i.revoked_at is null and i.expires_at > now()
-        limit _limit
-      )
-    ) as u;
-  else
-    select count(*) into _used
-    from (
-      select from iam.access_tokens as t
-      where t.organization_id = _id and t.revoked_at is null and t.expires_at > now()
-      limit _limit
-    ) as u;
-  end if;
-  perform iam.require_quota(_id, require_room.quota, _used);
+  perform from iam.organizations as o where o.organization_id = require_room.organization_id for no key update;
+  perform iam.require_quota(
+    require_room.organization_id, require_room.quota,
+    iam.used_of_quota(
+      require_room.organization_id, require_room.quota, iam.quota(require_room.organization_id, require_room.quota)
+    )
+  );
 end;
 $$;
 

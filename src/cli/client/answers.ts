@@ -9,7 +9,8 @@ import type { finding, violation } from "../../http/admin/diagnostics.js";
 import type { event } from "../../http/admin/events.js";
 import type { customerExplanation, healthExplanation } from "../../http/admin/explanations.js";
 import type { changedKey, createdKey, key, rotatedKey } from "../../http/admin/keys.js";
-import type { organization } from "../../http/admin/organization/organizations.js";
+import type * as invitations from "../../http/admin/organization/invitations.js";
+import type * as organizations from "../../http/admin/organization/organizations.js";
 import type { createdProject, overview, project } from "../../http/admin/projects.js";
 import type { difference, preview, recompute } from "../../http/admin/recomputes.js";
 import type { ruleExecution } from "../../http/admin/rule-executions.js";
@@ -51,7 +52,17 @@ export type ExplainedState = Omit<Static<typeof customerExplanation>, keyof Expl
 export type ExplainedCustomer = ExplainedState & ExplainedParts;
 export type ExplainedHealth = Omit<Static<typeof healthExplanation>, "factors"> & { factors: ExplainedParts["health"] };
 
-export type Organization = Static<typeof organization>;
+export type Organization = Static<typeof organizations.organization>;
+/** In whose name requests are made. */
+export type Whoami = Static<typeof organizations.actor>;
+export type Member = Static<typeof organizations.member>;
+export type AccessToken = Static<typeof organizations.token>;
+export type CreatedAccessToken = Static<typeof organizations.createdToken>;
+export type Usage = Static<typeof organizations.usage>;
+export type AuditEntry = Static<typeof organizations.auditEntry>;
+export type PasswordReset = Static<typeof invitations.passwordReset>;
+export type Invitation = Static<typeof invitations.invitation>;
+export type CreatedInvitation = Static<typeof invitations.createdInvitation>;
 export type Project = Static<typeof project>;
 export type CreatedProject = Static<typeof createdProject>;
 export type Overview = Static<typeof overview>;

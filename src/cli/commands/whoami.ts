@@ -1,16 +1,10 @@
-import type { Organization } from "../client/answers.js";
+import type { Organization, Whoami } from "../client/answers.js";
 import type { Api } from "../client/api.js";
 import { defineCommand } from "../core/command.js";
 import { UserError } from "../core/errors.js";
 import { fields } from "../output/fields.js";
 import { listed, organizationsOf } from "../client/pages.js";
 import { printable } from "../output/text.js";
-
-/** In whose name requests are made. */
-export interface Whoami {
-  user: { email: string };
-  organization: Organization;
-}
 
 export default defineCommand({
   examples: [["svc whoami", "In whose name, and where to, commands go"]],

@@ -2,6 +2,7 @@
 // terminal without cursor movement and leave standard output clean. A library of prompts would add widgets that nothing here uses.
 import { createInterface } from "node:readline/promises";
 
+import type { Whoami } from "../client/answers.js";
 import { mayBeDone } from "../client/failures.js";
 import type { Context } from "../core/command.js";
 import { cancelled, failure, UserError } from "../core/errors.js";
@@ -130,8 +131,16 @@ function required(message: string, fix: string): UserError {
   return failure("CONFIRMATION_REQUIRED", message, fix);
 }
 
+/** The organization in whose name changes are made, for the question before one. */
+export async function organizationPlace({ api, settings }: Context): Promise<string> {
+  const { data } = await api.get<Whoami>("/whoami", ["user", "organization"]);
+  return `organization ${printable(data.organization.slug)} at ${settings.apiUrl}`;
+}
+
 /** A change that is asked about, and made once the answer is yes; instead of a word, `--yes` does. */
 export interface ConfirmedChange<T> extends Omit<ConfirmationOptions, "yesSuffices"> {
+  /** What it is about: the environment of a project unless given. */
+  of?: "organization";
   /** Looks at something that is to be told even so. */
   before?: () => Promise<void>;
   question: (place: string) => string | Promise<string>;
@@ -143,13 +152,13 @@ export interface ConfirmedChange<T> extends Omit<ConfirmationOptions, "yesSuffic
 /** Asks whether to make a change, and makes it. What would fail in the end anyway does so before anybody is asked. */
 export async function confirmAndRun<T>(
   context: Context,
-  { before, question, seen, request, ...what }: ConfirmedChange<T>,
+  { of, before, question, seen, request, ...what }: ConfirmedChange<T>,
 ): Promise<T> {
-  const { place } = context.settings;
+  const place = of === undefined ? context.settings.place : undefined;
   context.settings.credentials();
   const confirm = await confirmation(context, { ...what, ...(what.word !== undefined && { yesSuffices: true }) });
   await before?.();
-  if (!what.yes) await confirm(await question(place));
+  if (!what.yes) await confirm(await question(place ?? (await organizationPlace(context))));
   return outcomeOf(seen, request);
 }
 

@@ -156,6 +156,7 @@ export const FUNCTIONS = {
   create_token: takes(actor, text("label"), maybeRole, expiresInDays, bytes("new_token_hash")),
   revoke_token: takes(actor, text("token_id")),
   list_audit_log: takes(by, maybeText("action"), maybeText("actor"), since, page),
+  get_usage: takes(by),
 
   // Projects and their keys.
   list_projects: takes(by, page),

@@ -10,6 +10,7 @@ export default defineCommand({
   options: {
     customer: { type: "text", required: true, describe: "The customer's id" },
     props: { type: "text", describe: "The event's properties, as a JSON object" },
+    timestamp: { type: "text", describe: "When it happened, as an ISO date-time; now unless given" },
     idempotencyKey: { type: "text", describe: "Makes sending it again harmless" },
   },
   examples: [
@@ -18,8 +19,8 @@ export default defineCommand({
       "The key comes from SVC_API_KEY_TEST, SVC_API_KEY_LIVE or SVC_API_KEY",
     ],
   ],
-  async handler({ api, out, settings }, { event, customer, props, idempotencyKey }) {
-    const given = Object.entries({ customerId: customer, event, idempotencyKey }).filter(
+  async handler({ api, out, settings }, { event, customer, props, timestamp, idempotencyKey }) {
+    const given = Object.entries({ customerId: customer, event, timestamp, idempotencyKey }).filter(
       ([, value]) => value !== undefined,
     );
     const members = given.map(([name, value]) => [name, JSON.stringify(value)] as const);

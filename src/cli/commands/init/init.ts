@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
+import type { Whoami } from "../../client/answers.js";
 import { type Context, defineCommand } from "../../core/command.js";
 import { asks, askUntil, confirmation } from "../../output/change.js";
 import { beforeEnd, noEnd } from "../../output/interruption.js";
@@ -9,7 +10,6 @@ import { UsageError } from "../../core/errors.js";
 import { type Environment, ENVIRONMENTS, type Settings } from "../../core/settings.js";
 import { filled, PACKAGE, version } from "../../core/package.js";
 import { printable, shellWord } from "../../output/text.js";
-import type { Whoami } from "../whoami.js";
 import { nameMistake, nameOf, slugMistake, slugOf, type Stack, STACKS } from "./names.js";
 
 /** How the example of each stack is run, and what must be done once before: on this machine, and wherever the command is installed. */

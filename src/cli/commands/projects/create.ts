@@ -1,11 +1,10 @@
 import type { CreatedProject } from "../../client/answers.js";
 import type { Api, ApiAnswer } from "../../client/api.js";
 import { defineCommand, yesOption } from "../../core/command.js";
-import { confirmation, outcomeOf } from "../../output/change.js";
+import { confirmation, organizationPlace, outcomeOf } from "../../output/change.js";
 import { fields } from "../../output/fields.js";
 import type { Out, ShownOnce } from "../../output/out.js";
 import { printable, shellWord } from "../../output/text.js";
-import type { Whoami } from "../whoami.js";
 
 export default defineCommand({
   options: {
@@ -15,12 +14,9 @@ export default defineCommand({
   },
   examples: [['svc projects create --name "Acme" --slug acme', "Create the project acme"]],
   async handler(context, { name, slug, yes }) {
-    const { api, out, settings } = context;
-    const { apiUrl } = settings;
+    const { api, out } = context;
     const confirm = await confirmation(context, { action: "creating a project", yes });
-    const { data } = await api.get<Whoami>("/whoami", ["user", "organization"]);
-    const where = `organization ${printable(data.organization.slug)} at ${apiUrl}`;
-    await confirm(`Create the project ${printable(slug)} in ${where}?`);
+    await confirm(`Create the project ${printable(slug)} in ${await organizationPlace(context)}?`);
 
     const answer = await createProject(api, { name, slug }, "`svc projects list`");
     out.secret(answer, () => createdInWords(out, answer.data), keysLost(answer.data.project.slug));

@@ -29,7 +29,7 @@ async function sendLink(
 /** Whether the mail server took the link; false also where no mail is set up. */
 const mailed = Type.Boolean();
 
-const passwordReset = Type.Object(
+export const passwordReset = Type.Object(
   { link: Type.String(), expiresAt: instant, mailed },
   { additionalProperties: false, title: "PasswordReset" },
 );
@@ -41,12 +41,12 @@ const members = {
   createdAt: instant,
   expiresAt: instant,
 };
-const invitation = Type.Object(members, {
+export const invitation = Type.Object(members, {
   additionalProperties: false,
   title: "Invitation",
   description: "An invitation without its link",
 });
-const createdInvitation = Type.Object(
+export const createdInvitation = Type.Object(
   { ...members, link: Type.String(), mailed },
   { additionalProperties: false, title: "CreatedInvitation" },
 );

@@ -3,7 +3,7 @@ import { call } from "../../../db/api/call.js";
 import { TOKEN_EXPIRES_IN_DAYS_MAX } from "../../../db/api/access.js";
 import { newAccessToken } from "../../request/credentials.js";
 import { adminRoute } from "../route.js";
-import { exact, instant, listOf, named, orNull, role } from "../schemas.js";
+import { count, countOf, exact, instant, listOf, named, orNull, role } from "../schemas.js";
 import { displayName, emailAddress, KIB, pageQuery, sinceFilter } from "../parameters.js";
 
 export const organization = Type.Object(
@@ -15,12 +15,12 @@ export const organization = Type.Object(
   },
 );
 
-const actor = named("Actor", {
+export const actor = named("Actor", {
   user: exact({ email: Type.String() }),
   organization: exact({ id: Type.String(), slug: Type.String(), role }),
 });
 
-const member = Type.Object(
+export const member = Type.Object(
   { userId: Type.String(), email: emailAddress, role, createdAt: instant },
   { additionalProperties: false, title: "Member", description: "A user of the organization" },
 );
@@ -41,7 +41,7 @@ export const token = Type.Object(tokenMembers, {
   title: "AccessToken",
   description: "A headless token without the token",
 });
-const createdToken = Type.Object(
+export const createdToken = Type.Object(
   { ...tokenMembers, accessToken: Type.String() },
   { additionalProperties: false, title: "CreatedAccessToken" },
 );
@@ -53,7 +53,7 @@ const newToken = exact({
 
 const filter = Type.Optional(Type.String({ minLength: 1, maxLength: 256 }));
 const text = orNull(Type.String());
-const auditEntry = Type.Object(
+export const auditEntry = Type.Object(
   {
     at: instant,
     action: Type.String(),
@@ -70,6 +70,37 @@ const auditEntry = Type.Object(
   },
   { additionalProperties: false, title: "AuditEntry", description: "A change" },
 );
+
+export const usage = named("Usage", "What the organization has used of its plan.", {
+  plan: Type.String({ examples: ["standard"] }),
+  month: Type.String({ description: "The calendar month (UTC) that `monthlyEvents` counts.", examples: ["2026-03"] }),
+  resetsAt: instant,
+  used: exact({
+    monthlyEvents: countOf("Events that were stored, over all projects; repetitions are not counted."),
+    projects: count,
+    members: countOf("With open invitations."),
+    tokens: countOf("Access tokens that work."),
+  }),
+  limits: exact({
+    cloudExecution: Type.Boolean({ description: "Whether events are accepted at all." }),
+    ai: Type.Boolean({ description: "Whether a language model may be asked." }),
+    ratePerSecond: countOf("Operations per second and API key."),
+    rateBurst: countOf("Operations of an API key at once."),
+    monthlyEvents: orNull(count, "Events that are stored in a month; null without a limit."),
+    retentionDays: orNull(count, "Days for which events are kept; null for ever."),
+    stateBytes: countOf("Bytes that a model may remember for one customer."),
+    projects: count,
+    members: count,
+    tokens: count,
+    versions: countOf("Configuration versions of a project."),
+    versionBytes: countOf("Bytes that these take together."),
+    keys: countOf("API keys of an environment that work."),
+    webhooks: countOf("Webhooks of an environment."),
+    recomputes: countOf("Recomputes and dry runs of an environment that are not finished."),
+    previews: countOf("Previews of an environment that are not finished."),
+    changes: countOf("Changes that a member makes in a minute."),
+  }),
+});
 
 /** Who acts, and for whom; the members of the organization. */
 export const organizationRoutes = [
@@ -102,7 +133,7 @@ export const organizationRoutes = [
   }),
 ];
 
-/** The headless tokens of the organization, also those that stopped, and what was changed in it. */
+/** The headless tokens of the organization, also those that stopped, what was changed in it, and what it has used. */
 export const tokenRoutes = [
   adminRoute("list_tokens", "GET /organization/tokens", {
     summary: "The headless tokens of the organization, newest first",
@@ -132,5 +163,11 @@ export const tokenRoutes = [
     query: exact({ ...pageQuery.properties, action: filter, actor: filter, since: filter }),
     answers: { 200: listOf(auditEntry) },
     passes: ({ query }) => [query.action, query.actor, sinceFilter(query.since), query],
+  }),
+  adminRoute({
+    operation: "get_usage",
+    route: "GET /organization/usage",
+    summary: "What the organization has used of its plan, and the plan's limits",
+    answers: { 200: usage },
   }),
 ];

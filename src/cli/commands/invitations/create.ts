@@ -1,0 +1,35 @@
+import type { CreatedInvitation } from "../../client/answers.js";
+import { defineCommand, yesOption } from "../../core/command.js";
+import { confirmAndRun } from "../../output/change.js";
+import { fields } from "../../output/fields.js";
+import { printable, shellWord } from "../../output/text.js";
+import { ROLES } from "../members/members.js";
+
+export default defineCommand({
+  args: { email: "The address of who is invited" },
+  options: {
+    role: { type: "text", choices: ROLES, required: true, describe: "What the new member may do" },
+    ...yesOption,
+  },
+  examples: [["svc invitations create bob@example.com --role developer", "A link by which Bob joins, good for 7 days"]],
+  async handler(context, { email, role, yes }) {
+    const { api, out } = context;
+    const answer = await confirmAndRun(context, {
+      action: "inviting a member",
+      yes,
+      of: "organization",
+      seen: "`svc invitations list`",
+      question: (place) => `Invite ${printable(email)} as ${role} to ${place}? An open invitation of the address ends.`,
+      request: (signal) =>
+        api.post<CreatedInvitation>("/organization/invitations", { email, role }, ["id", "link", "mailed"], signal),
+    });
+    const { id, link, expiresAt, mailed } = answer.data;
+    const told = `Invited ${printable(answer.data.email)} as ${role}.${mailed ? " The link was mailed, too." : " No mail was sent: pass the link on."}`;
+    const shown = () =>
+      fields(out, { Link: printable(link), Id: printable(id), "Good until": out.at(expiresAt) }, told);
+    out.secret(answer, shown, {
+      what: `the invitation ${printable(id)} was created`,
+      fix: `invite again, which ends that one: \`svc invitations create ${shellWord(email)} --role ${role}\``,
+    });
+  },
+});

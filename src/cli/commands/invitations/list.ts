@@ -1,0 +1,22 @@
+import type { Invitation } from "../../client/answers.js";
+import { defineCommand, pageOptions } from "../../core/command.js";
+import { printList } from "../../output/table.js";
+
+export default defineCommand({
+  options: pageOptions,
+  examples: [["svc invitations list", "Who was invited and did not come yet"]],
+  async handler(context, { limit, cursor }) {
+    const { out } = context;
+    await printList<Invitation>(context, { limit, cursor }, "/organization/invitations", {
+      none: "No invitation is open.",
+      columns: [
+        { title: "Address", value: ({ email }) => email, kept: true },
+        { title: "Role", value: ({ role }) => role, fixed: true },
+        { title: "Ends", value: ({ expiresAt }) => out.ago(expiresAt), kept: true },
+        { title: "Id", value: ({ id }) => id, fixed: true },
+        { title: "By", value: ({ createdBy }) => createdBy, optional: true },
+        { title: "Created", value: ({ createdAt }) => out.at(createdAt), fixed: true, optional: true },
+      ],
+    });
+  },
+});

@@ -1,0 +1,23 @@
+import type { Invitation } from "../../client/answers.js";
+import { defineCommand, yesOption } from "../../core/command.js";
+import { confirmAndRun } from "../../output/change.js";
+import { printable } from "../../output/text.js";
+
+export default defineCommand({
+  args: { invitationId: "The invitation's id" },
+  options: yesOption,
+  examples: [["svc invitations revoke inv_0123456789abcdef0123", "The link of an invitation stops at once"]],
+  async handler(context, { invitationId, yes }) {
+    const { api, out } = context;
+    const answer = await confirmAndRun(context, {
+      action: "revoking an invitation",
+      yes,
+      of: "organization",
+      seen: "`svc invitations list`",
+      question: (place) => `Revoke the invitation ${printable(invitationId)} to ${place}? Its link stops at once.`,
+      request: (signal) =>
+        api.delete<Invitation>(`/organization/invitations/${encodeURIComponent(invitationId)}`, ["email"], signal),
+    });
+    out.result(answer, () => `Revoked the invitation of ${printable(answer.data.email)}.`);
+  },
+});

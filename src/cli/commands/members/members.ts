@@ -1,0 +1,20 @@
+import type { Member } from "../../client/answers.js";
+import { readAll } from "../../client/pages.js";
+import type { Context } from "../../core/command.js";
+import { failure } from "../../core/errors.js";
+import { printable } from "../../output/text.js";
+
+/** From the one who may do most. */
+export const ROLES = ["owner", "administrator", "developer", "viewer"] as const;
+
+/** The member of an address or an id. @throws {UserError} MEMBER_NOT_FOUND */
+export async function memberOf({ api }: Context, addressOrId: string): Promise<Member> {
+  const isThis = ({ email, userId }: Member) =>
+    userId === addressOrId || email.toLowerCase() === addressOrId.trim().toLowerCase();
+  for await (const { data } of readAll<Member>(api, "/organization/members")) {
+    const member = data.data.find(isThis);
+    if (member !== undefined) return member;
+  }
+  const message = `the organization has no member ${printable(addressOrId)}`;
+  throw failure("MEMBER_NOT_FOUND", message, "see who there is: `svc members list`");
+}

@@ -1,0 +1,29 @@
+import type { Member } from "../../client/answers.js";
+import { defineCommand, yesOption } from "../../core/command.js";
+import { confirmAndRun } from "../../output/change.js";
+import { printable } from "../../output/text.js";
+import { memberOf } from "./members.js";
+
+export default defineCommand({
+  args: { member: "The member's address or id" },
+  options: yesOption,
+  examples: [["svc members remove bob@example.com", "End a membership, as when somebody leaves"]],
+  async handler(context, { member: addressOrId, yes }) {
+    const { api, out } = context;
+    const answer = await confirmAndRun(context, {
+      action: "removing a member",
+      yes,
+      of: "organization",
+      seen: "`svc members list`",
+      question: async (place) => {
+        const { email, role } = await memberOf(context, addressOrId);
+        return `Remove ${printable(email)}, ${role}, from ${place}? Tokens that the member made for it stop at once.`;
+      },
+      request: async (signal) => {
+        const { userId } = await memberOf(context, addressOrId);
+        return api.delete<Member>(`/organization/members/${userId}`, ["email"], signal);
+      },
+    });
+    out.result(answer, () => `Removed ${printable(answer.data.email)}. Its tokens for the organization are revoked.`);
+  },
+});

@@ -1,0 +1,37 @@
+import type { PasswordReset } from "../../client/answers.js";
+import { defineCommand, yesOption } from "../../core/command.js";
+import { confirmAndRun } from "../../output/change.js";
+import { fields } from "../../output/fields.js";
+import { printable, shellWord } from "../../output/text.js";
+import { memberOf } from "./members.js";
+
+export default defineCommand({
+  args: { member: "The member's address or id" },
+  options: yesOption,
+  examples: [["svc members reset-password bob@example.com", "A link by which Bob sets a new password, once"]],
+  async handler(context, { member: addressOrId, yes }) {
+    const { api, out } = context;
+    const answer = await confirmAndRun(context, {
+      action: "making a link that sets a password",
+      yes,
+      of: "organization",
+      seen: "`svc audit --action password_reset.created`",
+      question: async (place) => {
+        const { email } = await memberOf(context, addressOrId);
+        return `Make a link by which ${printable(email)}, of ${place}, sets a new password? The link made before stops.`;
+      },
+      request: async (signal) => {
+        const { userId } = await memberOf(context, addressOrId);
+        const path = `/organization/members/${userId}/password-reset`;
+        return api.post<PasswordReset>(path, {}, ["link", "expiresAt", "mailed"], signal);
+      },
+    });
+    const { link, expiresAt, mailed } = answer.data;
+    const told = `Whoever opens this link sets the password, once.${mailed ? " It was mailed, too." : ""}`;
+    const shown = () => fields(out, { Link: printable(link), "Good until": out.at(expiresAt) }, told);
+    out.secret(answer, shown, {
+      what: "a link that sets the password was made",
+      fix: `make another, which ends that one: \`svc members reset-password ${shellWord(addressOrId)}\``,
+    });
+  },
+});

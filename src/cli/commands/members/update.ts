@@ -1,0 +1,32 @@
+import type { Member } from "../../client/answers.js";
+import { defineCommand, yesOption } from "../../core/command.js";
+import { confirmAndRun } from "../../output/change.js";
+import { printable } from "../../output/text.js";
+import { memberOf, ROLES } from "./members.js";
+
+export default defineCommand({
+  args: { member: "The member's address or id" },
+  options: {
+    role: { type: "text", choices: ROLES, required: true, describe: "What the member may do from now on" },
+    ...yesOption,
+  },
+  examples: [["svc members update bob@example.com --role viewer", "Bob only reads from now on"]],
+  async handler(context, { member: addressOrId, role, yes }) {
+    const { api, out } = context;
+    const answer = await confirmAndRun(context, {
+      action: "changing a member's role",
+      yes,
+      of: "organization",
+      seen: "`svc members list`",
+      question: async (place) => {
+        const { email, role: before } = await memberOf(context, addressOrId);
+        return `Make ${printable(email)}, ${before} of ${place}, ${role}?`;
+      },
+      request: async (signal) => {
+        const { userId } = await memberOf(context, addressOrId);
+        return api.patch<Member>(`/organization/members/${userId}`, { role }, ["email", "role"], signal);
+      },
+    });
+    out.result(answer, () => `${printable(answer.data.email)} is ${answer.data.role} now.`);
+  },
+});

@@ -1,0 +1,39 @@
+import type { CreatedAccessToken } from "../../client/answers.js";
+import { defineCommand, yesOption } from "../../core/command.js";
+import { confirmAndRun } from "../../output/change.js";
+import { fields } from "../../output/fields.js";
+import { printable } from "../../output/text.js";
+import { ROLES } from "../members/members.js";
+
+export default defineCommand({
+  options: {
+    label: { type: "text", required: true, describe: "Its name, for people: what acts with it" },
+    role: { type: "text", choices: ROLES, describe: "The most that it may do; all that you may unless given" },
+    expiresInDays: { type: "integer", min: 1, max: 90, default: 90, describe: "How many days it works" },
+    ...yesOption,
+  },
+  examples: [["svc tokens create --label ci --role developer", "A token for a pipeline: SVC_ACCESS_TOKEN"]],
+  async handler(context, { label, role, expiresInDays, yes }) {
+    const { api, out } = context;
+    const answer = await confirmAndRun(context, {
+      action: "creating a token",
+      yes,
+      of: "organization",
+      seen: "`svc tokens list`",
+      question: (place) =>
+        `Create the token ${printable(label)}, which acts as you in ${place}${role === undefined ? "" : `, as ${role} at most`}?`,
+      request: (signal) => {
+        const body = { label, expiresInDays, ...(role !== undefined && { role }) };
+        return api.post<CreatedAccessToken>("/organization/tokens", body, ["id", "accessToken"], signal);
+      },
+    });
+    const { id, accessToken, expiresAt } = answer.data;
+    const told = `Created the token ${printable(label)}. Keep it in a safe place: it is not shown again.`;
+    const shown = () =>
+      fields(out, { Token: printable(accessToken), Id: printable(id), "Good until": out.at(expiresAt) }, told);
+    out.secret(answer, shown, {
+      what: `the token ${printable(id)} was created`,
+      fix: `revoke it, \`svc tokens revoke ${printable(id)}\`, and create another`,
+    });
+  },
+});

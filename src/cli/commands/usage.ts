@@ -1,0 +1,28 @@
+import type { Usage } from "../client/answers.js";
+import { defineCommand } from "../core/command.js";
+import { fields } from "../output/fields.js";
+import { formatNumber, printable } from "../output/text.js";
+
+export default defineCommand({
+  examples: [["svc usage", "How much of its plan the organization has used"]],
+  async handler({ api, out }) {
+    const answer = await api.get<Usage>("/organization/usage", ["plan", "month", "resetsAt", "used", "limits"]);
+    const { plan, month, resetsAt, used, limits } = answer.data;
+    const of = (name: keyof Usage["used"]) => {
+      const limit = limits[name];
+      return `${formatNumber(used[name])} ${limit === null ? "(no limit)" : `of ${formatNumber(limit)}`}`;
+    };
+    const { retentionDays } = limits;
+    out.result(answer, () =>
+      fields(out, {
+        Plan: printable(plan),
+        [`Events in ${month}`]: `${of("monthlyEvents")}, counted anew ${out.ago(resetsAt)}`,
+        Projects: of("projects"),
+        "Members, invitations": of("members"),
+        Tokens: of("tokens"),
+        "Events are kept": retentionDays === null ? "for ever" : `for ${formatNumber(retentionDays)} days`,
+        "Rate per key": `${formatNumber(limits.ratePerSecond)} operations a second, ${formatNumber(limits.rateBurst)} at once`,
+      }),
+    );
+  },
+});

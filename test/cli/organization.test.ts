@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { join } from "../http/admin/organization/support.js";
+import { startService, type Service } from "../support/service.js";
+import { type By, type RunOptions, svc } from "./support/run-svc.js";
+
+// Who belongs to an organization, by whose tokens programs act for it, what was changed, and what it has used.
+
+let service: Service;
+let by: By;
+beforeAll(async () => {
+  service = await startService();
+  by = await service.owner("acme");
+});
+afterAll(() => service.stop());
+
+const run = (line: string, options: RunOptions = {}) => svc(line.split(" "), { at: service.url, by, ...options });
+const documentOf = async <T>(line: string) => {
+  const { code, stdout, stderr } = await run(`${line} --json`);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout) as T;
+};
+/** Without what differs from run to run. */
+const steady = (text: string) =>
+  text
+    .replaceAll(/(?<=token=)\S+|svc_token_\S+|(?<=[ \n])(inv|tok|usr)_\w+/g, "…")
+    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d/g, "<time>")
+    .replaceAll(/\b(in \d+ \w+|\d+ \w+ ago|now)\b/g, "<when>")
+    .replaceAll(/\d{4}-\d\d(?=  )/g, "<month>");
+
+describe("svc invitations, members", () => {
+  test("an address is invited; a member gets another role and a link for its password, and leaves", async () => {
+    const created = await run("invitations create bob@example.com --role developer --yes");
+    expect({ ...created, stdout: steady(created.stdout) }).toMatchInlineSnapshot(`
+      Invited bob@example.com as developer. No mail was sent: pass the link on.
+
+      Link        https://svc.example.com/invitation?token=…
+      Id          …
+      Good until  <time>
+    `);
+    const open = await documentOf<{ data: { id: string; email: string }[] }>("invitations list");
+    expect(open.data).toMatchObject([{ email: "bob@example.com", role: "developer" }]);
+    expect((await run(`invitations revoke ${open.data[0]!.id} --yes`)).stdout).toBe(
+      "Revoked the invitation of bob@example.com.\n",
+    );
+    expect((await run("invitations list")).stdout).toBe("No invitation is open.\n");
+
+    await service.owner("bob");
+    await join(service, "owner@bob.example", by.organizationId, "developer");
+    const members = await documentOf<{ data: object[] }>("members list");
+    expect(members.data).toMatchObject([
+      { email: "owner@acme.example", role: "owner" },
+      { email: "owner@bob.example", role: "developer" },
+    ]);
+    expect((await run("members update Owner@bob.example --role viewer --yes")).stdout).toBe(
+      "owner@bob.example is viewer now.\n",
+    );
+    const link = await run("members reset-password owner@bob.example --yes");
+    expect({ ...link, stdout: steady(link.stdout) }).toMatchInlineSnapshot(`
+      exit 1
+      ! error [FORBIDDEN]: You may not make a link to set this member's password. The member also belongs to an organization that this token is not an owner's of; the link would open that one, too. Ask the operator of this service, who can make such a link for everybody.
+    `);
+    expect((await run("members remove owner@bob.example --yes")).stdout).toBe(
+      "Removed owner@bob.example. Its tokens for the organization are revoked.\n",
+    );
+    expect(await run("members remove owner@bob.example --yes")).toMatchInlineSnapshot(`
+      exit 1
+      ! error [MEMBER_NOT_FOUND]: The organization has no member owner@bob.example. See who there is: \`svc members list\`.
+    `);
+  });
+
+  test("a link that sets a password is printed once", async () => {
+    const { stdout } = await run("members reset-password owner@acme.example --yes");
+    expect(steady(stdout)).toMatchInlineSnapshot(`
+      "Whoever opens this link sets the password, once.
+
+      Link        https://svc.example.com/password?token=…
+      Good until  <time>
+      "
+    `);
+  });
+
+  test("the last owner stays, and an unknown role is told with those that there are", async () => {
+    expect(await run("members update owner@acme.example --role viewer --yes")).toMatchInlineSnapshot(`
+      exit 1
+      ! error [LAST_OWNER]: The organization would have no owner left. Make another member owner first.
+    `);
+    expect(await run("members update owner@acme.example --role admin --yes")).toMatchInlineSnapshot(`
+      exit 2
+      ! error [USAGE]: --role is "admin". Give one of: owner, administrator, developer, viewer.
+    `);
+  });
+
+  test("who is asked sees who and where", async () => {
+    const answers = [["(y/N)", "n"]] as const;
+    const { code, stderr } = await run("members remove owner@acme.example", { terminal: true, answers });
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      "Remove owner@acme.example, owner, from organization acme at <service>? Tokens that the member made for it stop at once.",
+    );
+  });
+});
+
+describe("svc tokens", () => {
+  test("a token is created, works until it is revoked, and is listed with how it ended", async () => {
+    const { accessToken, id } = await documentOf<{ accessToken: string; id: string }>(
+      "tokens create --label ci --role viewer --expires-in-days 7 --yes",
+    );
+    const asToken: RunOptions = { by: { ...by, token: accessToken } };
+    expect((await run("projects list", asToken)).stdout).toBe("The organization has no project.\n");
+    expect((await run("tokens list", asToken)).stderr).toContain("FORBIDDEN");
+    expect((await run(`tokens revoke ${id} --yes`)).stdout).toBe(`Revoked the token ci (${id}).\n`);
+    expect((await run("projects list", asToken)).stderr).toContain("INVALID_SESSION");
+    expect((await documentOf<{ data: object[] }>("tokens list")).data[0]).toMatchObject({
+      id,
+      label: "ci",
+      role: "viewer",
+    });
+  });
+});
+
+describe("svc audit", () => {
+  test("shows what was changed, by whom, and of one action only where one is asked for", async () => {
+    const { stdout } = await run("audit --action member.removed --actor owner@acme.example --since 1h");
+    expect(steady(stdout)).toMatchInlineSnapshot(`
+      "At                          Action          By                  Where  What
+      <time>  member.removed  owner@acme.example         …
+      "
+    `);
+    expect(await run("audit --since yesterday")).toMatchInlineSnapshot(`
+      exit 2
+      ! error [USAGE]: --since is "yesterday". Write how long ago, such as 7d, or a date such as 2026-03-01 or 2026-03-01T09:00:00Z.
+    `);
+  });
+});
+
+describe("svc usage", () => {
+  test("shows what is used of the plan; with --json each limit", async () => {
+    expect(steady((await run("usage")).stdout)).toMatchInlineSnapshot(`
+      "Plan                  standard
+      Events in <month>     0 (no limit), counted anew <when>
+      Projects              0 of 100
+      Members, invitations  1 of 1,000
+      Tokens                1 of 200
+      Events are kept       for ever
+      Rate per key          50,000 operations a second, 100,000 at once
+      "
+    `);
+    expect(await documentOf("usage")).toMatchObject({
+      plan: "standard",
+      used: { monthlyEvents: 0, projects: 0, members: 1 },
+      limits: { monthlyEvents: null, webhooks: 50, stateBytes: 1_048_576 },
+    });
+  });
+});
