@@ -164,9 +164,7 @@ export const tokenRoutes = [
     answers: { 200: listOf(auditEntry) },
     passes: ({ query }) => [query.action, query.actor, sinceFilter(query.since), query],
   }),
-  adminRoute({
-    operation: "get_usage",
-    route: "GET /organization/usage",
+  adminRoute("get_usage", "GET /organization/usage", {
     summary: "What the organization has used of its plan, and the plan's limits",
     answers: { 200: usage },
   }),
