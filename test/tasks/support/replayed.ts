@@ -62,9 +62,9 @@ export async function expectReplayed(
   expect(await executionsOf(environment, customer)).toEqual(executionLines(effects));
 }
 
-/** The runs of `lines` that are not among those present, of which each counts once: by rule, result and instant. */
+/** The runs of `lines` that are not among those present, of which each counts once: by rule, result, instant and trigger. */
 export function added(present: readonly string[], lines: readonly string[]): string[] {
-  const keyOf = (line: string) => line.split(" ").slice(0, 3).join(" ");
+  const keyOf = (line: string) => line.split(" ").slice(0, -2).join(" ");
   const left = new Map<string, number>();
   for (const key of present.map(keyOf)) left.set(key, (left.get(key) ?? 0) + 1);
   return lines.map(keyOf).filter((key) => {
@@ -88,7 +88,7 @@ export async function transitionsOf({ sql, environmentId }: TestEnvironment, cus
 /** The runs of rules that count, as `executionLines` writes them. */
 export async function executionsOf({ sql, environmentId }: TestEnvironment, customerId: string): Promise<string[]> {
   const rows = await sql<{ line: string }[]>`
-    select concat(x.rule_id, ' ', x.result, ' ', svc.iso(x.executed_at), ' ', x.cause_type, ' ', x.cause_id) as line
+    select concat(x.rule_id, ' ', x.result, ' ', svc.iso(x.executed_at), ' ', x.triggered_by, ' ', x.cause_type, ' ', x.cause_id) as line
     from svc.rule_executions as x
     join svc.customers as c using (environment_id, customer_id, generation)
     where x.environment_id = ${environmentId} and x.customer_id = ${customerId}
@@ -106,10 +106,10 @@ export function transitionLines(effects: readonly Effect[]): string[] {
 /** The runs of rules of a replay, each with its instant and its cause. */
 export function executionLines(effects: readonly Effect[]): string[] {
   return effects.flatMap((effect) =>
-    effect.kind === "ruleExecuted" ? [`${effect.rule} ${effect.result} ${placeOf(effect)}`] : [],
+    effect.kind === "ruleExecuted" ? [`${effect.rule} ${effect.result} ${placeOf(effect, effect.triggeredBy)}`] : [],
   );
 }
 
-function placeOf({ at, cause }: Extract<Effect, { cause: unknown }>): string {
-  return `${new Date(at).toISOString()} ${cause.kind} ${causeId(cause) ?? ""}`;
+function placeOf({ at, cause }: Extract<Effect, { cause: unknown }>, ...trigger: string[]): string {
+  return [new Date(at).toISOString(), ...trigger, cause.kind, causeId(cause) ?? ""].join(" ");
 }
