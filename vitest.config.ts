@@ -8,6 +8,7 @@ import { defineConfig } from "vitest/config";
 /** Tests of pure code: they need no server, and none is started where only they run. */
 const PURE = [
   "test/model/**/*.test.ts",
+  "test/ingestion/**/*.test.ts",
   "test/engine/**/*.test.ts",
   "test/dsl/**/*.test.ts",
   "test/dsl-compiler/**/*.test.ts",

@@ -1,6 +1,9 @@
 const FORM = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)$/;
 const WITHOUT_ZONE = /^\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?$/;
 
+/** Forms of ISO 8601 that are not taken: without separators, by week, by day of the year. */
+const OTHER_FORM = /^\d{4}(?:\d{4}|-?W\d\d-?\d|-?\d{3})T\d\d/;
+
 /** Of the calendar in UTC, so that an instant can be shown with four digits of year. */
 const BEGIN_MS = Date.parse("0001-01-01T00:00:00Z");
 const END_MS = Date.parse("9999-12-31T23:59:59.999Z") + 1;
@@ -29,6 +32,8 @@ export function parseTimestamp(text: string): Timestamp {
 function readTimestamp(text: string): Timestamp | string {
   const match = FORM.exec(text);
   if (!match) {
+    if (OTHER_FORM.test(text))
+      return "The timestamp is in another form of ISO 8601 than the one that is accepted: 2026-03-02T10:00:00Z.";
     return WITHOUT_ZONE.test(text)
       ? "The timestamp has no timezone."
       : "The timestamp is not an ISO 8601 date-time with timezone.";
