@@ -51,7 +51,12 @@ test("every command that is printed can be meant", async () => {
     for (const [part, words] of Object.entries(parts)) source = source.replaceAll(part, words);
     // Those with quoted words are examples, which other tests run.
     for (const [, line] of source.matchAll(/`(svc [a-z]+[ -][^`'\n]*)`/g)) {
-      lines.add(line!.replaceAll(/\$\{[^}]*\}|<\w+>/g, "x").replace("--env x", "--env live"));
+      lines.add(
+        line!
+          .replaceAll(/\$\{[^}]*\}|<\w+>/g, "x")
+          .replace("--env x", "--env live")
+          .replace("--role x", "--role viewer"),
+      );
     }
   }
   expect(lines.size).toBeGreaterThan(30);

@@ -30,17 +30,22 @@ describe("help", () => {
         svc diagnose            Check configuration and data for common problems; finding some is no
                                 failure
         svc completion <shell>  Print a script that completes command lines in bash, zsh or fish
+        svc audit               Show what was changed in the organization, and by whom
+        svc usage               Show what the organization has used of its plan
         svc ai                  Facts, and what a language model makes of them
         svc auth                Who you are to the service
         svc config              Versions of the deployed model
         svc customers           Customers and what was derived of them
         svc events              Product events
         svc health              Health scores
+        svc invitations         Invitations to the organization
         svc journeys            Customers' progress in journeys
         svc keys                Ingestion keys of an environment
+        svc members             Members of the organization
         svc projects            Projects of the organization
         svc rules               What rules did
         svc segments            Segments and their members
+        svc tokens              Access tokens of the organization, for pipelines and scripts
         svc webhooks            Endpoints that receive what customers' states emit
 
       "
