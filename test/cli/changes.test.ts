@@ -19,15 +19,51 @@ interface Change {
 const PLACE = "test of project shop at <service>";
 const KEY_NAME = "backend (svc_test_1a2b…, never used)";
 const DERIVED = "lifecycle, journeys, segments, health and rule log are derived anew, and what differs is emitted";
+const ORGANIZATION = "organization acme at <service>";
 const KEYS = "svc keys list --env test --project shop";
 const WEBHOOK = "svc webhooks list --env test --project shop";
 const DELIVERIES = "svc webhooks deliveries whk_1 --env test --project shop";
 
 /** Every command that changes something at the service after a question. */
 const CHANGES: Record<string, Change> = {
+  "members update bob@example.com --role viewer": {
+    action: "Changing a member's role",
+    question: `Make bob@example.com, developer of ${ORGANIZATION}, viewer?`,
+    seen: "svc members list",
+  },
+  "members remove usr_1": {
+    action: "Removing a member",
+    question: `Remove bob@example.com, developer, from ${ORGANIZATION}? Tokens that the member made for it stop at once.`,
+    seen: "svc members list",
+  },
+  "members reset-password bob@example.com": {
+    action: "Making a link that sets a password",
+    question: `Make a link by which bob@example.com, of ${ORGANIZATION}, sets a new password? The link made before stops.`,
+    seen: "svc audit --action password_reset.created",
+  },
+  "invitations create bob@example.com --role viewer": {
+    action: "Inviting a member",
+    question: `Invite bob@example.com as viewer to ${ORGANIZATION}? An open invitation of the address ends.`,
+    seen: "svc invitations list",
+  },
+  "invitations revoke inv_1": {
+    action: "Revoking an invitation",
+    question: `Revoke the invitation inv_1 to ${ORGANIZATION}? Its link stops at once.`,
+    seen: "svc invitations list",
+  },
+  "tokens create --label ci --role viewer": {
+    action: "Creating a token",
+    question: `Create the token ci, which acts as you in ${ORGANIZATION}, as viewer at most?`,
+    seen: "svc tokens list",
+  },
+  "tokens revoke tok_1": {
+    action: "Revoking a token",
+    question: `Revoke the token tok_1 of ${ORGANIZATION}? It stops at once.`,
+    seen: "svc tokens list",
+  },
   "projects create --name A --slug a": {
     action: "Creating a project",
-    question: "Create the project a in organization acme at <service>?",
+    question: `Create the project a in ${ORGANIZATION}?`,
     seen: "svc projects list",
   },
   "keys create --name x": {
@@ -161,7 +197,12 @@ const READ = {
   changes: [],
   user: { email: "a@b" },
   organization: { id: "org_1", slug: "acme", role: "owner" },
-  data: [{ version: "v2", id: "key_1", name: "backend", hint: "svc_test_1a2b", lastUsedAt: null }],
+  data: [
+    {
+      ...{ version: "v2", id: "key_1", name: "backend", hint: "svc_test_1a2b", lastUsedAt: null },
+      ...{ userId: "usr_1", email: "bob@example.com", role: "developer" },
+    },
+  ],
   ...{ version: "v3", hash: "0123456789abcdef", created: true, warnings: [] },
   ...{ nextCursor: null, url: "https://b.example", eventTypes: ["*"], pending: 7 },
   ...{ maxEventAge: null, maxConcurrency: 10, maxPerSecond: null },
@@ -171,7 +212,8 @@ const MODEL = `
   const paid = event("paid");
   export default defineModel({ events: { paid }, segments: [segment("payers", { when: paid.happened() })] });`;
 
-const inShop = (line: string) => [...line.split(" "), ...(line.startsWith("projects") ? [] : ["--project", "shop"])];
+const inShop = (line: string) =>
+  /^(invitations|members|projects|tokens) /.test(line) ? line.split(" ") : [...line.split(" "), "--project", "shop"];
 
 const run = async (line: string, options: RunOptions) =>
   svc(inShop(line), { cwd: await project({ "svc.config.ts": MODEL }), env: { NO_COLOR: "1" }, ...options });

@@ -22,6 +22,9 @@ function answer({ method, url }: Seen): Canned {
   if (url === "/projects") {
     return json({ project: { slug: "acme", name: "acme" }, keys: { test: "s3cret", live: "s3cret" } }, 201);
   }
+  const link = { link: "s3cret", accessToken: "s3cret", mailed: false, expiresAt: "2026-03-14T10:00:00Z" };
+  if (url.includes("/tokens")) return json({ id: "tok_1", ...link }, 201);
+  if (url.includes("/invitations")) return json({ id: "inv_1", email: "bob@example.com", ...link }, 201);
   if (url.includes("/webhooks")) return json({ ...WEBHOOK, webhook: WEBHOOK, secret: "s3cret" }, 201);
   return json({ key: KEY, secret: "s3cret", replaced: { id: "key_1", revokedAt: "2026-03-14T10:00:00Z" } }, 201);
 }
@@ -45,6 +48,16 @@ const LOST: readonly (readonly [line: string, what: string, fix: string])[] = [
   ["webhooks create --url https://example.com/", "the webhook whk_1 was created with a secret", GIVE],
   ["webhooks rotate-secret whk_1", "the webhook whk_1 has a new secret", GIVE],
   ["projects create --name acme --slug acme", MADE, CREATE],
+  [
+    "tokens create --label ci",
+    "the token tok_1 was created",
+    "Revoke it, `svc tokens revoke tok_1`, and create another.",
+  ],
+  [
+    "invitations create bob@example.com --role viewer",
+    "the invitation inv_1 was created",
+    "Invite again, which ends that one: `svc invitations create bob@example.com --role viewer`.",
+  ],
   ["init --slug acme --directory acme", MADE, CREATE],
 ];
 
@@ -53,7 +66,7 @@ async function run(line: string, stdout: "pipe" | number) {
   const cwd = await mkdtemp(path.join(os.tmpdir(), "svc-secret-test-"));
   onTestFinished(() => rm(cwd, { recursive: true, force: true }));
   const { url } = await cannedServer({ ...json({}), respond: answer });
-  const inShop = /^(init|projects)/.test(line) ? [] : ["--project", "shop"];
+  const inShop = /^(init|invitations|projects|tokens)/.test(line) ? [] : ["--project", "shop"];
   const all = [PROGRAM, ...line.split(" "), "--yes", ...inShop];
   const child = spawn(process.execPath, all, { cwd, env: variables(url), stdio: ["ignore", stdout, "pipe"] });
   child.stdout?.destroy();
