@@ -14,7 +14,7 @@ const STOP_MS_MAX = { requests: 20_000, jobs: 25_000, database: 90_000 };
 /** How long the embedded database may take to stop where a second signal says that nothing else is to be waited for. */
 const HURRIED_MS_MAX = 10_000;
 
-/** `svc-server start`: serves until SIGTERM or SIGINT, then drains and finishes jobs. A second one only waits for the database, a third for nothing. */
+/** `svc-server start`: serves until SIGTERM or SIGINT, then drains and finishes jobs. A second one waits for the embedded database alone, a third for nothing. */
 export async function startCommand(config: ServerConfig, logger: Logger, role: ProcessRole): Promise<void> {
   if (role !== "worker") await requireFreePort(config);
   const stop = receiveStopSignals();

@@ -59,6 +59,7 @@ const DESCRIPTION = `Product events and customer traits in; lifecycle, segments,
 
 - **Ingestion** (\`/v1\`) is for backends and takes an API key of a project's environment.
 - **Administration** (everything else with a lock) takes the access token of a person or a program, and the organization.
+  Paths and answers of it may change from one release to the next, as the changelog says; the command line \`svc\` is the interface that stays.
 
 Every answer has the header \`X-Request-ID\`. Every refused request is answered with the schema \`Error\`; \`error.docs\` leads to what
 its code means. Guides: \`/docs\`.`;
