@@ -51,6 +51,12 @@ function explained(condition: Condition, happenings: Happening[], traits: Record
 }
 
 describe("the explanation of a condition", () => {
+  it("has the conditions of a group in its text, in brackets where they are groups themselves", () => {
+    expect(explained(any(all(logins(2), pro), logins(3)), []).text).toBe(
+      '(count of "login" at least 2 and plan is "pro") or count of "login" at least 3',
+    );
+  });
+
   it("says what is expected, what there is and what lacks", () => {
     expect(explained(logins(3, "30d"), [[0, "login"]])).toEqual({
       kind: "count",
