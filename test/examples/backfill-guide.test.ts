@@ -38,9 +38,12 @@ afterAll(async () => {
 /** Runs a block as it stands there, with the values that it leaves open. */
 async function run(code: string, variables = env) {
   const script = code.replaceAll(/(SVC_\w+)=[^\s]+( {2,}#.*)?/g, (_, name: string) => `${name}=${variables[name]}`);
-  const environment = { PATH: process.env["PATH"], ...variables, ...connection() };
-  const bash = spawn("bash", ["-euo", "pipefail", "-c", script], { cwd: directory, env: environment });
-  bash.stdin.end();
+  const bash = spawn("bash", ["-euo", "pipefail", "-c", script], {
+    cwd: directory,
+    env: { PATH: process.env["PATH"], ...variables, ...connection() },
+    // Not a pipe: with one, which is a socket, bash reads the start-up file of a remote shell.
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const [stdout, stderr] = await Promise.all([text(bash.stdout), text(bash.stderr), once(bash, "close")]);
   return { stdout: withoutProgress(stdout), stderr, code: bash.exitCode };
 }

@@ -118,7 +118,9 @@ test.concurrent(
     expect(killed.checkpoints[0], said).toBe((at[0] - 1) * 100);
     const last = killed.checkpoints[1]!;
     expect([at[1] - 2, at[1] - 1], said).toContain(last / 100);
-    expect(killed.batches, said).toBe(at[1] + (ROWS - last) / 100);
+    // One more where the sender went on between the answer and its end.
+    const needed = at[1] + (ROWS - last) / 100;
+    expect([needed, needed + 1], said).toContain(killed.batches);
 
     const inProject = (project: string) => `${project} in test
   events          2,000, 2,000 more than before the backfill: as many as were sent
