@@ -58,16 +58,14 @@ it("the configuration file of docs/cli.md says what it seems to say", async () =
 test("the programs that README.md, docs/quickstart.md, docs/operations/{attacks,faults}.md and examples/README.md name are there", () => {
   const { scripts } = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as { scripts: object };
   const documents = [
-    "README",
-    "docs/quickstart",
-    "docs/operations/attacks",
-    "docs/operations/faults",
-    "examples/README",
+    "README.md",
+    "docs/quickstart.md",
+    "docs/operations/attacks.md",
+    "docs/operations/faults.md",
+    "examples/README.md",
   ];
   const commands = documents.flatMap((document) =>
-    blocksOf(`${document}.md`, "sh").flatMap(({ code }) => [
-      ...code.matchAll(/^npm (?:run )?(?:--silent )?([\w:]+)(.*)$/gm),
-    ]),
+    blocksOf(document, "sh").flatMap(({ code }) => [...code.matchAll(/^npm (?:run )?(?:--silent )?([\w:]+)(.*)$/gm)]),
   );
   const names = commands.map(([, name]) => name).sort();
   expect(names.join(" ")).toBe("attacks attacks bench build:fast ci demo demo faults start");

@@ -122,9 +122,11 @@ it("a dry run tells, and a run leaves, what the engine says with the whole histo
     expect(await jobOf(db.sql, dry)).toMatchObject({ rules_added: gained.length });
     expect(await jobOf(db.sql, real)).toMatchObject({ rules_added: gained.length });
     expect(found!.rules).toHaveLength(Math.min(gained.length, 1_000));
-    expect(found!.rules.map(({ ruleId, result, executedAt }) => `${ruleId} ${result} ${executedAt}`)).toEqual(
-      gained.slice(0, 1_000),
-    );
+    expect(
+      found!.rules.map(
+        ({ ruleId, result, executedAt, triggeredBy }) => `${ruleId} ${result} ${executedAt} ${triggeredBy}`,
+      ),
+    ).toEqual(gained.slice(0, 1_000));
     expect(found!.rulesOmitted ?? 0).toBe(Math.max(0, gained.length - 1_000));
 
     await expectReplayed(environment, "c1", expected);
@@ -164,9 +166,11 @@ it("a preview compares two replays", async () => {
   const gained = added(executionLines(active.effects), executionLines(changed.effects));
   expect(gained.length).toBeGreaterThan(10);
   expect(await jobOf(db.sql, id)).toMatchObject({ rules_added: gained.length });
-  expect(found!.rules.map(({ ruleId, result, executedAt }) => `${ruleId} ${result} ${executedAt}`)).toEqual(
-    gained.slice(0, 1_000),
-  );
+  expect(
+    found!.rules.map(
+      ({ ruleId, result, executedAt, triggeredBy }) => `${ruleId} ${result} ${executedAt} ${triggeredBy}`,
+    ),
+  ).toEqual(gained.slice(0, 1_000));
   expect(await everything(environment)).toEqual(kept);
   const same = await run(environment, { kind: "preview", snapshot: MODEL });
   expect(await differencesOf(db.sql, same), "the active model, though what is stored is another state").toEqual([]);
