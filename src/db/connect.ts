@@ -104,7 +104,10 @@ function dialer(silentMsMax: number, sockets = new Set<Socket>()): (addresses: A
   };
 }
 
-/** Destroys a silent socket, and tells when one is found destroyed: by the count of bytes, as the driver removes listeners where it uses TLS. */
+/**
+ * Destroys a socket that is silent, and tells when it is found destroyed. By the count of bytes and not by the socket's own timeout and
+ * events, because the driver removes its listeners where it uses TLS.
+ */
 function watch(socket: Socket, msMax: number, onGone: () => void): void {
   let received = 0;
   let since = performance.now();

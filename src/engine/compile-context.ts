@@ -93,7 +93,11 @@ export function keyOf(kind: string, { event, where }: EventSelector, property: s
   return [kind, event, where ?? null, property];
 }
 
-/** An aggregate, entered in what is read, and how to get at a customer's. @param of what is computed, of what: the same for the same question */
+/**
+ * An aggregate of the model, entered in what is read, and how to get at a customer's.
+ *
+ * @param of what is computed, of what: what asks the same has the same
+ */
 export function addAggregate<Kind extends Aggregate["kind"], Working extends WorkingAggregate>(
   { registry, reads, source }: ConditionContext,
   kind: Kind,

@@ -19,7 +19,10 @@ export interface EvaluateOptions {
   history?: HistorySource;
   /** Unbounded unless given. */
   budget?: Budget;
-  /** When the first deferred operation that is not handed in is due: what comes after it waits for another call. All are handed in unless given. */
+  /**
+   * Of the operations that earlier calls deferred and that are not handed in, when the first is due: whatever comes after it waits for
+   * another call. All are handed in unless given.
+   */
   aheadFrom?: number;
 }
 
@@ -35,7 +38,10 @@ export interface Evaluated {
   deferred: TrackOperation[];
 }
 
-/** How many identifies can pend at different instants, which they do in a backfill; beyond, the last moves to the newest, so memory is bounded. */
+/**
+ * How many pending identifies a customer can have at different instants. They pile up only while a backfill holds the
+ * timers; beyond this number the last of them moves to the newest instant, so that memory stays bounded.
+ */
 export const PENDING_IDENTIFIES_MAX = 100;
 
 /**

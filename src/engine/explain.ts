@@ -20,7 +20,12 @@ export interface ExplainOptions {
   flips?: boolean;
 }
 
-/** Explains a state at its clock. Throws HistoryNeeded for events not at hand (fetch them, call again), and where the memory is another model's. */
+/**
+ * Explains a customer's state at its clock.
+ *
+ * @throws {HistoryNeeded} if evaluated events are needed that are not at hand: fetch them and call again
+ * @throws {Error} if the state's memory is that of another model
+ */
 export function explain(model: Model, state: CustomerState, options: ExplainOptions = {}): CustomerExplanation {
   const explained = explainer(model, state, options);
   const each = (names: string[]): Explained[] => names.map(explained).filter((one) => one !== null);

@@ -1,4 +1,7 @@
-/** The engine, pure: from a compiled model, a customer's state and operations to a new state and effects. Callers hand in time and data. */
+/**
+ * The engine: a pure function from a compiled model, a customer's state and operations to a new state and effects. No
+ * clock, no I/O; callers hand in time and data.
+ */
 export { type Budget, hasMemoryOf, type Model } from "./open-customer.js";
 export { corrections, untoldExpirations, type JourneySpan } from "./state/corrections.js";
 export { MemoryRebuild, newCustomer, rebuildMemory } from "./state/customer.js";

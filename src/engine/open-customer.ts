@@ -56,7 +56,11 @@ export interface Aggregate extends Remembered {
 
 /** An aggregate of one customer during a call. Whatever was recorded in the call stays known until `save`. */
 export interface WorkingAggregate {
-  /** Takes in an event of one of its names, in whatever order; whether it concerns the aggregate. Throws HistoryNeeded if placing it takes more. */
+  /**
+   * Takes an event of one of its names in, whatever its place in order, and tells whether it concerns the aggregate.
+   *
+   * @throws {HistoryNeeded} if it takes earlier events to place it
+   */
   record(customer: OpenCustomer, event: HistoryEvent): boolean;
   /** What is to be remembered; the very object that it was opened with where nothing changed. */
   save(customer: OpenCustomer): AggregateMemory;
@@ -130,7 +134,10 @@ export interface Model {
   refreshedItem: number;
 }
 
-/** How much a call of the engine may do: asked before each instant but the first. At no the call ends; another goes on, to the same end. */
+/**
+ * How much one call of the engine may do: asked before each instant but the first, with the effects so far. Where it says no, the call ends
+ * with the instant before, and another call goes on from there. The end is the same whatever the budget.
+ */
 export type Budget = (effects: readonly Effect[]) => boolean;
 
 /** Of an identify that was merged by a version that did not remember its place: before all others. */
@@ -484,7 +491,10 @@ function lengthOf(memory: AggregateMemory): number {
   return memory.kind === "distinct" ? memory.value.length : 0;
 }
 
-/** Adds an occurrence in its place. Up to twice the capacity is held between trims, so dropping costs next to nothing; readers count from the end. */
+/**
+ * Adds an occurrence in its place in order. Between two trims up to twice the capacity is held, so that dropping the
+ * oldest costs nothing worth mentioning per occurrence; readers count from the end.
+ */
 function addOccurrence(memory: StreamMemory, capacity: number, occurredAt: number, seq: number): void {
   memory.count++;
   if (capacity === 0) return;

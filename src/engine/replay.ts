@@ -58,7 +58,11 @@ export function replay(
   return { state, effects };
 }
 
-/** A part of a long replay; the end is the same however it is parted. Throws HistoryNeeded for events not at hand: fetch them, and call again. */
+/**
+ * A part of a replay, so that a long history need not be in memory at once. However it is parted, the end is the same.
+ *
+ * @throws {HistoryNeeded} if events of earlier parts are needed that are not at hand: fetch them and call again
+ */
 export function replayPart(
   model: Model,
   input: ReplayInput,

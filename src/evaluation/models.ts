@@ -31,13 +31,22 @@ export class Models {
     return this.#compiled.size;
   }
 
-  /** The model of a version, loaded where it is not compiled yet; before the first deploy the empty one. Throws where the snapshot is not valid. */
+  /**
+   * The model of a version; before the first deploy the empty one. Throws where the stored snapshot is not valid.
+   *
+   * @param load fetches the snapshot of a version that is not compiled yet
+   */
   async get({ version, hash }: VersionKey, load: (version: number) => Promise<unknown>): Promise<Model> {
     if (version === null || hash === null) return this.#empty;
     return this.of(hash, `configuration version v${version}`, () => load(version));
   }
 
-  /** The model of a snapshot, loaded where it is not compiled yet. Throws where that is not valid. @param name says in the error which it is */
+  /**
+   * The model of a snapshot. Throws where that is not valid.
+   *
+   * @param name says in the error which one it is
+   * @param load fetches it where it is not compiled yet
+   */
   async of(hash: string, name: string, load: () => Promise<unknown>): Promise<Model> {
     const known = this.#compiled.get(hash);
     if (known !== undefined) {

@@ -18,7 +18,10 @@ export function refusedMidway(request: IncomingMessage): ApiError | undefined {
   return refusals.get(request);
 }
 
-/** Answers what is no HTTP or too slow with the error envelope, not Node.js' empty body; what never reaches the application is logged here. */
+/**
+ * Answers what is no HTTP, and what comes too slowly, with the error envelope; without this, Node.js answers with an empty body. What
+ * never reaches the application has its line of the log from here.
+ */
 export function answerClientErrors(server: Server, docsUrl: DocsUrl, log?: Logger): void {
   const latest = new WeakMap<Duplex, ServerResponse>();
   const refused = new WeakSet<Duplex>();

@@ -75,7 +75,8 @@ export interface ErrorEnvelope {
   error: { code: string; message: string; requestId: string; docs?: string | undefined } & Omit<ErrorDetail, "message">;
 }
 
-/** Address of the documentation, without a slash at the end; a function where only a service that listens knows it. Without, no `docs`. */
+/** Address of the documentation, without a slash at the end; a function where it is known only once the service listens. Without one,
+ * errors have no `docs`. */
 export type DocsUrl = string | (() => string) | undefined;
 
 /** Renders the envelope; members that say nothing are undefined, which JSON leaves out. */
@@ -135,7 +136,10 @@ const BY_CODE: readonly (readonly [prefix: string, outcome: Outcome])[] = [
   ["54", INVALID], // program limits
 ];
 
-/** Makes an answer of anything thrown: the one translation of database errors. What nobody foresaw is an INTERNAL_ERROR with it as `cause`. */
+/**
+ * Makes an answer of anything thrown: the one translation of the database's errors. What nobody foresaw becomes an INTERNAL_ERROR
+ * that says nothing, with the error as its `cause` for the log.
+ */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const raised = error as { message?: unknown; detail?: unknown; constraint_name?: unknown } | null;

@@ -6,7 +6,10 @@ import { answerClientErrors } from "./client-error.js";
 import type { DocsUrl } from "./errors.js";
 import { networkOf } from "./request/client-address.js";
 
-/** Lets each network have so many connections, and resets those beyond, so that nobody has all. The log is told when one reaches its limit. */
+/**
+ * Lets each network have so many connections at once, and resets what it opens beyond: so that nobody has all that the process may hold, and
+ * that reading slow ones leaves time for others. The log is told when a network reaches its limit.
+ */
 function limitConnections(server: Server, each: number, log?: Logger): void {
   const open = new Map<string, { connections: number; isTold: boolean }>();
   server.on("connection", (socket: Socket) => {
@@ -152,7 +155,10 @@ export function bodyIsHeldBack(request: IncomingMessage): boolean {
   return waiting.has(request);
 }
 
-/** Closes a server: idle connections at once, silent ones a moment later; requests at hand get their answer within so many milliseconds. */
+/**
+ * Closes a server: idle connections at once, those on which nothing ever came a moment later; those with a request at hand get their
+ * answer, within so many milliseconds.
+ */
 export async function drain(server: Server, withinMs: number): Promise<void> {
   const closed = Promise.all([new Promise((resolve) => server.close(resolve)), closeAcceptors(server)]);
   server.closeIdleConnections();

@@ -78,7 +78,10 @@ function reasonAgainst(token: string): string | null {
 
 const PLAIN_NAME = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 
-/** The path of the value or name that holds a literal of a valid text; undefined where a later member hides it. A mark in its place tells. */
+/**
+ * The path of the value, or of the name, in which a literal of a valid JSON text stands; undefined where a later member of the same name
+ * hides it. The text is read once more with a mark in the literal's place.
+ */
 export function placeOf(text: string, { literal, at, length }: BadLiteral): string | undefined {
   // Nothing else in the text is of this length and repeats it.
   const mark = `${"mark ".repeat(4)}${at}`;

@@ -15,7 +15,8 @@ export const SINGLE_BYTES_MAX = MIB / 2;
 /** No character is more than six bytes of compact JSON, so a smaller body without exponents cannot hold a document over the limit. */
 const SURELY_SMALL_CHARACTERS = DOCUMENT_BYTES_MAX / 6;
 
-/** The first problem of a request with a single event: `body` is what its JSON `text` says. Null where its shape can be accepted. */
+/** The first problem of a request with a single event: `body` is what its JSON `text` says. Null where it can be accepted as far as its
+ * shape goes. */
 export function singleRequestProblem(body: unknown, text: string): RequestProblem | null {
   const checkSizes = mayBeLarge(text);
   return (

@@ -38,7 +38,10 @@ export type IdentifyRequest = Static<typeof IdentifyRequest>;
 const track = Compile(TrackRequest);
 const identify = Compile(IdentifyRequest);
 
-/** The first problem of a single event; null where its shape is right. The caller says whether sizes, costly to count, can be too large. */
+/**
+ * The first problem of a single event; null where its shape is right. Sizes are costly to count, so the caller says whether they can be
+ * over the limit at all.
+ */
 export function singleProblem(value: unknown, checkSizes: boolean): ShapeProblem | null {
   if (isBatch(value)) return BATCH_SENT_AS_SINGLE;
   const type = typeOf(value);

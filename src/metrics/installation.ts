@@ -94,7 +94,10 @@ export const INSTALLATION_METRICS: readonly string[] = [
   ...[...GAUGES, ...WORKER_METRICS].map(({ name }) => name),
 ];
 
-/** The installation's figures in Prometheus' text format; null where they could not be read, though the database may answer all the same. */
+/**
+ * The figures of the installation in Prometheus' text format; null where they could not be read, which does not have to mean that the
+ * database does not answer.
+ */
 export async function renderInstallation(installation: Installation | null, databaseUp = installation !== null) {
   const registry = new prom.Registry();
   // The registry asks a metric for nothing but its name and values.

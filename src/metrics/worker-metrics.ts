@@ -58,7 +58,10 @@ export const INFINITE_BUCKET = "+Inf";
 /** Between the values of several labels. None of them holds it. */
 export const SEPARATOR = "/";
 
-/** Figures of a worker process since they were last taken, for those of the installation. Buckets are counted each without smaller ones. */
+/**
+ * Figures of one worker process since they were last taken, to be added to those of the installation. Buckets are counted each by itself, not
+ * together with the smaller ones.
+ */
 export class WorkerCounters {
   #rows = new Map<string, CounterRow>();
 

@@ -1,4 +1,7 @@
-/** The schema check of payloads, word for word the database's (svc.operation_violations, svc.payload_diagnostics), for where there is none. */
+/**
+ * The schema check of payloads, word for word as the database does it (svc.operation_violations, svc.payload_diagnostics), for where
+ * there is no database.
+ */
 import { isIsoDate } from "./snapshot/duration.js";
 import type { Field, ScalarType, Snapshot } from "./snapshot/types.js";
 

@@ -16,7 +16,10 @@ interface BootstrapOptions {
   json: boolean;
 }
 
-/** `svc-server bootstrap`: user, organization, owner, new token; run again, only a token. A user whose password may be another's is refused. */
+/**
+ * `svc-server bootstrap`: user, organization with owner, and a new access token. It may run while the service does; run again, it adds
+ * a token and changes nothing else. A user of that address whose password somebody else may have set is refused.
+ */
 export async function bootstrapCommand(
   config: ServerConfig,
   logger: Logger,

@@ -67,7 +67,10 @@ const configOf = (reader: Reader) => ({
   logLevel: reader.choice("LOG_LEVEL", LOG_LEVELS) ?? "info",
 });
 
-/** Reads the variables, empty ones as not set. Throws ConfigError with all that is wrong; `warnings`: names like ours. Neither shows secrets. */
+/**
+ * Reads the server's variables; an empty one counts as not set. Throws ConfigError with all that is wrong at once. `warnings`
+ * names variables that look like ours and are not. Values of secrets appear in neither.
+ */
 export function readConfig(env: Environment): { config: ServerConfig; warnings: string[] } {
   const reader = new Reader(env);
   const config = configOf(reader);

@@ -58,7 +58,10 @@ const METRICS_MS_MAX = 4_000;
 /** A customer of a million events is erased in one statement. */
 const WORK_STATEMENT_MS_MAX = 5 * 60_000;
 
-/** Opens the server before there is a database, for the probes: all else is SERVICE_UNAVAILABLE until it serves. Resolves once it listens. */
+/**
+ * Opens the server of an HTTP process, before there is a database to serve from. Resolves once it listens, for the probes: everything else is
+ * answered with SERVICE_UNAVAILABLE until it serves.
+ */
 export async function openHttp(config: ServerConfig, logger: Logger) {
   // Known once the server listens, and no longer once it has stopped.
   let address = "";
@@ -182,9 +185,15 @@ function openPools({ databaseUrl, useRoles }: HttpRoleOptions, poolerUrl: string
     ofLargeBatches: toServe(LARGE_CALLS, "svc http large batches"),
     /** Apart, because ingestion and the probes must not wait for what people and their scripts read: with the pages and OAuth. */
     administration: openToServe(ADMINISTRATION_CONNECTIONS, "svc http admin"),
-    /** Apart, as it opens transactions, which a pool without pipeline does not, and past a pooler, whose sessions exports would hold for long. */
+    /**
+     * Apart, because it opens transactions, which a pool without a pipeline does not, and because nothing else may wait for it. Past a pooler,
+     * whose few sessions would be held for as long as somebody reads an export.
+     */
     work: openPastPooler(CUSTOMER_WORK_CONNECTIONS, "svc http work", WORK_STATEMENT_MS_MAX),
-    /** Apart and past a pooler, so that a scrape answers while all else is busy: one for figures, one to see whether the database answers. */
+    /**
+     * Apart, so that a scrape answers also where all other connections are busy: one for the figures, one to see whether the database answers.
+     * Past a pooler, too.
+     */
     metrics: openPastPooler(2, "svc metrics", METRICS_MS_MAX),
   };
 }

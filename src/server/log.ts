@@ -39,7 +39,10 @@ function serializeMeta(meta: unknown): unknown {
   return Object.fromEntries(Object.entries(meta).map(([name, value]) => [name, serializeError(value)]));
 }
 
-/** JSON lines of one of LOG_LEVELS on stderr, or where told (not stdout), without secrets; written before the call returns: none is lost. */
+/**
+ * `level` is one of LOG_LEVELS (config.ts). JSON lines on stderr, or where told; stdout belongs to what commands print. Secrets are taken out
+ * of both fields and texts. A line is written before the call returns, so none is lost however the process ends.
+ */
 export function createLogger(level: string, stream: DestinationStream = destination(2)): Logger {
   return pino(
     {
@@ -55,7 +58,10 @@ export function createLogger(level: string, stream: DestinationStream = destinat
   );
 }
 
-/** Logs an error that nobody handled, at every LOG_LEVEL, without data that it quotes, and exits with 1: Node.js would print rows of customers. */
+/**
+ * Has an error that nobody handled written to the log, without what it quotes of data as any other, and ends the process with code 1. Node.js
+ * would print all that the error has, PostgreSQL's DETAIL with a customer's row among it. Written at every LOG_LEVEL.
+ */
 export function logCrashes(): void {
   const end = (thrown: unknown) => {
     const err = thrown instanceof Error ? thrown : new Error(stacksOf(thrown));

@@ -17,7 +17,11 @@ export function print(json: boolean, document: string, lines: readonly string[])
   process.stdout.write(json ? `${document}\n` : lines.map((line) => `${line}\n`).join(""));
 }
 
-/** Acts as the operator: the user that migrates the database, which may be served meanwhile. Throws OperatorError where a function refuses. */
+/**
+ * Does something as the operator, who is the user that migrates the database. It may run while the service does.
+ *
+ * @throws {OperatorError} where a function of the database refuses it.
+ */
 export async function asOperator<T>(config: ServerConfig, logger: Logger, work: (sql: Sql) => Promise<T>): Promise<T> {
   return onDatabase(config, logger, (url) => operate(url, work));
 }

@@ -4,7 +4,10 @@ import type { Database } from "./database.js";
 import type { Logger } from "./log.js";
 import { databaseFailure, StartError } from "./start-failure.js";
 
-/** Throws StartError unless requests can be served through the pooler (null: none): the same database, and a user who may do that and no more. */
+/**
+ * Looks through the pooler whether requests can be served by it, as they are without one: in the same database, by a user
+ * who may call what HTTP needs and nothing else. Throws StartError where the operator can mend what is wrong. Nothing to do where `url` is null.
+ */
 export async function checkPooler(
   url: string | null,
   { url: databaseUrl, useRoles }: Pick<Database, "url" | "useRoles">,

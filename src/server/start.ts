@@ -9,12 +9,18 @@ import { resolveSecret } from "./secret.js";
 import { listenFailure } from "./start-failure.js";
 import type { WorkerRoleOptions } from "./worker-role.js";
 
-/** How long a part may take to stop. Requests have 10 s, deliveries 20 s; a job is one transaction, undone if late and done again elsewhere. */
+/**
+ * How long a part may take to stop. Requests have 10 s, deliveries to webhooks 20 s; what a job is at is one transaction, which
+ * is undone where it takes longer, and done again by another worker.
+ */
 const STOP_MS_MAX = { requests: 20_000, jobs: 25_000, database: 90_000 };
 /** How long the embedded database may take to stop where a second signal says that nothing else is to be waited for. */
 const HURRIED_MS_MAX = 10_000;
 
-/** `svc-server start`: serves until SIGTERM or SIGINT, then drains and finishes jobs. A second one waits for the embedded database alone, a third for nothing. */
+/**
+ * `svc-server start`: serves until SIGTERM or SIGINT; then readiness fails, requests are drained, and jobs are finished. A second signal ends
+ * the process as soon as the embedded database has stopped, a third one at once.
+ */
 export async function startCommand(config: ServerConfig, logger: Logger, role: ProcessRole): Promise<void> {
   if (role !== "worker") await requireFreePort(config);
   const stop = receiveStopSignals();
@@ -103,7 +109,10 @@ interface Part {
   stop: () => Promise<void>;
 }
 
-/** One by one, also where one fails; throws the first failure then. What does not stop in time would keep the process alive: that ends, too. */
+/**
+ * One after the other, also where one of them fails; throws the first failure then. What was left running would keep the process alive, so
+ * the process ends with it where a part does not stop in time.
+ */
 async function stopAll(parts: readonly Part[], logger: Logger): Promise<void> {
   const failures: unknown[] = [];
   const late: string[] = [];

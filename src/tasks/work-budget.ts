@@ -11,7 +11,10 @@ const EFFECT_BYTES = 200;
 /** A row with indexes, a claim, a request and a row of its outcome. */
 const DELIVERY_BYTES = 3_200;
 
-/** What may be spent before something is written: it keeps transactions short and memory bounded. What is left is for the next budget. */
+/**
+ * What may be spent before something is written, so that transactions are short and memory is bounded, whatever the model and the customers.
+ * What is left is for the next budget.
+ */
 export class WorkBudget {
   #bytes = 0;
   #spentMs = 0;

@@ -39,7 +39,10 @@ export function whyNotPublic(address: string): string | null {
   return ISATAP.fifth.has(fifth) && sixth === ISATAP.sixth ? "isatap" : null;
 }
 
-/** Why a URL cannot be a webhook's, as a sentence; null where it can. Names are checked at each connection; the parser writes addresses plain. */
+/**
+ * Why a URL cannot be a webhook's, as a sentence, or null where it can. Names are not resolved here: what they mean is checked
+ * whenever a connection is made. The parser has already written decimal, octal and hexadecimal hosts as plain addresses.
+ */
 export function checkUrl(text: string, options: { allowPrivate: boolean }): string | null {
   if (text.length > URL_LENGTH_MAX) return `The URL is longer than ${URL_LENGTH_MAX} characters.`;
   // The parser drops some of them in silence, so that the text would not show where it leads.

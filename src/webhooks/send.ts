@@ -5,7 +5,10 @@ import { type Dispatcher, request } from "undici";
 import type { AttemptResult, ClaimedDelivery, WebhookTarget } from "../db/api/webhooks.js";
 import { type OpenSecret, SealedSecretError, SECRET_PREFIX } from "./secret.js";
 
-/** A text as PostgreSQL takes it in JSON: U+FFFD stands for U+0000 and for halves of surrogate pairs, which a cut leaves behind. */
+/**
+ * A text as PostgreSQL takes it in JSON: without U+0000, and without halves of surrogate pairs, which a cut leaves behind. What is
+ * left out is marked by U+FFFD.
+ */
 function storable(text: string): string {
   // With the u flag, a surrogate is only one that is no part of a pair.
   return text.replace(/[\0\p{Surrogate}]/gu, "\uFFFD");
@@ -14,7 +17,10 @@ function storable(text: string): string {
 const LENGTH_MAX = 1000;
 const DEPTH_MAX = 4;
 
-/** Why a request failed, for the attempt log. Follows causes and the errors of each address: the top message often says nothing. */
+/**
+ * Why a request failed, for the attempt log, as the database takes it. Follows causes, and the errors of each address that was tried: undici's and
+ * Node.js' own top message often says nothing.
+ */
 export function describeError(error: unknown): string {
   const messages = new Set(messagesOf(error, 0).filter((message) => message !== ""));
   return storable(([...messages].join(": ") || "the request failed").slice(0, LENGTH_MAX));
@@ -28,7 +34,10 @@ function messagesOf(error: unknown, depth: number): string[] {
   return [own, ...(depth < DEPTH_MAX ? inner.flatMap((cause) => messagesOf(cause, depth + 1)) : [])];
 }
 
-/** The seconds that `Retry-After` asks for: a whole number or an HTTP date, compared with `now` (ms). Null where none can be read. */
+/**
+ * The seconds a `Retry-After` header asks for: a whole number or an HTTP date, which is compared with `now` (milliseconds).
+ * Null where there is none that can be read. How long it may put off an attempt is decided where attempts are recorded.
+ */
 export function retryAfterSeconds(header: string | string[] | undefined, now: number): number | null {
   const value = (Array.isArray(header) ? header[0] : header)?.trim() ?? "";
   if (/^\d{1,15}$/.test(value)) return Number(value);
@@ -95,7 +104,10 @@ export interface WebhookMessage extends WebhookTarget {
   body: string;
 }
 
-/** Makes an attempt, signed now by the database's clock: receivers refuse what is minutes off. Never rejects: what goes wrong is the result. */
+/**
+ * Makes one attempt, signed at this moment by the database's clock: receivers refuse what is minutes off, and the clock of a worker's
+ * machine may be. Never rejects: whatever goes wrong is the result.
+ */
 export async function attemptDelivery(delivery: ClaimedDelivery, options: DeliveryOptions): Promise<AttemptResult> {
   const { environmentId, webhookId, emissionSeq, attempt, eventId: id, url, body } = delivery;
   const { sealedSecret, previousSealedSecret } = delivery;
@@ -190,7 +202,10 @@ export function signedHeaders(
   };
 }
 
-/** The first KiB of an answer as text. The status settled the attempt, so of a body that breaks off or outlasts the deadline we keep what came. */
+/**
+ * The first KiB of an answer as text. The status has settled how the attempt ended, so a body that breaks off or outlasts the
+ * deadline is kept as far as it came.
+ */
 async function firstKibibyte(body: Dispatcher.ResponseData["body"]): Promise<string> {
   const kept: Buffer[] = [];
   let read = 0;

@@ -35,7 +35,11 @@ interface ExplanationOf {
   part: ExplainedPart;
 }
 
-/** Answers to the engine's requests, by position, with `pageSize` events, some more within a millisecond: as JSON in UTF-8, parsed by who reads. */
+/**
+ * Answers to requests of the engine, by position: the events as JSON in UTF-8, which their reader parses.
+ *
+ * @param pageSize how many events an answer holds, if there are more; a few more where they are of one millisecond
+ */
 export async function explanationHistory(
   tx: TransactionSql,
   { by, at, customerId, part }: ExplanationOf,

@@ -74,7 +74,12 @@ interface PooledSession {
   hasTimeout: boolean;
 }
 
-/** Whether a pooler leads to the database of `sql`, not to a copy, standby or twin: a lock that is held in the one is seen in the other. */
+/**
+ * Whether a pooler leads to the database itself, and not to a copy, a standby or another one with the same tables: a lock that is
+ * held in the one is seen in the other.
+ *
+ * @param sql of the database itself
+ */
 export function isSameDatabase(sql: Sql, pooled: Sql): Promise<boolean> {
   const number = randomInt(2 ** 31);
   return inTransaction(sql, "read only", async (tx) => {

@@ -112,7 +112,11 @@ export async function readRecomputeChunk(
   return rows.map(({ customer }) => customer);
 }
 
-/** Writes customers (`AppliedCustomer` as JSON), each in a transaction, until one has changed since it was read; answers how many it wrote. */
+/**
+ * Writes customers, each in a transaction of its own, in order, until one has changed since it was read; answers how many were written.
+ *
+ * @param customers each as JSON: `AppliedCustomer`
+ */
 export async function applyRecomputes(
   session: Sql,
   { environmentId, recomputeId, attempt, version }: RecomputeJob,

@@ -3,7 +3,10 @@ import { type Account, CommandError, runCommand, SetupError } from "./command.js
 
 const NAME = "postgres";
 
-/** The account PostgreSQL runs under: null (our own), or for root, as which it refuses to run, the user `postgres`, made where missing. */
+/**
+ * The account PostgreSQL runs under: null (our own) unless we are root, which PostgreSQL refuses to run as. For root it is the
+ * system user `postgres`, created where it is missing.
+ */
 export async function serverAccount(): Promise<Account | null> {
   if (process.geteuid?.() !== 0) return null;
   const existing = await findAccount();

@@ -18,7 +18,10 @@ export interface InstalledPackage {
   version: string;
 }
 
-/** npm's programs for this platform, libraries linked, usable by `account`: copied where our node_modules (below /root, say) are closed to it. */
+/**
+ * The programs that npm installed for this platform, usable by `account`: their libraries linked, and copied to where the
+ * account can reach them if it cannot reach our node_modules (below /root, for one).
+ */
 export async function findBinaries(account: Account | null, installed?: InstalledPackage): Promise<Binaries> {
   const { directory, version } = installed ?? (await installedPackage());
   const native = path.join(directory, "native");
@@ -61,7 +64,10 @@ export async function installedPackage(): Promise<InstalledPackage> {
   }
 }
 
-/** Makes the libraries' symlinks, which npm does not pack; its install script may not run. False where one is missing and cannot be made. */
+/**
+ * Makes the shared libraries' symlinks, which npm does not pack; the package's install script would, but scripts are often not
+ * allowed to run. Returns false where node_modules is read-only and a link is missing.
+ */
 async function linkLibraries(directory: string, native: string): Promise<boolean> {
   // A platform without links has no such file.
   const links = await unlessMissing(readFile(path.join(native, "pg-symlinks.json"), "utf8"), "[]");

@@ -9,7 +9,10 @@ import { type Account, CommandError, runCommand, SetupError, unlessMissing } fro
 export const SUPERUSER = "svc";
 export const DATABASE = "svc";
 
-/** A cluster on disk. `home`, `<data directory>/postgres`, holds `data` (PGDATA), `password` and `server.log`, and is for `account` alone. */
+/**
+ * A database cluster on disk. `home` is `<data directory>/postgres`, which holds `data` (PGDATA), `password` and `server.log`;
+ * it belongs to `account` and is closed to everybody else.
+ */
 export interface Cluster {
   home: string;
   data: string;
@@ -117,7 +120,10 @@ async function removeLeftovers(directory: string): Promise<void> {
   }
 }
 
-/** The flush to disk costs a tenth of a second; without it a power cut soon after could leave a renamed cluster that is not all there. */
+/**
+ * The flush to disk stays on: it costs a tenth of a second here, and without it a power cut soon after the first start could
+ * leave a cluster that was renamed but is not all there.
+ */
 async function createCluster(
   directory: string,
   home: string,

@@ -4,7 +4,10 @@ import { DATABASE, openCluster, SUPERUSER, type Cluster, type ClusterOptions } f
 import { findPostmaster, halt, launch } from "./postmaster.js";
 import { SetupError } from "./command.js";
 
-/** Held in shared mode, on database `postgres`, by each user of an embedded server while it lives. Who gets it alone may stop the server. */
+/**
+ * Every process that uses an embedded server holds this advisory lock in shared mode, on the cluster's `postgres` database, for
+ * as long as it lives. Who obtains it exclusively is the last one and may stop the server.
+ */
 const USERS_LOCK = "7205759403792";
 
 /** Crash recovery of a large database takes its time; a server that is silent for longer is broken. */
@@ -27,7 +30,10 @@ export interface EmbeddedServer {
   stop(): Promise<void>;
 }
 
-/** Starts the embedded PostgreSQL in `dataDir`, or joins one that runs there. While we use it, it is started again at its address when it dies. */
+/**
+ * Starts the embedded PostgreSQL in `dataDir`, or joins the one that runs there already, because another process uses it or
+ * because the process that started it was killed. While we use it, a server that dies is started again at the same address.
+ */
 export async function startEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<EmbeddedServer> {
   const cluster = await openCluster(dataDir, options);
   const user = new ClusterUser(cluster, options);
@@ -85,7 +91,10 @@ class ClusterUser {
     }
   }
 
-  /** PostgreSQL lets one of several processes start a server; the others meet it on their next round. False where none can be started yet. */
+  /**
+   * Of several processes that start a server at once, PostgreSQL lets one; the others meet it on their next round. False where none
+   * can be started yet.
+   */
   async #launchOrMeet(): Promise<boolean> {
     try {
       return await launch(this.cluster, this.options.onWait);

@@ -17,7 +17,10 @@ export async function execute(client: ClientBase, file: SqlFile): Promise<void> 
   }
 }
 
-/** Executes files in one round trip, in a transaction; one by one where that fails, as the server may not say where. Names file and line. */
+/**
+ * Executes files in one round trip, of which a start would else have hundreds. In a transaction. A failure names file and line: the server
+ * does not always say where in the text it was, so then they are executed one by one.
+ */
 export async function executeAll(client: ClientBase, files: readonly SqlFile[]): Promise<void> {
   await client.query("savepoint files");
   try {

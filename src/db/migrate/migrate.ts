@@ -54,7 +54,10 @@ export function migrate(url: string, options: MigrateOptions = {}): Promise<Migr
   });
 }
 
-/** Builds an empty database from `sql/schema`, not by the migrations, which it records as done. The result is that of `migrate`; a test proves it. */
+/**
+ * Builds an empty database from `sql/schema` instead of by the migrations, and records these as done. The result equals that of
+ * `migrate`, which a test proves.
+ */
 export function installFresh(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
   return bring(url, options, async (client, root) => {
     const { schema } = await readInstall(root);
@@ -66,7 +69,10 @@ export function installFresh(url: string, options: MigrateOptions = {}): Promise
   });
 }
 
-/** For tests: what `migrate` does once `migrations/current.sql` is released; that enters no ledger. So tables are as in upgraded databases. */
+/**
+ * What `migrate` will do once `migrations/current.sql` is released: the chain, then that file, which enters no ledger. For the tests, which
+ * so have the tables as upgraded databases have them.
+ */
 export function migrateUnreleased(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
   return bring(url, options, async (client, root, missing) => {
     const current = await readUnreleased(root);
@@ -175,7 +181,10 @@ async function checkServer(client: pg.PoolClient): Promise<void> {
   }
 }
 
-/** Applies functions, triggers, views and, where roles exist, grants in one transaction: others see old code or new. Skipped if all is there. */
+/**
+ * Applies functions, triggers, views and, where the roles exist, their grants: all in one transaction, so that other processes
+ * see either the old code or the new. Skipped where the database says that it has exactly this already.
+ */
 async function applyCode(client: pg.ClientBase, install: Install, rolesPresent: boolean) {
   const files = [...install.code, ...(rolesPresent ? install.roles : [])];
   const digest = createHash("sha256");

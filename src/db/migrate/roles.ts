@@ -68,7 +68,10 @@ async function rolesWhere(client: ClientBase, expression: string): Promise<strin
   return rows.map(({ role }) => role);
 }
 
-/** Null where it succeeded or failed with an accepted SQLSTATE, as beside another migration. A missing privilege comes as text, else it throws. */
+/**
+ * Null where the statement succeeded or failed with an accepted SQLSTATE: roles belong to the whole server, and another database
+ * may be migrated at the same moment. A missing privilege (42501) comes back as text; anything else is thrown.
+ */
 async function attempt(client: ClientBase, statement: string, accepted: string[]): Promise<string | null> {
   try {
     await client.query(statement);

@@ -102,7 +102,11 @@ export class DistinctAggregate implements WorkingAggregate {
     return this.#values.length - this.#firstOf(customer, reader);
   }
 
-  /** The earliest instant after the clock at which a reading, of these limits, of their number changes by time alone, or Infinity. */
+  /**
+   * The earliest instant after the clock at which a reading of their number changes by time alone, or Infinity.
+   *
+   * @param limits those of the reading
+   */
   nextChange(
     customer: OpenCustomer,
     reader: DistinctReader,

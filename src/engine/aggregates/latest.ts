@@ -4,7 +4,10 @@ import { isLater } from "../state/history.js";
 import type { FirstMemory, HistoryEvent, Json, LatestMemory } from "../state/types.js";
 import { type CompiledScope, type OccurrenceSelection, select } from "./scope.js";
 
-/** A property's value at the latest occurrence that has one. If that is out of scope, so are all others: all scopes share one memory. */
+/**
+ * The value of a property at the latest occurrence that has one. If that one is out of scope, so are all others; so the
+ * conditions of all scopes share one memory.
+ */
 export class LatestAggregate implements WorkingAggregate {
   constructor(
     private readonly selection: OccurrenceSelection<Json>,

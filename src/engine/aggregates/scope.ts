@@ -38,7 +38,12 @@ export function select<T>({ where, read }: OccurrenceSelection<T>, event: Histor
   return where === null || where(event.properties) ? read(event.properties) : undefined;
 }
 
-/** The position, from `earliest` on, of the first occurrence that counts now, as do all later ones; how many there are where none does. */
+/**
+ * The position of the first occurrence that counts at the customer's clock; their number where none does. They are in order, and
+ * whatever is later than one that counts does so, too.
+ *
+ * @param earliest where the search begins
+ */
 export function firstInScope(
   customer: OpenCustomer,
   { within, boundary }: CompiledScope,
@@ -148,7 +153,11 @@ export class AggregateScope<T> {
     return this.boundary.moved(customer);
   }
 
-  /** Adds each occurrence since a boundary that moved. Throws HistoryNeeded if some at its very instant were evaluated before this call. */
+  /**
+   * Adds each occurrence since a boundary that has moved.
+   *
+   * @throws {HistoryNeeded} if occurrences at the instant of the boundary were evaluated before this call
+   */
   addSince(customer: OpenCustomer, boundary: Boundary, add: (order: Order, value: T) => void): void {
     if (this.latestBefore !== null && this.boundary.counts(this.latestBefore)) {
       const { event } = this.selection;

@@ -63,7 +63,10 @@ export interface SequenceSelection {
 /** Later than every event of an instant. */
 const LAST = Number.MAX_SAFE_INTEGER;
 
-/** Whether one occurrence and a later one, less than a duration apart, have happened: for good, or until the boundary it counts since moves. */
+/**
+ * Whether one occurrence and a later one, less than a duration apart, have happened. Once they have it holds; where it counts
+ * since a boundary, until that moves.
+ */
 export class SequenceAggregate implements WorkingAggregate {
   readonly #first: OccurrenceLog;
   readonly #then: OccurrenceLog;

@@ -5,7 +5,10 @@ import type { Json } from "../state/types.js";
 const DATE =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d{2}):(\d{2})))?$/;
 
-/** The instant of an ISO 8601 date (00:00 UTC) or date-time with zone, in whole ms; undefined for all else, also a day that does not exist. */
+/**
+ * The instant of an ISO 8601 date (00:00 UTC) or of a date-time with zone, in milliseconds, floored; undefined for
+ * everything else, such as a date-time without zone or a day that the calendar does not have.
+ */
 export function parseInstant(value: Json | undefined): number | undefined {
   if (typeof value !== "string") return undefined;
   const match = DATE.exec(value);
@@ -29,7 +32,10 @@ type Six = [number, number, number, number, number, number];
 export type ValueTest = (value: Json | undefined) => boolean;
 export type PropertyTest = (properties: Record<string, Json>) => boolean;
 
-/** Compares a property or trait. An absent value is false; `ne` and `notIn` negate `eq` and `in` exactly. Dates compare by instant, absent if none. */
+/**
+ * A comparison of a property or a trait. An absent value compares as false; `ne` and `notIn` are the exact negations of
+ * `eq` and `in`. A field declared as a date is compared by its instant, and is absent where it holds none.
+ */
 export function compileComparison(
   field: Field | undefined,
   operator: CompareOperator,

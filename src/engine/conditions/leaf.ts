@@ -130,7 +130,10 @@ function testOfGroup(kind: "all" | "any", tests: readonly ConditionTest[]): Cond
     : (customer) => tests.some((test) => test(customer));
 }
 
-/** When a condition flips by time alone, tried at each instant at which a part changes, or Infinity. Windows and clock are as before then. */
+/**
+ * When a condition flips by time alone: tried at each instant at which one of its parts changes, or Infinity. What windows lose by that,
+ * and the clock, are as before afterwards.
+ */
 function findFlip(customer: OpenCustomer, test: ConditionTest, nextChange: NextChange): number {
   const { clock, aggregates } = customer;
   const kept = aggregates.slice();

@@ -118,7 +118,10 @@ function exactly(stream: number, value: number, scope: CompiledScope): Compariso
   };
 }
 
-/** When the n-th latest occurrence leaves the window: Infinity without one, -Infinity where fewer count. At least n count until exactly then. */
+/**
+ * When the n-th latest occurrence that counts leaves the window: Infinity where there is no window, -Infinity where fewer
+ * than n count. At least n count at an instant exactly if this lies after it.
+ */
 function leavingInstant(stream: number, { within, boundary }: CompiledScope) {
   return (customer: OpenCustomer, nth: number): number => {
     const { occurredAt, seq } = customer.streams[stream]!;

@@ -55,7 +55,12 @@ export class AggregateRegistry implements EventReaders {
     return stream;
   }
 
-  /** An aggregate as read in one scope, made where there is none. @param of what is computed, of what @param source what reads it */
+  /**
+   * An aggregate as it is read in one scope, made where there is none of that key.
+   *
+   * @param of what is computed, of what
+   * @param source the condition or measure that reads it
+   */
   aggregate(
     kind: Aggregate["kind"],
     of: Json,

@@ -138,7 +138,11 @@ export interface StateBudget {
   parts: RememberedPart[];
 }
 
-/** An upper bound of a customer's state under a sound model (`parseSnapshot`), without the traits: they are the caller's data. */
+/**
+ * An upper bound of the state of one customer under a model, without the traits: they are the caller's data.
+ *
+ * @param snapshot a sound one (`parseSnapshot`)
+ */
 export function stateBudget(snapshot: Snapshot): StateBudget {
   const { streams, aggregates } = compileRegistry(snapshot);
   const pathOf = pathsOf(snapshot);

@@ -65,7 +65,10 @@ interface CompiledComponent {
   score: CompiledScore;
 }
 
-/** Kept up to date at every instant where a condition reads it; else scored with each operation, and at its minute of day after changes by time. */
+/**
+ * The health score. Where a condition reads it, it is kept up to date at every instant. Otherwise it is scored with each
+ * operation, and once more at the customer's minute of the day after a component has changed by time alone.
+ */
 export function compileHealthItem(health: Health, isRead: boolean, compiler: ConditionCompiler): DerivedPart {
   const changes: NextChange[] = [];
   const components = health.components.map(({ id, weight, score }) => {

@@ -65,7 +65,11 @@ const NEVER_STARTED: JourneyBoundaries = {
   end: EVERYTHING_COUNTS,
 };
 
-/** The boundaries of a run, or of a journey that never started. @param steps of the journey, by id in order; a run may have others completed */
+/**
+ * The boundaries of a run, or of a journey that never started.
+ *
+ * @param steps ids of the journey's steps in the author's order; the run may have completed some of another version
+ */
 export function boundariesOf(run: JourneyRun | undefined, steps: readonly string[]): JourneyBoundaries {
   if (run === undefined) return NEVER_STARTED;
   const start = boundaryAt(run.startedAt, run.startedBy);

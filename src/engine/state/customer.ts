@@ -26,7 +26,10 @@ export function newCustomer(customerId: string, createdAt: number): CustomerStat
   };
 }
 
-/** Gives a customer memory for another model, folded from the evaluated events retained. What was derived survives, and when it is due next. */
+/**
+ * Gives a customer condition memory for another model, folded from the retained events that were evaluated before. What was derived under the
+ * former model survives, and so does the instant at which the customer is due next.
+ */
 export class MemoryRebuild {
   readonly #customer: OpenCustomer;
   readonly #nextDueAt: number;

@@ -23,7 +23,10 @@ export function firstLater(events: readonly Order[], than: Order): number {
   return firstWhere(events.length, (place) => isLater(events[place]!.occurredAt, events[place]!.seq, than));
 }
 
-/** Thrown where evaluated events are needed that are not at hand. Evaluation is pure: fetch `requests`, and call again from the same state. */
+/**
+ * Thrown where an evaluation needs evaluated events that are not at hand. The evaluation is pure: fetch what `requests`
+ * name, and call again from the same state.
+ */
 export class HistoryNeeded extends Error {
   override readonly name = "HistoryNeeded";
 

@@ -3,7 +3,10 @@ import type { Severity } from "../../model/snapshot/types.js";
 /** A JSON value. Customers' data are held as they came, never converted. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** An event's place in a customer's order: by occurrence, then by acceptance (`seq`). Instants are whole milliseconds since 1970 UTC. */
+/**
+ * The place of an event in a customer's order: by occurrence, and by acceptance (`seq`) where two occurred at one instant. Instants are whole
+ * milliseconds since 1970 UTC.
+ */
 export interface Order {
   occurredAt: number;
   seq: number;
@@ -42,7 +45,10 @@ interface PlacesMemory {
   seq: number[];
 }
 
-/** Of a stream of occurrences (an event, with or without property condition): how many there were, and as many latest as conditions need. */
+/**
+ * What is remembered of one stream of occurrences (an event, with or without a property condition): how many there were,
+ * and the latest of them in order, as many as the model's conditions need.
+ */
 export interface StreamMemory extends PlacesMemory {
   count: number;
 }
@@ -173,7 +179,8 @@ type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K>
 /** An effect as an item of the model states it; the evaluation adds instant and cause. */
 export type EffectBody = DistributiveOmit<Effect, "at" | "cause">;
 
-/** Evaluated events of one name, earliest first, for a window or a late event: later than `after`, up to and including `until` (null: the end). */
+/** Evaluated events of one name that a window leaves behind or a late event needs: later in order than `after`, up to and including
+ * `until` (null: to the end), earliest first. */
 export interface HistoryRequest {
   event: string;
   after: Order;
@@ -186,7 +193,8 @@ export interface HistoryPage {
   complete: boolean;
 }
 
-/** What of a customer's evaluated events is at hand, never of the present call's operations; undefined where it has to be fetched first. */
+/** What of a customer's evaluated events is at hand; undefined where it has to be fetched first. Operations of the present call are
+ * never part of it. */
 export type HistorySource = (request: HistoryRequest) => HistoryPage | undefined;
 
 /** A sum as plain JSON: whole units of 10^-scale, as text where a double does not hold them. Equal sums are equal JSON. */

@@ -93,7 +93,10 @@ const question = exact({
   ),
 });
 
-/** What a language model makes of facts, as it says it. The task, not the caller, chooses its orders: no door to a provider at others' cost. */
+/**
+ * What a language model makes of facts, answered as it says it. What it is told to do is chosen by the task, never by the caller: this is no
+ * door to a provider at the operator's cost.
+ */
 export const askLanguageModelRoute = adminRoute("ask_language_model", "POST /projects/:project/ai/answers", {
   summary: "Ask the language model about facts; its answer as server-sent events",
   query: environmentQuery,

@@ -98,11 +98,17 @@ interface AdminRoute<Query extends TObject, Body extends TSchema, Operation exte
   /** `?env=` below a project, and nothing elsewhere, unless given. */
   query?: Query;
   body?: BodyShape<Body>;
-  /** Nobody waits for it who may not have it: authorized first, like whatever has a body. It has places of its own and waits in no others. */
+  /**
+   * What it takes is scarce, so that nobody waits for it who may not have it: authorized first, as is whatever has a body. It has places of
+   * its own, and waits for them in none of the others'.
+   */
   scarce?: true;
   /** Answered with the first of the statuses of `answers`, unless it sets another one. */
   answer?: (call: AdminCall<Query, Body>) => Promise<AdminAnswer>;
-  /** Instead: the arguments of the operation's function, whose document is answered; unless given environment, what the path names, and page. */
+  /**
+   * Instead: the function of the operation's name is called with these arguments, and its document answered. Unless given, they are the
+   * environment, what the path names, and the page of a list.
+   */
   passes?: (call: AdminCall<Query, Body>) => FurtherArguments<Operation>;
 }
 

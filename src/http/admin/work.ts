@@ -59,7 +59,10 @@ interface WebhookTestsOptions {
   timeoutMs?: number;
 }
 
-/** Tests of webhooks, from this process: a receiver that hangs holds a place and nothing else. Dials nothing before the first test. */
+/**
+ * Requests that people make to try webhooks, from this process: a receiver that hangs holds a place and nothing else. Dials nothing before the
+ * first test.
+ */
 export function createWebhookTests({ key, allowPrivate, timeoutMs }: WebhookTestsOptions) {
   const places = new Semaphore({
     ...ASKING,
@@ -77,7 +80,10 @@ export function createWebhookTests({ key, allowPrivate, timeoutMs }: WebhookTest
   };
   let client: ReturnType<typeof load> | undefined;
   return {
-    /** Tests once there is a place. Throws QueueFullError where there is none in time, or the organization has as many under way as it may. */
+    /**
+     * Does the work of a test once there is a place for it. Throws QueueFullError where there is none in time, and where the organization has
+     * as many under way as it may.
+     */
     run: <T>(organizationId: string, work: () => Promise<T>) => places.run(work, organizationId),
     /** Sends a message once, signed as of `at`, by an agent of its own that checks addresses as the worker's does. Never rejects. */
     async send(message: WebhookMessage, at: Date) {

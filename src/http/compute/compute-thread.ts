@@ -22,7 +22,10 @@ interface Running {
   reject: (error: unknown) => void;
 }
 
-/** A thread for work that would hold up the event loop: from the first job until idle for a while. Whoever gives bounds how much that is at once. */
+/**
+ * A thread for work that would hold up the event loop, and with it everybody. It starts with the first job and ends when it has been idle for
+ * a while. It takes what it is given: whoever gives bounds how much that is at once.
+ */
 export class ComputeThread {
   readonly #running = new Map<number, Running>();
   #worker: Worker | undefined;

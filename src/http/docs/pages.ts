@@ -54,7 +54,10 @@ const DIRECTORY = fileURLToPath(new URL("../../../docs/", import.meta.url));
 /** Its pages are for operators. They are whatever is in it, and so are the other files, which can be fetched as they are. */
 const OPERATIONS = "operations/";
 
-/** What is served of `docs`: files of pages by address below /docs, and others such as rules for alerts. Looks once; texts are read later. */
+/**
+ * What is served of the project's `docs`: the files of pages by address below /docs, and others such as rules for alerts. Looks once; what the
+ * files say is read where it is asked for.
+ */
 export function findContents() {
   const files = readdirSync(DIRECTORY + OPERATIONS)
     .sort()
@@ -72,7 +75,10 @@ export function readDocument(file: string): Promise<string> {
   return readFile(DIRECTORY + file, "utf8");
 }
 
-/** All pages in the order of the navigation: address below /docs, file, title. Those for operators begin with `<!-- what it is about -->`. */
+/**
+ * All pages by their addresses below /docs, with their files in the project's `docs` and their titles, in the order of the navigation. Those for
+ * operators begin with `<!-- what the page is about -->`.
+ */
 export function describePages({ pages }: ReturnType<typeof findContents>) {
   return Promise.all(
     [...pages].map(async ([name, file]) => {

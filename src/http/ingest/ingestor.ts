@@ -8,7 +8,10 @@ import { ComputeThread } from "../compute/compute-thread.js";
 import type { BatchDatabase } from "./send-batch.js";
 import { KeyedCallQueue, type CallQueueLoad, type KeyHolder, type QueuedRequest } from "./keyed-call-queue.js";
 
-/** Passes large batches from a thread with connections of its own: the driver copies what it sends four times, and the event loop would stand still. */
+/**
+ * Passes large batches to the database, from a thread with connections of its own: the driver copies what it sends four times, all at once, for
+ * which the event loop would stand still. The event loop only hands the bytes over.
+ */
 export class LargeBatches {
   readonly #thread = new ComputeThread();
 
@@ -47,11 +50,17 @@ export interface IngestorOptions {
   answerMsMax?: number;
 }
 
-/** Calls of one key write its usage, so commit one by one; those that arrive gather for the next: a larger call costs less an event. */
+/**
+ * Calls of one key write its usage, so they commit one after the other: while one is at work, those that arrive gather for the next, and a
+ * larger call costs less an event. Several keys do not wait for one another.
+ */
 const SINGLE_CALLS_OF_KEY = 1;
 /** Of the calls with single events, those of one organization. */
 const SINGLE_CALLS_OF_ORGANIZATION = 3;
-/** Batch calls of one organization. With all eight, others' events took three times as long on two processors, and its own came no faster. */
+/**
+ * Of the calls with batches, those of one organization. With all eight, events of others took three times as long on two processors, and its own
+ * batches came no faster.
+ */
 const BATCH_CALLS_OF_ORGANIZATION = 3;
 /** Of the requests that may wait, those of one organization: it leaves room to others. */
 const WAITING_SHARE_OF_ORGANIZATION = 0.5;

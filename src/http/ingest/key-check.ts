@@ -7,7 +7,10 @@ const ENTRIES_MAX = 10_000;
 /** Keys that are asked for at once. */
 const ASKING_MAX = 1_000;
 
-/** Refuses unknown keys before a body is read. Good answers are kept for seconds; svc_api.ingest checks too, so a revoked key stops at once. */
+/**
+ * Refuses unknown keys before a body is read. Good answers are remembered for a few seconds; the authority is the check inside
+ * svc_api.ingest, so a revoked key stops at once all the same.
+ */
 export class KeyCheck {
   readonly #good = new Map<string, { until: number; allowance: GoodKey }>();
   /** What was asked of the database and has not come yet, in time or not. */

@@ -56,7 +56,10 @@ interface Call<Answer, Body> {
   overdue: boolean;
 }
 
-/** Makes one call of requests of one key, and answers each; what it throws answers those that have none. `isWanted`: somebody still waits. */
+/**
+ * Makes one call of requests of one key, and answers each of them; what it throws is the answer of those that have none. `isWanted`
+ * says whether anybody still waits.
+ */
 export type MakeCall<Answer, Body = string> = (
   keyHash: Buffer,
   requests: readonly QueuedRequest<Answer, Body>[],

@@ -34,7 +34,10 @@ export interface IngestDeps {
   disk?: DiskFull;
 }
 
-/** Whether the database's disk is full, as known of what it could not write: a probe that writes little finds room where a batch does not. */
+/**
+ * Whether the database's disk is full, which is known of what it could not write: a probe that writes little would find room where a batch
+ * finds none.
+ */
 export class DiskFull {
   #until = 0;
 

@@ -109,7 +109,10 @@ const COMPONENTS = {
   },
 };
 
-/** Describes the API but for people's pages; of the same routes the same bytes. Takes a tenth of a second, in which others have their turn. */
+/**
+ * Describes the whole API but for pages that people look at. The same for the same routes, byte by byte. It takes a tenth of a second, in which
+ * others have their turn.
+ */
 async function openApiDocument(publicUrl: string, administrative: readonly Declaration[]): Promise<object> {
   const description = new Description();
   const endpoints = [...ingestionEndpoints(description), ...oauthEndpoints(description)];
@@ -130,7 +133,10 @@ async function openApiDocument(publicUrl: string, administrative: readonly Decla
   };
 }
 
-/** GET /openapi.json: the API's description, for everybody. Built at the first request: where clients reach us is known once we listen. */
+/**
+ * GET /openapi.json: the description of the API, for everybody. Built at the first request, because where clients reach the service is known only
+ * once it listens. Of the routes the administrative ones are described.
+ */
 export function openApiRoutes({ publicUrl, routes }: { publicUrl: () => string; routes: readonly Route[] }): Route[] {
   const administrative = routes.flatMap(({ declaration }) => declaration ?? []);
   const build = async () => JSON.stringify(await openApiDocument(publicUrl(), administrative));

@@ -40,7 +40,10 @@ const FIELDS = ["token", ...NEW_PASSWORD_FIELDS] as const;
 const INVITATION = "/invitation";
 const PASSWORD = "/password";
 
-/** GET and POST /invitation: who was invited becomes a member, and first a user if new. /password: a user sets one by a link good once. */
+/**
+ * GET and POST /invitation: how somebody who was invited becomes a member, and a user first where the address is nobody's yet. GET and POST
+ * /password: how a user sets a password by a link that is good once.
+ */
 export const linkedPages = [
   pageRoute({ method: "GET", path: INVITATION, answer: showInvitation }),
   pageRoute({ method: "POST", path: INVITATION, fields: FIELDS, answer: accept }),

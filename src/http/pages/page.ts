@@ -18,7 +18,10 @@ export class Html {
 
 type Value = Html | string | number | null | undefined | readonly Html[];
 
-/** HTML from a template. Values are escaped, for text and for quoted attributes; Html stands as it is, null and undefined are nothing. */
+/**
+ * HTML from a template. Values are escaped, for text and for attributes in quotation marks; Html stands as it is, null and undefined
+ * are nothing.
+ */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
   return new Html(String.raw({ raw: strings }, ...values.map(render)));
 }

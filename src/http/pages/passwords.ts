@@ -2,7 +2,10 @@ import { randomBytes } from "node:crypto";
 import { hash, verify } from "@node-rs/argon2";
 import { Semaphore } from "../semaphore.js";
 
-/** Passwords by argon2id with OWASP's parameters: 19 MiB, 2 passes, some 20 ms. Only so many at once, because anybody may ask for it. */
+/**
+ * Hashes and verifies passwords by argon2id with the library's parameters, those of OWASP: 19 MiB and 2 passes. Only so many at once: each takes
+ * that memory and a processor for some 20 ms, and anybody may ask for it.
+ */
 export class Passwords {
   readonly #places = new Semaphore({
     places: 2,
@@ -24,7 +27,10 @@ export class Passwords {
     return this.#places.run(() => hash(normalized(password)));
   }
 
-  /** Whether it is the hash's password. Null, for none, is false after as long as a wrong one. Throws SERVICE_UNAVAILABLE where too many wait. */
+  /**
+   * Whether it is the password of the hash. Null, for a user that has none, is false after the same time as a wrong password. Throws
+   * SERVICE_UNAVAILABLE where too many wait.
+   */
   verify(passwordHash: string | null, password: string): Promise<boolean> {
     return this.#places.run(async () => {
       const matches = await verify(passwordHash ?? (await this.#dummy), normalized(password));

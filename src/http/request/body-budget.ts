@@ -2,7 +2,10 @@ import type { Context, Middleware, Next } from "koa";
 import { clientNetwork, clientOf } from "./client-address.js";
 import { ApiError } from "../errors.js";
 
-/** How many bytes of request bodies the process holds at most: a credential half of it, an address three quarters, so that nobody goes without. */
+/**
+ * How many bytes of request bodies the process may hold at once: what a full machine of requests can take of its memory. A credential may hold
+ * half of it, and an address three quarters, so that nobody else has to do without.
+ */
 export class BodyBudget {
   readonly #heldBy = new Map<string, number>();
   #held = 0;
@@ -46,7 +49,10 @@ interface Client {
   network: string;
 }
 
-/** One request's part of the budget, given back when all who hold on to the body have released it: it, and who works on after its answer. */
+/**
+ * One request's part of the budget. It is given back when everybody who held on to the body has released it: the request itself, and
+ * whoever works on after the request was answered.
+ */
 export class HeldBody {
   #known: Client | undefined;
   #bytes = 0;

@@ -60,7 +60,10 @@ export async function readText(ctx: Context, kind: TextKind, bytesMax: number): 
   });
 }
 
-/** Reads a JSON body, otherwise as `readText`: one of more than `textBytesMax`, which would take long to make a text of, comes in pieces. */
+/**
+ * Reads a JSON body, otherwise as `readText`: one of more than `textBytesMax` is not made into a text, which would take long, but answered in
+ * pieces.
+ */
 export async function readJsonBody(ctx: Context, bytesMax: number, textBytesMax: number): Promise<JsonBody> {
   return read(ctx, JSON_TEXT, bytesMax, (pieces) => {
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0);

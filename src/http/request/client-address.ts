@@ -6,7 +6,10 @@ import { bearerToken } from "./credentials.js";
 /** What one subscriber has of IPv6, and so may change at will. */
 const SUBSCRIBER_BITS = 64;
 
-/** A request's address behind trusted proxies (SVC_TRUSTED_PROXIES), without port and zone, IPv4 as such; "unknown" once it is gone. */
+/**
+ * The network address that a request came from, behind as many proxies as are trusted (SVC_TRUSTED_PROXIES): without port and zone, and
+ * IPv4 as such. "unknown" where the connection is gone.
+ */
 export function clientAddress(ctx: Context): string {
   return clientIn(ctx).address;
 }

@@ -45,6 +45,9 @@ function newCredential(prefix: string): NewCredential {
   return { text, hash: hashCredential(text), hint: text.slice(0, prefix.length + 4) };
 }
 
-/** One-time links. The secret is in the query, because pages without scripts see no fragment; the page puts it into a cookie at once. */
+/**
+ * One-time links, below where people reach the service (without a slash at the end). The secret stands in the query, because pages without
+ * scripts see no fragment; the page puts it into a cookie at once.
+ */
 export const invitationLink = (publicUrl: string, { text }: NewCredential) => `${publicUrl}/invitation?token=${text}`;
 export const passwordLink = (publicUrl: string, { text }: NewCredential) => `${publicUrl}/password?token=${text}`;

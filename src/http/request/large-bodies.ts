@@ -42,7 +42,10 @@ export class LargeBodies {
     reason: "Too many large bodies wait to be read.",
   });
 
-  /** Does a job on a body, of which `inputOf` makes the input. Throws what it throws; QueueFullError where too many wait, of one or in all. */
+  /**
+   * Does a job on a body, of which `inputOf` makes its input. Throws what that throws, and QueueFullError where too many wait, of the
+   * organization or in all.
+   */
   run<Name extends JobName>(
     organizationId: string,
     name: Name,

@@ -24,7 +24,8 @@ export const LIMITS = {
   values: 1_000,
   nameLength: 256,
   messageLength: 1_000,
-  /** A count over a moving window or start remembers as many occurrences as it compares with; a number of different values as many values. */
+  /** A count over a moving window, or since a start that moves, remembers as many occurrences as it compares with; a number of different
+   * values remembers as many values. */
   windowedCount: 10_000,
   count: 1_000_000_000,
   /** A century. */

@@ -104,7 +104,10 @@ export function list(texts: Iterable<string>): string {
   return all.length > 12 ? `${shown}, …` : shown;
 }
 
-/** The candidate probably meant: nearest to the name, off by at most a third of its letters and never by all. Undefined where none is near. */
+/**
+ * The candidate that was probably meant: the one that differs least from the name, in at most a third of its letters, and never in all
+ * of them. Undefined where nothing is near.
+ */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   // No name is longer, and the work grows with the square of the length.
   if (name.length > LIMITS.nameLength) return undefined;

@@ -56,7 +56,8 @@ export interface OccurrenceScope {
 
 export type OrderOperator = "eq" | "ne" | "lt" | "lte" | "gt" | "gte";
 
-/** Computed of the numbers that a property holds; without one an occurrence is passed over. Empty sums are 0, others absent. Sums are exact. */
+/** What is computed of the numbers that a property holds. Occurrences without a number are passed over. An empty sum is 0, the others
+ * are absent. Sums are exact in decimals. */
 export type NumberAggregate = "sum" | "avg" | "min" | "max";
 
 export type JourneyStatus = "not_started" | "active" | "complete" | "expired";
@@ -85,7 +86,8 @@ export type Condition =
   | Compared<"count" | "aggregate" | "distinct" | "daysSince", OrderOperator, number>
   | Compared<"latest" | "trait", CompareOperator, Scalar | Scalar[]>
   | ({ kind: "latestExists"; of: EventSelector; property: string } & OccurrenceScope)
-  /** One occurrence and a later one less than `within` apart, the first in (t - within, t]: it holds from then on. With `since`, both since then. */
+  /** One occurrence and a later one (in order), less than `within` apart: when the second happens, the first is in (t - within, t].
+   * Once it has happened it holds; with `since`, both must be since then. */
   | { kind: "sequence"; first: EventSelector; then: EventSelector; within: Duration; since?: Since }
   | { kind: "traitExists"; trait: string }
   /** Holds in [date - within, date), where date is the trait's value; a bare date is 00:00 UTC. */

@@ -54,7 +54,10 @@ export function neverMet({ when, id: step }: JourneyStep, { id: journey, anyOrde
   return neverHolds({ kind: "all", conditions: [...known, when] });
 }
 
-/** Why two parts of a condition never hold at once, where the two tell: opposites, or different values of one thing. Null where it takes more. */
+/**
+ * Why two parts of a condition never hold at once, where a look at the two is enough to tell: one is the other's opposite, or they ask for
+ * different values of the same thing. What takes more than that is let pass: null.
+ */
 export function neverTogether(condition: AnyCondition): string | null {
   const parts = partsOf(condition);
   if (parts.length > PARTS_MAX) return null;

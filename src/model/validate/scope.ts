@@ -34,7 +34,8 @@ export function screen(value: unknown, path: string, problems: Problems, depth =
   }
 }
 
-/** What conditions may refer to. A part whose own shape is broken, which is reported where it is, is undefined: references to it pass. */
+/** What the conditions of a snapshot may refer to. A part whose own shape is broken is undefined: it is reported once, where it is,
+ * and references into it are let pass. */
 export interface Scope {
   events: Map<string, Map<string, Field | undefined> | undefined>;
   traits: Map<string, Field | undefined> | undefined;

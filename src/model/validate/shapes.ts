@@ -25,7 +25,8 @@ const READABLE = new Set(["minimum", "maximum", "minLength", "maxLength"]);
 
 const tolerant = new WeakSet<Shape>();
 
-/** The same shape, which does not keep a value's siblings from being checked where a bound is broken. Nothing else may check that bound. */
+/** The same shape, of which a number or a text that is out of bounds does not keep what stands beside it from being checked. Nothing else
+ * may check the same bounds, or one mistake is reported twice. */
 function tolerating(expected: Shape): Shape {
   tolerant.add(expected);
   return expected;

@@ -52,7 +52,10 @@ const FAILED_CLAIM_WAIT_MS_MAX = 10_000;
 
 export const startDeliverer = (options: DelivererOptions) => new Deliverer(options);
 
-/** Delivers webhooks: claims what is due, a little ahead, sends, records; no request holds a transaction. Woken by notifications, or each second. */
+/**
+ * Delivers webhooks: claims what is due, a little ahead of what may be under way, sends, records. No transaction is open during a request.
+ * Woken by notifications, and by itself every second.
+ */
 export class Deliverer {
   readonly #options: DelivererOptions & typeof DEFAULTS;
   readonly #workerId = `${os.hostname()}:${process.pid}:${randomBytes(4).toString("hex")}`;

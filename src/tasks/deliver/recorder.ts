@@ -20,7 +20,10 @@ interface Waiting {
   done: () => void;
 }
 
-/** Writes attempts down; those that come during a call share the next. None is dropped while the database is away: a repeated call does no harm. */
+/**
+ * Writes attempts down. Those that come during a call, or soon after it, share the next one. A result is never dropped because the
+ * database is away: the call is repeated until it succeeds, which does no harm where only its answer was lost.
+ */
 export class AttemptRecorder {
   readonly #abandoned = new AbortController();
   #waiting: Waiting[] = [];

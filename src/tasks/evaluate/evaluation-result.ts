@@ -28,7 +28,11 @@ export class EvaluationBuilder {
     private readonly input: EvaluationInput,
   ) {}
 
-  /** Evaluates a customer as far as the budget goes. Throws HistoryNeeded, with nothing in the result: call again from the same state with it. */
+  /**
+   * Evaluates one customer, as far as the budget goes; where the engine throws, nothing of it is in the result.
+   *
+   * @throws {HistoryNeeded} where history is needed that is not at hand: call it again from the same state when it is
+   */
   add(customer: CustomerInput, before: CustomerState, budget: Budget, history?: HistorySource): void {
     const operations = customer.operations.map(operationOf);
     const { now } = this.input;

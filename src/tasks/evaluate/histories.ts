@@ -19,7 +19,10 @@ const PAGE_EVENTS_MIN = 50;
 /** The answers of one call share this many, so that memory is bounded. */
 const CALL_EVENTS_MAX = 5_000;
 
-/** These customers with memory rebuilt from evaluated events, of which a millisecond's are held. A customer's failure is thrown by `state`. */
+/**
+ * Each of these customers with condition memory for a model, rebuilt from its evaluated events, of which no more are held than happened in a
+ * millisecond. What fails for a customer is thrown by its `state`.
+ */
 export async function* rebuildMemories(
   tx: TransactionSql,
   environmentId: number,

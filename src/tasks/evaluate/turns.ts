@@ -19,7 +19,10 @@ const BACKLOG_PRIORITY = 10;
 /** After which an environment is looked at again that others are at. */
 const AGAIN_AFTER_MS = 100;
 
-/** The turns of environments in this worker: one each, a second only where no other has any. Jobs that come then are dropped: its end looks again. */
+/**
+ * The turns of environments in this worker. One environment has one at a time, and a second one where no other environment has any; jobs that
+ * come meanwhile are dropped, because who has the turn looks again at its end.
+ */
 export class EvaluationTurns {
   /** By environment: how many of its turns are under way. */
   readonly #underWay = new Map<number, number>();

@@ -16,7 +16,10 @@ import { WorkBudget } from "../work-budget.js";
 
 type Row<Table extends keyof EffectRows> = EffectRows[Table][number];
 
-/** What a customer's replay leaves in the tables. Of the logs what came since `takeLogs`; the rest is bounded by model and runs of journeys. */
+/**
+ * What the replay of one customer leaves in the tables, gathered part by part. Of the logs there is what was added since `takeLogs`;
+ * the rest is bounded by the model, but for the runs of journeys.
+ */
 class RebuiltRows {
   #logs: Pick<EffectRows, "transitions" | "ruleExecutions"> = { transitions: [], ruleExecutions: [] };
   #health: Row<"healthScores"> | null = null;

@@ -60,7 +60,10 @@ export type Difference = NonNullable<Compared["difference"]>;
 
 export type Compared = ReturnType<typeof compare>;
 
-/** Compares a customer before and after; no difference where nothing differs, no rule runs and nothing is emitted. The weight: how telling. */
+/**
+ * Compares a customer before and after, at one instant. There is no difference where nothing differs, no rule runs and nothing is emitted; the
+ * weight says how telling it is.
+ */
 export function compare(
   before: CustomerState,
   after: CustomerState,

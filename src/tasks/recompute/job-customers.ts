@@ -82,7 +82,12 @@ export class JobCustomers {
     }
   }
 
-  /** The replay of a customer; null where nothing was ever evaluated, `long` where it is not to be gone through at once. Throws CustomerFailed. */
+  /**
+   * The replay of a customer whose history is at hand; null where nothing of it was ever evaluated, `long` where it is not to be gone through
+   * at once.
+   *
+   * @throws {CustomerFailed}
+   */
   whole(customer: RecomputeCustomer): CustomerRun | null | "long" {
     if (customer.state === null) return null;
     if (customer.moreEvents || customer.moreExecutions) return "long";
@@ -94,7 +99,12 @@ export class JobCustomers {
     }
   }
 
-  /** The replay of a customer read now, however long; null without one. `onLogs` takes a long history's log rows by part. Throws CustomerFailed. */
+  /**
+   * The replay of a customer that is read now, however long its history is; null where there is nothing to replay.
+   *
+   * @param onLogs takes the logs' rows of a long history, part by part
+   * @throws {CustomerFailed}
+   */
   async anew(tx: TransactionSql, customerId: string, onLogs: OnLogs): Promise<CustomerRun | null> {
     const [customer] = await readRecomputeChunk(tx, { ...this.job, customerId }, this.#request(null, 1));
     if (customer === undefined) return null;
