@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { join } from "../http/admin/organization/support.js";
 import { startService, type Service } from "../support/service.js";
+import { brokenServer } from "./support/broken-server.js";
 import { type By, type RunOptions, svc } from "./support/run-svc.js";
 
 // Who belongs to an organization, by whose tokens programs act for it, what was changed, and what it has used.
@@ -67,6 +68,12 @@ describe("svc invitations, members", () => {
       exit 1
       ! error [MEMBER_NOT_FOUND]: The organization has no member owner@bob.example. See who there is: \`svc members list\`.
     `);
+  });
+
+  test("what fails before anything was asked to change is told as such", async () => {
+    const { url } = await brokenServer({ read: () => ({ status: 200, body: "{", cut: true }) });
+    const { stderr } = await run("members remove owner@bob.example --yes", { at: url });
+    expect(stderr).toMatch(/^error \[SERVICE_UNREACHABLE\]/);
   });
 
   test("a link that sets a password is printed once", async () => {

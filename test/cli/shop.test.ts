@@ -425,6 +425,9 @@ test("events are shown as they are accepted, until Ctrl+C", async () => {
   await send("member_invited", "--customer", "tailed");
   await send("login", "--customer", "tailed", "--props", '{"method":"sso"}');
   await tail.prints("login");
+  await send("member_invited", "--customer", "tailed", "--timestamp", "2026-01-02T03:04:05Z");
+  const { data } = await documentOf(["events", "list", "--customer", "tailed"]);
+  expect(data.at(-1)).toMatchObject({ event: "member_invited", occurredAt: "2026-01-02T03:04:05.000Z" });
   tail.interrupt();
   const { code, stdout, stderr } = await tail.result;
   expect({ code, stderr }).toEqual({ code: 0, stderr: "Waiting for events in test of shop. Ctrl+C stops.\n" });

@@ -2,10 +2,11 @@
 // terminal without cursor movement and leave standard output clean. A library of prompts would add widgets that nothing here uses.
 import { createInterface } from "node:readline/promises";
 
-import type { Whoami } from "../client/answers.js";
+import type { Organization, Whoami } from "../client/answers.js";
 import { mayBeDone } from "../client/failures.js";
 import type { Context } from "../core/command.js";
 import { cancelled, failure, UserError } from "../core/errors.js";
+import type { Settings } from "../core/settings.js";
 import { beforeEnd, interruption } from "./interruption.js";
 import type { Io } from "./out.js";
 import { printable, shellWord } from "./text.js";
@@ -131,35 +132,40 @@ function required(message: string, fix: string): UserError {
   return failure("CONFIRMATION_REQUIRED", message, fix);
 }
 
-/** The organization in whose name changes are made, for the question before one. */
-export async function organizationPlace({ api, settings }: Context): Promise<string> {
-  const { data } = await api.get<Whoami>("/whoami", ["user", "organization"]);
-  return `organization ${printable(data.organization.slug)} at ${settings.apiUrl}`;
+/** An organization, for the question before a change of it. */
+export function inOrganization({ apiUrl }: Settings, { slug }: Organization): string {
+  return `organization ${printable(slug)} at ${apiUrl}`;
 }
 
-/** A change that is asked about, and made once the answer is yes; instead of a word, `--yes` does. */
-export interface ConfirmedChange<T> extends Omit<ConfirmationOptions, "yesSuffices"> {
+/** The one in whose name changes are made. */
+export async function organizationPlace({ api, settings }: Context): Promise<string> {
+  const { data } = await api.get<Whoami>("/whoami", ["user", "organization"]);
+  return inOrganization(settings, data.organization);
+}
+
+/** A change that is asked about, and made once the answer is yes; instead of a word, `--yes` does. `Known` is what is looked at before. */
+export interface ConfirmedChange<T, Known = void> extends Omit<ConfirmationOptions, "yesSuffices"> {
   /** What it is about: the environment of a project unless given. */
   of?: "organization";
   /** Looks at something that is to be told even so. */
-  before?: () => Promise<void>;
-  question: (place: string) => string | Promise<string>;
+  before?: () => Promise<Known>;
+  question: (place: string, known: Known) => string | Promise<string>;
   /** The command that shows whether it was carried out, between backticks. */
   seen: string;
-  request: (signal: AbortSignal) => Promise<T>;
+  request: (signal: AbortSignal, known: Known) => Promise<T>;
 }
 
 /** Asks whether to make a change, and makes it. What would fail in the end anyway does so before anybody is asked. */
-export async function confirmAndRun<T>(
+export async function confirmAndRun<T, Known = void>(
   context: Context,
-  { of, before, question, seen, request, ...what }: ConfirmedChange<T>,
+  { of, before, question, seen, request, ...what }: ConfirmedChange<T, Known>,
 ): Promise<T> {
   const place = of === undefined ? context.settings.place : undefined;
   context.settings.credentials();
   const confirm = await confirmation(context, { ...what, ...(what.word !== undefined && { yesSuffices: true }) });
-  await before?.();
-  if (!what.yes) await confirm(await question(place ?? (await organizationPlace(context))));
-  return outcomeOf(seen, request);
+  const known = (await before?.()) as Known;
+  if (!what.yes) await confirm(await question(place ?? (await organizationPlace(context)), known));
+  return outcomeOf(seen, (signal) => request(signal, known));
 }
 
 /**

@@ -3,7 +3,7 @@ import path from "node:path";
 
 import type { Whoami } from "../../client/answers.js";
 import { type Context, defineCommand } from "../../core/command.js";
-import { asks, askUntil, confirmation } from "../../output/change.js";
+import { asks, askUntil, confirmation, inOrganization } from "../../output/change.js";
 import { beforeEnd, noEnd } from "../../output/interruption.js";
 import { createdInWords, createProject, keysLost } from "../projects/create.js";
 import { UsageError } from "../../core/errors.js";
@@ -63,11 +63,11 @@ export default defineCommand({
     try {
       // Whether somebody is signed in at a service that answers is better known before questions are asked.
       const { data } = await api.get<Whoami>("/whoami", ["user", "organization"]);
-      const { id: organization, slug: organizationSlug } = data.organization;
+      const { id: organization } = data.organization;
       const known = existing ? await api.get<{ name: string }>(`/projects/${said.slug!}`, ["name"]) : undefined;
       const wanted = { ...said, ...(known && { name: known.data.name }) };
       const { name, slug, stack } = await settle(context, wanted, { directory, yes });
-      const where = `organization ${printable(organizationSlug)} at ${settings.apiUrl}`;
+      const where = inOrganization(settings, data.organization);
       const a = `a ${stack} starter in ${directory}`;
       await confirm(
         existing

@@ -5,7 +5,7 @@ import { failure } from "../../core/errors.js";
 import { printable } from "../../output/text.js";
 
 /** From the one who may do most. */
-export const ROLES = ["owner", "administrator", "developer", "viewer"] as const;
+export const ROLES = ["owner", "administrator", "developer", "viewer"] as const satisfies readonly Member["role"][];
 
 /** The member of an address or an id. @throws {UserError} MEMBER_NOT_FOUND */
 export async function memberOf({ api }: Context, addressOrId: string): Promise<Member> {

@@ -15,14 +15,10 @@ export default defineCommand({
       yes,
       of: "organization",
       seen: "`svc members list`",
-      question: async (place) => {
-        const { email, role } = await memberOf(context, addressOrId);
-        return `Remove ${printable(email)}, ${role}, from ${place}? Tokens that the member made for it stop at once.`;
-      },
-      request: async (signal) => {
-        const { userId } = await memberOf(context, addressOrId);
-        return api.delete<Member>(`/organization/members/${userId}`, ["email"], signal);
-      },
+      before: () => memberOf(context, addressOrId),
+      question: (place, { email, role }) =>
+        `Remove ${printable(email)}, ${role}, from ${place}? Tokens that the member made for it stop at once.`,
+      request: (signal, { userId }) => api.delete<Member>(`/organization/members/${userId}`, ["email"], signal),
     });
     out.result(answer, () => `Removed ${printable(answer.data.email)}. Its tokens for the organization are revoked.`);
   },

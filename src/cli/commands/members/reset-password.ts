@@ -16,15 +16,16 @@ export default defineCommand({
       yes,
       of: "organization",
       seen: "`svc audit --action password_reset.created`",
-      question: async (place) => {
-        const { email } = await memberOf(context, addressOrId);
-        return `Make a link by which ${printable(email)}, of ${place}, sets a new password? The link made before stops.`;
-      },
-      request: async (signal) => {
-        const { userId } = await memberOf(context, addressOrId);
-        const path = `/organization/members/${userId}/password-reset`;
-        return api.post<PasswordReset>(path, {}, ["link", "expiresAt", "mailed"], signal);
-      },
+      before: () => memberOf(context, addressOrId),
+      question: (place, { email }) =>
+        `Make a link by which ${printable(email)}, of ${place}, sets a new password? The link made before stops.`,
+      request: (signal, { userId }) =>
+        api.post<PasswordReset>(
+          `/organization/members/${userId}/password-reset`,
+          {},
+          ["link", "expiresAt", "mailed"],
+          signal,
+        ),
     });
     const { link, expiresAt, mailed } = answer.data;
     const told = `Whoever opens this link sets the password, once.${mailed ? " It was mailed, too." : ""}`;

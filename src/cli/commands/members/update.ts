@@ -18,14 +18,10 @@ export default defineCommand({
       yes,
       of: "organization",
       seen: "`svc members list`",
-      question: async (place) => {
-        const { email, role: before } = await memberOf(context, addressOrId);
-        return `Make ${printable(email)}, ${before} of ${place}, ${role}?`;
-      },
-      request: async (signal) => {
-        const { userId } = await memberOf(context, addressOrId);
-        return api.patch<Member>(`/organization/members/${userId}`, { role }, ["email", "role"], signal);
-      },
+      before: () => memberOf(context, addressOrId),
+      question: (place, { email, role: before }) => `Make ${printable(email)}, ${before} of ${place}, ${role}?`,
+      request: (signal, { userId }) =>
+        api.patch<Member>(`/organization/members/${userId}`, { role }, ["email", "role"], signal),
     });
     out.result(answer, () => `${printable(answer.data.email)} is ${answer.data.role} now.`);
   },
