@@ -74,7 +74,7 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: P
     process.stdout.write(http === null ? "svc-server working\n" : `svc-server listening on ${http.address}\n`);
     logger.info({ signal: await stop.received }, "stopping");
   } finally {
-    await stopAll(parts, logger);
+    await stopAll(parts, logger).finally(stop.release);
     // It still waits, or is at a migration, which the server undoes.
     if (abandoned) process.exit();
   }
@@ -137,11 +137,14 @@ function receiveStopSignals() {
   const waiting: ((name: NodeJS.Signals) => void)[] = [];
   const next = () => new Promise<NodeJS.Signals>((resolve) => waiting.push(resolve));
   const signals = { received: next(), hurried: next() };
+  // Without a listener a signal ends the process.
+  const release = () => {
+    for (const name of STOP_SIGNALS) process.off(name, receive);
+  };
   const receive = (name: NodeJS.Signals) => {
     waiting.shift()?.(name);
-    // Without a listener a signal ends the process.
-    if (waiting.length === 0) for (const each of STOP_SIGNALS) process.off(each, receive);
+    if (waiting.length === 0) release();
   };
   for (const name of STOP_SIGNALS) process.on(name, receive);
-  return signals;
+  return { ...signals, release };
 }

@@ -129,6 +129,12 @@ it("a database that is newer than the program is one line", async () => {
   const line =
     /^svc-server: the database is newer than this program: it has migration 999999\.sql, .*; install the version that made it, or a later one\n$/;
   expect(await migrate({ DATABASE_URL: newer.url })).toEqual(told(line));
+
+  // Signals end the process again, once a start has failed in it.
+  const listeners = () => process.listenerCount("SIGTERM") + process.listenerCount("SIGINT");
+  const before = listeners();
+  expect(await runServer(newer.url, ["start", "--role", "http"], { SVC_PORT: "0" })).toEqual(told(line));
+  expect(listeners()).toBe(before);
 });
 
 it("a database that is read-only is one line, also where nothing is to migrate", async () => {
