@@ -6,7 +6,7 @@ import { type Condition, EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/s
 import { startReceiver } from "../webhooks/support/receiver.js";
 import { brokenServer } from "./support/broken-server.js";
 import { cannedServer, json } from "./support/canned-server.js";
-import { type Shop, startShop } from "./support/shop.js";
+import { type Shop, startShop, untilQuiet } from "./support/shop.js";
 
 let shop: Shop;
 let id: string;
@@ -200,6 +200,7 @@ describe("svc webhooks deliveries and resend", () => {
     expect(await webhooks("resend", id, "--since", "7d", "--yes")).toMatchInlineSnapshot(`
       There is nothing of that to send again.
     `);
+    await untilQuiet(shop.db);
     const all = await webhooks("resend", id, "--since", "7d", "--status", "delivered", "--yes", "--json");
     expect(all).toMatchInlineSnapshot(`
       {"queued":22}
