@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { project } from "../dsl-compiler/project.js";
-import { brokenServer, interrupt } from "./support/broken-server.js";
+import { brokenServer } from "./support/broken-server.js";
 import { type RunOptions, steady } from "./support/run-svc.js";
 import { running } from "./support/running.js";
 import { type Shop, startShop, untilQuiet } from "./support/shop.js";
@@ -355,7 +355,7 @@ describe("svc customers export", () => {
   test("Ctrl+C leaves no file", async () => {
     const cwd = await project({ "README.md": "" });
     const { url } = await brokenServer({
-      read: () => ({ status: 200, body: BEGUN, held: () => void interrupt() }),
+      read: () => ({ status: 200, body: BEGUN, held: () => process.kill(process.pid, "SIGINT") }),
     });
     expect(await exported("globex.json", { cwd, url })).toMatchInlineSnapshot(`
       exit 1
@@ -408,7 +408,7 @@ describe("svc customers erase", () => {
     expect((await shop.run(["customers", "erase", "new customer"], { input: "new\n" })).stderr).toContain(
       "Pipe it: echo 'new customer' | svc …, or add --yes.",
     );
-    const { url } = await brokenServer({ interrupted: () => void interrupt() });
+    const { url } = await brokenServer({ interrupted: () => process.kill(process.pid, "SIGINT") });
     const argv = ["customers", "erase", "new customer", "--yes"];
     expect((await shop.run(argv, { env: { SVC_API_URL: url } })).stderr).toBe(
       "error [OUTCOME_UNKNOWN]: Stopped before the service answered; it is not known whether this was carried out. " +

@@ -1,5 +1,4 @@
 import { createServer } from "node:http";
-import { vi } from "vitest";
 
 import { type Canned, served } from "./canned-server.js";
 
@@ -31,10 +30,4 @@ export async function brokenServer({
     else interrupted();
   });
   return { url: await served(server) };
-}
-
-/** Ctrl+C, once this process listens to it: before, it would end the tests. */
-export async function interrupt(): Promise<void> {
-  await vi.waitUntil(() => process.listenerCount("SIGINT") > 0, { timeout: 10_000 });
-  process.kill(process.pid, "SIGINT");
 }
