@@ -6,6 +6,7 @@ import type { Explanation } from "../../src/engine/conditions/leaf.js";
 import type { Json, TrackOperation } from "../../src/engine/state/types.js";
 import type { Condition, EventSelector, NumberAggregate, Scalar, Snapshot } from "../../src/model/snapshot/types.js";
 import { propertyRuns } from "../support/property-runs.js";
+import { weighted } from "./support/arbitrary-conditions.js";
 import { aggregate, compile, happened, property, snapshotOf } from "./support/builders.js";
 import { holds, nextFlip } from "./support/reference/conditions.js";
 import { factsOf, measured, type Facts, type Start } from "./support/reference/facts.js";
@@ -27,10 +28,10 @@ interface Happening {
   wait: number;
 }
 
-const number = fc.oneof(
-  { weight: 4, arbitrary: fc.integer({ min: -5, max: 12 }) },
-  { weight: 4, arbitrary: fc.integer({ min: -300, max: 1_200 }).map((cents) => cents / 100) },
-  { weight: 1, arbitrary: fc.constantFrom(0.1, 0.2, 0.3, 1e21, -1e21, 1e-7, 2 ** 60, 1 / 3) },
+const number = weighted(
+  [4, fc.integer({ min: -5, max: 12 })],
+  [4, fc.integer({ min: -300, max: 1_200 }).map((cents) => cents / 100)],
+  [1, fc.constantFrom(0.1, 0.2, 0.3, 1e21, -1e21, 1e-7, 2 ** 60, 1 / 3)],
 );
 
 const happening: fc.Arbitrary<Happening> = fc.record({

@@ -24,20 +24,27 @@ export const JOURNEYS = { j0: ["t0", "t1"], j1: ["u0", "u1", "u2"] } as const;
 export const COMPONENTS = ["h0", "h1"] as const;
 export const BANDS = ["good", "fair", "poor"] as const;
 
+/** One of several arbitraries, each as often as its weight says. */
+export function weighted<Ts extends unknown[]>(
+  ...choices: { [I in keyof Ts]: [weight: number, arbitrary: fc.Arbitrary<Ts[I]>] }
+): fc.Arbitrary<Ts[number]> {
+  return fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })));
+}
+
 // Few, commensurable lengths: instants coincide often.
 export const duration = fc.constantFrom("6h", "12h", "1d", "3d");
-const order = fc.constantFrom(...(["eq", "ne", "lt", "lte", "gt", "gte"] as const));
+const order = fc.constantFrom("eq", "ne", "lt", "lte", "gt", "gte");
 const atLeastOne = { minLength: 1 };
 
 const where: fc.Arbitrary<PropertyCondition> = fc.oneof(
   fc.record({
-    kind: fc.constant("compare" as const),
+    kind: fc.constant("compare"),
     property: fc.constant("x"),
-    operator: fc.constantFrom(...(["eq", "ne", "gte", "lt"] as const)),
+    operator: fc.constantFrom("eq", "ne", "gte", "lt"),
     value: fc.integer({ min: 0, max: 2 }),
   }),
-  fc.constant({ kind: "exists" as const, property: "y" }),
-  fc.constant({ kind: "not" as const, condition: { kind: "exists" as const, property: "x" } }),
+  fc.constant({ kind: "exists", property: "y" }),
+  fc.constant({ kind: "not", condition: { kind: "exists", property: "x" } }),
 );
 
 export const selector: fc.Arbitrary<EventSelector> = fc
@@ -50,47 +57,28 @@ function scope({ lifecycle, journeys }: Readable): fc.Arbitrary<OccurrenceScope>
     ...(journeys ? Object.keys(JOURNEYS).map((journey) => ({ since: { journey } })) : []),
   ];
   const windowed = duration.map((within) => ({ within }));
-  return fc.oneof(
-    { weight: 3, arbitrary: fc.constant({}) },
-    { weight: 5, arbitrary: windowed },
-    ...(starts.length === 0 ? [] : [{ weight: 2, arbitrary: fc.constantFrom(...starts) }]),
-  );
+  const always = fc.constant<OccurrenceScope>({});
+  if (starts.length === 0) return weighted([3, always], [5, windowed]);
+  return weighted([3, always], [5, windowed], [2, fc.constantFrom(...starts)]);
 }
 
 /** What is measured of occurrences, as a condition compares it or a score is made of it. */
 export function measure(readable: Readable): fc.Arbitrary<Measure> {
   const from = { of: selector, scope: scope(readable) };
-  const kind = <K extends string>(name: K): fc.Arbitrary<K> => fc.constant(name);
-  return fc.oneof(
-    { weight: 5, arbitrary: fc.record({ kind: kind("count"), ...from }) },
-    {
-      weight: 4,
-      arbitrary: fc.record({
-        kind: kind("aggregate"),
-        function: fc.constantFrom(...(["sum", "sum", "avg", "min", "max"] as const)),
-        property: fc.constant("x"),
-        ...from,
-      }),
-    },
-    {
-      weight: 2,
-      arbitrary: fc.record({ kind: kind("distinct"), property: fc.constantFrom("x", "y", "day"), ...from }),
-    },
-    { weight: 1, arbitrary: fc.record({ kind: kind("latest"), property: fc.constant("x"), ...from }) },
-    {
-      weight: 1,
-      arbitrary: fc.record({
-        kind: kind("daysSince"),
-        which: fc.constantFrom("first" as const, "last" as const),
-        of: selector,
-        scope: fc.constant<OccurrenceScope>({}),
-      }),
-    },
+  const x = fc.constant("x");
+  const aggregated = fc.constantFrom("sum", "sum", "avg", "min", "max");
+  const which = fc.constantFrom("first", "last");
+  return weighted(
+    [5, fc.record({ kind: fc.constant("count"), ...from })],
+    [4, fc.record({ kind: fc.constant("aggregate"), function: aggregated, property: x, ...from })],
+    [2, fc.record({ kind: fc.constant("distinct"), property: fc.constantFrom("x", "y", "day"), ...from })],
+    [1, fc.record({ kind: fc.constant("latest"), property: x, ...from })],
+    [1, fc.record({ kind: fc.constant("daysSince"), which, of: selector, scope: fc.constant<OccurrenceScope>({}) })],
   ).map(({ scope, ...rest }) => ({ ...rest, ...scope })); // prettier-ignore
 }
 
 const whole = fc.integer({ min: 0, max: 3 });
-const limit = fc.oneof({ weight: 3, arbitrary: whole }, { weight: 2, arbitrary: fc.constantFrom(0.3, 0.1, 1.5, -1) });
+const limit = weighted([3, whole], [2, fc.constantFrom(0.3, 0.1, 1.5, -1)]);
 
 function compared(readable: Readable): fc.Arbitrary<Condition> {
   return fc
@@ -125,62 +113,61 @@ function sequence(readable: Readable): fc.Arbitrary<Condition> {
 
 const trait: fc.Arbitrary<Condition> = fc.oneof(
   fc.record({
-    kind: fc.constant("trait" as const),
+    kind: fc.constant("trait"),
     trait: fc.constant("plan"),
-    operator: fc.constantFrom("eq" as const, "ne" as const),
+    operator: fc.constantFrom("eq", "ne"),
     value: fc.constantFrom("free", "pro"),
   }),
   fc.constant<Condition>({ kind: "trait", trait: "plan", operator: "in", value: ["free", "pro"] }),
   fc.constant<Condition>({ kind: "trait", trait: "seats", operator: "gte", value: 2 }),
-  fc.record({ kind: fc.constant("traitExists" as const), trait: fc.constantFrom("plan", "renewsOn") }),
-  fc.record({ kind: fc.constant("traitDateWithin" as const), trait: fc.constant("renewsOn"), within: duration }),
+  fc.record({ kind: fc.constant("traitExists"), trait: fc.constantFrom("plan", "renewsOn") }),
+  fc.record({ kind: fc.constant("traitDateWithin"), trait: fc.constant("renewsOn"), within: duration }),
   fc
     .option(duration, { nil: undefined })
     .map((by): Condition => ({ kind: "traitDatePassed", trait: "renewsOn", ...(by && { by }) })),
 );
 
 const timed: fc.Arbitrary<Condition> = fc.oneof(
-  fc.record({ kind: fc.constant("inactiveFor" as const), duration }),
-  fc.record({ kind: fc.constant("activeWithin" as const), duration }),
+  fc.record({ kind: fc.constant("inactiveFor"), duration }),
+  fc.record({ kind: fc.constant("activeWithin"), duration }),
 );
 
 /** Leaves that read the values of other parts. */
 function derived({ lifecycle, journeys, segments, health }: Readable): fc.Arbitrary<Condition>[] {
   const statuses: JourneyStatus[] = ["not_started", "active", "complete", "expired"];
   const steps = Object.entries(JOURNEYS).flatMap(([journey, ids]) => ids.map((step) => ({ journey, step })));
-  const kind = <K extends string>(name: K): fc.Arbitrary<K> => fc.constant(name);
   const read: fc.Arbitrary<Condition>[] = [];
   if (lifecycle) {
     read.push(
-      fc.record({ kind: kind("lifecycle"), states: fc.subarray([...STATES], atLeastOne) }),
-      fc.record({ kind: kind("inState"), atLeast: duration }),
+      fc.record({ kind: fc.constant("lifecycle"), states: fc.subarray([...STATES], atLeastOne) }),
+      fc.record({ kind: fc.constant("inState"), atLeast: duration }),
     );
   }
   if (journeys) {
     read.push(
       fc.record({
-        kind: kind("journey"),
+        kind: fc.constant("journey"),
         journey: fc.constantFrom(...Object.keys(JOURNEYS)),
         statuses: fc.subarray(statuses, atLeastOne),
       }),
       fc
-        .record({ of: fc.constantFrom(...steps), is: fc.constantFrom("current" as const, "completed" as const) })
+        .record({ of: fc.constantFrom(...steps), is: fc.constantFrom("current", "completed") })
         .map(({ of, is }): Condition => ({ kind: "journeyStep", ...of, is })),
     );
   }
   if (segments.length > 0) {
-    read.push(fc.record({ kind: kind("segment"), segment: fc.constantFrom(...segments) }));
+    read.push(fc.record({ kind: fc.constant("segment"), segment: fc.constantFrom(...segments) }));
   }
   if (health) {
     read.push(
       fc
         .record({
           component: fc.option(fc.constantFrom(...COMPONENTS), { nil: undefined }),
-          operator: fc.constantFrom("gte" as const, "lt" as const),
+          operator: fc.constantFrom("gte", "lt"),
           value: fc.constantFrom(25, 50, 75),
         })
         .map(({ component, ...rest }): Condition => ({ kind: "health", ...rest, ...(component && { component }) })),
-      fc.record({ kind: kind("healthBand"), bands: fc.subarray([...BANDS], atLeastOne) }),
+      fc.record({ kind: fc.constant("healthBand"), bands: fc.subarray([...BANDS], atLeastOne) }),
     );
   }
   return read;
@@ -189,19 +176,19 @@ function derived({ lifecycle, journeys, segments, health }: Readable): fc.Arbitr
 /** A condition that reads operations, traits, time and the given parts. */
 export function condition(readable: Readable): fc.Arbitrary<Condition> {
   const parts = derived(readable);
-  const leaf = fc.oneof(
-    { weight: 7, arbitrary: compared(readable) },
-    { weight: 1, arbitrary: read(readable) },
-    { weight: 2, arbitrary: sequence(readable) },
-    { weight: 2, arbitrary: trait },
-    { weight: 2, arbitrary: timed },
-    ...(parts.length === 0 ? [] : [{ weight: 4, arbitrary: fc.oneof(...parts) }]),
+  const leaf = weighted(
+    [7, compared(readable)],
+    [1, read(readable)],
+    [2, sequence(readable)],
+    [2, trait],
+    [2, timed],
+    ...(parts.length === 0 ? [] : [[4, fc.oneof(...parts)] as [number, fc.Arbitrary<Condition>]]),
   );
   const several = fc.array(leaf, { minLength: 2, maxLength: 3 });
-  return fc.oneof(
-    { weight: 6, arbitrary: leaf },
-    { weight: 1, arbitrary: several.map((conditions): Condition => ({ kind: "all", conditions })) },
-    { weight: 1, arbitrary: several.map((conditions): Condition => ({ kind: "any", conditions })) },
-    { weight: 1, arbitrary: leaf.map((inner): Condition => ({ kind: "not", condition: inner })) },
+  return weighted(
+    [6, leaf],
+    [1, several.map((conditions): Condition => ({ kind: "all", conditions }))],
+    [1, several.map((conditions): Condition => ({ kind: "any", conditions }))],
+    [1, leaf.map((condition): Condition => ({ kind: "not", condition }))],
   );
 }

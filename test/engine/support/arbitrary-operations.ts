@@ -1,7 +1,7 @@
 import fc from "fast-check";
 
 import type { Json, Operation } from "../../../src/engine/index.js";
-import { EVENTS } from "./arbitrary-conditions.js";
+import { EVENTS, weighted } from "./arbitrary-conditions.js";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -36,16 +36,16 @@ const traits = fc.oneof(
 /** How long after the operation before it one is accepted: often at once. */
 const gap = fc.constantFrom(0, 0, 0, 4 * MINUTE, HOUR, 6 * HOUR, 6 * HOUR, 12 * HOUR);
 /** How far from its acceptance an event occurred: mostly not at all, sometimes within the tolerance, late or ahead. */
-const shift = fc.oneof(
-  { weight: 5, arbitrary: fc.constant(0) },
-  { weight: 2, arbitrary: fc.constantFrom(-4 * MINUTE, 4 * MINUTE, 5 * MINUTE, -5 * MINUTE) },
-  { weight: 2, arbitrary: fc.constantFrom(-HOUR, -6 * HOUR, -DAY, -3 * DAY) },
-  { weight: 1, arbitrary: fc.constantFrom(6 * MINUTE, 6 * HOUR, 12 * HOUR) },
+const shift = weighted(
+  [5, fc.constant(0)],
+  [2, fc.constantFrom(-4 * MINUTE, 4 * MINUTE, 5 * MINUTE, -5 * MINUTE)],
+  [2, fc.constantFrom(-HOUR, -6 * HOUR, -DAY, -3 * DAY)],
+  [1, fc.constantFrom(6 * MINUTE, 6 * HOUR, 12 * HOUR)],
 );
 const event = fc.constantFrom(...EVENTS, ...EVENTS, "other");
 
-const track = fc.record({ kind: fc.constant("track" as const), gap, shift, event, properties });
-const identify = fc.record({ kind: fc.constant("identify" as const), gap, traits });
+const track = fc.record({ kind: fc.constant("track"), gap, shift, event, properties });
+const identify = fc.record({ kind: fc.constant("identify"), gap, traits });
 type Draft = typeof track extends fc.Arbitrary<infer T> ? T | (typeof identify extends fc.Arbitrary<infer I> ? I : never) : never; // prettier-ignore
 
 function accept(drafts: readonly Draft[], from = START): Operation[] {
@@ -62,10 +62,7 @@ function accept(drafts: readonly Draft[], from = START): Operation[] {
 
 /** Operations of one customer in order of acceptance. */
 export const operations: fc.Arbitrary<Operation[]> = fc
-  .array(fc.oneof({ weight: 4, arbitrary: track }, { weight: 1, arbitrary: identify }), {
-    minLength: 1,
-    maxLength: 12,
-  })
+  .array(weighted([4, track], [1, identify]), { minLength: 1, maxLength: 12 })
   .map((drafts) => accept(drafts));
 
 const known = fc.record({

@@ -21,6 +21,7 @@ import {
   measure,
   selector,
   STATES,
+  weighted,
   type Readable,
 } from "./arbitrary-conditions.js";
 import { snapshotOf } from "./builders.js";
@@ -75,7 +76,7 @@ function score(readable: Readable): fc.Arbitrary<Score> {
   const steps = fc.constantFrom<[number, number][]>([[0, 100], [2, 50]], [[1, 33.333]], [[0, 10], [1, 80], [3, 20]]); // prettier-ignore
   return fc.oneof(
     fc.record({ of, ends }).map(({ of, ends: [from, to] }): Score => ({ kind: "scale", of, from, to })),
-    fc.record({ kind: fc.constant("steps" as const), of, steps, otherwise: fc.constantFrom(0, 66.666) }),
+    fc.record({ kind: fc.constant("steps"), of, steps, otherwise: fc.constantFrom(0, 66.666) }),
     fc.constant<Score>({ kind: "map", trait: "plan", values: { free: 30, pro: 70 } }),
     fc.constant<Score>({ kind: "scale", of: { kind: "trait", trait: "seats" }, from: 0, to: 3 }),
   );
@@ -90,23 +91,13 @@ function health(readable: Readable): fc.Arbitrary<Health> {
   }));
 }
 
-const trigger: fc.Arbitrary<Trigger> = fc.oneof(
-  { weight: 3, arbitrary: selector.map((of): Trigger => ({ kind: "event", of })) },
-  { weight: 2, arbitrary: fc.constant<Trigger>({ kind: "traitsChanged" }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constantFrom("segmentEntered" as const, "segmentExited" as const),
-      segment: fc.constantFrom(...SEGMENTS),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constantFrom("signalRaised" as const, "signalCleared" as const),
-      signal: fc.constantFrom("w0", "w1", "w2"),
-    }),
-  },
+const segmentMoved = fc.constantFrom("segmentEntered", "segmentExited");
+const signalMoved = fc.constantFrom("signalRaised", "signalCleared");
+const trigger: fc.Arbitrary<Trigger> = weighted(
+  [3, selector.map((of): Trigger => ({ kind: "event", of }))],
+  [2, fc.constant<Trigger>({ kind: "traitsChanged" })],
+  [2, fc.record({ kind: segmentMoved, segment: fc.constantFrom(...SEGMENTS) })],
+  [2, fc.record({ kind: signalMoved, signal: fc.constantFrom("w0", "w1", "w2") })],
 );
 
 const action: fc.Arbitrary<Action> = fc.constantFrom<Action>(
@@ -123,7 +114,7 @@ function rules(readable: Readable): fc.Arbitrary<Rule[]> {
   const rule = fc.record({
     on: trigger,
     when: fc.option(condition(readable), { nil: undefined }),
-    again: fc.constantFrom({}, {}, { cooldown: "12h" }, { once: true as const }),
+    again: fc.constantFrom({}, {}, { cooldown: "12h" }, { once: true }),
     then: action,
   });
   return fc
@@ -144,12 +135,7 @@ function signals(readable: Readable): fc.Arbitrary<Signal[]> {
 
 /** A model with these parts. Its conditions read health only where told so: otherwise health is refreshed once a day. */
 function snapshotWith(parts: { lifecycle: boolean; journeys: boolean; health: "none" | "unread" | "read" }) {
-  const readable: Readable = {
-    lifecycle: parts.lifecycle,
-    journeys: parts.journeys,
-    segments: SEGMENTS,
-    health: parts.health === "read",
-  };
+  const readable: Readable = { ...parts, segments: SEGMENTS, health: parts.health === "read" };
   const later = (index: number): fc.Arbitrary<Condition> =>
     condition({ ...readable, segments: SEGMENTS.slice(index + 1) });
   return fc
@@ -169,27 +155,21 @@ function snapshotWith(parts: { lifecycle: boolean; journeys: boolean; health: "n
     });
 }
 
+const properties: Snapshot["events"][string]["properties"] = {
+  x: { type: "number", optional: true },
+  y: { type: "string", optional: true },
+  day: { type: "date", optional: true },
+};
 const DECLARED: Pick<Snapshot, "events" | "traits"> = {
-  events: Object.fromEntries(
-    ["a", "b", "c", "other"].map((event) => [
-      event,
-      {
-        properties: {
-          x: { type: "number", optional: true },
-          y: { type: "string", optional: true },
-          day: { type: "date", optional: true },
-        },
-      },
-    ]),
-  ),
+  events: { a: { properties }, b: { properties }, c: { properties }, other: { properties } },
   traits: { plan: { type: "string" }, seats: { type: "number" }, renewsOn: { type: "date" } },
 };
 
 /** A model whose cycles pass through the lifecycle or a journey. */
-export const snapshot: fc.Arbitrary<Snapshot> = fc.oneof(
-  { weight: 3, arbitrary: snapshotWith({ lifecycle: true, journeys: true, health: "unread" }) },
-  { weight: 3, arbitrary: snapshotWith({ lifecycle: true, journeys: true, health: "read" }) },
-  { weight: 1, arbitrary: snapshotWith({ lifecycle: true, journeys: false, health: "none" }) },
-  { weight: 1, arbitrary: snapshotWith({ lifecycle: false, journeys: true, health: "unread" }) },
-  { weight: 1, arbitrary: snapshotWith({ lifecycle: false, journeys: false, health: "read" }) },
+export const snapshot: fc.Arbitrary<Snapshot> = weighted(
+  [3, snapshotWith({ lifecycle: true, journeys: true, health: "unread" })],
+  [3, snapshotWith({ lifecycle: true, journeys: true, health: "read" })],
+  [1, snapshotWith({ lifecycle: true, journeys: false, health: "none" })],
+  [1, snapshotWith({ lifecycle: false, journeys: true, health: "unread" })],
+  [1, snapshotWith({ lifecycle: false, journeys: false, health: "read" })],
 );
