@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { HistoryRequest, TrackOperation } from "../../src/engine/state/types.js";
-import { modelOf, sequence } from "./support/builders.js";
+import { modelOf, seen, sequence } from "./support/builders.js";
 import { Run } from "./support/runner.js";
 
 const MINUTE = 60_000;
@@ -9,15 +9,9 @@ const T0 = Date.UTC(2026, 0, 1);
 const model = modelOf({ segments: { s: sequence("invited", "joined", "5m") } });
 
 let seq = 0;
-const track = (event: string, minute: number): TrackOperation => ({
-  kind: "track",
-  seq: ++seq,
-  eventId: `e${seq}`,
-  event,
-  properties: {},
-  occurredAt: T0 + minute * MINUTE,
-  acceptedAt: T0 + 1_000 * MINUTE,
-});
+const track = (event: string, minute: number): TrackOperation => {
+  return { ...seen(++seq, T0 + minute * MINUTE, event), acceptedAt: T0 + 1_000 * MINUTE };
+};
 const many = (event: string, from: number): TrackOperation[] =>
   Array.from({ length: 20 }, (_, i) => track(event, from + i));
 

@@ -1,6 +1,17 @@
 import { describe, expect, it } from "vitest";
 
-import { happened, inState, journeyIs, modelOf, not, raise, rule, seen, type Parts } from "./support/builders.js";
+import {
+  happened,
+  inState,
+  journeyIs,
+  modelOf,
+  not,
+  raise,
+  rule,
+  seen,
+  type Parts,
+  type StepParts,
+} from "./support/builders.js";
 import { Run } from "./support/runner.js";
 
 const MINUTE = 60_000;
@@ -8,13 +19,19 @@ const YEAR = 365 * 24 * 60 * MINUTE;
 /** What docs/model.md promises. */
 const MOVES_MAX = 1_000;
 
+/** A customer with one event, and what time alone brought about after it. */
+function runOf(parts: Parts, until = YEAR): Run {
+  const run = new Run(modelOf(parts));
+  run.take([seen(1, 0)]);
+  run.tick(until);
+  return run;
+}
+
 const CIRCLE: Parts["states"] = { a: [["b", inState("1m")]], b: [["a", inState("1m")]] };
 
 describe("what time alone brings about between two operations", () => {
   it("ends after a thousand transitions, each at its instant, and the next is reported as blocked", () => {
-    const run = new Run(modelOf({ states: CIRCLE }));
-    run.take([seen(1, 0)]);
-    run.tick(2_000 * YEAR);
+    const run = runOf({ states: CIRCLE }, 2_000 * YEAR);
     const moved = run.effects.filter(({ kind }) => kind === "transition").slice(1);
     expect(moved).toHaveLength(MOVES_MAX);
     expect(moved.at(-1)).toMatchObject({ from: "b", to: "a", at: MOVES_MAX * MINUTE, cause: { kind: "timer" } });
@@ -23,48 +40,25 @@ describe("what time alone brings about between two operations", () => {
   });
 
   it("goes on after the next operation, which finds what was blocked", () => {
-    const run = new Run(modelOf({ states: CIRCLE }));
-    run.take([seen(1, 0)]);
-    run.tick(YEAR);
+    const run = runOf({ states: CIRCLE });
     run.take([seen(2, YEAR)]);
-    const { state } = run;
-    expect(state.lifecycle).toMatchObject({ state: "b", enteredAt: YEAR });
+    expect(run.state.lifecycle).toMatchObject({ state: "b", enteredAt: YEAR });
     run.tick(YEAR + 10 * MINUTE);
     expect(run.state.lifecycle).toMatchObject({ state: "b", enteredAt: YEAR + 10 * MINUTE });
   });
 
   it("ends after a thousand runs of a journey that starts itself again", () => {
-    const run = new Run(
-      modelOf({
-        journeys: {
-          again: {
-            start: not(journeyIs("again", "active")),
-            steps: [["pay", happened("paid")]],
-            expiresAfter: "15m",
-            repeat: true,
-          },
-        },
-      }),
-    );
-    run.take([seen(1, 0)]);
-    run.tick(YEAR);
+    const start = not(journeyIs("again", "active"));
+    const steps: StepParts[] = [["pay", happened("paid")]];
+    const run = runOf({ journeys: { again: { start, steps, expiresAfter: "15m", repeat: true } } });
     // The first was started by the operation.
     expect(run.state.journeys["again"]).toMatchObject({ run: MOVES_MAX + 1, status: "expired" });
     expect(run.state.nextDueAt).toBeNull();
   });
 
   it("ends after a thousand raises of a signal whose end raises it again", () => {
-    const run = new Run(
-      modelOf({
-        signals: { bell: { for: "1m" } },
-        rules: {
-          ring: rule("seen", raise("bell")),
-          again: rule({ kind: "signalCleared", signal: "bell" }, raise("bell")),
-        },
-      }),
-    );
-    run.take([seen(1, 0)]);
-    run.tick(YEAR);
+    const again = rule({ kind: "signalCleared", signal: "bell" }, raise("bell"));
+    const run = runOf({ signals: { bell: { for: "1m" } }, rules: { ring: rule("seen", raise("bell")), again } });
     expect(run.effects.filter(({ kind }) => kind === "signalRaised")).toHaveLength(MOVES_MAX + 1);
     expect(run.effects.filter(({ kind }) => kind === "ruleExecuted").at(-1)).toMatchObject({
       rule: "again",

@@ -2,7 +2,9 @@ import { expect, test } from "vitest";
 
 import type { Measure, Rule, Score, Signal, Snapshot } from "../../src/model/snapshot/types.js";
 import { parseSnapshot } from "../../src/model/validate/validate.js";
-import { complete, health, journey, ordered, problemsOf } from "./sound.js";
+import { complete, health, journey, messagesOf, ordered, problemsOf } from "./sound.js";
+
+type Rows = [parts: object, ...problems: string[]][];
 
 const of = { event: "order placed" };
 const many = <T>(length: number, make: (index: number) => T) => Array.from({ length }, (_, index) => make(index));
@@ -111,5 +113,171 @@ test("references into a part that cannot be read are let pass: it is told once",
     "journeys[0].steps[0].when INVALID_SHAPE",
     "health.bands[0].from INVALID_SHAPE",
     "signals[0].severity INVALID_SHAPE",
+  ]);
+});
+
+const withJourney = (parts: object) => ({ journeys: [{ ...journey, ...parts }] });
+const steps = (...parts: object[]) =>
+  withJourney({ steps: parts.map((part, index) => ({ id: `s${index}`, when: ordered, ...part })) });
+const STEP = "journeys[0].steps[0]";
+
+const JOURNEYS: Rows = [
+  [{ journeys: {} }, "journeys INVALID_SHAPE"],
+  [withJourney({ id: "On" }), "journeys[0].id INVALID_NAME"],
+  [withJourney({ id: "on.boarding" }), "journeys[0].id INVALID_NAME"],
+  [withJourney({ id: "constructor" }), "journeys[0].id RESERVED_NAME"],
+  [{ journeys: [journey, journey] }, "journeys[1].id DUPLICATE_JOURNEY"],
+  [withJourney({ start: null }), "journeys[0].start INVALID_SHAPE"],
+  [withJourney({ start: { kind: "segment", segment: "x" } }), "journeys[0].start.segment UNKNOWN_SEGMENT"],
+  [withJourney({ steps: [] }), "journeys[0].steps INVALID_SHAPE"],
+  [steps({ when: null }), `${STEP}.when INVALID_SHAPE`],
+  [steps({ id: "a-b" }), `${STEP}.id INVALID_NAME`],
+  [steps({ id: "constructor" }), `${STEP}.id RESERVED_NAME`],
+  [steps({ id: "a" }, { id: "a" }), "journeys[0].steps[1].id DUPLICATE_STEP"],
+  [steps({ since: "create" }), `${STEP}.since INVALID_SHAPE`],
+  [
+    withJourney({ anyOrder: true, steps: [{ id: "a", when: ordered, since: "previousStep" }] }),
+    `${STEP}.since INVALID_SHAPE`,
+  ],
+  [withJourney({ anyOrder: false }), "journeys[0].anyOrder INVALID_SHAPE"],
+  [withJourney({ expiresAfter: "0d" }), "journeys[0].expiresAfter INVALID_DURATION"],
+  [steps({ when: { ...ordered, value: 10_001 } }), `${STEP}.when.value TOO_MANY`],
+  [withJourney({ repeat: true, start: { ...ordered, value: 10_001 } }), "journeys[0].start.value TOO_MANY"],
+  [withJourney({ start: { ...ordered, value: 10_001 } })],
+];
+
+const withHealth = (parts: object) => ({ health: { ...health, ...parts } });
+const components = (...parts: object[]) =>
+  withHealth({ components: parts.map((part, index) => ({ ...health.components[0], id: `c${index}`, ...part })) });
+const scored = (score: unknown) => components({ score });
+const bands = (...parts: [id: string, from: unknown][]) =>
+  withHealth({ bands: parts.map(([id, from]) => ({ id, from })) });
+const scale = (measure: object, parts: object = {}) =>
+  scored({ kind: "scale", of: measure, from: 0, to: 10, ...parts });
+const scoreSteps = (steps: unknown, measure: object = { kind: "trait", trait: "seats" }) =>
+  scored({ kind: "steps", of: measure, steps, otherwise: 0 });
+const SCORE = "health.components[0].score";
+
+const HEALTH: Rows = [
+  [{ health: [] }, "health INVALID_SHAPE"],
+  [withHealth({ components: [] }), "health.components INVALID_SHAPE"],
+  [withHealth({ bands: [] }), "health.bands INVALID_SHAPE"],
+  [components({ id: "a b" }), "health.components[0].id INVALID_NAME"],
+  [components({ id: "a" }, { id: "a" }), "health.components[1].id DUPLICATE_COMPONENT"],
+  [components({ weight: -1 }, {}), "health.components[0].weight INVALID_SHAPE"],
+  [
+    components({ weight: -1, score: { kind: "scale", of: { kind: "trait", trait: "seats" }, from: 3, to: 3 } }),
+    "health.components[0].weight INVALID_SHAPE",
+    `${SCORE}.to INVALID_VALUE`,
+  ],
+  [
+    scored({ kind: "steps", of: { kind: "trait", trait: "nothing" }, steps: [[1, 100]], otherwise: 101 }),
+    `${SCORE}.otherwise INVALID_SHAPE`,
+    `${SCORE}.of.trait UNKNOWN_TRAIT`,
+  ],
+  [components({ weight: "1" }), "health.components[0].weight INVALID_SHAPE"],
+  [components({ weight: 1e300 }), "health.components[0].weight INVALID_SHAPE"],
+  [components({ weight: 0 }, { weight: 0 }), "health.components WEIGHTS_SUM_TO_ZERO"],
+  [components({ weight: 0 }, { weight: 0.1 })],
+  [scored({ kind: "curve" }), `${SCORE}.kind INVALID_SHAPE`],
+  [scale({ kind: "trait", trait: "seats" }, { from: 10 }), `${SCORE}.to INVALID_VALUE`],
+  [scale({ kind: "trait", trait: "seats" }, { from: -1e308, to: 1e308 }), `${SCORE}.to INVALID_VALUE`],
+  [scale({ kind: "traitExists", trait: "seats" }), `${SCORE}.of.kind INVALID_SHAPE`],
+  [scale({ kind: "trait", trait: "seat" }), `${SCORE}.of.trait UNKNOWN_TRAIT`],
+  [scale({ kind: "trait", trait: "plan" }), `${SCORE}.of.trait TYPE_MISMATCH`],
+  [scale(ordered), `${SCORE}.of.operator INVALID_SHAPE`, `${SCORE}.of.value INVALID_SHAPE`], // prettier-ignore
+  [scale({ kind: "count", of: { event: "x" } }), `${SCORE}.of.of.event UNKNOWN_EVENT`],
+  [scale({ kind: "count", of, within: "1d", since: "state" }), `${SCORE}.of INVALID_SHAPE`],
+  [scale({ kind: "aggregate", function: "sum", of, property: "source" }), `${SCORE}.of.property TYPE_MISMATCH`],
+  [scale({ kind: "latest", of, property: "source" }), `${SCORE}.of.property TYPE_MISMATCH`],
+  [scale({ kind: "distinct", of, property: "x" }), `${SCORE}.of.property UNKNOWN_PROPERTY`],
+  [scale({ kind: "count", of, within: "1d" }, { to: 10_001 }), `${SCORE}.to TOO_MANY`],
+  [scale({ kind: "count", of, since: "state" }, { from: 10_001 }), `${SCORE}.from TOO_MANY`],
+  [scale({ kind: "count", of }, { to: 10_001 })],
+  [scoreSteps([[1, 0], [10_001, 1]], { kind: "distinct", of, property: "source" }), `${SCORE}.steps[1][0] TOO_MANY`], // prettier-ignore
+  [scoreSteps([]), `${SCORE}.steps INVALID_SHAPE`],
+  [scoreSteps([[1]]), `${SCORE}.steps[0] INVALID_SHAPE`],
+  [scoreSteps([[1, 101]]), `${SCORE}.steps[0][1] INVALID_SHAPE`],
+  [scoreSteps([[1, 50], [3, 60], [3, 70]]), `${SCORE}.steps[2][0] INVALID_VALUE`], // prettier-ignore
+  [
+    scored({ kind: "steps", of: { kind: "trait", trait: "seats" }, steps: [[1, 1]], otherwise: -1 }),
+    `${SCORE}.otherwise INVALID_SHAPE`,
+  ],
+  [scored({ kind: "map", trait: "plans", values: { free: 1 } }), `${SCORE}.trait UNKNOWN_TRAIT`],
+  [scored({ kind: "map", trait: "seats", values: { free: 1 } }), `${SCORE}.trait TYPE_MISMATCH`],
+  [scored({ kind: "map", trait: "plan", values: { free: 1, gold: 2 } }), `${SCORE}.values.gold INVALID_VALUE`],
+  [scored({ kind: "map", trait: "plan", values: { free: 200 } }), `${SCORE}.values.free INVALID_SHAPE`],
+  [scored({ kind: "map", trait: "plan", values: {} }), `${SCORE}.values INVALID_SHAPE`],
+  [bands(["Good", 0]), "health.bands[0].id INVALID_NAME"],
+  [bands(["a", 50], ["a", 0]), "health.bands[1].id DUPLICATE_BAND"],
+  [bands(["a", 101], ["b", 0]), "health.bands[0].from INVALID_SHAPE"],
+  [bands(["a", 1], ["b", -1]), "health.bands[1].from INVALID_SHAPE"],
+  [bands(["a", 0], ["b", 40]), "health.bands[1].from INVALID_VALUE"],
+  [bands(["a", 40], ["b", 40], ["c", 0]), "health.bands[1].from INVALID_VALUE"],
+  [bands(["a", 40], ["b", 10]), "health.bands[1].from INVALID_VALUE"],
+];
+
+const emits = (type: unknown) => withRule({ then: { kind: "emit", type } });
+
+const RULES: Rows = [
+  [withRule({ id: "R" }), "rules[0].id INVALID_NAME"],
+  [{ rules: [withRule({}).rules[0], withRule({}).rules[0]] }, "rules[1].id DUPLICATE_RULE"],
+  [withRule({ on: null }), "rules[0].on INVALID_SHAPE"],
+  [withRule({ on: { kind: "timer" } }), "rules[0].on.kind INVALID_SHAPE"],
+  [withRule({ on: { kind: "event", of: { event: "x" } } }), "rules[0].on.of.event UNKNOWN_EVENT"],
+  [
+    withRule({ on: { kind: "event", of: { ...of, where: { kind: "exists", property: "x" } } } }),
+    "rules[0].on.of.where.property UNKNOWN_PROPERTY",
+  ],
+  [withRule({ on: { kind: "traitsChanged", trait: "plan" } }), "rules[0].on.trait INVALID_SHAPE"],
+  [withRule({ on: { kind: "segmentExited", segment: "x" } }), "rules[0].on.segment UNKNOWN_SEGMENT"],
+  [withRule({ on: { kind: "signalCleared", signal: "x" } }), "rules[0].on.signal UNKNOWN_SIGNAL"],
+  [withRule({ when: { kind: "segment", segment: "x" } }), "rules[0].when.segment UNKNOWN_SEGMENT"],
+  [withRule({ cooldown: "1mo" }), "rules[0].cooldown INVALID_DURATION"],
+  [withRule({ cooldown: "1d", once: true }), "rules[0].cooldown INVALID_SHAPE"],
+  [withRule({ then: null }), "rules[0].then INVALID_SHAPE"],
+  [withRule({ then: { kind: "call" } }), "rules[0].then.kind INVALID_SHAPE"],
+  [withRule({ then: { kind: "addToSegment", segment: "x" } }), "rules[0].then.segment UNKNOWN_SEGMENT"],
+  [withRule({ then: { kind: "addToSegment", segment: "buyers" } }), "rules[0].then.segment SEGMENT_HAS_CONDITION"],
+  [withRule({ then: { kind: "raiseSignal", signal: "x" } }), "rules[0].then.signal UNKNOWN_SIGNAL"],
+  [withRule({ then: { kind: "clearSignal", signal: "ordered" } }), "rules[0].then.signal SIGNAL_HAS_CONDITION"],
+  ...["upsell", "Upsell.ready", "upsell.", ".ready", "up-sell.ready", "upsell..ready", `a.${"b".repeat(255)}`].map(
+    (type): Rows[number] => [emits(type), "rules[0].then.type INVALID_NAME"],
+  ),
+  ...["customer.created", "journey.started", "segment.x", "health.changed", "signal.raised.twice"].map(
+    (type): Rows[number] => [emits(type), "rules[0].then.type RESERVED_NAME"],
+  ),
+  [emits("customers.ready")],
+];
+
+const withSignal = (parts: object) => ({ signals: [{ id: "s", severity: "info", ...parts }] });
+
+const SIGNALS: Rows = [
+  [withSignal({ id: "a.b" }), "signals[0].id INVALID_NAME"],
+  [{ signals: [withSignal({}).signals[0], withSignal({}).signals[0]] }, "signals[1].id DUPLICATE_SIGNAL"],
+  [withSignal({ severity: null }), "signals[0].severity INVALID_SHAPE"],
+  [withSignal({ severity: "fatal" }), "signals[0].severity INVALID_SHAPE"],
+  [withSignal({ message: "" }), "signals[0].message INVALID_SHAPE"],
+  [withSignal({ message: "x".repeat(1_001) }), "signals[0].message INVALID_SHAPE"],
+  [withSignal({ when: { kind: "traitExists", trait: "x" } }), "signals[0].when.trait UNKNOWN_TRAIT"],
+  [withSignal({ for: "soon" }), "signals[0].for INVALID_DURATION"],
+  [withSignal({ for: "1d", when: ordered }), "signals[0].for INVALID_SHAPE"],
+];
+
+test.each([...JOURNEYS, ...HEALTH, ...RULES, ...SIGNALS])("a model with %j is told: %s", (parts, ...problems) => {
+  expect(problemsOf(parts, complete)).toEqual(problems);
+});
+
+test("what a rule must not change is explained", () => {
+  expect(
+    messagesOf({
+      rules: [
+        ...withRule({ then: { kind: "addToSegment", segment: "buyers" } }).rules,
+        ...withRule({ id: "s", on: { kind: "signalRaised", signal: "orderd" } }).rules,
+      ],
+    }),
+  ).toEqual([
+    'the condition of the segment "buyers" decides who is in it; a rule changes segments without one',
+    'there is no signal "orderd"; did you mean "ordered"?',
   ]);
 });

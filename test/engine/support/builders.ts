@@ -8,16 +8,15 @@ import {
   type Journey,
   type JourneyStatus,
   type JourneyStep,
+  type LifecycleState,
   type NumberAggregate,
   type OccurrenceScope,
   type PropertyCondition,
   type Rule,
   type Scalar,
   type Score,
-  type Segment,
   type Signal,
   type Snapshot,
-  type Transition,
   type Trigger,
 } from "../../../src/model/snapshot/types.js";
 import { compileModel, type Json, type Model, type TrackOperation } from "../../../src/engine/index.js";
@@ -33,21 +32,15 @@ export type Scope = OccurrenceScope & { where?: PropertyCondition };
 export const of = (event: string, where?: PropertyCondition): EventSelector =>
   where === undefined ? { event } : { event, where };
 
-const scoped = (event: string, { where, ...scope }: Scope): { of: EventSelector } & OccurrenceScope => ({
-  of: of(event, where),
-  ...scope,
-});
+const scoped = (event: string, { where, ...scope }: Scope) => ({ of: of(event, where), ...scope });
 
 export const all = (...conditions: Condition[]): Condition => ({ kind: "all", conditions });
 export const any = (...conditions: Condition[]): Condition => ({ kind: "any", conditions });
 export const not = (condition: Condition): Condition => ({ kind: "not", condition });
 
-export const count = (event: string, operator: Order, value: number, scope: Scope = {}): Of<"count"> => ({
-  kind: "count",
-  operator,
-  value,
-  ...scoped(event, scope),
-});
+export const count = (event: string, operator: Order, value: number, scope: Scope = {}): Of<"count"> => {
+  return { kind: "count", operator, value, ...scoped(event, scope) };
+};
 export const happened = (event: string, scope: Scope = {}): Of<"count"> => count(event, "gte", 1, scope);
 /** `[event, property]`. */
 type Path = [event: string, property: string];
@@ -63,13 +56,7 @@ export const distinct = (
   operator: Order,
   value: number,
   scope: Scope = {},
-): Of<"distinct"> => ({
-  kind: "distinct",
-  property,
-  operator,
-  value,
-  ...scoped(event, scope),
-});
+): Of<"distinct"> => ({ kind: "distinct", property, operator, value, ...scoped(event, scope) });
 export const daysSince = (
   which: "first" | "last",
   event: string,
@@ -84,41 +71,25 @@ export const sequence = (
   since?: OccurrenceScope["since"],
 ): Of<"sequence"> => ({ kind: "sequence", first: of(first), then: of(then), within, ...(since && { since }) });
 
-export const trait = (name: string, operator: Compare, value: Scalar | Scalar[]): Of<"trait"> => ({
-  kind: "trait",
-  trait: name,
-  operator,
-  value,
-});
+export const trait = (name: string, operator: Compare, value: Scalar | Scalar[]): Of<"trait"> => {
+  return { kind: "trait", trait: name, operator, value };
+};
 export const traitExists = (name: string): Condition => ({ kind: "traitExists", trait: name });
-export const dateWithin = (name: string, within: string): Condition => ({
-  kind: "traitDateWithin",
-  trait: name,
-  within,
-});
+export const dateWithin = (trait: string, within: string): Condition => ({ kind: "traitDateWithin", trait, within });
 
 export const inactiveFor = (duration: string): Condition => ({ kind: "inactiveFor", duration });
 export const activeWithin = (duration: string): Condition => ({ kind: "activeWithin", duration });
 export const inState = (atLeast: string): Condition => ({ kind: "inState", atLeast });
 export const inLifecycle = (...states: string[]): Condition => ({ kind: "lifecycle", states });
 export const inSegment = (segment: string): Condition => ({ kind: "segment", segment });
-export const journeyIs = (journey: string, ...statuses: JourneyStatus[]): Condition => ({
-  kind: "journey",
-  journey,
-  statuses,
-});
-export const atStep = (journey: string, step: string): Condition => ({
-  kind: "journeyStep",
-  journey,
-  step,
-  is: "current",
-});
-export const stepCompleted = (journey: string, step: string): Condition => ({
-  kind: "journeyStep",
-  journey,
-  step,
-  is: "completed",
-});
+export const journeyIs = (journey: string, ...statuses: JourneyStatus[]): Condition => {
+  return { kind: "journey", journey, statuses };
+};
+const stepIs = (is: "current" | "completed") => {
+  return (journey: string, step: string): Condition => ({ kind: "journeyStep", journey, step, is });
+};
+export const atStep = stepIs("current");
+export const stepCompleted = stepIs("completed");
 export const healthIs = (operator: Order, value: number, component?: string): Of<"health"> => ({
   kind: "health",
   operator,
@@ -127,12 +98,9 @@ export const healthIs = (operator: Order, value: number, component?: string): Of
 });
 export const inBand = (...bands: string[]): Condition => ({ kind: "healthBand", bands });
 
-export const property = (name: string, operator: Compare, value: Scalar | Scalar[]): PropertyCondition => ({
-  kind: "compare",
-  property: name,
-  operator,
-  value,
-});
+export const property = (name: string, operator: Compare, value: Scalar | Scalar[]): PropertyCondition => {
+  return { kind: "compare", property: name, operator, value };
+};
 
 /** A rule of an event by its name, or of another trigger. */
 export const rule = (trigger: string | Trigger, then: Action, more: Partial<Rule> = {}): Omit<Rule, "id"> => ({
@@ -190,6 +158,11 @@ export interface Parts {
   traits?: Snapshot["traits"];
 }
 
+function stateOf([name, to]: [string, [to: string, when: Condition][] | "terminal"]): LifecycleState {
+  if (to === "terminal") return { name, terminal: true, transitions: [] };
+  return { name, transitions: to.map(([to, when]) => ({ to, when })) };
+}
+
 /** A snapshot from its parts; what is left out is empty. */
 export function snapshotOf(parts: Parts): Snapshot {
   const states = Object.entries(parts.states ?? {});
@@ -197,32 +170,16 @@ export function snapshotOf(parts: Parts): Snapshot {
     ...EMPTY_SNAPSHOT,
     events: parts.events ?? {},
     traits: parts.traits ?? {},
-    lifecycle:
-      states.length === 0
-        ? null
-        : {
-            initial: states[0]![0],
-            states: states.map(([name, to]) =>
-              to === "terminal"
-                ? { name, terminal: true as const, transitions: [] }
-                : { name, transitions: to.map(([target, when]): Transition => ({ to: target, when })) },
-            ),
-          },
+    lifecycle: states.length === 0 ? null : { initial: states[0]![0], states: states.map(stateOf) },
     journeys: Object.entries(parts.journeys ?? {}).map(([id, { steps, ...journey }]) => ({
       id,
       ...journey,
       steps: steps.map(([step, when, since]): JourneyStep => ({ id: step, when, ...(since && { since }) })),
     })),
-    segments: Object.entries(parts.segments ?? {}).map(([id, when]): Segment =>
-      when === null ? { id } : { id, when },
-    ),
+    segments: Object.entries(parts.segments ?? {}).map(([id, when]) => (when === null ? { id } : { id, when })),
     health: parts.health ?? null,
     rules: Object.entries(parts.rules ?? {}).map(([id, rule]) => ({ id, ...rule })),
-    signals: Object.entries(parts.signals ?? {}).map(([id, signal]) => ({
-      id,
-      severity: "warning" as const,
-      ...signal,
-    })),
+    signals: Object.entries(parts.signals ?? {}).map(([id, signal]) => ({ id, severity: "warning", ...signal })),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Score } from "../../../../src/model/snapshot/types.js";
 import {
   activeWithin,
   addTo,
@@ -15,6 +16,7 @@ import {
   rule,
   snapshotOf,
   trait,
+  type StepParts,
 } from "../builders.js";
 import type { Example } from "../story.js";
 
@@ -22,35 +24,23 @@ const quietAfter21Days = snapshotOf({
   states: { activated: [["at_risk", inactiveFor("21d")]], at_risk: [["activated", activeWithin("3d")]] },
 });
 
-const checklist = snapshotOf({
-  journeys: {
-    onb: {
-      start: happened("signed_up"),
-      expiresAfter: "30d",
-      steps: [
-        ["create", happened("created")],
-        ["invite", happened("invited")],
-      ],
-    },
-  },
-});
+const onboarding = (...steps: StepParts[]) =>
+  snapshotOf({ journeys: { onb: { start: happened("signed_up"), expiresAfter: "30d", steps } } });
+const create: StepParts = ["create", happened("created")];
+const invite: StepParts = ["invite", happened("invited")];
+const checklist = onboarding(create, invite);
 
+const recency: Score = {
+  kind: "steps",
+  of: { kind: "daysSince", which: "last", of: of("used") },
+  steps: [
+    [2, 100],
+    [7, 50],
+  ],
+  otherwise: 0,
+};
 const health = healthOf(
-  {
-    adoption: [0.5, counted("used", 4, { within: "30d" })],
-    engagement: [
-      0.5,
-      {
-        kind: "steps",
-        of: { kind: "daysSince", which: "last", of: of("used") },
-        steps: [
-          [2, 100],
-          [7, 50],
-        ],
-        otherwise: 0,
-      },
-    ],
-  },
+  { adoption: [0.5, counted("used", 4, { within: "30d" })], engagement: [0.5, recency] },
   { healthy: 70, at_risk: 40, critical: 0 },
 );
 
@@ -214,18 +204,7 @@ export const examples: Example[] = [
   },
   {
     name: "a step of a funnel counts what is later in order than the operation that completed the step before",
-    snapshot: snapshotOf({
-      journeys: {
-        onb: {
-          start: happened("signed_up"),
-          expiresAfter: "30d",
-          steps: [
-            ["create", happened("created")],
-            ["invite", happened("invited"), "previousStep"],
-          ],
-        },
-      },
-    }),
+    snapshot: onboarding(create, ["invite", happened("invited"), "previousStep"]),
     story: `
       e1 signed_up 03-02 10:00
       e2 invited 03-02 10:05
