@@ -3,6 +3,8 @@ import { expect, test } from "vitest";
 
 import { canonicalJson } from "../../src/model/snapshot/canonical.js";
 import { parseSnapshot } from "../../src/model/validate/validate.js";
+import type { Snapshot } from "../../src/model/snapshot/types.js";
+import { addTo, emit, healthOf, not, of, rule } from "../engine/support/builders.js";
 import { complete, ordered } from "./sound.js";
 
 /** Names and values that mean something in a snapshot, so that arbitrary documents are not all refused at the door. */
@@ -22,33 +24,29 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
 type Container = Record<string | number, unknown>;
 
 /** A snapshot with one of every kind of part. */
-const whole = {
+const whole: Snapshot = {
   ...complete,
-  health: {
-    components: [
-      {
-        id: "a",
-        weight: 1,
-        score: {
-          kind: "steps",
-          of: { kind: "count", of: { event: "order placed" }, within: "7d" },
-          steps: [[1, 50]],
-          otherwise: 100,
-        },
+  health: healthOf(
+    {
+      a: {
+        kind: "steps",
+        of: { kind: "count", of: { event: "order placed" }, within: "7d" },
+        steps: [[1, 50]],
+        otherwise: 100,
       },
-      { id: "b", weight: 1, score: { kind: "map", trait: "plan", values: { free: 1 } } },
-    ],
-    bands: [{ id: "good", from: 50 }, { id: "bad", from: 0 }], // prettier-ignore
-  },
+      b: { kind: "map", trait: "plan", values: { free: 1 } },
+    },
+    { good: 50, bad: 0 },
+  ),
   rules: [
     {
       id: "r",
-      on: { kind: "event", of: { event: "order placed", where: { kind: "exists", property: "total" } } },
-      when: { kind: "not", condition: ordered },
-      cooldown: "7d",
-      then: { kind: "emit", type: "upsell.ready" },
+      ...rule({ kind: "event", of: of("order placed", { kind: "exists", property: "total" }) }, emit("upsell.ready"), {
+        when: not(ordered),
+        cooldown: "7d",
+      }),
     },
-    { id: "s", on: { kind: "signalRaised", signal: "manual" }, then: { kind: "addToSegment", segment: "chosen" } },
+    { id: "s", ...rule({ kind: "signalRaised", signal: "manual" }, addTo("chosen")) },
   ],
 };
 

@@ -3,84 +3,79 @@ import { describe, expect, test } from "vitest";
 
 import { hashSnapshot } from "../../src/model/snapshot/canonical.js";
 import { compareSnapshots, type Change } from "../../src/model/compare/compare.js";
-import { type Condition, EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
+import { type Condition, EMPTY_SNAPSHOT, type Score, type Snapshot } from "../../src/model/snapshot/types.js";
 import { parseSnapshot } from "../../src/model/validate/validate.js";
 import { snapshot as arbitrarySnapshot } from "../engine/support/arbitrary.js";
+import {
+  addTo,
+  all,
+  any,
+  count,
+  counted,
+  emit,
+  healthOf,
+  inactiveFor,
+  inSegment,
+  of,
+  property,
+  rule,
+  snapshotOf,
+  trait,
+} from "../engine/support/builders.js";
 import { complete, ordered } from "./sound.js";
 
+const RECENCY: Score = {
+  kind: "steps",
+  of: { kind: "daysSince", which: "last", of: of("login") },
+  steps: [
+    [2, 100],
+    [7, 70],
+  ],
+  otherwise: 0,
+};
 /** A snapshot with one of everything, which the tests change in one place each. */
 const model: Snapshot = {
-  ...complete,
+  ...snapshotOf({
+    states: {
+      new: [
+        ["trial", trait("plan", "eq", "free")],
+        ["active", count("login", "gte", 3, { within: "14d" })],
+      ],
+      trial: [],
+      active: [],
+      gone: "terminal",
+    },
+    journeys: {
+      onboarding: {
+        start: ordered,
+        steps: [
+          ["create", count("login", "gte", 2)],
+          ["invite", ordered],
+        ],
+        expiresAfter: "30d",
+      },
+    },
+    health: healthOf(
+      {
+        adoption: [0.5, counted("login", 20, { within: "30d" })],
+        recency: [0.3, RECENCY],
+        plan: [0.2, { kind: "map", trait: "plan", values: { free: 30, pro: 70 } }],
+      },
+      { good: 50, bad: 0 },
+    ),
+    rules: {
+      upsell: rule({ kind: "event", of: of("order placed", property("total", "gte", 5)) }, addTo("chosen"), {
+        when: inSegment("buyers"),
+        cooldown: "30d",
+      }),
+      tell: rule({ kind: "traitsChanged" }, emit("plan.reviewed")),
+    },
+  }),
   events: { ...complete.events, login: { properties: {} } },
   traits: { ...complete.traits, plan: { type: "string", enum: ["free", "pro", "enterprise"] } },
-  lifecycle: {
-    initial: "new",
-    states: [
-      {
-        name: "new",
-        transitions: [
-          { to: "trial", when: { kind: "trait", trait: "plan", operator: "eq", value: "free" } },
-          { to: "active", when: { kind: "count", of: { event: "login" }, operator: "gte", value: 3, within: "14d" } },
-        ],
-      },
-      { name: "trial", transitions: [] },
-      { name: "active", transitions: [] },
-      { name: "gone", terminal: true, transitions: [] },
-    ],
-  },
-  journeys: [
-    {
-      id: "onboarding",
-      start: ordered,
-      steps: [
-        { id: "create", when: { kind: "count", of: { event: "login" }, operator: "gte", value: 2 } },
-        { id: "invite", when: ordered },
-      ],
-      expiresAfter: "30d",
-    },
-  ],
-  health: {
-    components: [
-      {
-        id: "adoption",
-        weight: 0.5,
-        score: { kind: "scale", of: { kind: "count", of: { event: "login" }, within: "30d" }, from: 0, to: 20 },
-      },
-      {
-        id: "recency",
-        weight: 0.3,
-        score: {
-          kind: "steps",
-          of: { kind: "daysSince", which: "last", of: { event: "login" } },
-          steps: [
-            [2, 100],
-            [7, 70],
-          ],
-          otherwise: 0,
-        },
-      },
-      { id: "plan", weight: 0.2, score: { kind: "map", trait: "plan", values: { free: 30, pro: 70 } } },
-    ],
-    bands: [
-      { id: "good", from: 50 },
-      { id: "bad", from: 0 },
-    ],
-  },
-  rules: [
-    {
-      id: "upsell",
-      on: { kind: "event", of: { event: "order placed", where: compare("total", 5) } },
-      when: { kind: "segment", segment: "buyers" },
-      cooldown: "30d",
-      then: { kind: "addToSegment", segment: "chosen" },
-    },
-    { id: "tell", on: { kind: "traitsChanged" }, then: { kind: "emit", type: "plan.reviewed" } },
-  ],
+  segments: complete.segments,
+  signals: complete.signals,
 };
-
-function compare(property: string, value: number) {
-  return { kind: "compare", property, operator: "gte", value } as const;
-}
 
 /** The changes that an edit of the model makes, as `kind subject id | path | message`. */
 function changesOf(edit: (model: Snapshot) => void, from = model): string[] {
@@ -129,7 +124,7 @@ describe("what an author does to a model is told in the author's words", () => {
     [
       (of) => {
         of.lifecycle!.states.push({ name: "asleep", transitions: [{ to: "active", when: ordered }] });
-        firstState(of).transitions.push({ to: "asleep", when: { kind: "inactiveFor", duration: "21d" } });
+        firstState(of).transitions.push({ to: "asleep", when: inactiveFor("21d") });
       },
       "added transition new → asleep | lifecycle.states[0].transitions[2] | no event for 21d",
       "added state asleep | lifecycle.states[4] | to active",
@@ -144,8 +139,7 @@ describe("what an author does to a model is told in the author's words", () => {
       'changed transition new → active | lifecycle.states[0].transitions[1].when.value | threshold of count of "login" within 14d: 3 → 5',
     ],
     [
-      (of) =>
-        (firstState(of).transitions[1]!.when = { kind: "count", of: { event: "login" }, operator: "lt", value: 9 }),
+      (of) => (firstState(of).transitions[1]!.when = count("login", "lt", 9)),
       'changed transition new → active | lifecycle.states[0].transitions[1].when | count of "login" within 14d at least 3 → count of "login" less than 9',
       'changed transition new → active | lifecycle.states[0].transitions[1].when.within | window of count of "login": 14d → none',
     ],
@@ -188,7 +182,7 @@ describe("what an author does to a model is told in the author's words", () => {
     [
       (of) => {
         delete of.segments[1]!.when;
-        of.segments.unshift({ id: "payers", when: { kind: "trait", trait: "plan", operator: "in", value: ["pro"] } });
+        of.segments.unshift({ id: "payers", when: trait("plan", "in", ["pro"]) });
       },
       'added segment payers | segments[0] | plan is one of "pro"',
       'changed segment buyers | segments[1].when | when: count of "order placed" at least 1 → none',
@@ -222,7 +216,7 @@ describe("what an author does to a model is told in the author's words", () => {
     [
       (of) => {
         const [rule, tell] = of.rules;
-        (rule!.on as { of: { where: object } }).of.where = compare("total", 50);
+        (rule!.on as { of: { where: object } }).of.where = property("total", "gte", 50);
         delete rule!.cooldown;
         rule!.once = true;
         rule!.then = { kind: "raiseSignal", signal: "manual" };
@@ -244,34 +238,31 @@ describe("what an author does to a model is told in the author's words", () => {
 });
 
 describe("conditions within conditions", () => {
-  const plan = { kind: "trait", trait: "plan", operator: "eq", value: "pro" } as const;
-  const quiet = { kind: "inactiveFor", duration: "7d" } as const;
-  const seats = { kind: "trait", trait: "seats", operator: "gte", value: 5 } as const;
-  const from = segmentWith({ kind: "all", conditions: [plan, { kind: "any", conditions: [quiet, ordered] }] });
+  const plan = trait("plan", "eq", "pro");
+  const quiet = inactiveFor("7d");
+  const seats = trait("seats", "gte", 5);
+  const from = segmentWith(all(plan, any(quiet, ordered)));
 
   test.each<[when: Condition, ...changes: string[]]>([
     [
-      {
-        kind: "all",
-        conditions: [plan, { kind: "any", conditions: [{ ...quiet, duration: "9d" }, ordered] }, seats],
-      },
+      all(plan, any(inactiveFor("9d"), ordered), seats),
       "changed segment buyers | segments[1].when.conditions[1].conditions[0].duration | no event for 7d → no event for 9d",
       "changed segment buyers | segments[1].when.conditions[2] | condition added: seats at least 5",
     ],
     [
-      { kind: "all", conditions: [plan] },
+      all(plan),
       'changed segment buyers | segments[1].when.conditions[1] | condition removed: no event for 7d or count of "order placed" at least 1',
     ],
     [
-      { kind: "all", conditions: [seats, { kind: "any", conditions: [quiet, ordered] }] },
+      all(seats, any(quiet, ordered)),
       'changed segment buyers | segments[1].when.conditions[0] | condition: plan is "pro" → seats at least 5',
     ],
     [
-      { kind: "all", conditions: [{ kind: "any", conditions: [quiet, ordered] }, plan] },
+      all(any(quiet, ordered), plan),
       "changed segment buyers | segments[1].when.conditions | when: conditions in another order (the meaning is the same)",
     ],
     [
-      { kind: "any", conditions: [plan, quiet] },
+      any(plan, quiet),
       'changed segment buyers | segments[1].when | when: plan is "pro" and (no event for 7d or count of "order placed" at least 1) → plan is "pro" or no event for 7d',
     ],
   ])("%j", (when, ...changes) => {
@@ -307,7 +298,7 @@ test("what is before and after stands at the path, in the newer snapshot or else
 
 test("a message that nobody would read to its end is cut", () => {
   const conditions = Array.from({ length: 100 }, (_, value) => ({ ...ordered, value }) as Condition);
-  const after = segmentWith({ kind: "any", conditions });
+  const after = segmentWith(any(...conditions));
   const [change] = compareSnapshots(model, after);
   expect(change!.message).toHaveLength(500);
   expect(change!.message).toMatch(/…$/);
@@ -346,13 +337,8 @@ const pairs = fc.oneof(
     .map(([one, places]): [Snapshot, Snapshot] => {
       const edited = structuredClone(one);
       for (const place of places) {
-        const lists = [
-          edited.segments,
-          edited.rules,
-          edited.journeys,
-          edited.signals,
-          ...(edited.lifecycle ? [edited.lifecycle.states] : []),
-        ];
+        const { segments, rules, journeys, signals, lifecycle } = edited;
+        const lists = [segments, rules, journeys, signals, ...(lifecycle ? [lifecycle.states] : [])];
         const list: unknown[] = lists[place % lists.length]!;
         list.push(...list.splice(place % Math.max(1, list.length), 1));
       }

@@ -9,16 +9,10 @@ import {
   type Snapshot,
 } from "../../src/model/snapshot/types.js";
 import { parseSnapshot } from "../../src/model/validate/validate.js";
-import { problemsOf, sound } from "./sound.js";
+import { ordered, problemsOf, sound } from "./sound.js";
 
 const withCondition = (when: unknown) => problemsOf({ segments: [{ id: "chosen" }, { id: "s", when }] });
-const count = (parts: object): unknown => ({
-  kind: "count",
-  of: { event: "order placed" },
-  operator: "gte",
-  value: 1,
-  ...parts,
-});
+const count = (parts: object) => ({ ...ordered, ...parts });
 const where = (condition: unknown) => withCondition(count({ of: { event: "order placed", where: condition } }));
 const compare = (property: string, operator: string, value: unknown) =>
   where({ kind: "compare", property, operator, value });
@@ -86,21 +80,15 @@ test("names of the prototype that are no danger are names like others", () => {
 });
 
 test("depth is limited without exhausting the stack", () => {
-  const nest = (depth: number): unknown =>
-    Array.from({ length: depth - 1 }).reduce((condition) => ({ kind: "not", condition }), {
-      kind: "segment",
-      segment: "chosen",
-    });
-  expect(withCondition(nest(32))).toEqual([]);
-  expect(withCondition(nest(33))).toEqual([`segments[1].when${".condition".repeat(32)} TOO_DEEP`]);
-  expect(withCondition(nest(50_000))).toEqual([expect.stringMatching(/ TOO_DEEP$/)]);
-  const property = (depth: number): unknown =>
-    Array.from({ length: depth - 1 }).reduce((condition) => ({ kind: "not", condition }), {
-      kind: "exists",
-      property: "total",
-    });
-  expect(where(property(31))).toEqual([]);
-  expect(where(property(32))).toEqual([expect.stringMatching(/ TOO_DEEP$/)]);
+  const nest = (depth: number, inmost: unknown): unknown =>
+    Array.from({ length: depth - 1 }).reduce((condition) => ({ kind: "not", condition }), inmost);
+  const segment = { kind: "segment", segment: "chosen" };
+  expect(withCondition(nest(32, segment))).toEqual([]);
+  expect(withCondition(nest(33, segment))).toEqual([`segments[1].when${".condition".repeat(32)} TOO_DEEP`]);
+  expect(withCondition(nest(50_000, segment))).toEqual([expect.stringMatching(/ TOO_DEEP$/)]);
+  const property = { kind: "exists", property: "total" };
+  expect(where(nest(31, property))).toEqual([]);
+  expect(where(nest(32, property))).toEqual([expect.stringMatching(/ TOO_DEEP$/)]);
 });
 
 test("the numbers of events, segments and states are limited", () => {
@@ -168,13 +156,7 @@ test.each<[found: string[], ...expected: string[]]>([
   [withCondition("always"), `${WHEN} INVALID_SHAPE`],
   [withCondition({ kind: "all", conditions: [] }), `${WHEN}.conditions INVALID_SHAPE`],
   [
-    withCondition({
-      kind: "any",
-      conditions: [
-        { kind: "segment", segment: "x" },
-        { kind: "segment", segment: 1 },
-      ],
-    }),
+    withCondition({ kind: "any", conditions: ["x", 1].map((segment) => ({ kind: "segment", segment })) }),
     `${WHEN}.conditions[0].segment UNKNOWN_SEGMENT`,
     `${WHEN}.conditions[1].segment INVALID_SHAPE`,
   ],
