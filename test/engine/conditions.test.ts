@@ -31,33 +31,17 @@ const events = (...instants: (string | [event: string, instant: string, properti
 const known = (traits: Properties, instant = "01-01"): Step[] => [["i1", "identify", traits, instant]];
 const tick = (instant: string): Step => ["tick", instant];
 
+// How counts compare, in windows too, is tried in aggregates.test.ts against a recomputation over everything.
+
 type Row = [rule: string, condition: Condition, steps: Step[], memberships: string[], nextDueAt: string];
 
 // A table reads best with one rule a line. Memberships are those of a segment with the condition: `from – to`, or `from –`.
 // prettier-ignore
 const windows: Row[] = [
   ["an occurrence counts from its instant", happened("a"), events("01-02"), ["01-02 00:00 –"], "—"],
-  ["another event does not count", happened("a"), events(["b", "01-02"]), [], "—"],
-  ["at least n: the n-th occurrence decides", count("a", "gte", 3), events("01-01", "01-02", "01-03"), ["01-03 00:00 –"], "—"],
-  ["more than n needs one more", count("a", "gt", 2), events("01-01", "01-02", "01-03"), ["01-03 00:00 –"], "—"],
-  ["fewer than n ends at the n-th", count("a", "lt", 2), events("01-01", "01-02"), ["01-01 00:00 – 01-02 00:00"], "—"],
-  ["at most n ends after the n-th", count("a", "lte", 1), events("01-01", "01-02"), ["01-01 00:00 – 01-02 00:00"], "—"],
-  ["exactly n holds for n alone", count("a", "eq", 2), events("01-01", "01-02", "01-03"), ["01-02 00:00 – 01-03 00:00"], "—"],
-  ["not n is its negation", count("a", "ne", 2), events("01-01", "01-02", "01-03"), ["01-01 00:00 – 01-02 00:00", "01-03 00:00 –"], "—"],
-  ["exactly none, of an event that never came", count("b", "eq", 0), events("01-01"), ["01-01 00:00 –"], "—"],
-  ["at least none always holds", count("b", "gte", 0, { within: "1d" }), events("01-01"), ["01-01 00:00 –"], "—"],
   ["a fraction is passed by the next whole number", count("a", "gte", 1.5), events("01-01", "01-02"), ["01-02 00:00 –"], "—"],
   ["no number of occurrences equals a fraction", count("a", "eq", 1.5), events("01-01", "01-02"), [], "—"],
-  ["a window is half-open: it has lost an occurrence exactly its length old", happened("a", { within: "7d" }), [...events("01-01"), tick("01-07 23:59:59.999")], ["01-01 00:00 –"], "01-08 00:00"],
-  ["the instant it leaves is when the condition ends", happened("a", { within: "7d" }), [...events("01-01"), tick("01-08")], ["01-01 00:00 – 01-08 00:00"], "—"],
-  ["the n-th latest keeps a windowed count", count("a", "gte", 2, { within: "7d" }), [...events("01-01", "01-03", "01-04"), tick("02-01")], ["01-03 00:00 – 01-10 00:00"], "—"],
-  ["fewer than n within: from the n-th latest's leaving on", count("a", "lt", 2, { within: "7d" }), [...events("01-01", "01-03"), tick("02-01")], ["01-01 00:00 – 01-03 00:00", "01-08 00:00 –"], "—"],
-  ["exactly n within: from the surplus leaving to one of the n leaving", count("a", "eq", 1, { within: "7d" }), [...events("01-01", "01-03"), tick("02-01")], ["01-01 00:00 – 01-03 00:00", "01-08 00:00 – 01-10 00:00"], "—"],
   ["exactly n within is passed over by two that leave at once", count("a", "eq", 1, { within: "7d" }), [...events("01-01", "01-01"), tick("02-01")], ["01-01 00:00 – 01-01 00:00"], "—"],
-  ["exactly none within: from the last one's leaving on", count("a", "eq", 0, { within: "7d" }), [...events("01-01", "01-03"), tick("02-01")], ["01-10 00:00 –"], "—"],
-  ["not n within is due as exactly n is", count("a", "ne", 1, { within: "7d" }), [...events("01-01", "01-03"), tick("02-01")], ["01-03 00:00 – 01-08 00:00", "01-10 00:00 –"], "—"],
-  ["a late occurrence takes its place in order", count("a", "gte", 2, { within: "7d" }), [["e1", "track", "a", "01-05"], ["e2", "track", "a", "01-06", "01-03"], tick("02-01")], ["01-05 00:00 – 01-10 00:00"], "—"],
-  ["a late occurrence that has left the window changes nothing", happened("a", { within: "1d" }), [["e1", "track", "b", "01-05"], ["e2", "track", "a", "01-06", "01-03"]], [], "—"],
 ];
 
 // prettier-ignore

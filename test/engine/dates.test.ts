@@ -16,24 +16,12 @@ describe("parseInstant", () => {
     expect(new Date(parseInstant(text)!).toISOString()).toBe(instant);
   });
 
-  it.each([
-    ["2026-02-30"],
-    ["2025-02-29"],
-    ["2026-13-01"],
-    ["2026-00-10"],
-    ["2026-01-00"],
-    ["2026-01-01T24:00:00Z"],
-    ["2026-01-01T10:60:00Z"],
-    ["2026-01-01T10:00:60Z"],
-    ["2026-01-01T10:00:00"],
-    ["2026-01-01T10:00:00+24:00"],
-    ["2026-1-1"],
-    [" 2026-01-01"],
-    [""],
-    [20260101],
-    [null],
-    [undefined],
-  ])("finds no instant in %j", (value) => {
-    expect(parseInstant(value)).toBeUndefined();
-  });
+  const dates = ["2026-02-30", "2025-02-29", "2026-13-01", "2026-00-10", "2026-01-00", "2026-1-1", " 2026-01-01", ""];
+  const times = ["T24:00:00Z", "T10:60:00Z", "T10:00:60Z", "T10:00:00", "T10:00:00+24:00"];
+  it.each([...dates, ...times.map((time) => `2026-01-01${time}`), 20260101, null, undefined])(
+    "finds no instant in %j",
+    (value) => {
+      expect(parseInstant(value)).toBeUndefined();
+    },
+  );
 });

@@ -44,19 +44,7 @@ describe("a replay from zero", () => {
         const reference = new Reference("c1", given);
         for (const operation of sequence) reference.take(operation);
         reference.catchUp(FINAL_INSTANT);
-        const { applied: events, firstEvaluatedAt, traits, lastEventAt } = reference.customer;
-        const { traitsChangedAt, traitsChangedSeq } = reference;
-        const past = {
-          customerId: "c1",
-          createdAt,
-          firstEvaluatedAt,
-          traits,
-          traitsChangedAt,
-          traitsChangedSeq,
-          lastEventAt,
-          events,
-        };
-        const expected = replayed(given, { ...past, through: FINAL_INSTANT });
+        const expected = replayed(given, reference, createdAt, FINAL_INSTANT);
         expect(viewOfState(after.state)).toEqual(viewOfReference(expected));
         expect(effectsInOrder(after.effects)).toEqual(effectsInOrder(expected.customer.effects));
         expect(lastRuns(after.effects)).toEqual(lastRuns(expected.customer.effects));

@@ -19,20 +19,7 @@ export const underReference: NewSubject = (snapshot, customerId, createdAt) => {
     },
     view: () => viewOfReference(reference),
     replay(through, jobId) {
-      const { firstEvaluatedAt, traits, lastEventAt, applied: events } = customer;
-      const { traitsChangedAt, traitsChangedSeq } = reference;
-      const past = {
-        customerId,
-        createdAt,
-        firstEvaluatedAt,
-        traits,
-        traitsChangedAt,
-        traitsChangedSeq,
-        lastEventAt,
-        events,
-        through,
-      };
-      const after = replayed(present, past);
+      const after = replayed(present, reference, createdAt, through);
       return {
         view: viewOfReference(after),
         effects: after.customer.effects,

@@ -1,46 +1,30 @@
-import type { Effect, Json, TrackOperation } from "../../../../src/engine/index.js";
+import type { Effect, Json } from "../../../../src/engine/index.js";
 import type { EmissionSource } from "../../../../src/engine/state/types.js";
 import type { Snapshot } from "../../../../src/model/snapshot/types.js";
 import type { Customer } from "./customer.js";
 import { Reference } from "./reference.js";
 
-/** What a replay begins with. Events are those retained, in any order. */
-export interface Past {
-  customerId: string;
-  createdAt: number;
-  /** When live evaluation of the customer began. */
-  firstEvaluatedAt: number | null;
-  traits: Record<string, Json>;
-  traitsChangedAt: number | null;
-  traitsChangedSeq: number;
-  lastEventAt: number | null;
-  events: readonly TrackOperation[];
-  through: number;
-}
-
-/** The customer rebuilt from zero, beginning at the earlier of its creation and its first retained event. */
-export function replayed(snapshot: Snapshot, past: Past): Reference {
-  const reference = new Reference(past.customerId, snapshot);
+/** The customer rebuilt from zero through an instant, beginning at the earlier of its creation and its first event. */
+export function replayed(snapshot: Snapshot, live: Reference, createdAt: number, through: number): Reference {
+  const { traitsChangedAt, traitsChangedSeq, customer: before } = live;
+  const reference = new Reference(before.customerId, snapshot);
   const { customer } = reference;
-  const events = [...past.events].sort((a, b) => a.occurredAt - b.occurredAt || a.seq - b.seq);
-  customer.traits = { ...past.traits };
-  reference.traitsChangedAt = past.traitsChangedAt;
-  reference.traitsChangedSeq = past.traitsChangedSeq;
-  if (past.traitsChangedAt !== null) {
-    reference.identifiesDue = [{ occurredAt: past.traitsChangedAt, seq: past.traitsChangedSeq }];
-  }
+  const events = [...before.applied].sort((a, b) => a.occurredAt - b.occurredAt || a.seq - b.seq);
+  customer.traits = { ...before.traits };
+  Object.assign(reference, { traitsChangedAt, traitsChangedSeq });
+  if (traitsChangedAt !== null) reference.identifiesDue = [{ occurredAt: traitsChangedAt, seq: traitsChangedSeq }];
   // What retention has removed still was activity.
-  if (past.lastEventAt !== null && events.every(({ occurredAt }) => occurredAt < past.lastEventAt!)) {
-    customer.lastEventAt = past.lastEventAt;
+  if (before.lastEventAt !== null && events.every(({ occurredAt }) => occurredAt < before.lastEventAt!)) {
+    customer.lastEventAt = before.lastEventAt;
   }
   // What came first may have been an event that lies ahead, traits that have changed since, or an event that is not retained.
-  const beganBefore = (past.firstEvaluatedAt ?? Infinity) < (events[0]?.occurredAt ?? Infinity);
-  if (beganBefore && past.createdAt !== past.traitsChangedAt) customer.evaluate(past.createdAt, { kind: "timer" });
+  const beganBefore = (before.firstEvaluatedAt ?? Infinity) < (events[0]?.occurredAt ?? Infinity);
+  if (beganBefore && createdAt !== traitsChangedAt) customer.evaluate(createdAt, { kind: "timer" });
   for (const event of events) {
     reference.catchUp(event.occurredAt);
     customer.apply(event);
   }
-  reference.catchUp(past.through);
+  reference.catchUp(through);
   return reference;
 }
 
