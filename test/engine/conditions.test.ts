@@ -39,6 +39,10 @@ type Row = [rule: string, condition: Condition, steps: Step[], memberships: stri
 // prettier-ignore
 const windows: Row[] = [
   ["an occurrence counts from its instant", happened("a"), events("01-02"), ["01-02 00:00 –"], "—"],
+  ["not n is its negation", count("a", "ne", 2), events("01-01", "01-02", "01-03"), ["01-01 00:00 – 01-02 00:00", "01-03 00:00 –"], "—"],
+  ["at least none always holds", count("b", "gte", 0, { within: "1d" }), events("01-01"), ["01-01 00:00 –"], "—"],
+  ["exactly n within: from the surplus leaving to one of the n leaving", count("a", "eq", 1, { within: "7d" }), [...events("01-01", "01-03"), tick("02-01")], ["01-01 00:00 – 01-03 00:00", "01-08 00:00 – 01-10 00:00"], "—"],
+  ["exactly none within: from the last one's leaving on", count("a", "eq", 0, { within: "7d" }), [...events("01-01", "01-03"), tick("02-01")], ["01-10 00:00 –"], "—"],
   ["a fraction is passed by the next whole number", count("a", "gte", 1.5), events("01-01", "01-02"), ["01-02 00:00 –"], "—"],
   ["no number of occurrences equals a fraction", count("a", "eq", 1.5), events("01-01", "01-02"), [], "—"],
   ["exactly n within is passed over by two that leave at once", count("a", "eq", 1, { within: "7d" }), [...events("01-01", "01-01"), tick("02-01")], ["01-01 00:00 – 01-01 00:00"], "—"],
