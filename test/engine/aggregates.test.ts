@@ -7,7 +7,7 @@ import type { Json, TrackOperation } from "../../src/engine/state/types.js";
 import type { Condition, EventSelector, NumberAggregate, Scalar, Snapshot } from "../../src/model/snapshot/types.js";
 import { propertyRuns } from "../support/property-runs.js";
 import { weighted } from "./support/arbitrary-conditions.js";
-import { aggregate, compile, happened, property, snapshotOf } from "./support/builders.js";
+import { aggregate, compile, happened, property, seen, snapshotOf } from "./support/builders.js";
 import { holds, nextFlip } from "./support/reference/conditions.js";
 import { factsOf, measured, type Facts, type Start } from "./support/reference/facts.js";
 import { Run, withHistory } from "./support/runner.js";
@@ -84,50 +84,30 @@ const dense = fc
 const happenings = fc.oneof(sparse, dense);
 
 const operator = fc.constantFrom("eq", "ne", "lt", "lte", "gt", "gte" as const);
-const scope = fc.constantFrom<{ within?: string; since?: "state" }>(
-  {},
-  { within: "30m" },
-  { within: "2h" },
-  { within: "9h" },
-  { since: "state" },
-);
+const windows = ["30m", "2h", "9h"].map((within) => ({ within }));
+const scope = fc.constantFrom<{ within?: string; since?: "state" }>({}, ...windows, { since: "state" });
 const of = fc.constantFrom({ event: "x" }, tagged("ne", "a"));
+
+/** What all have in common that compare with one of these values. */
+const compared = <T>(values: fc.Arbitrary<T>) =>
+  fc.record({ of, operator, value: values, scope }).map(({ scope, ...rest }) => ({ ...rest, ...scope }));
+const days = fc.record({
+  of,
+  operator,
+  value: fc.integer({ min: 0, max: 3 }),
+  which: fc.constantFrom("first", "last"),
+});
+const few = compared(fc.integer({ min: 0, max: 5 }));
 
 const conditions: Record<string, fc.Arbitrary<Measured>> = Object.fromEntries([
   ...(["sum", "avg", "min", "max"] as const).map((fn) => [
     fn,
-    fc.tuple(of, operator, number, scope).map(([of, operator, value, scope]) => ({
-      kind: "aggregate",
-      function: fn,
-      of,
-      property: "n",
-      operator,
-      value,
-      ...scope,
-    })),
+    compared(number).map((one) => ({ kind: "aggregate", function: fn, property: "n", ...one })),
   ]),
-  ...(["count", "distinct"] as const).map((kind) => [
-    kind,
-    fc
-      .tuple(of, operator, fc.integer({ min: 0, max: 5 }), scope)
-      .map(([of, operator, value, scope]) =>
-        kind === "count"
-          ? { kind, of, operator, value, ...scope }
-          : { kind, of, property: "tag", operator, value, ...scope },
-      ),
-  ]),
-  [
-    "latest",
-    fc
-      .tuple(of, operator, fc.constantFrom("a", "b", 1), scope)
-      .map(([of, operator, value, scope]) => ({ kind: "latest", of, property: "tag", operator, value, ...scope })),
-  ],
-  [
-    "daysSince",
-    fc
-      .tuple(of, operator, fc.integer({ min: 0, max: 3 }), fc.constantFrom("first", "last" as const))
-      .map(([of, operator, value, which]) => ({ kind: "daysSince", which, of, operator, value })),
-  ],
+  ["count", few.map((one) => ({ kind: "count", ...one }))],
+  ["distinct", few.map((one) => ({ kind: "distinct", property: "tag", ...one }))],
+  ["latest", compared(fc.constantFrom("a", "b", 1)).map((one) => ({ kind: "latest", property: "tag", ...one }))],
+  ["daysSince", days.map((one) => ({ kind: "daysSince", ...one }))],
   [
     "sequence",
     fc
@@ -172,8 +152,7 @@ function play(snapshot: Snapshot, list: readonly Happening[], pageSize: number, 
   };
   let batch: TrackOperation[] = [];
   list.forEach(({ event, minute, properties, cut, wait }, i) => {
-    const [seq, occurredAt] = [i + 1, T0 + minute * MINUTE];
-    batch.push({ kind: "track", seq, eventId: `e${seq}`, event, properties, occurredAt, acceptedAt: T0 + 100 * DAY });
+    batch.push({ ...seen(i + 1, T0 + minute * MINUTE, event, properties), acceptedAt: T0 + 100 * DAY });
     if (!cut && i < list.length - 1) return;
     run.take(batch);
     batch = [];

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 
-import type { Measure, Rule, Score, Signal, Snapshot } from "../../src/model/snapshot/types.js";
+import type { Measure, Score, Signal, Snapshot } from "../../src/model/snapshot/types.js";
 import { parseSnapshot } from "../../src/model/validate/validate.js";
+import { addTo, clear, emit, raise, removeFrom, rule, snapshotOf } from "../engine/support/builders.js";
 import { complete, health, journey, messagesOf, ordered, problemsOf } from "./sound.js";
 
 type Rows = [parts: object, ...problems: string[]][];
@@ -26,34 +27,26 @@ test("a snapshot with one of everything is sound", () => {
     { kind: "steps", of: measures[4]!, steps: [[-1, 100], [2, 70.25], [7, 70]], otherwise: 0 }, // prettier-ignore
     { kind: "map", trait: "plan", values: { free: 0, pro: 100 } },
   ];
-  const rules: Rule[] = [
-    {
-      id: "a",
-      on: { kind: "event", of },
-      when: ordered,
-      cooldown: "30d",
-      then: { kind: "addToSegment", segment: "chosen" },
+  const { rules } = snapshotOf({
+    rules: {
+      a: rule("order placed", addTo("chosen"), { when: ordered, cooldown: "30d" }),
+      b: rule({ kind: "traitsChanged" }, removeFrom("chosen"), { once: true }),
+      c: rule({ kind: "segmentEntered", segment: "buyers" }, raise("manual")),
+      d: rule({ kind: "segmentExited", segment: "chosen" }, clear("manual")),
+      e: rule({ kind: "signalRaised", signal: "ordered" }, emit("upsell.ready")),
+      f: rule({ kind: "signalCleared", signal: "manual" }, emit("crm.account_1.touched")),
     },
-    { id: "b", on: { kind: "traitsChanged" }, once: true, then: { kind: "removeFromSegment", segment: "chosen" } },
-    { id: "c", on: { kind: "segmentEntered", segment: "buyers" }, then: { kind: "raiseSignal", signal: "manual" } },
-    { id: "d", on: { kind: "segmentExited", segment: "chosen" }, then: { kind: "clearSignal", signal: "manual" } },
-    { id: "e", on: { kind: "signalRaised", signal: "ordered" }, then: { kind: "emit", type: "upsell.ready" } },
-    { id: "f", on: { kind: "signalCleared", signal: "manual" }, then: { kind: "emit", type: "crm.account_1.touched" } },
-  ];
+  });
   const signals: Signal[] = [
     { id: "manual", severity: "critical", message: "Call them.", for: "7d" },
     { id: "ordered", severity: "warning", when: ordered },
   ];
+  const [first, second] = journey.steps;
   const snapshot: Snapshot = {
     ...complete,
     journeys: [
       journey,
-      {
-        ...journey,
-        id: "funnel",
-        steps: [journey.steps[0]!, { ...journey.steps[1]!, since: "previousStep" }],
-        expiresAfter: "30d",
-      },
+      { ...journey, id: "funnel", steps: [first!, { ...second!, since: "previousStep" }], expiresAfter: "30d" },
       { ...journey, id: "checklist", anyOrder: true, repeat: true },
     ],
     health: {

@@ -1,5 +1,5 @@
 import { parseDuration } from "../../../../src/model/snapshot/duration.js";
-import type { Health, Journey, Rule, Severity, Signal, Snapshot } from "../../../../src/model/snapshot/types.js";
+import type { Health, Journey, Rule, Signal, Snapshot } from "../../../../src/model/snapshot/types.js";
 import type { Cause, Json, TrackOperation } from "../../../../src/engine/index.js";
 import type { EffectBody, EmissionSource, HealthScore, JourneyRun, Order } from "../../../../src/engine/state/types.js";
 import { holds } from "./conditions.js";
@@ -269,11 +269,7 @@ export function runSignal(customer: Customer, evaluation: Evaluation, signal: Si
 function setSignal(customer: Customer, evaluation: Evaluation, signal: Signal, raise: boolean): boolean {
   const before = customer.signals.get(signal.id);
   const { at } = evaluation;
-  const said: { severity: Severity; message: string | null } = before ?? {
-    severity: signal.severity,
-    message: signal.message ?? null,
-  };
-  const { severity, message } = said;
+  const { severity, message = null } = before ?? signal;
   if (raise) {
     customer.signals.set(signal.id, { raisedAt: before?.raisedAt ?? at, renewedAt: at, severity, message });
     if (before !== undefined) return false;
