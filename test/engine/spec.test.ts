@@ -23,6 +23,7 @@ import {
   inSegment,
   inState,
   journeyIs,
+  lately,
   not,
   of,
   raise,
@@ -55,10 +56,7 @@ const identify = (instant: string, traits: Record<string, string | number | null
 const tick = (instant: string): Step => ["tick", instant];
 
 /** 100 after the event, 0 two days and more after it. */
-const fresh = healthOf(
-  { fresh: { kind: "steps", of: { kind: "daysSince", which: "last", of: of("a") }, steps: [[1, 100]], otherwise: 0 } },
-  { good: 50, bad: 0 },
-);
+const fresh = healthOf({ fresh: lately("a", [1, 100]) }, { good: 50, bad: 0 });
 const onePerEvent = ([first, second]: [number, number]): Health =>
   healthOf({ c0: [first, counted("a", 3)], c1: [second, counted("b", 3)] }, { good: 50, bad: 0 });
 

@@ -4,7 +4,18 @@ import { describe, expect, it } from "vitest";
 import { stateBudget, type CustomerState } from "../../src/engine/index.js";
 import type { Condition } from "../../src/model/snapshot/types.js";
 import { operations, snapshot, START } from "./support/arbitrary.js";
-import { aggregate, compile, count, distinct, not, seen, sequence, snapshotOf } from "./support/builders.js";
+import {
+  aggregate,
+  compile,
+  count,
+  counted,
+  distinct,
+  healthOf,
+  not,
+  seen,
+  sequence,
+  snapshotOf,
+} from "./support/builders.js";
 import { check, Run, timeout } from "./support/runner.js";
 
 describe("what a model may remember for one customer", () => {
@@ -65,14 +76,10 @@ describe("what a model may remember for one customer", () => {
   });
 
   it("finds conditions wherever they stand", () => {
-    const of = { kind: "count", of: { event: "z" }, within: "1d" } as const;
     const given = snapshotOf({
       states: { on: [["off", not(count("x", "gte", 9, { within: "1d" }))]], off: [] },
       journeys: { j: { start: count("x", "gte", 1), steps: [["s", count("y", "gte", 7)]] } },
-      health: {
-        components: [{ id: "c", weight: 1, score: { kind: "scale", of, from: 0, to: 8 } }],
-        bands: [{ id: "b", from: 0 }],
-      },
+      health: healthOf({ c: counted("z", 8, { within: "1d" }) }, { b: 0 }),
     });
     expect(stateBudget(given).parts.map(({ path }) => path)).toEqual([
       "lifecycle.states[0].transitions[0].when.condition",

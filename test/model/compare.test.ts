@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 
 import { hashSnapshot } from "../../src/model/snapshot/canonical.js";
 import { compareSnapshots, type Change } from "../../src/model/compare/compare.js";
-import { type Condition, EMPTY_SNAPSHOT, type Score, type Snapshot } from "../../src/model/snapshot/types.js";
+import { type Condition, EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
 import { parseSnapshot } from "../../src/model/validate/validate.js";
 import { snapshot as arbitrarySnapshot } from "../engine/support/arbitrary.js";
 import {
@@ -16,6 +16,7 @@ import {
   healthOf,
   inactiveFor,
   inSegment,
+  lately,
   of,
   property,
   rule,
@@ -24,15 +25,6 @@ import {
 } from "../engine/support/builders.js";
 import { complete, ordered } from "./sound.js";
 
-const RECENCY: Score = {
-  kind: "steps",
-  of: { kind: "daysSince", which: "last", of: of("login") },
-  steps: [
-    [2, 100],
-    [7, 70],
-  ],
-  otherwise: 0,
-};
 /** A snapshot with one of everything, which the tests change in one place each. */
 const model: Snapshot = {
   ...snapshotOf({
@@ -58,7 +50,7 @@ const model: Snapshot = {
     health: healthOf(
       {
         adoption: [0.5, counted("login", 20, { within: "30d" })],
-        recency: [0.3, RECENCY],
+        recency: [0.3, lately("login", [2, 100], [7, 70])],
         plan: [0.2, { kind: "map", trait: "plan", values: { free: 30, pro: 70 } }],
       },
       { good: 50, bad: 0 },

@@ -1,11 +1,6 @@
-import {
-  type Condition,
-  EMPTY_SNAPSHOT,
-  type Health,
-  type Journey,
-  type Snapshot,
-} from "../../src/model/snapshot/types.js";
+import { type Condition, EMPTY_SNAPSHOT, type Journey, type Snapshot } from "../../src/model/snapshot/types.js";
 import { parseSnapshot } from "../../src/model/validate/validate.js";
+import { happened, healthOf, traitExists } from "../engine/support/builders.js";
 
 /** A small snapshot that is sound, for tests to break. */
 export const sound: Snapshot = {
@@ -25,26 +20,21 @@ export const sound: Snapshot = {
   segments: [{ id: "chosen" }],
 };
 
-export const ordered: Condition = { kind: "count", of: { event: "order placed" }, operator: "gte", value: 1 };
+export const ordered: Condition = happened("order placed");
 
 export const journey: Journey = {
   id: "onboarding",
   start: ordered,
   steps: [
     { id: "create", when: ordered },
-    { id: "invite", when: { kind: "traitExists", trait: "plan" } },
+    { id: "invite", when: traitExists("plan") },
   ],
 };
 
-export const health: Health = {
-  components: [
-    { id: "orders", weight: 1, score: { kind: "scale", of: { kind: "trait", trait: "seats" }, from: 0, to: 5 } },
-  ],
-  bands: [
-    { id: "good", from: 50 },
-    { id: "bad", from: 0 },
-  ],
-};
+export const health = healthOf(
+  { orders: { kind: "scale", of: { kind: "trait", trait: "seats" }, from: 0, to: 5 } },
+  { good: 50, bad: 0 },
+);
 
 /** The sound snapshot with one of everything that it has not. */
 export const complete: Snapshot = {

@@ -128,6 +128,10 @@ export const summed = ([event, property]: Path, to: number, scope: Scope = {}): 
   from: 0,
   to,
 });
+/** By how many whole days ago an event happened last: `[up to, score]`, and 0 beyond. */
+export const lately = (event: string, ...steps: [upTo: number, score: number][]): Score => {
+  return { kind: "steps", of: { kind: "daysSince", which: "last", of: of(event) }, steps, otherwise: 0 };
+};
 /** Health of components, each of weight 1 unless given, and of bands by where they begin. */
 export const healthOf = (
   components: Record<string, Score | [weight: number, Score]>,

@@ -1,4 +1,3 @@
-import type { Score } from "../../../../src/model/snapshot/types.js";
 import {
   activeWithin,
   addTo,
@@ -10,8 +9,8 @@ import {
   healthOf,
   inactiveFor,
   inSegment,
+  lately,
   not,
-  of,
   property,
   rule,
   snapshotOf,
@@ -30,17 +29,8 @@ const create: StepParts = ["create", happened("created")];
 const invite: StepParts = ["invite", happened("invited")];
 const checklist = onboarding(create, invite);
 
-const recency: Score = {
-  kind: "steps",
-  of: { kind: "daysSince", which: "last", of: of("used") },
-  steps: [
-    [2, 100],
-    [7, 50],
-  ],
-  otherwise: 0,
-};
 const health = healthOf(
-  { adoption: [0.5, counted("used", 4, { within: "30d" })], engagement: [0.5, recency] },
+  { adoption: [0.5, counted("used", 4, { within: "30d" })], engagement: [0.5, lately("used", [2, 100], [7, 50])] },
   { healthy: 70, at_risk: 40, critical: 0 },
 );
 
