@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { canonicalJson } from "../../src/model/snapshot/canonical.js";
 import { parseSnapshot } from "../../src/model/validate/validate.js";
 import type { Snapshot } from "../../src/model/snapshot/types.js";
-import { addTo, emit, healthOf, not, of, rule } from "../engine/support/builders.js";
+import { addTo, all, emit, healthOf, inSegment, not, of, rule } from "../engine/support/builders.js";
 import { complete, ordered } from "./sound.js";
 
 /** Names and values that mean something in a snapshot, so that arbitrary documents are not all refused at the door. */
@@ -127,14 +127,8 @@ test("the whole snapshot that is broken here is sound", () => {
 });
 
 test("a document that is all mistakes is told of the first thousand, soon", () => {
-  const unknown = Array.from({ length: 12_000 }, (_, index) => ({
-    kind: "segment",
-    segment: `unknown_segment_${index}`,
-  }));
+  const conditions = Array.from({ length: 12_000 }, (_, index) => inSegment(`unknown_segment_${index}`));
   const segments = Array.from({ length: 500 }, (_, index) => ({ id: `segment_with_a_long_name_${index}` }));
-  const result = parseSnapshot({
-    ...complete,
-    segments: [...segments, { id: "s", when: { kind: "all", conditions: unknown } }],
-  });
+  const result = parseSnapshot({ ...complete, segments: [...segments, { id: "s", when: all(...conditions) }] });
   expect(result.ok ? 0 : result.problems.length).toBe(1_000);
 });

@@ -20,20 +20,13 @@ const problemsOfCondition = (when: unknown, from = complete) =>
 test("every kind of condition is taken", () => {
   const where = { kind: "compare", property: "source", operator: "eq", value: "web" } as const;
   const since = { journey: "onboarding" };
+  const total = { kind: "aggregate", of, property: "total" } as const;
   const conditions: Condition[] = [
     { kind: "count", of, since, operator: "gte", value: 10_000 },
-    { kind: "aggregate", function: "sum", of, property: "total", within: "30d", operator: "gt", value: -1.5 },
-    {
-      kind: "aggregate",
-      function: "avg",
-      of: { ...of, where },
-      property: "total",
-      since: "state",
-      operator: "lt",
-      value: 1,
-    },
-    { kind: "aggregate", function: "min", of, property: "total", since, operator: "ne", value: 0 },
-    { kind: "aggregate", function: "max", of, property: "total", operator: "eq", value: 3 },
+    { ...total, function: "sum", within: "30d", operator: "gt", value: -1.5 },
+    { ...total, function: "avg", of: { ...of, where }, since: "state", operator: "lt", value: 1 },
+    { ...total, function: "min", since, operator: "ne", value: 0 },
+    { ...total, function: "max", operator: "eq", value: 3 },
     { kind: "distinct", of, property: "gift", operator: "gte", value: 2 },
     { kind: "latest", of, property: "source", operator: "in", value: ["web", "api"] },
     { kind: "latest", of, property: "tags", within: "1d", operator: "contains", value: "x" },
