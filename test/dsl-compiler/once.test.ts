@@ -29,8 +29,12 @@ test.each<[parts: string, expected: string]>([
     '7:72-79 UNKNOWN_STATE: the lifecycle has no state "nwe"',
   ],
   [
-    `events: { order }, health: health({ components: { use: { weight: "0.2", score: scale(order.count(), { from: 0, to: 9 }) } }, bands: { all: 0 } })`,
-    "7:87-93 TYPE_ERROR: expected a number, but this is a text; give a number",
+    `events: { order }, health: health({ components: { use: { weight: 0, score: scale(order.count(), { from: 0, to: 9 }) } }, bands: { all: 0 } })`,
+    "7:57-171 WEIGHTS_SUM_TO_ZERO: the weights of the components sum to zero, so there is no mean of them; give at least one component a weight above 0",
+  ],
+  [
+    `events: { order }, journeys: [journey("j", { start: order.happened(), steps: [step("s", order.happened()), step("s", order.never())] })]`,
+    '7:142-145 DUPLICATE_STEP: there is another step of this journey "s"; give one of the steps another id',
   ],
   [
     `events: { order }, segments: [good, "stray"]`,

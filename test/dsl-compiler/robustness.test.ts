@@ -35,8 +35,11 @@ test.each<[string, string | Record<string, string>, string[]]>([
   expect(await codes(files)).toEqual(expected);
 });
 
-test("a model that keeps timers or sockets open does not keep the compiler", async () => {
-  expect(await codes(`setInterval(() => undefined, 10);\n${EMPTY}`)).toEqual([]);
+test.each([
+  ["keeps timers open", `setInterval(() => undefined, 10);\n${EMPTY}`],
+  ["begins with the byte order mark of UTF-8", `\ufeff${EMPTY}`],
+])("a model that %s is compiled", async (_, source) => {
+  expect(await codes(source)).toEqual([]);
 });
 
 test("a model that prints without end to speak of is compiled; the end of its output is passed on", async () => {
@@ -70,10 +73,6 @@ test.each([
       },
     ],
   });
-});
-
-test("a UTF-8 file with a byte order mark is read", async () => {
-  expect(await codes(`\ufeff${EMPTY}`)).toEqual([]);
 });
 
 test("a folder in the place of svc.config.ts is no model", async () => {

@@ -161,19 +161,6 @@ export default defineModel({ events: { login }, segments: [quiet, other, third] 
   ]);
 });
 
-test("an error of syntax does not hide the errors of types in other files", async () => {
-  expect(
-    await told({
-      "svc.config.ts": `import { a } from "./a.js";\nimport { b } from "./b.js";\nexport default [a, b];\n`,
-      "a.ts": `export const a = {\n  b: 1;\n};\n`,
-      "b.ts": `export const b: number = "x";\n`,
-    }),
-  ).toEqual([
-    'a.ts:2:7-8 SYNTAX_ERROR: expected "}" but found ";"; correct what stands there or just before it',
-    "b.ts:1:14-15 TYPE_ERROR: expected a number, but this is a text; give a number",
-  ]);
-});
-
 test("a name that is exported or declared twice is told at both places, with what to do", async () => {
   const fix = "remove one of the two, or give it another name";
   const twice = `export { event } from "svc";\n`;
@@ -189,16 +176,18 @@ test("a name that is exported or declared twice is told at both places, with wha
   ]);
 });
 
-test("every file with an error of syntax is told", async () => {
+test("every file with an error of syntax is told, beside the errors of types in other files", async () => {
   expect(
     await told({
-      "svc.config.ts": `import "./a.js";\nimport "./b.js";\n`,
-      "a.ts": `const a = ;\n`,
-      "b.ts": `const b = (;\n`,
+      "svc.config.ts": `import { a } from "./a.js";\nimport { b } from "./b.js";\nimport "./c.js";\nexport default [a, b];\n`,
+      "a.ts": `export const a = {\n  b: 1;\n};\n`,
+      "b.ts": `export const b: number = "x";\n`,
+      "c.ts": `const c = (;\n`,
     }),
   ).toEqual([
-    expect.stringMatching(/^a.ts:1:11-12 SYNTAX_ERROR: /) as string,
-    expect.stringMatching(/^b.ts:1:12-13 SYNTAX_ERROR: /) as string,
+    'a.ts:2:7-8 SYNTAX_ERROR: expected "}" but found ";"; correct what stands there or just before it',
+    "b.ts:1:14-15 TYPE_ERROR: expected a number, but this is a text; give a number",
+    expect.stringMatching(/^c.ts:1:12-13 SYNTAX_ERROR: /) as string,
   ]);
 });
 
@@ -234,27 +223,20 @@ test("neither a tsconfig.json of the author nor the lack of one changes what is 
   expect(with_).toEqual(without);
 });
 
-test("checking types leaves no file behind", async () => {
-  const directory = await project({
-    "svc.config.ts": `import { defineModel } from "svc"; export default defineModel({});`,
-  });
-  await compileProject(directory, { types: true });
-  expect(await readdir(directory)).toEqual(["svc.config.ts"]);
-});
-
 test("without `types` nothing is said of types", async () => {
   expect(
     await diagnose(`import { defineModel } from "svc"; const a: string = 1; export default defineModel({}); void a;`),
   ).toEqual([]);
 });
 
-test("a folder is read anew each time", async () => {
+test("a folder is read anew each time, and no file is left in it", async () => {
   const config = (limit: string) =>
     `import { defineModel } from "svc";\nconst limit: number = ${limit};\nexport default defineModel({});\nvoid limit;\n`;
   const directory = await project({ "svc.config.ts": config('"3"') });
   expect(await compileProject(directory, { types: true })).toMatchObject({ ok: false });
   await writeFile(path.join(directory, "svc.config.ts"), config("3"));
   expect(await compileProject(directory, { types: true })).toMatchObject({ ok: true });
+  expect(await readdir(directory)).toEqual(["svc.config.ts"]);
 });
 
 test("a check that was given up leaves nothing to the next", async () => {
