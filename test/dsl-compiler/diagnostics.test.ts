@@ -113,36 +113,21 @@ export default defineModel({
 } as never);
 const b = segment("b");
 `);
-  expect(found.map(({ code, message, line, column }) => [code, message, line, column])).toEqual([
-    ["DUPLICATE_EVENT", 'there is another event "order"', 4, 15],
-    [
-      "UNKNOWN_MODEL_PART",
-      'a model has no part "signal", only "strictSchema", "events", "traits", "lifecycle", "journeys", "segments", "health", "rules", "signals"',
-      8,
-      16,
-    ],
-    ["NOT_AN_EVENT", "events[2] is not an event", 8, 16],
-    ["NOT_A_SEGMENT", "segments[3] is not a segment", 8, 16],
-    ["TERMINAL_STATE_WITH_TRANSITIONS", 'the terminal state "two" must not have transitions', 11, 14],
-    ["RESERVED_NAME", 'no state may be called "created": each customer\'s first emission is customer.created', 11, 14],
-    ["UNKNOWN_EVENT", 'there is no event "unlisted"', 14, 34],
-    ["UNKNOWN_TRAIT", 'there is no trait "seats"', 14, 67],
-    ["INVALID_VALUE", '"max" is none of the declared values "free", "pro"', 16, 40],
-    [
-      "INVALID_NAME",
-      '"Large" is no name here: it needs 1 to 256 lower-case letters, digits and underscores, beginning with a letter',
-      20,
-      5,
-    ],
-    [
-      "INVALID_DURATION",
-      '"1.5d" is no duration: write a whole number and m, h, d or w, such as "12h" or "30d", up to "3650d"',
-      20,
-      80,
-    ],
-    ["UNKNOWN_SEGMENT", 'there is no segment "b"', 21, 34],
-    ["DUPLICATE_SEGMENT", 'there is another segment "a"', 22, 5],
-    ["INVALID_SHAPE", "segments[2].when.conditions: must not be empty", 22, 26],
+  expect(found.map(({ code, message, line, column }) => `${line}:${column} ${code}: ${message}`)).toEqual([
+    '4:15 DUPLICATE_EVENT: there is another event "order"',
+    '8:16 UNKNOWN_MODEL_PART: a model has no part "signal", only "strictSchema", "events", "traits", "lifecycle", "journeys", "segments", "health", "rules", "signals"',
+    "8:16 NOT_AN_EVENT: events[2] is not an event",
+    "8:16 NOT_A_SEGMENT: segments[3] is not a segment",
+    '11:14 TERMINAL_STATE_WITH_TRANSITIONS: the terminal state "two" must not have transitions',
+    '11:14 RESERVED_NAME: no state may be called "created": each customer\'s first emission is customer.created',
+    '14:34 UNKNOWN_EVENT: there is no event "unlisted"',
+    '14:67 UNKNOWN_TRAIT: there is no trait "seats"',
+    '16:40 INVALID_VALUE: "max" is none of the declared values "free", "pro"',
+    '20:5 INVALID_NAME: "Large" is no name here: it needs 1 to 256 lower-case letters, digits and underscores, beginning with a letter',
+    '20:80 INVALID_DURATION: "1.5d" is no duration: write a whole number and m, h, d or w, such as "12h" or "30d", up to "3650d"',
+    '21:34 UNKNOWN_SEGMENT: there is no segment "b"',
+    '22:5 DUPLICATE_SEGMENT: there is another segment "a"',
+    "22:26 INVALID_SHAPE: segments[2].when.conditions: must not be empty",
   ]);
   expect(found.every(({ severity, file }) => severity === "error" && file === "svc.config.ts")).toBe(true);
 });
@@ -188,17 +173,12 @@ export default defineModel({ events: [order, unused], lifecycle: stages, segment
   segment("both", { when: all(activeWithin("3d"), inactiveFor("3d")) }),
   segment("fine", { when: all(activeWithin("4d"), inactiveFor("3d")) }),
 ] });`);
-  expect(found.map(({ severity, code, message, line }) => [severity, code, message, line])).toEqual([
-    ["warning", "UNREACHABLE_STATE", 'the state "c" is never entered: no transitions lead to it from "a"', 5],
-    [
-      "warning",
-      "IMPOSSIBLE_CONDITION",
-      'the transition from "a" to "b" asks for another state than the one it leaves',
-      5,
-    ],
-    ["warning", "IMPOSSIBLE_CONDITION", "a count is never less than 0", 7],
-    ["warning", "POINTLESS_CONDITION", "a count is always at least 0, so this condition always holds", 8],
-    ["warning", "IMPOSSIBLE_CONDITION", "any event within 3d; no event for 3d: these never hold at once", 9],
+  expect(found.map(({ severity, code, message, line }) => `${line} ${severity} ${code}: ${message}`)).toEqual([
+    '5 warning UNREACHABLE_STATE: the state "c" is never entered: no transitions lead to it from "a"',
+    '5 warning IMPOSSIBLE_CONDITION: the transition from "a" to "b" asks for another state than the one it leaves',
+    "7 warning IMPOSSIBLE_CONDITION: a count is never less than 0",
+    "8 warning POINTLESS_CONDITION: a count is always at least 0, so this condition always holds",
+    "9 warning IMPOSSIBLE_CONDITION: any event within 3d; no event for 3d: these never hold at once",
   ]);
 });
 
