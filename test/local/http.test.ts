@@ -295,27 +295,6 @@ test("a request's id comes back, and one that is none is replaced", async () => 
   expect((await get("/clock", { "x-request-id": "my id" })).headers.get("x-request-id")).toMatch(/^req_/);
 });
 
-describe("a client that asks before it sends its body", () => {
-  const head = (length: number) =>
-    "POST /events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n" +
-    `Expect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`;
-
-  test("is asked for the body where the headers are good", async () => {
-    const body = JSON.stringify(event);
-    const connection = openConnection(server.url);
-    connection.write(head(body.length));
-    await expect.poll(() => connection.answers()).toMatchObject([{ status: 100 }]);
-    connection.write(body);
-    expect((await connection.closed)[1]).toMatchObject({ status: 202, body: { accepted: true } });
-  });
-
-  test("is refused without a body that is too large", async () => {
-    const connection = openConnection(server.url);
-    connection.write(head(1024 * 1024));
-    expect(await connection.closed).toMatchObject([{ status: 413, body: { error: { code: "PAYLOAD_TOO_LARGE" } } }]);
-  });
-});
-
 test("a request without the header Host is told so", async () => {
   const connection = openConnection(server.url);
   connection.write("GET /clock HTTP/1.1\r\nConnection: close\r\n\r\n");

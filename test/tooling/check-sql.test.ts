@@ -305,51 +305,42 @@ describe("what no rule forbids", () => {
   });
 });
 
-describe("the list of files to install", () => {
-  const listOf = (...files: string[]) => JSON.stringify({ schema: [tableFile], code: files }, null, 2);
+const { code } = JSON.parse(good[list]!) as { code: string[] };
+const listOf = (...files: string[]) => JSON.stringify({ schema: [tableFile], code: files }, null, 2);
+const gone = "sql/functions/gone.sql";
 
-  test("names every file", async () => {
-    const found = await findings({ [list]: listOf(findFile, doubleFile, totalFile, triggerFile) });
-    expect(found).toEqual([`${viewFile}:1: not listed in sql/install.json, so it is never installed`]);
-  });
-
-  test("names a file once", async () => {
-    const files = [findFile, doubleFile, totalFile, triggerFile, viewFile, findFile];
-    expect(await findings({ [list]: listOf(...files) })).toEqual([`${list}:11: ${findFile} is listed 2 times`]);
-  });
-
-  test("names only files that exist", async () => {
-    const files = ["sql/functions/gone.sql", findFile, doubleFile, totalFile, triggerFile, viewFile];
-    expect(await findings({ [list]: listOf(...files) })).toEqual([
-      `${list}:6: there is no file sql/functions/gone.sql`,
-    ]);
-  });
-
-  test("has to be there", async () => {
-    expect(await findings({ [list]: null })).toEqual([`${list}:1: the list of files to install is missing`]);
-  });
-
-  test("has to be JSON", async () => {
-    const found = await findings({ [list]: "{" });
-    expect(found).toEqual([expect.stringContaining(`${list}:1: not JSON: `)]);
-  });
+test.each<[what: string, text: string | null, finding: unknown]>([
+  [
+    "names every file",
+    listOf(...code.slice(0, -1)),
+    `${viewFile}:1: not listed in sql/install.json, so it is never installed`,
+  ],
+  ["names a file once", listOf(...code, findFile), `${list}:11: ${findFile} is listed 2 times`],
+  ["names only files that exist", listOf(gone, ...code), `${list}:6: there is no file ${gone}`],
+  ["has to be there", null, `${list}:1: the list of files to install is missing`],
+  ["has to be JSON", "{", expect.stringContaining(`${list}:1: not JSON: `)],
+])("the list of files to install %s", async (_, text, finding) => {
+  expect(await findings({ [list]: text })).toEqual([finding]);
 });
 
-describe("migrations", () => {
+test.each<[what: string, text: string, ...found: string[]]>([
+  [
+    "may have any form, and placeholders",
+    "--! Previous: -\n\nGRANT CONNECT on database :DATABASE_NAME to svc_http;\n   select 1::INTEGER;",
+  ],
+  [
+    "have to parse, inside blocks too",
+    "select 1;\ndo $$\nbegin\n  iff x;\nend;\n$$;\n",
+    '2: syntax error at or near "iff", in the body that starts in line 2',
+  ],
+  [
+    "raise with an error code",
+    "do $$\nbegin\n  raise exception 'no';\nend;\n$$;\n",
+    "3: this raise has no errcode; the default code tells the caller nothing",
+  ],
+])("migrations %s", async (_, text, ...found) => {
   const migration = "migrations/committed/000001.sql";
-
-  test("may have any form, and placeholders", async () => {
-    const text = "--! Previous: -\n\nGRANT CONNECT on database :DATABASE_NAME to svc_http;\n   select 1::INTEGER;";
-    expect(await findings({ [migration]: text, "migrations/current.sql": "-- Nothing yet.\n" })).toEqual([]);
-  });
-
-  test("have to parse, inside blocks too", async () => {
-    const found = await findings({ [migration]: "select 1;\ndo $$\nbegin\n  iff x;\nend;\n$$;\n" });
-    expect(found).toEqual([`${migration}:2: syntax error at or near "iff", in the body that starts in line 2`]);
-  });
-
-  test("raise with an error code", async () => {
-    const found = await findings({ [migration]: "do $$\nbegin\n  raise exception 'no';\nend;\n$$;\n" });
-    expect(found).toEqual([`${migration}:3: this raise has no errcode; the default code tells the caller nothing`]);
-  });
+  expect(await findings({ [migration]: text, "migrations/current.sql": "-- Nothing yet.\n" })).toEqual(
+    found.map((finding) => `${migration}:${finding}`),
+  );
 });

@@ -78,36 +78,25 @@ it("has nobody fetch the package that has our name in the public registry", () =
   ).toBe(false);
 });
 
-describe("a claim", () => {
-  const heldBy = (markdown: string) => docBlocks(markdown).map((block) => block.heldBy);
-  const bash = "```bash\ntrue\n```\n";
+const bash = "```bash\ntrue\n```\n";
+const claim = (says: string) => `<!-- test/a.test.ts ${says} -->`;
+const HELD = ["test/a.test.ts"];
 
-  it("is on the block below it", () => {
-    expect(heldBy(`<!-- test/a.test.ts runs this block -->\n\n${bash}\n${bash}`)).toEqual([["test/a.test.ts"], []]);
-  });
-
-  it("is on the answer, too, where one is expected", () => {
-    const both = [["test/a.test.ts"], ["test/a.test.ts"], []];
-    expect(
-      heldBy(`<!-- test/a.test.ts runs this block and expects this answer -->\n\n${bash}\n${bash}\n${bash}`),
-    ).toEqual(both);
-  });
-
-  it("ends at the first text", () => {
-    expect(heldBy(`<!-- test/a.test.ts runs this block -->\n\nThen:\n\n${bash}`)).toEqual([[]]);
-  });
-
-  it("may be on a whole page, before and behind it", () => {
-    expect(heldBy(`${bash}\n<!-- test/a.test.ts runs every block of this page -->\n\n${bash}`)).toEqual([
-      ["test/a.test.ts"],
-      ["test/a.test.ts"],
-    ]);
-  });
-
-  it("in a list counts, and one in a block does not", () => {
-    expect(heldBy(`1. x\n\n   <!-- test/a.test.ts runs this block -->\n\n   \`\`\`sh\n   x\n   \`\`\`\n`)).toEqual([
-      ["test/a.test.ts"],
-    ]);
-    expect(heldBy(`\`\`\`md\n<!-- test/a.test.ts runs every block of this page -->\n\`\`\`\n`)).toEqual([[]]);
-  });
+it.each<[what: string, markdown: string, heldBy: string[][]]>([
+  ["is on the block below it", `${claim("runs this block")}\n\n${bash}\n${bash}`, [HELD, []]],
+  [
+    "is on the answer, too, where one is expected",
+    `${claim("runs this block and expects this answer")}\n\n${bash}\n${bash}\n${bash}`,
+    [HELD, HELD, []],
+  ],
+  ["ends at the first text", `${claim("runs this block")}\n\nThen:\n\n${bash}`, [[]]],
+  [
+    "may be on a whole page, before and behind it",
+    `${bash}\n${claim("runs every block of this page")}\n\n${bash}`,
+    [HELD, HELD],
+  ],
+  ["counts in a list", `1. x\n\n   ${claim("runs this block")}\n\n   \`\`\`sh\n   x\n   \`\`\`\n`, [HELD]],
+  ["does not count in a block", `\`\`\`md\n${claim("runs every block of this page")}\n\`\`\`\n`, [[]]],
+])("a claim %s", (_, markdown, heldBy) => {
+  expect(docBlocks(markdown).map((block) => block.heldBy)).toEqual(heldBy);
 });
