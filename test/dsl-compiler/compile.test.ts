@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 
 import { compileProject } from "../../src/dsl-compiler/index.js";
 import { canonicalJson, hashSnapshot } from "../../src/model/snapshot/canonical.js";
+import { project } from "./project.js";
 
 const example = (name: string) => path.resolve(import.meta.dirname, "../../examples", name);
 
@@ -18,3 +19,12 @@ test.each(["cdnow", "fines"])(
     expect(first.hash).toBe(hashSnapshot(first.snapshot));
   },
 );
+
+test("the author's console is passed on and is no part of the snapshot", async () => {
+  const directory = await project({
+    "svc.config.ts": `import { defineModel } from "svc"; console.log("loaded"); export default defineModel({});`,
+  });
+  const printed: string[] = [];
+  expect(await compileProject(directory, { onOutput: (text) => printed.push(text) })).toMatchObject({ ok: true });
+  expect(printed.join("")).toBe("loaded\n");
+});

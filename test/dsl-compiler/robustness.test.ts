@@ -109,9 +109,9 @@ test("modules that need each other's values while they load are told what to do"
 test("columns are counted in UTF-16 units, as editors do", async () => {
   const source = `const a = "é😀", b: number = "x";\n/* é */ import "./nowhere.js";\n${EMPTY}void [a, b];\n`;
   const found = await diagnose(source, { types: true });
-  expect(found.map(({ line, column, endColumn }) => [line, column, endColumn])).toEqual([
-    [1, 18, 19],
-    [2, 16, 30],
+  expect(found.map(({ line, column, endLine, endColumn }) => [line, column, endLine, endColumn])).toEqual([
+    [1, 18, 1, 19],
+    [2, 16, 2, 30],
   ]);
 });
 

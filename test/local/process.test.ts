@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
@@ -6,7 +5,7 @@ import path from "node:path";
 import { describe, expect, test, vi } from "vitest";
 
 import { svc } from "../cli/support/run-svc.js";
-import { EVENTS, project, runSvc, startDev, STAGES } from "./support/process.js";
+import { EVENTS, project, runSvc, spawnDev, startDev, STAGES } from "./support/process.js";
 
 async function post(url: string, body: unknown): Promise<unknown> {
   const response = await fetch(url, {
@@ -153,40 +152,24 @@ describe("svc dev ends with", () => {
 
 test("people read one line for each request", async () => {
   const { directory } = await project();
-  const child = spawn(
-    process.execPath,
-    [path.resolve(import.meta.dirname, "../../bin/svc.js"), "dev", "--port", "0", "--clock", "2026-01-01T00:00:00Z"],
-    { cwd: directory, env: { PATH: process.env["PATH"], TZ: "UTC" } },
-  );
-  let shown = "";
-  const until = (pattern: RegExp): Promise<RegExpExecArray> =>
-    new Promise((resolve) => {
-      const look = (): void => {
-        const match = pattern.exec(shown);
-        if (match) resolve(match);
-        else child.stdout.once("data", look);
-      };
-      look();
-    });
-  child.stdout.prependListener("data", (chunk: Buffer) => (shown += chunk.toString()));
-  try {
-    const [, url = ""] = await until(/ready (\S+) .*\nState of one customer: at most .*\n.*\nTry: .*\n/);
-    await post(`${url}/events`, signedUp);
-    await post(`${url}/events`, { ...signedUp, properties: { x: 1 } });
-    await post(`${url}/events/batch`, { events: [projectCreated, { ...projectCreated, customerId: "b" }] });
-    await post(`${url}/clock`, { advance: "4w" });
-    await until(/POST \/clock.*\n/);
-    expect(shown.split("\n").slice(4).join("\n")).toMatchInlineSnapshot(`
-      "202  signed_up  a  created as new, new → trial, journey onboarding started
-      422  signed_up  a  UNKNOWN_PROPERTY The event "signed_up" has no property "x".
-      202  batch of 2 operations
-        a  journey onboarding: create done, journey onboarding completed
-        b  created as new
-      200  POST /clock
-      "
-    `);
-  } finally {
-    child.kill("SIGKILL");
-    await once(child, "exit");
-  }
+  const { lines } = spawnDev(directory, ["--clock", "2026-01-01T00:00:00Z"], { TZ: "UTC" });
+  const read = async (count: number): Promise<string[]> => {
+    const shown: string[] = [];
+    while (shown.length < count) shown.push((await lines.next()).value as string);
+    return shown;
+  };
+  const head = (await read(4)).join("\n");
+  const [, url = ""] = /ready (\S+) .*\nState of one customer: at most .*\n.*\nTry: .*$/.exec(head)!;
+  await post(`${url}/events`, signedUp);
+  await post(`${url}/events`, { ...signedUp, properties: { x: 1 } });
+  await post(`${url}/events/batch`, { events: [projectCreated, { ...projectCreated, customerId: "b" }] });
+  await post(`${url}/clock`, { advance: "4w" });
+  expect(await read(6)).toEqual([
+    "202  signed_up  a  created as new, new → trial, journey onboarding started",
+    '422  signed_up  a  UNKNOWN_PROPERTY The event "signed_up" has no property "x".',
+    "202  batch of 2 operations",
+    "  a  journey onboarding: create done, journey onboarding completed",
+    "  b  created as new",
+    "200  POST /clock",
+  ]);
 });

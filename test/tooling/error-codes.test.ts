@@ -128,22 +128,22 @@ describe("docs/errors.md", () => {
   });
 
   test("explains the codes of warnings about stranded data", () => {
-    const { text } = documentedErrors.find(({ code }) => code === "CONFIG_WARNINGS")!;
-    const table = text.slice(text.indexOf("| codes"));
-    expect([...table.matchAll(/`([A-Z_]+)`/g)].map(([, code]) => code).sort()).toEqual([...new Set(WARNINGS)].sort());
+    expect(explainedBy("CONFIG_WARNINGS")).toEqual([...new Set(WARNINGS)].sort());
   });
 
   test("explains the codes of a configuration's problems", () => {
     const union = /export type ProblemCode =([^;]*);/.exec(
       readFileSync(path.join(repository, "src/model/snapshot/problem.ts"), "utf8"),
     )![1]!;
-    const { text } = documentedErrors.find(({ code }) => code === "CONFIG_INVALID")!;
-    const table = text.slice(text.indexOf("| codes"));
-    expect([...table.matchAll(/`([A-Z_]+)`/g)].map(([, code]) => code).sort()).toEqual(
-      [...union.matchAll(/"([A-Z_]+)"/g)].map(([, code]) => code).sort(),
-    );
+    expect(explainedBy("CONFIG_INVALID")).toEqual(matches(union, /"([A-Z_]+)"/g).sort());
   });
 });
+
+/** The codes in the table of an error's section. */
+function explainedBy(error: string): string[] {
+  const { text } = documentedErrors.find(({ code }) => code === error)!;
+  return matches(text.slice(text.indexOf("| codes")), /`([A-Z_]+)`/g).sort();
+}
 
 /** How the list says what a section says. */
 function short(sendAgain: string): string {

@@ -47,34 +47,34 @@ test("the repository is looked through", () => {
   expect(files).toContain("src/model/snapshot/types.ts");
 });
 
-describe("no file names", () => {
-  test("a path of the machine it was written on", () => {
-    const pattern = /(?<![\w.*/~-])\/(work|root|home|Users|tmp)\/\w|\b[A-Z]:\\Users\\/;
-    expectPattern(pattern, {
+test.each<[what: string, pattern: RegExp, examples: { bad: string[]; good: string[] }]>([
+  [
+    "a path of the machine it was written on",
+    /(?<![\w.*/~-])\/(work|root|home|Users|tmp)\/\w|\b[A-Z]:\\Users\\/,
+    {
       bad: ['"/wo' + 'rk/main"', "file:///home/me/x".slice(7), "see /tmp/notes.md", "C:\\Users\\me"],
       good: ["https://example.com/home/page", "src/work/x", "/workers/1", "~/tmp/x", "../tmp/x"],
-    });
-    expect(matches(pattern, ({ file }) => file !== self)).toEqual([]);
-  });
-
-  test("a package registry's host", () => {
-    const pattern =
-      /\bregistry\.(npmjs|yarnpkg)\.|\b(npm|registry|artifactory|nexus|verdaccio)\.[\w-]+\.(internal|local|corp)\b/i;
-    expectPattern(pattern, {
+    },
+  ],
+  [
+    "a package registry's host",
+    /\bregistry\.(npmjs|yarnpkg)\.|\b(npm|registry|artifactory|nexus|verdaccio)\.[\w-]+\.(internal|local|corp)\b/i,
+    {
       bad: ["https://registry." + "npmjs.org/x", "http://npm.acme.internal/"],
       good: ["the error registry.", "npm.run"],
-    });
-    expect(matches(pattern, ({ file }) => file !== self)).toEqual([]);
-  });
-
-  test("something outside of the repository", () => {
-    const pattern = /(\.\.\/shared\/|\bshared\/)(\w+\.md|spec\b|data\b)|\b(DESIGN|STYLE|MODEL|EXAMPLES)\.md\b/;
-    expectPattern(pattern, {
+    },
+  ],
+  [
+    "something outside of the repository",
+    /(\.\.\/shared\/|\bshared\/)(\w+\.md|spec\b|data\b)|\b(DESIGN|STYLE|MODEL|EXAMPLES)\.md\b/,
+    {
       bad: ["../sha" + "red/data/x.jsonl", "see DESIGN.md"],
       good: ['from "../sha' + 'red/errors.js"', "shared_buffers"],
-    });
-    expect(matches(pattern, ({ file }) => file !== self)).toEqual([]);
-  });
+    },
+  ],
+])("no file names %s", (_, pattern, examples) => {
+  expectPattern(pattern, examples);
+  expect(matches(pattern, ({ file }) => file !== self)).toEqual([]);
 });
 
 describe("no source has", () => {

@@ -81,9 +81,9 @@ export interface Dev {
   stop(signal?: "SIGINT" | "SIGTERM" | "SIGKILL"): Promise<number | null>;
 }
 
-/** `svc dev --json`, on any free port; it ends with the test. */
-export function startDev(directory: string, args: string[] = [], env: Record<string, string> = {}): Dev {
-  const child = spawn(process.execPath, [program, "dev", "--json", "--port", "0", ...args], {
+/** `svc dev` on any free port, and the lines that it prints; it ends with the test. */
+export function spawnDev(directory: string, args: string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [program, "dev", "--port", "0", ...args], {
     cwd: directory,
     env: { PATH: process.env["PATH"], ...env },
     stdio: ["ignore", "pipe", "inherit"],
@@ -93,7 +93,12 @@ export function startDev(directory: string, args: string[] = [], env: Record<str
     child.kill("SIGKILL");
     await exited;
   });
-  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  return { child, exited, lines: createInterface(child.stdout)[Symbol.asyncIterator]() };
+}
+
+/** `svc dev --json`. */
+export function startDev(directory: string, args: string[] = [], env: Record<string, string> = {}): Dev {
+  const { child, exited, lines } = spawnDev(directory, ["--json", ...args], env);
   return {
     async next(type) {
       for (;;) {
