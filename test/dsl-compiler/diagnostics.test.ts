@@ -14,6 +14,7 @@ test("a missing module and a missing export are told with their places", async (
     "svc.config.ts": `import { b } from "./a.js";\nexport default b;\n`,
     "a.ts": `export const a = 1;\n`,
   });
+  expect(exports).toMatchObject([{ severity: "error", endLine: 1 }]);
   expect(exports.map(inOneLine)).toEqual([
     'svc.config.ts:1:10-11 NO_SUCH_EXPORT: no matching export in "a.ts" for import "b"; correct the name, or export it from that file',
   ]);
