@@ -40,12 +40,7 @@ function inWords(effect: Effect): string | null {
   }
 }
 
-const RULE_RESULTS = {
-  pass: "passed",
-  fail: "not met",
-  skip: "skipped: it passed before",
-  error: "failed",
-} as const;
+const RULE_RESULTS = { pass: "passed", fail: "not met", skip: "skipped: it passed before", error: "failed" } as const;
 
 /** Of emissions only those that nothing else tells. */
 function emissionInWords({ type, source, metadata }: Extract<Effect, { kind: "emission" }>): string | null {

@@ -22,12 +22,9 @@ export class RealClock implements Clock {
 /** A clock that stands still until it is moved. */
 export class TestClock implements Clock {
   readonly kind = "test";
-  #now: number;
 
-  /** @param start in milliseconds since 1970 UTC */
-  constructor(start: number) {
-    this.#now = start;
-  }
+  /** @param instant where it starts, in milliseconds since 1970 UTC */
+  constructor(private instant: number) {}
 
   /** A clock that stands at an ISO 8601 instant. Throws RangeError, which says why, for a text that is none. */
   static at(text: string): TestClock {
@@ -35,13 +32,13 @@ export class TestClock implements Clock {
   }
 
   now(): number {
-    return this.#now;
+    return this.instant;
   }
 
   /** Throws RangeError for an instant that has passed. */
   moveTo(instant: number): void {
-    if (instant < this.#now) throw new RangeError("a clock is never set back");
-    this.#now = instant;
+    if (instant < this.instant) throw new RangeError("a clock is never set back");
+    this.instant = instant;
   }
 }
 

@@ -51,6 +51,7 @@ export class LocalCustomer {
   #state: CustomerState;
   #ahead: TrackOperation[] = [];
   readonly #history = new EventHistory();
+  readonly history = this.#history.source;
 
   constructor(customerId: string, createdAt: number) {
     this.#state = newCustomer(customerId, createdAt);
@@ -58,10 +59,6 @@ export class LocalCustomer {
 
   get state(): CustomerState {
     return this.#state;
-  }
-
-  get history(): EventHistory["source"] {
-    return this.#history.source;
   }
 
   /** Whether something is due that need not wait for the settle rule. */
@@ -85,7 +82,7 @@ export class LocalCustomer {
     const { state, effects, deferred } = evaluate(model, this.#state, all, {
       now: instant.now,
       timers: timersMayFire(this.#state, all, instant) ? "fire" : "hold",
-      history: this.#history.source,
+      history: this.history,
     });
     return {
       effects,

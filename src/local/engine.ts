@@ -170,30 +170,18 @@ export class LocalEngine {
   }
 }
 
+/** What JSON.parse returned is JSON; the shape check knows it as unknown members. */
+type Properties = Record<string, Json>;
+
 function accepted(operation: RequestOperation, seq: number, acceptedAt: number): AcceptedBatch["operations"][number] {
   const { customerId } = operation;
   if (operation.type === "identify") {
-    return { customerId, operation: { kind: "identify", seq, traits: json(operation.traits), acceptedAt } };
+    return { customerId, operation: { kind: "identify", seq, traits: operation.traits as Properties, acceptedAt } };
   }
   const { event, properties = {}, timestamp } = operation;
   const occurredAt = timestamp === undefined ? acceptedAt : parseTimestamp(timestamp).milliseconds;
-  return {
-    customerId,
-    operation: {
-      kind: "track",
-      seq,
-      eventId: eventId(seq),
-      event,
-      properties: json(properties),
-      occurredAt,
-      acceptedAt,
-    },
-  };
-}
-
-/** What JSON.parse returned is JSON; the shape check knows it as unknown members. */
-function json(document: Record<string, unknown>): Record<string, Json> {
-  return document as Record<string, Json>;
+  const named = { kind: "track", seq, eventId: eventId(seq), event, properties: properties as Properties } as const;
+  return { customerId, operation: { ...named, occurredAt, acceptedAt } };
 }
 
 function withUnchanged(changes: CustomerChange[], operations: readonly RequestOperation[]): CustomerChange[] {
@@ -222,7 +210,9 @@ class IdempotencyKeys {
     const originals = operations.map(([operation, eventId], position) => {
       const key = operation?.idempotencyKey;
       if (operation === null || key === undefined) return undefined;
-      const payload = canonicalPayload(operation);
+      const { customerId, event, properties = {}, timestamp } = operation;
+      const at = timestamp === undefined ? null : parseTimestamp(timestamp);
+      const payload = canonicalJson([customerId, event, properties, at && [at.milliseconds, at.microseconds]]);
       const known = this.#entries.get(key) ?? added.get(key);
       if (known === undefined) added.set(key, { payload, eventId });
       else if (known.payload !== payload && conflict < 0) conflict = position;
@@ -236,9 +226,4 @@ class IdempotencyKeys {
       },
     };
   }
-}
-
-function canonicalPayload({ customerId, event, properties = {}, timestamp }: TrackRequest): string {
-  const at = timestamp === undefined ? null : parseTimestamp(timestamp);
-  return canonicalJson([customerId, event, properties, at && [at.milliseconds, at.microseconds]]);
 }

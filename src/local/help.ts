@@ -2,18 +2,10 @@ import type { Field, ScalarType } from "../model/snapshot/types.js";
 import type { LocalEngine } from "./engine.js";
 
 function sampleValue(field: Field | { type: ScalarType; enum?: string[] }, now: number): unknown {
-  switch (field.type) {
-    case "string":
-      return field.enum?.[0] ?? "text";
-    case "number":
-      return 1;
-    case "boolean":
-      return true;
-    case "date":
-      return new Date(now).toISOString().slice(0, 10);
-    case "array":
-      return [sampleValue(field.items, now)];
-  }
+  if (field.type === "array") return [sampleValue(field.items, now)];
+  if (field.type === "string") return field.enum?.[0] ?? "text";
+  if (field.type === "date") return new Date(now).toISOString().slice(0, 10);
+  return field.type === "number" ? 1 : true;
 }
 
 /** A command line that sends an event which the model accepts: its first one, with a value of the right type for each required property. */

@@ -40,6 +40,7 @@ export interface PopulationOptions {
 export class Population {
   readonly #customers = new Map<string, LocalCustomer>();
   readonly #timelines = new Map<string, TimelineEntry[]>();
+  /** Of all customers. */
   #emissions = 0;
   #lastLateAt = -Infinity;
 
@@ -105,7 +106,15 @@ export class Population {
       commit();
       const entries = effects
         .filter((effect) => effect.kind === "emission")
-        .map((effect) => timelineEntry(effect, ++this.#emissions, this.options.configVersion));
+        .map(({ at, type, source, metadata, cause }) => ({
+          id: emissionId(++this.#emissions),
+          at: new Date(at).toISOString(),
+          type,
+          source,
+          metadata,
+          cause: { type: cause.kind, id: causeId(cause) },
+          configVersion: this.options.configVersion,
+        }));
       const timeline = this.#timelines.get(customerId);
       if (timeline === undefined) this.#timelines.set(customerId, [...entries]);
       else for (const entry of entries) timeline.push(entry);
@@ -136,21 +145,4 @@ function merged(changes: readonly CustomerChange[]): CustomerChange[] {
     }
   }
   return [...byId.values()];
-}
-
-/** The entry of an emission; `number` counts the emissions of all customers. */
-function timelineEntry(
-  { at, type, source, metadata, cause }: Extract<Effect, { kind: "emission" }>,
-  number: number,
-  configVersion: string | null,
-): TimelineEntry {
-  return {
-    id: emissionId(number),
-    at: new Date(at).toISOString(),
-    type,
-    source,
-    metadata,
-    cause: { type: cause.kind, id: causeId(cause) },
-    configVersion,
-  };
 }

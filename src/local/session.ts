@@ -122,7 +122,11 @@ export class LocalSession {
       observer.broken(result.diagnostics, this.#server !== undefined);
     } else if (this.#engine === undefined) await this.#start(result);
     else this.#reload(this.#engine, result, started);
-    if (result.ok) this.#checkTypes(look, result.warnings);
+    if (!result.ok) return;
+    // It takes seconds, so that nothing waits for it, and one waits for the one before.
+    this.#typeChecks = this.#typeChecks
+      .then(() => this.#checkTypes(look, result.warnings))
+      .catch((error: unknown) => this.#fail(error));
   }
 
   async #start({ snapshot, hash, warnings }: CompileResult & { ok: true }): Promise<void> {
@@ -166,15 +170,8 @@ export class LocalSession {
     });
   }
 
-  /** Takes seconds, so that nothing waits for it, and one waits for the one before. */
-  #checkTypes(look: number, told: readonly Diagnostic[]): void {
-    this.#typeChecks = this.#typeChecks
-      .then(() => this.#checkTypesNow(look, told))
-      .catch((error: unknown) => this.#fail(error));
-  }
-
   /** What the quick look found already is not told again, and nothing where the sources have changed since. */
-  async #checkTypesNow(look: number, told: readonly Diagnostic[]): Promise<void> {
+  async #checkTypes(look: number, told: readonly Diagnostic[]): Promise<void> {
     const { directory, observer } = this.options;
     const outdated = (): boolean => this.#stopped || look !== this.#look;
     if (outdated()) return;

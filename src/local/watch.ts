@@ -62,18 +62,16 @@ export class SourceWatch {
     try {
       const watcher = watch(directory, () => this.#somethingHappened());
       // A folder that is removed ends its watch; its parent tells.
-      watcher.on("error", () => this.#forget(directory));
+      watcher.on("error", () => {
+        watcher.close();
+        this.#watchers.delete(directory);
+      });
       this.#watchers.set(directory, watcher);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT" || this.#failed) return;
       this.#failed = true;
       this.failed(error as Error);
     }
-  }
-
-  #forget(directory: string): void {
-    this.#watchers.get(directory)?.close();
-    this.#watchers.delete(directory);
   }
 
   #somethingHappened(): void {
