@@ -25,15 +25,7 @@ const TIME_LIMIT_MS = 60_000;
 
 class CheckerTimedOut extends Error {}
 
-const TIMED_OUT: TypeMistake = {
-  diagnostic: diagnostic(
-    "error",
-    "TYPES_TIMED_OUT",
-    `the types were not checked within ${TIME_LIMIT_MS / 1000} seconds`,
-  ),
-  statement: 0,
-  names: [],
-};
+const TIMED_OUT = `the types were not checked within ${TIME_LIMIT_MS / 1000} seconds`;
 
 /** The type checker of one project, in a thread that reads the author's files once and looks for mistakes at once. Beyond the time limit it knows nothing. */
 export class TypeChecker {
@@ -47,7 +39,8 @@ export class TypeChecker {
   /** @param sealed whether no other file is read than that of the model */
   constructor(directory: string, config: string, sealed = false) {
     this.#worker = this.#open({ directory, config, sources: SOURCES, sealed });
-    this.#mistakes = this.#ask({ kind: "mistakes" }, [TIMED_OUT]);
+    const timedOut = { diagnostic: diagnostic("error", "TYPES_TIMED_OUT", TIMED_OUT), statement: 0, names: [] };
+    this.#mistakes = this.#ask<TypeMistake[]>({ kind: "mistakes" }, [timedOut]);
     // Whoever asks gets the failure; nobody may ask.
     this.#mistakes.catch(() => undefined);
   }

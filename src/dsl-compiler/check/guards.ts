@@ -14,9 +14,6 @@ export interface GuardedFile {
   insertions: { line: number; column: number; length: number }[];
 }
 
-const OPEN = "__svcGuard(() => (";
-const CLOSE = "))";
-
 /** The author's files with guards. */
 export function guard(files: readonly ts.SourceFile[], checker: ts.TypeChecker): GuardedFile[] {
   return files.map((file) => {
@@ -37,7 +34,7 @@ function replaceMissing(statement: ts.ImportDeclaration, checker: ts.TypeChecker
     const symbol = checker.getSymbolAtLocation(specifier.name);
     const isMissing = symbol && !checker.getAliasedSymbol(symbol).declarations?.length;
     if (!isMissing || !checker.getSymbolAtLocation(statement.moduleSpecifier)) continue;
-    edits.blank(specifier, ",");
+    edits.blank(specifier);
     edits.insert(0, `const ${specifier.name.text} = __svcHole;`);
   }
 }
@@ -54,7 +51,7 @@ function guardStatement(statement: ts.Statement, checker: ts.TypeChecker, edits:
 
 /** Guards an expression where it may throw, and the values that it is made of. */
 function guardValue(expression: ts.Expression, checker: ts.TypeChecker, edits: Edits): void {
-  if (mayThrow(expression, checker) && !awaits(expression)) edits.wrap(expression, OPEN, CLOSE);
+  if (mayThrow(expression, checker) && !awaits(expression)) edits.wrap(expression);
   visitValues(expression, (value) => guardValue(value, checker, edits));
 }
 
@@ -94,12 +91,10 @@ function awaits(node: ts.Node): boolean {
 
 /** Changes of one file, applied together. */
 class Edits {
-  readonly #file: ts.SourceFile;
   readonly #insertions: { position: number; text: string }[] = [];
   #text: string;
 
-  constructor(file: ts.SourceFile) {
-    this.#file = file;
+  constructor(private readonly file: ts.SourceFile) {
     this.#text = file.text;
   }
 
@@ -107,16 +102,16 @@ class Edits {
     this.#insertions.push({ position, text });
   }
 
-  wrap(node: ts.Node, before: string, after: string): void {
-    this.insert(node.getStart(this.#file), before);
-    this.insert(node.getEnd(), after);
+  /** Puts a value in a guard. */
+  wrap(node: ts.Node): void {
+    this.insert(node.getStart(this.file), "__svcGuard(() => (");
+    this.insert(node.getEnd(), "))");
   }
 
-  /** Overwrites a node, and `separator` where it follows, with blanks. */
-  blank(node: ts.Node, separator: string): void {
-    const start = node.getStart(this.#file);
-    const rest = /^\s*(.)?/s.exec(this.#text.slice(node.end))!;
-    const end = node.end + (rest[1] === separator ? rest[0].length : 0);
+  /** Overwrites a node, and the comma where one follows, with blanks. */
+  blank(node: ts.Node): void {
+    const start = node.getStart(this.file);
+    const end = node.end + (/^\s*,/.exec(this.#text.slice(node.end))?.[0].length ?? 0);
     const blanks = this.#text.slice(start, end).replace(/[^\n\r]/g, " ");
     this.#text = this.#text.slice(0, start) + blanks + this.#text.slice(end);
   }
@@ -128,9 +123,9 @@ class Edits {
     const insertions = ordered.map((insertion) => {
       text += this.#text.slice(position, insertion.position) + insertion.text;
       position = insertion.position;
-      const { line, character } = this.#file.getLineAndCharacterOfPosition(position);
+      const { line, character } = this.file.getLineAndCharacterOfPosition(position);
       return { line: line + 1, column: character + 1, length: insertion.text.length };
     });
-    return { file: this.#file.fileName, text: text + this.#text.slice(position), insertions };
+    return { file: this.file.fileName, text: text + this.#text.slice(position), insertions };
   }
 }

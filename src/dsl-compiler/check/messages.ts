@@ -80,10 +80,7 @@ function say(number: number, text: string): Said {
       return sayNoMember(text);
     case 2353: // Object literal may only specify known properties, and 'x' does not exist in type 'T'.
     case 2561: // … but 'x' does not exist in type 'T'. Did you mean to write 'y'?
-      return {
-        message: `${quoted(text)} is not known here`,
-        fix: suggested(text) ?? "remove it, or correct its name",
-      };
+      return { message: `${quoted(text)} is not known here`, fix: suggested(text) ?? "remove it, or correct its name" };
     case 2304: // Cannot find name 'x'.
     case 2503:
     case 2552: // … Did you mean 'y'?
@@ -143,20 +140,18 @@ function sayMismatch(text: string): Said {
     /[Tt]ype '([^]*?)' is not assignable to (?:parameter of )?type '([^]*?)'\.(?: |$)/.exec(text) ?? [];
   const choices = choicesOf(target);
   const meant = choicesOf(source).length === 1 ? nearest(unquoted(source), choices.map(unquoted)) : undefined;
-  const fix = suggested(text) ?? (meant === undefined ? undefined : write(JSON.stringify(meant)));
-  return {
-    message: `expected ${inWords(target)}, but this is ${inWords(source)}`,
-    fix: fix ?? remedy(source, target),
-  };
+  return unlike(source, target, suggested(text) ?? (meant === undefined ? undefined : write(JSON.stringify(meant))));
+}
+
+function unlike(source: string, target: string, fix = remedy(source, target)): Said {
+  return { message: `expected ${inWords(target)}, but this is ${inWords(source)}`, fix };
 }
 
 /** The members that tell the language's values apart have symbols for names, which no author writes. */
 function sayMissing(text: string): Said {
   const [, source, target] =
     /^Property '\[[^]*?\]' is missing in type '([^]*)' but required in type '([^]*)'\.$/.exec(text) ?? [];
-  if (source !== undefined && target !== undefined) {
-    return { message: `expected ${inWords(target)}, but this is ${inWords(source)}`, fix: remedy(source, target) };
-  }
+  if (source !== undefined && target !== undefined) return unlike(source, target);
   return { message: `${quoted(text)} is missing`, fix: `add ${quoted(text)}` };
 }
 

@@ -30,18 +30,17 @@ const EXCLUSIVE: readonly [path: RegExp, fix: string][] = [
   [/^rules\[\d+\]\.cooldown$/, 'remove "cooldown" or "once", which exclude each other'],
 ];
 
-/** What is expected, by the message of the shape. */
-const EXPECTED: readonly [message: RegExp, fix: (found: string) => string][] = [
-  [/^must be (one of .*)$/, (found) => `give ${found}`],
-  [/^must be >= (.*)$/, (found) => `give a number that is at least ${found}`],
-  [/^must be <= (.*)$/, (found) => `give a number that is at most ${found}`],
-  [/^must be (?:number)$/, () => "give a number"],
-  [/^must be (?:integer)$/, () => "give a whole number"],
-  [/^must be (?:string)$/, () => "give a text"],
-  [/^must be (?:boolean)$/, () => "give true or false"],
-  [/^must be (?:array)$/, () => "give a list"],
-  [/^must be (a text, a number.*)$/, (found) => `give ${found}`],
-  [/^must not be empty$/, () => "give at least one"],
+/** What is expected, by the message of the shape; `$1` is what the message names. */
+const EXPECTED: readonly [message: RegExp, fix: string][] = [
+  [/^must be (one of .*|a text, a number.*)$/, "give $1"],
+  [/^must be >= (.*)$/, "give a number that is at least $1"],
+  [/^must be <= (.*)$/, "give a number that is at most $1"],
+  [/^must be number$/, "give a number"],
+  [/^must be integer$/, "give a whole number"],
+  [/^must be string$/, "give a text"],
+  [/^must be boolean$/, "give true or false"],
+  [/^must be array$/, "give a list"],
+  [/^must not be empty$/, "give at least one"],
 ];
 
 /** What to do about a problem of shape; undefined where the shape tells nothing more. */
@@ -55,9 +54,6 @@ export function shapeFix(path: string, message: string): string | undefined {
   if (/^must be (?:an )?object$/.test(message) && Object.hasOwn(EXPECTED_VALUES, part)) {
     return EXPECTED_VALUES[part as keyof typeof EXPECTED_VALUES];
   }
-  for (const [pattern, fix] of EXPECTED) {
-    const found = pattern.exec(message);
-    if (found) return fix(found[1] ?? "");
-  }
-  return undefined;
+  const expected = EXPECTED.find(([pattern]) => pattern.test(message));
+  return expected && message.replace(...expected);
 }

@@ -11,11 +11,8 @@ export function lint(snapshot: Snapshot): LintWarning[] {
   warnings.push(...lintSegments(snapshot), ...lintSignals(snapshot));
   for (const event of Object.keys(snapshot.events)) {
     if (readsAll || read.has(event)) continue;
-    warnings.push({
-      path: at("events", event),
-      code: "UNUSED_EVENT",
-      message: `no condition reads the event ${quote(event)}`,
-    });
+    const message = `no condition reads the event ${quote(event)}`;
+    warnings.push({ path: at("events", event), code: "UNUSED_EVENT", message });
   }
   return warnings;
 }
@@ -26,28 +23,21 @@ function lintLifecycle(lifecycle: Lifecycle): LintWarning[] {
   // A set that grows while it is walked is walked to its new end.
   for (const state of reached) for (const next of transitions.get(state) ?? []) reached.add(next);
 
-  return lifecycle.states.flatMap((state, index) => {
+  return lifecycle.states.flatMap((state, index): LintWarning[] => {
     const path = at("lifecycle.states", index);
     if (!reached.has(state.name)) {
       const message = `the state ${quote(state.name)} is never entered: no transitions lead to it from ${quote(lifecycle.initial)}`;
-      return [{ path, code: "UNREACHABLE_STATE" as const, message }];
+      return [{ path, code: "UNREACHABLE_STATE", message }];
     }
     return state.transitions.flatMap(({ to, when }, position) => {
-      const place = at(path, "transitions", position);
-      if (to === state.name) return [impossible(place, `the state ${quote(to)} is not entered from itself`)];
-      if (!excludes(when, state.name)) return [];
-      return [
-        impossible(
-          place,
-          `the transition from ${quote(state.name)} to ${quote(to)} asks for another state than the one it leaves`,
-        ),
-      ];
+      const isLoop = to === state.name;
+      if (!isLoop && !excludes(when, state.name)) return [];
+      const message = isLoop
+        ? `the state ${quote(to)} is not entered from itself`
+        : `the transition from ${quote(state.name)} to ${quote(to)} asks for another state than the one it leaves`;
+      return [{ path: at(path, "transitions", position), code: "IMPOSSIBLE_CONDITION", message }];
     });
   });
-}
-
-function impossible(path: string, message: string): LintWarning {
-  return { path, code: "IMPOSSIBLE_CONDITION", message };
 }
 
 /** Whether a condition certainly fails in a state, because it asks for another. */

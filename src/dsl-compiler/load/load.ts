@@ -37,20 +37,12 @@ export async function load(root: string, options: LoadOptions, guarded: readonly
   // After a crash the output is the crash report of Node.js, which tells an author nothing.
   const print = options.onOutput ?? ((text: string) => process.stderr.write(text));
   if (outcome.kind !== "ended" && outcome.output !== "") print(outcome.output);
-  switch (outcome.kind) {
-    case "lowered":
-    case "failed": {
-      const thrown = outcome.thrown.map((one) => thrownDiagnostic(one, locate, bundle.circular));
-      const found = [...bundle.warnings, ...thrown];
-      return outcome.kind === "failed"
-        ? { found, failed: true, locate }
-        : { found, failed: false, lowered: outcome.lowered, locate };
-    }
-    default: {
-      const end = endDiagnostic(outcome, options.timeLimitMs);
-      return { found: [...bundle.warnings, end], failed: false, locate };
-    }
-  }
+  const told =
+    "thrown" in outcome
+      ? outcome.thrown.map((one) => thrownDiagnostic(one, locate, bundle.circular))
+      : [endDiagnostic(outcome, options.timeLimitMs)];
+  const loaded = { found: [...bundle.warnings, ...told], failed: outcome.kind === "failed", locate };
+  return outcome.kind === "lowered" ? { ...loaded, lowered: outcome.lowered } : loaded;
 }
 
 /** Loads sources that failed with guards, as an exception hides every mistake behind it. The first load is kept where this one is of no help. */

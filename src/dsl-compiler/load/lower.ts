@@ -24,17 +24,7 @@ export interface ModelProblem {
   fix?: string | undefined;
 }
 
-const PARTS: readonly (keyof ModelDefinition)[] = [
-  "strictSchema",
-  "events",
-  "traits",
-  "lifecycle",
-  "journeys",
-  "segments",
-  "health",
-  "rules",
-  "signals",
-];
+const PARTS = ["strictSchema", "events", "traits", "lifecycle", "journeys", "segments", "health", "rules", "signals"];
 
 /** Turns what `svc.config.ts` exports into a snapshot, with all the mistakes found on the way. */
 export function lower(exported: Record<string, unknown>): Lowered {
@@ -78,7 +68,7 @@ class Lowering {
     readonly stack: string | undefined,
   ) {
     for (const part of Object.keys(definition)) {
-      if ((PARTS as readonly string[]).includes(part)) continue;
+      if (PARTS.includes(part)) continue;
       this.#report("UNKNOWN_MODEL_PART", `a model has no part ${quote(part)}, only ${list(PARTS)}`);
     }
   }
