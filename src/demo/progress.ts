@@ -24,15 +24,10 @@ export function startProgress(
 
 function bar(stream: NodeJS.WritableStream, label: string, total: number, unit: string): Progress {
   const format = `${label.padEnd(10)} {bar} {percentage}% | {value}/{total} ${unit} {note}`;
-  const single = new SingleBar(
-    { format, stream, barsize: 30, hideCursor: true, etaBuffer: 50 },
-    Presets.shades_classic,
-  );
+  const options = { format, stream, barsize: 30, hideCursor: true, etaBuffer: 50 };
+  const single = new SingleBar(options, Presets.shades_classic);
   single.start(Math.max(1, total), 0, { note: "" });
-  return {
-    update: (done, note = "") => single.update(Math.min(done, total), { note }),
-    finish: () => single.stop(),
-  };
+  return { update: (done, note = "") => single.update(Math.min(done, total), { note }), finish: () => single.stop() };
 }
 
 /** Only whole tenths are told, each once, and none goes back. */

@@ -12,31 +12,23 @@ export interface Results {
   overview: ProjectOverview;
   tally: Tally;
   story: { customer: CustomerDocument; timeline: TimelineEntry[] } | null;
-  rates: Rates;
-}
-
-export interface Rates {
-  events: number;
-  ingestSeconds: number;
-  /** From the first event sent to none pending; evaluation runs beside ingestion. */
-  evaluateSeconds: number;
-  deliverySeconds: number;
-  retries: number;
-  restarts: number;
+  rates: {
+    events: number;
+    ingestSeconds: number;
+    /** From the first event sent to none pending; evaluation runs beside ingestion. */
+    evaluateSeconds: number;
+    deliverySeconds: number;
+    retries: number;
+    restarts: number;
+  };
 }
 
 /** The whole report as text. */
 export function demoReport(style: ReportStyle, results: Results): string {
-  const { story } = results;
-  return [
-    "\n",
-    whatRan(style, results),
-    lifecycle(style, results.overview),
-    segments(style, results.overview),
-    deliveries(style, results.tally),
-    story === null ? "" : tellStory(style, story.customer, story.timeline),
-    rates(style, results),
-  ].join("");
+  const { story, overview, tally } = results;
+  const derived = lifecycle(style, overview) + segments(style, overview) + deliveries(style, tally);
+  const told = story === null ? "" : tellStory(style, story.customer, story.timeline);
+  return `\n${whatRan(style, results)}${derived}${told}${rates(style, results)}`;
 }
 
 function whatRan(style: ReportStyle, { input, model, overview }: Results): string {
@@ -93,21 +85,16 @@ function deliveries(style: ReportStyle, tally: Tally): string {
 function rates(style: ReportStyle, { rates: measured, tally }: Results): string {
   const { events, ingestSeconds, evaluateSeconds, deliverySeconds, retries, restarts } = measured;
   const columns = [{ title: "rate" }, right("per second"), right("seconds")];
-  const rate = (title: string, count: number, seconds: number) => [
-    title,
-    Math.round(count / Math.max(seconds, 0.001)),
-    seconds.toFixed(1),
-  ];
   const rows = [
-    rate("events ingested", events, ingestSeconds),
-    rate("events evaluated", events, evaluateSeconds),
-    rate("webhooks delivered", tally.events, deliverySeconds),
-  ];
+    ["events ingested", events, ingestSeconds] as const,
+    ["events evaluated", events, evaluateSeconds] as const,
+    ["webhooks delivered", tally.events, deliverySeconds] as const,
+  ].map(([title, count, seconds]) => [title, Math.round(count / Math.max(seconds, 0.001)), seconds.toFixed(1)]);
   const notes = [
-    ...(restarts === 0 ? [] : [["service restarts", restarts, ""]]),
-    ...(retries === 0 ? [] : [["requests sent again", retries, ""]]),
-    ...(tally.repeated === 0 ? [] : [["deliveries repeated", tally.repeated, ""]]),
-  ];
+    ["service restarts", restarts, ""],
+    ["requests sent again", retries, ""],
+    ["deliveries repeated", tally.repeated, ""],
+  ].filter(([, count]) => count !== 0);
   return reportTable(style, "Rates reached", columns, [...rows, ...notes]);
 }
 

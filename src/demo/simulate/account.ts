@@ -13,12 +13,8 @@ export function introduce({ profile, log, calendar }: Life, at: number): void {
   const { companyName, industry, country, signUpDay, cohort, source } = profile;
   const known = { companyName, industry, country, managed: source === "sales" };
   if (cohort === "lead") return log.identify(at, known);
-  log.identify(at, {
-    ...known,
-    plan: "trial",
-    seats: 1,
-    trialEndsOn: calendar.closeOfBusiness(signUpDay + TRIAL_DAYS),
-  });
+  const trialEndsOn = calendar.closeOfBusiness(signUpDay + TRIAL_DAYS);
+  log.identify(at, { ...known, plan: "trial", seats: 1, trialEndsOn });
   log.track(at + 1_000, "signed_up", { source });
 }
 
@@ -32,35 +28,26 @@ export function subscribe(life: Life): number | null {
   const unpaid = subscription === null ? null : payInvoices(life, subscription, lastPayment);
   if (unpaid !== null) return unpaid;
   if (end === null || profile.cancellation === null) return null;
-  log.track(calendar.instant(end, calendar.workingMinute(random)), "subscription_cancelled", {
-    reason: profile.cancellation.reason,
-  });
+  const { reason } = profile.cancellation;
+  log.track(calendar.instant(end, calendar.workingMinute(random)), "subscription_cancelled", { reason });
   return end;
 }
 
-interface Subscription {
-  /** The day on which the first invoice is due. */
-  day: number;
-  /** The plan and the paid seats on a day of the history. */
-  terms: (day: number) => { plan: Plan; seats: number };
-}
-
-/** Most buy on the day the trial ends, the eager ones some days before. Upgrades and more seats come with the team's growth. */
-function beginSubscription({ profile, log, random, calendar }: Life): Subscription {
+/**
+ * Most buy on the day the trial ends, the eager ones some days before. Upgrades and more seats come with the team's growth. Returns the day on which
+ * the first invoice is due, and the plan and the paid seats on a day of the history.
+ */
+function beginSubscription({ profile, log, random, calendar }: Life) {
   const day = profile.signUpDay + (random.chance(0.3) ? random.whole(4, TRIAL_DAYS - 1) : TRIAL_DAYS);
   const first: Plan = profile.plan ?? "starter";
   const grown: Plan = profile.cohort === "climber" && first === "starter" && random.chance(0.45) ? "pro" : first;
   const upgradeDay = day + random.whole(25, 60);
-  const terms = (on: number) => ({
-    plan: on >= upgradeDay ? grown : first,
-    seats: Math.max(1, membersOn(profile, on)),
-  });
+  const planOn = (on: number) => (on >= upgradeDay ? grown : first);
+  const terms = (on: number) => ({ plan: planOn(on), seats: Math.max(1, membersOn(profile, on)) });
 
   const renewal = { renewsOn: calendar.closeOfBusiness(day + CONTRACT_DAYS) };
   log.identify(calendar.instant(day, 9 * 60), { ...terms(day), ...addOns(first), ...renewal, trialEndsOn: null });
-  if (grown !== first) {
-    log.identify(calendar.instant(upgradeDay, 11 * 60), { ...terms(upgradeDay), ...addOns(grown) });
-  }
+  if (grown !== first) log.identify(calendar.instant(upgradeDay, 11 * 60), { ...terms(upgradeDay), ...addOns(grown) });
   for (let renewed = day + CONTRACT_DAYS; renewed < calendar.days; renewed += CONTRACT_DAYS) {
     const next = calendar.closeOfBusiness(renewed + CONTRACT_DAYS);
     if (profile.cancellation === null) log.identify(calendar.instant(renewed, 18 * 60), { renewsOn: next });
@@ -80,8 +67,9 @@ export function membersOn(profile: Profile, day: number): number {
 }
 
 /** An invoice every thirty days. Returns the day on which an unpaid one ended the subscription, null where none did. */
-function payInvoices(life: Life, { day: first, terms }: Subscription, end: number | null): number | null {
-  const { profile, log, random, calendar } = life;
+function payInvoices(life: Life, { day: first, terms }: ReturnType<typeof beginSubscription>, end: number | null) {
+  const { log, random, calendar } = life;
+  const { currency } = life.profile;
   let seatsPaid = terms(first).seats;
   for (let day = first; day < calendar.days && (end === null || day < end); day += INVOICE_DAYS) {
     const { plan, seats } = terms(day);
@@ -93,10 +81,8 @@ function payInvoices(life: Life, { day: first, terms }: Subscription, end: numbe
     const refused = random.chance(plan === "enterprise" ? 0.01 : 0.1);
     const paidOn = refused ? dun(life, day, amount) : day;
     if (paidOn === null) return day + 9;
-    log.track(calendar.instant(paidOn, (morning - calendar.instant(day, 0)) / 60_000), "invoice_paid", {
-      amount,
-      currency: profile.currency,
-    });
+    const minute = (morning - calendar.instant(day, 0)) / 60_000;
+    log.track(calendar.instant(paidOn, minute), "invoice_paid", { amount, currency });
   }
   return null;
 }

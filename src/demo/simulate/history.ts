@@ -24,16 +24,13 @@ export function simulateHistory(options: HistoryOptions): SimulatedOperation[] {
   const calendar = new Calendar(base, days);
   const incident = planIncident(calendar);
   const taken = new Set<string>();
-  const historyName = `demo-${seed}`;
   const all: (PlacedOperation & { customer: number })[] = [];
   for (const [customer, cohort] of dealCohorts(new Random(seed, "cohorts"), customers).entries()) {
     const profile = drawProfile(seed, customer, cohort, calendar, taken);
     const log = new EventLog(profile.customerId, base);
-    live(
-      { profile, log, random: new Random(seed, "days", customer), calendar, incident },
-      new Random(seed, "account", customer),
-    );
-    for (const placed of log.operations(historyName)) all.push({ ...placed, customer });
+    const random = new Random(seed, "days", customer);
+    live({ profile, log, random, calendar, incident }, new Random(seed, "account", customer));
+    for (const placed of log.operations(`demo-${seed}`)) all.push({ ...placed, customer });
   }
   all.sort((one, other) => one.at - other.at || one.customer - other.customer || one.position - other.position);
   return all.map(({ operation }) => operation);

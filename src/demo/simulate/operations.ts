@@ -41,11 +41,8 @@ export class EventLog {
       if (name === null) return { at, position, operation: { type: "identify", customerId, traits: content } };
       const timestamp = new Date(at).toISOString();
       const idempotencyKey = `${historyName}/${customerId}/${position}`;
-      return {
-        at,
-        position,
-        operation: { type: "track", customerId, event: name, properties: content, timestamp, idempotencyKey },
-      };
+      const track = { type: "track", customerId, event: name, properties: content, timestamp, idempotencyKey } as const;
+      return { at, position, operation: track };
     });
   }
 }

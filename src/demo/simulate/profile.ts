@@ -31,6 +31,9 @@ const SECOND = {
 
 type Industry = keyof typeof SECOND;
 
+/** Why those who leave without having faded away do so. */
+const REASONS = { price: 0.35, missing_feature: 0.25, competitor: 0.25, no_longer_needed: 0.1, other: 0.05 };
+
 const INDUSTRIES: Record<Industry, number> = {
   software: 0.34,
   retail: 0.16,
@@ -41,11 +44,7 @@ const INDUSTRIES: Record<Industry, number> = {
 };
 
 /** A company's name and, made of it, its customer id. `taken` holds the ids given out so far; a name that repeats gets a number. */
-function nameCompany(
-  random: Random,
-  industry: Industry,
-  taken: Set<string>,
-): { companyName: string; customerId: string } {
+function nameCompany(random: Random, industry: Industry, taken: Set<string>) {
   const name = `${random.pick(FIRST)} ${random.pick(SECOND[industry])}`;
   for (let number = 1; ; number++) {
     const companyName = number === 1 ? name : `${name} ${number}`;
@@ -135,14 +134,7 @@ function drawFeatures(random: Random, deep: number): Record<Feature, number> {
 /** The day, counted from sign-up, and the reason; null where nobody cancels. */
 function drawCancellation(random: Random, { cohort, turn, turnLength, plan }: Habits) {
   if (cohort === "quitter") {
-    const reason = random.weighted({
-      price: 0.35,
-      missing_feature: 0.25,
-      competitor: 0.25,
-      no_longer_needed: 0.1,
-      other: 0.05,
-    });
-    return { day: turn, reason };
+    return { day: turn, reason: random.weighted(REASONS) };
   }
   if (cohort === "fader" && plan !== null && random.chance(0.3)) {
     const day = turn + turnLength + random.whole(3, 12);

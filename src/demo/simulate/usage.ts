@@ -64,11 +64,8 @@ function createProject({ profile, log, random }: Life, at: number, day: number):
   const members = membersOn(profile, day);
   const source = random.chance(profile.features.api > 0.5 ? 0.3 : 0.05) ? "api" : "web";
   const seats = Math.max(1, Math.round(random.between(0.4, 1) * members));
-  log.track(
-    at,
-    "project_created",
-    random.chance(0.5) ? { source, seats, template: random.pick(TEMPLATES) } : { source, seats },
-  );
+  const template = random.chance(0.5) ? { template: random.pick(TEMPLATES) } : {};
+  log.track(at, "project_created", { source, seats, ...template });
 }
 
 /** The team grows while the customer is at work: nobody invites into a product that is left alone. */
