@@ -9,12 +9,13 @@ export class Group {
   readonly #eventIds: string[] = [];
   #accepted = 0;
   #resolve!: (result: BatchResult) => void;
-  #reject!: (error: ClientError) => void;
+  /** Nobody waits for the rest of them any more. */
+  abandon!: (error: ClientError) => void;
 
   constructor(private readonly size: number) {
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
-      this.#reject = reject;
+      this.abandon = reject;
     });
   }
 
@@ -30,15 +31,10 @@ export class Group {
     this.#settle();
   }
 
-  /** Nobody waits for the rest of them any more. */
-  abandon(error: ClientError): void {
-    this.#reject(error);
-  }
-
   #settle(): void {
     if (this.#accepted + this.#refused.length < this.size) return;
     if (this.#refused.length === 0) this.#resolve({ accepted: this.#accepted, eventIds: this.#eventIds });
-    else this.#reject(new BatchRefusedError(this.#accepted, this.#refused));
+    else this.abandon(new BatchRefusedError(this.#accepted, this.#refused));
   }
 }
 

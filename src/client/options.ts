@@ -1,6 +1,4 @@
 import type { ClientError } from "./errors.js";
-import type { BatchLimits } from "./line.js";
-import type { Backoff } from "./retry.js";
 
 export interface ClientOptions {
   /** Where the service answers: `https://svc.example.com`, without `/v1`. */
@@ -39,18 +37,7 @@ export interface Attempt {
 }
 
 /** Options as the client uses them. */
-export interface ClientSettings {
-  /** Where batches are sent to. */
-  url: string;
-  apiKey: string;
-  queue: BatchLimits;
-  batch: BatchLimits;
-  intervalMs: number;
-  timeoutMs: number;
-  backoff: Backoff;
-  onError: (error: ClientError) => void;
-  onRetry: (error: ClientError, attempt: Attempt) => void;
-}
+export type ClientSettings = ReturnType<typeof readOptions>;
 
 const MIB = 1024 * 1024;
 const HOUR_MS = 3_600_000;
@@ -72,7 +59,7 @@ const NUMBERS = {
 const NAMES = ["url", "apiKey", ...Object.keys(NUMBERS), "onError", "onRetry"];
 
 /** @throws {TypeError} for what cannot be, and for an option that there is not */
-export function readOptions(options: ClientOptions): ClientSettings {
+export function readOptions(options: ClientOptions) {
   const unknown = Object.keys(options).find((name) => !NAMES.includes(name));
   if (unknown !== undefined) throw new TypeError(`there is no option ${unknown}; there are ${NAMES.join(", ")}`);
   const number = (name: keyof typeof NUMBERS): number => {
@@ -84,6 +71,7 @@ export function readOptions(options: ClientOptions): ClientSettings {
   };
   const warn = warner();
   return {
+    /** Where batches are sent to. */
     url: `${addressOf(options.url)}/v1/events/batch`,
     apiKey: keyOf(options.apiKey),
     queue: { operations: number("queueOperations"), bytes: number("queueBytes") },
