@@ -52,6 +52,7 @@ grant execute on function
   svc_api.list_config_versions(bytea, text, text, text, integer, text),
   svc_api.list_customers(bytea, text, text, text, text, text, double precision, boolean, integer, text),
   svc_api.list_deliveries(bytea, text, text, text, text, text, text, text, integer, text),
+  svc_api.list_emissions(bytea, text, text, text, text, boolean, integer, text),
   svc_api.list_events(bytea, text, text, text, text, text, text, timestamptz, integer, text),
   svc_api.list_invitations(bytea, text, integer, text),
   svc_api.list_keys(bytea, text, text, text, integer, text),
@@ -84,6 +85,9 @@ grant execute on function
   svc_api.rollback_config(bytea, text, text, text, text, text, integer, boolean),
   svc_api.rotate_key(bytea, text, text, text, text, text, double precision, bytea, text),
   svc_api.rotate_webhook_secret(bytea, text, text, text, text, text, double precision, bytea),
+  svc_api.search_customers(
+    bytea, text, text, text, text, text, text, text, text, jsonb, double precision, boolean, text, boolean, integer, text
+  ),
   svc_api.set_password(bytea, text),
   svc_api.sign_out(bytea),
   svc_api.stream_events(bytea, text, text, text, text, text, bigint, integer),

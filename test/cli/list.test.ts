@@ -8,16 +8,18 @@ const PAGE_MAX = 200;
 /** Lists customers of a service that gives these pages one after the other, as their JSON texts; keeps what was asked for, and from where. */
 async function listed(pages: readonly (string | Canned)[], ...argv: string[]) {
   const asked: { limit: number; cursor: string | null }[] = [];
+  const queries: Record<string, string>[] = [];
   const { url } = await cannedServer({
     ...json({}),
     respond: (request) => {
       const query = new URL(request.url, "http://x").searchParams;
+      queries.push(Object.fromEntries(query));
       asked.push({ limit: Number(query.get("limit")), cursor: query.get("cursor") });
       const page = pages[asked.length - 1] ?? json({}, 500);
       return typeof page === "string" ? { status: 200, body: page } : page;
     },
   });
-  return { asked, ...(await svc(["customers", "list", "--project", "shop", ...argv], { at: url })) };
+  return { asked, queries, ...(await svc(["customers", "list", "--project", "shop", ...argv], { at: url })) };
 }
 
 const customer = (id: string, more = "") =>
@@ -79,4 +81,26 @@ test("a page that fails for a moment is asked for again; the first is not", asyn
   expect({ code: second.code, lines: second.stdout.split("\n").length }).toEqual({ code: 0, lines: 4 });
   const first = await listed([busy]);
   expect({ code: first.code, asked: first.asked.length }).toEqual({ code: 1, asked: 1 });
+});
+
+test("traits are JSON where they can be, and texts otherwise", async () => {
+  const traits = ["plan=pro", "seats=12345678901234567890", "active=true", 'code="5"', "note=a=b", "empty="];
+  const { queries } = await listed([page(null)], ...traits.flatMap((trait) => ["--trait", trait]));
+  expect(queries[0]?.["traits"]).toBe(
+    '{"plan":"pro","seats":12345678901234567890,"active":true,"code":"5","note":"a=b","empty":""}',
+  );
+});
+
+test("an order, and what is searched for, is asked of the service", async () => {
+  const argv = ["--search", "glo", "--health", "red", "--signal", "quiet", "--sort", "health", "--reverse"];
+  const { queries } = await listed([page(null)], ...argv);
+  expect(queries[0]).toMatchObject({ search: "glo", health: "red", signal: "quiet", sort: "health", reverse: "true" });
+});
+
+test.each(["plan", "=pro"])("a trait that is no name and value is refused: %s", async (trait) => {
+  const { code, stderr } = await listed([page(null)], "--trait", trait);
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: `error [USAGE]: --trait ${trait} is not a name and a value. Write for example --trait plan=pro.\n`,
+  });
 });

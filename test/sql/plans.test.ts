@@ -101,13 +101,19 @@ const PAGE = { limit: 50 };
 type Filters<Name extends string> = Partial<Record<Name, string>>;
 type EventFilters = Filters<"customerId" | "event" | "status"> & { since?: Date };
 type RuleFilters = Filters<"customerId" | "ruleId" | "result"> & { since?: Date; detail?: boolean };
-type CustomerFilters = Filters<"lifecycle" | "segment"> & { inactiveSeconds?: number; setAside?: boolean };
+type CustomerFilters = Filters<"lifecycle" | "segment" | "health" | "signal" | "search" | "traits" | "sort"> & {
+  inactiveSeconds?: number;
+  setAside?: boolean;
+  reverse?: boolean;
+};
 const events = ({ since, ...filters }: EventFilters, page: Page = PAGE) =>
   call(sql, "list_events", by, AT, filters, since, page);
 const rules = ({ since, detail = true, ...filters }: RuleFilters, page: Page = PAGE) =>
   call(sql, "list_rule_executions", by, AT, filters, since, detail, page);
-const customers = ({ inactiveSeconds, setAside, ...filters }: CustomerFilters, page: Page = PAGE) =>
-  call(sql, "list_customers", by, AT, filters, inactiveSeconds, setAside, page);
+const customers = (
+  { traits, inactiveSeconds, setAside, sort, reverse = false, ...filters }: CustomerFilters,
+  page: Page = PAGE,
+) => call(sql, "search_customers", by, AT, filters, traits, inactiveSeconds, setAside, sort, reverse, page);
 
 /** Leads to the page after so many. */
 async function cursorAfter(pages: number, list: (page: Page) => Promise<string>): Promise<string | undefined> {
@@ -172,9 +178,22 @@ describe("the lists read by index, and not much more than they show:", () => {
       BOUNDED,
     ],
     ["inactive customers set aside", () => customers({ inactiveSeconds: day, setAside: true }), FEW],
+    ["customers with a signal", () => customers({ signal: "quiet" }), 4_000],
+    ["customers of a band", () => customers({ health: "healthy" }), FEW],
+    ["customers of no band", () => customers({ health: "none" }), BOUNDED],
+    ["customers by a text that nobody has", () => customers({ search: "nobody" }), BOUNDED],
+    ["customers by a trait that nobody has", () => customers({ traits: '{"plan": "none"}' }), BOUNDED],
+    ["customers last seen", () => customers({ sort: "lastEvent", reverse: true }), FEW],
+    ["customers of the lowest health", () => customers({ sort: "health" }), FEW],
+    [
+      "customers of the highest health in a state",
+      () => customers({ sort: "health", reverse: true, lifecycle: "active" }),
+      4_000,
+    ],
     ["members of a small segment", () => call(sql, "get_segment", by, AT, "chosen", PAGE), FEW],
     ["a customer", () => call(sql, "get_customer", by, AT, "customer-000123"), 100],
-    ["a customer's timeline", () => call(sql, "customer_timeline", by, AT, "customer-000123", PAGE), 200],
+    ["a customer's timeline", () => call(sql, "list_emissions", by, AT, "customer-000123", false, PAGE), 200],
+    ["a customer's timeline, reversed", () => call(sql, "list_emissions", by, AT, "customer-000123", true, PAGE), 200],
     ["a customer's backlog", () => call(sql, "customer_backlog", by, AT, "customer-000123"), 100],
     ["a customer's journey", () => call(sql, "get_journey", by, AT, "customer-000123", "onboarding"), 100],
   ])("%s", async (_, call, buffersMax) => {

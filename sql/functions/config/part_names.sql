@@ -1,4 +1,4 @@
--- What a version declares of a kind, in the author's order: the names of states, the ids of segments, journeys, rules and signals.
+-- What a version declares of a kind, in the author's order: the names of states, the ids of segments, journeys, rules, signals and bands.
 -- Raises nothing, locks nothing.
 create or replace function svc.part_names(project_id integer, version integer, kind text)
 returns text[]
@@ -8,11 +8,15 @@ return array(
   select p.part ->> case part_names.kind when 'state' then 'name' else 'id' end
   from svc.config_versions as v
   cross join lateral json_array_elements(
-    case part_names.kind when 'state' then v.snapshot #> '{lifecycle,states}' else v.snapshot -> (part_names.kind || 's') end
+    case part_names.kind
+      when 'state' then v.snapshot #> '{lifecycle,states}'
+      when 'band' then v.snapshot #> '{health,bands}'
+      else v.snapshot -> (part_names.kind || 's')
+    end
   ) with ordinality as p (part, n)
   where v.project_id = part_names.project_id and v.version = part_names.version
   order by p.n
 );
 
 comment on function svc.part_names(integer, integer, text) is
-  'The names of the states, segments, journeys, rules or signals that a version declares.';
+  'The names of the states, segments, journeys, rules, signals or bands that a version declares.';

@@ -101,6 +101,11 @@ export const pageOptions = {
   cursor: { type: "text", describe: "Go on where the page before ended" },
 } as const satisfies Options;
 
+/** Options of lists that have an order. */
+export const reverseOption = {
+  reverse: { type: "flag", describe: "The other way round: the newest or highest first" },
+} as const satisfies Options;
+
 /** Options of commands whose facts a language model may be asked about. */
 export const aiOptions = {
   ...projectOptions,

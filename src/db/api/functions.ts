@@ -118,6 +118,7 @@ const maybeRole = arg<Maybe<Role>>("role");
 const expiresInDays = number("expires_in_days");
 const explained = arg<ExplainedPart>("explained");
 const since = arg<Maybe<Date>>("since");
+const reverse = arg<boolean>("reverse");
 const byId = arg<boolean>("by_id");
 const activation = members<ActivationOptions>("expected", "force");
 const trial = members<Trial>("environmentId", "workerId");
@@ -179,16 +180,20 @@ export const FUNCTIONS = {
   get_state_limit: takes(by, text("operation"), text("environment_name")).answers<number>(),
 
   // Customers. To release none is to release all that were set aside.
-  list_customers: takes(
+  search_customers: takes(
     by,
     at,
-    filters("lifecycle", "segment"),
+    filters("lifecycle", "segment", "health", "signal", "search"),
+    // JSON of an object.
+    { ...maybeText("traits"), suffix: "::text::jsonb" },
     arg<Maybe<number>>("inactive_seconds"),
     arg<Maybe<boolean>>("set_aside"),
+    maybeText("sort"),
+    reverse,
     page,
   ),
   get_customer: takes(by, at, customer),
-  customer_timeline: takes(by, at, customer, page),
+  list_emissions: takes(by, at, customer, reverse, page),
   customer_backlog: takes(by, at, customer),
   release_customers: takes(actor, at, maybeText("customer_id")),
   erase_customer: takes(actor, at, customer),

@@ -1,5 +1,6 @@
 import Type from "typebox";
-import { emptyObject, KIB, listQuery, nameFilter, secondsOf } from "./parameters.js";
+import { invalidField } from "../errors.js";
+import { emptyObject, KIB, listQuery, nameFilter, nameText, secondsOf } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import {
   count,
@@ -112,6 +113,9 @@ export const emission = named("Emission", {
   configVersion: orNull(versionName),
 });
 
+/** Of a list that has an order. */
+const reverse = Type.Optional(Type.Literal("true"));
+
 const release = { schema: emptyObject, bytesMax: KIB };
 
 /** Give customers that were set aside back to evaluation. */
@@ -130,32 +134,73 @@ export const releaseRoutes = [
   }),
 ];
 
+/** The JSON text of an object, as it was given, so that long numbers keep all their digits. Throws VALIDATION_ERROR. */
+function traitsFilter(text: string | undefined): string | undefined {
+  if (text === undefined) return text;
+  const value = jsonOrUndefined(text);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return text;
+  throw invalidField(
+    "traits",
+    text,
+    "`traits` is not a JSON object.",
+    'Write for example {"plan": "pro"}, URL-encoded.',
+  );
+}
+
+function jsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
 /** What is known of customers. */
 export const customerRoutes = [
-  adminRoute("list_customers", "GET /projects/:project/customers", {
-    summary: "Customers, filtered",
+  adminRoute("search_customers", "GET /projects/:project/customers", {
+    operationId: "listCustomers",
+    summary: "Customers, filtered and sorted",
     query: exact({
       ...listQuery.properties,
       lifecycle: nameFilter,
       segment: nameFilter,
+      health: Type.Optional(Type.String({ ...nameText, description: "The band that the health lies in." })),
+      signal: Type.Optional(Type.String({ ...nameText, description: "One that is raised." })),
+      search: Type.Optional(
+        Type.String({
+          ...nameText,
+          description: "Part of the id or of a text among the traits; its case does not matter.",
+        }),
+      ),
+      traits: Type.Optional(
+        Type.String({ ...nameText, maxLength: 4096, description: 'Traits with their values: `{"plan": "pro"}`.' }),
+      ),
       inactive: nameFilter,
       setAside: Type.Optional(Type.Literal("true")),
+      sort: Type.Optional(
+        Type.Enum(["customerId", "lastEvent", "health"], {
+          description: "The lowest first. With `inactive` it is lastEvent, else customerId, unless given.",
+        }),
+      ),
+      reverse,
     }),
     answers: { 200: listOf(listedCustomer) },
     passes: ({ at, query }) => {
-      const { lifecycle, segment, inactive, setAside } = query;
+      const { traits, inactive, setAside, sort, reverse } = query;
       const inactiveSeconds = inactive === undefined ? undefined : secondsOf(inactive, "inactive");
-      return [at, { lifecycle, segment }, inactiveSeconds, setAside && true, query];
+      return [at, query, traitsFilter(traits), inactiveSeconds, setAside && true, sort, reverse === "true", query];
     },
   }),
   adminRoute("get_customer", "GET /projects/:project/customers/:customerId", {
     summary: "The state of one customer",
     answers: { 200: customerState },
   }),
-  adminRoute("customer_timeline", "GET /projects/:project/customers/:customerId/timeline", {
-    summary: "What evaluation emitted about one customer, oldest first",
-    query: listQuery,
+  adminRoute("list_emissions", "GET /projects/:project/customers/:customerId/timeline", {
+    operationId: "customerTimeline",
+    summary: "What evaluation emitted about one customer, oldest first unless reversed",
+    query: exact({ ...listQuery.properties, reverse }),
     answers: { 200: listOf(emission) },
+    passes: ({ at, params, query }) => [at, params["customerId"]!, query.reverse === "true", query],
   }),
   adminRoute("customer_backlog", "GET /projects/:project/customers/:customerId/backlog", {
     summary: "What waits for the evaluation of one customer",

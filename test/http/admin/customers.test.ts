@@ -7,7 +7,11 @@ const { get, read, readAll, text } = api;
 let environment: number;
 
 beforeAll(async () => {
-  await api.post("/config-versions", { snapshot: snapshot() });
+  const when = { kind: "trait", trait: "plan", operator: "eq", value: "pro" } as const;
+  const usage = { id: "usage", weight: 1, score: { kind: "map", trait: "plan", values: { pro: 100 } } } as const;
+  const health = { components: [usage], bands: [{ id: "healthy", from: 0 }] };
+  const signals = [{ id: "quiet", severity: "info", when }] as const;
+  await api.post("/config-versions", { snapshot: snapshot({ health, signals: [...signals] }) });
   const { sql } = api;
   const id = (environment = await api.environmentId());
   await sql`
@@ -87,9 +91,10 @@ describe("GET /projects/:project/customers/:customerId", () => {
   });
 });
 
-it("GET /projects/:project/customers/:customerId/timeline lists emissions oldest first, in pages", async () => {
+it("GET /projects/:project/customers/:customerId/timeline lists emissions oldest first, or reversed, in pages", async () => {
   const { items, sizes } = await readAll("/customers/b/timeline", 2);
   expect(sizes).toEqual([2, 1]);
+  expect((await readAll("/customers/b/timeline?reverse=true", 2)).items).toEqual(items.toReversed());
   const created = { id: "emi_0000000000010000", at: "2026-01-01T00:00:00.000Z", type: "customer.created" };
   const active = { id: "emi_0000000000020000", at: "2026-01-02T00:00:00.000Z", type: "customer.active" };
   const source = "lifecycle";
@@ -155,6 +160,38 @@ describe("GET /projects/:project/customers", () => {
     expect(await pages("env=live&inactive=1d&segment=payers")).toEqual(["d", "a", "c"]);
   });
 
+  it("filters by health, signal, traits and a text that the id or a trait contains", async () => {
+    const found = async (filters: Record<string, string>) => ids(String(new URLSearchParams(filters)));
+    expect(await found({ health: "at_risk" })).toEqual(["b"]);
+    expect(await found({ signal: "quiet" })).toEqual(["b"]);
+    expect(await found({ signal: "quiet", segment: "chosen", lifecycle: "active", health: "at_risk" })).toEqual(["b"]);
+    expect(await found({ traits: '{"plan": "pro", "z": 12345678901234567890}' })).toEqual(["b"]);
+    expect(await found({ traits: '{"plan": "pro", "z": 12345678901234567891}' })).toEqual([]);
+    expect(await found({ search: "b" })).toEqual(["B/ä?", "b"]);
+    expect(await found({ search: "Ä" })).toEqual(["B/ä?"]);
+    expect(await found({ search: "PR" })).toEqual(["b"]);
+    expect(await found({ search: "%" })).toEqual([]);
+    expect(await found({ search: "plan" }), "the name of a trait is not searched").toEqual([]);
+  });
+
+  it("sorts by id, last event or health, each in pages, those without a score last", async () => {
+    for (const [sort, sorted] of [
+      ["customerId", ["B/ä?", "b", "c"]],
+      ["customerId&reverse=true", ["c", "b", "B/ä?"]],
+      ["lastEvent", ["b", "B/ä?", "c"]],
+      ["lastEvent&reverse=true", ["c", "B/ä?", "b"]],
+      ["health", ["b", "B/ä?", "c"]],
+      ["health&reverse=true", ["b", "c", "B/ä?"]],
+    ] as const) {
+      expect(await pages(`sort=${sort}`), sort).toEqual(sorted);
+      expect(await pages(`sort=${sort}&segment=paying`), sort).toEqual(sorted.filter((id) => id !== "c"));
+    }
+    expect(await pages("sort=customerId&inactive=1d")).toEqual(["b"]);
+    expect(
+      await get(`/customers?sort=health&cursor=${(await read<Page<Customer>>("/customers?limit=1")).nextCursor}`),
+    ).toMatchObject(refused(400, "VALIDATION_ERROR", { field: "cursor" }));
+  });
+
   it("has everybody once in its pages whichever filter it is read by, and says where reading ended before a page was full", async () => {
     const { sql } = api;
     const id = await api.environmentId("live");
@@ -166,7 +203,8 @@ describe("GET /projects/:project/customers", () => {
     await sql`
       insert into svc.segment_memberships (environment_id, segment_id, customer_id, entered_at)
       select ${id}, 'odd_ones', 'many-' || lpad(n::text, 5, '0'), now() from generate_series(1, 6000) as n where n % 2 = 1 or n = 5000`;
-    for (const query of ["lifecycle=even&segment=odd_ones", "lifecycle=even&segment=odd_ones&inactive=1d"]) {
+    for (const order of ["", "&inactive=1d", "&sort=health", "&search=many"]) {
+      const query = `lifecycle=even&segment=odd_ones${order}`;
       expect(await read(`/customers?env=live&${query}`), query).toEqual({ data: [], nextCursor: TEXT });
       expect(await pages(`env=live&${query}`)).toEqual(["many-05000"]);
     }
@@ -179,10 +217,19 @@ describe("GET /projects/:project/customers", () => {
       ["segment=payin", "segment", "payin", 'Did you mean "paying"?'],
       ["segment=gone&lifecycle=activ", "lifecycle", "activ", 'Did you mean "active"?'],
       ["segment=gone", "segment", "gone", 'Use one of "paying", "chosen".'],
+      ["health=heathy", "health", "heathy", 'Did you mean "healthy"?'],
+      ["signal=quit", "signal", "quit", 'Did you mean "quiet"?'],
     ] as const)
       expect(await get(`/customers?${query}`)).toMatchObject(refused(400, "VALIDATION_ERROR", { field, value, fix }));
     const nobody = { data: [], nextCursor: null };
     expect(await read("/customers?env=live&segment=gone"), "before the first version").toEqual(nobody);
+  });
+
+  it("refuses traits that are no JSON object, or hold what cannot be stored", async () => {
+    for (const traits of ["plan=pro", "[1]", "null", '{"a": "\\u0000"}', '{"a": "\\ud800"}', '{"a": 1e999999}'])
+      expect(await get(`/customers?traits=${encodeURIComponent(traits)}`), traits).toMatchObject(
+        refused(400, "VALIDATION_ERROR"),
+      );
   });
 
   it("refuses what is no duration", async () => {

@@ -1,6 +1,8 @@
 import type { ListedCustomer } from "../../client/answers.js";
-import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
+import { defineCommand, pageOptions, projectOptions, reverseOption } from "../../core/command.js";
+import { UsageError } from "../../core/errors.js";
 import { durationOf } from "../../core/values.js";
+import { objectFromTexts } from "../../output/json-text.js";
 import { printList } from "../../output/table.js";
 
 export default defineCommand({
@@ -8,14 +10,33 @@ export default defineCommand({
     ...projectOptions,
     lifecycle: { type: "text", describe: "Only those in this lifecycle state" },
     segment: { type: "text", describe: "Only members of this segment" },
+    health: { type: "text", describe: "Only those whose health is in this band" },
+    signal: { type: "text", describe: "Only those for whom this signal is raised" },
+    trait: {
+      type: "list",
+      describe: "Only those with this trait, such as plan=pro or seats=5; may be given several times",
+    },
+    search: { type: "text", describe: "Only those whose id or traits contain this text" },
     inactive: { type: "text", describe: "Only those without an event for this long, such as 14d" },
     setAside: { type: "flag", describe: "Only those whose evaluation was given up, and why" },
+    sort: {
+      type: "text",
+      choices: ["customerId", "lastEvent", "health"],
+      describe: "The order, the lowest first; with --inactive by the last event, else by id, unless given",
+    },
+    ...reverseOption,
     ...pageOptions,
   },
-  examples: [["svc customers list --lifecycle trial --inactive 7d", "Trials that went quiet a week ago"]],
-  async handler(context, { lifecycle, segment, inactive: quiet, setAside, limit, cursor }) {
-    const inactive = durationOf("--inactive", quiet);
-    const query = { lifecycle, segment, inactive, setAside: setAside ? "true" : undefined, limit, cursor };
+  examples: [
+    ["svc customers list --lifecycle trial --inactive 7d", "Trials that went quiet a week ago"],
+    ["svc customers list --trait plan=pro --sort health", "Those on the plan pro, the worst health first"],
+  ],
+  async handler(context, values) {
+    const { lifecycle, segment, signal, search, sort, setAside, limit, cursor } = values;
+    const filters = { lifecycle, segment, health: values.health, signal, search, traits: traitsFilter(values.trait) };
+    const inactive = durationOf("--inactive", values.inactive);
+    const flags = { setAside: setAside ? "true" : undefined, reverse: values.reverse ? "true" : undefined };
+    const query = { ...filters, inactive, sort, ...flags, limit, cursor };
     const ago = (iso: string | null) => (iso === null ? "" : context.out.ago(iso));
     const health = ({ health: its }: ListedCustomer) => (its === null ? "" : `${its.overall} ${its.band}`);
     await printList<ListedCustomer>(context, query, ["customers"], {
@@ -32,3 +53,25 @@ export default defineCommand({
     });
   },
 });
+
+/** Traits with their values as a JSON object. A value that is JSON stands for itself, so that long numbers keep their digits; any other is a text. */
+function traitsFilter(given: readonly string[]): string | undefined {
+  if (given.length === 0) return undefined;
+  return objectFromTexts(
+    given.map((trait) => {
+      const [, name, value] = /^([^=]+)=(.*)$/s.exec(trait) ?? [];
+      if (name === undefined || value === undefined)
+        throw new UsageError(`--trait ${trait} is not a name and a value`, "write for example --trait plan=pro");
+      return [name, isJson(value) ? value : JSON.stringify(value)];
+    }),
+  );
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

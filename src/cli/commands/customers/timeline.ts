@@ -1,14 +1,22 @@
 import type { Emission } from "../../client/answers.js";
-import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
+import { defineCommand, pageOptions, projectOptions, reverseOption } from "../../core/command.js";
 import { printList } from "../../output/table.js";
 import { causeInWords } from "../../output/text.js";
 
 export default defineCommand({
   args: { customerId: "The customer's id" },
-  options: { ...projectOptions, ...pageOptions },
-  examples: [["svc customers timeline cus_42", "Every change and its cause, the oldest first"]],
-  async handler(context, { customerId, limit, cursor }) {
-    await printList<Emission>(context, { limit, cursor }, ["customers", customerId, "timeline"], {
+  options: {
+    ...projectOptions,
+    ...reverseOption,
+    ...pageOptions,
+  },
+  examples: [
+    ["svc customers timeline cus_42", "Every change and its cause, the oldest first"],
+    ["svc customers timeline cus_42 --reverse --limit 5", "What happened last"],
+  ],
+  async handler(context, { customerId, reverse, limit, cursor }) {
+    const query = { reverse: reverse ? "true" : undefined, limit, cursor };
+    await printList<Emission>(context, query, ["customers", customerId, "timeline"], {
       none: "Nothing happened to this customer's state yet.",
       columns: [
         { title: "At", value: ({ at }) => context.out.at(at), fixed: true },

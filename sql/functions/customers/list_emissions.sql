@@ -1,0 +1,71 @@
+-- What evaluation emitted about one customer, oldest first or newest first.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND, SV006 VALIDATION_ERROR (cursor).
+-- Locks nothing.
+create or replace function svc_api.list_emissions(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, customer_id text, reverse boolean,
+  row_limit integer, "cursor" text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    list_emissions.token_hash, list_emissions.organization_id, 'list_emissions', list_emissions.environment_name
+  );
+  _environment record := svc.find_environment(
+    list_emissions.organization_id, list_emissions.project_slug, list_emissions.environment_name
+  );
+  _list constant text := case when list_emissions.reverse then 'timeline-newest' else 'timeline' end;
+  _after constant bigint := svc.decode_cursor(_list, list_emissions.cursor, '^[0-9]{1,18}$')::bigint;
+begin
+  perform svc.require_customer(_environment.environment_id, list_emissions.customer_id);
+  return (
+    select svc.page(
+      _list, array_agg(r.item order by r.place), array_agg(r.emission_seq::text order by r.place), row_limit
+    )
+    from (
+      select
+        m.emission_seq,
+        case when list_emissions.reverse then -m.emission_seq else m.emission_seq end as place,
+        json_build_object(
+          'id', svc.emission_id(m.emission_seq),
+          'at', svc.iso(m.emitted_at),
+          'type', m.event_type,
+          'source', m.source,
+          'metadata', m.metadata,
+          'cause', json_build_object('type', m.cause_type, 'id', m.cause_id),
+          'configVersion', 'v' || m.config_version
+        ) as item
+      from (
+        (
+          select e.*
+          from svc.emissions as e
+          where not list_emissions.reverse
+            and e.environment_id = _environment.environment_id
+            and e.customer_id = list_emissions.customer_id
+            and e.emission_seq > coalesce(_after, 0)
+          order by e.emission_seq
+          limit row_limit + 1
+        )
+        union all
+        (
+          select e.*
+          from svc.emissions as e
+          where list_emissions.reverse
+            and e.environment_id = _environment.environment_id
+            and e.customer_id = list_emissions.customer_id
+            and (_after is null or e.emission_seq < _after)
+          order by e.emission_seq desc
+          limit row_limit + 1
+        )
+      ) as m
+    ) as r
+  );
+end;
+$$;
+
+comment on function svc_api.list_emissions(bytea, text, text, text, text, boolean, integer, text) is
+  'What evaluation emitted about a customer, oldest or newest first.';

@@ -1,0 +1,183 @@
+-- Customers, filtered and sorted by customerId, by lastEvent (without events, by creation) or by health, which is the overall score, those
+-- without one last; the lowest or the highest first. With a number of seconds for which there was no event the longest inactive come
+-- first, unless another order is asked for. Filters that are null do not filter; search finds what the id
+-- or a text among the traits contains, in upper or lower case; traits are those that a customer has with these values. A page reads at
+-- most 2,000 customers in its order: where so many hold too few that the filters pass, it is short, even empty, and nextCursor goes on.
+-- To sort by health reads the index of all customers of the environment each time.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor; a state, segment, band or signal that
+-- nobody is in or has and the active version does not declare). Locks nothing.
+create or replace function svc_api.search_customers(
+  token_hash bytea, organization_id text, project_slug text, environment_name text,
+  lifecycle text, segment text, health text, signal text, search text, traits jsonb, inactive_seconds double precision, set_aside boolean,
+  sort text, reverse boolean, row_limit integer, "cursor" text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    search_customers.token_hash, search_customers.organization_id, 'search_customers', search_customers.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    search_customers.organization_id, search_customers.project_slug, search_customers.environment_name
+  );
+  _sort constant text := coalesce(
+    search_customers.sort, case when search_customers.inactive_seconds is null then 'customerId' else 'lastEvent' end
+  );
+  _by_id constant boolean := _sort = 'customerId';
+  _list constant text := concat('customers ', _sort, case when search_customers.reverse then ' reversed' end);
+  -- What is sorted by: an expression of the customer k, and how a number of the cursor is one of its values.
+  _key constant text := case _sort
+    when 'lastEvent' then 'coalesce(k.last_event_at, k.created_at)'
+    when 'health' then case
+      when search_customers.reverse then 'coalesce(k.health_overall, -1)' else 'coalesce(k.health_overall, 101)'
+    end
+  end;
+  _number constant text := case _sort when 'lastEvent' then 'svc.microseconds(c.key)' else '(c.key * 100)::bigint' end;
+  _after constant text := svc.decode_cursor(_list, search_customers.cursor, case when _by_id then '' else '^-?[0-9]{1,18} ' end);
+  _after_number constant bigint := case when not _by_id then split_part(_after, ' ', 1)::bigint end;
+  _after_id constant text := case when _by_id then _after else substr(_after, strpos(_after, ' ') + 1) end;
+  _after_key constant text := case _sort when 'lastEvent' then 'svc.instant_of($3)' else '$3 / 100.0' end;
+  _direction constant text := case when search_customers.reverse then ' desc' else '' end;
+  _position constant text := case when _by_id then 'c.customer_id' else concat('concat(', _number, $sql$, ' ', c.customer_id)$sql$) end;
+  _order constant text := concat(
+    ' order by ', case when not _by_id then concat('c.key', _direction, ', ') end, 'c.customer_id', _direction, ' '
+  );
+  _beyond constant text := case
+    when _after is null then null
+    else concat(
+      ' and (', case when not _by_id then concat(_key, ', ') end, 'k.customer_id) ',
+      case when search_customers.reverse then '<' else '>' end,
+      ' (', case when not _by_id then concat(_after_key, ', ') end, '$2) '
+    )
+  end;
+  _inactive_since constant timestamptz := now() - make_interval(secs => search_customers.inactive_seconds);
+  _inactive constant text := case
+    when _inactive_since is not null then ' and coalesce(k.last_event_at, k.created_at) <= $4 '
+  end;
+  _driver text;
+  _is_small boolean;
+  _source text;
+  _filter text;
+  _items json[];
+  _positions text[];
+  _resume text;
+begin
+  -- The customers that one of the filters passes are the way to those that all of them pass: the fewest of them, where they are few.
+  select d.driver, d.is_small into _driver, _is_small
+  from svc.narrowest_filter(
+    _environment.environment_id, search_customers.lifecycle, search_customers.segment, search_customers.signal, search_customers.set_aside
+  ) as d;
+  -- Only what is small is sorted after it was read; many are read in the order of the list, and only ids have one beside the customers.
+  if not _is_small and not _by_id then
+    _driver := 'order';
+  end if;
+
+  -- Only the filters that are asked for are in the statements, so that each combination gets a plan of its own. The source gives customers,
+  -- with the key where it is read in the key's order; the filter is asked of each customer that it gives, which is looked up by key,
+  -- laterally with a limit, so that no plan can make a join of it.
+  _source := concat(
+    ' select c.* from (select k.customer_id',
+    case when _driver = 'order' then concat(', ', _key, ' as key') end,
+    case _driver
+      when 'segment'
+        then ' from svc.segment_memberships as k where k.environment_id = $1 and k.segment_id = $6 and k.exited_at is null '
+      when 'signal' then ' from svc.signals as k where k.environment_id = $1 and k.signal_id = $8 and k.cleared_at is null '
+      when 'lifecycle' then ' from svc.customers as k where k.environment_id = $1 and k.lifecycle = $5 '
+      when 'set_aside' then ' from svc.customers as k where k.environment_id = $1 and k.set_aside_at is not null '
+      -- What the index holds that has all that is sorted by.
+      when 'order' then concat(
+        ' from svc.customers as k where k.environment_id = $1 and coalesce(k.last_event_at, k.created_at) is not null ', _inactive
+      )
+      else ' from svc.customers as k where k.environment_id = $1 '
+    end,
+    case when _driver = 'order' or _by_id then _beyond end,
+    ') as c ',
+    case when _driver = 'order' or _by_id then _order end
+  );
+  _filter := concat(
+    case when search_customers.lifecycle is not null and _driver <> 'lifecycle' then ' and k.lifecycle = $5 ' end,
+    case when search_customers.set_aside and _driver <> 'set_aside' then ' and k.set_aside_at is not null ' end,
+    case when search_customers.health is not null then ' and k.health_band = $7 ' end,
+    case when search_customers.traits is not null then ' and k.traits @> $9 ' end,
+    case when _driver <> 'order' then concat(_inactive, case when not _by_id then _beyond end) end,
+    case
+      when search_customers.search is not null then $sql$
+        and (
+          strpos(lower(k.customer_id collate "default"), lower($10)) > 0
+          or exists (
+            select from jsonb_each(k.traits) as t (name, value)
+            where jsonb_typeof(t.value) = 'string' and strpos(lower(t.value #>> '{}'), lower($10)) > 0
+          )
+        )
+      $sql$
+    end,
+    case
+      when search_customers.segment is not null and _driver <> 'segment' then $sql$
+        and exists (
+          select from svc.segment_memberships as m
+          where m.environment_id = $1 and m.segment_id = $6 and m.customer_id = k.customer_id and m.exited_at is null
+        )
+      $sql$
+    end,
+    case
+      when search_customers.signal is not null and _driver <> 'signal' then $sql$
+        and exists (
+          select from svc.signals as g
+          where g.environment_id = $1 and g.signal_id = $8 and g.customer_id = k.customer_id and g.cleared_at is null
+        )
+      $sql$
+    end
+  );
+
+  execute concat(
+    'select array_agg(svc.customer_item($1, c.customer_id)', _order, '), array_agg(', _position, _order, ')
+      from (
+        select s.customer_id', case when not _by_id then ', k.key' end, '
+        from (', _source, ' limit 2000) as s
+        cross join lateral (
+          select ', coalesce(_key, 'null'), ' as key
+          from svc.customers as k
+          where k.environment_id = $1 and k.customer_id = s.customer_id ', _filter, '
+          limit 1
+        ) as k ',
+    -- In the order that the source has already, where it has one.
+    case
+      when _driver = 'order' then replace(_order, 'c.', 's.')
+      else replace(replace(_order, 'c.key', 'k.key'), 'c.customer_id', 's.customer_id')
+    end,
+    ' limit $11 + 1) as c'
+  )
+  into _items, _positions
+  using
+    _environment.environment_id, _after_id, _after_number, _inactive_since, search_customers.lifecycle, search_customers.segment,
+    search_customers.health, search_customers.signal, search_customers.traits, search_customers.search, search_customers.row_limit;
+
+  if _filter <> '' and not _is_small and coalesce(cardinality(_items), 0) <= search_customers.row_limit then
+    execute concat('select ', _position, ' from (', _source, ' offset 1999 limit 1) as c')
+    into _resume
+    using
+      _environment.environment_id, _after_id, _after_number, _inactive_since, search_customers.lifecycle, search_customers.segment,
+      search_customers.health, search_customers.signal;
+  end if;
+  if _items is null and search_customers.cursor is null and _resume is null then
+    perform
+      svc.require_part(_environment.project_id, _environment.active_version, f.kind, f.field, f.name)
+    from (
+      values
+        ('state', 'lifecycle', search_customers.lifecycle),
+        ('segment', 'segment', search_customers.segment),
+        ('band', 'health', search_customers.health),
+        ('signal', 'signal', search_customers.signal)
+    ) as f (kind, field, name);
+  end if;
+  return svc.partial_page(_list, _items, _positions, search_customers.row_limit, _resume);
+end;
+$$;
+
+comment on function svc_api.search_customers(
+  bytea, text, text, text, text, text, text, text, text, jsonb, double precision, boolean, text, boolean, integer, text
+) is 'Customers, filtered and sorted.';
