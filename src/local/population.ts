@@ -12,12 +12,16 @@ export interface AcceptedBatch {
 export interface TimelineEntry {
   /** `emi_` and 16 hexadecimal digits; sorts in order of emission. */
   id: string;
-  at: string;
-  type: string;
+  eventType: string;
   source: string;
   metadata: Record<string, unknown>;
+  timestamp: string;
   cause: { type: string; id: string | null };
   configVersion: string | null;
+  /** Former name of `timestamp`. */
+  at: string;
+  /** Former name of `eventType`. */
+  type: string;
 }
 
 /** What an evaluation did to one customer. */
@@ -108,12 +112,14 @@ export class Population {
         .filter((effect) => effect.kind === "emission")
         .map(({ at, type, source, metadata, cause }) => ({
           id: emissionId(++this.#emissions),
-          at: new Date(at).toISOString(),
-          type,
+          eventType: type,
           source,
           metadata,
+          timestamp: new Date(at).toISOString(),
           cause: { type: cause.kind, id: causeId(cause) },
           configVersion: this.options.configVersion,
+          at: new Date(at).toISOString(),
+          type,
         }));
       const timeline = this.#timelines.get(customerId);
       if (timeline === undefined) this.#timelines.set(customerId, [...entries]);

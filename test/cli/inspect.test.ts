@@ -130,12 +130,12 @@ test("the overview counts what waits, and who is set aside", async () => {
 test("a timeline shows changes and their causes", async () => {
   const data = [
     {
-      ...{ at: "2026-03-02T10:00:00.000Z", type: "customer.activated", source: "lifecycle" },
+      ...{ timestamp: "2026-03-02T10:00:00.000Z", eventType: "customer.activated", source: "lifecycle" },
       metadata: { previous_lifecycle: "trial", new_lifecycle: "activated" },
       cause: { type: "event", id: "evt_0000000000000400" },
     },
     {
-      ...{ at: "2026-03-29T01:30:00.000Z", type: "segment.exited", source: "segment" },
+      ...{ timestamp: "2026-03-29T01:30:00.000Z", eventType: "segment.exited", source: "segment" },
       metadata: { segment: "payers", days: 3 },
       cause: { type: "timer", id: null },
     },

@@ -32,12 +32,15 @@ begin
         case when list_emissions.reverse then -m.emission_seq else m.emission_seq end as place,
         json_build_object(
           'id', svc.emission_id(m.emission_seq),
-          'at', svc.iso(m.emitted_at),
-          'type', m.event_type,
+          'eventType', m.event_type,
           'source', m.source,
           'metadata', m.metadata,
+          'timestamp', svc.iso(m.emitted_at),
           'cause', json_build_object('type', m.cause_type, 'id', m.cause_id),
-          'configVersion', 'v' || m.config_version
+          'configVersion', 'v' || m.config_version,
+          -- The names before these.
+          'at', svc.iso(m.emitted_at),
+          'type', m.event_type
         ) as item
       from (
         (

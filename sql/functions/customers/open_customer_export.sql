@@ -43,8 +43,8 @@ begin
 
   open _events no scroll for
   select json_build_object(
-    'id', svc.event_id(e.event_seq), 'event', e.event, 'properties', e.properties, 'occurredAt', svc.iso(e.occurred_at),
-    'acceptedAt', svc.iso(e.accepted_at), 'idempotencyKey', k.idempotency_key,
+    'eventId', svc.event_id(e.event_seq), 'id', svc.event_id(e.event_seq), 'event', e.event, 'properties', e.properties,
+    'occurredAt', svc.iso(e.occurred_at), 'acceptedAt', svc.iso(e.accepted_at), 'idempotencyKey', k.idempotency_key,
     'status', case when i.waits then 'pending' else 'processed' end
   )::text as item
   from svc.events as e
@@ -126,9 +126,9 @@ begin
 
   open _emissions no scroll for
   select json_build_object(
-    'id', svc.emission_id(m.emission_seq), 'at', svc.iso(m.emitted_at), 'type', m.event_type, 'source', m.source,
-    'metadata', m.metadata, 'cause', json_build_object('type', m.cause_type, 'id', m.cause_id),
-    'configVersion', 'v' || m.config_version
+    'id', svc.emission_id(m.emission_seq), 'eventType', m.event_type, 'source', m.source, 'metadata', m.metadata,
+    'timestamp', svc.iso(m.emitted_at), 'cause', json_build_object('type', m.cause_type, 'id', m.cause_id),
+    'configVersion', 'v' || m.config_version, 'at', svc.iso(m.emitted_at), 'type', m.event_type
   )::text as item
   from svc.emissions as m
   where m.environment_id = _id and m.customer_id = _customer
@@ -190,7 +190,8 @@ begin
 
   open _retired_keys no scroll for
   select json_build_object(
-    'id', svc.event_id(k.event_seq), 'idempotencyKey', k.idempotency_key, 'removedAt', svc.iso(k.retired_at)
+    'eventId', svc.event_id(k.event_seq), 'id', svc.event_id(k.event_seq), 'idempotencyKey', k.idempotency_key,
+    'removedAt', svc.iso(k.retired_at)
   )::text as item
   from svc.retired_keys as k
   where k.environment_id = _id and k.customer_id = _customer

@@ -28,7 +28,11 @@ declare
     search_customers.sort, case when search_customers.inactive_seconds is null then 'customerId' else 'lastEvent' end
   );
   _by_id constant boolean := _sort = 'customerId';
-  _list constant text := concat('customers ', _sort, case when search_customers.reverse then ' reversed' end);
+  _list constant text := concat(
+    'customers',
+    case _sort when 'lastEvent' then '-inactive' when 'health' then '-health' end,
+    case when search_customers.reverse then '-reversed' end
+  );
   -- What is sorted by: an expression of the customer k, and how a number of the cursor is one of its values.
   _key constant text := case _sort
     when 'lastEvent' then 'coalesce(k.last_event_at, k.created_at)'
@@ -37,7 +41,9 @@ declare
     end
   end;
   _number constant text := case _sort when 'lastEvent' then 'svc.microseconds(c.key)' else '(c.key * 100)::bigint' end;
-  _after constant text := svc.decode_cursor(_list, search_customers.cursor, case when _by_id then '' else '^-?[0-9]{1,18} ' end);
+  _after constant text := svc.decode_cursor(
+    _list, search_customers.cursor, case when _by_id then '' else '^([0-9]{1,18}|-[0-9]{1,17}) ' end
+  );
   _after_number constant bigint := case when not _by_id then split_part(_after, ' ', 1)::bigint end;
   _after_id constant text := case when _by_id then _after else substr(_after, strpos(_after, ' ') + 1) end;
   _after_key constant text := case _sort when 'lastEvent' then 'svc.instant_of($3)' else '$3 / 100.0' end;

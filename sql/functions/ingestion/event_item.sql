@@ -8,6 +8,7 @@ strict
 set search_path = ''
 begin atomic
   select json_build_object(
+    'eventId', svc.event_id(e.event_seq),
     'id', svc.event_id(e.event_seq),
     'customerId', e.customer_id,
     'event', e.event,

@@ -10,6 +10,7 @@ set search_path = ''
 begin atomic
   select json_build_object(
     'id', svc.emission_id(d.emission_seq),
+    'eventType', m.event_type,
     'type', m.event_type,
     'customerId', m.customer_id,
     'source', m.source,

@@ -33,6 +33,7 @@ begin
 
   return json_build_object(
     'id', svc.emission_id(_emission.emission_seq),
+    'eventType', _emission.event_type,
     'type', _emission.event_type,
     'customerId', _emission.customer_id,
     'source', _emission.source,

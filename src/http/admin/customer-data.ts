@@ -10,13 +10,24 @@ import { ApiError } from "../errors.js";
 import { envelopeOf } from "../middleware/handle-errors.js";
 import type { CustomerWork } from "./work.js";
 import { adminRoute } from "./route.js";
-import { count, countOf, environment, exact, instant, jsonObject, named, orNull, versionName } from "./schemas.js";
+import {
+  count,
+  countOf,
+  environment,
+  exact,
+  formerly,
+  instant,
+  jsonObject,
+  named,
+  orNull,
+  versionName,
+} from "./schemas.js";
 import { cause, customerId, customerState, emission, healthScore, journeyRun, setAside } from "./customers.js";
 import { deliveryAttempt } from "./deliveries.js";
+import { eventId } from "./events.js";
 
 const status = Type.Enum(["processed", "pending"]);
 const generation = countOf("Which writing of the history it is of: the first is 0, and each recompute writes another.");
-const eventId = Type.String({ examples: ["evt_0000000000000400"] });
 /** What a log says of each of its entries. */
 const logged = { cause, configVersion: orNull(versionName), generation };
 
@@ -24,7 +35,8 @@ const logged = { cause, configVersion: orNull(versionName), generation };
 const items = {
   identifies: exact({ acceptedAt: instant, traits: jsonObject("The traits as sent."), status }),
   events: exact({
-    id: eventId,
+    eventId,
+    id: formerly(eventId, "eventId"),
     event: Type.String(),
     properties: jsonObject("The properties as sent."),
     occurredAt: instant,
@@ -73,7 +85,7 @@ const items = {
       "Null of a recompute of this customer alone that changes nothing, has not found out yet, or is so long ago that this is not kept.",
     ),
   }),
-  retiredKeys: exact({ id: eventId, idempotencyKey: Type.String(), removedAt: instant }),
+  retiredKeys: exact({ eventId, id: formerly(eventId, "eventId"), idempotencyKey: Type.String(), removedAt: instant }),
 };
 
 const customerExport = named("CustomerExport", {

@@ -8,6 +8,7 @@ import {
   describedText,
   environment,
   exact,
+  formerly,
   instant,
   jsonObject,
   listOf,
@@ -103,14 +104,18 @@ export const cause = exact({
 
 export const source = describedText("What emitted it: lifecycle, segment, …", "lifecycle");
 
+export const eventType = Type.String({ examples: ["customer.activated"] });
+
 export const emission = named("Emission", {
   id: Type.String({ examples: ["emi_0000000000000400"] }),
-  at: instant,
-  type: Type.String({ examples: ["customer.activated"] }),
+  eventType,
   source,
   metadata: jsonObject("Depends on the type."),
+  timestamp: instant,
   cause,
   configVersion: orNull(versionName),
+  at: formerly(instant, "timestamp"),
+  type: formerly(eventType, "eventType"),
 });
 
 /** Of a list that has an order. */

@@ -1,13 +1,14 @@
 import Type from "typebox";
 import { invalidField } from "../errors.js";
-import { cause, customerId, source } from "./customers.js";
-import { emptyObject, instantOf, KIB, listQuery, nameFilter } from "./parameters.js";
+import { cause, customerId, eventType, source } from "./customers.js";
+import { emptyObject, instantOf, KIB, listQuery, nameFilter, nameText } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import {
   count,
   describedText,
   environment,
   exact,
+  formerly,
   instant,
   jsonObject,
   listOf,
@@ -26,7 +27,6 @@ export const deliveryAttempt = named("DeliveryAttempt", {
 });
 
 const emissionId = describedText("Of the emission, and of the delivered message.", "emi_0000000000000400");
-const eventType = Type.String({ examples: ["customer.activated"] });
 const sequence = Type.Integer({ description: "Order among the emissions of the environment." });
 const deliveryStatus = Type.Enum(["pending", "delivered", "failed"]);
 const progress = {
@@ -38,7 +38,8 @@ const progress = {
 
 const deliveryProperties = {
   id: emissionId,
-  type: eventType,
+  eventType,
+  type: formerly(eventType, "eventType"),
   customerId,
   source,
   configVersion: orNull(versionName),
@@ -80,7 +81,8 @@ export const resent = named("ResentDeliveries", {
 
 const emissionDetail = named("EmissionDetail", {
   id: emissionId,
-  type: eventType,
+  eventType,
+  type: formerly(eventType, "eventType"),
   customerId,
   source,
   metadata: jsonObject("Depends on the type."),
@@ -113,12 +115,13 @@ export const deliveryRoutes = [
     query: exact({
       ...listQuery.properties,
       status: Type.Optional(Type.Enum(["pending", "delivered", "failed"])),
-      type: nameFilter,
+      eventType: nameFilter,
+      type: Type.Optional(formerly(nameText, "eventType")),
       customer: nameFilter,
     }),
     answers: { 200: listOf(delivery) },
     passes: ({ at, params, query }) => {
-      const { status, type: eventType, customer: customerId } = query;
+      const { status, type, eventType = type, customer: customerId } = query;
       return [at, params["webhook"]!, { status, eventType, customerId }, query];
     },
   }),

@@ -3,11 +3,17 @@ import { call } from "../../db/api/call.js";
 import { invalidField } from "../errors.js";
 import { openEventStream } from "../event-stream.js";
 import { adminRoute } from "./route.js";
-import { exact, instant, jsonObject, listOf, named, describedText } from "./schemas.js";
+import { exact, formerly, instant, jsonObject, listOf, named, describedText } from "./schemas.js";
 import { environmentQuery, listQuery, nameFilter, sinceFilter } from "./parameters.js";
 
+export const eventId = describedText(
+  "The id that ingestion answered; ids sort in order of acceptance.",
+  "evt_0000000000000400",
+);
+
 export const event = named("Event", {
-  id: describedText("The id that ingestion answered; ids sort in order of acceptance.", "evt_0000000000000400"),
+  eventId,
+  id: formerly(eventId, "eventId"),
   customerId: Type.String(),
   event: Type.String(),
   properties: jsonObject("As sent, numbers beyond double precision included."),

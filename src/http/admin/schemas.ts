@@ -3,6 +3,11 @@ import { ROLES } from "../../db/api/access.js";
 
 /** What many requests and answers have in common. Schemas are exact: no member that is not named, and none missing. */
 
+/** A member by a former name, which stays for those who know it. */
+export function formerly<Schema extends TSchema>(schema: Schema, name: string): Schema {
+  return { ...schema, deprecated: true, description: `A former name of \`${name}\`.` };
+}
+
 /** An instant as `svc.iso` writes it. */
 export const instant = Type.String({
   format: "date-time",

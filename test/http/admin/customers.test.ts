@@ -95,8 +95,9 @@ it("GET /projects/:project/customers/:customerId/timeline lists emissions oldest
   const { items, sizes } = await readAll("/customers/b/timeline", 2);
   expect(sizes).toEqual([2, 1]);
   expect((await readAll("/customers/b/timeline?reverse=true", 2)).items).toEqual(items.toReversed());
-  const created = { id: "emi_0000000000010000", at: "2026-01-01T00:00:00.000Z", type: "customer.created" };
-  const active = { id: "emi_0000000000020000", at: "2026-01-02T00:00:00.000Z", type: "customer.active" };
+  const named = (eventType: string, timestamp: string) => ({ eventType, timestamp, type: eventType, at: timestamp });
+  const created = { id: "emi_0000000000010000", ...named("customer.created", "2026-01-01T00:00:00.000Z") };
+  const active = { id: "emi_0000000000020000", ...named("customer.active", "2026-01-02T00:00:00.000Z") };
   const source = "lifecycle";
   const [identify, event] = [
     { type: "identify", id: null },

@@ -11,6 +11,8 @@ const all = async (id: string, filters: string, limit = 50) =>
 
 const sequenceOf = (emission: string) => parseInt(emission.slice(4), 16);
 /** What an emission is unless a test says otherwise. */
+/** By its name and by its former one. */
+const typed = (type: string) => ({ eventType: type, type });
 const EMITTED = { source: "lifecycle", configVersion: null, cause: { type: "timer", id: null } };
 const PENDING = { status: "pending", attempts: 0, nextAttemptAt: INSTANT, finishedAt: null };
 const attempt = (n: number) => {
@@ -29,11 +31,11 @@ describe("GET /projects/:project/webhooks/:webhook/deliveries", () => {
     await setDelivery(id, first!, "delivered", 2);
     const common = { ...EMITTED, emittedAt: "2026-03-02T10:00:00.123Z", createdAt: INSTANT };
     const newest = {
-      ...{ id: second, type: "segment.entered", customerId: "b", sequence: sequenceOf(second!) },
+      ...{ id: second, ...typed("segment.entered"), customerId: "b", sequence: sequenceOf(second!) },
       ...{ ...common, ...PENDING, lastAttempt: null },
     };
     const oldest = {
-      ...{ id: first, type: "customer.activated", customerId: "a", sequence: sequenceOf(first!) },
+      ...{ id: first, ...typed("customer.activated"), customerId: "a", sequence: sequenceOf(first!) },
       ...{ ...common, configVersion: "v3", cause: { type: "event", id: "evt_1" } },
       ...{ status: "delivered", attempts: 2, lastAttempt: attempt(2), ...FINISHED },
     };
@@ -133,7 +135,7 @@ describe("GET /projects/:project/emissions/:emission", () => {
     const origin = { ...EMITTED, configVersion: "v1", cause: { type: "event", id: "evt_1" } };
     const times = { timestamp: "2026-03-02T10:00:00.123Z", createdAt: INSTANT, sequence: sequenceOf(id) };
     expect(await read(`/emissions/${id}`)).toEqual({
-      ...{ id, type: "customer.activated", customerId: "globex", ...origin, metadata: {}, ...times },
+      ...{ id, ...typed("customer.activated"), customerId: "globex", ...origin, metadata: {}, ...times },
       deliveries: [
         { webhookId: done!.id, url: done!.url, status: "delivered", attempts: 2, ...FINISHED },
         { webhookId: waiting!.id, url: waiting!.url, ...PENDING },

@@ -138,7 +138,15 @@ describe("GET /projects/:project/events/stream", () => {
     await seen(reader).toEqual(["one", "two", "three"]);
     expect(reader.retry).toBe(1000);
     const times = { occurredAt: INSTANT, acceptedAt: INSTANT };
-    const data = { id: first, customerId: "of-one", event: "one", properties: {}, ...times, status: "pending" };
+    const data = {
+      eventId: first,
+      id: first,
+      customerId: "of-one",
+      event: "one",
+      properties: {},
+      ...times,
+      status: "pending",
+    };
     expect(reader.messages[0]).toEqual({ id: first, event: "event", data });
     expect(reader.messages[1]!.id).toBe(second);
   });

@@ -34,9 +34,9 @@ describe("GET /projects/:project/events", () => {
   it("shows an event as it was accepted, numbers exact", async () => {
     const shown = await text("/events?customer=ann&type=login&since=2026-03-01&limit=2");
     expect(shown.replaceAll(/\s/g, "")).toBe(
-      '{"data":[{"id":"evt_000000000000000b","customerId":"ann","event":"login","properties":{},' +
+      '{"data":[{"eventId":"evt_000000000000000b","id":"evt_000000000000000b","customerId":"ann","event":"login","properties":{},' +
         '"occurredAt":"2026-03-02T00:00:00.000Z","acceptedAt":"2026-03-02T00:00:00.000Z","status":"pending"},' +
-        '{"id":"evt_000000000000000a","customerId":"ann","event":"login","properties":{"a":1.50,"n":12345678901234567890},' +
+        '{"eventId":"evt_000000000000000a","id":"evt_000000000000000a","customerId":"ann","event":"login","properties":{"a":1.50,"n":12345678901234567890},' +
         '"occurredAt":"2026-03-01T10:00:00.123Z","acceptedAt":"2026-03-01T10:00:01.000Z","status":"processed"}],"nextCursor":null}',
     );
   });

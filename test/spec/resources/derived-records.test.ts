@@ -98,13 +98,15 @@ it("Rule execution: `ruleId`, `result`, `triggeredBy` (`event:<event_name>`), `c
 
 it("Emission: a type such as `customer.activated`, `source` such as `lifecycle`, `metadata` such as `previous_lifecycle` and `new_lifecycle`, an instant", async () => {
   const { body } = await fixture.admin("GET", "/projects/app/customers/c/timeline");
-  const { data } = body as { data: { type: string }[] };
-  expect(data.find(({ type }) => type === "customer.activated")).toEqual({
+  const { data } = body as { data: { eventType: string }[] };
+  expect(data.find(({ eventType }) => eventType === "customer.activated")).toEqual({
     id: expect.stringMatching(/^emi_[0-9a-f]{16}$/) as unknown,
-    at: invitedAt,
-    type: "customer.activated",
+    eventType: "customer.activated",
     source: "lifecycle",
     metadata: { previous_lifecycle: "new", new_lifecycle: "activated" },
+    timestamp: invitedAt,
+    at: invitedAt,
+    type: "customer.activated",
     cause: { type: "event", id: invited },
     configVersion: "v1",
   });

@@ -19,8 +19,8 @@ export default defineCommand({
     await printList<Emission>(context, query, ["customers", customerId, "timeline"], {
       none: "Nothing happened to this customer's state yet.",
       columns: [
-        { title: "At", value: ({ at }) => context.out.at(at), fixed: true },
-        { title: "Type", value: ({ type }) => type, kept: true, style: context.out.style.cyan },
+        { title: "At", value: ({ timestamp }) => context.out.at(timestamp), fixed: true },
+        { title: "Type", value: ({ eventType }) => eventType, kept: true, style: context.out.style.cyan },
         { title: "What", value: ({ metadata }) => inWords(metadata) },
         { title: "Cause", value: ({ cause }) => causeInWords(cause), fixed: true, optional: true },
       ],
