@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { createDatabase } from "../../support/database.js";
 import type { Reply, ServiceOptions } from "../../support/service.js";
 import { startIngest, type IngestFixture } from "./fixture.js";
-import { startPrivateServer, type PrivateServer } from "./private-server.js";
+import { startPrivateServer } from "./private-server.js";
 import { startProxy } from "./vanishing-proxy.js";
 
 const OPTIONS: ServiceOptions = { keyMsMax: 500, ingestor: { answerMsMax: 500, batchConcurrency: 2 } };
@@ -44,17 +44,10 @@ async function refusesEach(fixture: IngestFixture, run: string): Promise<() => P
   };
 }
 
-describe("a server of its own", () => {
-  let server: PrivateServer;
-  let fixture: IngestFixture;
-  beforeAll(async () => {
-    server = await startPrivateServer();
-    fixture = await startIngest({}, { ...OPTIONS, database: server.database });
-  });
-  afterEach(() => server.resume());
-  afterAll(() => fixture.service.stop());
-
-  it("that is paused is answered for with 503, and nothing is doubled when it goes on", async () => {
+it("a server that is paused is answered for with 503, and nothing is doubled when it goes on", async () => {
+  const server = await startPrivateServer();
+  const fixture = await startIngest({}, { ...OPTIONS, database: server.database });
+  try {
     await untilTaken(() => fixture.single(event("before")));
     await server.pause();
     const expectRepeatable = await refusesEach(fixture, "paused");
@@ -73,16 +66,10 @@ describe("a server of its own", () => {
       select count(*)::integer as doubled
       from (select 1 from svc.events where event <> 'live' group by event having count(*) > 1) as d`;
     expect(row.doubled).toBe(0);
-  });
-
-  it("that is killed is answered for with 503 until it is started again", async () => {
-    await untilTaken(() => fixture.single(event("before the end")));
-    await server.kill();
-    await expect.poll(async () => (await fixture.single(event("killed"))).status, PATIENCE).toBe(503);
-    const expectRepeatable = await refusesEach(fixture, "killed");
-    await expect.poll(() => server.start().then(() => "started", String), PATIENCE).toBe("started");
-    await expectRepeatable();
-  });
+  } finally {
+    server.resume();
+    await fixture.service.stop();
+  }
 });
 
 it("a machine that vanishes is answered for with 503, and its successor is used though no connection ever ended", async () => {

@@ -1,5 +1,4 @@
 import { rm } from "node:fs/promises";
-import { vi } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { DATABASE, openCluster, SUPERUSER } from "../../../src/db/embedded/cluster.js";
 import { findPostmaster, halt, launch } from "../../../src/db/embedded/postmaster.js";
@@ -7,20 +6,8 @@ import { installFresh } from "../../../src/db/migrate/migrate.js";
 import type { TestDatabase } from "../../support/database.js";
 import { temporaryDirectory } from "../../support/server.js";
 
-/** A server of a test's own, to be stopped in every way. */
-export interface PrivateServer {
-  /** Its database; `drop` ends the server. */
-  database: TestDatabase;
-  /** Stops all its processes in the middle of what they do. */
-  pause(): Promise<void>;
-  resume(): void;
-  /** Kills it without warning. */
-  kill(): Promise<void>;
-  /** Starts it again at the same address. */
-  start(): Promise<void>;
-}
-
-export async function startPrivateServer(): Promise<PrivateServer> {
+/** A server of a test's own, to be paused. */
+export async function startPrivateServer() {
   const directory = await temporaryDirectory();
   const settings = { shared_buffers: "32MB", fsync: "off", autovacuum: "off" };
   const cluster = await openCluster(directory, { sync: false, settings });
@@ -42,27 +29,24 @@ export async function startPrivateServer(): Promise<PrivateServer> {
   const resume = (): void => {
     for (const pid of paused.splice(0)) process.kill(pid, "SIGCONT");
   };
-  return {
-    database: {
-      url,
-      name: DATABASE,
-      sql,
-      drop: async () => {
-        resume();
-        await sql.end({ timeout: 0 });
-        await halt(cluster);
-        await rm(directory, { recursive: true, force: true });
-      },
+  const database: TestDatabase = {
+    ...{ url, name: DATABASE, sql },
+    /** Ends the server. */
+    drop: async () => {
+      resume();
+      await sql.end({ timeout: 0 });
+      await halt(cluster);
+      await rm(directory, { recursive: true, force: true });
     },
+  };
+  return {
+    database,
+    /** Stops all its processes in the middle of what they do. */
     pause: async () => {
       const processes = await sql<{ pid: number }[]>`select pid from pg_stat_activity`;
       paused = [(await postmaster()).pid, ...processes.map(({ pid }) => pid)];
       for (const pid of paused) process.kill(pid, "SIGSTOP");
     },
     resume,
-    kill: async () => void process.kill((await postmaster()).pid, "SIGKILL"),
-    start: async () => {
-      await vi.waitUntil(() => launch(cluster), { timeout: 30_000 });
-    },
   };
 }

@@ -2,17 +2,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { listen } from "../../support/listen.js";
 
 /** Stands between the service and its database, as a network does. */
-export interface Proxy {
-  /** The database's address, through the proxy. */
-  url: string;
-  /** The machine behind it vanishes: nothing passes any more, and nobody hears that a connection has ended. */
-  vanish(): void;
-  /** Another machine takes its address: new connections pass, old ones stay dead. */
-  replace(): void;
-  stop(): Promise<void>;
-}
-
-export async function startProxy(databaseUrl: string): Promise<Proxy> {
+export async function startProxy(databaseUrl: string) {
   const { hostname, port } = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let gone = false;
@@ -26,11 +16,14 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
   const url = new URL(databaseUrl);
   url.host = new URL(await listen(server)).host;
   return {
+    /** The database's address, through the proxy. */
     url: url.href,
+    /** The machine behind it vanishes: nothing passes any more, and nobody hears that a connection has ended. */
     vanish: () => {
       gone = true;
       for (const socket of sockets) socket.unpipe().pause();
     },
+    /** Another machine takes its address: new connections pass, old ones stay dead. */
     replace: () => {
       gone = false;
     },
