@@ -34,23 +34,16 @@ describe("values that JSON allows and the database cannot keep are refused:", ()
     ["U+0000", '{"a":"x\\u0000y"}', "\\u0000", NUL],
     ["U+0000 in a key", '{"\\u0000":1}', "\\u0000", NUL, "properties"],
     ["a second half after what only looks like a first", '{"a":"\\\\ud83d\\ude00"}', "\\ude00", HALF],
-    ["U+0000 after an escaped backslash", '{"a":"\\\\\\u0000"}', "\\u0000", NUL],
     ["a first half of a pair", '{"a":"\\ud83d"}', "\\ud83d", HALF],
-    ["a first half before another character", '{"a":"\\uD83Dx"}', "\\uD83D", HALF],
     ["a first half before an escape", '{"a":"\\ud83d\\n"}', "\\ud83d", HALF],
     ["two first halves", '{"a":"\\ud83d\\ud83d\\ude00"}', "\\ud83d", HALF],
     ["a second half", '{"a":"\\ude00"}', "\\ude00", HALF],
-    ["a second half in a key", '{"\\udfff":{}}', "\\udfff", HALF, "properties"],
-    ["halves in the wrong order", '{"a":"\\ude00\\ud83d"}', "\\ude00", HALF],
     ["1e400", '{"a":1e400}', "1e400", RANGE],
     ["-1E+400", '{"a":[-1E+400]}', "-1E+400", RANGE, "properties.a[0]"],
-    ["1e-400", '{"a":1e-400}', "1e-400", RANGE],
     ["an exponent with zeros before it", '{"a":1e0000400}', "1e0000400", RANGE],
     ["an exponent beyond an integer", '{"a":1e99999999999}', "1e99999999999", RANGE],
     ["a zero with many places", '{"a":0e-16383}', "0e-16383", RANGE],
-    ["a zero with a large exponent", '{"a":-0.0E99999999999}', "-0.0E99999999999", RANGE],
     ["many digits and two of exponent", `{"a":${long}e50}`, long.slice(0, 40), RANGE],
-    ["310 digits", `{"a":${"9".repeat(310)}}`, "9".repeat(40), RANGE],
     ["400 zeros after the point", `{"a":0.${"0".repeat(400)}1}`, `0.${"0".repeat(38)}`, RANGE],
     ["54 KB of 1e131071", `{"a":[${Array(5400).fill("1e131071").join(",")}]}`, "1e131071", RANGE, "properties.a[0]"],
     ["a bad value that a later key hides", '{"a":"\\u0000","a":1}', "\\u0000", NUL, null],
@@ -131,31 +124,16 @@ async function readBack(reply: Reply) {
   return { ...rows[0] };
 }
 
+// fuzz.test.ts has any text and any value of a number.
 describe("what is accepted reads back exactly from svc.events:", () => {
   it.each([
     ["a hundred levels", deep(99, "1")],
-    ["an integer beyond 2^53", "12345678901234567890"],
     ["zeros at the end of a fraction", "0.1000"],
-    ["more digits than a double has", "3.14159265358979323846264338327950288"],
     ["a negative fraction", "-0.00"],
     ["a fraction of 16,383 places", `0.${"1".repeat(16_383)}`],
     ["the largest double", "1797693134862315" + "0".repeat(293)],
-    ["the first code point after U+0000", '"\\u0001"'],
-    ["a pair of surrogates", '"😀"'],
-    ["the highest code point", '"\u{10ffff}"'],
-    ["noncharacters", '"\uffff\ufffe"'],
-    ["a byte order mark", '"\ufeff"'],
-    ["combining characters, not normalized", '"e\u0301 \u00e9"'],
-    ["text from right to left", '"\u202eabc"'],
-    ["line separators", '"\u2028\u2029"'],
-    ["an escaped backslash before a half of a pair", '"\\\\ud83d \\\\\\\\ude00"'],
-    ["an escaped backslash before u0000", '"\\\\u0000"'],
     ["numbers and escapes inside of a text", '"1e400 \\\\ud83d [[["'],
-    ["SQL and quotes", '"\'; drop table svc.events; -- \\""'],
-    ["empty containers", '[{}, [], ""]'],
     ["every literal", "[true, false, null, 0, -1]"],
-    ["the word null as a key", '{"null": null}'],
-    ["an empty key", '{"": 1}'],
     ["__proto__ as a key", '{"__proto__": {"polluted": true}}'],
     ["constructor as a key", '{"constructor": {"prototype": {"polluted": true}}}'],
   ])("%s", async (_, value) => {
@@ -201,16 +179,7 @@ it("traits are kept exactly, explicit nulls included", async () => {
   ]);
 });
 
-it.each([
-  ["millions of empty objects", `{"events":[${"{},".repeat(4_000_000)}{}]}`, 413, "PAYLOAD_TOO_LARGE"],
-  ["a hundred thousand brackets", `{"events":${"[".repeat(100_000)}`, 400, "MALFORMED_JSON"],
-])("a body of %s is refused before it is parsed", async (_, body, status, code) => {
-  const reply = await fixture.post("/v1/events/batch", body);
-  expect({ status: reply.status, body: reply.body }).toMatchObject({ status, body: { error: { code } } });
-});
-
-it("a body of megabytes of escapes keeps nobody waiting for long", async () => {
-  const text = "\\u00e9\\ud83d\\ude00".repeat(3_000);
-  const body = batchOf(...Array<string>(30).fill(eventText(`{"a":"${text}"}`)));
-  expect((await fixture.post("/v1/events/batch", body)).status).toBe(202);
+it("a body of millions of empty objects is refused before it is parsed", async () => {
+  const reply = await fixture.post("/v1/events/batch", `{"events":[${"{},".repeat(4_000_000)}{}]}`);
+  expect(reply).toMatchObject({ status: 413, body: { error: { code: "PAYLOAD_TOO_LARGE" } } });
 });

@@ -28,10 +28,6 @@ it.each([
   expect({ status: reply.status, body: reply.body }).toEqual({ status: 202, body: taken() });
 });
 
-it("an identify is taken with 256 code points of customerId, and no traits", async () => {
-  expect((await fixture.batch([{ type: "identify", customerId: FULL, traits: {} }])).status).toBe(202);
-});
-
 it.each<[name: string, operation: unknown, refusal: (field: string) => Refusal, field: string]>([
   ["with an empty customerId", { ...valid, customerId: "" }, empty, "customerId"],
   ["with an empty event", { ...valid, event: "" }, empty, "event"],
@@ -125,19 +121,9 @@ const at = (timestamp: string) => ({ customerId: "c", event: "e", timestamp });
 /** So that no number is negative where SQL takes it apart. */
 const MS_FROM_YEAR_1_TO_1970 = 62_135_596_800_000;
 
-it("a timestamp is taken as the instant that it names", async () => {
+/** What the property below does not make: the ends of months, of years and of offsets. */
+it("a timestamp at an end of the calendar is taken as the instant that it names", async () => {
   const instants = [
-    ["2026-03-02T10:00:00.5Z", "2026-03-02 10:00:00.500000"],
-    ["2026-03-02T10:00:00.123456Z", "2026-03-02 10:00:00.123456"],
-    ["2026-03-02T10:00:00.123456789Z", "2026-03-02 10:00:00.123457"],
-    ["2026-03-02T10:00:00.0000005Z", "2026-03-02 10:00:00.000000"],
-    ["2026-03-02T10:00:00.0000015Z", "2026-03-02 10:00:00.000002"],
-    ["2026-03-02T10:00:00.999999999Z", "2026-03-02 10:00:01.000000"],
-    ["2026-03-02T10:00Z", "2026-03-02 10:00:00.000000"],
-    ["2026-03-02t10:00:00z", "2026-03-02 10:00:00.000000"],
-    ["2026-03-02T10:00:00+01:00", "2026-03-02 09:00:00.000000"],
-    ["2026-03-02T10:00:00-0330", "2026-03-02 13:30:00.000000"],
-    ["2026-03-02T10:00:00+05", "2026-03-02 05:00:00.000000"],
     ["2026-03-02T10:00:00-00:00", "2026-03-02 10:00:00.000000"],
     ["2026-03-02T10:00:00+14:00", "2026-03-01 20:00:00.000000"],
     ["2026-03-02T10:00:00-15:59", "2026-03-03 01:59:00.000000"],

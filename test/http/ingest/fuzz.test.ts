@@ -77,7 +77,7 @@ const rightOf = (path: string) => Buffer.from(path === "/v1/events" ? EVENT : ba
 
 describe.each(PATHS)("POST %s", (path) => {
   /** Sends a body; what is refused must say why and leave nothing. Answers the status. */
-  async function expectSense(bytes: Buffer, headers: Record<string, string> = {}): Promise<number> {
+  async function expectSense(bytes: Buffer, headers: Record<string, string>): Promise<number> {
     const before = await fixture.stored();
     const reply = await fixture.post(path, bytes, headers);
     if (reply.status !== 202) {
@@ -88,26 +88,25 @@ describe.each(PATHS)("POST %s", (path) => {
     return reply.status;
   }
 
-  it("answers anything with 202 or a clear refusal, and stores nothing of what it refused", async () => {
-    const statuses = new Set<number>();
+  it("answers anything, compressed or not, with 202 or a clear refusal, and stores nothing of what it refused", async () => {
+    const statuses = new Set<string>();
     await fc.assert(
-      fc.asyncProperty(body, async (bytes) => {
-        statuses.add(await expectSense(bytes));
+      fc.asyncProperty(body, fc.option(compression, { freq: 2 }), async (bytes, compress) => {
+        const sent = compress === null ? bytes : compress(bytes);
+        const encoding = compress === null ? "identity" : "gzip";
+        statuses.add(`${encoding} ${await expectSense(sent, { "Content-Encoding": encoding })}`);
       }),
-      { numRuns: propertyRuns(60), examples: [[rightOf(path)]] },
+      {
+        // A compressed one every other time.
+        numRuns: propertyRuns(120),
+        examples: [
+          [rightOf(path), null],
+          [rightOf(path), gzipSync],
+        ],
+      },
     );
-    expect([...statuses]).toEqual(expect.arrayContaining([202, 400]));
-  });
-
-  it("does so for what comes compressed, whole or broken, in one member or in two", async () => {
-    const statuses = new Set<number>();
-    await fc.assert(
-      fc.asyncProperty(body, compression, async (bytes, compress) => {
-        statuses.add(await expectSense(compress(bytes), { "Content-Encoding": "gzip" }));
-      }),
-      { numRuns: propertyRuns(60), examples: [[rightOf(path), gzipSync]] },
-    );
-    expect(statuses).toEqual(new Set([202, 400]));
+    const both = ["identity", "gzip"].flatMap((encoding) => [202, 400].map((status) => `${encoding} ${status}`));
+    expect([...statuses]).toEqual(expect.arrayContaining(both));
   });
 
   it("keeps every number and text exactly, however it is written, or refuses what cannot be kept", async () => {
@@ -182,7 +181,7 @@ describe("whatever its headers say, a request", () => {
 
   type Framing = (bytes: Buffer) => [headers: string, body: Buffer];
   const byLength: Framing = (bytes) => [`Content-Length: ${bytes.length}\r\n`, bytes];
-  /** How the length of the body is told, given its bytes: rightly, wrongly or twice. */
+  /** How the length of the body is told, given its bytes: rightly or wrongly; slow-clients.test.ts has more of the wrong ones. */
   const framing = fc.constantFrom<Framing>(
     byLength,
     byLength,
@@ -190,12 +189,7 @@ describe("whatever its headers say, a request", () => {
     (bytes) => [`Content-Length: ${bytes.length + 1}\r\n`, bytes],
     (bytes) => [`Content-Length: ${Math.max(0, bytes.length - 1)}\r\n`, bytes],
     (bytes) => ["", bytes],
-    (bytes) => ["Content-Length: -5\r\n", bytes],
-    (bytes) => ["Content-Length: many\r\n", bytes],
     (bytes) => ["Content-Length: 99999999999999999999\r\n", bytes],
-    (bytes) => [`Content-Length: ${bytes.length}\r\nContent-Length: ${bytes.length + 2}\r\n`, bytes],
-    (bytes) => [`Content-Length: ${bytes.length}\r\nTransfer-Encoding: chunked\r\n`, chunked(bytes)],
-    (bytes) => ["Transfer-Encoding: chunked\r\n", bytes],
     (bytes) => ["Transfer-Encoding: chunked\r\n", chunked(bytes).subarray(0, -4)],
     (bytes) => ["Transfer-Encoding: gzip\r\n", bytes],
   );

@@ -61,12 +61,6 @@ describe.each(PATHS)("POST %s", (path) => {
     ["a byte order mark twice", "\ufeff\ufeff{}", "Expected a value, but found U+FEFF at line 1, column 1."],
     ["too much nesting", "[".repeat(20_000), "It nests deeper than 10,000 levels."],
     ["a surrogate in UTF-8", Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), "The body is not valid UTF-8."],
-    ["an overlong NUL in UTF-8", Buffer.from([0x22, 0xc0, 0x80, 0x22]), "The body is not valid UTF-8."],
-    [
-      "UTF-16",
-      Buffer.from('{"a":1}', "utf16le"),
-      'Expected a property name or "}", but found U+0000 at line 1, column 2.',
-    ],
   ])("answers MALFORMED_JSON to %s", async (_, body, reason) => {
     await fixture.refuses(() => fixture.post(path, body), 400, malformed(reason));
   });
@@ -94,9 +88,6 @@ describe.each(PATHS)("POST %s", (path) => {
     });
     const answers = [
       [402, unplanned],
-      [202, await fixture.post(path, bodyFor(path))],
-      [400, await fixture.post(path, "{")],
-      [400, await fixture.post(path, {})],
       [413, tooLarge],
       [415, await fixture.post(path, "{}", { "Content-Type": "text/plain" })],
     ] as const;

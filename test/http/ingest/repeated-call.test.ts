@@ -55,14 +55,6 @@ describe("a batch that is repeated", () => {
     expect(await fixture.stored()).toEqual(stored);
   });
 
-  it("whose first try came to nothing is accepted now", async () => {
-    const before = await fixture.stored();
-    const call = { keyHash, batchId: randomUUID(), repeated: true };
-    const answer = await ingestBatch(sql, call, batchBody([event(0), event(1)]));
-    expect(answer).toMatchObject({ accepted: 2 });
-    expect((await fixture.stored()).events - before.events).toBe(2);
-  });
-
   it("is answered also where the rate limit was reached meanwhile", async () => {
     const body = batchBody([event(0), event(1)]);
     const call = { keyHash, batchId: randomUUID() };

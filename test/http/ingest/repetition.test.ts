@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { propertyRuns } from "../../support/property-runs.js";
 import type { Reply } from "../../support/service.js";
 import { eventIds } from "./answers.js";
@@ -198,35 +198,20 @@ const similar = fc.letrec<{ value: string; object: string }>((tie) => ({
     .map((members) => `{${members.map((member) => member.join(":")).join(",")}}`),
 })).object;
 
-describe("the hash of a payload", () => {
-  it("tells payloads apart that differ in anything, and none that differ in spelling", async () => {
-    const texts = fc.sample(similar, propertyRuns(3_000));
-    const of = await hashes(texts);
-    const hashOf = new Map<string, string>();
-    const payloadOf = new Map<string, string>();
-    const wrong: string[] = [];
-    for (const [index, json] of texts.entries()) {
-      const payload = canonical(json);
-      const hash = of[index]!;
-      if ((hashOf.get(payload) ?? hash) !== hash) wrong.push(`${json} has two hashes`);
-      if ((payloadOf.get(hash) ?? payload) !== payload) wrong.push(`${json} has the hash of ${payloadOf.get(hash)}`);
-      hashOf.set(payload, hash);
-      payloadOf.set(hash, payload);
-    }
-    expect(wrong.slice(0, 10)).toEqual([]);
-    expect(hashOf.size).toBeGreaterThan(500);
-  });
-
-  it("is one for all spellings of any payload", async () => {
-    const payloads = fc.array(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 })), { maxLength: 50 });
-    await fc.assert(
-      fc.asyncProperty(payloads, async (values) => {
-        const [plain, ...others] = await Promise.all(
-          STYLES.map((style) => hashes(values.map((value) => spell(value, style)))),
-        );
-        for (const other of others) expect(other).toEqual(plain);
-      }),
-      { numRuns: propertyRuns(8), endOnFailure: true },
-    );
-  });
+it("the hash of a payload tells payloads apart that differ in anything, and none that differ in spelling", async () => {
+  const texts = fc.sample(similar, propertyRuns(3_000));
+  const of = await hashes(texts);
+  const hashOf = new Map<string, string>();
+  const payloadOf = new Map<string, string>();
+  const wrong: string[] = [];
+  for (const [index, json] of texts.entries()) {
+    const payload = canonical(json);
+    const hash = of[index]!;
+    if ((hashOf.get(payload) ?? hash) !== hash) wrong.push(`${json} has two hashes`);
+    if ((payloadOf.get(hash) ?? payload) !== payload) wrong.push(`${json} has the hash of ${payloadOf.get(hash)}`);
+    hashOf.set(payload, hash);
+    payloadOf.set(hash, payload);
+  }
+  expect(wrong.slice(0, 10)).toEqual([]);
+  expect(hashOf.size).toBeGreaterThan(500);
 });

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Snapshot } from "../../../src/model/snapshot/types.js";
-import { violation } from "../../spec/support/refusals.js";
-import type { Refusal } from "./answers.js";
 import { startIngest } from "./fixture.js";
 
 const fixture = await startIngest();
@@ -27,32 +25,6 @@ const MODEL: Partial<Snapshot> = {
 const order = (properties: Record<string, unknown>) => ({ customerId: "c", event: "order", properties });
 const identify = (traits: Record<string, unknown>) => ({ type: "identify", customerId: "c", traits });
 
-/** What test/spec does not ask: properties of an order beside its amount, what is found of them, and what else is said. */
-const VIOLATIONS: [properties: object, path: string, code: string, message: string, more: Partial<Refusal>][] = [
-  [
-    { amount: [1] },
-    "amount",
-    "INVALID_PROPERTY_TYPE",
-    'The value of the property "amount" must be a number.',
-    { value: [1], reason: "It is an array.", fix: "Send a number, or change the type in the model and deploy it." },
-  ],
-  [
-    { tags: { 0: "a" } },
-    "tags",
-    "INVALID_STRUCTURE",
-    'The value of the property "tags" is an object, which no declared type is.',
-    {
-      value: { 0: "a" },
-      reason: "It is an object.",
-      fix: "Send its members as properties of their own, each declared.",
-    },
-  ],
-];
-
-it("any trait is taken before a configuration is deployed", async () => {
-  expect((await fixture.batch([identify({ anything: {} })])).status).toBe(202);
-});
-
 describe("with a strict schema", () => {
   beforeAll(() => fixture.deploy(MODEL));
 
@@ -63,11 +35,6 @@ describe("with a strict schema", () => {
       { customerId: "c", event: "login" },
     ];
     expect((await fixture.batch(events)).body).toMatchObject({ accepted: 3 });
-  });
-
-  it.each(VIOLATIONS)("refuses %j", async (properties, name, code, message, rest) => {
-    const batch = () => fixture.batch([order({ amount: 1 }), order({ amount: 1, ...properties })]);
-    await fixture.refuses(batch, 422, violation(`events[1].properties.${name}`, code, message, rest));
   });
 
   it("refuses a trait that is not declared, though it is null", async () => {
