@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { createParser } from "eventsource-parser";
 import type { Sql } from "postgres";
@@ -29,63 +28,56 @@ afterEach(async () => {
 });
 
 /** Reads server-sent events as they come. */
-class EventReader {
-  readonly messages: { id?: string | undefined; event?: string | undefined; data: unknown }[] = [];
-  /** Ids without data: where the stream is. */
-  readonly positions: string[] = [];
-  retry: number | undefined;
-  ended = false;
-  readonly #done: Promise<void>;
+function readerOf(response: Response, abort: AbortController) {
+  const reader = {
+    response,
+    messages: [] as { id?: string | undefined; event?: string | undefined; data: unknown }[],
+    /** Ids without data: where the stream is. */
+    positions: [] as string[],
+    retry: undefined as number | undefined,
+    ended: false,
+    /** What the events are called, in the order in which they came. */
+    names: (): unknown[] => reader.messages.map(({ data }) => (data as { event: string }).event),
+    close: () => {
+      abort.abort();
+      return done;
+    },
+  };
+  const parser = createParser({
+    onRetry: (retry) => (reader.retry = retry),
+    onEvent: ({ id, event, data }) => {
+      if (data === "") reader.positions.push(id!);
+      else reader.messages.push({ id, event, data: JSON.parse(data) as unknown });
+    },
+  });
+  const read = async () => {
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) parser.feed(chunk);
+    reader.ended = true;
+  };
+  const done = read().catch((error: unknown) => {
+    if (!abort.signal.aborted) throw error;
+  });
+  done.catch(() => undefined); // told by close()
+  return reader;
+}
+type EventReader = ReturnType<typeof readerOf>;
 
-  private constructor(
-    readonly response: Response,
-    private readonly abort: AbortController,
-  ) {
-    this.#done = this.#read().catch((error: unknown) => {
-      if (!abort.signal.aborted) throw error;
-    });
-    this.#done.catch(() => undefined); // told by close()
-  }
+/** Asks for a stream, which is read where it is given; answers the status. */
+async function ask(query = "", headers: Record<string, string> = {}, by = owner): Promise<number> {
+  const abort = new AbortController();
+  const credentials = { Authorization: `Bearer ${by.token}`, "X-Svc-Organization": by.organizationId };
+  const response = await fetch(`${fixture.service.url}/projects/app/events/stream${query}`, {
+    headers: { ...credentials, "X-Request-ID": "req", ...headers },
+    signal: abort.signal,
+  });
+  if (response.status === 200) open.push(readerOf(response, abort));
+  else await response.text();
+  return response.status;
+}
 
-  static async open(query = "", headers: Record<string, string> = {}, by = owner): Promise<EventReader> {
-    await expect.poll(() => EventReader.status(query, headers, by), { timeout: 10_000 }).toBe(200);
-    return open.at(-1)!;
-  }
-
-  /** Asks for a stream, which is read where it is given. */
-  static async status(query = "", headers: Record<string, string> = {}, by = owner): Promise<number> {
-    const abort = new AbortController();
-    const credentials = { Authorization: `Bearer ${by.token}`, "X-Svc-Organization": by.organizationId };
-    const response = await fetch(`${fixture.service.url}/projects/app/events/stream${query}`, {
-      headers: { ...credentials, "X-Request-ID": "req", ...headers },
-      signal: abort.signal,
-    });
-    if (response.status === 200) open.push(new EventReader(response, abort));
-    else await response.text();
-    return response.status;
-  }
-
-  async #read(): Promise<void> {
-    const parser = createParser({
-      onRetry: (retry) => (this.retry = retry),
-      onEvent: ({ id, event, data }) => {
-        if (data === "") this.positions.push(id!);
-        else this.messages.push({ id, event, data: JSON.parse(data) as unknown });
-      },
-    });
-    for await (const chunk of this.response.body!.pipeThrough(new TextDecoderStream())) parser.feed(chunk);
-    this.ended = true;
-  }
-
-  /** What the events are called, in the order in which they came. */
-  names(): unknown[] {
-    return this.messages.map(({ data }) => (data as { event: string }).event);
-  }
-
-  async close(): Promise<void> {
-    this.abort.abort();
-    await this.#done;
-  }
+async function openStream(...asked: Parameters<typeof ask>): Promise<EventReader> {
+  await expect.poll(() => ask(...asked), { timeout: 10_000 }).toBe(200);
+  return open.at(-1)!;
 }
 
 const seen = (reader: EventReader) => expect.poll(() => reader.names(), { timeout: 10_000 });
@@ -95,23 +87,12 @@ const send = async (...events: string[]): Promise<string[]> => {
   return (reply.body as { eventIds: string[] }).eventIds;
 };
 
-/** A key of the same environment that nobody else uses: calls of one key wait for each other at its usage. */
-async function newKey(): Promise<Buffer> {
-  const hash = randomBytes(32);
-  await other`
-    with k as (
-      insert into svc.api_keys (key_hash, api_key_id, environment_id, name, hint, created_by)
-      select ${hash}, svc.random_id('key_'), environment_id, 'other', 'svc_test_', 'test' from svc.environments where name = 'test'
-      returning key_hash
-    )
-    insert into svc.key_usage (key_hash, tokens, refilled_at, month, month_events)
-    select key_hash, 100000, now(), svc.month_of(now()), 0 from k`;
-  return hash;
-}
-
-/** Ingests on a connection of its own, as another process would, and commits when it is told. */
+/**
+ * Ingests on a connection of its own, as another process would, and commits when it is told; with a key of its own, because calls of one key
+ * wait for each other at its usage.
+ */
 async function ingestSlowly(event: string): Promise<() => Promise<void>> {
-  const key = await newKey();
+  const key = await fixture.newKey();
   const body = JSON.stringify({ events: [{ customerId: "late", event }] });
   return new Promise((started, failed) => {
     const ended = other.begin(async (tx) => {
@@ -130,7 +111,7 @@ async function ingestSlowly(event: string): Promise<() => Promise<void>> {
 describe("GET /projects/:project/events/stream", () => {
   it("sends what is accepted from now on, in the order of acceptance, as the list shows it", async () => {
     await send("before");
-    const reader = await EventReader.open();
+    const reader = await openStream();
     expect(reader.response.headers.get("Content-Type")).toMatch(/^text\/event-stream/);
     expect(reader.response.headers.get("Cache-Control")).toBe("no-store");
     const [first, second] = await send("one", "two");
@@ -154,7 +135,7 @@ describe("GET /projects/:project/events/stream", () => {
   it("filters by customer and by name", async () => {
     const readers: EventReader[] = [];
     for (const filter of ["customer=of-a", "type=b", "type=a&customer=of-a"])
-      readers.push(await EventReader.open(`?${filter}`));
+      readers.push(await openStream(`?${filter}`));
     await send("a", "b", "c");
     await send("b", "a");
     for (const [n, name] of ["a", "b", "a"].entries()) await seen(readers[n]!).toEqual([name, name]);
@@ -162,8 +143,8 @@ describe("GET /projects/:project/events/stream", () => {
 
   it("goes on after the event that the client saw last, and takes one that lies ahead for the present", async () => {
     const sent = await send("r1", "r2", "r3");
-    const reader = await EventReader.open("", { "Last-Event-ID": sent[0]! });
-    const ahead = await EventReader.open("", { "Last-Event-ID": "evt_7fffffffffffffff" });
+    const reader = await openStream("", { "Last-Event-ID": sent[0]! });
+    const ahead = await openStream("", { "Last-Event-ID": "evt_7fffffffffffffff" });
     await seen(reader).toEqual(["r2", "r3"]);
     await send("r4");
     await seen(reader).toEqual(["r2", "r3", "r4"]);
@@ -172,29 +153,29 @@ describe("GET /projects/:project/events/stream", () => {
 
   it("says where it begins, so that nothing is missed where the connection ends before the first event", async () => {
     await send("long ago");
-    const reader = await EventReader.open("?type=never");
+    const reader = await openStream("?type=never");
     await expect.poll(() => reader.positions, { timeout: 10_000 }).toHaveLength(1);
     await reader.close();
     await send("p1", "p2");
-    const again = await EventReader.open("", { "Last-Event-ID": reader.positions[0]! });
+    const again = await openStream("", { "Last-Event-ID": reader.positions[0]! });
     await seen(again).toEqual(["p1", "p2"]);
   });
 
   it("sends a long history in pages", async () => {
     const [start] = await send("start");
     for (let n = 0; n < 3; n++) await send(...Array.from({ length: 1000 }, (_, m) => `h${n * 1000 + m}`));
-    const reader = await EventReader.open("", { "Last-Event-ID": start! });
+    const reader = await openStream("", { "Last-Event-ID": start! });
     await seen(reader).toEqual(Array.from({ length: 3000 }, (_, n) => `h${n}`));
   });
 
   it("neither misses nor repeats what a call stores that commits after later ones", async () => {
-    const reader = await EventReader.open();
+    const reader = await openStream();
     await send("first");
     await seen(reader).toEqual(["first"]);
     const commit = await ingestSlowly("slow");
     // Accepted later, seen earlier.
     await send("fast");
-    const since = await EventReader.open();
+    const since = await openStream();
     const position = BigInt(`0x${reader.messages[0]!.id!.slice("evt_".length)}`).toString();
     const by = { tokenHash: hashCredential(owner.token), organizationId: owner.organizationId, requestId: "req" };
     const place = { project: "app", environment: "test" } as const;
@@ -210,8 +191,8 @@ describe("GET /projects/:project/events/stream", () => {
   });
 
   it("does not wait for a call that is taken back", async () => {
-    const reader = await EventReader.open();
-    const key = await newKey();
+    const reader = await openStream();
+    const key = await fixture.newKey();
     const failed = other.begin(async (tx) => {
       const body = JSON.stringify({ events: [{ customerId: "c", event: "never" }] });
       await tx`select svc_api.ingest(${key}, gen_random_uuid(), ${body}, false)`;
@@ -223,7 +204,7 @@ describe("GET /projects/:project/events/stream", () => {
   });
 
   it("sends each event of many calls at once exactly once, in the order of their ids", async () => {
-    const reader = await EventReader.open();
+    const reader = await openStream();
     const calls = Array.from({ length: 12 }, async (_, caller) => {
       const ids: string[] = [];
       for (let n = 0; n < 8; n++) {
@@ -247,7 +228,7 @@ describe("GET /projects/:project/events/stream", () => {
     const actors = [await fixture.service.member(owner, "viewer"), await fixture.service.member(owner, "developer")];
     const [ofToken, ofMember] = actors.map(({ token }) => hashCredential(token));
     const readers: EventReader[] = [];
-    for (const actor of actors) readers.push(await EventReader.open("", {}, actor));
+    for (const actor of actors) readers.push(await openStream("", {}, actor));
     await send("seen");
     for (const reader of readers) await seen(reader).toEqual(["seen"]);
     const { sql } = fixture.service.db;
@@ -272,12 +253,12 @@ describe("GET /projects/:project/events/stream", () => {
 
   it("answers SERVICE_UNAVAILABLE past 16 streams of an organization, and takes another once one was closed", async () => {
     // Those of the tests before are closed on their side; the server may hear of it a moment later.
-    while (open.length < 16) await expect.poll(() => EventReader.status(), { timeout: 10_000 }).toBe(200);
+    while (open.length < 16) await expect.poll(() => ask(), { timeout: 10_000 }).toBe(200);
     const reply = await fixture.service.request("GET", "/projects/app/events/stream", { by: owner });
     const reason = "This process holds 16 streams open, 16 of them this organization's; it may hold 64, 16 for each.";
     expect(reply).toMatchObject(refused(503, "SERVICE_UNAVAILABLE", { reason }));
     expect(reply.headers.get("Retry-After")).toBe("10");
     await open[0]!.close();
-    await expect.poll(() => EventReader.status(), { timeout: 10_000 }).toBe(200);
+    await expect.poll(() => ask(), { timeout: 10_000 }).toBe(200);
   });
 });

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { Sql } from "postgres";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
@@ -96,30 +95,11 @@ describe("batches", () => {
     await unblock();
     await Promise.all(sent);
   });
-
-  it("of several organizations take turns", async () => {
-    const unblock = await blockIngestion();
-    const target = ingestor({ batchConcurrency: 1 });
-    const sent = [
-      ...Array.from({ length: 5 }, (_, n) => target.batch(holder(), batchBody(`turn ${n}`))),
-      target.batch(holder("other"), batchBody("turn other")),
-    ];
-    await expect.poll(callsInDatabase).toBe(1);
-    await unblock();
-    await Promise.all(sent);
-    expect(await names("turn")).toEqual(["turn 0", "turn 1", "turn other", "turn 2", "turn 3", "turn 4"]);
-  });
 });
 
 describe("one organization, however many keys it comes with,", () => {
-  const keys = async (count: number) => {
-    const create = async () => {
-      const request = { by: fixture.owner, body: { name: "One of many" } };
-      const { body } = await fixture.service.request("POST", "/projects/app/keys?env=test", request);
-      return { ...holder(), keyHash: hashCredential((body as { secret: string }).secret) };
-    };
-    return Promise.all(Array.from({ length: count }, create));
-  };
+  const keys = (count: number) =>
+    Promise.all(Array.from({ length: count }, async () => ({ ...holder(), keyHash: await fixture.newKey() })));
 
   it.each(["batches", "single events"])("leaves calls with %s to others, and room to wait", async (form) => {
     const senders = await keys(6);
@@ -318,29 +298,6 @@ describe("single events that arrive together", () => {
     expect([after.events - before.events, after.batches - before.batches]).toEqual([300, 2]);
   });
 
-  it("have each their own outcome", async () => {
-    const e = { properties: { n: { type: "number", optional: true } } } as const;
-    await fixture.deploy({ strictSchema: true, events: { e } });
-    const target = ingestor({ waitingMax: 10_000 });
-    const key = randomUUID();
-    const results = await Promise.allSettled(
-      [
-        text(),
-        text({ idempotencyKey: key }),
-        text({ idempotencyKey: key }),
-        text({ idempotencyKey: key, properties: { n: 1 } }),
-        text({ event: "unknown" }),
-        text({ properties: { n: "1" } }),
-        text({ idempotencyKey: `${key} refused`, properties: { n: "1" } }),
-        text({ idempotencyKey: `${key} refused`, properties: { n: 1 } }),
-        text(),
-      ].map((body) => target.single(holder(), body)),
-    );
-    const refused = ["IDEMPOTENCY_CONFLICT", "UNKNOWN_EVENT", "INVALID_PROPERTY_TYPE", "INVALID_PROPERTY_TYPE"];
-    expect(settledAs(results)).toEqual(["new", "new", "again", ...refused, "new", "new"]);
-    await fixture.deploy({ strictSchema: false });
-  });
-
   it("do not fail with a neighbour that the database refuses", async () => {
     const target = ingestor({ waitingMax: 10_000 });
     const before = await fixture.stored();
@@ -366,13 +323,5 @@ describe("single events that arrive together", () => {
       { environment: "live", event: "mixed 1", count: 20 },
       { environment: "test", event: "mixed 0", count: 20 },
     ]);
-  });
-
-  it("are refused where too many wait, and taken when there is room again", async () => {
-    const target = ingestor({ waitingMax: 20 });
-    const results = await Promise.allSettled(Array.from({ length: 30 }, () => target.single(holder(), text())));
-    // One is under way, and ten wait: half of those that may.
-    expect(results.map(outcomeOf)).toEqual([...Array(11).fill("taken"), ...Array(19).fill(QueueFullError)]);
-    expect(brief(await target.single(holder(), text()))).toBe("new");
   });
 });

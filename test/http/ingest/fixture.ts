@@ -1,41 +1,14 @@
 import { expect } from "vitest";
 import type { AppDeps } from "../../../src/http/app.js";
+import { hashCredential } from "../../../src/http/request/credentials.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
-import { startService, type Actor, type Reply, type Service, type ServiceOptions } from "../../support/service.js";
+import { startService, type Reply, type ServiceOptions } from "../../support/service.js";
 import { expectRefused, type Refusal } from "./answers.js";
 
+export type IngestFixture = Awaited<ReturnType<typeof startIngest>>;
+
 /** A service with the project "app", and what tests of ingestion ask of it. */
-export interface IngestFixture {
-  service: Service;
-  owner: Actor;
-  keys: { test: string; live: string };
-  /** POST /v1/events with the test key. */
-  single(body: unknown, headers?: Record<string, string>): Promise<Reply>;
-  /** POST /v1/events/batch with the test key; `events` may be any value. */
-  batch(events: unknown, headers?: Record<string, string>): Promise<Reply>;
-  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Reply>;
-  deploy(changes: Partial<Snapshot>, environment?: "test" | "live"): Promise<void>;
-  /** Expects exactly this refusal, and nothing stored. */
-  refuses(request: () => Promise<Reply>, status: number, refusal: Refusal): Promise<Reply>;
-  /** Expects that of an operation, a value or JSON text, as a single event and inside a batch; `refusal` is told what stands before a field's name. */
-  refusesOperation(operation: unknown, status: number, refusal: (prefix: string) => Refusal): Promise<void>;
-  /** How many rows ingestion has written, table by table; what a key has used is a row that changes. */
-  stored(): Promise<Stored>;
-}
-
-export interface Stored {
-  events: number;
-  traitUpdates: number;
-  idempotencyKeys: number;
-  inbox: number;
-  batches: number;
-  violations: number;
-}
-
-export async function startIngest(
-  overrides: Partial<AppDeps> = {},
-  options: ServiceOptions = {},
-): Promise<IngestFixture> {
+export async function startIngest(overrides: Partial<AppDeps> = {}, options: ServiceOptions = {}) {
   const service = await startService(overrides, options);
   const owner = await service.owner("acme");
   const project = await service.request("POST", "/projects", { by: owner, body: { name: "App", slug: "app" } });
@@ -44,9 +17,12 @@ export async function startIngest(
   const { sql } = service.db;
   const post = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Reply> =>
     service.request("POST", path, { body, headers: { Authorization: `Bearer ${keys.test}`, ...headers } });
+  /** POST /v1/events with the test key. */
   const single = (body: unknown, headers?: Record<string, string>) => post("/v1/events", body, headers);
-  const stored = async (): Promise<Stored> => {
-    const [row] = await sql<[Stored]>`
+  /** How many rows ingestion has written, table by table; what a key has used is a row that changes. */
+  const stored = async () => {
+    type Table = "events" | "traitUpdates" | "idempotencyKeys" | "inbox" | "batches" | "violations";
+    const [row] = await sql<[Record<Table, number>]>`
       select
         (select count(*) from svc.events)::integer as events,
         (select count(*) from svc.trait_updates)::integer as "traitUpdates",
@@ -56,6 +32,7 @@ export async function startIngest(
         (select count(*) from svc.schema_violations)::integer as violations`;
     return { ...row };
   };
+  /** Expects exactly this refusal, and nothing stored. */
   const refuses = async (request: () => Promise<Reply>, status: number, refusal: Refusal): Promise<Reply> => {
     const before = await stored();
     const reply = await request();
@@ -64,20 +41,22 @@ export async function startIngest(
     return reply;
   };
   return {
-    service,
-    owner,
-    keys,
-    post,
-    single,
-    refuses,
-    stored,
-    refusesOperation: async (operation, status, refusal) => {
+    ...{ service, owner, keys, post, single, refuses, stored },
+    /** Expects that of an operation, a value or JSON text, as a single event and inside a batch; `refusal` is told what stands before a field's name. */
+    refusesOperation: async (operation: unknown, status: number, refusal: (prefix: string) => Refusal) => {
       const text = typeof operation === "string" ? operation : JSON.stringify(operation);
       await refuses(() => single(text), status, refusal(""));
       await refuses(() => post("/v1/events/batch", batchOf(EVENT, text, EVENT)), status, refusal("events[1]."));
     },
-    batch: (events, headers) => post("/v1/events/batch", { events }, headers),
-    deploy: async (changes, environment = "test") => {
+    /** POST /v1/events/batch with the test key; `events` may be any value. */
+    batch: (events: unknown, headers?: Record<string, string>) => post("/v1/events/batch", { events }, headers),
+    /** The hash of a new key of test. */
+    newKey: async () => {
+      const request = { by: owner, body: { name: "One of many" } };
+      const { body } = await service.request("POST", "/projects/app/keys?env=test", request);
+      return hashCredential((body as { secret: string }).secret);
+    },
+    deploy: async (changes: Partial<Snapshot>, environment: "test" | "live" = "test") => {
       const reply = await service.request("POST", `/projects/app/config-versions?env=${environment}`, {
         by: owner,
         body: { snapshot: { ...EMPTY_SNAPSHOT, ...changes }, force: true },

@@ -1,4 +1,4 @@
-import { connect, type Socket } from "node:net";
+import { connect } from "node:net";
 
 /** An answer as it came over the wire. */
 export interface RawAnswer {
@@ -8,17 +8,7 @@ export interface RawAnswer {
   body: unknown;
 }
 
-/** A connection on which a test writes what it likes. */
-export interface RawConnection {
-  socket: Socket;
-  write(text: string | Buffer): void;
-  /** Closes our half. */
-  end(): void;
-  /** The answers so far, interim ones included. */
-  answers(): RawAnswer[];
-  /** All answers, when the server has closed the connection. */
-  closed: Promise<RawAnswer[]>;
-}
+export type RawConnection = ReturnType<typeof openConnection>;
 
 /** The head of a request; a header of undefined is left out. */
 export function headOf(line: string, headers: Readonly<Record<string, string | number | undefined>>): string {
@@ -26,7 +16,8 @@ export function headOf(line: string, headers: Readonly<Record<string, string | n
   return `${line}\r\n${lines.join("")}\r\n`;
 }
 
-export function openConnection(url: string): RawConnection {
+/** A connection on which a test writes what it likes. */
+export function openConnection(url: string) {
   const { hostname, port } = new URL(url);
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
   let received = "";
@@ -35,10 +26,13 @@ export function openConnection(url: string): RawConnection {
   socket.on("end", () => socket.end());
   return {
     socket,
-    write: (text) => void socket.write(text),
+    write: (text: string | Buffer) => void socket.write(text),
+    /** Closes our half. */
     end: () => void socket.end(),
+    /** The answers so far, interim ones included. */
     answers: () => readAnswers(received),
-    closed: new Promise((resolve) => socket.once("close", () => resolve(readAnswers(received)))),
+    /** All answers, when the server has closed the connection. */
+    closed: new Promise<RawAnswer[]>((resolve) => socket.once("close", () => resolve(readAnswers(received)))),
   };
 }
 

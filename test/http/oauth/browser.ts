@@ -1,10 +1,5 @@
 import { Browser as PlainBrowser, textOf, type Visited } from "../../support/browser.js";
 
-export interface ShownPage extends Visited {
-  /** What a reader sees of it. */
-  text: string;
-}
-
 /** A browser that sends whatever fields it is told to, with the token of the page that it was shown last. */
 export class Browser {
   readonly #browser: PlainBrowser;
@@ -16,15 +11,16 @@ export class Browser {
     if (session !== undefined) this.#browser.cookies.set("svc_session", session);
   }
 
-  async get(path: string): Promise<ShownPage> {
+  async get(path: string) {
     return this.#show(await this.#browser.get(path));
   }
 
-  async submit(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<ShownPage> {
+  async submit(path: string, fields: Record<string, string>, headers?: Record<string, string>) {
     return this.#show(await this.#browser.post(path, { form_token: this.#token, ...fields }, headers));
   }
 
-  #show(page: Visited): ShownPage {
+  /** `text` is what a reader sees of it. */
+  #show(page: Visited) {
     this.#token = /name="form_token" value="([^"]+)"/.exec(page.html)?.[1] ?? this.#token;
     return { ...page, text: textOf(page.html) };
   }

@@ -1,7 +1,7 @@
 import * as oauth from "oauth4webapi";
 import { afterAll, beforeAll } from "vitest";
 import { hashCredential, newSession } from "../../../src/http/request/credentials.js";
-import { startService, type Actor, type Reply, type Service, type ServiceOptions } from "../../support/service.js";
+import { startService, type Actor, type Service, type ServiceOptions } from "../../support/service.js";
 import type { AppDeps } from "../../../src/http/app.js";
 import { Browser } from "./browser.js";
 
@@ -11,58 +11,41 @@ export const INSECURE = { [oauth.allowInsecureRequests]: true } as const;
 export const CLIENT: oauth.Client = { client_id: "svc-cli" };
 export const FORM = "application/x-www-form-urlencoded";
 
+export type OAuthService = Awaited<ReturnType<typeof startOAuthService>>;
+
 /** A service, and an unmodified OAuth client that has discovered it. */
-export interface OAuthService extends Service {
-  server: oauth.AuthorizationServer;
-  /** A device asks to be signed in. */
-  ask(): Promise<oauth.DeviceAuthorizationResponse>;
-  /** The device polls once. */
-  poll(deviceCode: string): Promise<oauth.TokenEndpointResponse>;
-  /** As `poll`, but what is answered instead of a token. */
-  refused(deviceCode: string): Promise<OAuthRefusal>;
-  revoke(token: string): Promise<void>;
-  /** A browser in which the owner of an organization is signed in. */
-  browser(of: Actor): Promise<Browser>;
-  /** One in which nobody is. */
-  visitor(): Browser;
-  /** Sends a form to an OAuth endpoint; text is sent as it is. */
-  form(path: string, fields: Record<string, string> | string, headers?: Record<string, string>): Promise<Reply>;
-}
-
-export interface OAuthRefusal {
-  status: number;
-  error: string;
-  description: string | undefined;
-}
-
-export async function startOAuthService(
-  overrides: Partial<AppDeps> = {},
-  options: ServiceOptions = {},
-): Promise<OAuthService> {
+export async function startOAuthService(overrides: Partial<AppDeps> = {}, options: ServiceOptions = {}) {
   const service = await startService(overrides, options);
   const server = await discover(service.url);
+  const none = oauth.None();
+  /** The device polls once. */
   const poll = async (deviceCode: string) =>
     oauth.processDeviceCodeResponse(
       server,
       CLIENT,
-      await oauth.deviceCodeGrantRequest(server, CLIENT, oauth.None(), deviceCode, INSECURE),
+      await oauth.deviceCodeGrantRequest(server, CLIENT, none, deviceCode, INSECURE),
     );
   return {
     ...service,
     server,
+    /** A device asks to be signed in. */
     ask: async () =>
       oauth.processDeviceAuthorizationResponse(
         server,
         CLIENT,
-        await oauth.deviceAuthorizationRequest(server, CLIENT, oauth.None(), new URLSearchParams(), INSECURE),
+        await oauth.deviceAuthorizationRequest(server, CLIENT, none, new URLSearchParams(), INSECURE),
       ),
     poll,
-    refused: async (deviceCode) => refusalOf(poll(deviceCode)),
-    revoke: async (token) =>
-      oauth.processRevocationResponse(await oauth.revocationRequest(server, CLIENT, oauth.None(), token, INSECURE)),
-    browser: async (of) => new Browser(service.url, await signedIn(service, of)),
+    /** As `poll`, but what is answered instead of a token. */
+    refused: (deviceCode: string) => refusalOf(poll(deviceCode)),
+    revoke: async (token: string) =>
+      oauth.processRevocationResponse(await oauth.revocationRequest(server, CLIENT, none, token, INSECURE)),
+    /** A browser in which the owner of an organization is signed in. */
+    browser: async (of: Actor) => new Browser(service.url, await signedIn(service, of)),
+    /** One in which nobody is. */
     visitor: () => new Browser(service.url),
-    form: (path, fields, headers = {}) =>
+    /** Sends a form to an OAuth endpoint; text is sent as it is. */
+    form: (path: string, fields: Record<string, string> | string, headers: Record<string, string> = {}) =>
       service.request("POST", path, {
         headers: { "Content-Type": FORM, ...headers },
         body: typeof fields === "string" ? fields : new URLSearchParams(fields).toString(),
@@ -85,7 +68,7 @@ export async function discover(issuer: string): Promise<oauth.AuthorizationServe
 }
 
 /** What the client throws for an OAuth error. */
-export async function refusalOf(answer: Promise<unknown>): Promise<OAuthRefusal> {
+export async function refusalOf(answer: Promise<unknown>) {
   const error = await answer.then(
     () => new Error("it was not refused"),
     (thrown: unknown) => thrown,

@@ -40,15 +40,11 @@ export async function createOrganization(sql: Sql, slug: string): Promise<string
   return organization.id;
 }
 
-interface NewInvitation {
-  organizationId: string;
-  email: string;
-  role?: string;
-  invitedBy?: string;
-}
-
 /** The secret of an invitation's link. */
-export async function invite(sql: Sql, invitation: NewInvitation): Promise<string> {
+export async function invite(
+  sql: Sql,
+  invitation: { organizationId: string; email: string; role?: string; invitedBy?: string },
+): Promise<string> {
   const { organizationId, email, role = "developer", invitedBy = "owner@acme.example" } = invitation;
   const token = `svc_link_${randomBytes(24).toString("hex")}`;
   await sql`
