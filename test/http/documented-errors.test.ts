@@ -1,6 +1,4 @@
 import { createServer } from "node:http";
-import { connect } from "node:net";
-import { text } from "node:stream/consumers";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { answerClientErrors } from "../../src/http/client-error.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
@@ -9,6 +7,7 @@ import { refuses, startProvider, type Behaviour } from "../support/language-mode
 import { listen } from "../support/listen.js";
 import { DOCS_URL, environmentId } from "../support/service.js";
 import { startIngest, type IngestFixture } from "./ingest/fixture.js";
+import { openConnection } from "./ingest/raw-connection.js";
 
 interface Answered {
   status: number;
@@ -81,26 +80,24 @@ async function meanwhile(change: string, request: () => Promise<Answered>, back:
   }
 }
 
+const whilePlan = (what: string, has: string, request: () => Promise<Answered>) =>
+  meanwhile(`update iam.plans set ${what} = ${has}`, request, `update iam.plans set ${what} = default`);
+
 /** What a server that is out of patience answers to half a request. */
 async function sendHalf(): Promise<Answered> {
   const server = createServer({ requestTimeout: 50, headersTimeout: 50, connectionsCheckingInterval: 10 });
   answerClientErrors(server, DOCS_URL);
-  const socket = connect(Number(new URL(await listen(server)).port), "127.0.0.1");
-  socket.write("POST /v1/events HTTP/1.1\r\nHost: localhost\r\n");
-  const [head = "", body = ""] = (await text(socket)).split("\r\n\r\n");
+  const connection = openConnection(await listen(server));
+  connection.write("POST /v1/events HTTP/1.1\r\nHost: localhost\r\n");
+  const [answer] = await connection.closed;
   server.close();
-  return { status: Number(head.split(" ")[1]), body: JSON.parse(body) };
+  return answer!;
 }
 
 /** For each code, a request that the documentation's body answers. */
 const requests: Record<string, () => Promise<Answered>> = {
   INVALID_API_KEY: () => fixture.single(order(), { Authorization: "Bearer svc_test_unknown" }),
-  PLAN_REQUIRED: () =>
-    meanwhile(
-      "update iam.plans set cloud_execution = false",
-      () => fixture.single(order()),
-      "update iam.plans set cloud_execution = true",
-    ),
+  PLAN_REQUIRED: () => whilePlan("cloud_execution", "false", () => fixture.single(order())),
   MALFORMED_JSON: () => fixture.single('{\n  "customerId": "globex",\n  "event": order_placed\n}'),
   VALIDATION_ERROR: () => fixture.batch([order(), order({}, { timestamp: "2026-03-02T10:00:00" })]),
   BATCH_SIZE_INVALID: () => fixture.batch(Array(1200).fill(order())),
@@ -214,12 +211,7 @@ const requests: Record<string, () => Promise<Answered>> = {
     return change("app/config-versions", { snapshot: { ...EMPTY_SNAPSHOT, events, segments } });
   },
 
-  QUOTA_EXCEEDED: () =>
-    meanwhile(
-      "update iam.plans set webhooks = 2",
-      () => change("app/webhooks", WEBHOOK),
-      "update iam.plans set webhooks = default",
-    ),
+  QUOTA_EXCEEDED: () => whilePlan("webhooks", "2", () => change("app/webhooks", WEBHOOK)),
 
   AI_NOT_CONFIGURED: async () => {
     const without = await startIngest();

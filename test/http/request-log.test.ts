@@ -1,13 +1,11 @@
-import { Socket } from "node:net";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { text } from "node:stream/consumers";
 import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { createLogger } from "../../src/server/log.js";
 import { waitingForLock } from "../support/locks.js";
 import { startService } from "../support/service.js";
-import { headOf } from "./ingest/raw-connection.js";
+import { headOf, openConnection } from "./ingest/raw-connection.js";
 
 type Line = Record<string, unknown>;
 
@@ -23,9 +21,6 @@ const log = createLogger("debug", {
     if (line["msg"] !== "an answer could not be sent") lines.push(line);
   },
 });
-
-/** A connection on which a test writes what it likes. */
-const dial = () => new Socket().connect(Number(new URL(service.url).port), "127.0.0.1");
 
 // No provider answers there.
 const service = await startService({ log }, { ai: { baseUrl: "http://127.0.0.1:1/v1", apiKey: null, model: "none" } });
@@ -147,13 +142,12 @@ it("what was done for a client that went away meanwhile is told all the same", a
 });
 
 it("a request that ends before its body is one line, with what its client was told", async () => {
-  const socket = dial();
+  const connection = openConnection(service.url);
   const headers = { Host: "x", ...authorized, "X-Request-ID": "req", "Content-Type": "application/json" };
-  socket.write(headOf("POST /v1/events HTTP/1.1", { ...headers, "Content-Length": 100, Expect: "100-continue" }));
-  const [continued] = (await once(socket, "data")) as [Buffer];
-  expect(String(continued)).toContain("100 Continue");
-  socket.end("{");
-  await once(socket.resume(), "close");
+  connection.write(headOf("POST /v1/events HTTP/1.1", { ...headers, "Content-Length": 100, Expect: "100-continue" }));
+  await expect.poll(() => connection.answers()).toMatchObject([{ status: 100 }]);
+  connection.socket.end("{");
+  await connection.closed;
   await expectLine({ requestId: "req", route: "/v1/events", status: 400, code: "VALIDATION_ERROR" });
 });
 
@@ -163,11 +157,10 @@ it.each([
 ])(
   "a request that was %s while its body still came is told as its client was: as no HTTP",
   async (_, method, route) => {
-    const socket = dial();
-    const answer = text(socket);
+    const connection = openConnection(service.url);
     const headers = { Host: "x", Connection: "close", "Transfer-Encoding": "chunked", "X-Request-ID": "req" };
-    socket.write(`${headOf(`${method} ${route} HTTP/1.1`, headers)}1\r\nx\r\nno length\r\n`);
-    expect(await answer).toMatch(/^HTTP\/1\.1 400 /);
+    connection.write(`${headOf(`${method} ${route} HTTP/1.1`, headers)}1\r\nx\r\nno length\r\n`);
+    expect(await connection.closed).toMatchObject([{ status: 400 }]);
     await vi.waitFor(() => expect(lines).toEqual([line(method, route, 400, { code: "VALIDATION_ERROR" })]));
   },
 );
@@ -186,7 +179,7 @@ it("a stream's line follows its end", async () => {
 
 it("a client that goes away before its stream of events began has a line, too", async () => {
   const other = connect(service.db.url, { max: 1, applicationName: "svc test lock" });
-  const socket = dial();
+  const { socket } = openConnection(service.url);
   await other.begin(async (tx) => {
     await tx`lock table iam.memberships in access exclusive mode`;
     socket.write(headOf("GET /projects/app/events/stream?env=test HTTP/1.1", { Host: "svc", ...asAda }));
@@ -199,9 +192,9 @@ it("a client that goes away before its stream of events began has a line, too", 
 });
 
 it("what is no HTTP is told with its status, code and request id", async () => {
-  const socket = dial();
-  socket.end("secret-person\r\n\r\n");
-  const [, requestId] = /X-Request-ID: (\S+)/.exec(await text(socket)) ?? [];
+  const connection = openConnection(service.url);
+  connection.write("secret-person\r\n\r\n");
+  const requestId = (await connection.closed)[0]!.headers["x-request-id"];
   await expectLine({ level: "info", requestId, status: 400, code: "VALIDATION_ERROR", msg: "the request was refused" });
 });
 

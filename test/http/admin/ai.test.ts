@@ -1,11 +1,11 @@
-import { once } from "node:events";
-import { Agent, request as send, type IncomingMessage } from "node:http";
+import { Agent } from "node:http";
 import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { createParser } from "eventsource-parser";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { instructionsFor, TASKS } from "../../../src/ai/tasks.js";
 import { chunk, refuses, says, startProvider } from "../../support/language-model.js";
+import { openRequest } from "../open-request.js";
 import { invalid, refused, useApi } from "./support/api.js";
 
 const PATH = "/ai/answers";
@@ -197,10 +197,8 @@ it("leaves nothing behind on a connection that serves many questions", async () 
     for (let turn = 0; turn < 12; turn++) {
       provider.behave(turn % 2 === 0 ? says("Yes.") : refuses(500, "server_error"));
       const { url, body, ...options } = request();
-      const outgoing = send(url, { ...options, agent });
-      outgoing.once("socket", (socket) => connections.add(socket));
-      outgoing.end(body);
-      const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+      const response = await openRequest(url, { ...options, agent }, body);
+      connections.add(response.socket);
       await text(response);
     }
     expect(connections.size).toBe(1);

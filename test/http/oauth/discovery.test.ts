@@ -1,7 +1,8 @@
-import { get } from "node:http";
+import { text } from "node:stream/consumers";
 import * as oauth from "oauth4webapi";
 import { describe, expect, it } from "vitest";
 import { startService } from "../../support/service.js";
+import { openRequest } from "../open-request.js";
 import { CLIENT, discover, INSECURE, useOAuthService } from "./fixture.js";
 
 const service = useOAuthService();
@@ -35,9 +36,9 @@ describe("without a configured public address", () => {
   });
 
   it.each(["a b", "[", "x:y"])("goes by the address it listens on where that is no name: %j", async (host) => {
-    const { status, body } = await requestByHost(host);
-    expect(status).toBe(200);
-    expect(JSON.parse(body)).toEqual(metadataOf(service.url));
+    const address = `${service.url}/.well-known/oauth-authorization-server`;
+    const response = await openRequest(address, { headers: { Host: host } });
+    expect([response.statusCode, JSON.parse(await text(response))]).toEqual([200, metadataOf(service.url)]);
   });
 });
 
@@ -57,14 +58,3 @@ describe("with a configured public address", () => {
     }
   });
 });
-
-/** `fetch` does not send what is no name. */
-function requestByHost(host: string): Promise<{ status: number | undefined; body: string }> {
-  return new Promise((resolve, reject) => {
-    get(`${service.url}/.well-known/oauth-authorization-server`, { headers: { Host: host } }, (response) => {
-      let body = "";
-      response.setEncoding("utf8").on("data", (text: string) => (body += text));
-      response.on("end", () => resolve({ status: response.statusCode, body }));
-    }).on("error", reject);
-  });
-}
