@@ -111,35 +111,7 @@ describe("who may do what, as documented,", () => {
   });
 });
 
-// test/security/doors.test.ts tries every route with credentials that are not good for it.
-describe("credentials", () => {
-  it.each(["Basic abc", "Bearer", "Bearer a b", "Bearer é", `Bearer ${"x".repeat(513)}`])(
-    "of another form are refused: %s",
-    async (authorization) => {
-      const headers = { Authorization: authorization, "X-Svc-Organization": world.owner.organizationId };
-      expect(await world.service.request("GET", "/whoami", { headers })).toMatchObject({ status: 401 });
-    },
-  );
-
-  it("stop at once where they expire or are revoked, and with the membership of their user", async () => {
-    const member = await world.service.member(world.foreigner, "developer");
-    for (const [end, status] of [
-      [(by: Actor) => world.changeToken(by, "expires_at = now()"), 401],
-      [(by: Actor) => world.changeToken(by, "revoked_at = now()"), 401],
-      [world.leave, 404],
-    ] as const) {
-      const by = await world.token({ of: member });
-      expect(await whoami(by)).toMatchObject({ status: 200 });
-      await end(by);
-      expect(await whoami(by)).toMatchObject({ status });
-    }
-  });
-
-  it("of a session are good for each organization of its user", async () => {
-    const { token } = await world.token({ of: world.foreigner, session: true });
-    expect(await whoami({ ...world.foreigner, token })).toMatchObject({ status: 200 });
-  });
-});
+// test/security/doors.test.ts tries every route with credentials that are not good for it, those that ended too.
 
 const withIds = rows.flatMap(({ route }) =>
   [...route.matchAll(/:(\w+)/g)].map(([, parameter]) => [parameter!, route] as const),

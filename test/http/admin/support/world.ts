@@ -94,7 +94,7 @@ export async function startWorld() {
     await sql`update iam.access_tokens set ${sql.unsafe(change)} where token_hash = ${hashCredential(token)}`;
   };
   return {
-    ...{ service, owner, members, foreigner, make, changeToken },
+    ...{ service, owner, members, foreigner, make },
     ...{ versions, webhooks, deliveries, recomputes, previews },
     /** A new token of a user. */
     token: async ({ of: { token, organizationId }, role, session = false, change }: TokenOptions): Promise<Actor> => {
@@ -135,11 +135,6 @@ export async function startWorld() {
         insert into iam.memberships (organization_id, user_id, role)
         select ${owner.organizationId}, user_id, 'viewer' from u returning user_id as id`;
       return row.id;
-    },
-    /** Ends the membership of an actor's user. */
-    leave: async ({ token, organizationId }: Actor): Promise<void> => {
-      await sql`delete from iam.memberships where organization_id = ${organizationId} and user_id =
-        (select user_id from iam.access_tokens where token_hash = ${hashCredential(token)})`;
     },
     /** Puts acme on a plan: `standard`, or `local`, which has no cloud execution. */
     usePlan: async (plan: "standard" | "local"): Promise<void> => {
