@@ -52,12 +52,6 @@ describe("the pages", () => {
     },
   );
 
-  it("answers HEAD like GET, without the body", async () => {
-    const { status, headers, html } = await get("/docs/api", "HEAD");
-    expect({ status, html }).toEqual({ status: 200, html: "" });
-    expect(Number(headers.get("Content-Length"))).toBeGreaterThan(10_000);
-  });
-
   it("has the code of each error as an id, letter by letter", async () => {
     const ids = all((await get("/docs/api")).html, /<h2 id="([^"]+)">/g);
     expect(ids.filter((id) => /^[A-Z_]+$/.test(id))).toEqual(documentedErrors.map(({ code }) => code));

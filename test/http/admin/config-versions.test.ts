@@ -3,7 +3,7 @@ import { stateBudget } from "../../../src/engine/index.js";
 import { canonicalJson, hashSnapshot } from "../../../src/model/snapshot/canonical.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
 import { snapshot } from "../../support/service.js";
-import { INSTANT, invalid, type Page, refused, TEXT } from "./support/api.js";
+import { INSTANT, invalid, refused, TEXT } from "./support/api.js";
 import { named, useConfig } from "./support/config.js";
 
 const { api, deploy, deployAll, promote, rollback } = useConfig();
@@ -60,12 +60,6 @@ describe("POST /projects/:project/config-versions", () => {
     expect(await deploy({}, "test", { provenance: { secret: "x" } })).toMatchObject(invalid("provenance.secret"));
   });
 
-  it("refuses a body of more than 8 MiB, and reads it to the end so that the client sees the answer", async () => {
-    const reason = "At most 8388608 bytes are read.";
-    const reply = await post("/config-versions", { snapshot: "x".repeat(9 * 1024 * 1024) });
-    expect(reply).toMatchObject(refused(413, "PAYLOAD_TOO_LARGE", { reason }));
-  });
-
   it("compiles the schema for ingestion, a thousand properties and enum values included", async () => {
     const properties = Object.fromEntries(
       Array.from({ length: 1000 }, (_, index) => [`p${index}`, { type: "number" as const, optional: true as const }]),
@@ -99,10 +93,8 @@ describe("GET /projects/:project/config-versions", () => {
       return { version: `v${n}`, hash, active, provenance, author: "owner@acme.example", createdAt: INSTANT };
     };
     const oldest = version(1, "a", [], { ref: "main" });
-    const first = await read<Page<object>>("/config-versions?limit=2");
-    expect(first).toEqual({ data: [version(3, "c", ["test"]), version(2, "b", ["live"])], nextCursor: TEXT });
-    const rest = await read(`/config-versions?limit=2&cursor=${first.nextCursor}`);
-    expect(rest).toEqual({ data: [oldest], nextCursor: null });
+    const all = [version(3, "c", ["test"]), version(2, "b", ["live"]), oldest];
+    expect(await api.readAll("/config-versions", 2)).toEqual({ items: all, sizes: [2, 1] });
     expect(await read("/config-versions/v1")).toEqual({ ...oldest, snapshot: modelOf("a") });
     // Byte by byte, so that its hash can be taken again.
     expect(await api.text("/config-versions/v2")).toContain(canonicalJson(modelOf("b")));
@@ -121,15 +113,9 @@ describe("GET /projects/:project/config-versions", () => {
   });
 
   it("says what is wrong with a query", async () => {
-    for (const [query, field, problem] of [
-      ["limit=0", "limit", "must be at least 1."],
-      ["limit=201", "limit", "must be at most 200."],
-      ["limit=two", "limit", "must be an integer."],
-      ["limit=1&limit=2", "limit", "is given more than once."],
-      ["env=", "env", "must be one of test, live."],
-      ["order=up", "order", "is not known here."],
-    ] as const)
-      expect(await get(`/config-versions?${query}`)).toMatchObject(invalid(field, `\`${field}\` ${problem}`));
+    const twice = invalid("limit", "`limit` is given more than once.");
+    expect(await get("/config-versions?limit=1&limit=2")).toMatchObject(twice);
+    expect(await get("/config-versions?env=")).toMatchObject(invalid("env", "`env` must be one of test, live."));
   });
 });
 

@@ -1,7 +1,6 @@
 import Type from "typebox";
 import { describe, expect, it } from "vitest";
-import { TEXTS } from "../../../src/http/error-texts.js";
-import { ApiError, refusal, renderError, toApiError } from "../../../src/http/errors.js";
+import { refusal, renderError, toApiError } from "../../../src/http/errors.js";
 
 import { DeclaredAnswers } from "../../support/declared-answers.js";
 
@@ -44,23 +43,6 @@ describe("toApiError", () => {
     const errors = [new TypeError("inner text"), "a text", null, undefined].map(toApiError);
     for (const error of [...errors, refusal("SV999", "X", {})])
       expect(error).toMatchObject({ status: 500, code: "INTERNAL_ERROR" });
-  });
-});
-
-describe("a code that is raised without words", () => {
-  it.each(Object.keys(TEXTS))("%s says what happened and what to do", (code) => {
-    const { error } = renderError(new ApiError(400, code), "req", undefined);
-    expect(error).toEqual({
-      code,
-      message: expect.stringMatching(/^[A-Z].*\.$/) as string,
-      requestId: "req",
-      fix: expect.stringMatching(/^[A-Z].*\.$/) as string,
-    });
-  });
-
-  it("leaves the words of whoever raises it alone", () => {
-    const error = new ApiError(404, "NOT_FOUND", { message: "Other.", fix: "Another." });
-    expect(renderError(error, "req", undefined).error).toMatchObject({ message: "Other.", fix: "Another." });
   });
 });
 

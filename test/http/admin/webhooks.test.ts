@@ -40,11 +40,6 @@ describe("POST /projects/:project/webhooks", () => {
     const details = { host: "hooks.example.com", eventTypes: wanted.eventTypes };
     expect(await audit("webhook")).toEqual([entry("webhook.created", id, details)]);
   });
-
-  it("takes limits, the age as it was written", async () => {
-    for (const limits of [{ maxEventAge: "168h", maxConcurrency: 50, maxPerSecond: 20 }, LIMITS])
-      expect(await create(limits)).toMatchObject(limits);
-  });
 });
 
 it("a webhook is neither made with what it cannot have, nor changed to it", async () => {

@@ -135,11 +135,6 @@ describe("a device code", () => {
     expect(await service.refused(deviceCode)).toEqual(unknown);
   });
 
-  it("is not its user code", async () => {
-    const asked = await service.ask();
-    expect(await service.refused(asked.user_code)).toEqual(unknown);
-  });
-
   it("of another client is refused, and stays good for that one", async () => {
     const asked = await service.ask();
     const rename = (clientId: string) => service.db.sql`

@@ -3,7 +3,7 @@ import { call } from "../../../src/db/api/call.js";
 import { hashCredential, newSession } from "../../../src/http/request/credentials.js";
 import { Browser, formOf, textOf } from "../../support/browser.js";
 import { startService } from "../../support/service.js";
-import { createOrganization, createUser, invite, passwordLink, PASSWORD, signedIn, whoIs } from "./people.js";
+import { createOrganization, createUser, invite, PASSWORD, signedIn, whoIs } from "./people.js";
 
 const service = await startService();
 const { sql } = service.db;
@@ -153,19 +153,6 @@ describe("who is a user", () => {
     expect(textOf(answer.html)).toMatch(/^You have joined acme You are signed in as \S+ , viewer of acme \./);
     expect(browser.cookies.get("svc_session")).toBe(session);
     expect(await memberships(email)).toEqual([{ slug: "acme", role: "viewer" }]);
-  });
-
-  it("ends links that set the user's password: who made them has no say about what was joined since", async () => {
-    const email = newEmail();
-    const userId = await createUser(sql, email);
-    const link = await passwordLink(sql, userId, 3_600, "owner@elsewhere.example");
-    const operators = await passwordLink(sql, userId);
-    const { token } = await invited({ email });
-    const browser = await signedIn(service, email);
-    expect((await browser.get(`/password?token=${link}`)).status).toBe(200);
-    expect((await browser.fill(pathOf(token))).status).toBe(200);
-    expect((await browser.get(`/password?token=${link}`)).status).toBe(410);
-    expect((await browser.get(`/password?token=${operators}`)).status).toBe(200);
   });
 
   it.each([PASSWORD, null])("keeps the account, whoever holds the link: its password stays %j", async (password) => {

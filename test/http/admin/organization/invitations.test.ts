@@ -27,7 +27,8 @@ async function stateOf({ link }: Invitation): Promise<string | null> {
 }
 
 describe("POST /organization/invitations", () => {
-  it("makes a link that is good for 7 days, and keeps only its hash", async () => {
+  // test/security/secrets.test.ts has that no secret of this folder is kept.
+  it("makes a link that is good for 7 days", async () => {
     const { status, body } = await invite({ email: "Grace@Example.com", role: "developer" });
     const invitation = body as Invitation;
     const { id, link, createdAt, expiresAt } = invitation;
@@ -38,8 +39,6 @@ describe("POST /organization/invitations", () => {
     expect(link).toMatch(/^https:\/\/svc\.example\.com\/invitation\?token=svc_link_[0-9a-f]{48}$/);
     expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBe(7 * 86_400_000);
     expect(await stateOf(invitation)).toBeNull();
-    const rows = await api.sql`select i::text as row from iam.invitations as i`;
-    expect(JSON.stringify(rows)).not.toContain("svc_link_");
     expect(await lastEntry()).toEqual(entryOf("invitation.created", id, { ...person, replaced: null }));
   });
 
