@@ -255,16 +255,6 @@ test("during a rotation a previous secret that does not open any more keeps noth
   new Webhook(secret).verify(body, headers as Record<string, string>);
 });
 
-test("two workers share the work, and each emission arrives once", async () => {
-  const { target, environment } = await endpoint();
-  const pumps = [deliverer({ underWayMax: 8 }), deliverer({ underWayMax: 8 })];
-  await emit(sql, environment, 200);
-  await target.received(200);
-  for (const pump of pumps) await pump.idle();
-  expect(new Set(ids(target)).size).toBe(200);
-  expect(target.requests).toHaveLength(200);
-});
-
 /** Holds a lock on the webhook's deliveries, so that a record of an attempt waits, while `work` runs. */
 async function withRecordsHeld(webhookId: string, work: (tx: TransactionSql) => Promise<void>): Promise<void> {
   await sql.begin(async (tx) => {
