@@ -27,50 +27,34 @@ test("without any variable the service runs on the embedded database, on loopbac
   });
 });
 
+/** What is made of each variable; of some two or three at once. */
+const READ: [variable: string, value: string, config?: object][] = [
+  ["DATABASE_URL", "postgres://user:word@db/svc", { databaseUrl: "postgres://user:word@db/svc" }],
+  ["SVC_POOLER_URL", "postgres://web:word@pooler:6432/svc", { poolerUrl: "postgres://web:word@pooler:6432/svc" }],
+  ["SVC_DATA_DIR", "/var/lib/svc", { dataDir: "/var/lib/svc" }],
+  ["SVC_HOST", "::", { host: "::" }],
+  ["SVC_PORT", "0", { port: 0 }],
+  ["SVC_PUBLIC_URL", "https://svc.example.com/", { publicUrl: "https://svc.example.com" }],
+  ["SVC_TRUSTED_PROXIES", "2", { trustedProxies: 2 }],
+  ["SVC_SECRET", "0123456789abcdef0123456789abcdef", { secret: "0123456789abcdef0123456789abcdef" }],
+  ["SVC_METRICS_TOKEN", "scrape-the-figures", { metricsToken: "scrape-the-figures" }],
+  ["SVC_DOCS_URL", "https://docs.example.com//", { docsUrl: "https://docs.example.com" }],
+  ["SVC_WEBHOOK_ALLOW_PRIVATE", "1", { webhookAllowPrivate: true }],
+  ["SVC_SMTP_URL", "smtps://mail:hunter2@smtp.example.com:465/"],
+  ["SVC_MAIL_FROM", "Acme service <svc@example.com>"],
+  ["SVC_AI_BASE_URL", "http://127.0.0.1:11434/v1"],
+  ["SVC_AI_MODEL", "small", { ai: { baseUrl: "http://127.0.0.1:11434/v1", apiKey: null, model: "small" } }],
+  ["SVC_DELIVERY_ATTEMPT_DAYS", "90", { deliveryAttemptDays: 90 }],
+  ["SVC_RECOMPUTE_ATTEMPTS", "3", { recomputeAttempts: 3 }],
+  ["SVC_SETTLE_SECONDS", "0", { settleSeconds: 0 }],
+  ["SVC_STOP_DELAY_SECONDS", "5", { stopDelaySeconds: 5 }],
+  ["LOG_LEVEL", "WARN", { logLevel: "warn" }],
+];
+
 test("every variable is read", () => {
-  const { config, warnings } = readConfig({
-    DATABASE_URL: "postgres://user:word@db/svc",
-    SVC_POOLER_URL: "postgres://web:word@pooler:6432/svc",
-    SVC_DATA_DIR: "/var/lib/svc",
-    SVC_HOST: "::",
-    SVC_PORT: "0",
-    SVC_PUBLIC_URL: "https://svc.example.com/",
-    SVC_TRUSTED_PROXIES: "2",
-    SVC_SECRET: "0123456789abcdef0123456789abcdef",
-    SVC_METRICS_TOKEN: "scrape-the-figures",
-    SVC_DOCS_URL: "https://docs.example.com//",
-    SVC_WEBHOOK_ALLOW_PRIVATE: "1",
-    SVC_SMTP_URL: "smtps://mail:hunter2@smtp.example.com:465/",
-    SVC_MAIL_FROM: "Acme service <svc@example.com>",
-    SVC_AI_BASE_URL: "http://127.0.0.1:11434/v1",
-    SVC_AI_MODEL: "small",
-    SVC_DELIVERY_ATTEMPT_DAYS: "90",
-    SVC_RECOMPUTE_ATTEMPTS: "3",
-    SVC_SETTLE_SECONDS: "0",
-    SVC_STOP_DELAY_SECONDS: "5",
-    LOG_LEVEL: "WARN",
-  });
-  expect(config).toEqual({
-    databaseUrl: "postgres://user:word@db/svc",
-    poolerUrl: "postgres://web:word@pooler:6432/svc",
-    dataDir: "/var/lib/svc",
-    host: "::",
-    port: 0,
-    publicUrl: "https://svc.example.com",
-    trustedProxies: 2,
-    secret: "0123456789abcdef0123456789abcdef",
-    metricsToken: "scrape-the-figures",
-    docsUrl: "https://docs.example.com",
-    webhookAllowPrivate: true,
-    mail: { url: "smtps://mail:hunter2@smtp.example.com:465", from: "Acme service <svc@example.com>" },
-    ai: { baseUrl: "http://127.0.0.1:11434/v1", apiKey: null, model: "small" },
-    deliveryAttemptDays: 90,
-    recomputeAttempts: 3,
-    settleSeconds: 0,
-    stopDelaySeconds: 5,
-    logLevel: "warn",
-  });
-  expect(warnings).toEqual([]);
+  const mail = { url: "smtps://mail:hunter2@smtp.example.com:465", from: "Acme service <svc@example.com>" };
+  const config: object = Object.assign({ mail }, ...READ.map(([, , made]) => made));
+  expect(readConfig(Object.fromEntries(READ.map(([name, value]) => [name, value])))).toEqual({ config, warnings: [] });
 });
 
 test("an empty variable counts as not set", () => {

@@ -2,23 +2,19 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
-import { hashCredential } from "../../src/http/request/credentials.js";
 import { createEmptyDatabase } from "../support/database.js";
 import { auditOf } from "../http/admin/organization/support.js";
 import { startIngest } from "../http/ingest/fixture.js";
 import { refused, runServer } from "./support/run-server.js";
 
-// `svc-server plans` beside a service on the same database; what it changes is asked of the service over HTTP.
+// `svc-server plans` beside a service on the same database. That a plan is effective from the next request on is in test/spec/limits.test.ts.
 
 const PROGRAM = fileURLToPath(new URL("../../bin/svc-server.js", import.meta.url));
 
 const fixture = await startIngest();
-const { sql } = fixture.service.db;
 afterAll(() => fixture.service.stop());
 const plans = (...args: string[]) => runServer(fixture.service.db.url, ["plans", ...args]);
 const prints = (...lines: string[]) => ({ code: 0, stdout: lines.map((line) => `${line}\n`).join(""), stderr: "" });
-const event = { customerId: "c", event: "e" };
-const codeOf = ({ body }: { body: unknown }) => (body as { error?: { code: string } }).error?.code ?? "accepted";
 
 const STANDARD = {
   plan: "standard",
@@ -79,10 +75,12 @@ describe("a plan", () => {
 
   it("tells of each change in the audit log of every organization that it concerns", async () => {
     const other = await fixture.service.owner("other");
-    const made = await plans("set", "large", "--rate-per-second", "10", "--rate-burst", "2000", "--json");
+    const limits = ["--rate-per-second", "10", "--rate-burst", "2000", "--webhooks", "0", "--previews", "1"];
+    const made = await plans("set", "large", ...limits, "--json");
+    const limited = { webhooks: { from: null, to: 0 }, previews: { from: null, to: 1 } };
     expect(JSON.parse(made.stdout)).toMatchObject({
-      plan: { plan: "large", organizationCount: 0 },
-      changes: { ratePerSecond: { from: null, to: 10 }, ai: { from: null, to: true } },
+      plan: { plan: "large", organizationCount: 0, webhooks: 0, previews: 1 },
+      changes: { ratePerSecond: { from: null, to: 10 }, ai: { from: null, to: true }, ...limited },
     });
     await plans("assign", "other", "large");
     const changed = await plans("set", "large", "--rate-per-second", "10", "--monthly-events", "500", "--json");
@@ -119,62 +117,6 @@ describe("a plan", () => {
     );
     expect((await plans("set", "short", "--retention-days", "8")).stdout, "a longer one").not.toContain("removed");
     expect((await plans("set", "short", "--retention-days", "none")).stdout).toMatch(/kept for ever.*\n$/);
-  });
-});
-
-describe("a change of a plan is effective from the next request on:", () => {
-  it("the burst and the rate", async () => {
-    expect((await fixture.single(event)).headers.get("RateLimit-Limit")).toBe("100000");
-    await plans("set", "standard", "--rate-burst", "1000", "--rate-per-second", "1");
-    const reply = await fixture.batch(Array.from({ length: 1_000 }, () => event));
-    expect([reply.status, reply.headers.get("RateLimit-Limit")]).toEqual([202, "1000"]);
-    const late = await fixture.batch(Array.from({ length: 100 }, () => event));
-    const message = "The rate limit of this API key allows 1 operations per second.";
-    expect(late.body).toMatchObject({ error: { code: "RATE_LIMIT_EXCEEDED", message } });
-    await plans("set", "standard", "--rate-burst", "100000", "--rate-per-second", "50000");
-    // At that rate the bucket has room for them by the time that the process has ended.
-    expect((await fixture.batch(Array.from({ length: 100 }, () => event))).status).toBe(202);
-  });
-
-  it.each([
-    ["the month's quota", ["set", "standard", "--monthly-events"], "0", "none", "MONTHLY_QUOTA_EXCEEDED"],
-    ["cloud execution", ["set", "standard", "--cloud-execution"], "false", "true", "PLAN_REQUIRED"],
-    ["another plan of the organization", ["assign", "acme"], "nothing", "standard", "PLAN_REQUIRED"],
-  ])("%s", async (_, command, less, more, code) => {
-    await plans("set", "nothing", "--rate-per-second", "10", "--rate-burst", "2000", "--no-cloud-execution");
-    await plans(...command, less);
-    expect(codeOf(await fixture.single(event))).toBe(code);
-    await plans(...command, more);
-    expect(codeOf(await fixture.single(event))).toBe("accepted");
-  });
-
-  it("how many there may be of something", async () => {
-    const body = { url: "https://example.com/hook", eventTypes: ["*"] };
-    const create = () => fixture.service.request("POST", "/projects/app/webhooks", { by: fixture.owner, body });
-    const set = await plans("set", "standard", "--webhooks", "0", "--previews", "1", "--json");
-    expect((JSON.parse(set.stdout) as { changes: unknown }).changes).toEqual({
-      webhooks: { from: 50, to: 0 },
-      previews: { from: 5, to: 1 },
-    });
-    expect(codeOf(await create())).toBe("QUOTA_EXCEEDED");
-    await plans("set", "standard", "--webhooks", "50", "--previews", "5");
-    expect(codeOf(await create())).toBe("accepted");
-  });
-
-  it("what a plan has of AI decides about operations that need it", async () => {
-    const authorize = () =>
-      sql.begin(async (tx) => {
-        const [{ definition }] = await tx<[{ definition: string }]>`
-          select pg_get_functiondef('iam.operations'::regproc) as definition`;
-        await tx.unsafe(definition.replace(/('list_projects', 'viewer', 'viewer'), null/, "$1, 'ai'"));
-        const { token, organizationId } = fixture.owner;
-        await tx`select iam.authorize(${hashCredential(token)}, ${organizationId}, 'list_projects')`;
-        throw new Error("authorized");
-      });
-    await expect(authorize()).rejects.toThrow("authorized");
-    await plans("set", "standard", "--no-ai");
-    await expect(authorize()).rejects.toMatchObject({ code: "SV002", message: "PLAN_REQUIRED" });
-    await plans("set", "standard", "--ai");
   });
 });
 
