@@ -75,8 +75,7 @@ it("a run stops between two chunks where it is told to, and another one goes on"
 
 it("a customer who is held while more of its operations wait than are looked at holds back nobody", async () => {
   const environment = await TestEnvironment.create(db.sql, MODEL);
-  await environment.ingest(logins(["busy"]));
-  await environment.evaluate({ at: AT });
+  await environment.take({ at: AT }, logins(["busy"]));
   await environment.ingest(logins(Array.from({ length: 40 }, () => "busy")));
   await environment.ingest(logins(["other"]));
   await db.sql.begin(async (holder) => {

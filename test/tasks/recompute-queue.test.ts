@@ -144,8 +144,10 @@ describe("whom a job visits", () => {
     const customers = ["before", "with", "after"];
     for (const [i, customer] of customers.entries())
       await environment.ingest([{ customer, at: at[i]!, event: "login" }]);
-    await environment.ingest(customers.map((customer) => ({ customer, at: at[2]!, event: "login" })));
-    await environment.evaluate({ at: AT });
+    await environment.take(
+      { at: AT },
+      customers.map((customer) => ({ customer, at: at[2]!, event: "login" })),
+    );
     await environment.deploy(CHANGED);
     const only = await queue(environment, { at: pin, customer: "after" });
     await first.runNext();
@@ -161,27 +163,6 @@ describe("whom a job visits", () => {
 });
 
 describe("a worker that is gone", () => {
-  it("whatever moment it is killed at", async () => {
-    const expected = await undisturbed(60);
-    const environment = await populated(60);
-    const id = await queue(environment);
-    let kills = 0;
-    for (const after of [0, 1, 5, 17, 30, 44]) {
-      const runner = new JobRunner(db);
-      const job = await runner.claim();
-      if (job === null) break;
-      const run = runner.run(job).catch((error: unknown) => error);
-      await untilJob(db.sql, id, (now) => isOver(now) || now.customers_done >= after);
-      await runner.kill();
-      await run;
-      kills += 1;
-    }
-    expect(kills).toBeGreaterThan(1);
-    if (!isOver(await jobOf(db.sql, id))) await second.runNext();
-    expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 60 });
-    expect(await derived(environment)).toEqual(expected);
-  });
-
   it("what an attempt still writes that is not the present one is refused, and changes nothing", async () => {
     for (const kind of ["recompute", "dry_run"] as const) {
       const environment = await populated(40);

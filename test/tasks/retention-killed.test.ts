@@ -1,22 +1,19 @@
-import type { Sql } from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { connect } from "../../src/db/connect.js";
 import { useDatabase } from "../support/database.js";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
 import { TestEnvironment } from "./support/environment.js";
+import { Gate } from "./support/gate.js";
 
 const BATCHES = 40;
 const BATCH = 200;
-/** Of the advisory lock that stops a sweep in the middle of a transaction. */
-const GATE = 7_601;
+/** From the second transaction of a sweep on: what that has removed is not committed yet. */
+const IN_THE_MIDDLE = "before update on svc.retention for each row when (old.events_removed > 0)";
 
 const db = useDatabase();
-let gate: Sql;
 const running: ServiceProcess[] = [];
 
 beforeAll(async () => {
   const { environmentId: id } = await TestEnvironment.create(db.sql);
-  gate = connect(db.url, { max: 1, applicationName: "svc test gate" });
   await db.sql`
     insert into svc.ingest_batches (environment_id, batch_seq, batch_id, accepted_at, tracked, identified, late)
     select ${id}, b, gen_random_uuid(), now() - interval '40 days', ${BATCH}, 0, false from generate_series(1, ${BATCHES}) as b`;
@@ -27,21 +24,9 @@ beforeAll(async () => {
   await db.sql`
     insert into svc.idempotency_keys (environment_id, idempotency_key, payload_hash, event_seq, created_at)
     select environment_id, idempotency_key, 0, event_seq, accepted_at from svc.events`;
-  // Closed from the second transaction on: what that has removed is not committed yet.
-  await db.sql.unsafe(`
-    create function gate() returns trigger language plpgsql as $$
-    begin
-      perform pg_advisory_xact_lock(${GATE});
-      return new;
-    end
-    $$;
-    create trigger gate before update on svc.retention for each row when (old.events_removed > 0) execute function gate();`);
   await db.sql`update iam.plans set retention_days = 30`;
 });
-afterAll(async () => {
-  await Promise.all(running.map((worker) => worker.stop()));
-  await gate.end();
-});
+afterAll(() => Promise.all(running.map((worker) => worker.stop())));
 
 /** A worker process of its own, which is told to sweep now. */
 async function sweepingWorker(): Promise<ServiceProcess> {
@@ -68,17 +53,15 @@ async function state(): Promise<{ events: number; agree: boolean }> {
 }
 
 it("a worker that is killed in the middle of a removal leaves nothing half done, and the next one goes on", async () => {
-  await gate`select pg_advisory_lock(${GATE})`;
+  const gate = await Gate.close(db, IN_THE_MIDDLE);
   const killed = await sweepingWorker();
-  const waiting = () => db.sql<{ pid: number }[]>`
-    select pid from pg_stat_activity where datname = current_database() and application_name = 'svc worker' and wait_event = 'advisory'`;
-  await expect.poll(async () => (await waiting()).length, { timeout: 60_000 }).toBe(1);
+  expect(await gate.reached(killed.ended)).toBe(true);
   await killed.stop();
   // As when the machine went with it: what it was doing is not committed.
   await db.sql`
     select pg_terminate_backend(pid, 10000) from pg_stat_activity
     where datname = current_database() and application_name in ('svc worker', 'svc jobs')`;
-  await gate`select pg_advisory_unlock(${GATE})`;
+  await gate.open();
   expect(await state()).toEqual({ events: (BATCHES - 5) * BATCH, agree: true });
 
   const next = await sweepingWorker();
