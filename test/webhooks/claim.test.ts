@@ -108,11 +108,7 @@ test("however many workers claim at once, each webhook is handed out to one of t
 test("room is shared fairly: those with the least in flight come first, however much waits elsewhere", async () => {
   const environment = await createEnvironment(sql);
   const loud = await createWebhook(sql, environment, URL, ["loud"]);
-  await emit(
-    sql,
-    environment,
-    Array.from({ length: 50 }, () => ({ type: "loud" })),
-  );
+  await emit(sql, environment, Array<object>(50).fill({ type: "loud" }));
   const held = await claim(sql, "worker", 4);
   expect(countByWebhook(held)).toEqual({ [loud.webhookId]: 4 });
 

@@ -220,9 +220,7 @@ describe("the recorder of a worker", () => {
   async function attempts(count: number): Promise<[string, AttemptResult[]]> {
     const { environment, webhookId } = await newEndpoint(sql);
     await emit(sql, environment, count);
-    const claimed = await claim(sql, "worker", 100);
-    const outcome = { latencyMs: 5, statusCode: 500, error: null, response: "no", retryAfterSeconds: null };
-    return [webhookId, claimed.map((one) => ({ ...one, attemptedAt: new Date().toISOString(), ...outcome }))];
+    return [webhookId, (await claim(sql, "worker", 100)).map((one) => answered(one, 500))];
   }
 
   test("an attempt whose answer the database refuses is recorded without it, so that the schedule goes on", async () => {
@@ -236,7 +234,7 @@ describe("the recorder of a worker", () => {
     const recorded = { attempt: 1, status_code: 500 };
     expect(await attemptsOf(sql, webhookId)).toEqual([
       { ...recorded, error: "the answer could not be recorded", response: null },
-      ...Array<unknown>(4).fill({ ...recorded, error: null, response: "no" }),
+      ...Array<unknown>(4).fill({ ...recorded, error: null, response: "answer" }),
     ]);
   });
 
