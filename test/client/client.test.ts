@@ -16,6 +16,8 @@ import { Memory } from "./support/memory.js";
 // The client before a service in memory that keeps the contract, behind a server that does not.
 
 const QUICK = { flushIntervalMs: 5, retryFirstMs: 1, retryLongestMs: 5 };
+/** How long the first requests may take on a busy machine. */
+const BUSY = { timeout: 20_000 };
 
 async function start(next?: (request: number, body: string) => Fate, options: Partial<ClientOptions> = {}) {
   const memory = new Memory();
@@ -51,7 +53,7 @@ describe("sending", () => {
     properties.amount = 2;
     expect(client.identify({ customerId: "c", traits: { plan: "pro", gone: null } })).toBe(true);
     expect(client.stats).toMatchObject({ waiting: 2, accepted: 0 });
-    await vi.waitFor(() => expect(client.stats).toMatchObject({ waiting: 0, waitingBytes: 0, accepted: 2 }));
+    await vi.waitFor(() => expect(client.stats).toMatchObject({ waiting: 0, waitingBytes: 0, accepted: 2 }), BUSY);
     expect(memory.accepted).toEqual([
       expect.objectContaining({ type: "track", event: "paid", properties: { amount: 1 } }),
       { type: "identify", customerId: "c", traits: { plan: "pro", gone: null } },
@@ -62,13 +64,14 @@ describe("sending", () => {
   it("goes in batches bounded by count and by bytes, without waiting for the interval where one is full", async () => {
     const { client, memory, front } = await start(undefined, { flushIntervalMs: 3_600_000, batchOperations: 100 });
     for (const key of numbers(250)) client.track(track(key));
-    await vi.waitFor(() => expect(client.stats.accepted).toBe(200));
+    await vi.waitFor(() => expect(client.stats.accepted).toBe(200), BUSY);
     await client.flush();
     expect(batches(front)).toEqual([100, 100, 50]);
     expect(keys(memory.accepted)).toEqual(numbers(250));
 
-    const heavy = await start(undefined, { batchBytes: 100_000 });
+    const heavy = await start(undefined, { flushIntervalMs: 3_600_000, batchBytes: 100_000 });
     for (const key of numbers(5)) heavy.client.track({ ...track(key), properties: { text: "x".repeat(40_000) } });
+    await vi.waitFor(() => expect(heavy.client.stats.accepted).toBe(4), BUSY);
     await heavy.client.flush();
     expect(batches(heavy.front)).toEqual([2, 2, 1]);
   });
@@ -268,21 +271,6 @@ describe("a full queue", () => {
     expect(taken).toEqual(numbers(17));
     expect(client.stats.waitingBytes).toBeLessThanOrEqual(1024 * 1024);
     expect(client.track(track("small"))).toBe(true);
-  });
-
-  it("holds up a loop that waits for room", async () => {
-    const { client, memory, errors } = await start((request) => (request % 3 === 0 ? "loseAnswer" : "pass"), {
-      queueOperations: 10,
-      batchOperations: 4,
-      flushIntervalMs: 0,
-    });
-    for (const key of numbers(200)) {
-      await client.ready();
-      client.track(track(key));
-    }
-    await client.flush();
-    expect(errors).toEqual([]);
-    expect(keys(memory.accepted)).toEqual(numbers(200));
   });
 
   it.each([

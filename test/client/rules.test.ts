@@ -143,21 +143,6 @@ describe("an operation is taken as it is now", () => {
 
 describe("a batch", () => {
   const entry = (bytes: number) => ({ type: "track" as const, json: "x".repeat(bytes), bytes });
-  const sizes = (line: Line, operations: number, bytes: number) =>
-    line.take({ operations, bytes }).map((taken) => taken.bytes);
-
-  it("ends where it has enough operations or bytes, and takes one that is too large alone", () => {
-    const line = new Line();
-    for (const bytes of [10, 10, 10, 500, 10, 10, 10]) line.push(entry(bytes), null);
-    expect(sizes(line, 2, 100)).toEqual([10, 10]);
-    expect(sizes(line, 5, 100)).toEqual([10]);
-    expect(sizes(line, 5, 100)).toEqual([500]);
-    expect(sizes(line, 5, 22)).toEqual([10, 10]);
-    expect(line.first?.number).toBe(7);
-    expect(sizes(line, 5, 100)).toEqual([10]);
-    expect(sizes(line, 5, 100)).toEqual([]);
-    expect(line.fills({ operations: 1, bytes: 1 })).toBe(false);
-  });
 
   it("keeps the order when it is put back, and the sum when some are removed", () => {
     const line = new Line();

@@ -7,12 +7,10 @@ import {
   type ClientOptions,
 } from "../../src/client/index.js";
 import { startIngest } from "../http/ingest/fixture.js";
-import { createProject, insertedOf } from "./support/stored.js";
-import { createDatabase } from "../support/database.js";
-import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
+import { insertedOf } from "./support/stored.js";
 import { refusal, serviceAt, startFront, type Fate } from "./support/front.js";
 
-// The client and the service itself, with a server between them that fails, stalls and cuts, and with a service that is killed.
+// The client and the service itself, with a server between them that fails, stalls and cuts.
 
 const QUICK = { flushIntervalMs: 2, retryFirstMs: 2, retryLongestMs: 20, batchOperations: 40 };
 const clientOf = (url: string, apiKey: string, options: Partial<ClientOptions> = {}) =>
@@ -47,14 +45,12 @@ function expected(count: number): { events: Record<string, number[]>; traits: Re
   return wanted;
 }
 
-const SCHEMA = {
-  strictSchema: true,
-  events: { counted: { properties: { n: { type: "number" as const } } } },
-  traits: { seen: { type: "number" as const } },
-};
-
 const fixture = await startIngest();
-await fixture.deploy(SCHEMA);
+await fixture.deploy({
+  strictSchema: true,
+  events: { counted: { properties: { n: { type: "number" } } } },
+  traits: { seen: { type: "number" } },
+});
 afterAll(() => fixture.service.stop());
 
 describe("a service that is hard to reach", () => {
@@ -112,40 +108,4 @@ describe("a service that is hard to reach", () => {
     expect(first).toMatchObject({ accepted: 1 });
     expect(await client.batch(left)).toEqual(first);
   });
-});
-
-it("a service that is killed and comes back gets everything once, in each customer's order", async () => {
-  const db = await createDatabase();
-  const begin = () => startServiceProcess(db.url, {}, { role: "http" });
-  let service: ServiceProcess = await begin();
-  const key = await createProject(db.sql, service.url, SCHEMA);
-  let requests = 0;
-  let killed: Promise<void> = Promise.resolve();
-  const kills = new Set([6]);
-  const front = await startFront(async (body, authorization) => {
-    const answer = serviceAt(() => service.url)(body, authorization);
-    if (kills.delete(++requests)) {
-      // While it is at work on the request, or has just answered it.
-      service.signal("SIGKILL");
-      killed = service.ended.then(async () => {
-        service = await begin();
-      });
-    }
-    return answer;
-  });
-  const client = clientOf(front.url, key);
-  try {
-    const count = 1_000;
-    const { refused } = await sendAll(client, count);
-    expect(await client.close({ timeoutMs: 60_000 })).toEqual({ left: [] });
-    expect(kills.size).toBe(0);
-    expect(client.stats).toMatchObject({ refused, accepted: count - refused });
-    expect(client.stats.retries).toBeGreaterThan(0);
-    expect(await insertedOf(db.sql)).toEqual(expected(count));
-  } finally {
-    await killed;
-    await front.stop();
-    await service.stop();
-    await db.drop();
-  }
 });

@@ -1,7 +1,4 @@
 import type { Sql } from "postgres";
-import { expect } from "vitest";
-import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
-import { createTenant } from "../../support/tenant.js";
 
 /** By customer, the property `n` of its events in the order in which they were accepted, and the last value of its trait `seen`. */
 export async function insertedOf(
@@ -17,12 +14,4 @@ export async function insertedOf(
     events: Object.fromEntries(events.map(({ customer, numbers }) => [customer, numbers])),
     traits: Object.fromEntries(traits.map(({ customer, seen }) => [customer, seen])),
   };
-}
-
-/** The test key of a project with this model, at a service that listens. */
-export async function createProject(sql: Sql, url: string, model: Partial<Snapshot>): Promise<string> {
-  const { admin, keys } = await createTenant(sql, url);
-  const body = { snapshot: { ...EMPTY_SNAPSHOT, ...model }, force: true };
-  expect((await admin("POST", "/projects/app/config-versions?env=test", { body })).status).toBe(201);
-  return keys.test;
 }
