@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import os from "node:os";
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
+import { project } from "../dsl-compiler/project.js";
 import { cannedServer, json, NEVER } from "./support/canned-server.js";
 import { useOwner } from "./support/owner.js";
 import { ended, isThere, start } from "./support/program.js";
@@ -33,11 +33,7 @@ const run = async (argv: readonly string[], options: RunOptions = {}) =>
     [/(svc_(?:test|live)_)[0-9a-f]{48}/g, "$1<key>"],
   ]);
 
-async function folder(): Promise<string> {
-  const directory = await mkdtemp(path.join(os.tmpdir(), "svc-init-test-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  return directory;
-}
+const folder = () => project({});
 
 async function filesIn(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });

@@ -1,11 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import os from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { parseCommandLine } from "../../src/cli/core/adapter.js";
 import { commands } from "../../src/cli/core/registry.js";
 import { type Io, Out, WITHOUT_PROJECT } from "../../src/cli/output/out.js";
+import { project } from "../dsl-compiler/project.js";
 
 const parse = (line: string) => parseCommandLine(line.split(" ").slice(1), { width: 100, version: "0" });
 
@@ -14,9 +14,8 @@ function outIn(cwd: string, place: { env?: string; project?: string; directory?:
   return new Out(io, { json: false, noColor: true, ...place });
 }
 
-test("a printed command has the options that say on what it works, once, and only those that it takes", () => {
-  const cwd = mkdtempSync(path.join(os.tmpdir(), "svc-printed-"));
-  onTestFinished(() => rmSync(cwd, { recursive: true }));
+test("a printed command has the options that say on what it works, once, and only those that it takes", async () => {
+  const cwd = await project({});
   const out = outIn(cwd, { env: "live", project: "shop", directory: "." });
   expect(out.typed("svc recompute list")).toBe("svc recompute list --env live --project shop --directory .");
   expect(out.typed("svc keys list --env test")).toBe("svc keys list --env test --project shop --directory .");

@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp, open, readdir, rm } from "node:fs/promises";
-import os from "node:os";
+import { open, readdir } from "node:fs/promises";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 
+import { project } from "../dsl-compiler/project.js";
 import { type Canned, cannedServer, json, type Seen } from "./support/canned-server.js";
 import { PROGRAM, variables } from "./support/program.js";
 
@@ -63,8 +63,7 @@ const LOST: readonly (readonly [line: string, what: string, fix: string])[] = [
 
 /** Runs a command in an empty directory, with this as its standard output. */
 async function run(line: string, stdout: "pipe" | number) {
-  const cwd = await mkdtemp(path.join(os.tmpdir(), "svc-secret-test-"));
-  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+  const cwd = await project({});
   const { url } = await cannedServer({ ...json({}), respond: answer });
   const inShop = /^(init|invitations|projects|tokens)/.test(line) ? [] : ["--project", "shop"];
   const all = [PROGRAM, ...line.split(" "), "--yes", ...inShop];

@@ -170,6 +170,15 @@ describe("in whose name a command acts", () => {
     expect(await headers(env, config)).toEqual([`Bearer ${token}`, organization]);
   });
 
+  test("nobody's once the session has ended", async () => {
+    const { url } = await authorizationServer();
+    const directory = await home(sessions({ [url]: SESSION }));
+    const now = Date.parse("2026-07-01");
+    expect((await run(directory, ["whoami"], { env: { SVC_API_URL: url }, now })).stderr).toBe(
+      "error [NOT_SIGNED_IN]: Your session at <service> ended on 2026-04-01 02:00:00 +02:00. Sign in again: `svc auth login`.\n",
+    );
+  });
+
   test("a wrong organization of the file is told as such", async () => {
     const error = { code: "ORGANIZATION_NOT_FOUND", message: "There is no such organization." };
     const { url } = await authorizationServer({
@@ -184,6 +193,15 @@ describe("in whose name a command acts", () => {
     );
     expect(await told({})).toBe(`${refused}You may have left it: sign in again, \`svc auth login\`.\n`);
   });
+});
+
+test("signing out leaves SVC_ACCESS_TOKEN alone, and says so", async () => {
+  const { url } = await authorizationServer();
+  const directory = await home(sessions({ [url]: SESSION }));
+  const env = { SVC_API_URL: url, SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "org_1" };
+  const stderr = "SVC_ACCESS_TOKEN is set, which this does not touch: unset it yourself.\n";
+  for (const stdout of ["Signed out of <service>.\n", "There is no session at <service>.\n"])
+    expect(await run(directory, ["auth", "logout"], { env })).toEqual({ code: 0, stdout, stderr });
 });
 
 describe("signing out where the service cannot end the session", () => {

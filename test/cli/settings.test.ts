@@ -21,12 +21,6 @@ describe("without what a command needs it says what to set", () => {
   const SEND = ["events", "send", "e", "--customer", "c"];
   test.each<[string, string[], Record<string, string>, string]>([
     [
-      "no token",
-      ["whoami"],
-      {},
-      "1 error [NOT_SIGNED_IN]: You are not signed in to http://127.0.0.1:4400. Sign in: `svc auth login`; where nobody can, as in CI, set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.",
-    ],
-    [
       "no project",
       VERSIONS,
       SESSION,

@@ -279,14 +279,8 @@ test("svc customers inspect shows a trait with all the digits that it has", asyn
 
 /** Exports globex to a file, or to standard output, where that stands; the folder, and the address of another service, are replaced. */
 async function exported(file?: string, { cwd, url }: { cwd?: string; url?: string } = {}) {
-  const argv = [
-    "customers",
-    "export",
-    "globex",
-    "--project",
-    "shop",
-    ...(file === undefined ? [] : ["--output", file]),
-  ];
+  const output = file === undefined ? [] : ["--output", file];
+  const argv = ["customers", "export", "globex", "--project", "shop", ...output];
   const options = { ...(cwd && { cwd }), ...(url && { env: { SVC_API_URL: url } }) };
   return steady(await shop.run(argv, options), [
     [url ?? "<none>", "<other>"],

@@ -71,6 +71,9 @@ describe("waiting for the approval", () => {
     expect(stderr).toBe(EXPIRED);
     expect(await readdir(home)).toEqual([]);
     expect(await failure({ token: [PENDING], codes: { expires_in: 0.05 } })).toBe(EXPIRED);
+    expect(await failure({ token: [refused("access_denied")] })).toBe(
+      "error [SIGN_IN_DENIED]: The sign-in was denied in the browser. Sign in again: `svc auth login`.\n",
+    );
     expect(await failure({ token: [refused("invalid_grant")] })).toBe(
       "error [SIGN_IN_FAILED]: The service refused: It was refused: invalid_grant. Sign in again: `svc auth login`.\n",
     );

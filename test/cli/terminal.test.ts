@@ -1,4 +1,4 @@
-import { chmod, readdir, readFile } from "node:fs/promises";
+import { chmod, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 
@@ -85,20 +85,6 @@ async function ended(): Promise<string> {
 /** What was asked of the service that changes something. */
 const changes = (): string[] => requests.filter(({ method }) => method !== "GET").map((seen) => seen.url);
 
-test("y goes on", async () => {
-  await createKey();
-  await reply("y");
-  expect(await ended()).toMatchInlineSnapshot(`
-    "Create the key backend in test of project shop at <service>? (y/N) y
-    Created the key backend in test. Keep it in a safe place: it is not shown again.
-
-    Key  svc_test_1a2b3c
-    Id   key_1
-    exit 0"
-  `);
-  expect(changes()).toEqual(["/projects/shop/keys?env=test"]);
-});
-
 test("Ctrl+C at the question leaves all as it was, and the terminal usable", async () => {
   await createKey();
   await terminal!.press("C-c");
@@ -184,14 +170,4 @@ test.each([
     expect((await ended()).split("\n").sort()).toEqual(["echo", "exit 0", "icanon"]);
     await terminal!.clear();
   }
-});
-
-test("Ctrl+C during an export leaves no file", async () => {
-  respond = () => {
-    void terminal!.press("C-c");
-    return NEVER;
-  };
-  await enter("svc customers export globex --output globex.json");
-  await terminal!.shows("CANCELLED");
-  expect(await readdir(directory)).toEqual([".kite", "bin", "svc.config.ts"]);
 });

@@ -1,14 +1,12 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
 import { commands } from "../../../src/cli/core/registry.js";
+import { runBash } from "../../support/bash.js";
 import { chunk, refuses, says, startProvider, type Behaviour, type Provider } from "../../support/language-model.js";
 import { cannedServer, json } from "../support/canned-server.js";
 import { ingest, startShop, untilQuiet, type Shop } from "../support/shop.js";
@@ -53,13 +51,8 @@ describe("docs/ai.md", () => {
   });
 
   test.each(blocks)("%s", async (command, output) => {
-    const bash = spawn("bash", ["-euo", "pipefail", "-c", command], {
-      cwd: shop.directory,
-      env: { PATH: `${folder}:${process.env["PATH"]}`, ...shop.env },
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-    const [printed, [code]] = await Promise.all([text(bash.stdout), once(bash, "close")]);
-    expect(code).toBe(0);
+    const env = { PATH: `${folder}:${process.env["PATH"]}`, ...shop.env };
+    const printed = await runBash(command, env, shop.directory);
     expect(printed.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d/g, "<time>")).toBe(output);
   });
 
