@@ -6,7 +6,7 @@ import { project } from "../dsl-compiler/project.js";
 import { INSTALL_MS_MAX } from "../support/debian.js";
 import { openTerminal, terminalsMissing, type Terminal } from "../support/terminal.js";
 import { PROGRAM } from "./support/program.js";
-import { cannedServer, json, NEVER, type Canned, type Seen } from "./support/canned-server.js";
+import { cannedServer, json, type Canned, type Seen } from "./support/canned-server.js";
 
 const MODEL = `
   import { defineModel, event, segment } from "svc";
@@ -125,21 +125,6 @@ test("without a terminal to ask on it refuses at once instead of hanging", async
     await terminal!.clear();
   }
   expect(changes()).toEqual([]);
-});
-
-test("Ctrl+C while a change is under way says that nobody knows, and how to see", async () => {
-  respond = (request) => {
-    if (request.method === "POST") void terminal!.press("C-c");
-    return request.method === "POST" ? NEVER : answer(request);
-  };
-  await enter("svc keys create --name backend --yes");
-  await terminal!.shows("OUTCOME_UNKNOWN");
-  expect((await terminal!.shows(/\$$/)).replaceAll(url, "<service>")).toMatchInlineSnapshot(`
-    "$ svc keys create --name backend --yes; echo "exit $?"
-    ^Cerror [OUTCOME_UNKNOWN]: Stopped before the service answered; it is not known whether this was carried out. See for yourself: \`svc keys list --env test\`.
-    exit 1
-    $"
-  `);
 });
 
 test("Ctrl+C while the model is checked ends that at once, and says that nothing was changed", async () => {
