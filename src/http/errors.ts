@@ -1,4 +1,5 @@
-import { list, nearest } from "../model/snapshot/problem.js";
+import { list } from "../model/snapshot/problem.js";
+import { nearest } from "../model/snapshot/suggestion.js";
 import { codeOf, isUnavailable } from "../db/sqlstate.js";
 import { TEXTS } from "./error-texts.js";
 

@@ -1,5 +1,5 @@
 import { isIPv6 } from "node:net";
-import { nearest } from "../model/snapshot/problem.js";
+import { nearest } from "../model/snapshot/suggestion.js";
 
 /** What a process of `svc-server start` does. */
 export const PROCESS_ROLES = ["all", "http", "worker"] as const;

@@ -6,7 +6,7 @@ import { type AnyCommand, type ListedCommand, type Option, type Options, sharedO
 import { UsageError } from "./errors.js";
 import { optionName, readValues } from "./values.js";
 import { candidates, commands, nouns } from "./registry.js";
-import { nearest } from "../../model/snapshot/problem.js";
+import { nearest } from "../../model/snapshot/suggestion.js";
 
 const SHARED = "Shared options:";
 

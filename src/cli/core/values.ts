@@ -1,5 +1,5 @@
 import { isDuration, isIsoDate, parseDuration } from "../../model/snapshot/duration.js";
-import { nearest } from "../../model/snapshot/problem.js";
+import { nearest } from "../../model/snapshot/suggestion.js";
 import { type AnyCommand, type Option, sharedOptions } from "./command.js";
 import { UsageError } from "./errors.js";
 

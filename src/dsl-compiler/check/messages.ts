@@ -1,5 +1,6 @@
 import type ts from "typescript";
-import { nearest, quote } from "../../model/snapshot/problem.js";
+import { quote } from "../../model/snapshot/problem.js";
+import { nearest } from "../../model/snapshot/suggestion.js";
 import { type Diagnostic, diagnostic, rangeOf } from "../diagnostics/diagnostic.js";
 import { fixFor } from "../diagnostics/fixes.js";
 import { EXPECTED_VALUES } from "../diagnostics/shape-fixes.js";

@@ -3,7 +3,8 @@ import type { AnyEvent } from "../../dsl/event.js";
 import { type Model, MODEL, type ModelDefinition, type PartsOf } from "../../dsl/model.js";
 import { type ModelError, takeRecorded } from "../../dsl/mistakes.js";
 import { LOWER, NODE, type Part, PART, stackOf } from "../../dsl/part.js";
-import { at, list, nearest, quote } from "../../model/snapshot/problem.js";
+import { at, list, quote } from "../../model/snapshot/problem.js";
+import { nearest } from "../../model/snapshot/suggestion.js";
 import { SNAPSHOT_FORMAT_VERSION } from "../../model/snapshot/types.js";
 
 /** What the process of the author's modules sends back. */

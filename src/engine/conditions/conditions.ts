@@ -1,20 +1,18 @@
 import type { Condition, Measure } from "../../model/snapshot/types.js";
 import type { ConditionContext, ModelContext } from "../compile-context.js";
 import type { BoundaryOf, NextChange, Reads } from "../open-customer.js";
-import { compileLatest, compileMeasured, compileSequence } from "./events.js";
-import { type CompiledCondition, compileGroup, compileLeaf, compileNot, type Leaf } from "./leaf.js";
 import {
-  compileActivity,
-  compileDate,
   compileHealth,
   compileHealthBand,
-  compileInState,
   compileJourney,
   compileJourneyStep,
   compileLifecycle,
   compileSegment,
   compileTrait,
-} from "./values.js";
+} from "./customer-state.js";
+import { compileLatest, compileMeasured, compileSequence } from "./events.js";
+import { type CompiledCondition, compileGroup, compileLeaf, compileNot, type Leaf } from "./leaf.js";
+import { compileActivity, compileDate, compileInState } from "./time.js";
 
 /** The conditions of one item of a model, compiled together: they share what they read and when it changes. */
 export class ConditionCompiler {

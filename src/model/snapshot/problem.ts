@@ -1,5 +1,4 @@
-import { distance } from "fastest-levenshtein";
-import { LIMITS } from "./limits.js";
+import { nearest } from "./suggestion.js";
 
 /** Something that makes a snapshot unacceptable. Codes are stable; messages are for people. */
 export interface Problem {
@@ -102,21 +101,4 @@ export function list(texts: Iterable<string>): string {
   const all = [...texts];
   const shown = all.slice(0, 12).map(quote).join(", ");
   return all.length > 12 ? `${shown}, …` : shown;
-}
-
-/**
- * The candidate that was probably meant: the one that differs least from the name, in at most a third of its letters, and never in all
- * of them. Undefined where nothing is near.
- */
-export function nearest(name: string, candidates: Iterable<string>): string | undefined {
-  // No name is longer, and the work grows with the square of the length.
-  if (name.length > LIMITS.nameLength) return undefined;
-  let best: string | undefined;
-  let least = Math.min(Math.max(1, Math.floor(name.length / 3)), name.length - 1) + 1;
-  for (const candidate of candidates) {
-    if (Math.abs(candidate.length - name.length) >= least) continue;
-    const found = distance(name, candidate);
-    if (found < least) [best, least] = [candidate, found];
-  }
-  return best;
 }

@@ -1,4 +1,4 @@
-import { nearest } from "../../../model/snapshot/problem.js";
+import { nearest } from "../../../model/snapshot/suggestion.js";
 import type { Snapshot } from "../../../model/snapshot/types.js";
 import type { Context } from "../../core/command.js";
 import { type LocalCode, UserError } from "../../core/errors.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { nearest } from "../../src/model/snapshot/problem.js";
+import { nearest } from "../../src/model/snapshot/suggestion.js";
 
 test.each<[string, string[], string | undefined]>([
   ["seets", ["plan", "seats", "sets"], "seats"],
