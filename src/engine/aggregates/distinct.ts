@@ -1,5 +1,6 @@
 import type { OpenCustomer, WorkingAggregate } from "../open-customer.js";
 import type { DistinctMemory, DistinctValue, HistoryEvent } from "../state/types.js";
+import { firstWhere } from "../state/history.js";
 import { OccurrenceQueue } from "./occurrences.js";
 import { type CompiledScope, firstInScope, type OccurrenceSelection, select } from "./scope.js";
 
@@ -43,16 +44,9 @@ function restBelow(limits: readonly number[], rest: number): number {
 
 /** The position of the first instant later than a given one, from a position on. */
 function firstAfter(instants: readonly number[], instant: number, from: number): number {
-  let low = from;
-  let high = instants.length;
   // Most occur alone.
-  if (low === high || instants[low]! > instant) return low;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (instants[middle]! > instant) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  if (from === instants.length || instants[from]! > instant) return from;
+  return firstWhere(instants.length, (place) => instants[place]! > instant);
 }
 
 /** How the conditions of one scope read the values: as far as these tell them apart. */

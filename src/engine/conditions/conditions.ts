@@ -1,6 +1,6 @@
 import type { Condition, Measure } from "../../model/snapshot/types.js";
 import type { ConditionContext, ModelContext } from "../compile-context.js";
-import type { BoundaryOf, NextChange, Reads } from "../open-customer.js";
+import type { BoundaryOf, Reads } from "../open-customer.js";
 import {
   compileHealth,
   compileHealthBand,
@@ -23,23 +23,20 @@ export class ConditionCompiler {
   /**
    * Compiles a condition.
    *
-   * @param changes gets the changes by time alone of the condition's whole tree
    * @param boundary from when on what says nothing itself counts: in a step of a journey
    * @param least from when on anything counts, whatever it says itself: for another run of a journey
    */
-  compile(condition: Condition, changes: NextChange[], boundary?: BoundaryOf, least?: BoundaryOf): CompiledCondition {
+  compile(condition: Condition, boundary?: BoundaryOf, least?: BoundaryOf): CompiledCondition {
+    const compilePart = (part: Condition): CompiledCondition => this.compile(part, boundary, least);
     switch (condition.kind) {
       case "all":
-      case "any": {
-        const before = changes.length;
-        const parts = condition.conditions.map((inner) => this.compile(inner, changes, boundary, least));
-        return compileGroup(condition.kind, parts, changes.slice(before));
-      }
+      case "any":
+        return compileGroup(condition.kind, condition.conditions.map(compilePart));
       case "not":
-        return compileNot(this.compile(condition.condition, changes, boundary, least));
+        return compileNot(compilePart(condition.condition));
       default: {
         const compile = LEAVES[condition.kind] as CompileLeaf<LeafKind>;
-        return compileLeaf(condition, compile(condition, this.context(condition, boundary, least)), changes);
+        return compileLeaf(condition, compile(condition, this.context(condition, boundary, least)));
       }
     }
   }

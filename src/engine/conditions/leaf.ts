@@ -25,6 +25,8 @@ export type ConditionTest = (customer: OpenCustomer) => boolean;
 export interface CompiledCondition {
   /** Whether the condition holds at the customer's clock. */
   test: ConditionTest;
+  /** When it changes by time alone; `NEVER` where it does not. */
+  nextChange: NextChange;
   /** Why it does or does not. Changes nothing. */
   explain(customer: OpenCustomer): Explanation;
 }
@@ -42,14 +44,14 @@ export interface Leaf {
 /** How many instants of change an explanation looks at to find when a condition of several parts flips. */
 const STEPS_MAX = 500;
 
-/** A leaf that explains itself; its change by time alone is added to `changes`. */
-export function compileLeaf(condition: Condition, leaf: Leaf, changes: NextChange[]): CompiledCondition {
+/** A leaf that explains itself. */
+export function compileLeaf(condition: Condition, leaf: Leaf): CompiledCondition {
   const { kind } = condition;
   const text = conditionText(condition);
-  const { expected, test, nextChange } = leaf;
-  if (nextChange !== undefined) changes.push(nextChange);
+  const { expected, test, nextChange = NEVER } = leaf;
   return {
     test,
+    nextChange,
     explain(customer) {
       const met = test(customer);
       return {
@@ -59,23 +61,20 @@ export function compileLeaf(condition: Condition, leaf: Leaf, changes: NextChang
         actual: leaf.actual(customer),
         met,
         missing: met ? null : leaf.missing === undefined ? expected : leaf.missing(customer),
-        flipsAt: isoTime(nextChange === undefined || !customer.looksAhead ? Infinity : nextChange(customer)),
+        flipsAt: isoTime(customer.looksAhead ? nextChange(customer) : Infinity),
       };
     },
   };
 }
 
-/** All or any of some conditions. `changes` are those of the parts. */
-export function compileGroup(
-  kind: "all" | "any",
-  parts: readonly CompiledCondition[],
-  changes: readonly NextChange[],
-): CompiledCondition {
+/** All or any of some conditions. */
+export function compileGroup(kind: "all" | "any", parts: readonly CompiledCondition[]): CompiledCondition {
   const tests = parts.map((part) => part.test);
   const test = testOfGroup(kind, tests);
-  const nextChange = earliest(changes);
+  const nextChange = earliest(parts);
   return {
     test,
+    nextChange,
     explain(customer) {
       const conditions = parts.map((part) => part.explain(customer));
       const met = test(customer);
@@ -89,9 +88,7 @@ export function compileGroup(
         actual: conditions.length - unmet.length,
         met,
         missing: met ? null : unmet.map(({ text }) => text),
-        flipsAt: isoTime(
-          changes.length === 0 || !customer.looksAhead ? Infinity : findFlip(customer, test, nextChange),
-        ),
+        flipsAt: isoTime(customer.looksAhead && nextChange !== NEVER ? findFlip(customer, test, nextChange) : Infinity),
         conditions,
       };
     },
@@ -101,6 +98,7 @@ export function compileGroup(
 export function compileNot(part: CompiledCondition): CompiledCondition {
   return {
     test: (customer) => !part.test(customer),
+    nextChange: part.nextChange,
     explain(customer) {
       const inner = part.explain(customer);
       const text = `not (${inner.text})`;
@@ -157,10 +155,13 @@ function isoTime(instant: number): string | null {
   return Number.isFinite(instant) ? new Date(instant).toISOString() : null;
 }
 
-/** The least of some instants of change. */
-export function earliest(changes: readonly NextChange[]): NextChange {
-  if (changes.length === 0) return () => Infinity;
-  if (changes.length === 1) return changes[0]!;
+/** No change by time alone. */
+export const NEVER: NextChange = () => Infinity;
+
+/** The least of the instants at which some parts change by time alone. */
+export function earliest(parts: readonly { nextChange: NextChange }[]): NextChange {
+  const changes = parts.map(({ nextChange }) => nextChange).filter((change) => change !== NEVER);
+  if (changes.length < 2) return changes[0] ?? NEVER;
   return (customer) => {
     let next = Infinity;
     for (const change of changes) next = Math.min(next, change(customer));

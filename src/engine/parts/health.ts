@@ -3,7 +3,7 @@ import type { Health, Score } from "../../model/snapshot/types.js";
 import { measureText } from "../../model/snapshot/words.js";
 import { HEALTH_ITEM, type Reading, shownMeasure } from "../compile-context.js";
 import type { ConditionCompiler } from "../conditions/conditions.js";
-import { earliest } from "../conditions/leaf.js";
+import { earliest, NEVER } from "../conditions/leaf.js";
 import { shown } from "../conditions/phrases.js";
 import { memberReader } from "../json.js";
 import { compileMeasure } from "../measures/measures.js";
@@ -13,26 +13,27 @@ import type { HealthScore, Json } from "../state/types.js";
 interface CompiledScore {
   /** 0 to 100, not rounded; 0 where what is measured is absent. */
   value: (customer: OpenCustomer) => number;
+  nextChange: NextChange;
   /** What is measured, and how much it is. */
   explain: (customer: OpenCustomer) => { text: string; actual: Json };
 }
 
-/** A health component's score; its change by time alone is added to `changes`. */
-function compileScore(score: Score, compiler: ConditionCompiler, changes: NextChange[]): CompiledScore {
+function compileScore(score: Score, compiler: ConditionCompiler): CompiledScore {
   if (score.kind === "map") {
     const { trait, values } = score;
     const read = memberReader(trait);
     const scores = new Map<Json | undefined, number>(Object.entries(values));
     return {
       value: (customer) => scores.get(read(customer.traits)) ?? 0,
+      nextChange: NEVER,
       explain: (customer) => ({ text: trait, actual: shown(read(customer.traits)) }),
     };
   }
   const reading = readingOf(score);
   const measure = compileMeasure(score.of, reading, compiler.context(score.of));
-  if (measure.nextChange !== undefined) changes.push(measure.nextChange);
   return {
     value: (customer) => reading.of(measure.value(customer)),
+    nextChange: measure.nextChange ?? NEVER,
     explain: (customer) => ({ text: measureText(score.of), actual: shownMeasure(measure, customer) }),
   };
 }
@@ -70,11 +71,10 @@ interface CompiledComponent {
  * operation, and once more at the customer's minute of the day after a component has changed by time alone.
  */
 export function compileHealthItem(health: Health, isRead: boolean, compiler: ConditionCompiler): DerivedPart {
-  const changes: NextChange[] = [];
   const components = health.components.map(({ id, weight, score }) => {
-    return { id, weight, score: compileScore(score, compiler, changes) };
+    return { id, weight, score: compileScore(score, compiler) };
   });
-  const changesAt = earliest(changes);
+  const changesAt = earliest(components.map(({ score }) => score));
 
   return {
     name: HEALTH_ITEM,

@@ -1,15 +1,15 @@
 import { parseDuration } from "../../model/snapshot/duration.js";
 import type { Journey } from "../../model/snapshot/types.js";
 import type { ConditionCompiler } from "../conditions/conditions.js";
-import { type CompiledCondition, earliest } from "../conditions/leaf.js";
+import type { CompiledCondition } from "../conditions/leaf.js";
 import { journeyItem } from "../compile-context.js";
-import type { BoundaryOf, DerivedPart, NextChange, OpenCustomer } from "../open-customer.js";
+import type { BoundaryOf, DerivedPart, OpenCustomer } from "../open-customer.js";
+import type { JourneyBoundaries } from "../state/boundary.js";
 import type { JourneyRun, Json } from "../state/types.js";
 
 interface CompiledStep {
   id: string;
   when: CompiledCondition;
-  nextChange: NextChange;
 }
 
 /** A journey: a run begins when its start condition holds, completes its steps, and ends complete or expired. */
@@ -20,7 +20,6 @@ export class CompiledJourney implements DerivedPart {
   readonly #index: number;
   readonly #lasts: number;
   readonly #start: CompiledCondition;
-  readonly #startChange: NextChange;
   readonly #steps: CompiledStep[];
 
   constructor(journey: Journey, index: number, compiler: ConditionCompiler) {
@@ -29,19 +28,14 @@ export class CompiledJourney implements DerivedPart {
     this.#journey = journey;
     this.#index = index;
     this.#lasts = journey.expiresAfter === undefined ? Infinity : parseDuration(journey.expiresAfter);
-    const changes: NextChange[] = [];
+    const boundaryOf = (name: keyof JourneyBoundaries): BoundaryOf => {
+      return (customer) => customer.journeyBoundaries[index]![name];
+    };
     // What counted towards a run does not count towards the next.
-    const end: BoundaryOf = (customer) => customer.journeyBoundaries[index]!.end;
-    const boundary = journey.repeat ? end : undefined;
-    this.#start = compiler.compile(journey.start, changes, boundary, boundary);
-    this.#startChange = earliest(changes);
+    const end = journey.repeat ? boundaryOf("end") : undefined;
+    this.#start = compiler.compile(journey.start, end, end);
     this.#steps = journey.steps.map(({ id, when, since }) => {
-      const boundary: BoundaryOf =
-        since === undefined
-          ? (customer) => customer.journeyBoundaries[index]!.start
-          : (customer) => customer.journeyBoundaries[index]!.previousStep;
-      const stepChanges: NextChange[] = [];
-      return { id, when: compiler.compile(when, stepChanges, boundary), nextChange: earliest(stepChanges) };
+      return { id, when: compiler.compile(when, boundaryOf(since ?? "start")) };
     });
   }
 
@@ -57,9 +51,9 @@ export class CompiledJourney implements DerivedPart {
 
   nextChange(customer: OpenCustomer): number {
     const run = customer.journeys[this.#index];
-    if (run?.status !== "active") return this.#mayStart(run) ? this.#startChange(customer) : Infinity;
+    if (run?.status !== "active") return this.#mayStart(run) ? this.#start.nextChange(customer) : Infinity;
     let next = run.startedAt + this.#lasts;
-    for (const step of this.#consulted(run)) next = Math.min(next, step.nextChange(customer));
+    for (const step of this.#consulted(run)) next = Math.min(next, step.when.nextChange(customer));
     return next;
   }
 

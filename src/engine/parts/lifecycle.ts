@@ -13,10 +13,9 @@ interface CompiledState {
 export function compileLifecycleItem(lifecycle: Lifecycle, compiler: ConditionCompiler): DerivedPart {
   const states = new Map<string, CompiledState>();
   for (const state of lifecycle.states) {
-    const changes: NextChange[] = [];
     const declared = state.terminal ? [] : state.transitions;
-    const transitions = declared.map(({ to, when }) => ({ to, when: compiler.compile(when, changes) }));
-    states.set(state.name, { transitions, nextChange: earliest(changes) });
+    const transitions = declared.map(({ to, when }) => ({ to, when: compiler.compile(when) }));
+    states.set(state.name, { transitions, nextChange: earliest(transitions.map(({ when }) => when)) });
   }
   return {
     name: LIFECYCLE_ITEM,

@@ -2,7 +2,7 @@ import { parseDuration } from "../../model/snapshot/duration.js";
 import type { Rule, Trigger } from "../../model/snapshot/types.js";
 import { ruleItem, segmentItem, signalItem } from "../compile-context.js";
 import type { ConditionCompiler } from "../conditions/conditions.js";
-import type { CompiledCondition } from "../conditions/leaf.js";
+import { type CompiledCondition, NEVER } from "../conditions/leaf.js";
 import type { DerivedPart, OpenCustomer } from "../open-customer.js";
 import { HistoryNeeded } from "../state/history.js";
 import type { Json, RuleResult } from "../state/types.js";
@@ -14,8 +14,7 @@ type Test = (customer: OpenCustomer) => boolean;
 /** A rule: runs once per evaluation in which its trigger occurs, and has no value of its own that others could read. */
 export function compileRuleItem(rule: Rule, index: number, compiler: ConditionCompiler): DerivedPart {
   const { occurs, name: triggeredBy } = compileTrigger(rule.on, compiler);
-  // Consulted at the trigger only, so its changes by time alone make nothing due.
-  const when = rule.when && compiler.compile(rule.when, []);
+  const when = rule.when && compiler.compile(rule.when);
   const hasActed = compileRest(rule, index);
   // A signal that clears itself may be raised again by its own end, for ever.
   const raises = rule.then.kind === "raiseSignal";
@@ -36,7 +35,8 @@ export function compileRuleItem(rule: Rule, index: number, compiler: ConditionCo
       if (raises) customer.noteMove();
       return act(customer);
     },
-    nextChange: () => Infinity,
+    // The condition is consulted at the trigger only, so its changes by time alone make nothing due.
+    nextChange: NEVER,
     explain: (customer) => ({ rule: rule.id, condition: when === undefined ? null : when.explain(customer) }),
   };
 }

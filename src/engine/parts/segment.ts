@@ -1,8 +1,7 @@
 import type { Segment } from "../../model/snapshot/types.js";
 import { segmentItem } from "../compile-context.js";
 import type { ConditionCompiler } from "../conditions/conditions.js";
-import { earliest } from "../conditions/leaf.js";
-import type { DerivedPart, NextChange, OpenCustomer } from "../open-customer.js";
+import type { DerivedPart, OpenCustomer } from "../open-customer.js";
 
 /** A segment with a condition: its membership is whether the condition holds. */
 export function compileSegmentItem(
@@ -10,13 +9,12 @@ export function compileSegmentItem(
   index: number,
   compiler: ConditionCompiler,
 ): DerivedPart {
-  const changes: NextChange[] = [];
-  const condition = compiler.compile(when, changes);
+  const condition = compiler.compile(when);
   return {
     name: segmentItem(id),
     reads: compiler.reads,
     run: (customer) => changeMembership(customer, index, condition.test(customer)),
-    nextChange: earliest(changes),
+    nextChange: condition.nextChange,
     explain: (customer) => ({
       segment: id,
       member: customer.enteredSegmentAt[index] !== undefined,

@@ -2,13 +2,11 @@ import { parseDuration } from "../../model/snapshot/duration.js";
 import type { Signal } from "../../model/snapshot/types.js";
 import { signalItem } from "../compile-context.js";
 import type { ConditionCompiler } from "../conditions/conditions.js";
-import { earliest } from "../conditions/leaf.js";
-import type { DerivedPart, NextChange, OpenCustomer } from "../open-customer.js";
+import type { DerivedPart, OpenCustomer } from "../open-customer.js";
 
 /** A signal with a condition is raised while it holds; one without, where it lasts for a while, clears itself. */
 export function compileSignalItem(signal: Signal, index: number, compiler: ConditionCompiler): DerivedPart {
-  const changes: NextChange[] = [];
-  const when = signal.when && compiler.compile(signal.when, changes);
+  const when = signal.when && compiler.compile(signal.when);
   const lasts = signal.for === undefined ? Infinity : parseDuration(signal.for);
   const clearsAt = (customer: OpenCustomer): number => (customer.signals[index]?.renewedAt ?? Infinity) + lasts;
   return {
@@ -20,7 +18,7 @@ export function compileSignalItem(signal: Signal, index: number, compiler: Condi
       if (when.test(customer) === raised) return false;
       return raised ? clearSignal(customer, index) : raiseSignal(customer, index);
     },
-    nextChange: when === undefined ? clearsAt : earliest(changes),
+    nextChange: when?.nextChange ?? clearsAt,
     explain: (customer) => ({
       signal: signal.id,
       raised: customer.signals[index] !== undefined,
