@@ -49,7 +49,7 @@ export const PENDING_IDENTIFIES_MAX = 100;
  * Pure: the state and the operations handed in are not changed, and the result depends on nothing else.
  *
  * @param operations the new ones and those that earlier calls deferred, merged in order of acceptance
- * @throws {Error} if the state's memory is that of another model: call `rebuildMemory` first
+ * @throws {Error} if the state's memory is that of another model: call `MemoryRebuild` first
  * @throws {HistoryNeeded} if evaluated events are needed that are not at hand: fetch them and call again
  */
 export function evaluate(

@@ -4,14 +4,14 @@
  */
 export { type Budget, hasMemoryOf, type Model } from "./open-customer.js";
 export { corrections, untoldExpirations, type JourneySpan } from "./state/corrections.js";
-export { MemoryRebuild, newCustomer, rebuildMemory } from "./state/customer.js";
+export { MemoryRebuild, newCustomer } from "./state/customer.js";
 export { journeyProgress, stateDocument, type JourneyProgress, type StateDocument } from "./state/document.js";
 export { evaluate, type Evaluated, type EvaluateOptions } from "./evaluate.js";
 export { explain, explainHealth, type CustomerExplanation, type Explained, type ExplainOptions } from "./explain.js";
 export { causeId, emissionId, eventId } from "./ids.js";
 export { compileModel } from "./model/model.js";
 export { firstLater, HistoryNeeded, isLater } from "./state/history.js";
-export { replay, replayPart, type Replayed, type ReplayInput, type ReplayPart } from "./replay.js";
+export { replayPart, type Replayed, type ReplayInput, type ReplayPart } from "./replay.js";
 export { heldUntil, timersMayFire } from "./timers.js";
 export { stateBudget, type RememberedPart, type StateBudget } from "./model/state-budget.js";
 export type * from "./state/types.js";

@@ -45,21 +45,11 @@ export interface Replayed {
 
 /**
  * Evaluates a customer's history from zero, as if it had come in order: the events, what time alone brings about between
- * them and through the final instant, and once, when the traits last changed, the rules that this triggers.
+ * them and through the final instant, and once, when the traits last changed, the rules that this triggers. This is a part
+ * of it, so that a long history need not be in memory at once; however it is parted, the end is the same.
  *
  * The effects are what the logs hold afterwards. Their emissions are not to be sent: a receiver has had those of live
  * evaluation. See `corrections` and `untoldExpirations`.
- */
-export function replay(
-  model: Model,
-  { events, through, ...input }: ReplayInput & { events: Iterable<TrackedEvent>; through: number },
-): { state: CustomerState; effects: Effect[] } {
-  const { state, effects } = replayPart(model, input, { state: null, events, through });
-  return { state, effects };
-}
-
-/**
- * A part of a replay, so that a long history need not be in memory at once. However it is parted, the end is the same.
  *
  * @throws {HistoryNeeded} if events of earlier parts are needed that are not at hand: fetch them and call again
  */

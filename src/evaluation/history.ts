@@ -72,12 +72,10 @@ export async function withHistory<T>(
       if (!(error instanceof HistoryNeeded)) throw error;
       const room = Math.min(pageSize, limits.events - events);
       if (room <= 0 || bytes >= limits.bytes) return null;
-      const answer = await fetch(error.requests, room);
-      for (const [position, request] of error.requests.entries()) {
-        const page = answer.pages[position]!;
-        history.add(request, page);
-        events += page.events.length;
-      }
+      const answer = await fetch([error.request], room);
+      const page = answer.pages[0]!;
+      history.add(error.request, page);
+      events += page.events.length;
       bytes += answer.bytes;
       // Large events come in small pages.
       const eventsInRoom = events === 0 ? Infinity : Math.floor(((limits.bytes - bytes) * events) / bytes);

@@ -4,7 +4,6 @@ import {
   evaluate,
   heldUntil,
   newCustomer,
-  rebuildMemory,
   type CustomerState,
   type IdentifyOperation,
   type Model,
@@ -23,6 +22,7 @@ import {
   trait,
   type Properties,
 } from "./support/builders.js";
+import { rebuildMemory } from "./support/whole-history.js";
 
 // What the tables of spec.test.ts, which see a customer from outside, cannot show.
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { corrections, replay } from "../../src/engine/index.js";
+import { corrections } from "../../src/engine/index.js";
 import { FINAL_INSTANT, inOrder, operations, snapshot } from "./support/arbitrary.js";
 import { CLASSES, checkUntilMet, inOrder as effectsInOrder, lastRuns } from "./support/equal.js";
 import { Reference } from "./support/reference/reference.js";
@@ -10,6 +10,7 @@ import { replayedInParts, replayOf } from "./support/replays.js";
 import { check, Coverage, timeout } from "./support/runner.js";
 import { viewOfState } from "./support/subject-engine.js";
 import { viewOfReference } from "./support/subject-reference.js";
+import { replay } from "./support/whole-history.js";
 
 describe("a replay from zero", () => {
   it("ends as live evaluation in order did", { timeout }, () => {

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { afterAll, expect, it } from "vitest";
-import { replay, stateDocument } from "../../src/engine/index.js";
+import { stateDocument } from "../../src/engine/index.js";
 import { FINAL_INSTANT, operations } from "../engine/support/arbitrary.js";
 import { Coverage } from "../engine/support/runner.js";
+import { replay } from "../engine/support/whole-history.js";
 import { useDatabase } from "../support/database.js";
 import { deployable, engineOperations, iso, modelOf, newRun, testOperation } from "./support/engine.js";
 import { TestEnvironment } from "./support/environment.js";

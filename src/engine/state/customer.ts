@@ -51,10 +51,3 @@ export class MemoryRebuild {
     return this.#customer.toState(this.#nextDueAt);
   }
 }
-
-/** The same where the whole history is at hand. */
-export function rebuildMemory(model: Model, state: CustomerState, history: Iterable<HistoryEvent>): CustomerState {
-  const rebuild = new MemoryRebuild(model, state);
-  for (const event of history) rebuild.add(event);
-  return rebuild.end();
-}

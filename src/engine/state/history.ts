@@ -24,16 +24,16 @@ export function firstLater(events: readonly Order[], than: Order): number {
 }
 
 /**
- * Thrown where an evaluation needs evaluated events that are not at hand. The evaluation is pure: fetch what `requests`
- * name, and call again from the same state.
+ * Thrown where an evaluation needs evaluated events that are not at hand. The evaluation is pure: fetch what `request`
+ * names, and call again from the same state.
  */
 export class HistoryNeeded extends Error {
   override readonly name = "HistoryNeeded";
 
-  constructor(readonly requests: readonly HistoryRequest[]) {
+  constructor(readonly request: HistoryRequest) {
     super(
-      `the evaluation needs earlier events of ${requests.map(({ event }) => JSON.stringify(event)).join(", ")}; ` +
-        `fetch what the requests of this error name and evaluate again`,
+      `the evaluation needs earlier events of ${JSON.stringify(request.event)}; ` +
+        `fetch what the request of this error names and evaluate again`,
     );
   }
 }
@@ -41,7 +41,7 @@ export class HistoryNeeded extends Error {
 /** @throws {HistoryNeeded} if the answer is not at hand */
 export function readHistory(customer: OpenCustomer, request: HistoryRequest): HistoryPage {
   const page = customer.history(request);
-  if (page === undefined) throw new HistoryNeeded([request]);
+  if (page === undefined) throw new HistoryNeeded(request);
   return page;
 }
 

@@ -164,7 +164,7 @@ export class Chunk {
       budget.spend((share) => builder.add(customer, state, share, history?.source));
     } catch (error) {
       if (!(error instanceof HistoryNeeded)) throw error;
-      this.#waiting.push({ customer, state, history: history ?? new HistoryCache(), requests: error.requests });
+      this.#waiting.push({ customer, state, history: history ?? new HistoryCache(), request: error.request });
     }
   }
 

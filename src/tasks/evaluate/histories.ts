@@ -10,7 +10,7 @@ export interface WaitingCustomer {
   /** From which it is evaluated again. */
   state: CustomerState;
   history: HistoryCache;
-  requests: readonly HistoryRequest[];
+  request: HistoryRequest;
 }
 
 /** How many events an answer to a request of the engine holds. */
@@ -86,11 +86,9 @@ class Rebuilt {
 
 /** Fetches what customers wait for, or the beginning of it, in one call. */
 export async function fetchHistory(tx: TransactionSql, environmentId: number, waiting: readonly WaitingCustomer[]) {
-  const asked = waiting.flatMap(({ customer: { customerId }, history, requests }) =>
-    requests.map((request) => ({ customerId, history, request })),
-  );
+  const asked = waiting.map(({ customer: { customerId }, request }) => ({ customerId, request }));
   const share = Math.floor(CALL_EVENTS_MAX / asked.length);
   const pageSize = Math.min(PAGE_EVENTS_MAX, Math.max(PAGE_EVENTS_MIN, share));
   const pages = await loadHistoryPages(tx, environmentId, asked, pageSize);
-  for (const [position, { history, request }] of asked.entries()) history.add(request, pages[position]!);
+  for (const [position, { history, request }] of waiting.entries()) history.add(request, pages[position]!);
 }

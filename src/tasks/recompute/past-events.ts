@@ -34,17 +34,17 @@ export class PastEvents {
         return work(source);
       } catch (error) {
         if (!(error instanceof HistoryNeeded)) throw error;
-        await this.#fetch(error.requests);
+        await this.#fetch(error.request);
       }
     }
   }
 
-  async #fetch(requests: readonly HistoryRequest[]): Promise<void> {
+  async #fetch(needed: HistoryRequest): Promise<void> {
     const { tx, environmentId, customerId } = this;
-    const bounded = requests.flatMap((request) => this.#bounded(request) ?? []);
-    const asked = bounded.map((request) => ({ customerId, request }));
-    const pages = await loadHistoryPages(tx, environmentId, asked, PAGE_EVENTS);
-    for (const [position, request] of bounded.entries()) this.#atHand.add(request, pages[position]!);
+    // What lies ahead of the replay was answered as nothing, so it is not what is needed.
+    const request = this.#bounded(needed)!;
+    const [page] = await loadHistoryPages(tx, environmentId, [{ customerId, request }], PAGE_EVENTS);
+    this.#atHand.add(request, page!);
   }
 
   /** No further than the replay has come, while the database knows what follows; null where that is nothing. */

@@ -11,9 +11,10 @@ import {
   type SuccessOption,
 } from "../../../src/cli/commands/ai/success-model.js";
 import type { Context } from "../../../src/cli/core/command.js";
-import { compileModel, replay, stateDocument } from "../../../src/engine/index.js";
+import { compileModel, stateDocument } from "../../../src/engine/index.js";
 import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import { compiled } from "../../dsl-compiler/project.js";
+import { replay } from "../../engine/support/whole-history.js";
 
 const DEFAULTS = Object.fromEntries(QUESTIONS.map((one) => [one.option, one.default])) as unknown as SuccessAnswers;
 

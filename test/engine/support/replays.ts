@@ -1,5 +1,4 @@
 import {
-  replay,
   replayPart,
   type CustomerState,
   type Effect,
@@ -11,6 +10,7 @@ import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import { FINAL_INSTANT } from "./arbitrary.js";
 import { compile } from "./builders.js";
 import { Run, withHistory } from "./runner.js";
+import { replay } from "./whole-history.js";
 
 /** Live evaluation one operation at a time, and the replay of its events through the final instant. */
 export function replayOf(given: Snapshot, sequence: readonly Operation[]) {

@@ -4,7 +4,6 @@ import {
   evaluate,
   HistoryNeeded,
   newCustomer,
-  rebuildMemory,
   type Budget,
   type CustomerState,
   type Effect,
@@ -17,6 +16,7 @@ import {
   type TrackOperation,
 } from "../../../src/engine/index.js";
 import { propertyRuns } from "../../support/property-runs.js";
+import { rebuildMemory } from "./whole-history.js";
 
 /** Random runs for each property. */
 export const runs = propertyRuns(250);
@@ -140,13 +140,12 @@ export function withHistory<T>(
       return call((request) => pages.get(JSON.stringify(request)));
     } catch (error) {
       if (!(error instanceof HistoryNeeded)) throw error;
-      const missing = error.requests.filter((request) => !pages.has(JSON.stringify(request)));
-      if (missing.length === 0) throw new Error("the same history is asked for again", { cause: error });
-      for (const request of missing) {
-        requests.push(request);
-        const events = eventsOf(evaluated, request);
-        pages.set(JSON.stringify(request), { events: events.slice(0, size), complete: events.length <= size });
-      }
+      const { request } = error;
+      const key = JSON.stringify(request);
+      if (pages.has(key)) throw new Error("the same history is asked for again", { cause: error });
+      requests.push(request);
+      const events = eventsOf(evaluated, request);
+      pages.set(key, { events: events.slice(0, size), complete: events.length <= size });
     }
   }
 }

@@ -1,7 +1,8 @@
-import { corrections, replay, type CustomerState } from "../../../src/engine/index.js";
+import { corrections, type CustomerState } from "../../../src/engine/index.js";
 import { compile } from "./builders.js";
 import { Run } from "./runner.js";
 import type { NewSubject, View } from "./subject.js";
+import { replay } from "./whole-history.js";
 
 export const underEngine: NewSubject = (snapshot, customerId, createdAt) => {
   let model = compile(snapshot);

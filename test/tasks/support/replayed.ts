@@ -1,14 +1,8 @@
 import { expect } from "vitest";
-import {
-  causeId,
-  eventId,
-  replay,
-  type CustomerState,
-  type Effect,
-  type TrackedEvent,
-} from "../../../src/engine/index.js";
+import { causeId, eventId, type CustomerState, type Effect, type TrackedEvent } from "../../../src/engine/index.js";
 import { stateOf, type StoredCustomer } from "../../../src/db/api/evaluation.js";
 import type { Snapshot } from "../../../src/model/snapshot/types.js";
+import { replay } from "../../engine/support/whole-history.js";
 import { modelOf } from "./engine.js";
 import type { TestEnvironment } from "./environment.js";
 
