@@ -60,19 +60,15 @@ export function change(
 }
 
 /** Compares a value as a whole: `expiresAfter: 30d → none`. */
-export function compareWhole<V>(label: string, text: (value: V) => string): Compare<V> {
-  const shown = (side: Side<V>): string => (side === undefined ? "none" : text(side.item));
+export function compareWhole<V>(label: string, text: (value: V) => string, absent = "none"): Compare<V> {
+  const shown = (side: Side<V>): string => (side === undefined ? absent : text(side.item));
   return (part, before, after) => [
     change("changed", part, before, after, `${label}: ${shown(before)} → ${shown(after)}`),
   ];
 }
 
 /** Compares an option that is there as true or not at all: `repeat: false → true`. */
-export function compareFlag(label: string): Compare<true> {
-  return (part, before, after) => [
-    change("changed", part, before, after, `${label}: ${before !== undefined} → ${after !== undefined}`),
-  ];
-}
+export const compareFlag = (label: string): Compare<true> => compareWhole(label, String, "false");
 
 /** How each member of an object is compared; null for the one that the object is found by. */
 export type MemberComparers<T> = { readonly [K in keyof T]-?: Compare<NonNullable<T[K]>> | null };
