@@ -2,26 +2,15 @@ import { setTimeout as delay } from "node:timers/promises";
 
 /** Lets a loop sleep until somebody calls or time is up. A call while the loop is busy is not lost: its next sleep ends at once. */
 export class Wakeup {
-  #called = false;
-  #wake: (() => void) | null = null;
+  #call = new AbortController();
 
   call(): void {
-    this.#called = true;
-    this.#wake?.();
+    this.#call.abort();
   }
 
   async sleep(milliseconds: number): Promise<void> {
-    if (!this.#called) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, milliseconds);
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-      this.#wake = null;
-    }
-    this.#called = false;
+    await delay(milliseconds, undefined, { signal: this.#call.signal }).catch(() => undefined);
+    if (this.#call.signal.aborted) this.#call = new AbortController();
   }
 }
 
