@@ -2,7 +2,7 @@ import v8 from "node:v8";
 import type { Logger } from "pino";
 import { connect } from "../db/connect.js";
 import { HEAP, WorkerCounters } from "../metrics/worker-metrics.js";
-import { startDeliverer } from "../tasks/deliver/deliver.js";
+import { Deliverer } from "../tasks/deliver/deliver.js";
 import { startRecomputer } from "../tasks/recompute/recomputer.js";
 import { startCounterFlush, startWorker, type RunningWorker, type WorkerOptions } from "../tasks/worker.js";
 
@@ -60,7 +60,7 @@ export async function runWorkerRole(
     },
   });
   const { secret, allowPrivateWebhooks: allowPrivate } = options;
-  const deliverer = startDeliverer({ sql, secret, allowPrivate, logger, counters });
+  const deliverer = new Deliverer({ sql, secret, allowPrivate, logger, counters });
   const flush = startCounterFlush({ sql, counters, logger });
   const stopObserving = observeHeap(counters);
   return {

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeAll, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
-import { startDeliverer, type Deliverer } from "../../src/tasks/deliver/deliver.js";
+import { Deliverer } from "../../src/tasks/deliver/deliver.js";
 import { attemptsOf, createWebhook, expireLeases, makeDue, SERVICE_SECRET } from "../webhooks/support/fixtures.js";
 import { startReceiver, statuses, type Answer, type Receiver } from "../webhooks/support/receiver.js";
 import { happened, snapshotOf } from "../engine/support/builders.js";
@@ -40,7 +40,7 @@ async function receive(answer?: Answer, types = ["customer.activated"]): Promise
 
 function deliverer(): Deliverer {
   const logger = runLog();
-  const started = startDeliverer({ sql: sql(), secret: SERVICE_SECRET, allowPrivate: true, logger, stopMs: 1000 });
+  const started = new Deliverer({ sql: sql(), secret: SERVICE_SECRET, allowPrivate: true, logger, stopMs: 1000 });
   closing.push(() => started.stop());
   return started;
 }

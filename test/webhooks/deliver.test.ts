@@ -3,7 +3,7 @@ import { Webhook } from "standardwebhooks";
 import * as svix from "svix";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
 import { createLogger } from "../../src/server/log.js";
-import { startDeliverer, type Deliverer, type DelivererOptions } from "../../src/tasks/deliver/deliver.js";
+import { Deliverer, type DelivererOptions } from "../../src/tasks/deliver/deliver.js";
 import { sealingKey, sealSecret } from "../../src/webhooks/secret.js";
 import { createDatabase } from "../support/database.js";
 import {
@@ -41,7 +41,7 @@ afterAll(() => db.drop());
 
 function deliverer(options: Partial<DelivererOptions> = {}): Deliverer {
   const logger = runLog();
-  const started = startDeliverer({ sql, secret: SERVICE_SECRET, allowPrivate: true, logger, stopMs: 1000, ...options });
+  const started = new Deliverer({ sql, secret: SERVICE_SECRET, allowPrivate: true, logger, stopMs: 1000, ...options });
   closing.push(() => started.stop());
   return started;
 }

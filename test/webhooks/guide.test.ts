@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
-import { startDeliverer } from "../../src/tasks/deliver/deliver.js";
+import { Deliverer } from "../../src/tasks/deliver/deliver.js";
 import { createAgent, USER_AGENT } from "../../src/webhooks/agent.js";
 import { newSecret, sealingKey, sealSecret, secretOpener } from "../../src/webhooks/secret.js";
 import { sendMessage } from "../../src/webhooks/send.js";
@@ -34,7 +34,7 @@ afterAll(() => db.drop());
 
 /** Makes the attempts that are due. */
 async function deliver(): Promise<void> {
-  const pump = startDeliverer({ sql, secret: SERVICE_SECRET, allowPrivate: true, logger: runLog() });
+  const pump = new Deliverer({ sql, secret: SERVICE_SECRET, allowPrivate: true, logger: runLog() });
   await pump.idle();
   await pump.stop();
 }

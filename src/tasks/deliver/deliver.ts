@@ -50,8 +50,6 @@ const CLAIM_MIN = 16;
 const SLOW_CLAIM_MS = 100;
 const FAILED_CLAIM_WAIT_MS_MAX = 10_000;
 
-export const startDeliverer = (options: DelivererOptions) => new Deliverer(options);
-
 /**
  * Delivers webhooks: claims what is due, a little ahead of what may be under way, sends, records. No transaction is open during a request.
  * Woken by notifications, and by itself every second.

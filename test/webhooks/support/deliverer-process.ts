@@ -1,8 +1,8 @@
 // A worker of its own that delivers until it is killed. Arguments: the database's URL.
 import { pino } from "pino";
 import { connect } from "../../../src/db/connect.js";
-import { startDeliverer } from "../../../src/tasks/deliver/deliver.js";
+import { Deliverer } from "../../../src/tasks/deliver/deliver.js";
 import { SERVICE_SECRET } from "./fixtures.js";
 
 const sql = connect(process.argv[2]!, { max: 4, applicationName: "svc test worker" });
-startDeliverer({ sql, secret: SERVICE_SECRET, allowPrivate: true, logger: pino({ level: "silent" }) });
+new Deliverer({ sql, secret: SERVICE_SECRET, allowPrivate: true, logger: pino({ level: "silent" }) });
