@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { parseInstant } from "../../src/engine/conditions/compare.js";
+import { parseInstant } from "../../src/model/snapshot/duration.js";
 
 describe("parseInstant", () => {
   it.each([

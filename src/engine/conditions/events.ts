@@ -1,4 +1,4 @@
-import { parseDuration } from "../../model/snapshot/duration.js";
+import { parseDuration, parseInstant } from "../../model/snapshot/duration.js";
 import type { Condition, EventSelector, Field, OrderOperator } from "../../model/snapshot/types.js";
 import { LatestAggregate } from "../aggregates/latest.js";
 import type { OccurrenceSelection } from "../aggregates/scope.js";
@@ -10,7 +10,7 @@ import { compileCountComparison } from "../measures/count.js";
 import { compileMeasure } from "../measures/measures.js";
 import type { OpenCustomer } from "../open-customer.js";
 import type { Json } from "../state/types.js";
-import { compileComparison, compileExists, compileOrder, parseInstant, type ValueTest } from "./compare.js";
+import { compileComparison, compileExists, compileOrder, type ValueTest } from "./compare.js";
 import type { Leaf } from "./leaf.js";
 import { expectation, lacking, lackingWhole, shown } from "./phrases.js";
 

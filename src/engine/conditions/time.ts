@@ -1,12 +1,11 @@
 /** Conditions that flip by time alone, without an operation: each tells the instant of its next flip by `nextChange`. */
-import { parseDuration } from "../../model/snapshot/duration.js";
+import { parseDuration, parseInstant } from "../../model/snapshot/duration.js";
 import type { Condition } from "../../model/snapshot/types.js";
 import { conditionText } from "../../model/snapshot/words.js";
 import { type ConditionContext, LIFECYCLE_ITEM } from "../compile-context.js";
 import { memberReader } from "../json.js";
 import type { OpenCustomer } from "../open-customer.js";
 import type { Json } from "../state/types.js";
-import { parseInstant } from "./compare.js";
 import type { Leaf } from "./leaf.js";
 
 type Of<K extends Condition["kind"]> = Extract<Condition, { kind: K }>;

@@ -1,4 +1,5 @@
 import { digest } from "../../model/snapshot/canonical.js";
+import { parseInstant } from "../../model/snapshot/duration.js";
 import type { EventSelector, Measure } from "../../model/snapshot/types.js";
 import { DistinctAggregate } from "../aggregates/distinct.js";
 import { ExtremeAggregate } from "../aggregates/extreme.js";
@@ -7,7 +8,6 @@ import { type CompiledScope, numberReader, type OccurrenceSelection } from "../a
 import { SumAggregate, type SumReading } from "../aggregates/sum.js";
 import type { CompiledMeasure, ConditionContext, Reading } from "../compile-context.js";
 import { addAggregate, addStream, capacityFor, compileScope, keyOf, selectionOf } from "../compile-context.js";
-import { parseInstant } from "../conditions/compare.js";
 import { memberReader } from "../json.js";
 import type { OpenCustomer } from "../open-customer.js";
 import { counts } from "../state/boundary.js";

@@ -36,16 +36,35 @@ function lengthOf(text: string): number | null {
   return count === undefined ? null : Number(count) * UNIT_MILLISECONDS[unit as keyof typeof UNIT_MILLISECONDS];
 }
 
-const DATE = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?:Z|[+-](\d{2}):(\d{2})))?$/;
+const INSTANT =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d{2}):(\d{2})))?$/;
+
+/**
+ * The instant of an ISO 8601 date (00:00 UTC) or of a date-time with zone, in milliseconds, floored; undefined for
+ * everything else, such as a date-time without zone or a day that the calendar does not have.
+ */
+export function parseInstant(value: unknown): number | undefined {
+  if (typeof value !== "string") return undefined;
+  const match = INSTANT.exec(value);
+  if (!match) return undefined;
+  const part = (group: number): number => Number(match[group] ?? 0);
+  const [year, month, day, hour, minute, second] = [part(1), part(2), part(3), part(4), part(5), part(6)];
+  if (month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59) return undefined;
+  const [offsetHours, offsetMinutes] = [part(9), part(10)];
+  if (offsetHours > 23 || offsetMinutes > 59) return undefined;
+  // Date.UTC would take the years 0 to 99 for those of the twentieth century.
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  if (date.getUTCMonth() !== month - 1) return undefined;
+  date.setUTCHours(hour, minute, second, Number((match[7] ?? "").padEnd(3, "0").slice(0, 3)));
+  const offset = (offsetHours * 60 + offsetMinutes) * 60_000;
+  return date.getTime() + (match[8] === "-" ? offset : -offset);
+}
+
+/** The form of a date that a model or a strict schema takes, which is narrower than what is read. */
+const STRICT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
 /** Whether a text is an ISO 8601 date of the calendar, or a date-time with a zone. Hour 24 and leap seconds are not taken. */
 export function isIsoDate(text: string): boolean {
-  const match = DATE.exec(text);
-  if (!match) return false;
-  const part = (group: number) => Number(match[group] ?? 0);
-  const calendar = new Date(0);
-  calendar.setUTCFullYear(part(1), part(2) - 1, part(3));
-  // A day or a month that does not exist moves the date on.
-  const exists = calendar.getUTCMonth() === part(2) - 1 && calendar.getUTCDate() === part(3);
-  return exists && part(4) < 24 && part(5) < 60 && part(6) < 60 && part(7) < 24 && part(8) < 60;
+  return STRICT.test(text) && parseInstant(text) !== undefined;
 }
