@@ -59,16 +59,16 @@ export function createLocalApp({ engine, observe }: { engine: LocalEngine; obser
       ctx.body = answer(ctx);
     });
   get("/", (ctx) => helpText(`http://${ctx.get("Host")}`, engine));
-  get("/customers", (ctx) => page(ctx, engine.customerIds, (id) => engine.document(id)));
+  get("/customers", (ctx) => page(ctx, engine.population.customerIds, (id) => engine.document(id)));
   get("/customers/:id", (ctx) => found(engine.document(idOf(ctx)), ctx));
   get("/customers/:id/timeline", (ctx) => {
     found(engine.document(idOf(ctx)), ctx);
-    const entries = new Map(engine.timeline(idOf(ctx)).map((entry) => [entry.id, entry]));
+    const entries = new Map(engine.population.timeline(idOf(ctx)).map((entry) => [entry.id, entry]));
     return page(ctx, [...entries.keys()], (id) => entries.get(id));
   });
   get("/customers/:id/explanation", (ctx) => found(engine.explanation(idOf(ctx)), ctx));
   const { clock } = engine;
-  get("/clock", () => ({ now: iso(clock.now()), kind: clock.kind, nextDueAt: iso(engine.nextDueAt) }));
+  get("/clock", () => ({ now: iso(clock.now()), kind: clock.kind, nextDueAt: iso(engine.population.nextDueAt) }));
   router.delete("/customers", (ctx) => {
     engine.reset();
     ctx.status = 204;
@@ -145,7 +145,7 @@ async function setClock(ctx: Context, engine: LocalEngine): Promise<void> {
     now: iso(engine.clock.now()),
     evaluated: changes.length,
     emissions: emissions.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)),
-    nextDueAt: iso(engine.nextDueAt),
+    nextDueAt: iso(engine.population.nextDueAt),
   };
 }
 

@@ -13,13 +13,7 @@ import type { ErrorDiagnostic } from "../http/errors.js";
 import type { IdentifyRequest, TrackRequest } from "../ingestion/shape.js";
 import { parseTimestamp } from "../ingestion/timestamp.js";
 import type { Clock } from "./clock.js";
-import {
-  Population,
-  type AcceptedBatch,
-  type CustomerChange,
-  type PopulationOptions,
-  type TimelineEntry,
-} from "./population.js";
+import { Population, type AcceptedBatch, type CustomerChange, type PopulationOptions } from "./population.js";
 import { conflictError, diagnosticOf, schemaViolations, violationError, type RequestForm } from "./refusals.js";
 
 export type RequestOperation = TrackRequest | IdentifyRequest;
@@ -78,9 +72,9 @@ export class LocalEngine {
     return this.#options.clock;
   }
 
-  /** The earliest instant at which time alone changes something; null where there is none. */
-  get nextDueAt(): number | null {
-    return this.#population.nextDueAt;
+  /** The customers under the present model. */
+  get population(): Population {
+    return this.#population;
   }
 
   /** Accepts operations of the right shape at the present instant, all or none. @throws {ApiError} 422 where a strict schema is violated, 409 for a key */
@@ -119,19 +113,10 @@ export class LocalEngine {
     return this.#population.advance(this.clock.now());
   }
 
-  get customerIds(): string[] {
-    return this.#population.customerIds;
-  }
-
   /** The state document of a customer, with the members that it has everywhere; undefined where there is no such customer. */
   document(customerId: string): StateDocument | undefined {
     const customer = this.#population.customer(customerId);
     return customer && stateDocument(customer.state, this.#options);
-  }
-
-  /** What was emitted about a customer, oldest first. */
-  timeline(customerId: string): readonly TimelineEntry[] {
-    return this.#population.timeline(customerId);
   }
 
   /** Why a customer is where it is: the explanation of every condition that is consulted in its present state. */

@@ -61,6 +61,7 @@ export class Population {
     return this.#customers.get(customerId);
   }
 
+  /** What was emitted about a customer, oldest first. */
   timeline(customerId: string): readonly TimelineEntry[] {
     return this.#timelines.get(customerId) ?? [];
   }

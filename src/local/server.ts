@@ -50,7 +50,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
   const setAlarm = (): void => {
     clearTimeout(timer);
     // A test clock moves in requests only.
-    const dueAt = engine.clock.kind === "test" ? null : engine.nextDueAt;
+    const dueAt = engine.clock.kind === "test" ? null : engine.population.nextDueAt;
     if (dueAt !== null) timer = setTimeout(ring, Math.min(Math.max(dueAt - Date.now(), 0), DELAY_MS_MAX)).unref();
   };
   const app = createLocalApp({

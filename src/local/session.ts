@@ -163,7 +163,7 @@ export class LocalSession {
       snapshot,
       warnings,
       changed,
-      customers: engine.customerIds.length,
+      customers: engine.population.customerIds.length,
       before,
       after: engine.lifecycleCounts(),
       took: performance.now() - started,

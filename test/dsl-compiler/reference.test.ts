@@ -208,7 +208,7 @@ describe("the tables", () => {
     clock.moveTo(Date.parse("2027-03-01T09:00:00Z"));
     engine.advance();
     const instants = (type: string, segment: string) =>
-      engine
+      engine.population
         .timeline("globex")
         .filter((entry) => entry.type === type && entry.metadata["segment"] === segment)
         .map(({ at }) => at.slice(5, 16).replace("T", " "));

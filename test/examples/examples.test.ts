@@ -66,8 +66,8 @@ it("the index names files that there are, and what is in them", async () => {
 });
 
 function stand({ engine }: Played, end: string): Expected {
-  const customers = engine.customerIds.map(
-    (id) => [id, expectedOf(engine.document(id)!, engine.timeline(id))] as const,
+  const customers = engine.population.customerIds.map(
+    (id) => [id, expectedOf(engine.document(id)!, engine.population.timeline(id))] as const,
   );
   return { at: end, customers: Object.fromEntries(customers) };
 }

@@ -27,8 +27,8 @@ describe.each(EXAMPLES)("examples/$name in the service", (example) => {
 
     const { engine } = playLocally(compiled, data, example.end);
     const expected = await readExpected(example);
-    expect(engine.customerIds).toEqual(Object.keys(expected.customers));
-    for (const customer of engine.customerIds) {
+    expect(engine.population.customerIds).toEqual(Object.keys(expected.customers));
+    for (const customer of engine.population.customerIds) {
       const document = await environment.document(customer);
       expect(comparable(document)).toEqual(comparable(engine.document(customer)!));
       expect(expectedOf(document, await environment.emissions(customer))).toEqual(expected.customers[customer]);

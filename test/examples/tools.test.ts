@@ -72,7 +72,9 @@ it("play.ts sends the data to svc dev, which ends as the tests do", async () => 
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT });
   expect(stdout).toContain("requests are accepted");
   const { engine: own } = playLocally(compiled, data, ecommerce.end);
-  expect(engine.customerIds.map((id) => engine.document(id))).toEqual(own.customerIds.map((id) => own.document(id)));
+  expect(engine.population.customerIds.map((id) => engine.document(id))).toEqual(
+    own.population.customerIds.map((id) => own.document(id)),
+  );
 });
 
 it("examples/README.md plays one as it says, and shows where a customer stands and why", async () => {

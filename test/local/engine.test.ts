@@ -31,7 +31,7 @@ function comeTo(instant: number) {
 
 /** Everything that can be seen of an engine's customers. */
 function seen(engine: LocalEngine): unknown {
-  return engine.customerIds.map((id) => [engine.document(id), engine.timeline(id)]);
+  return engine.population.customerIds.map((id) => [engine.document(id), engine.population.timeline(id)]);
 }
 
 /** The refusal of a request; nothing may have come of it. */
@@ -61,7 +61,7 @@ describe("accepting", () => {
       lifecycle: "trial",
       journeys: [{ journeyId: "onboarding", status: "active", currentStep: "create" }],
     });
-    expect(engine.timeline("a").map(({ type }) => type)).toEqual([
+    expect(engine.population.timeline("a").map(({ type }) => type)).toEqual([
       "customer.created",
       "customer.trial",
       "journey.started",
@@ -76,7 +76,7 @@ describe("accepting", () => {
       { eventId: "evt_0000000000000801", duplicate: false },
     ]);
     expect(engine.document("a")).toMatchObject({ traits: { plan: "pro" }, segments: ["paying"] });
-    expect(engine.customerIds).toEqual(["a", "b"]);
+    expect(engine.population.customerIds).toEqual(["a", "b"]);
   });
 
   test("an event more than five minutes ahead waits for its time", () => {
@@ -196,7 +196,7 @@ describe("time", () => {
       { at: iso(START + 30 * DAY), type: "journey.expired", cause },
     ]);
     expect(engine.document("a")!.journeys).toMatchObject([{ status: "expired", expiredAt: iso(START + 30 * DAY) }]);
-    expect(engine.nextDueAt).toBeNull();
+    expect(engine.population.nextDueAt).toBeNull();
   });
 });
 
@@ -206,7 +206,7 @@ describe("the timers of a customer whose events come in late", () => {
   test("wait until no late event came for the settling time, then fire at their instants", () => {
     engine.accept([signedUp("a", { timestamp: long })], "single");
     expect(engine.document("a")).toMatchObject({ lifecycle: "trial", nextDueAt: iso(START - 19 * DAY) });
-    expect(engine.nextDueAt).toBe(START + 30 * SECOND);
+    expect(engine.population.nextDueAt).toBe(START + 30 * SECOND);
     expect(comeTo(START + 30 * SECOND - 1)).toEqual([]);
     comeTo(START + 30 * SECOND);
     expect(engine.document("a")).toMatchObject({ lifecycle: "quiet", lifecycleEnteredAt: iso(START - 19 * DAY) });
@@ -228,7 +228,7 @@ describe("the timers of a customer whose events come in late", () => {
       engine.advance();
     }
     expect(engine.document("a")).toMatchObject({ lifecycle: "trial" });
-    expect(engine.nextDueAt).toBe(START + DAY);
+    expect(engine.population.nextDueAt).toBe(START + DAY);
     comeTo(START + DAY);
     expect(engine.document("a")).toMatchObject({ lifecycle: "quiet" });
     expect(engine.document("b")).toMatchObject({ lifecycle: "trial" });
@@ -265,13 +265,13 @@ test("what is given as environment, version and creation is shown", () => {
   ({ engine } = localEngine(MODEL, { environment: "live", configVersion: "v3", createdAt: START - DAY }));
   engine.accept([signedUp("a")], "single");
   expect(engine.document("a")).toMatchObject({ environment: "live", configVersion: "v3", createdAt: iso(START - DAY) });
-  expect(engine.timeline("a")[0]).toMatchObject({ configVersion: "v3" });
+  expect(engine.population.timeline("a")[0]).toMatchObject({ configVersion: "v3" });
 });
 
 test("a reset forgets customers and keys", () => {
   engine.accept([signedUp("a", { idempotencyKey: "k" })], "single");
   engine.reset();
-  expect(engine.customerIds).toEqual([]);
+  expect(engine.population.customerIds).toEqual([]);
   const { outcomes } = engine.accept([project("b", { idempotencyKey: "k" })], "single");
   expect(outcomes).toEqual([{ eventId: "evt_0000000000000400", duplicate: false }]);
 });

@@ -62,7 +62,10 @@ function perform({ engine, clock }: { engine: LocalEngine; clock: TestClock }, {
 
 /** What can be seen of all customers. Numbers of emissions count across customers, in the order in which they were evaluated. */
 function seen(engine: LocalEngine): unknown {
-  return engine.customerIds.map((id) => [engine.document(id), engine.timeline(id).map(({ id: _, ...entry }) => entry)]);
+  return engine.population.customerIds.map((id) => [
+    engine.document(id),
+    engine.population.timeline(id).map(({ id: _, ...entry }) => entry),
+  ]);
 }
 
 test("repeating any accepted request with its keys changes nothing", () => {
