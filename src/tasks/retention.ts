@@ -28,11 +28,6 @@ export async function sweepRetention(sql: Sql, signal: AbortSignal, { rows = SWE
     await delay(performance.now() - began, undefined, { signal }).catch(() => undefined);
     return answer;
   };
-  const untilNothing = async (sweep: () => Promise<number>): Promise<number> => {
-    let sum = 0;
-    for (let removed = -1; removed !== 0 && goesOn(); sum += removed) removed = await rested(sweep);
-    return sum;
-  };
   const sweepEnvironment = async (id: number) => {
     let through: number | null = null;
     do {
@@ -41,8 +36,8 @@ export async function sweepRetention(sql: Sql, signal: AbortSignal, { rows = SWE
       swept.operations += answer.removed;
       through = answer.through;
     } while (through !== null && goesOn());
-    swept.keys += await untilNothing(() => call(sql, "sweep_keys", id, rows));
-    swept.logs += await untilNothing(() => call(sql, "sweep_logs", id, rows));
+    swept.keys += await sweepAll(() => rested(() => call(sql, "sweep_keys", id, rows)), goesOn);
+    swept.logs += await sweepAll(() => rested(() => call(sql, "sweep_logs", id, rows)), goesOn);
   };
   for (const id of inAnyOrder(await environmentsToSweep(sql))) {
     if (!goesOn()) break;
@@ -50,6 +45,13 @@ export async function sweepRetention(sql: Sql, signal: AbortSignal, { rows = SWE
   }
   if (failures.length > 0) throw failures[0];
   return swept;
+}
+
+/** Sweeps until a sweep finds nothing, or `goesOn` says no; the sum of what the sweeps answered. */
+export async function sweepAll(sweep: () => Promise<number>, goesOn: () => boolean): Promise<number> {
+  let sum = 0;
+  for (let swept = -1; swept !== 0 && goesOn(); sum += swept) swept = await sweep();
+  return sum;
 }
 
 /** Each sweep begins elsewhere, so that one environment with much to remove does not keep the others waiting for ever. */

@@ -10,7 +10,7 @@ import { addWorkerCounters } from "../db/api/monitoring.js";
 import { Models } from "../evaluation/models.js";
 import { JOBS, TICKS, type WorkerCounters } from "../metrics/worker-metrics.js";
 import { EvaluationTurns } from "./evaluate/turns.js";
-import { sweepRetention } from "./retention.js";
+import { sweepAll, sweepRetention } from "./retention.js";
 
 export interface WorkerOptions {
   databaseUrl: string;
@@ -64,6 +64,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const { sql, logger, settleSeconds, counters } = options;
   const stopping = new AbortController();
   const isStopping = () => stopping.signal.aborted;
+  const goesOn = () => !isStopping();
   const events: WorkerEvents = new EventEmitter();
   // graphile-worker locks jobs in the name of its pool, so that is whose heartbeat the tick writes.
   const poolId = new Promise<string>((resolve) => {
@@ -85,12 +86,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const onLost = (error: Error) => logger.warn({ err: error }, "a connection of the job runner was lost");
   pool.on("error", onLost);
   pool.on("connect", (client) => client.on("error", onLost));
-  /** Sweeps until nothing is left, or the worker stops; the sum of what the sweeps answered. */
-  const untilNothing = async (sweep: () => Promise<number>): Promise<number> => {
-    let rows = 0;
-    for (let swept = -1; swept !== 0 && !isStopping(); rows += swept) swept = await sweep();
-    return rows;
-  };
   // Before jobs are taken: what it was evaluating may be what ended it.
   if (options.formerWorkerId !== undefined) await call(sql, "bury_worker", options.formerWorkerId);
   const runner: Runner = await run({
@@ -108,11 +103,11 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         logger.debug({ rows }, "expired sign-ins, links and sessions were deleted");
       },
       sweep_webhooks: async () => {
-        const rows = await untilNothing(() => call(sql, "sweep_webhooks", options.attemptDays, SWEPT_ROWS));
+        const rows = await sweepAll(() => call(sql, "sweep_webhooks", options.attemptDays, SWEPT_ROWS), goesOn);
         logger.debug({ rows }, "old attempts and what belonged to deleted webhooks were deleted");
       },
       sweep_recomputes: async () => {
-        const rows = await untilNothing(() => call(sql, "sweep_recomputes", SWEPT_RESULTS));
+        const rows = await sweepAll(() => call(sql, "sweep_recomputes", SWEPT_RESULTS), goesOn);
         logger.debug({ rows }, "expired results of recomputes were deleted");
       },
       sweep_retention: async () => {

@@ -136,7 +136,7 @@ export class Chunk {
       budget.charge(performance.now() - beganAt);
     }
     // One group to its end before the next, so that no more history is held; where the budget is spent the others come again.
-    while (this.#waiting.length > 0 && !(budget.isSpent && builder.size > 0)) {
+    while (this.#waiting.length > 0 && !(budget.isSpent && builder.result.customers.length > 0)) {
       for (let group = this.#waiting.splice(0, WAITING_MAX); group.length > 0;) {
         const others = this.#waiting.length;
         await fetchHistory(tx, this.environmentId, group);
@@ -153,7 +153,7 @@ export class Chunk {
     for (const [customerId, error] of this.#failed) {
       await setAsideCustomer(tx, this.environmentId, customerId, error, this.dependencies.logger);
     }
-    const result = builder.result();
+    const { result } = builder;
     await call(tx, "apply_evaluation", this.environmentId, input, result);
     this.#evaluated = { input, result, readAt };
   }

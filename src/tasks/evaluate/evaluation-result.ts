@@ -5,7 +5,7 @@ import { addEffects, customerColumns } from "../rows.js";
 
 /** Runs the engine for the customers of a chunk and collects what is to be written back, table by table. */
 export class EvaluationBuilder {
-  readonly #result: EvaluationResult = {
+  readonly result: EvaluationResult = {
     transitions: [],
     blocked: [],
     journeys: [],
@@ -46,32 +46,23 @@ export class EvaluationBuilder {
       ...(history === undefined ? {} : { history }),
     });
     if (!isDone || customer.more) this.leavesWork = true;
-    this.#result.customers.push({ ...customerColumns(state), createdAt: state.createdAt });
+    this.result.customers.push({ ...customerColumns(state), createdAt: state.createdAt });
     // What is over is asked for by the chunk; the rest stays in the inbox.
     budget(effects);
     this.#addOperations(state, operations.slice(0, taken), deferred);
-    addEffects(this.#result, customer, effects);
-  }
-
-  /** How many customers were evaluated. */
-  get size(): number {
-    return this.#result.customers.length;
-  }
-
-  result(): EvaluationResult {
-    return this.#result;
+    addEffects(this.result, customer, effects);
   }
 
   #addOperations({ customerId, evaluatedThrough }: CustomerState, taken: Operation[], deferred: TrackOperation[]) {
     const later = new Set(deferred.map((operation) => operation.seq));
     const consumed = taken.filter((operation) => !later.has(operation.seq));
-    this.#result.consumed.push({ customerId, seqs: consumed.map((operation) => operation.seq) });
+    this.result.consumed.push({ customerId, seqs: consumed.map((operation) => operation.seq) });
     for (const operation of consumed) {
-      if (operation.kind === "identify") this.#result.identifies.push({ customerId, seq: operation.seq });
+      if (operation.kind === "identify") this.result.identifies.push({ customerId, seq: operation.seq });
     }
     for (const { seq, occurredAt, acceptedAt } of deferred) {
       // A customer that was never evaluated is due at the acceptance, so the engine is to see the event then.
-      this.#result.deferred.push({ customerId, seq, notBefore: evaluatedThrough === null ? acceptedAt : occurredAt });
+      this.result.deferred.push({ customerId, seq, notBefore: evaluatedThrough === null ? acceptedAt : occurredAt });
     }
   }
 }
