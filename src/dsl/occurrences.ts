@@ -33,21 +33,17 @@ function latest(of: Node.EventSelector, property: string, field: Node.Field): ob
   const measure = (scope: Node.OccurrenceScope) =>
     field.type === "number" ? { [MEASURE]: { ...read, ...scope } } : {};
   const exists = (scope: Node.OccurrenceScope) => condition({ kind: "latestExists", of, property, ...scope });
-
-  const scoped = (scope: Node.OccurrenceScope) => {
-    const questions = operand(field, {
-      compare: (operator, value) => condition({ ...read, ...scope, operator, value }),
-      exists: () => exists(scope),
-      missing: () => not(exists(scope)),
+  const questions = (ask: (nodeFor: (scope: Node.OccurrenceScope) => Node.Condition) => Condition) =>
+    operand(field, {
+      compare: (operator, value) => ask((scope) => ({ ...read, ...scope, operator, value })),
+      exists: () => ask((scope) => nodeOf(exists(scope))),
+      missing: () => ask((scope) => nodeOf(not(exists(scope)))),
     });
-    return strictProxy({ ...questions, ...measure(scope) }, guard);
-  };
-  const questions = operand(field, {
-    compare: (operator, value) => openCondition(owner, (scope) => ({ ...read, ...scope, operator, value })),
-    exists: () => openCondition(owner, (scope) => nodeOf(exists(scope))),
-    missing: () => openCondition(owner, (scope) => ({ kind: "not", condition: nodeOf(exists(scope)) })),
-  });
-  return strictProxy({ ...questions, ...measure({}), ...scopes(scoped) }, guard);
+
+  const scoped = (scope: Node.OccurrenceScope) =>
+    strictProxy({ ...questions((nodeFor) => condition(nodeFor(scope))), ...measure(scope) }, guard);
+  const open = questions((nodeFor) => openCondition(owner, nodeFor));
+  return strictProxy({ ...open, ...measure({}), ...scopes(scoped) }, guard);
 }
 
 /** The names of the properties whose type is one of these. */
