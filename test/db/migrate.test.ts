@@ -2,10 +2,11 @@ import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import pg from "pg";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { installFresh, migrate, migrateUnreleased } from "../../src/db/migrate/migrate.js";
+import { migrate } from "../../src/db/migrate/migrate.js";
 import { describeCatalog } from "../support/catalog.js";
 import { createEmptyDatabase, type TestDatabase } from "../support/database.js";
 import { waitingForLock } from "../support/locks.js";
+import { installFresh, migrateUnreleased } from "../support/migrate.js";
 import { temporaryDirectory } from "../support/server.js";
 import { makeThisVersion } from "./upgrade/next-version.js";
 

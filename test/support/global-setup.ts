@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
-import { migrateUnreleased } from "../../src/db/migrate/migrate.js";
 import { startDebianServer } from "./debian-server.js";
 import { leaksInWords, searchLogs } from "./leaks.js";
+import { migrateUnreleased } from "./migrate.js";
 import { removeLeftovers, startTestServer, temporaryDirectory, type TestServer } from "./server.js";
 
 declare module "vitest" {

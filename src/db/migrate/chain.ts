@@ -1,4 +1,3 @@
-import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
 import { Logger } from "@graphile/logger";
 import type { PoolClient } from "pg";
 import path from "node:path";
@@ -31,18 +30,6 @@ export async function migrateChain(url: string, root: string, missing: readonly 
   } finally {
     // Its pool stays open for a while and ends our process if the server goes away meanwhile, so it is closed at once.
     clearAllPools();
-  }
-}
-
-/** Writes all committed migrations into the ledger of a database that was built from sql/schema, which is where they lead. */
-export async function recordChain(client: PoolClient, root: string): Promise<void> {
-  const { _migrateMigrationSchema } = await import("graphile-migrate/dist/migration.js");
-  await _migrateMigrationSchema(client, { manageGraphileMigrateSchema: true } as ParsedSettings);
-  const insert = "insert into graphile_migrate.migrations (hash, previous_hash, filename) values ($1, $2, $3)";
-  let previous: string | null = null;
-  for (const { filename, hash } of await readCommitted(root)) {
-    await client.query(insert, [hash, previous, filename]);
-    previous = hash;
   }
 }
 

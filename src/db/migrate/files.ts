@@ -8,9 +8,8 @@ export interface SqlFile {
   text: string;
 }
 
-/** `sql/install.json`, read: what to execute, in order. */
+/** `sql/install.json`, read: what to execute once there are tables, in order. */
 export interface Install {
-  schema: SqlFile[];
   code: SqlFile[];
   roles: SqlFile[];
 }
@@ -28,8 +27,8 @@ export async function readInstall(root: string): Promise<Install> {
   const list = JSON.parse(await readFile(path.join(root, "sql/install.json"), "utf8")) as Record<string, string[]>;
   const read = (names: string[] = []) =>
     Promise.all(names.map(async (name) => ({ name, text: await readFile(path.join(root, name), "utf8") })));
-  const [schema, code, roles] = await Promise.all([read(list["schema"]), read(list["code"]), read(list["roles"])]);
-  return { schema, code, roles };
+  const [code, roles] = await Promise.all([read(list["code"]), read(list["roles"])]);
+  return { code, roles };
 }
 
 /** The released migrations, oldest first. */
@@ -44,10 +43,4 @@ export async function readCommitted(root: string): Promise<Committed[]> {
       return { filename: `${/^\d+/.exec(name)?.[0]}.sql`, hash };
     }),
   );
-}
-
-/** What the next release adds to the chain, as far as it is written. */
-export async function readUnreleased(root: string): Promise<SqlFile> {
-  const name = "migrations/current.sql";
-  return { name, text: await readFile(path.join(root, name), "utf8") };
 }

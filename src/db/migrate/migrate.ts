@@ -2,10 +2,9 @@ import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { Logger as WorkerLogger, runMigrations } from "graphile-worker";
 import pg from "pg";
-import { migrateChain, missingMigrations, recordChain } from "./chain.js";
+import { migrateChain, missingMigrations } from "./chain.js";
 import {
   describe,
-  execute,
   executeAll,
   hasTable,
   inMigrationTransaction,
@@ -13,7 +12,7 @@ import {
   setLockTimeout,
   withLockTimeout,
 } from "./execute.js";
-import { PROJECT_ROOT, readInstall, readUnreleased, type Install } from "./files.js";
+import { PROJECT_ROOT, readInstall, type Install } from "./files.js";
 import { ensureRoles } from "./roles.js";
 
 export interface MigrateReport {
@@ -54,39 +53,11 @@ export function migrate(url: string, options: MigrateOptions = {}): Promise<Migr
   });
 }
 
-/**
- * Builds an empty database from `sql/schema` instead of by the migrations, and records these as done. The result equals that of
- * `migrate`, which a test proves.
- */
-export function installFresh(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
-  return bring(url, options, async (client, root) => {
-    const { schema } = await readInstall(root);
-    await inMigrationTransaction(client, async () => {
-      await executeAll(client, schema);
-      await recordChain(client, root);
-    });
-    return [];
-  });
-}
-
-/**
- * What `migrate` will do once `migrations/current.sql` is released: the chain, then that file, which enters no ledger. For the tests, which
- * so have the tables as upgraded databases have them.
- */
-export function migrateUnreleased(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
-  return bring(url, options, async (client, root, missing) => {
-    const current = await readUnreleased(root);
-    await migrateChain(url, root, missing);
-    await inMigrationTransaction(client, () => execute(client, current));
-    return missing;
-  });
-}
-
 /** Makes our tables, told which migrations the database has not had; answers those that were executed. */
 type MakeTables = (client: pg.PoolClient, root: string, missing: string[]) => Promise<string[]>;
 
 /** The tables, ours and the queue's, which know nothing of each other; then the roles and the code, which need all of them. */
-async function bring(url: string, options: MigrateOptions, makeTables: MakeTables): Promise<MigrateReport> {
+export async function bring(url: string, options: MigrateOptions, makeTables: MakeTables): Promise<MigrateReport> {
   const root = options.root ?? PROJECT_ROOT;
   const install = await readInstall(root);
   return withLock(url, options, async (client, pool) => {

@@ -2,8 +2,8 @@ import { rm } from "node:fs/promises";
 import { connect } from "../../../src/db/connect.js";
 import { DATABASE, openCluster, SUPERUSER } from "../../../src/db/embedded/cluster.js";
 import { findPostmaster, halt, launch } from "../../../src/db/embedded/postmaster.js";
-import { installFresh } from "../../../src/db/migrate/migrate.js";
 import type { TestDatabase } from "../../support/database.js";
+import { migrateUnreleased } from "../../support/migrate.js";
 import { temporaryDirectory } from "../../support/server.js";
 
 /** A server of a test's own, to be paused. */
@@ -23,7 +23,7 @@ export async function startPrivateServer() {
   await maintenance.unsafe(`create database ${DATABASE}`);
   await maintenance.end();
   const url = addressOf(DATABASE);
-  await installFresh(url);
+  await migrateUnreleased(url);
   const sql = connect(url, { max: 4, applicationName: "svc test" });
   let paused: number[] = [];
   const resume = (): void => {
