@@ -1,79 +1,34 @@
 import { Socket } from "node:net";
+import pg from "pg";
 import postgres, { type Notice, type PostgresType, type Sql } from "postgres";
 
-/** What a value of a type is in JavaScript, and how it is written in an array. */
-interface Element {
-  parse(text: string): unknown;
-  serialize(value: unknown): string;
-}
-
-const text: Element = { parse: (value) => value, serialize: String };
-const number: Element = { parse: Number, serialize: String };
-const boolean: Element = { parse: (value) => value === "t", serialize: (value) => (value === true ? "t" : "f") };
-const date: Element = {
-  parse: (value) => new Date(value),
-  serialize: (value) => (value instanceof Date ? value.toISOString() : String(value)),
-};
-const json: Element = { parse: (value) => JSON.parse(value) as unknown, serialize: (value) => JSON.stringify(value) };
-const bytea: Element = {
-  parse: (value) => Buffer.from(value.slice(2), "hex"),
-  serialize: (value) => `\\x${Buffer.from(value as Uint8Array).toString("hex")}`,
-};
-
-/** Object ids of PostgreSQL's array types, which never change, by what their elements are. */
-const ARRAYS: readonly (readonly [element: Element, ...arrayTypes: number[]])[] = [
-  [boolean, 1000],
-  [bytea, 1001],
-  [number, 1005, 1007, 1021, 1022, 1028], // smallint, integer, real, double precision, oid
-  [text, 1003, 1009, 1015, 1231, 2951], // name, text, varchar, numeric, uuid
-  [text, 1016], // bigint, which may exceed a double
-  [date, 1185], // timestamptz
-  [json, 199, 3807], // json, jsonb
+/** Object ids of PostgreSQL's array types, which never change, as far as the service uses them. */
+const ARRAYS = [
+  1000, // boolean
+  1001, // bytea
+  ...[1005, 1007, 1021, 1022, 1028], // smallint, integer, real, double precision, oid
+  1016, // bigint, whose values stay texts: they may exceed a double
+  ...[1009, 1015, 2951], // text, varchar, uuid
+  1185, // timestamptz
+  ...[199, 3807], // json, jsonb
 ];
 
+/** Its types know object ids of no array. */
+const parserOf = pg.types.getTypeParser as (type: number) => (literal: string) => unknown;
+
 /**
- * Arrays of the types that the service uses. The driver would ask each new connection for all array types there are; where that
- * connection is lost meanwhile, nobody handles the failure of its question, and the process would end.
+ * Arrays, read as `pg` reads them. The driver would ask each new connection for all array types there are; where that connection is lost
+ * meanwhile, nobody handles the failure of its question, and the process would end.
  */
 const ARRAY_TYPES: Record<string, PostgresType> = Object.fromEntries(
-  ARRAYS.flatMap(([element, ...types]) =>
-    types.map((type) => [
-      `array ${type}`,
-      {
-        to: type,
-        from: [type],
-        serialize: (value: unknown) => (Array.isArray(value) ? serializeArray(value, element) : value),
-        parse: (literal: string) => parseArray(literal, element),
-      },
-    ]),
-  ),
+  ARRAYS.map((type) => [`array ${type}`, { to: type, from: [type], serialize: serializeArray, parse: parserOf(type) }]),
 );
 
-function serializeArray(values: readonly unknown[], element: Element): string {
-  const items = values.map((value) => {
-    if (Array.isArray(value)) return serializeArray(value, element);
-    return value === null ? "NULL" : `"${element.serialize(value).replace(/["\\]/g, "\\$&")}"`;
-  });
+/** Of texts and numbers, which is what is passed in arrays. What is none is a literal already. */
+function serializeArray(values: unknown): unknown {
+  if (!Array.isArray(values)) return values;
+  const items = values.map((value) => (value === null ? "NULL" : `"${String(value).replace(/["\\]/g, "\\$&")}"`));
   return `{${items.join(",")}}`;
-}
-
-function parseArray(literal: string, element: Element): unknown {
-  const root: unknown[] = [];
-  const open: unknown[][] = [root];
-  // Where an array does not begin at 1, its bounds come first.
-  for (const [token, quoted, bare] of literal
-    .slice(literal.indexOf("{"))
-    .matchAll(/[{}]|"((?:[^"\\]|\\.)*)"|([^{},"]+)/gs)) {
-    const list = open.at(-1);
-    if (token === "}") open.pop();
-    else if (token === "{") {
-      const inner: unknown[] = [];
-      list?.push(inner);
-      open.push(inner);
-    } else if (bare === "NULL") list?.push(null);
-    else list?.push(element.parse(bare ?? quoted?.replace(/\\(.)/gs, "$1") ?? ""));
-  }
-  return root[0];
 }
 
 /** What the driver knows of the addresses to connect to: one or more hosts with their ports, or the path of a socket. */
