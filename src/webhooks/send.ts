@@ -1,5 +1,4 @@
 import { createHmac } from "node:crypto";
-import { EventEmitter } from "node:events";
 import { performance } from "node:perf_hooks";
 import { type Dispatcher, request } from "undici";
 import type { AttemptResult, ClaimedDelivery, WebhookTarget } from "../db/api/webhooks.js";
@@ -112,32 +111,45 @@ export async function attemptDelivery(delivery: ClaimedDelivery, options: Delive
   const { environmentId, webhookId, emissionSeq, attempt, eventId: id, url, body } = delivery;
   const { sealedSecret, previousSealedSecret } = delivery;
   const at = new Date(performance.now() + delivery.databaseAheadMs);
-  const outcome = await sendMessage({ url, id, body, sealedSecret, previousSealedSecret }, at, options);
+  const { outcome } = await sendMessage({ url, id, body, sealedSecret, previousSealedSecret }, at, options);
   return { environmentId, webhookId, emissionSeq, attempt, attemptedAt: at.toISOString(), ...outcome };
 }
 
-/** Posts a message, signed as of `at`. Never rejects: whatever goes wrong is the result. */
+/**
+ * Posts a message, signed as of `at`. Never rejects: whatever goes wrong is the outcome. The headers are those of the request, none where
+ * the webhook's secret does not open.
+ */
 export async function sendMessage(message: WebhookMessage, at: Date, options: DeliveryOptions) {
   const started = performance.now();
   const elapsedMs = () => Math.round(performance.now() - started);
-  return post(message, at, options, elapsedMs).catch((thrown: unknown) => {
+  let headers: Record<string, string> = {};
+  try {
+    headers = signedHeaders(message, at, options);
+    return { headers, outcome: await post(message, headers, options, elapsedMs) };
+  } catch (thrown) {
     if (thrown instanceof SealedSecretError) options.onSealed?.(thrown);
     const error = describeError(thrown);
-    return { latencyMs: elapsedMs(), statusCode: null, error, response: null, retryAfterSeconds: null };
-  });
+    const outcome = { latencyMs: elapsedMs(), statusCode: null, error, response: null, retryAfterSeconds: null };
+    return { headers, outcome };
+  }
 }
 
-async function post(message: WebhookMessage, at: Date, options: DeliveryOptions, elapsedMs: () => number) {
-  const { timeoutMs } = options;
-  const headers = signedHeaders(message, at, options);
-  const deadline = new Deadline(timeoutMs);
+async function post(
+  { url, body }: WebhookMessage,
+  headers: Record<string, string>,
+  { agent, timeoutMs }: DeliveryOptions,
+  elapsedMs: () => number,
+) {
+  const deadline = new AbortController();
+  const overdue = () => deadline.abort(new Error(`no answer within ${timeoutMs / 1000} seconds`));
+  const timer = setTimeout(overdue, timeoutMs);
   try {
-    const answer = await request(message.url, {
+    const answer = await request(url, {
       method: "POST",
       headers,
-      body: message.body,
-      dispatcher: options.agent,
-      signal: deadline,
+      body,
+      dispatcher: agent,
+      signal: deadline.signal,
       // The deadline above is the only one: undici's own count parts of an exchange.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -150,7 +162,7 @@ async function post(message: WebhookMessage, at: Date, options: DeliveryOptions,
       retryAfterSeconds: retryAfterSeconds(answer.headers["retry-after"], Date.now()),
     };
   } finally {
-    deadline.end();
+    clearTimeout(timer);
   }
 }
 
@@ -165,30 +177,11 @@ function openedOrNone(sealed: Uint8Array | null, openSecret: OpenSecret): string
   }
 }
 
-/** What undici takes for an AbortSignal, at a fraction of its cost. */
-class Deadline extends EventEmitter {
-  readonly #timer: NodeJS.Timeout;
-  /** Why the request was broken off. */
-  reason: Error | undefined;
-
-  constructor(timeoutMs: number) {
-    super();
-    this.#timer = setTimeout(() => {
-      this.reason = new Error(`no answer within ${timeoutMs / 1000} seconds`);
-      this.emit("abort");
-    }, timeoutMs);
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-  }
-}
-
 /** The headers of a message that is sent at this instant. */
-export function signedHeaders(
-  { id, body, sealedSecret, previousSealedSecret }: Omit<WebhookMessage, "url">,
+function signedHeaders(
+  { id, body, sealedSecret, previousSealedSecret }: WebhookMessage,
   at: Date,
-  { openSecret, userAgent }: Pick<DeliveryOptions, "openSecret" | "userAgent">,
+  { openSecret, userAgent }: DeliveryOptions,
 ): Record<string, string> {
   const timestamp = Math.floor(at.getTime() / 1000);
   const secrets = [openSecret(sealedSecret), ...openedOrNone(previousSealedSecret, openSecret)];

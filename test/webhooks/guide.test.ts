@@ -131,7 +131,7 @@ describe.each(guideReceivers)("the guide's receiver $title", (source) => {
       const message = { url: running.url, id: "emi_1", body, sealedSecret: seal(secret), previousSealedSecret: null };
       const sender = { agent, openSecret: secretOpener(sealingKey(SERVICE_SECRET)), userAgent: USER_AGENT };
       const sent = new Date(Date.now() - secondsAgo * 1000);
-      return (await sendMessage(message, sent, { ...sender, timeoutMs: 15_000 })).statusCode;
+      return (await sendMessage(message, sent, { ...sender, timeoutMs: 15_000 })).outcome.statusCode;
     };
     expect([await sentAt(360), await sentAt(-360)]).toEqual([401, 401]);
     expect([await sentAt(240), await sentAt(-240)]).toEqual([204, 204]);

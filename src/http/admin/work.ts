@@ -1,7 +1,8 @@
 import type { Sql } from "postgres";
 import { LanguageModel, type LanguageModelSettings } from "../../ai/language-model.js";
-import type { WebhookMessage } from "../../webhooks/send.js";
-import { SealedSecretError, secretOpener } from "../../webhooks/secret.js";
+import { createAgent, USER_AGENT } from "../../webhooks/agent.js";
+import { ATTEMPT_TIMEOUT_MS, sendMessage, type WebhookMessage } from "../../webhooks/send.js";
+import { secretOpener } from "../../webhooks/secret.js";
 import { ComputeThread } from "../compute/compute-thread.js";
 import { Semaphore } from "../semaphore.js";
 
@@ -63,22 +64,14 @@ interface WebhookTestsOptions {
  * Requests that people make to try webhooks, from this process: a receiver that hangs holds a place and nothing else. Dials nothing before the
  * first test.
  */
-export function createWebhookTests({ key, allowPrivate, timeoutMs }: WebhookTestsOptions) {
+export function createWebhookTests({ key, allowPrivate, timeoutMs = ATTEMPT_TIMEOUT_MS }: WebhookTestsOptions) {
   const places = new Semaphore({
     ...ASKING,
     reason: "Too many webhooks are being tested.",
     reasonEach: "Too many webhooks of this organization are being tested.",
   });
-  const openSecret = secretOpener(key);
-  // Loaded with the first test: a process is ready sooner, and most test nothing.
-  const load = async () => {
-    const { createAgent, USER_AGENT } = await import("../../webhooks/agent.js");
-    const { ATTEMPT_TIMEOUT_MS, sendMessage, signedHeaders } = await import("../../webhooks/send.js");
-    const agent = createAgent({ allowPrivate });
-    const options = { agent, openSecret, userAgent: USER_AGENT, timeoutMs: timeoutMs ?? ATTEMPT_TIMEOUT_MS };
-    return { options, sendMessage, signedHeaders };
-  };
-  let client: ReturnType<typeof load> | undefined;
+  const agent = createAgent({ allowPrivate });
+  const options = { agent, openSecret: secretOpener(key), userAgent: USER_AGENT, timeoutMs };
   return {
     /**
      * Does the work of a test once there is a place for it. Throws QueueFullError where there is none in time, and where the organization has
@@ -86,27 +79,10 @@ export function createWebhookTests({ key, allowPrivate, timeoutMs }: WebhookTest
      */
     run: <T>(organizationId: string, work: () => Promise<T>) => places.run(work, organizationId),
     /** Sends a message once, signed as of `at`, by an agent of its own that checks addresses as the worker's does. Never rejects. */
-    async send(message: WebhookMessage, at: Date) {
-      client ??= load();
-      const { options, sendMessage, signedHeaders } = await client;
-      const outcome = await sendMessage(message, at, options);
-      return { outcome, headers: headersOf(() => signedHeaders(message, at, options)) };
-    },
+    send: (message: WebhookMessage, at: Date) => sendMessage(message, at, options),
     /** Ends what is under way. */
-    async close() {
-      await (await client)?.options.agent.destroy();
-    },
+    close: () => agent.destroy(),
   };
 }
 
 export type WebhookTests = ReturnType<typeof createWebhookTests>;
-
-/** Of the request: none where a secret does not open, so that nothing was sent; that is the outcome already. */
-function headersOf(sign: () => Record<string, string>): Record<string, string> {
-  try {
-    return sign();
-  } catch (error) {
-    if (error instanceof SealedSecretError) return {};
-    throw error;
-  }
-}
