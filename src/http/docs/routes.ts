@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import type { Context } from "koa";
 import { Marked, Renderer, type Tokens } from "marked";
 import type { Route } from "../route.js";
-import { BASE_STYLE, contentSecurityPolicy } from "../pages/page.js";
+import { BASE_STYLE, contentSecurityPolicy, frame } from "../pages/page.js";
 import { describePages, findContents, type DocsPage, readDocument } from "./pages.js";
 
 /** The documentation's whole style: wide tables and code scroll by themselves. */
@@ -83,29 +83,12 @@ async function render(name: string, pages: readonly DocsPage[]): Promise<string>
   };
   const renderer = new PageRenderer(addressOf);
   const content = new Marked().parse(await readDocument(file), { async: false, renderer });
-  return frame(title, `<nav aria-label="Documentation">${links.join("")}</nav>\n<main>\n${content}</main>`);
+  return frame(title, STYLE, `<nav aria-label="Documentation">${links.join("")}</nav>\n<main>\n${content}</main>`);
 }
 
 function index(pages: readonly DocsPage[]): string {
   const items = pages.map(({ name, title, about }) => `<li><a href="docs/${name}">${title}</a>: ${about}</li>`);
-  return frame("Documentation", `<main>\n<h1>Documentation</h1>\n<ul>\n${items.join("\n")}\n</ul>\n</main>`);
-}
-
-/** Links are relative, so that the pages work below any public address. */
-function frame(title: string, body: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} · svc</title>
-<style>${STYLE}</style>
-</head>
-<body>
-${body}
-</body>
-</html>
-`;
+  return frame("Documentation", STYLE, `<main>\n<h1>Documentation</h1>\n<ul>\n${items.join("\n")}\n</ul>\n</main>`);
 }
 
 /** Where a page's link to a file leads, where that is a page as well; null where it leads to a file that nobody is served: an example, a test. */

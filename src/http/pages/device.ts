@@ -103,8 +103,8 @@ function askForCode({ ctx, session, tokenField }: SignedIn, typed: string, probl
   renderPage(ctx, {
     status,
     title: isWrong ? "Error: Sign in a device" : "Sign in a device",
-    body: html`<h1>Sign in a device</h1>
-      <p>Enter the code that your terminal or other device shows, to see what asks.</p>
+    heading: "Sign in a device",
+    body: html`<p>Enter the code that your terminal or other device shows, to see what asks.</p>
       ${isWrong ? html`<p class="error" id="problem" role="alert">${problem}</p>` : null}
       <form method="post" action="device">
         ${tokenField()}
@@ -136,8 +136,7 @@ function askForDecision({ ctx, session, tokenField }: SignedIn, code: string, pe
   const { clientId, address, createdAt } = pending;
   renderPage(ctx, {
     title: "Approve this device?",
-    body: html`<h1>Approve this device?</h1>
-      <p>A device asks to act as <strong>${session.email}</strong>.</p>
+    body: html`<p>A device asks to act as <strong>${session.email}</strong>.</p>
       <dl>
         <dt>Code</dt>
         <dd class="code">${showUserCode(code)}</dd>
@@ -168,8 +167,9 @@ function askForDecision({ ctx, session, tokenField }: SignedIn, code: string, pe
 function showApproved({ ctx, session }: SignedIn): void {
   renderPage(ctx, {
     title: "Device approved",
-    body: html`<h1>Device approved</h1>
-      <p role="status">The device is signed in as ${session.email} within a few seconds. You can close this page.</p>
+    body: html`<p role="status">
+        The device is signed in as ${session.email} within a few seconds. You can close this page.
+      </p>
       <p>To end it, sign out there.</p>`,
   });
 }
@@ -177,8 +177,7 @@ function showApproved({ ctx, session }: SignedIn): void {
 function showDenied({ ctx }: SignedIn): void {
   renderPage(ctx, {
     title: "Device denied",
-    body: html`<h1>Device denied</h1>
-      <p role="status">The device was not signed in. You can close this page.</p>
+    body: html`<p role="status">The device was not signed in. You can close this page.</p>
       <p>If it was yours after all, start the sign-in there again.</p>`,
   });
 }

@@ -86,8 +86,7 @@ async function accept(visit: Visit<(typeof FIELDS)[number]>): Promise<void> {
   const { organization, role, email } = invitation;
   renderPage(ctx, {
     title: `You have joined ${organization}`,
-    body: html`<h1>You have joined ${organization}</h1>
-      <p>You are signed in as <strong>${email}</strong>, ${role} of <strong>${organization}</strong>.</p>
+    body: html`<p>You are signed in as <strong>${email}</strong>, ${role} of <strong>${organization}</strong>.</p>
       <p>A program that you sign in shows a code. Enter it on <a href="device">the page for devices</a>.</p>`,
   });
 }
@@ -128,8 +127,7 @@ function renderStep(visit: Visit<never>, invitation: InvitationOfLink, step: Htm
   renderPage(visit.ctx, {
     status,
     title: `Join ${organization}`,
-    body: html`<h1>Join ${organization}</h1>
-      <dl>
+    body: html`<dl>
         <dt>Invited</dt>
         <dd>${email}</dd>
         <dt>By</dt>
@@ -209,11 +207,10 @@ async function setPassword(visit: Visit<(typeof FIELDS)[number]>): Promise<void>
   forgetLinkSecret(visit, PASSWORD);
   renderPage(ctx, {
     title: "The password is set",
-    body: html`<h1>The password is set</h1>
-      <p>
-        Every browser and command line that was signed in as <strong>${email}</strong> has been signed out.
-        <a href="login">Sign in with the new password</a>.
-      </p>`,
+    body: html`<p>
+      Every browser and command line that was signed in as <strong>${email}</strong> has been signed out.
+      <a href="login">Sign in with the new password</a>.
+    </p>`,
   });
 }
 
@@ -237,8 +234,7 @@ function renderForm(visit: Visit<never>, token: string, email: string, problem: 
   renderPage(ctx, {
     title: "Set a password",
     status: problem === null ? 200 : 422,
-    body: html`<h1>Set a password</h1>
-      <p>This signs you out in every browser and on every command line.</p>
+    body: html`<p>This signs you out in every browser and on every command line.</p>
       <form method="post" action="password">
         ${tokenField()} ${hidden("token", token)} ${newPasswordFields(email, problem)}
         <button>Set the password</button>

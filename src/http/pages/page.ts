@@ -98,13 +98,20 @@ const HEADERS = {
   "X-Frame-Options": "DENY",
 };
 
-/** Answers with a page, whose body stands in its `main` and has its `h1`. Links and forms in it are relative (`login`, not `/login`), so that it works below any public address. */
-export function renderPage(ctx: Context, page: { title: string; body: Html; status?: number }): void {
-  const { title, body, status = 200 } = page;
+/** Answers with a page, whose body stands in its `main` below its `h1`, which is the title unless given. Links and forms in it are relative (`login`, not `/login`). */
+export function renderPage(ctx: Context, page: { title: string; heading?: string; body: Html; status?: number }): void {
+  const { title, heading = title, body, status = 200 } = page;
   ctx.status = status;
   ctx.set(HEADERS);
   ctx.type = "html";
-  ctx.body = frame(title, body).toString();
+  ctx.body = frame(
+    title,
+    STYLE,
+    html`<main>
+      <h1>${heading}</h1>
+      ${body}
+    </main>`.toString(),
+  );
 }
 
 /** Sends the browser to another page of ours by GET. `path` begins with a slash; the answer is relative, as all links are. */
@@ -114,21 +121,21 @@ export function seeOther(ctx: Context, path: string): void {
   ctx.body = "";
 }
 
-const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`);
-
-function frame(title: string, body: Html): Html {
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title} · svc</title>
-        ${STYLE_ELEMENT}
-      </head>
-      <body>
-        <main>${body}</main>
-      </body>
-    </html>`;
+/** A whole page of HTML. Its one `style` element is what `contentSecurityPolicy` allows; links are relative, so that it works below any public address. */
+export function frame(title: string, style: string, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeUTF8(title)} · svc</title>
+<style>${style}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
 }
 
 /** What a page of an error says. */
@@ -182,8 +189,7 @@ export function renderErrorPage(ctx: Context, error: unknown): void {
   renderPage(ctx, {
     status,
     title: words.title,
-    body: html`<h1>${words.title}</h1>
-      <p role="alert">${words.message}</p>
+    body: html`<p role="alert">${words.message}</p>
       <p>${words.fix}</p>
       <p class="request">Request ID: <code>${ctx.state["requestId"] as string}</code></p>`,
   });

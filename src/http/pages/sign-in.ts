@@ -46,8 +46,7 @@ function showSignIn(visit: Visit<never>): void {
   if (next !== null) return seeOther(ctx, next);
   renderPage(ctx, {
     title: "Signed in",
-    body: html`<h1>Signed in</h1>
-      <p>You are signed in as <strong>${session.email}</strong>.</p>
+    body: html`<p>You are signed in as <strong>${session.email}</strong>.</p>
       <p>A program that you sign in shows a code. Enter it on <a href="device">the page for devices</a>.</p>
       ${signOutForm(tokenField, null)}`,
   });
@@ -115,8 +114,8 @@ function renderForm({ ctx, tokenField }: Visit<never>, next: string | null, emai
   renderPage(ctx, {
     title: failed ? "Sign in: that did not work" : "Sign in",
     status: failed ? 422 : 200,
-    body: html`<h1>Sign in</h1>
-      ${
+    heading: "Sign in",
+    body: html`${
         failed
           ? html`<p class="error" role="alert" id="${PROBLEM}">
               The e-mail address or the password is wrong. Check both, then try again.

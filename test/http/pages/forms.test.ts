@@ -50,7 +50,7 @@ describe("a page", () => {
   it("is in English and fit for a phone, with one heading, and a label for each field", async () => {
     const { html } = await new Browser(service.url).get("/login");
     expect(html).toMatch(/^<!doctype html>\s*<html lang="en">/);
-    expect(html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1" />');
+    expect(html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
     for (const once of [/<title>[^<]+ · svc<\/title>/g, /<main>/g, /<h1/g]) expect(html.match(once)).toHaveLength(1);
     const ids = [...html.matchAll(/<input\s+id="(\w+)"/g)].map(([, id]) => id);
     expect(ids).toEqual(["email", "password"]);
