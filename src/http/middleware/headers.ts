@@ -20,23 +20,15 @@ export async function assignRequestId(ctx: Context, next: Next): Promise<void> {
 
 /** HTTP/1.1 prescribes a 400 for a request without the header Host, and for one with several: a proxy before us may have gone by another. */
 export async function requireHost(ctx: Context, next: Next): Promise<void> {
-  const isMissing = ctx.req.headers.host === undefined && ctx.req.httpVersion === "1.1";
-  if (isMissing || hasSeveralHosts(ctx.req.rawHeaders)) {
+  const { length: hosts } = ctx.req.headersDistinct["host"] ?? [];
+  const isMissing = hosts === 0 && ctx.req.httpVersion === "1.1";
+  if (isMissing || hosts > 1) {
     throw new ApiError(400, "VALIDATION_ERROR", {
       message: `The request has ${isMissing ? "no header" : "several headers"} Host.`,
       fix: `Send the header Host${isMissing ? "" : " once"}, as HTTP/1.1 prescribes.`,
     });
   }
   await next();
-}
-
-/** @param raw names and values by turns */
-function hasSeveralHosts(raw: readonly string[]): boolean {
-  let hosts = 0;
-  for (let at = 0; at < raw.length; at += 2) {
-    if (raw[at]!.length === 4 && raw[at]!.toLowerCase() === "host") hosts += 1;
-  }
-  return hosts > 1;
 }
 
 /** Answers are data for programs: never sniffed, framed, cached, or run as a page. */

@@ -1,5 +1,4 @@
 import ipaddr from "ipaddr.js";
-import type { Socket } from "node:net";
 import type { Context } from "koa";
 import { bearerToken } from "./credentials.js";
 
@@ -10,34 +9,15 @@ const SUBSCRIBER_BITS = 64;
  * The network address that a request came from, behind as many proxies as are trusted (SVC_TRUSTED_PROXIES): without port and zone, and
  * IPv4 as such. "unknown" where the connection is gone.
  */
-export function clientAddress(ctx: Context): string {
-  return clientIn(ctx).address;
+export function clientAddress({ ip, req }: Context): string {
+  // A proxy may name something else than an address.
+  const named = ipaddr.isValid(ip) ? ip : (req.socket.remoteAddress ?? "");
+  return ipaddr.isValid(named) ? parse(named).toString() : "unknown";
 }
 
 /** What stands for the client where requests are counted: its IPv4 address, or its network of IPv6, for example `2001:db8::/64`. */
 export function clientNetwork(ctx: Context): string {
-  return clientIn(ctx).network;
-}
-
-interface ClientAddress {
-  /** As the connection or a proxy named it. */
-  ip: string;
-  address: string;
-  network: string;
-}
-
-/** The last that each connection named: mostly all its requests come from one. */
-const lastOf = new WeakMap<Socket, ClientAddress>();
-
-function clientIn({ ip, req: { socket } }: Context): ClientAddress {
-  const last = lastOf.get(socket);
-  if (last?.ip === ip) return last;
-  // A proxy may name something else than an address.
-  const named = ipaddr.isValid(ip) ? ip : (socket.remoteAddress ?? "");
-  const address = ipaddr.isValid(named) ? parse(named).toString() : "unknown";
-  const client = { ip, address, network: networkOf(address) };
-  lastOf.set(socket, client);
-  return client;
+  return networkOf(clientAddress(ctx));
 }
 
 /** What one subscriber has: of an IPv4 address that alone, of one of IPv6 its network. What is no address is answered as it is. */
