@@ -1,4 +1,3 @@
-import type { Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
@@ -31,7 +30,7 @@ import { ProcessMetrics } from "../metrics/process-metrics.js";
 import { sealingKey } from "../webhooks/secret.js";
 import { addressOf, docsUrlOf, type ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
-import { listenFailure } from "./start-failure.js";
+import { listenOn } from "./start-failure.js";
 
 export type OpenHttp = Awaited<ReturnType<typeof openHttp>>;
 
@@ -81,7 +80,7 @@ export async function openHttp(config: ServerConfig, logger: Logger) {
   const connectionsEach = config.trustedProxies > 0 ? Infinity : CLIENT_LIMITS.connectionsEach;
   const limits = { ...CLIENT_LIMITS, connectionsEach };
   const server = createHttpServer((request, response) => handle(request, response), docsUrl, limits, logger);
-  await listen(server, config);
+  await listenOn(server, config, BACKLOG);
   acceptInParallel(server, BACKLOG, logger);
   address = addressOf(config.host, (server.address() as AddressInfo).port);
   return {
@@ -259,15 +258,4 @@ function readiness(sql: Sql, disk: DiskFull, logger: Logger): () => Promise<Fail
       return [{ name: "database", message: "The database does not answer." }];
     }
   };
-}
-
-function listen(server: Server, { host, port }: ServerConfig): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onError = (error: Error) => reject(listenFailure(error, { host, port }));
-    server.once("error", onError);
-    server.listen({ port, host, backlog: BACKLOG }, () => {
-      server.off("error", onError);
-      resolve();
-    });
-  });
 }

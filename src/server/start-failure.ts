@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import type { Server } from "node:net";
 import { MigrateError } from "../db/migrate/execute.js";
 import { codeOf } from "../db/sqlstate.js";
 import type { ServerConfig } from "./config.js";
@@ -14,17 +16,25 @@ export class StartError extends Error {
 
 type Failed = { message?: string; cause?: unknown; syscall?: string; path?: string };
 
-/** A failure to listen, in words where there are any. */
-export function listenFailure(error: Error, { host, port }: Pick<ServerConfig, "host" | "port">): Error {
-  const words: Record<string, string> = {
-    EADDRINUSE: `another process listens on ${host}:${port}; end it, or set SVC_PORT to another port (0 takes a free one)`,
-    EACCES: `this user may not listen on port ${port}; set SVC_PORT to one above 1023`,
-    EADDRNOTAVAIL: `${host} is no address of this machine; correct SVC_HOST`,
-    ENOTFOUND: `there is no host ${host}; correct SVC_HOST`,
-    EAI_AGAIN: `the name ${host} cannot be looked up; correct SVC_HOST`,
-  };
-  const said = words[codeOf(error)];
-  return said === undefined ? error : new StartError(`cannot listen: ${said}`, { cause: error });
+/** Has a server listen. Throws StartError where the operator can mend what is in the way. @param backlog Node.js' own unless given */
+export async function listenOn(
+  server: Server,
+  { host, port }: Pick<ServerConfig, "host" | "port">,
+  backlog?: number,
+): Promise<void> {
+  try {
+    await once(server.listen({ host, port, backlog }), "listening");
+  } catch (error) {
+    const words: Record<string, string> = {
+      EADDRINUSE: `another process listens on ${host}:${port}; end it, or set SVC_PORT to another port (0 takes a free one)`,
+      EACCES: `this user may not listen on port ${port}; set SVC_PORT to one above 1023`,
+      EADDRNOTAVAIL: `${host} is no address of this machine; correct SVC_HOST`,
+      ENOTFOUND: `there is no host ${host}; correct SVC_HOST`,
+      EAI_AGAIN: `the name ${host} cannot be looked up; correct SVC_HOST`,
+    };
+    const said = words[codeOf(error)];
+    throw said === undefined ? error : new StartError(`cannot listen: ${said}`, { cause: error });
+  }
 }
 
 /** A failure to open the database at `url`, which `variable` says, in words where there are any; null is the embedded one. */

@@ -6,7 +6,7 @@ import type { OpenHttp } from "./http-role.js";
 import type { Logger } from "./log.js";
 import { checkPooler } from "./pooler.js";
 import { resolveSecret } from "./secret.js";
-import { listenFailure } from "./start-failure.js";
+import { listenOn } from "./start-failure.js";
 import type { WorkerRoleOptions } from "./worker-role.js";
 
 /**
@@ -81,12 +81,9 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: P
 }
 
 /** Throws before the embedded database is made where the port cannot be had; what serves listens once its code is loaded. */
-async function requireFreePort({ host, port }: ServerConfig): Promise<void> {
+async function requireFreePort(config: ServerConfig): Promise<void> {
   const probe = createServer();
-  await new Promise<void>((resolve, reject) => {
-    probe.once("error", (error) => reject(listenFailure(error, { host, port })));
-    probe.listen({ host, port }, resolve);
-  });
+  await listenOn(probe, config);
   await new Promise((resolve) => probe.close(resolve));
 }
 
