@@ -60,10 +60,9 @@ function oneCallPerRequest(sql: ReturnType<typeof connect>): IngestBackend {
     },
     single: async ({ keyHash }, body) => {
       const call = { keyHash, batchId: randomUUID(), repeated: false };
-      const { limit, remaining, outcomes } = await ingestSingles(sql, call, [body]);
-      const [outcome] = outcomes;
-      if (!Array.isArray(outcome)) throw new Error("the event was refused");
-      return { limit, remaining, outcome: { eventId: outcome[0], duplicate: outcome[1] }, warning: undefined };
+      const [answer] = await ingestSingles(sql, call, [body]);
+      if (answer === undefined || "code" in answer.outcome) throw new Error("the event was refused");
+      return answer;
     },
   };
 }

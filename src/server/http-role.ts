@@ -15,7 +15,7 @@ import { ADMINISTRATION_CONNECTIONS } from "../http/admin/routes.js";
 import { acceptInParallel } from "../http/acceptors.js";
 import { createApp, createStartingApp } from "../http/app.js";
 import { type DocsUrl, type FailedCheck, within } from "../http/errors.js";
-import { Ingestor, LARGE_CALLS, LargeBatches } from "../http/ingest/ingestor.js";
+import { Ingestor, LARGE_CALLS } from "../http/ingest/ingestor.js";
 import { KeyCheck } from "../http/ingest/key-check.js";
 import type { CallQueueLoad } from "../http/ingest/keyed-call-queue.js";
 import type { BatchDatabase } from "../http/ingest/send-batch.js";
@@ -117,8 +117,8 @@ function openService(options: HttpRoleOptions, parts: ServiceParts) {
   const pools = openPools(options, config.poolerUrl);
   const { ingestion, administration, sockets } = pools;
   showPool(metrics.process, sockets);
-  const largeBatches = new LargeBatches(pools.ofLargeBatches);
-  const backend = new Ingestor(ingestion, largeBatches, { concurrency: SINGLE_CALLS, waitingMax: WAITING_MAX });
+  const limits = { concurrency: SINGLE_CALLS, waitingMax: WAITING_MAX };
+  const backend = new Ingestor(ingestion, pools.ofLargeBatches, limits);
   showIngestion(metrics.process, backend);
   const keys = new KeyCheck(ingestion);
   const requireKey = (keyHash: Buffer) => keys.require(keyHash);
@@ -156,7 +156,7 @@ function openService(options: HttpRoleOptions, parts: ServiceParts) {
   });
   const close = () => {
     const ended = [ingestion, administration, pools.metrics, pools.work].map((pool) => pool.end({ timeout: 5 }));
-    return Promise.all([...ended, largeBatches.end(), webhookTests.close()]);
+    return Promise.all([...ended, backend.end(), webhookTests.close()]);
   };
   return { app, close };
 }

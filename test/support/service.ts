@@ -12,7 +12,7 @@ import {
   CUSTOMER_WORK_CONNECTIONS,
 } from "../../src/http/admin/work.js";
 import { newAccessToken } from "../../src/http/request/credentials.js";
-import { Ingestor, type IngestorOptions, LARGE_CALLS, LargeBatches } from "../../src/http/ingest/ingestor.js";
+import { Ingestor, type IngestorOptions, LARGE_CALLS } from "../../src/http/ingest/ingestor.js";
 import { KeyCheck } from "../../src/http/ingest/key-check.js";
 import { ingestRoutes } from "../../src/http/ingest/routes.js";
 import { formKey } from "../../src/http/pages/form-token.js";
@@ -98,10 +98,11 @@ export async function startService(overrides: Partial<AppDeps> = {}, options: Se
     pipelineMax: 0,
     ...(silentMsMax === undefined ? {} : { silentMsMax }),
   });
-  const largeBatches = new LargeBatches({
+  const large = {
     url: db.url,
     options: { max: LARGE_CALLS, applicationName: LARGE_APPLICATION, role: "svc_http", pipelineMax: 0 },
-  });
+  };
+  const backend = new Ingestor(sql, large, { concurrency: 2, waitingMax: 10_000, ...options.ingestor });
   const work = connect(db.url, {
     max: CUSTOMER_WORK_CONNECTIONS,
     applicationName: "svc test http work",
@@ -140,7 +141,7 @@ export async function startService(overrides: Partial<AppDeps> = {}, options: Se
       ai: options.ai === undefined ? null : createAiQuestions(options.ai),
     },
     routes: ingestRoutes({
-      backend: new Ingestor(sql, largeBatches, { concurrency: 2, waitingMax: 10_000, ...options.ingestor }),
+      backend,
       requireKey: (keyHash) => keys.require(keyHash),
       log,
       outcomes: metrics,
@@ -166,7 +167,7 @@ export async function startService(overrides: Partial<AppDeps> = {}, options: Se
     member: (of, role) => createMember(db.sql, of, role),
     stop: async () => {
       await close(server);
-      await Promise.all([sql.end({ timeout: 1 }), work.end({ timeout: 1 }), largeBatches.end(), webhookTests.close()]);
+      await Promise.all([sql.end({ timeout: 1 }), work.end({ timeout: 1 }), backend.end(), webhookTests.close()]);
       await db.drop();
     },
   };

@@ -41,9 +41,10 @@ export interface BatchAnswer extends IngestAnswer {
   repeated: number;
 }
 
-export interface SinglesAnswer extends IngestAnswer {
-  /** Per event: its id and whether it repeats an earlier one, or why it was refused. */
-  outcomes: ([eventId: string, duplicate: boolean] | IngestFailure)[];
+/** What became of a single event; a warning is of a schema that is not strict. */
+export interface SingleOutcome extends Allowance {
+  outcome: { eventId: string; duplicate: boolean } | IngestFailure;
+  warning: IngestFailure | undefined;
 }
 
 /** As svc.ingest_outcome gives it. */
@@ -72,14 +73,13 @@ export async function ingestBatch(sql: Sql, call: IngestCall, body: string): Pro
 }
 
 /** Accepts single events that came in one by one (raw texts), each with its own outcome. */
-export async function ingestSingles(sql: Sql, call: IngestCall, bodies: string[]): Promise<SinglesAnswer> {
+export async function ingestSingles(sql: Sql, call: IngestCall, bodies: string[]): Promise<SingleOutcome[]> {
   const answer = await ingest(sql, call, `[${bodies.join(",")}]`, true);
-  const { limit, remaining, accepted, warnings, firstSeq, seqs, failures } = answer;
-  const outcomes = seqs.map(
-    (seq, position): SinglesAnswer["outcomes"][number] =>
-      failures[position] ?? [eventId(seq), seq !== firstSeq + position],
-  );
-  return { limit, remaining, accepted, warnings, outcomes };
+  const { limit, remaining, warnings, firstSeq, seqs, failures } = answer;
+  return seqs.map((seq, position) => {
+    const stored = { eventId: eventId(seq), duplicate: seq !== firstSeq + position };
+    return { limit, remaining, outcome: failures[position] ?? stored, warning: warnings[position] };
+  });
 }
 
 async function ingest(sql: Sql, call: IngestCall, body: string, single: boolean): Promise<RawAnswer> {

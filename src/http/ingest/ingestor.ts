@@ -1,41 +1,17 @@
 import type { Sql } from "postgres";
-import type { Allowance, BatchAnswer, IngestFailure, SinglesAnswer } from "../../db/api/ingestion.js";
-import { ingestBatch, ingestSingles, withRetries } from "../../db/api/ingestion.js";
+import {
+  type BatchAnswer,
+  ingestBatch,
+  ingestSingles,
+  type SingleOutcome,
+  withRetries,
+} from "../../db/api/ingestion.js";
 import { isBadValue } from "../../db/sqlstate.js";
 import type { Bytes, JsonBody } from "../request/body.js";
 import type { HeldBody } from "../request/body-budget.js";
 import { ComputeThread } from "../compute/compute-thread.js";
 import type { BatchDatabase } from "./send-batch.js";
 import { KeyedCallQueue, type CallQueueLoad, type KeyHolder, type QueuedRequest } from "./keyed-call-queue.js";
-
-/**
- * Passes large batches to the database, from a thread with connections of its own: the driver copies what it sends four times, all at once, for
- * which the event loop would stand still. The event loop only hands the bytes over.
- */
-export class LargeBatches {
-  readonly #thread = new ComputeThread();
-
-  constructor(private readonly database: BatchDatabase) {}
-
-  /** Sends a batch that was checked; its bytes are the thread's then. Throws what `ingestBatch` throws. */
-  send(keyHash: Buffer, pieces: Bytes, isWanted: () => boolean): Promise<BatchAnswer> {
-    return this.#thread.run(
-      "sendBatch",
-      { database: this.database, keyHash, pieces },
-      { transfer: pieces.map(({ buffer }) => buffer), answers: { isWanted: () => Promise.resolve(isWanted()) } },
-    );
-  }
-
-  /** Ends the thread and its connections, whatever is under way. */
-  end(): Promise<void> {
-    return this.#thread.end();
-  }
-}
-
-export interface SingleOutcome extends Allowance {
-  outcome: { eventId: string; duplicate: boolean } | IngestFailure;
-  warning: IngestFailure | undefined;
-}
 
 export interface IngestorOptions {
   /** Calls with single events under way at once; one connection each. */
@@ -62,8 +38,6 @@ const SINGLE_CALLS_OF_ORGANIZATION = 3;
  * batches came no faster.
  */
 const BATCH_CALLS_OF_ORGANIZATION = 3;
-/** Of the requests that may wait, those of one organization: it leaves room to others. */
-const WAITING_SHARE_OF_ORGANIZATION = 0.5;
 /** Calls with large batches under way at once: more than one thread can check meanwhile. */
 export const LARGE_CALLS = 3;
 /** Of one organization. */
@@ -81,27 +55,35 @@ export class Ingestor {
   readonly #batches: KeyedCallQueue<BatchAnswer>;
   readonly #largeBatches: KeyedCallQueue<BatchAnswer, Bytes>;
 
-  constructor(sql: Sql, large: LargeBatches, options: IngestorOptions) {
+  /**
+   * Sends large batches, on connections of its own: the driver copies what it sends four times, all at once, for which the event loop would
+   * stand still. The event loop only hands the bytes over.
+   */
+  readonly #thread = new ComputeThread();
+
+  /** @param large where the thread sends them */
+  constructor(
+    sql: Sql,
+    private readonly large: BatchDatabase,
+    options: IngestorOptions,
+  ) {
     const { concurrency, waitingMax, batchConcurrency = 8, batchesWaitingMax = 1_000, answerMsMax = 35_000 } = options;
-    const shareOf = (waiting: number) => Math.ceil(waiting * WAITING_SHARE_OF_ORGANIZATION);
     this.#singles = new KeyedCallQueue(
       {
         concurrency,
         concurrencyOfOrganization: SINGLE_CALLS_OF_ORGANIZATION,
         concurrencyOfKey: SINGLE_CALLS_OF_KEY,
         waitingMax,
-        waitingOfOrganizationMax: shareOf(waitingMax),
         callMax: CALL_SINGLES_MAX,
         answerMsMax,
       },
       (keyHash, requests, isWanted) => sendSingles(sql, keyHash, requests, isWanted),
     );
-    const batches = (calls: number, callsOfOrganization: number) => ({
-      concurrency: calls,
+    const batches = (concurrency: number, callsOfOrganization: number) => ({
+      concurrency,
       concurrencyOfOrganization: callsOfOrganization,
       concurrencyOfKey: callsOfOrganization,
       waitingMax: batchesWaitingMax,
-      waitingOfOrganizationMax: shareOf(batchesWaitingMax),
       callMax: 1,
       answerMsMax,
     });
@@ -114,9 +96,7 @@ export class Ingestor {
     );
     this.#largeBatches = new KeyedCallQueue(
       batches(LARGE_CALLS, LARGE_CALLS_OF_ORGANIZATION),
-      async (keyHash, [request], isWanted) => {
-        request!.resolve(await large.send(keyHash, request!.body, isWanted));
-      },
+      async (keyHash, [request], isWanted) => request!.resolve(await this.#sendLarge(keyHash, request!.body, isWanted)),
     );
   }
 
@@ -138,6 +118,20 @@ export class Ingestor {
   single(holder: KeyHolder, body: string, held?: HeldBody): Promise<SingleOutcome> {
     return this.#singles.add(holder, body, held);
   }
+
+  /** Ends the thread and its connections, whatever is under way. */
+  end(): Promise<void> {
+    return this.#thread.end();
+  }
+
+  /** The bytes are the thread's then. */
+  #sendLarge(keyHash: Buffer, pieces: Bytes, isWanted: () => boolean): Promise<BatchAnswer> {
+    return this.#thread.run(
+      "sendBatch",
+      { database: this.large, keyHash, pieces },
+      { transfer: pieces.map(({ buffer }) => buffer), answers: { isWanted: () => Promise.resolve(isWanted()) } },
+    );
+  }
 }
 
 type Requests = readonly QueuedRequest<SingleOutcome>[];
@@ -145,8 +139,8 @@ type Requests = readonly QueuedRequest<SingleOutcome>[];
 async function sendSingles(sql: Sql, keyHash: Buffer, requests: Requests, isWanted: () => boolean): Promise<void> {
   try {
     const bodies = requests.map(({ body }) => body);
-    const answer = await withRetries((call) => ingestSingles(sql, { keyHash, ...call }, bodies), isWanted);
-    requests.forEach((request, index) => request.resolve(outcomeAt(answer, index)));
+    const outcomes = await withRetries((call) => ingestSingles(sql, { keyHash, ...call }, bodies), isWanted);
+    requests.forEach((request, index) => request.resolve(outcomes[index]!));
   } catch (error) {
     if (requests.length > 1 && isWanted() && isBadValue(error)) {
       // One of them is at fault; halved until it is alone, it fails alone.
@@ -155,15 +149,4 @@ async function sendSingles(sql: Sql, keyHash: Buffer, requests: Requests, isWant
       await sendSingles(sql, keyHash, requests.slice(middle), isWanted);
     } else for (const request of requests) request.reject(error);
   }
-}
-
-function outcomeAt(answer: SinglesAnswer, index: number): SingleOutcome {
-  const outcome = answer.outcomes[index];
-  if (outcome === undefined) throw new Error("the database answered fewer outcomes than events");
-  return {
-    limit: answer.limit,
-    remaining: answer.remaining,
-    outcome: Array.isArray(outcome) ? { eventId: outcome[0], duplicate: outcome[1] } : outcome,
-    warning: answer.warnings[index],
-  };
 }

@@ -13,10 +13,8 @@ export interface KeyedCallQueueOptions {
   /** Of them, calls of one organization, and of one of its keys; not counting those that are overdue. */
   concurrencyOfOrganization: number;
   concurrencyOfKey: number;
-  /** Requests that may wait in memory; past it they are refused. */
+  /** Requests that may wait in memory, half of them of one organization: it leaves room to others. Past it they are refused. */
   waitingMax: number;
-  /** Of them, requests of one organization. */
-  waitingOfOrganizationMax: number;
   /** Requests that one call takes at most. */
   callMax: number;
   /** A request that has no answer after so long, waiting included, is refused. */
@@ -94,10 +92,10 @@ export class KeyedCallQueue<Answer, Body = string> {
 
   /** Resolves with the request's answer. Throws QueueFullError or OverdueError, and what the call throws. */
   add({ organizationId, keyHash }: KeyHolder, body: Body, held: HeldBody | undefined): Promise<Answer> {
-    const { waitingMax, waitingOfOrganizationMax, concurrency, answerMsMax } = this.options;
+    const { waitingMax, concurrency, answerMsMax } = this.options;
     if (this.#overdueCalls === concurrency) return Promise.reject(new OverdueError());
     const line: Line<Answer, Body> = this.#lines.get(organizationId) ?? { length: 0, byKey: new Map() };
-    if (this.#waiting >= waitingMax || line.length >= waitingOfOrganizationMax) {
+    if (this.#waiting >= waitingMax || line.length >= waitingMax / 2) {
       return Promise.reject(new QueueFullError());
     }
     return new Promise((resolve, reject) => {

@@ -3,7 +3,8 @@ import type { Sql } from "postgres";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { OverdueError, QueueFullError } from "../../../src/http/errors.js";
-import { Ingestor, type IngestorOptions, LargeBatches, type SingleOutcome } from "../../../src/http/ingest/ingestor.js";
+import type { SingleOutcome } from "../../../src/db/api/ingestion.js";
+import { Ingestor, type IngestorOptions } from "../../../src/http/ingest/ingestor.js";
 import { hashCredential } from "../../../src/http/request/credentials.js";
 import { waitingForLock } from "../../support/locks.js";
 import { envelope, type Reply } from "../../support/service.js";
@@ -22,20 +23,20 @@ const fixture = await startIngest(
 );
 const keyHash = hashCredential(fixture.keys.test);
 const CONNECTIONS = { max: 2, applicationName: APPLICATION, role: "svc_http", pipelineMax: 0 } as const;
-const largeBatches = new LargeBatches({ url: fixture.service.db.url, options: CONNECTIONS });
+const ingestors: Ingestor[] = [];
 afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();
-  await Promise.all(pools.splice(0).map((sql) => sql.end()));
+  await Promise.all([...pools.splice(0), ...ingestors.splice(0)].map((each) => each.end()));
 });
-afterAll(async () => {
-  await largeBatches.end();
-  await fixture.service.stop();
-});
+afterAll(() => fixture.service.stop());
 
 function ingestor(options: Partial<IngestorOptions> = {}): Ingestor {
   const sql = connect(fixture.service.db.url, { ...CONNECTIONS, max: 4 });
   pools.push(sql);
-  return new Ingestor(sql, largeBatches, { concurrency: 1, waitingMax: 10, ...options });
+  const large = { url: fixture.service.db.url, options: CONNECTIONS };
+  const made = new Ingestor(sql, large, { concurrency: 1, waitingMax: 10, ...options });
+  ingestors.push(made);
+  return made;
 }
 
 /** Makes every call wait in the database, until the function that it returns is called. */

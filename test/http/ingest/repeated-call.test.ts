@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "postgres";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { ingestBatch, ingestSingles, type SinglesAnswer } from "../../../src/db/api/ingestion.js";
+import { ingestBatch, ingestSingles, type SingleOutcome } from "../../../src/db/api/ingestion.js";
 import { connect } from "../../../src/db/connect.js";
 import { hashCredential } from "../../../src/http/request/credentials.js";
 import { waitingForLock } from "../../support/locks.js";
@@ -25,7 +25,7 @@ beforeEach(() => {
 const event = (n: number, more: object = {}) => ({ customerId: `c${n % 3}`, event: `e${n}`, ...more });
 const identify = (n: number) => ({ type: "identify", customerId: `c${n}`, traits: { n } });
 const batchBody = (events: unknown[]) => JSON.stringify({ events });
-const outcomes = ({ outcomes, accepted }: SinglesAnswer) => ({ outcomes, accepted });
+const outcomes = (answers: SingleOutcome[]) => answers.map(({ outcome }) => outcome);
 /** Does the work while the rate limit leaves so many operations. */
 async function whileLimited(tokens: number, work: () => Promise<void>): Promise<void> {
   const { sql: admin } = fixture.service.db;
@@ -68,7 +68,7 @@ describe("a batch that is repeated", () => {
 
 describe("single events that are repeated", () => {
   /** Sends them in a call, and that call again, which answers the same and stores nothing; answers the first outcomes. */
-  async function repeat(events: object[]): Promise<SinglesAnswer["outcomes"]> {
+  async function repeat(events: object[]): Promise<SingleOutcome["outcome"][]> {
     const batchId = randomUUID();
     const bodies = events.map((each) => JSON.stringify(each));
     const call = (repeated: boolean) => ingestSingles(sql, { keyHash, batchId, repeated }, bodies);
@@ -76,9 +76,9 @@ describe("single events that are repeated", () => {
     const stored = await fixture.stored();
     expect(outcomes(await call(true))).toEqual(outcomes(first));
     expect(await fixture.stored()).toEqual(stored);
-    return first.outcomes;
+    return outcomes(first);
   }
-  const ID = expect.any(String) as string;
+  const taken = (duplicate: boolean) => ({ eventId: expect.any(String) as string, duplicate });
 
   it.each([
     ["without keys", () => [event(0), event(1), event(0)]],
@@ -92,21 +92,21 @@ describe("single events that are repeated", () => {
   it("a repetition and a conflict of keys of other calls answer the same too", async () => {
     await repeat([event(0, { idempotencyKey: key })]);
     const events = [event(0, { idempotencyKey: key }), event(1, { idempotencyKey: key }), event(2)];
-    expect(await repeat(events)).toMatchObject([[ID, true], { code: "IDEMPOTENCY_CONFLICT" }, [ID, false]]);
+    expect(await repeat(events)).toMatchObject([taken(true), { code: "IDEMPOTENCY_CONFLICT" }, taken(false)]);
   });
 
   it("those that violated the schema are refused for it again", async () => {
     await fixture.deploy({ strictSchema: true, events: { e1: { properties: {} } } });
     const events = [event(1), event(2), event(1, { properties: { x: 1 } }), event(1, { idempotencyKey: key })];
     const refused = [{ code: "UNKNOWN_EVENT" }, { code: "UNKNOWN_PROPERTY" }];
-    expect(await repeat(events)).toMatchObject([[ID, false], ...refused, [ID, false]]);
+    expect(await repeat(events)).toMatchObject([taken(false), ...refused, taken(false)]);
     await fixture.deploy({ strictSchema: false });
   });
 
   it("those that were over the limit are told to come again", async () => {
-    const [taken, limited] = [[ID, false], { code: "RATE_LIMIT_EXCEEDED" }];
+    const [first, limited] = [taken(false), { code: "RATE_LIMIT_EXCEEDED" }];
     await whileLimited(2, async () => {
-      expect(await repeat([0, 1, 2, 3].map((n) => event(n)))).toMatchObject([taken, taken, limited, limited]);
+      expect(await repeat([0, 1, 2, 3].map((n) => event(n)))).toMatchObject([first, first, limited, limited]);
     });
   });
 });
