@@ -29,8 +29,8 @@ export interface QueuedRequest<Answer, Body = string> {
 }
 
 interface Waiting<Answer, Body> extends QueuedRequest<Answer, Body> {
-  /** By the clock that never goes back. */
-  dueAt: number;
+  /** Refuses it when it is overdue. */
+  timer: NodeJS.Timeout;
   held: HeldBody | undefined;
 }
 
@@ -64,9 +64,6 @@ export type MakeCall<Answer, Body = string> = (
   isWanted: () => boolean,
 ) => Promise<void>;
 
-/** What is overdue is looked for so many times at most in the time that a request has. */
-const CHECKS_PER_ANSWER_TIME = 50;
-
 /**
  * A bounded way to the database. A call goes out as soon as a place is free, with what waits of one key by then, in order. Organizations
  * take turns, however many keys they have, and so do the keys of each. A request that is not answered in time is refused, but a call keeps
@@ -77,8 +74,6 @@ export class KeyedCallQueue<Answer, Body = string> {
   readonly #calls = new Set<Call<Answer, Body>>();
   #waiting = 0;
   #overdueCalls = 0;
-  /** One for all requests, at the time when the first of them is overdue or earlier. */
-  #check: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly options: KeyedCallQueueOptions,
@@ -100,14 +95,14 @@ export class KeyedCallQueue<Answer, Body = string> {
     }
     return new Promise((resolve, reject) => {
       held?.keep();
-      const request = { body, resolve, reject, held, dueAt: performance.now() + answerMsMax };
       const key = keyHash.toString("hex");
+      const timer = setTimeout(() => this.#refuseOverdue(organizationId, key, request), answerMsMax).unref();
+      const request = { body, resolve, reject, held, timer };
       const ofKey = line.byKey.get(key);
       if (ofKey) ofKey.push(request);
       else line.byKey.set(key, [request]);
       this.#lines.set(organizationId, line);
       this.#count(line, 1);
-      if (this.#check === undefined) this.#check = this.#checkIn(answerMsMax);
       this.#pump();
     });
   }
@@ -158,46 +153,30 @@ export class KeyedCallQueue<Answer, Body = string> {
     }
     this.#calls.delete(call);
     if (call.overdue) this.#overdueCalls -= 1;
-    for (const { held } of call.requests) held?.release();
+    for (const { held, timer } of call.requests) {
+      clearTimeout(timer);
+      held?.release();
+    }
     this.#pump();
   }
 
-  #checkIn(ms: number): NodeJS.Timeout {
-    return setTimeout(() => this.#refuseOverdue(), ms).unref();
-  }
-
-  #refuseOverdue(): void {
-    const now = performance.now();
-    const error = new OverdueError();
-    let nextDueAt = Infinity;
-    for (const [organizationId, line] of this.#lines) {
-      for (const [key, ofKey] of line.byKey) {
-        const overdue = ofKey.filter(({ dueAt }) => dueAt <= now);
-        for (const request of overdue) {
-          request.reject(error);
-          request.held?.release();
-        }
-        ofKey.splice(0, overdue.length);
-        this.#count(line, -overdue.length);
-        if (ofKey[0] === undefined) line.byKey.delete(key);
-        else nextDueAt = Math.min(nextDueAt, ofKey[0].dueAt);
-      }
+  /** Requests of a key are overdue in the order in which they came. One that was answered already does not hear of it. */
+  #refuseOverdue(organizationId: string, key: string, request: Waiting<Answer, Body>): void {
+    request.reject(new OverdueError());
+    const line = this.#lines.get(organizationId);
+    const ofKey = line?.byKey.get(key);
+    if (line && ofKey?.[0] === request) {
+      ofKey.shift();
+      this.#count(line, -1);
+      request.held?.release();
+      if (ofKey.length === 0) line.byKey.delete(key);
       if (line.length === 0) this.#lines.delete(organizationId);
+      return;
     }
-    for (const call of this.#calls) {
-      if (call.overdue) continue;
-      const overdue = call.requests.filter(({ dueAt }) => dueAt <= now);
-      // Those that were answered already do not hear of it.
-      for (const request of overdue) request.reject(error);
-      const next = call.requests[overdue.length];
-      if (next !== undefined) nextDueAt = Math.min(nextDueAt, next.dueAt);
-      else {
-        call.overdue = true;
-        this.#overdueCalls += 1;
-      }
-    }
+    const call = [...this.#calls].find(({ requests }) => requests.at(-1) === request);
+    if (call === undefined) return; // others of its call are not overdue yet
+    call.overdue = true;
+    this.#overdueCalls += 1;
     this.#pump();
-    const pauseMs = Math.max(nextDueAt - now, this.options.answerMsMax / CHECKS_PER_ANSWER_TIME);
-    this.#check = nextDueAt === Infinity ? undefined : this.#checkIn(pauseMs);
   }
 }
