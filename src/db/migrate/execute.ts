@@ -75,11 +75,11 @@ const WAIT_MS_MAX = 10 * 60_000;
 const LOCK_TIMEOUT = `lock_timeout=${LOCK_TIMEOUT_MS}`;
 const NO_STATEMENT_TIMEOUT = "statement_timeout=0";
 
-interface LockTimeoutOptions {
-  /** Told before each further try, in a sentence. */
-  onWait?: ((sentence: string) => void) | undefined;
-  /** Ten minutes unless given. */
-  waitMsMax?: number | undefined;
+export interface LockTimeoutOptions {
+  /** Told, in a sentence, when the migration waits: for another process's, or for the processes that use the database. */
+  onWait?: (sentence: string) => void;
+  /** How long it waits for them in all before it gives up; ten minutes unless given. */
+  waitMsMax?: number;
 }
 
 /**

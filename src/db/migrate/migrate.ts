@@ -8,6 +8,7 @@ import {
   executeAll,
   hasTable,
   inMigrationTransaction,
+  type LockTimeoutOptions,
   MigrateError,
   setLockTimeout,
   withLockTimeout,
@@ -26,13 +27,9 @@ export interface MigrateReport {
   notes: string[];
 }
 
-export interface MigrateOptions {
+export interface MigrateOptions extends LockTimeoutOptions {
   /** The directory that holds `sql` and `migrations`; the project's own unless given. */
   root?: string;
-  /** Told, in a sentence, when the migration waits: for another process's, or for the processes that use the database. */
-  onWait?: (sentence: string) => void;
-  /** How long it waits for them in all before it gives up. */
-  waitMsMax?: number;
 }
 
 /** One migration at a time per database; graphile-migrate has a lock too, but fails where ours waits. */
