@@ -8,7 +8,7 @@ import { createApp } from "../src/http/app.js";
 import { KeyCheck } from "../src/http/ingest/key-check.js";
 import { ingestRoutes, type IngestBackend } from "../src/http/ingest/routes.js";
 import { formKey } from "../src/http/pages/form-token.js";
-import { decodeJson } from "../src/http/request/parse-json.js";
+import { decodeText } from "../src/http/request/parse-json.js";
 import { createHttpServer } from "../src/http/server.js";
 import { ProcessMetrics } from "../src/metrics/process-metrics.js";
 import { readConfig } from "../src/server/config.js";
@@ -55,7 +55,7 @@ async function serve(): Promise<string> {
 function oneCallPerRequest(sql: ReturnType<typeof connect>): IngestBackend {
   return {
     batch: ({ keyHash }, body) => {
-      const text = typeof body === "string" ? body : decodeJson(body);
+      const text = typeof body === "string" ? body : decodeText(body);
       return ingestBatch(sql, { keyHash, batchId: randomUUID(), repeated: false }, text);
     },
     single: async ({ keyHash }, body) => {

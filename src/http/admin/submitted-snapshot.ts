@@ -9,7 +9,7 @@ import { bytesInWords, LIMITS } from "../../model/snapshot/limits.js";
 import { parseSnapshot, type Problem, TOO_LARGE } from "../../model/validate/validate.js";
 import { ApiError } from "../errors.js";
 import { countJson, type JsonLimits } from "../request/json-limits.js";
-import { decodeJson, parseCounted, PARSER_LIMITS, refusalOf } from "../request/parse-json.js";
+import { decodeText, parseCounted, PARSER_LIMITS, refusalOf } from "../request/parse-json.js";
 import { shape } from "../request/shapes.js";
 import { exact, named } from "./schemas.js";
 
@@ -85,7 +85,7 @@ const SUBMISSION_LIMITS: JsonLimits = {
  * the snapshot is in the answer, because it is said when all else is right.
  */
 export function readSubmission({ kind, pieces }: { kind: SubmissionKind; pieces: readonly Uint8Array[] }): object {
-  const text = decodeJson(pieces);
+  const text = decodeText(pieces);
   const { exceeded } = countJson(text, SUBMISSION_LIMITS);
   if (exceeded?.limit === "partValuesMax" && exceeded.path === "snapshot") throw invalidSnapshot([TOO_LARGE]);
   if (exceeded !== null) throw refusalOf(exceeded, SUBMISSION_LIMITS);

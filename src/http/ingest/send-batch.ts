@@ -7,7 +7,7 @@ import { BATCH_MAX, DOCUMENT_BYTES_MAX } from "../../ingestion/shape.js";
 import { ApiError } from "../errors.js";
 import type { Bytes } from "../request/body.js";
 import { countJson, type JsonLimits } from "../request/json-limits.js";
-import { decodeJson, PARSER_LIMITS, parseCounted, refusalOf } from "../request/parse-json.js";
+import { decodeText, PARSER_LIMITS, parseCounted, refusalOf } from "../request/parse-json.js";
 
 /** What a batch that could be accepted never exceeds. */
 const LIMITS: JsonLimits = {
@@ -22,7 +22,7 @@ const LIMITS: JsonLimits = {
 
 /** Checks a batch that is too large to be checked in between, and gives its bytes back. Throws what is wrong with it. */
 export function checkBatch(pieces: Bytes): Bytes {
-  const text = decodeJson(pieces);
+  const text = decodeText(pieces);
   const unreadable = countJson(text, PARSER_LIMITS).exceeded;
   if (unreadable !== null) throw refusalOf(unreadable, PARSER_LIMITS);
   const { exceeded } = countJson(text, LIMITS);
@@ -61,7 +61,7 @@ export function sendBatch(
   ask: (question: "isWanted", input: null) => Promise<unknown>,
 ): Promise<BatchAnswer> {
   const pool = (sql ??= connect(database.url, database.options));
-  const text = decodeJson(pieces);
+  const text = decodeText(pieces);
   return withRetries(
     (call) => ingestBatch(pool, { keyHash: Buffer.from(keyHash), ...call }, text),
     async () => (await ask("isWanted", null)) === true,

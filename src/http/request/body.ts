@@ -4,7 +4,7 @@ import { createGunzip } from "node:zlib";
 import type { Context } from "koa";
 import { heldBody, type HeldBody } from "./body-budget.js";
 import { ApiError } from "../errors.js";
-import { decodeJson, malformed } from "./parse-json.js";
+import { decodeText, malformed } from "./parse-json.js";
 import { askForBody, watchRate } from "../server.js";
 
 const UTF_8 = /^utf-?8$/i;
@@ -16,8 +16,8 @@ const PIECE_BYTES = 1024 * 1024;
 export interface TextKind {
   /** The media types that are taken, without parameters. */
   type: RegExp;
-  unsupported(): ApiError;
-  malformed(reason: string): ApiError;
+  unsupported: () => ApiError;
+  malformed: (reason: string) => ApiError;
 }
 
 const JSON_TEXT: TextKind = {
@@ -51,13 +51,7 @@ export function readJsonText(ctx: Context, bytesMax: number): Promise<string> {
  * @throws {ClientGoneError}
  */
 export async function readText(ctx: Context, kind: TextKind, bytesMax: number): Promise<string> {
-  return read(ctx, kind, bytesMax, (pieces) => {
-    try {
-      return decodeJson(pieces);
-    } catch {
-      throw kind.malformed("The body is not valid UTF-8.");
-    }
-  });
+  return decodeText(await readPieces(ctx, kind, bytesMax), kind.malformed);
 }
 
 /**
@@ -65,34 +59,25 @@ export async function readText(ctx: Context, kind: TextKind, bytesMax: number): 
  * pieces.
  */
 export async function readJsonBody(ctx: Context, bytesMax: number, textBytesMax: number): Promise<JsonBody> {
-  return read(ctx, JSON_TEXT, bytesMax, (pieces) => {
-    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    return length <= textBytesMax ? decodeJson(pieces) : pieces;
-  });
+  const pieces = await readPieces(ctx, JSON_TEXT, bytesMax);
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  return length <= textBytesMax ? decodeText(pieces) : pieces;
 }
 
-async function read<T>(ctx: Context, kind: TextKind, bytesMax: number, use: (pieces: Bytes) => T): Promise<T> {
-  const gzip = checkHeaders(ctx, kind);
-  const held = heldBody(ctx);
+async function readPieces(ctx: Context, kind: TextKind, bytesMax: number): Promise<Bytes> {
+  const limits = { kind, bytesMax, gzip: isGzip(ctx, kind), held: heldBody(ctx) };
   try {
-    return use(await readPieces(ctx, { gzip, kind, bytesMax, held }));
+    const declared = Number(ctx.get("Content-Length") || 0);
+    if (declared > bytesMax) throw tooLarge(limits);
+    limits.held?.require(declared);
+    askForBody(ctx.req, ctx.res);
+    return await (limits.gzip ? gunzip(ctx.req, limits) : collect(ctx.req, ctx.req, limits));
   } catch (error) {
     // What a request does not get to read it does not hold.
-    held?.drop();
-    throw error;
-  }
-}
-
-async function readPieces(ctx: Context, limits: Limits): Promise<Bytes> {
-  const declared = Number(ctx.get("Content-Length") || 0);
-  if (declared > limits.bytesMax) throw tooLarge(limits);
-  limits.held?.require(declared);
-  askForBody(ctx.req, ctx.res);
-  if (limits.gzip) return gunzip(ctx.req, limits);
-  return collect(ctx.req, ctx.req, limits).catch((error: unknown) => {
+    limits.held?.drop();
     // A request has no errors but those of its connection.
     throw error instanceof ApiError ? error : new ClientGoneError("the request ended before its body");
-  });
+  }
 }
 
 interface Limits {
@@ -108,8 +93,8 @@ function tooLarge({ bytesMax, gzip }: Limits): ApiError {
   });
 }
 
-/** Whether the body is gzip. */
-function checkHeaders(ctx: Context, kind: TextKind): boolean {
+/** Whether the body is gzip. Throws what is wrong with its headers. */
+function isGzip(ctx: Context, kind: TextKind): boolean {
   const { type, charset } = ctx.request;
   if (!kind.type.test(type) || (charset !== "" && !UTF_8.test(charset))) throw kind.unsupported();
   const encoding = ctx.get("Content-Encoding").trim().toLowerCase();

@@ -12,7 +12,7 @@ const FORM_TEXT: TextKind = {
       message: `The body must be a form with the header Content-Type: ${FORM_TYPE}.`,
       fix: `Send the header Content-Type: ${FORM_TYPE}, and the body in UTF-8.`,
     }),
-  malformed: (reason) => invalid(reason),
+  malformed: invalid,
 };
 
 /** The fields of a form by their names; undefined where one was not sent. */

@@ -18,25 +18,8 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const FIRST_PRINTABLE = 0x20;
 
-class Mistake extends Error {}
-
-/** Looking takes a tenth of a second for a mebibyte at worst, in which nobody else is served. */
-const LOOKED_AT_MAX = 4 * 1024 * 1024;
-
-/** The first mistake of a JSON text, as a sentence with its line and column; null for a text that has none, or is too long for a look. */
-function findSyntaxError(text: string): string | null {
-  if (text.length > LOOKED_AT_MAX) return null;
-  try {
-    checkDocument(text);
-    return null;
-  } catch (error) {
-    if (error instanceof Mistake) return error.message;
-    throw error;
-  }
-}
-
-/** Without recursion, so that no nesting is too deep for it. */
-function checkDocument(text: string): void {
+/** Throws MALFORMED_JSON for the first mistake of a text, with its line and column. Without recursion, so that no nesting is too deep for it. */
+function refuseMistake(text: string): void {
   const open: string[] = [];
   let expected: Expected = "a value";
   for (let at = skipSpace(text, 0); ; at = skipSpace(text, at)) {
@@ -78,16 +61,16 @@ function endOfString(text: string, start: number): number {
     const unit = text.charCodeAt(at);
     if (unit === QUOTE) return at + 1;
     if (unit < FIRST_PRINTABLE)
-      throw new Mistake(`A string holds the control character ${shown(text, at)} at ${place(text, at)}.`);
+      throw malformed(`A string holds the control character ${shown(text, at)} at ${place(text, at)}.`);
     if (unit !== BACKSLASH) at += 1;
     else {
       ESCAPE.lastIndex = at;
       if (!ESCAPE.test(text))
-        throw new Mistake(`A string holds an escape that JSON does not have at ${place(text, at)}.`);
+        throw malformed(`A string holds an escape that JSON does not have at ${place(text, at)}.`);
       at = ESCAPE.lastIndex;
     }
   }
-  throw new Mistake(`The string that begins at ${place(text, start)} has no end.`);
+  throw malformed(`The string that begins at ${place(text, start)} has no end.`);
 }
 
 function skipSpace(text: string, start: number): number {
@@ -97,9 +80,9 @@ function skipSpace(text: string, start: number): number {
   }
 }
 
-function unexpected(text: string, at: number, expected: Expected): Mistake {
+function unexpected(text: string, at: number, expected: Expected): ApiError {
   const found = at < text.length ? `found ${shown(text, at)}` : "the body ends";
-  return new Mistake(`Expected ${expected}, but ${found} at ${place(text, at)}.`);
+  return malformed(`Expected ${expected}, but ${found} at ${place(text, at)}.`);
 }
 
 /** One character, by its number where it cannot be seen. */
@@ -138,12 +121,17 @@ export function parseJson(text: string, limits: JsonLimits = PARSER_LIMITS): unk
   return parseCounted(text);
 }
 
+/** Looking takes a tenth of a second for a mebibyte at worst, in which nobody else is served. */
+const LOOKED_AT_MAX = 4 * 1024 * 1024;
+
 /** As `parseJson`, for a text that was counted already. */
 export function parseCounted(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw malformed(text.trim() === "" ? "The body is empty." : (findSyntaxError(text) ?? "It cannot be parsed."));
+    if (text.trim() === "") throw malformed("The body is empty.");
+    if (text.length <= LOOKED_AT_MAX) refuseMistake(text);
+    throw malformed("It cannot be parsed.");
   }
 }
 
@@ -171,14 +159,14 @@ export function refusalOf({ limit, path }: ExceededLimit, limits: JsonLimits): A
   return invalid(`It holds more than ${most(limit === "itemsMax" ? itemsMax : part.valuesMax)} values.`);
 }
 
-/** The text of bytes that arrived in pieces. Throws MALFORMED_JSON where they are no UTF-8. */
-export function decodeJson(pieces: readonly Uint8Array[]): string {
+/** The text of bytes that arrived in pieces. Throws what `refuse` makes of bytes that are no UTF-8, MALFORMED_JSON unless given. */
+export function decodeText(pieces: readonly Uint8Array[], refuse = malformed): string {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   try {
     // Piece by piece Node.js decodes at a fifth of the speed.
     if (pieces.length === 1) return decoder.decode(pieces[0]);
     return pieces.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode();
   } catch {
-    throw malformed("The body is not valid UTF-8.");
+    throw refuse("The body is not valid UTF-8.");
   }
 }
