@@ -100,48 +100,39 @@ export const INSTALLATION_METRICS: readonly string[] = [
  */
 export async function renderInstallation(installation: Installation | null, databaseUp = installation !== null) {
   const registry = new prom.Registry();
-  // The registry asks a metric for nothing but its name and values.
-  const show = (metric: MetricValues) =>
-    registry.registerMetric({ name: metric.name, get: () => Promise.resolve(metric) } as unknown as prom.Metric);
-  show({
-    name: "svc_database_up",
-    help: "1 where the database answered at this scrape, 0 where it did not. Of the installation.",
-    type: "gauge",
-    values: [{ labels: {}, value: databaseUp ? 1 : 0 }],
-  });
+  const registers = [registry];
+  const help = "1 where the database answered at this scrape, 0 where it did not. Of the installation.";
+  new prom.Gauge({ name: "svc_database_up", help, registers }).set(databaseUp ? 1 : 0);
   if (installation !== null) {
     for (const { name, help, labels = [], read } of GAUGES) {
-      const values = read(installation).map(([row, value]) => ({ labels: labelled(labels, row), value }));
-      show({ name, help, type: "gauge", values });
+      const gauge = new prom.Gauge({ name, help, labelNames: labels, registers });
+      for (const [row, value] of read(installation)) gauge.set(labelled(labels, row), value);
     }
-    for (const metric of WORKER_METRICS) show(workerValues(metric, installation.counters));
+    for (const metric of WORKER_METRICS) showWorkers(registry, metric, installation.counters);
   }
   return registry.metrics();
-}
-
-interface MetricValues {
-  name: string;
-  help: string;
-  type: "gauge" | "counter" | "histogram";
-  values: { labels: Record<string, string>; value: number; metricName?: string }[];
 }
 
 function labelled(names: readonly string[], values: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name, index) => [name, values[index] ?? ""]));
 }
 
-function workerValues(metric: WorkerMetric, counters: readonly CounterRow[]): MetricValues {
-  const rows = counters.filter(({ counter }) => counter === metric.name);
+function showWorkers(registry: prom.Registry, metric: WorkerMetric, counters: readonly CounterRow[]): void {
   const { name, help, labels, buckets } = metric;
-  if (buckets !== undefined) return { name, help, type: "histogram", values: histogramValues(metric, buckets, rows) };
-  const values = rows.map(({ label, value }) => ({ labels: labelled(labels, label.split(SEPARATOR)), value }));
-  // A counter without labels is there from the beginning, so that its first increase is one.
-  if (values.length === 0 && labels.length === 0) values.push({ labels: {}, value: 0 });
-  return { name, help, type: "counter", values };
+  const rows = counters.filter(({ counter }) => counter === name);
+  if (buckets === undefined) {
+    // One without labels is 0 from the beginning, so that its first increase is one.
+    const counter = new prom.Counter({ name, help, labelNames: labels, registers: [registry] });
+    for (const { label, value } of rows) counter.inc(labelled(labels, label.split(SEPARATOR)), value);
+    return;
+  }
+  const shown = { name, help, type: "histogram", values: histogramValues(name, buckets, rows) };
+  // A histogram of the library observes values; ours are counted already, and the registry asks a metric for nothing but these.
+  registry.registerMetric({ name, get: () => Promise.resolve(shown) } as unknown as prom.Metric);
 }
 
 /** Buckets that other versions counted in are part of the total only. */
-function histogramValues({ name }: WorkerMetric, buckets: readonly number[], rows: readonly CounterRow[]) {
+function histogramValues(name: string, buckets: readonly number[], rows: readonly CounterRow[]) {
   const of = (bucket: string) => rows.find((row) => row.bucket === bucket)?.value ?? 0;
   const count = rows.filter(({ bucket }) => bucket !== SUM).reduce((total, { value }) => total + value, 0);
   const bounded = buckets.map((bound) => {
