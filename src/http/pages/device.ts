@@ -67,6 +67,7 @@ function signInFirst({ ctx }: Pick<Visit<never>, "ctx">, code: string | null): v
 
 /** What the database says of a code, as a page. */
 function show(signedIn: SignedIn, code: string, found: DeviceFound | DeviceDecided): void {
+  const { ctx, session } = signedIn;
   switch (found.status) {
     case "signed_out":
       return signInFirst(signedIn, code);
@@ -82,9 +83,19 @@ function show(signedIn: SignedIn, code: string, found: DeviceFound | DeviceDecid
     case "pending":
       return askForDecision(signedIn, code, found);
     case "approved":
-      return showApproved(signedIn);
+      return renderPage(ctx, {
+        title: "Device approved",
+        body: html`<p role="status">
+            The device is signed in as ${session.email} within a few seconds. You can close this page.
+          </p>
+          <p>To end it, sign out there.</p>`,
+      });
     case "denied":
-      return showDenied(signedIn);
+      return renderPage(ctx, {
+        title: "Device denied",
+        body: html`<p role="status">The device was not signed in. You can close this page.</p>
+          <p>If it was yours after all, start the sign-in there again.</p>`,
+      });
   }
 }
 
@@ -161,24 +172,6 @@ function askForDecision({ ctx, session, tokenField }: SignedIn, code: string, pe
         <button name="decision" value="approve">Approve</button>
         <button class="second" name="decision" value="deny">Deny</button>
       </form>`,
-  });
-}
-
-function showApproved({ ctx, session }: SignedIn): void {
-  renderPage(ctx, {
-    title: "Device approved",
-    body: html`<p role="status">
-        The device is signed in as ${session.email} within a few seconds. You can close this page.
-      </p>
-      <p>To end it, sign out there.</p>`,
-  });
-}
-
-function showDenied({ ctx }: SignedIn): void {
-  renderPage(ctx, {
-    title: "Device denied",
-    body: html`<p role="status">The device was not signed in. You can close this page.</p>
-      <p>If it was yours after all, start the sign-in there again.</p>`,
   });
 }
 
