@@ -7,7 +7,7 @@ import { call } from "../../src/db/api/call.js";
 import { connect } from "../../src/db/connect.js";
 import { startEmbedded } from "../../src/db/embedded/embedded.js";
 import { migrate } from "../../src/db/migrate/migrate.js";
-import { newAccessToken } from "../../src/http/request/credentials.js";
+import { newCredential } from "../../src/http/request/credentials.js";
 import { canonicalJson, hashSnapshot } from "../../src/model/snapshot/canonical.js";
 import type { Snapshot } from "../../src/model/snapshot/types.js";
 import { endLater } from "./cleanup.js";
@@ -100,7 +100,7 @@ export async function createProject(
   keyHash: Buffer,
   snapshot: Snapshot,
 ): Promise<{ environmentId: number; token: string; organizationId: string }> {
-  const token = newAccessToken();
+  const token = newCredential("token");
   const { organizationId } = JSON.parse(await call(sql, "bootstrap", "bench", "bench@example.com", token.hash)) as {
     organizationId: string;
   };

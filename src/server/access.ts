@@ -3,7 +3,7 @@ import type { Argv } from "yargs";
 import { ROLES, TOKEN_EXPIRES_IN_DAYS_MAX } from "../db/api/access.js";
 import { call } from "../db/api/call.js";
 import type { token } from "../http/admin/organization/organizations.js";
-import { newAccessToken, newLinkSecret, passwordLink } from "../http/request/credentials.js";
+import { newCredential, passwordLink } from "../http/request/credentials.js";
 import { addressOf, ConfigError, type ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
 import { asOperator, type Configure, jsonOption, lookAsOperator, print } from "./operator.js";
@@ -30,7 +30,7 @@ export async function bootstrapCommand(
     problems.push(`--organization must be 1 to 63 lower-case letters, digits and hyphens, not \`${organization}\``);
   if (!/^[^\s@]+@[^\s@]+$/.test(email)) problems.push(`--email must be an address, not \`${email}\``);
   if (problems.length > 0) throw new ConfigError(problems);
-  const token = newAccessToken();
+  const token = newCredential("token");
   const document = await asOperator(config, logger, async (sql) => {
     // First: where it ends in between, nobody opens that user, and it can be run again.
     if (resetUser) await call(sql, "operator_reset_user", email);
@@ -86,7 +86,7 @@ export const usersCommands = (configure: Configure) => (command: Argv) =>
       async ({ email, json }) => {
         const [config, logger] = configure();
         const publicUrl = linkBase(config);
-        const secret = newLinkSecret();
+        const secret = newCredential("link");
         const document = await asOperator(config, logger, (sql) =>
           call(sql, "operator_create_password_link", email, secret.hash),
         );
@@ -161,7 +161,7 @@ export const tokensCommands = (configure: Configure) => (command: Argv) => {
       async ({ organization, label, role, email, expiresInDays, json }) => {
         const context = configure();
         await checkNewToken(label, expiresInDays);
-        const { text: accessToken, hash } = newAccessToken();
+        const { text: accessToken, hash } = newCredential("token");
         const document = await asOperator(...context, (sql) =>
           call(sql, "operator_create_token", organization, email, label, role, expiresInDays, hash),
         );

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, test } from "vitest";
 
-import { hashCredential, newAccessToken } from "../../src/http/request/credentials.js";
+import { hashCredential, newCredential } from "../../src/http/request/credentials.js";
 import { useOAuthService } from "../http/oauth/fixture.js";
 import type { Actor } from "../support/service.js";
 import { type RunOptions, steady, svc } from "./support/run-svc.js";
@@ -31,7 +31,7 @@ async function person(slug: string): Promise<Person> {
 /** One who has signed in; what was kept of it. */
 async function signedIn(slug: string): Promise<Person & { session: Kept }> {
   const who = await person(slug);
-  const token = newAccessToken();
+  const token = newCredential("token");
   await service.db.sql`
     insert into iam.access_tokens (token_hash, token_id, kind, user_id, label, client_id, expires_at)
     select ${token.hash}, svc.random_id('tok_'), 'session', user_id, 'test', 'svc-cli', now() + interval '1 day'

@@ -4,7 +4,7 @@ import pg from "pg";
 import { afterAll, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { connect } from "../../src/db/connect.js";
-import { newAccessToken, newApiKey } from "../../src/http/request/credentials.js";
+import { newCredential } from "../../src/http/request/credentials.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { populate } from "../support/population.js";
 import { createWebhook } from "../webhooks/support/fixtures.js";
@@ -61,11 +61,11 @@ afterAll(async () => {
 
 /** A service in which some things go well and some do not. */
 async function fill({ sql }: TestDatabase): Promise<void> {
-  const token = newAccessToken();
+  const token = newCredential("token");
   const bootstrapped = await call(sql, "bootstrap", "acme", "ann@acme.example", token.hash);
   const { organizationId } = JSON.parse(bootstrapped) as { organizationId: string };
   const by = { tokenHash: token.hash, organizationId, requestId: "req" };
-  const keys = { test: newApiKey("test"), live: newApiKey("live") };
+  const keys = { test: newCredential("test"), live: newCredential("live") };
   await call(sql, "create_project", by, { name: "Shop", slug: "shop" }, keys);
   const [{ id }] = await sql<[{ id: number }]>`select environment_id as id from svc.environments where name = 'live'`;
   await populate(sql, id, { customers: 20_000, events: 100_000 });

@@ -2,7 +2,7 @@ import { mkdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { call } from "../../src/db/api/call.js";
-import { newAccessToken } from "../../src/http/request/credentials.js";
+import { newCredential } from "../../src/http/request/credentials.js";
 import { untilQuiet } from "../cli/support/shop.js";
 import { pack } from "../packaging/support/package.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
@@ -29,7 +29,7 @@ beforeAll(async () => {
   const [database, packed] = await Promise.all([createDatabase(), pack(directory, { asBuilt: true })]);
   db = database;
   service = await startServiceProcess(db.url, { SVC_SETTLE_SECONDS: "0" });
-  const token = newAccessToken();
+  const token = newCredential("token");
   const { organizationId } = JSON.parse(await call(db.sql, "bootstrap", "acme", "ada@example.com", token.hash)) as {
     organizationId: string;
   };

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { newAccessToken } from "../../src/http/request/credentials.js";
+import { newCredential } from "../../src/http/request/credentials.js";
 import { leaksInWords, PLANTED, searchLogs } from "../support/leaks.js";
 
 const HARMLESS = '{"msg":"key svc_live_[redacted], postgres://svc:[redacted]@localhost/svc","route":"/v1/events"}';
@@ -10,7 +10,7 @@ const HARMLESS = '{"msg":"key svc_live_[redacted], postgres://svc:[redacted]@loc
 it.each([
   ["a planted value", `{"properties":{"note":"${PLANTED}"}}`],
   ["SVC_SECRET", '{"env":"a secret of the tests, long enough"}'],
-  ["an API key, token, link or session", `{"token":"${newAccessToken().text}"}`],
+  ["an API key, token, link or session", `{"token":"${newCredential("token").text}"}`],
   ["a webhook secret", '{"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}'],
   ["a bearer token", '{"msg":"sent Bearer abcdefghijklmnopqrstuvwxyz"}'],
   ["an e-mail address", '{"msg":"ada@example.com signed in"}'],

@@ -11,7 +11,7 @@ import {
   createWebhookTests,
   CUSTOMER_WORK_CONNECTIONS,
 } from "../../src/http/admin/work.js";
-import { newAccessToken } from "../../src/http/request/credentials.js";
+import { newCredential } from "../../src/http/request/credentials.js";
 import { Ingestor, type IngestorOptions, LARGE_CALLS } from "../../src/http/ingest/ingestor.js";
 import { KeyCheck } from "../../src/http/ingest/key-check.js";
 import { ingestRoutes } from "../../src/http/ingest/routes.js";
@@ -194,13 +194,13 @@ async function send(url: string, method: string, { by, headers, body }: RequestO
 }
 
 async function createOwner(sql: Sql, slug: string): Promise<Actor> {
-  const token = newAccessToken();
+  const token = newCredential("token");
   const document = await call(sql, "bootstrap", slug, `owner@${slug}.example`, token.hash);
   return { token: token.text, organizationId: (JSON.parse(document) as { organizationId: string }).organizationId };
 }
 
 async function createMember(sql: Sql, of: Actor, role: string): Promise<Actor> {
-  const token = newAccessToken();
+  const token = newCredential("token");
   await sql`
     with u as (
       insert into iam.users (user_id, email) values (svc.random_id('usr_'), ${`${role}@${of.organizationId}.example`})

@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import { call } from "../../src/db/api/call.js";
-import { newAccessToken } from "../../src/http/request/credentials.js";
+import { newCredential } from "../../src/http/request/credentials.js";
 
 export interface TenantRequest {
   /** Sent as JSON, or as it is where it is text or bytes. */
@@ -24,7 +24,7 @@ export interface Tenant {
 
 /** Makes it by the database and by the service that runs on it. */
 export async function createTenant(sql: Sql, url: string): Promise<Tenant> {
-  const { text: token, hash } = newAccessToken();
+  const { text: token, hash } = newCredential("token");
   const document = await call(sql, "bootstrap", "acme", "owner@acme.example", hash);
   const { organizationId } = JSON.parse(document) as { organizationId: string };
   const request = (method: string, path: string, { body, headers = {}, to = url }: TenantRequest): Promise<Response> =>

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { newApiKey } from "../request/credentials.js";
+import { newCredential } from "../request/credentials.js";
 import { adminRoute } from "./route.js";
 import { exact, instant, listOf, named, orNull, describedText } from "./schemas.js";
 import { displayName, emptyObject, graceOf, KIB, listQuery } from "./parameters.js";
@@ -46,7 +46,7 @@ export const keyRoutes = [
     body: { schema: newKey, bytesMax: 16 * KIB },
     answers: { 201: createdKey },
     answer: async ({ call, at, query, body }) => {
-      const secret = newApiKey(query.env);
+      const secret = newCredential(query.env);
       const key = await call("create_key", at, body.name, secret);
       return { key: JSON.parse(key) as object, secret: secret.text };
     },
@@ -57,7 +57,7 @@ export const keyRoutes = [
     answers: { 201: rotatedKey },
     refusals: { 409: ["KEY_REVOKED"] },
     answer: async ({ call, at, params, query, body }) => {
-      const secret = newApiKey(query.env);
+      const secret = newCredential(query.env);
       const grace = graceOf(body.grace ?? "24h", "30d", "0m ends the old key at once.");
       const document = await call("rotate_key", at, params["keyId"]!, grace, secret);
       const { key, replaced } = JSON.parse(document) as { key: object; replaced: object };

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { newApiKey } from "../request/credentials.js";
+import { newCredential } from "../request/credentials.js";
 import { adminRoute } from "./route.js";
 import { count, countOf, environment, exact, instant, listOf, mapOf, named, orNull, versionName } from "./schemas.js";
 import { displayName, KIB, pageQuery } from "./parameters.js";
@@ -62,8 +62,8 @@ export const projectRoutes = [
     answers: { 201: createdProject },
     refusals: { 409: ["SLUG_TAKEN"] },
     answer: async ({ call, body }) => {
-      const test = newApiKey("test");
-      const live = newApiKey("live");
+      const test = newCredential("test");
+      const live = newCredential("live");
       const project = await call("create_project", body, { test, live });
       return { project: JSON.parse(project) as object, keys: { test: test.text, live: live.text } };
     },

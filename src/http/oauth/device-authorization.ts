@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { call } from "../../db/api/call.js";
 import { clientAddress, clientNetwork } from "../request/client-address.js";
-import { newDeviceCode } from "../request/credentials.js";
+import { newCredential } from "../request/credentials.js";
 import { issuerOf, type OAuthCall, OAuthError, oauthRoute } from "./oauth-route.js";
 
 /** Consonants only, so that no word comes out, and none that is taken for another or for a digit (RFC 8628, section 6.1). */
@@ -31,7 +31,7 @@ export const DEVICE_AUTHORIZATION_PATH = "/oauth/device_authorization";
 export const deviceAuthorization = oauthRoute({
   path: DEVICE_AUTHORIZATION_PATH,
   answer: async (call) => {
-    const deviceCode = newDeviceCode();
+    const deviceCode = newCredential("device");
     const { userCode, begun } = await begin(call, deviceCode.hash);
     if (begun.status === "throttled") {
       const description = `Too many sign-ins were begun from here. Wait ${begun.retryAfter} s.`;

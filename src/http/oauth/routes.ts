@@ -2,7 +2,7 @@ import type { Context } from "koa";
 import { call } from "../../db/api/call.js";
 import type { DeviceRedeemed } from "../../db/api/sign-in.js";
 import { ApiError } from "../errors.js";
-import { hashCredential, newAccessToken } from "../request/credentials.js";
+import { hashCredential, newCredential } from "../request/credentials.js";
 import type { Route } from "../route.js";
 import { DEVICE_AUTHORIZATION_PATH, deviceAuthorization } from "./device-authorization.js";
 import { issuerOf, type OAuthDeps, OAuthError, oauthRoute } from "./oauth-route.js";
@@ -19,7 +19,7 @@ const token = oauthRoute({
       throw new OAuthError("unsupported_grant_type", `The only grant_type of this service is ${DEVICE_GRANT}.`);
     }
     const deviceCode = hashCredential(required("device_code"));
-    const accessToken = newAccessToken();
+    const accessToken = newCredential("token");
     const redeemed = await call(deps.sql, "redeem_device_code", deviceCode, clientId, accessToken.hash);
     if (redeemed.status !== "granted") throw new OAuthError(redeemed.status, refusalInWords(redeemed));
     return { access_token: accessToken.text, token_type: "Bearer", expires_in: redeemed.expiresIn };

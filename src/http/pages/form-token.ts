@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import type { Context } from "koa";
-import { newVisit } from "../request/credentials.js";
+import { newCredential } from "../request/credentials.js";
 import { getCookie, type PageDeps, type PageSession, setCookie, VISIT_COOKIE } from "./session.js";
 import { html, type Html, PageError } from "./page.js";
 
@@ -41,7 +41,7 @@ function boundTo(deps: PageDeps, ctx: Context, session: PageSession | null): str
 function visit(deps: PageDeps, ctx: Context): string {
   const known = (ctx.state["visit"] as string | undefined) ?? getCookie(deps, ctx, VISIT_COOKIE);
   if (known !== undefined && VISIT.test(known)) return known;
-  const { text } = newVisit();
+  const { text } = newCredential("visit");
   setCookie(deps, ctx, VISIT_COOKIE, text);
   ctx.state["visit"] = text;
   return text;

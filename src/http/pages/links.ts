@@ -1,6 +1,6 @@
 import { call } from "../../db/api/call.js";
 import type { InvitationOfLink, PasswordLink } from "../../db/api/sign-in.js";
-import { hashCredential, newSession } from "../request/credentials.js";
+import { hashCredential, newCredential } from "../request/credentials.js";
 import { hidden, NEW_PASSWORD_FIELDS, newPasswordFields, passwordProblem, type PasswordProblem } from "./fields.js";
 import { html, type Html, PageError, renderPage, seeOther } from "./page.js";
 import { pageRoute, queryText, type Visit } from "./page-route.js";
@@ -68,7 +68,7 @@ async function accept(visit: Visit<(typeof FIELDS)[number]>): Promise<void> {
     renderStep(visit, invitation, choosePassword(visit, invitation, token, problem), 422);
     return;
   }
-  const newOne = newSession();
+  const newOne = newCredential("session");
   const joined = await call(deps.sql, "accept_invitation", {
     linkHash: hashCredential(token),
     requestId: ctx.state["requestId"] as string,

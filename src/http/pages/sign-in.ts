@@ -1,6 +1,6 @@
 import { call } from "../../db/api/call.js";
 import { clientNetwork } from "../request/client-address.js";
-import { newSession } from "../request/credentials.js";
+import { newCredential } from "../request/credentials.js";
 import { EMAIL, field, hidden } from "./fields.js";
 import { pageRoute, queryText, type Visit } from "./page-route.js";
 import { html, type Html, PageError, renderPage, seeOther } from "./page.js";
@@ -56,7 +56,7 @@ async function signIn(visit: Visit<(typeof FIELDS)[number]>): Promise<void> {
   const { deps, ctx, session, form } = visit;
   const next = nextAfterSignIn(form.next);
   const email = form.email?.trim() ?? "";
-  const newOne = newSession();
+  const newOne = newCredential("session");
   // Whether a user could have it (RFC 5321); more is not told before a password was verified.
   const isAddress = email.length <= 254 && /^[^\s\p{Cc}]+@[^\s\p{Cc}]+$/u.test(email);
   const userId = isAddress ? await verified(visit, email, newOne.hash) : null;

@@ -21,26 +21,15 @@ export interface NewCredential {
   hint: string;
 }
 
-/** A new ingestion key of an environment, for example `svc_test_` and 48 hexadecimal digits. */
-export const newApiKey = (environment: "test" | "live") => newCredential(`svc_${environment}_`);
+/**
+ * What a credential is for: ingestion in an environment, the administrative API, a device that polls until it is signed in, a browser that is
+ * signed in, one where nobody is yet (nothing of it is stored), or a one-time link, by which an invitation is accepted or a password set.
+ */
+type CredentialKind = "test" | "live" | "token" | "device" | "session" | "visit" | "link";
 
-/** A new access token of the administrative API. */
-export const newAccessToken = () => newCredential("svc_token_");
-
-/** What a device that asks to be signed in polls with. */
-export const newDeviceCode = () => newCredential("svc_device_");
-
-/** A new session of a browser. */
-export const newSession = () => newCredential("svc_session_");
-
-/** What stands for a browser before anybody signed in there; nothing of it is stored. */
-export const newVisit = () => newCredential("svc_visit_");
-
-/** The secret of a one-time link, by which an invitation is accepted or a password set. */
-export const newLinkSecret = () => newCredential("svc_link_");
-
-function newCredential(prefix: string): NewCredential {
-  // 192 random bits.
+/** A new credential, for example `svc_test_` and 48 hexadecimal digits: 192 random bits. */
+export function newCredential(kind: CredentialKind): NewCredential {
+  const prefix = `svc_${kind}_`;
   const text = prefix + randomBytes(24).toString("hex");
   return { text, hash: hashCredential(text), hint: text.slice(0, prefix.length + 4) };
 }

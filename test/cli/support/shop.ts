@@ -3,7 +3,7 @@ import path from "node:path";
 import { vi } from "vitest";
 
 import { call } from "../../../src/db/api/call.js";
-import { newAccessToken } from "../../../src/http/request/credentials.js";
+import { newCredential } from "../../../src/http/request/credentials.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";
 import { temporaryDirectory } from "../../support/server.js";
 import { startServiceProcess } from "../../support/service-process.js";
@@ -114,7 +114,7 @@ export async function startAcme(owner: string, variables: Readonly<Record<string
   const db = await createDatabase();
   const needed = { SVC_SETTLE_SECONDS: "0", SVC_WEBHOOK_ALLOW_PRIVATE: "1" };
   const service = await startServiceProcess(db.url, { ...needed, ...variables });
-  const token = newAccessToken();
+  const token = newCredential("token");
   const document = await call(db.sql, "bootstrap", "acme", owner, token.hash);
   const { organizationId } = JSON.parse(document) as { organizationId: string };
   const directory = await temporaryDirectory();

@@ -2,7 +2,7 @@ import path from "node:path";
 import { expect } from "vitest";
 import { call } from "../../../src/db/api/call.js";
 import { compileProject } from "../../../src/dsl-compiler/index.js";
-import { newAccessToken } from "../../../src/http/request/credentials.js";
+import { newCredential } from "../../../src/http/request/credentials.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";
 import { startServiceProcess } from "../../support/service-process.js";
 
@@ -20,7 +20,7 @@ export async function openShop(): Promise<Shop> {
   // Timers follow at once: no test is about how long they are held back.
   const service = await startServiceProcess(db.url, { SVC_SETTLE_SECONDS: "1" });
   const owner = async (slug: string) => {
-    const token = newAccessToken();
+    const token = newCredential("token");
     const document = await call(db.sql, "bootstrap", slug, `owner@${slug}.example`, token.hash);
     const { organizationId } = JSON.parse(document) as { organizationId: string };
     return { SVC_ACCESS_TOKEN: token.text, SVC_ORGANIZATION: organizationId };

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { ReservedSql } from "postgres";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { hashCredential, newAccessToken, newSession } from "../../../src/http/request/credentials.js";
+import { hashCredential, newCredential } from "../../../src/http/request/credentials.js";
 import { waitingForLock } from "../../support/locks.js";
 import type { Actor } from "../../support/service.js";
 import type { Browser } from "./browser.js";
@@ -203,7 +203,7 @@ describe("a password that is set anew", () => {
     const asked = await service.ask();
     deviceCode = hashCredential(asked.device_code);
     userCode = asked.user_code.replace("-", "");
-    session = newSession().hash;
+    session = newCredential("session").hash;
     link = randomBytes(32);
     const { sql } = service.db;
     await sql`
@@ -242,7 +242,7 @@ describe("a password that is set anew", () => {
 
   it("ends a token that is being fetched", async () => {
     await service.db.sql`select svc_api.decide_device_authorization(${session}, ${userCode}, true)`;
-    const token = newAccessToken();
+    const token = newCredential("token");
     await whilePasswordIsSet(async (tx) => {
       const [row] = await tx<[{ answer: object }]>`
         select svc_api.redeem_device_code(${deviceCode}, 'svc-cli', ${token.hash}) as answer`;

@@ -1,6 +1,6 @@
 import * as oauth from "oauth4webapi";
 import { afterAll, beforeAll } from "vitest";
-import { hashCredential, newSession } from "../../../src/http/request/credentials.js";
+import { hashCredential, newCredential } from "../../../src/http/request/credentials.js";
 import { startService, type Actor, type Service, type ServiceOptions } from "../../support/service.js";
 import type { AppDeps } from "../../../src/http/app.js";
 import { Browser } from "./browser.js";
@@ -79,7 +79,7 @@ export async function refusalOf(answer: Promise<unknown>) {
 
 /** A new session of the actor's user. */
 async function signedIn({ db }: Service, { token }: Actor): Promise<string> {
-  const session = newSession();
+  const session = newCredential("session");
   await db.sql`
     insert into iam.sessions (session_hash, user_id, expires_at)
     select ${session.hash}, user_id, now() + interval '1 hour' from iam.access_tokens where token_hash = ${hashCredential(token)}`;

@@ -2,7 +2,7 @@ import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
 import { Browser, formOf, textOf } from "../../support/browser.js";
-import { newLinkSecret } from "../../../src/http/request/credentials.js";
+import { newCredential } from "../../../src/http/request/credentials.js";
 import { startService } from "../../support/service.js";
 import { openRequest } from "../open-request.js";
 import { createUser, PASSWORD, signedIn, whoIs } from "./people.js";
@@ -305,7 +305,7 @@ it.each([
   ["/password", "svc_password_link"],
 ])("the secret of a link to %s is put into a cookie, and out of the address", async (page, cookie) => {
   const browser = new Browser(service.url);
-  const secret = newLinkSecret().text;
+  const secret = newCredential("link").text;
   const sent = await browser.send("GET", `${page}?token=${secret}`);
   expect(sent).toMatchObject({ status: 303, location: page, html: "" });
   expect(sent.headers.get("Referrer-Policy")).toBe("no-referrer");

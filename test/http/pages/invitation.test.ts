@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { call } from "../../../src/db/api/call.js";
-import { hashCredential, newSession } from "../../../src/http/request/credentials.js";
+import { hashCredential, newCredential } from "../../../src/http/request/credentials.js";
 import { Browser, formOf, textOf } from "../../support/browser.js";
 import { startService } from "../../support/service.js";
 import { createOrganization, createUser, invite, PASSWORD, signedIn, whoIs } from "./people.js";
@@ -180,7 +180,7 @@ describe("who is a user", () => {
         linkHash: hashCredential(token),
         requestId: "req",
         previousHash: null,
-        sessionHash: newSession().hash,
+        sessionHash: newCredential("session").hash,
         passwordHash: "$argon2id$of-the-holder",
       });
       await vi.waitFor(async () => expect(await tx`select from pg_locks where not granted`).toHaveLength(1));

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { call } from "../../../src/db/api/call.js";
 import { Passwords } from "../../../src/http/pages/passwords.js";
-import { hashCredential, newSession } from "../../../src/http/request/credentials.js";
+import { hashCredential, newCredential } from "../../../src/http/request/credentials.js";
 import { Browser, textOf } from "../../support/browser.js";
 import { startService } from "../../support/service.js";
 import { createOrganization, createUser, PASSWORD, passwordLink, signedIn, whoIs } from "./people.js";
@@ -117,7 +117,7 @@ describe("setting a password ends", () => {
     const { email, userId } = await newUser();
     const { passwordHash } = await call(sql, "begin_sign_in", email, "192.0.2.1");
     const common = { email, address: "192.0.2.1", userId, passwordHash: passwordHash!, previousHash: null };
-    const finish = () => call(sql, "finish_sign_in", { ...common, sessionHash: newSession().hash });
+    const finish = () => call(sql, "finish_sign_in", { ...common, sessionHash: newCredential("session").hash });
     const token = await linkOf(userId);
     // Whichever of the two comes first, no session of the old password is left.
     const [wasSet] = await Promise.all([call(sql, "set_password", hashCredential(token), "$argon2id$new"), finish()]);

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { call } from "../../../src/db/api/call.js";
 import { connect } from "../../../src/db/connect.js";
-import { newAccessToken } from "../../../src/http/request/credentials.js";
+import { newCredential } from "../../../src/http/request/credentials.js";
 import { createDatabase } from "../../support/database.js";
 import { TestEnvironment } from "../../tasks/support/environment.js";
 import { createWebhook } from "../../webhooks/support/fixtures.js";
@@ -98,7 +98,7 @@ describe("svc_inspect", () => {
 
 describe("svc_api.bootstrap", () => {
   it("adds a token and changes nothing else when it runs again, however many run at once", async () => {
-    const bootstrap = () => call(sql, "bootstrap", "many", " Bob@Many.example", newAccessToken().hash);
+    const bootstrap = () => call(sql, "bootstrap", "many", " Bob@Many.example", newCredential("token").hash);
     const made = () => sql`
       select count(distinct o.organization_id)::int as organizations, count(distinct u.user_id)::int as users,
         count(distinct m.role)::int as roles, count(*)::int as tokens, min(u.email) as email, min(m.role) as role
@@ -121,7 +121,7 @@ describe("svc_api.bootstrap", () => {
     ["No Slug", "a@b.example", "organizations_slug_form"],
     ["slug", "nobody", "users_email_lower_case"],
   ])("refuses %s and %s by a named constraint", async (slug, email, constraint) => {
-    const attempt = call(sql, "bootstrap", slug, email, newAccessToken().hash);
+    const attempt = call(sql, "bootstrap", slug, email, newCredential("token").hash);
     await expect(attempt).rejects.toMatchObject({ code: "23514", constraint_name: constraint });
   });
 });

@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import { call } from "../../../db/api/call.js";
 import type { Mail } from "../../../mail/mailer.js";
 import { invitationMail, passwordMail } from "../../../mail/messages.js";
-import { invitationLink, type NewCredential, newLinkSecret, passwordLink } from "../../request/credentials.js";
+import { invitationLink, type NewCredential, newCredential, passwordLink } from "../../request/credentials.js";
 import { type AdminDeps, adminRoute } from "../route.js";
 import { exact, instant, listOf, role } from "../schemas.js";
 import { emailAddress, emptyObject, KIB, pageQuery } from "../parameters.js";
@@ -21,7 +21,7 @@ async function sendLink(
   mailOf: (mailed: NewCredential) => Mail,
 ): Promise<boolean> {
   if (deps.mailer === null) return false;
-  const mailed = newLinkSecret();
+  const mailed = newCredential("link");
   await call(deps.sql, "mail_link", secret.hash, mailed.hash);
   return deps.mailer.send(mailOf(mailed), requestId);
 }
@@ -59,7 +59,7 @@ export const invitationRoutes = [
     body: { schema: emptyObject, bytesMax: KIB },
     answers: { 201: passwordReset },
     answer: async ({ deps, credentials, call, params }) => {
-      const secret = newLinkSecret();
+      const secret = newCredential("link");
       const document = await call("create_password_reset", params["userId"]!, secret.hash);
       const { email: to, expiresAt } = JSON.parse(document) as { email: string; expiresAt: string };
       const isMailed = await sendLink(deps, credentials.requestId, secret, (mailed) =>
@@ -80,7 +80,7 @@ export const invitationRoutes = [
     answers: { 201: createdInvitation },
     refusals: { 409: ["ALREADY_MEMBER"] },
     answer: async ({ deps, credentials, call, body }) => {
-      const secret = newLinkSecret();
+      const secret = newCredential("link");
       const document = await call("create_invitation", body.email, body.role, secret.hash);
       const made = JSON.parse(document) as { invitation: Static<typeof invitation>; organization: string };
       const { email: to, role, createdBy: by, expiresAt } = made.invitation;

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { call } from "../../../db/api/call.js";
 import { TOKEN_EXPIRES_IN_DAYS_MAX } from "../../../db/api/access.js";
-import { newAccessToken } from "../../request/credentials.js";
+import { newCredential } from "../../request/credentials.js";
 import { adminRoute } from "../route.js";
 import { count, countOf, exact, instant, listOf, named, orNull, role } from "../schemas.js";
 import { displayName, emailAddress, KIB, pageQuery, sinceFilter } from "../parameters.js";
@@ -146,7 +146,7 @@ export const tokenRoutes = [
     body: { schema: newToken, bytesMax: 4 * KIB },
     answers: { 201: createdToken },
     answer: async ({ call, body: { label, role, expiresInDays = TOKEN_EXPIRES_IN_DAYS_MAX } }) => {
-      const accessToken = newAccessToken();
+      const accessToken = newCredential("token");
       const document = await call("create_token", label, role, expiresInDays, accessToken.hash);
       const made = JSON.parse(document) as Static<typeof token>;
       return { ...made, accessToken: accessToken.text };

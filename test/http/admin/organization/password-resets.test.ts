@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { call } from "../../../../src/db/api/call.js";
-import { hashCredential, newLinkSecret } from "../../../../src/http/request/credentials.js";
+import { hashCredential, newCredential } from "../../../../src/http/request/credentials.js";
 import { INSTANT, refused, useApi } from "../support/api.js";
 import { auditOf, entryOf, join, sessionOf, userIdOf, waitingRequests } from "./support.js";
 
@@ -89,7 +89,7 @@ describe("POST /organization/members/:userId/password-reset", () => {
     const { body } = await reset(await userIdOf(api.service, email));
     await join(api.service, email, organizationId, "viewer");
     expect(await linkOf(body)).toMatchObject({ open: false });
-    const { hash } = newLinkSecret();
+    const { hash } = newCredential("link");
     await call(api.sql, "operator_create_password_link", email, hash);
     await join(api.service, email, (await api.service.owner("joined-third")).organizationId, "viewer");
     const [row] = await api.sql`select used_at from iam.password_links where link_hash = ${hash}`;

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { newAccessToken } from "../../../../src/http/request/credentials.js";
+import { newCredential } from "../../../../src/http/request/credentials.js";
 import type { Actor, Reply, Service } from "../../../support/service.js";
 import { waitingForLock } from "../../../support/locks.js";
 
@@ -13,7 +13,7 @@ export async function userIdOf(service: Service, email: string): Promise<string>
 
 /** A token as a sign-in makes it: good for every organization of the user. */
 export async function sessionOf(service: Service, email: string, organizationId: string): Promise<Actor> {
-  const token = newAccessToken();
+  const token = newCredential("token");
   await service.db.sql`
     insert into iam.access_tokens (token_hash, token_id, kind, user_id, label, client_id, expires_at)
     select ${token.hash}, svc.random_id('tok_'), 'session', user_id, 'test', 'svc-cli', now() + interval '1 day'

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { hashCredential, newAccessToken } from "../../../../src/http/request/credentials.js";
+import { hashCredential, newCredential } from "../../../../src/http/request/credentials.js";
 import { adminRoutes } from "../../../../src/http/admin/routes.js";
 import type { AdminDeps } from "../../../../src/http/admin/route.js";
 import type { Declaration } from "../../../../src/http/openapi/administrative.js";
@@ -98,7 +98,7 @@ export async function startWorld() {
     ...{ versions, webhooks, deliveries, recomputes, previews },
     /** A new token of a user. */
     token: async ({ of: { token, organizationId }, role, session = false, change }: TokenOptions): Promise<Actor> => {
-      const { text, hash } = newAccessToken();
+      const { text, hash } = newCredential("token");
       const [kind, organization] = session ? ["session", null] : ["headless", organizationId];
       await sql`
         insert into iam.access_tokens (token_hash, token_id, kind, user_id, organization_id, role, label, expires_at)
