@@ -21,16 +21,13 @@ export async function call<Name extends FunctionName>(
   ...args: ArgumentsOf<Name>
 ): Promise<AnswerOf<Name>> {
   const [row] = await queryOf(sql, name, args);
-  if (row === undefined) throw new Error("the database answered no row");
-  return row.answer as AnswerOf<Name>;
+  return row!.answer as AnswerOf<Name>;
 }
 
 /** As `call`, with the answer in UTF-8: what may be many megabytes is passed on, not decoded and encoded again. */
 export async function callBytes<Name extends FunctionName>(sql: Sql, name: Name, ...args: ArgumentsOf<Name>) {
   const [row] = await queryOf(sql, name, args).raw();
-  const [bytes] = row ?? [];
-  if (bytes === undefined) throw new Error("the database answered no row");
-  return bytes;
+  return row![0]!;
 }
 
 /** The text of each function's call: the driver keeps each text that it is given for ever, by its identity. */
@@ -39,6 +36,7 @@ const templates = new Map<FunctionName, TemplateStringsArray>();
 /** A template as the driver takes it, with any values. */
 type Tag = (template: TemplateStringsArray, ...values: unknown[]) => PendingQuery<{ answer: unknown }[]>;
 
+/** It answers one row, of one column. */
 function queryOf(sql: Sql | TransactionSql, name: FunctionName, args: readonly unknown[]) {
   const { parameters }: Signature = FUNCTIONS[name];
   const values = parameters.flatMap((parameter, index) => parameter.values(args[index] as never));

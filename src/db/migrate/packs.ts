@@ -8,8 +8,6 @@ import { PROJECT_ROOT } from "./files.js";
 /** Optional parts of the database, each with a ledger of its own: a table of this schema that is named like the pack. */
 const LEDGERS = "svc_packs";
 
-const PROJECT = { root: PROJECT_ROOT };
-
 export interface Pack {
   name: string;
   /** What it is for, in a line. */
@@ -20,7 +18,7 @@ export interface Pack {
 }
 
 /** The packs that there are in `migrations/packs` of a directory, and how far the database has each. */
-export async function listPacks(url: string, { root } = PROJECT): Promise<Pack[]> {
+export async function listPacks(url: string, root = PROJECT_ROOT): Promise<Pack[]> {
   const names = await packNames(root);
   return withClient(url, async (client) => {
     const packs: Pack[] = [];
@@ -36,7 +34,7 @@ export async function listPacks(url: string, { root } = PROJECT): Promise<Pack[]
 }
 
 /** Installs a pack, or brings it to this version; answers the migrations that were executed. Where one fails, none was. */
-export async function installPack(url: string, name: string, { root } = PROJECT): Promise<string[]> {
+export async function installPack(url: string, name: string, root = PROJECT_ROOT): Promise<string[]> {
   try {
     return await run(url, name, "up", root);
   } catch (error) {
@@ -47,7 +45,7 @@ export async function installPack(url: string, name: string, { root } = PROJECT)
 }
 
 /** Takes a pack away, with its ledger; answers the migrations that were undone. */
-export async function removePack(url: string, name: string, { root } = PROJECT): Promise<string[]> {
+export async function removePack(url: string, name: string, root = PROJECT_ROOT): Promise<string[]> {
   const undone = await run(url, name, "down", root);
   await withClient(url, (client) => dropEmptyLedger(client, name));
   return undone;

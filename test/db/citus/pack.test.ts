@@ -24,7 +24,7 @@ const root = await mkdtemp(path.join(tmpdir(), "svc-citus-"));
 const pack = path.join(root, "migrations/packs/citus");
 await mkdir(pack, { recursive: true });
 await cp(path.join(ROOT, "migrations/packs/citus/000001_placements.sql"), path.join(pack, "000001_placements.sql"));
-await installPack(db.url, "citus", { root });
+await installPack(db.url, "citus", root);
 afterAll(async () => {
   await db.drop();
   await rm(root, { recursive: true, force: true });
@@ -269,6 +269,6 @@ describe("docs/scale.md", () => {
 });
 
 it("leaves nothing behind", async () => {
-  await removePack(db.url, "citus", { root });
+  await removePack(db.url, "citus", root);
   expect(await describeCatalog(db.sql)).toEqual(before);
 });
