@@ -4,17 +4,14 @@ import type { TLocalizedValidationError } from "typebox/error";
 import { ApiError, type ErrorDiagnostic } from "../errors.js";
 
 /** A TypeBox schema, compiled, that reports in the service's words. */
-export interface RequestShape<Schema extends TSchema> {
-  readonly schema: Schema;
-  /** Returns the value if it has the shape. Throws VALIDATION_ERROR with every problem's path, the first one as `field`. */
-  check(value: unknown): Static<Schema>;
-}
+export type RequestShape<Schema extends TSchema> = ReturnType<typeof shape<Schema>>;
 
-export function shape<const Schema extends TSchema>(schema: Schema): RequestShape<Schema> {
+export function shape<const Schema extends TSchema>(schema: Schema) {
   const compiled = Compile(schema);
   return {
     schema,
-    check(value) {
+    /** Returns the value if it has the shape. Throws VALIDATION_ERROR with every problem's path, the first one as `field`. */
+    check(value: unknown): Static<Schema> {
       if (compiled.Check(value)) return value;
       throw invalid(compiled.Errors(value), schema);
     },
