@@ -88,12 +88,6 @@ const GAUGES: readonly Gauge[] = [
   },
 ];
 
-/** The names of all metrics of the installation, in the order in which they are shown. */
-export const INSTALLATION_METRICS: readonly string[] = [
-  "svc_database_up",
-  ...[...GAUGES, ...WORKER_METRICS].map(({ name }) => name),
-];
-
 /**
  * The figures of the installation in Prometheus' text format; null where they could not be read, which does not have to mean that the
  * database does not answer.
