@@ -1,11 +1,13 @@
+import { createHash } from "node:crypto";
 import type { Sql, TransactionSql } from "postgres";
 import { afterAll, expect, it } from "vitest";
 import { createDatabase } from "../../support/database.js";
 import { violations } from "../../support/invariants.js";
 import { waitingForLock } from "../../support/locks.js";
-import { TestEnvironment } from "../../tasks/support/environment.js";
+import { TestEnvironment, type TestOperation } from "../../tasks/support/environment.js";
 import { CHANGED, customersOf, historiesOf, MODEL } from "../../tasks/support/population.js";
-import { JobRunner, queue, untilJob } from "../../tasks/support/recompute.js";
+import { isOver, JobRunner, queue, recomputer, untilJob } from "../../tasks/support/recompute.js";
+import { startTestWorker } from "../../tasks/support/worker.js";
 import { createWebhook } from "../../webhooks/support/fixtures.js";
 
 // An erasure that meets what is written of the same customer at that moment.
@@ -42,3 +44,113 @@ it("leaves no delivery of what a recompute is just telling of", async () => {
   await runner.end();
   expect(await violations(db.sql)).toEqual([]);
 });
+
+it("keeps away who was erased while recomputes of all ran and their operations waited, but for what came later", async () => {
+  const environment = await TestEnvironment.create(db.sql, MODEL);
+  const { sql, environmentId } = environment;
+  const known = customersOf(150, "erased_");
+  // Nothing of these was ever evaluated: their operations are all there is of them.
+  const waiting = customersOf(40, "erased_unknown_");
+  // A recompute comes to some of these before the others, and to some after them.
+  const remaining = [...customersOf(20, "early_"), ...customersOf(20, "late_")];
+  await environment.ingest(historiesOf(known));
+  await environment.ingest(historiesOf(remaining));
+  await environment.evaluate();
+  await createWebhook(sql, environmentId, "https://hooks.example.com/");
+  await environment.deploy(CHANGED);
+  const jobs = recomputer(db);
+  await startTestWorker(db, { concurrency: 2 });
+
+  const under = { way: true };
+  const recomputing = (async () => {
+    while (under.way) {
+      const id = await queue(sql, environment);
+      jobs.wake();
+      expect(await untilJob(sql, id, isOver)).toMatchObject({ status: "completed" });
+    }
+  })();
+  const sending = (async () => {
+    while (under.way) await environment.send(remaining.map((customer) => paid(customer, 0)));
+  })();
+
+  const erasures = { pending: 0, written: 0, unwritten: 0 };
+  const eraseAll = async (customers: readonly string[]) => {
+    for (const customer of customers) {
+      await environment.send([
+        { ...paid(customer, 0), key: `key of ${customer}` },
+        { customer, at: new Date().toISOString(), traits: { plan: "pro" } },
+        paid(customer, 3_600_000),
+      ]);
+      const [job] = await sql<{ written: boolean }[]>`
+        select coalesce(last_customer_id, '') >= ${customer} as written from svc.recomputes
+        where environment_id = ${environmentId} and status = 'running'`;
+      const { pending } = await environment.erase(customer);
+      erasures.pending += pending!;
+      if (job !== undefined) erasures[job.written ? "written" : "unwritten"]++;
+    }
+  };
+  const returning = known.filter((_, i) => i % 10 === 0);
+  const shuffled = [...known, ...waiting].sort((a, b) => hash(a) - hash(b));
+  await Promise.all(
+    [0, 1, 2].map(async (eraser) => {
+      const own = shuffled.filter((_, i) => i % 3 === eraser);
+      await eraseAll(own);
+      const back = own.filter((customer) => returning.includes(customer));
+      if (back.length > 0)
+        await environment.send(back.map((customer) => ({ ...paid(customer, 0), event: "returned" })));
+    }),
+  ).finally(() => {
+    under.way = false;
+  });
+  await Promise.all([recomputing, sending]);
+  // One that begins after all of it.
+  const last = await queue(sql, environment);
+  jobs.wake();
+  expect(await untilJob(sql, last, isOver)).toMatchObject({ status: "completed" });
+  await expect
+    .poll(() => sql`select from svc.inbox where environment_id = ${environmentId}`, { timeout: 60_000 })
+    .toHaveLength(0);
+  await jobs.stop();
+
+  // Erased was who had operations waiting, who was written already, and who was yet to be.
+  expect(erasures.pending).toBeGreaterThan(100);
+  expect(erasures.written).toBeGreaterThan(5);
+  expect(erasures.unwritten).toBeGreaterThan(5);
+
+  const there = await sql<{ customer: string; events: string[]; born: boolean }[]>`
+    select c.customer_id as customer, array_agg(e.event) as events, bool_and(c.created_at = e.accepted_at) as born
+    from svc.customers as c left join svc.events as e using (environment_id, customer_id)
+    where c.environment_id = ${environmentId} and c.customer_id <> all(${remaining})
+    group by 1 order by 1`;
+  expect([...there]).toEqual(returning.map((customer) => ({ customer, events: ["returned"], born: true })));
+  const gone = [...known, ...waiting].filter((customer) => !returning.includes(customer));
+  expect(await placesOf(gone)).toEqual([]);
+  expect(await violations(sql)).toEqual([]);
+}, 120_000);
+
+/** An event that occurs so many milliseconds from now. */
+function paid(customer: string, ahead: number): TestOperation {
+  const now = Date.now();
+  return { customer, at: new Date(now).toISOString(), occurred: new Date(now + ahead).toISOString(), event: "paid" };
+}
+
+/** A number that puts texts into an order which is not theirs, the same each time. */
+function hash(text: string): number {
+  return createHash("sha256").update(text).digest().readUInt32BE();
+}
+
+/** The tables and views that name one of these customers. */
+async function placesOf(customers: readonly string[]): Promise<string[]> {
+  const relations = await db.sql<{ name: string }[]>`
+    select format('%I.%I', n.nspname, c.relname) as name
+    from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+    where c.relkind in ('r', 'v') and n.nspname in ('iam', 'svc', 'svc_inspect', 'graphile_worker')
+    order by 1`;
+  const found: string[] = [];
+  for (const { name } of relations) {
+    const pattern = `\\m(${customers.join("|")})\\M`;
+    const rows = await db.sql.unsafe(`select from ${name} as t where t::text ~ $1 limit 1`, [pattern]);
+    if (rows.length > 0) found.push(name);
+  }
+  return found;
+}
