@@ -9,6 +9,7 @@ grant execute on function
   svc_api.begin_device_authorization(bytea, text, text, text, text),
   svc_api.begin_explanation(bytea, text, text, text, text, text),
   svc_api.begin_sign_in(text, text),
+  svc_api.check_config(bytea, text, text, text, text),
   svc_api.create_invitation(bytea, text, text, text, text, bytea),
   svc_api.create_key(bytea, text, text, text, text, text, bytea, text),
   svc_api.create_password_reset(bytea, text, text, text, bytea),

@@ -268,6 +268,25 @@ describe("svc deploy, where it would strand data,", () => {
       values (${await environmentId(service.db.sql, "stranded", "test")}, 'payers', 'globex', now())`;
   });
 
+  test("is told so also where the model has a warning of its own", async () => {
+    const unused = await run(["deploy", "--yes", "--project", "stranded"], {
+      source: source.replace("events: [paid]", 'events: [paid, event("unused")]'),
+    });
+    expect(unused).toMatchInlineSnapshot(`
+      exit 1
+      ! warning UNUSED_EVENT no condition reads the event "unused"
+      !   svc.config.ts:4:55
+      !   4 |     export default defineModel({ events: [paid, event("unused")], segments: [segment("buyers", { when: paid.ha…
+      !     |                                                       ^^^^^^^^
+      !   fix: use it in a condition, or remove it if nothing will
+      !
+      ! warning SEGMENT_REMOVED The segment "payers" is removed, and 1 customer is in it.
+      !   segments[1]
+      !
+      ! error [CONFIG_WARNINGS]: The model has 1 warning, and would strand data: 1 warning. Correct them, or deploy despite them with --force.
+    `);
+  });
+
   test("is refused, and says what and how to go on: with --force, which shows the warnings all the same", async () => {
     expect(await deploy()).toMatchInlineSnapshot(`
       exit 1

@@ -113,7 +113,8 @@ async function deploy(argv: string[], env: RunOptions["env"] = {}) {
 describe("svc deploy", () => {
   test("is blocked by warnings, and shows them with --force, beside the one document of --json", async () => {
     const warned = await deploy([]);
-    expect({ code: warned.code, requests: warned.requests }).toEqual({ code: 1, requests: [] });
+    const asked = warned.requests.map(({ method, url }) => `${method} ${url}`);
+    expect({ code: warned.code, asked }).toEqual({ code: 1, asked: ["POST /projects/shop/config-checks?env=test"] });
     expect(warned.stderr).toMatch(
       /\nerror \[CONFIG_WARNINGS\]: The model has 1 warning\. Correct them, or deploy despite them with --force\.\n$/,
     );

@@ -39,6 +39,7 @@ as $$
     ('get_config_version', 'viewer', 'viewer', null),
     ('diff_config_versions', 'viewer', 'viewer', null),
     ('list_activations', 'viewer', 'viewer', null),
+    ('check_config', 'developer', 'administrator', 'cloud_execution'),
     ('deploy_config', 'developer', 'administrator', 'cloud_execution'),
     ('promote_config', 'administrator', 'administrator', 'cloud_execution'),
     ('rollback_config', 'administrator', 'administrator', 'cloud_execution'),

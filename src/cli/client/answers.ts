@@ -77,6 +77,7 @@ export type ConfigVersion = Static<typeof config.listedVersion>;
 export type ConfigVersionWithSnapshot = Static<typeof config.versionWithSnapshot>;
 export type ConfigDiff = Static<typeof config.versionDiff>;
 export type Activation = Static<typeof config.activation>;
+export type ConfigCheck = Static<typeof config.configCheck>;
 export type DeployedVersion = Static<typeof config.deployed>;
 export type ActivatedVersion = Static<typeof config.activated>;
 

@@ -18,10 +18,15 @@ export async function compile({ settings, out }: Context, signal?: AbortSignal) 
   });
 }
 
-/** The failure of a model whose warnings count. */
-export function warningsBlock(warnings: readonly Diagnostic[], fix: string): UserError {
-  const message = `the model has ${countDiagnostics(warnings)}`;
-  return failure("CONFIG_WARNINGS", message, fix, undefined, { diagnostics: warnings });
+/** The failure of a model whose warnings count. @param stranded what the service warns of besides: data that the model would strand */
+export function warningsBlock(
+  warnings: readonly Diagnostic[],
+  fix: string,
+  stranded: readonly { severity?: string }[] = [],
+): UserError {
+  const own = `the model has ${countDiagnostics(warnings)}`;
+  const message = stranded.length === 0 ? own : `${own}, and would strand data: ${countDiagnostics(stranded)}`;
+  return failure("CONFIG_WARNINGS", message, fix, undefined, { diagnostics: [...warnings, ...stranded] });
 }
 
 /** The last lines are what is being debugged; a terminal needs no more. */

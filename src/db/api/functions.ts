@@ -170,6 +170,7 @@ export const FUNCTIONS = {
   revoke_key: takes(actor, at, text("key_id")),
 
   // Configuration. A version is named `v3`, or `latest`; a comparison is with the newest and the one before it unless named.
+  check_config: takes(by, at, text("snapshot")),
   deploy_config: takes(actor, at, members<NewVersion>("snapshot", "hash", "provenance", "expected", "force")),
   list_config_versions: takes(by, at, page),
   get_config_version: takes(by, project, text("version_name")),

@@ -4,11 +4,26 @@ import { CHANGE_SUBJECTS } from "../../model/compare/change.js";
 import { emptyObject, KIB, listQuery, MIB } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { environment, exact, instant, jsonObject, listOf, named, orNull, versionName } from "./schemas.js";
-import { activationOptions, buildProvenance, hash, newVersion, storable } from "./submitted-snapshot.js";
+import {
+  activationOptions,
+  buildProvenance,
+  checkedSnapshot,
+  hash,
+  newVersion,
+  storable,
+} from "./submitted-snapshot.js";
+
+const warning = named("Warning", { code: Type.String(), message: Type.String(), path: Type.String() });
 
 /** What may not be activated without `force`, and was. */
-const warnings = Type.Array(named("Warning", { code: Type.String(), message: Type.String(), path: Type.String() }), {
+const warnings = Type.Array(warning, {
   description: "Data that this strands, as it was forced; empty where it strands none.",
+});
+
+export const configCheck = named("ConfigCheck", {
+  warnings: Type.Array(warning, {
+    description: "What a deploy of the snapshot is refused for unless it is forced; empty where it strands no data.",
+  }),
 });
 
 const activeVersion = {
@@ -100,6 +115,17 @@ export const configRoutes = [
       const { created } = JSON.parse(document) as { created: boolean };
       ctx.status = created ? 201 : 200;
       return document;
+    },
+  }),
+  adminRoute("check_config", "POST /projects/:project/config-checks", {
+    summary: "What data a snapshot would strand if it were deployed, without deploying it",
+    body: { schema: checkedSnapshot, bytesMax: 8 * MIB, submission: "check" },
+    answers: { 200: configCheck },
+    refusals: { 422: ["CONFIG_INVALID", "STATE_TOO_LARGE"] },
+    answer: async ({ deps, credentials, call, at, body }) => {
+      const operation = { operation: "check_config", environment: at.environment };
+      const { snapshot } = await storable(deps.sql, credentials, operation, body.snapshot);
+      return call("check_config", at, snapshot);
     },
   }),
   adminRoute("list_config_versions", "GET /projects/:project/config-versions", {

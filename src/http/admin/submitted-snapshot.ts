@@ -60,6 +60,8 @@ export const newVersion = exact({
   ...activationOptions,
 });
 
+export const checkedSnapshot = exact({ snapshot: Type.Unknown() });
+
 /** More customers than anybody has. */
 const SAMPLE_MAX = 1_000_000_000;
 
@@ -68,7 +70,7 @@ export const newPreview = exact({
   sample: Type.Optional(Type.Integer({ minimum: 1, maximum: SAMPLE_MAX })),
 });
 
-const SHAPES = { version: shape(newVersion), preview: shape(newPreview) };
+const SHAPES = { version: shape(newVersion), check: shape(checkedSnapshot), preview: shape(newPreview) };
 
 /** What a snapshot is submitted as. */
 export type SubmissionKind = keyof typeof SHAPES;

@@ -41,7 +41,7 @@ const TAGS: readonly (readonly [name: string, description: string, paths?: RegEx
   [
     "Configuration versions",
     "Immutable versions of the model, and which of them is active where.",
-    /\/(config-versions\b|config-diff$|activations$)/,
+    /\/(config-versions\b|config-(checks|diff)$|activations$)/,
   ],
   [
     "Recomputes",

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Field, Snapshot } from "../../../src/model/snapshot/types.js";
-import type { Reply } from "../../support/service.js";
+import { snapshot, type Reply } from "../../support/service.js";
 import { refused } from "./support/api.js";
 import { named, useConfig } from "./support/config.js";
 
@@ -89,6 +89,16 @@ describe("a deploy that would strand data", () => {
     await strands(deploy(ONE_SEGMENT, "test", { force: false }), LEFT);
     expect(await deploy(ONE_SEGMENT, "test", forced)).toMatchObject(goesOn(LEFT));
     expect(await deploy(NO_SEGMENT)).toMatchObject(goesOn());
+  });
+
+  it("is foretold by a check, which changes nothing", async () => {
+    await members("paying", 1);
+    const check = (changes: Partial<Snapshot>) => api.post("/config-checks?env=test", { snapshot: snapshot(changes) });
+    expect(await check(ONE_SEGMENT)).toMatchObject({ status: 200, body: { warnings: diagnosticsOf([LEFT]) } });
+    expect(await check(full)).toMatchObject({ status: 200, body: { warnings: [] } });
+    expect(await check({ ...full, segments: [{ id: "Bad Name" }] })).toMatchObject(refused(422, "CONFIG_INVALID"));
+    expect(await activated()).toEqual(["v1"]);
+    await strands(deploy(ONE_SEGMENT), LEFT);
   });
 
   it("looks at the data of its environment only, and is not refused where nothing was active before", async () => {

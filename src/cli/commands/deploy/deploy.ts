@@ -1,4 +1,5 @@
-import type { DeployedVersion } from "../../client/answers.js";
+import type { Diagnostic } from "../../../dsl-compiler/index.js";
+import type { ConfigCheck, DeployedVersion } from "../../client/answers.js";
 import { type Context, defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { compile, warningsBlock } from "../../core/compile.js";
 import { UsageError } from "../../core/errors.js";
@@ -71,8 +72,7 @@ export default defineCommand({
     const { snapshot, warnings } = await cancellable((stop) =>
       withSpinner(context, "Checking the model", compile(context, stop)),
     );
-    if (warnings.length > 0 && !force)
-      throw warningsBlock(warnings, "correct them, or deploy despite them with --force");
+    if (warnings.length > 0 && !force) throw await blocked(context, snapshot, warnings);
     if (warnings.length > 0) out.note(showDiagnostics(warnings, out.errorStyle));
 
     await confirm(`Deploy ${summary(snapshot)} to ${settings.place}?`);
@@ -95,6 +95,25 @@ export default defineCommand({
     });
   },
 });
+
+/** The failure of a model that has warnings of its own, with what the service would warn of, so that nothing is learnt only from `--force`. */
+async function blocked(context: Context, snapshot: object, warnings: readonly Diagnostic[]): Promise<Error> {
+  const { api, out } = context;
+  try {
+    const { data } = await cancellable((stop) =>
+      withSpinner(
+        context,
+        "Checking the data",
+        api.post<ConfigCheck>(["config-checks"], { snapshot }, ["warnings"], stop),
+      ),
+    );
+    const fix = "correct them, or deploy despite them with --force";
+    return warningsBlock(warnings, fix, asWarnings(data.warnings));
+  } catch (error) {
+    out.note(showDiagnostics(warnings, out.errorStyle));
+    throw error;
+  }
+}
 
 /** Where GitHub Actions and GitLab CI say what a deploy came from, by what tells that they run. */
 const SYSTEMS = [

@@ -197,6 +197,7 @@ const BODIES: Readonly<Record<string, () => object>> = {
   "POST /projects": () => ({ name: "New", slug: `new-${++made}` }),
   "POST /projects/:project/keys": () => ({ name: "CI" }),
   "POST /projects/:project/keys/:keyId/rotate": () => ({ grace: "1h" }),
+  "POST /projects/:project/config-checks": () => ({ snapshot: newModel() }),
   "POST /projects/:project/config-versions": () => ({ snapshot: newModel(), force: true }),
   "POST /projects/:project/config-versions/:version/promote": () => ({ force: true }),
   "POST /projects/:project/config-versions/:version/rollback": () => ({ force: true }),

@@ -1,0 +1,25 @@
+-- What deploying a snapshot would strand, {warnings: [{code, message, path}]}, as svc_api.deploy_config would be refused for; nothing is
+-- deployed. The caller validated the snapshot.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
+create or replace function svc_api.check_config(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, snapshot text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    check_config.token_hash, check_config.organization_id, 'check_config', check_config.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    check_config.organization_id, check_config.project_slug, check_config.environment_name
+  );
+begin
+  return json_build_object('warnings', svc.stranded_data(_environment.environment_id, check_config.snapshot::json));
+end;
+$$;
+
+comment on function svc_api.check_config(bytea, text, text, text, text) is 'What deploying a snapshot would strand.';
