@@ -71,7 +71,7 @@ function propertiesOf(owner: string, schema: EventSchema): object {
 }
 
 /** The snapshot's part of declared fields (null for what is no field, which the validation refuses), in a record that takes any name,
- * `__proto__` included: the validation refuses that one. */
+ * `__proto__` included. */
 export function nodesOf(fields: Fields): EventSchema["properties"] {
   const entries = Object.entries<Partial<AnyField> | null | undefined>(fields);
   return Object.fromEntries(entries.map(([name, field]) => [name, field?.[NODE] ?? null])) as EventSchema["properties"];

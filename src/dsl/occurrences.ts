@@ -86,8 +86,11 @@ export function occurrences(of: Node.EventSelector, properties: Record<string, N
     min: aggregate("min"),
     max: aggregate("max"),
     distinct: (property) => quantity({ kind: "distinct", of, property }),
-    // The type of an unknown property does not matter: the validation refuses the name.
-    latest: (property) => latest(of, property, properties[property] ?? { type: "number" }) as never,
+    latest: (property) => {
+      // The type of an unknown property does not matter: the validation refuses the name.
+      const field = Object.hasOwn(properties, property) ? properties[property] : undefined;
+      return latest(of, property, field ?? { type: "number" }) as never;
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { canonicalJson, hashSnapshot } from "../../src/model/snapshot/canonical.js";
 import { isDuration, isIsoDate, parseDuration } from "../../src/model/snapshot/duration.js";
@@ -64,12 +64,29 @@ test.each([
   expect(result.ok ? [] : result.problems.map((problem) => [problem.path, problem.code])).toEqual([[path, code]]);
 });
 
-test.each(["__proto__", "constructor", "prototype"])("the key %s is refused wherever it stands", (key) => {
-  const nested = JSON.parse(`{"e":{"properties":{"${key}":{"type":"string"}}}}`) as object;
-  expect(problemsOf({ events: nested })).toEqual([`events.e.properties.${key} FORBIDDEN_KEY`]);
-  expect(problemsOf({ traits: JSON.parse(`{"${key}":{"type":"string"}}`) as object })).toEqual([
-    `traits.${key} FORBIDDEN_KEY`,
-  ]);
+describe.each(["__proto__", "constructor", "prototype", "toString", "hasOwnProperty"])("the name %s", (name) => {
+  const record = (value: object) => JSON.parse(JSON.stringify({ name: value }).replace("name", name)) as object;
+
+  test("is one of an event, a property, a trait and a value like any other", () => {
+    const fields = record({ type: "string", enum: [name] });
+    const when = { kind: "count", of: { event: name, where: { kind: "compare", property: name, operator: "eq", value: name } }, operator: "gte", value: 1 }; // prettier-ignore
+    const snapshot = {
+      ...sound,
+      events: record({ properties: fields }),
+      traits: fields,
+      segments: [{ id: "own", when }],
+    };
+    const result = parseSnapshot(snapshot);
+    expect(result).toMatchObject({ ok: true });
+    expect(result.ok && canonicalJson(result.snapshot)).toBe(canonicalJson(snapshot));
+  });
+
+  test("is refused as any other where nothing of it is declared or known", () => {
+    expect(problemsOf(record({}))).toEqual([`${name} INVALID_SHAPE`]);
+    const count = { kind: "count", of: { event: name }, operator: "gte", value: 1 };
+    expect(withCondition(count)).toEqual(["segments[1].when.of.event UNKNOWN_EVENT"]);
+    expect(withCondition({ kind: "traitExists", trait: name })).toEqual(["segments[1].when.trait UNKNOWN_TRAIT"]);
+  });
 });
 
 test("names of the prototype that are no danger are names like others", () => {
@@ -161,7 +178,7 @@ test.each<[found: string[], ...expected: string[]]>([
     `${WHEN}.conditions[1].segment INVALID_SHAPE`,
   ],
   [withCondition(count({ of: { event: "order" } })), `${WHEN}.of.event UNKNOWN_EVENT`],
-  [withCondition(count({ value: 10_001, within: "1d" })), `${WHEN}.value TOO_MANY`],
+  [withCondition(count({ value: 10_001, within: "1d" })), `${WHEN}.value COUNT_TOO_LARGE`],
   [withCondition(count({ within: "3651d" })), `${WHEN}.within INVALID_DURATION`],
   [withCondition(count({ operator: "in" })), `${WHEN}.operator INVALID_SHAPE`],
   [compare("x", "eq", 1), `${WHEN}.of.where.property UNKNOWN_PROPERTY`],

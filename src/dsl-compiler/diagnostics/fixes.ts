@@ -1,7 +1,9 @@
+import { LIMITS } from "../../model/snapshot/limits.js";
 import type { ProblemCode } from "../../model/snapshot/problem.js";
 
 /** What to do about a problem of a model, where it can be said without knowing the model. */
 const MODEL_FIXES: Readonly<Record<ProblemCode, string>> = {
+  COUNT_TOO_LARGE: `compare with at most ${LIMITS.windowedCount}; only a count of occurrences over all time may compare with more`,
   DUPLICATE_BAND: "give one of the bands another name",
   DUPLICATE_COMPONENT: "give one of the components another name",
   DUPLICATE_JOURNEY: "give one of the journeys another id",
@@ -10,7 +12,6 @@ const MODEL_FIXES: Readonly<Record<ProblemCode, string>> = {
   DUPLICATE_SIGNAL: "give one of the signals another id",
   DUPLICATE_STATE: "give one of the states another name",
   DUPLICATE_STEP: "give one of the steps another id",
-  FORBIDDEN_KEY: "choose another name",
   FORMAT_VERSION_UNKNOWN: "use the svc that belongs to the service",
   INVALID_DURATION: 'write a duration such as "15m", "12h", "7d" or "4w"',
   INVALID_NAME: "choose another name",

@@ -57,7 +57,7 @@ export function problemDiagnostic(
 }
 
 /** The messages of these need the part of the model that they speak of; the others speak for themselves. */
-const NEEDS_PATH = /^(INVALID_SHAPE|TYPE_MISMATCH|TOO_|FORBIDDEN_KEY|NOT_JSON)/;
+const NEEDS_PATH = /^(INVALID_SHAPE|TYPE_MISMATCH|TOO_|COUNT_TOO_LARGE|NOT_JSON)/;
 
 /** Finds the place of the innermost part on a path that the author made by a call. */
 export function locationFinder(lowered: Lowered, locate: Locate): (path: string) => Location | undefined {

@@ -13,7 +13,7 @@ export type ProblemCode =
   | "SNAPSHOT_TOO_LARGE"
   | "TOO_DEEP"
   | "TOO_MANY"
-  | "FORBIDDEN_KEY"
+  | "COUNT_TOO_LARGE"
   | "NOT_JSON"
   | "INVALID_SHAPE"
   | "INVALID_NAME"

@@ -186,10 +186,11 @@ function checkRemembered(
   if (value <= LIMITS.windowedCount) return;
   const forever = node.within === undefined && node.since === undefined && !inJourney;
   if (node.kind === "distinct") {
-    problems.add(path, "TOO_MANY", `different values are counted up to ${LIMITS.windowedCount}`);
+    const message = `a number of different values compares with at most ${LIMITS.windowedCount}, not with ${value}`;
+    problems.add(path, "COUNT_TOO_LARGE", message);
   } else if (!forever) {
-    const message = `a count over a window, or since a start, compares with at most ${LIMITS.windowedCount}`;
-    problems.add(path, "TOO_MANY", message);
+    const message = `a count over a window, or since a start, compares with at most ${LIMITS.windowedCount}, not with ${value}`;
+    problems.add(path, "COUNT_TOO_LARGE", message);
   }
 }
 

@@ -4,14 +4,15 @@ import { at, type Placed, type Problems, quote } from "../snapshot/problem.js";
 import type { Field } from "../snapshot/types.js";
 import { BAND, COMPONENT, fits, JOURNEY, RULE, SEGMENT, SIGNAL, STEP } from "./shapes.js";
 
-/** Keys that could reach the prototype of an object built from them. */
-const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
+/** Identifiers that an object may have without having been given them. Names of events, properties and traits are the product's own, so
+ * those may be anything. */
+const RESERVED_IDENTIFIERS: ReadonlySet<string> = new Set(["constructor", "prototype"]);
 
 /** NUL and half characters are legal in JSON but cannot be stored as jsonb. */
 const NOT_STORABLE = /\0|\p{Surrogate}/u;
 const STORABLE = "must hold neither the character U+0000 nor half of a surrogate pair";
 
-/** Refuses what no part of a snapshot may hold, wherever it stands: too deep nesting, hostile keys, texts that cannot be stored, and
+/** Refuses what no part of a snapshot may hold, wherever it stands: too deep nesting, texts that cannot be stored, and
  * (for callers within the process) values that JSON cannot say. After this, recursion over the value is safe. */
 export function screen(value: unknown, path: string, problems: Problems, depth = 0): void {
   if (typeof value === "string") {
@@ -27,8 +28,7 @@ export function screen(value: unknown, path: string, problems: Problems, depth =
   } else {
     for (const [key, member] of Object.entries(value)) {
       const place = at(path, key);
-      if (FORBIDDEN_KEYS.has(key)) problems.add(place, "FORBIDDEN_KEY", `the name "${key}" is not allowed`);
-      else if (NOT_STORABLE.test(key)) problems.add(place, "INVALID_NAME", `a name ${STORABLE}`);
+      if (NOT_STORABLE.test(key)) problems.add(place, "INVALID_NAME", `a name ${STORABLE}`);
       else screen(member, place, problems, depth + 1);
     }
   }
@@ -78,7 +78,8 @@ export function checkIdentifier(name: string, path: string, problems: Problems):
   if (name.length > LIMITS.nameLength || !IDENTIFIER.test(name)) {
     const message = `${quote(name)} is no name here: it needs 1 to ${LIMITS.nameLength} lower-case letters, digits and underscores, beginning with a letter`;
     problems.add(path, "INVALID_NAME", message);
-  } else if (FORBIDDEN_KEYS.has(name)) problems.add(path, "RESERVED_NAME", `the name ${quote(name)} is not allowed`);
+  } else if (RESERVED_IDENTIFIERS.has(name))
+    problems.add(path, "RESERVED_NAME", `the name ${quote(name)} is not allowed`);
 }
 
 /** Checks the text of a length of time, where there is one. */
