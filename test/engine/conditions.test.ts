@@ -3,10 +3,12 @@ import { describe, expect, it } from "vitest";
 import type { Condition, Snapshot } from "../../src/model/snapshot/types.js";
 import {
   activeWithin,
+  aggregate,
   all,
   any,
   count,
   dateWithin,
+  distinct,
   happened,
   inactiveFor,
   inLifecycle,
@@ -109,15 +111,40 @@ const states: Row[] = [
   ["a segment that is not there has no members", inSegment("nowhere"), events("01-01"), [], "—"],
 ];
 
+// A value of another type than declared is absent, whatever is asked.
+// prettier-ignore
+const mistyped: Row[] = [
+  ["a property exists where it has its type", happened("d", { where: { kind: "exists", property: "seats" } }), events(["d", "01-01", { seats: "7" }], ["d", "01-02", { seats: 7 }]), ["01-02 00:00 –"], "—"],
+  ["a property is missing where it has another type", happened("d", { where: { kind: "not", condition: { kind: "exists", property: "text" } } }), events(["d", "01-01", { text: "seven" }], ["d", "01-02", { text: 7 }]), ["01-02 00:00 –"], "—"],
+  ["a declared text contains nothing where there is a list", happened("d", { where: property("text", "contains", "x") }), events(["d", "01-01", { text: ["x"] }], ["d", "01-02", { text: "xy" }]), ["01-02 00:00 –"], "—"],
+  ["a declared list contains nothing where there is a text", happened("d", { where: property("tags", "contains", "x") }), events(["d", "01-01", { tags: "xy" }], ["d", "01-02", { tags: ["x"] }]), ["01-02 00:00 –"], "—"],
+  ["an item of another type is in no list's way", happened("d", { where: property("tags", "contains", "x") }), events(["d", "01-01", { tags: [7, "x"] }]), ["01-01 00:00 –"], "—"],
+  ["unequal, as what is absent is", happened("d", { where: property("seats", "ne", 7) }), events(["d", "01-01", { seats: "7" }]), ["01-01 00:00 –"], "—"],
+  ["not told apart from others", distinct(["d", "text"], "gte", 2), events(["d", "01-01", { text: "a" }], ["d", "01-02", { text: 7 }], ["d", "01-03", { text: true }], ["d", "01-04", { text: "b" }]), ["01-04 00:00 –"], "—"],
+  ["no latest value", { kind: "latestExists", of: { event: "d" }, property: "seats" }, events(["d", "01-01", { seats: "7" }], ["d", "01-02", { seats: 7 }], ["d", "01-03", { seats: "8" }]), ["01-02 00:00 –"], "—"],
+  ["no number to sum", aggregate("sum", ["d", "seats"], "gte", 7), events(["d", "01-01", { seats: "7" }], ["d", "01-02", { seats: 7 }]), ["01-02 00:00 –"], "—"],
+  ["a trait exists where it has its type", traitExists("level"), [...known({ level: "7" }), ...known({ level: 7 }, "01-02"), ...known({ level: [7] }, "01-03")], ["01-02 00:00 – 01-03 00:00"], "—"],
+];
+
 const declared: Pick<Snapshot, "events" | "traits"> = {
-  events: { d: { properties: { day: { type: "date" } } } },
-  traits: { renewsOn: { type: "date" } },
+  events: {
+    d: {
+      properties: {
+        day: { type: "date" },
+        seats: { type: "number" },
+        text: { type: "string" },
+        tags: { type: "array", items: { type: "string" } },
+      },
+    },
+  },
+  traits: { renewsOn: { type: "date" }, level: { type: "number" } },
 };
 
 describe.each([
   { kind: "counts", rows: windows },
   { kind: "property filters", rows: filters },
   { kind: "traits", rows: traits },
+  { kind: "values of another type", rows: mistyped },
   { kind: "activity and combinations", rows: activity },
 ])("$kind", ({ rows }) => {
   it.each(rows)("%s", (_, condition, steps, memberships, nextDueAt) => {

@@ -7,8 +7,8 @@ export type ValueTest = (value: Json | undefined) => boolean;
 export type PropertyTest = (properties: Record<string, Json>) => boolean;
 
 /**
- * A comparison of a property or a trait. An absent value compares as false; `ne` and `notIn` are the exact negations of
- * `eq` and `in`. A field declared as a date is compared by its instant, and is absent where it holds none.
+ * A comparison of a property or a trait. An absent value compares as false, and so does one of another type than declared; `ne` and
+ * `notIn` are the exact negations of `eq` and `in`. A field declared as a date is compared by its instant.
  */
 export function compileComparison(
   field: Field | undefined,
@@ -22,10 +22,17 @@ export function compileComparison(
   return operator === "eq" || operator === "in" ? equals : (value) => !equals(value);
 }
 
-/** Whether a value is there: null is absent, and so is a declared date that is none. */
+/** Whether a value is there: null is absent, and so is a value of another type than declared. */
 export function compileExists(field: Field | undefined): ValueTest {
-  if (isDate(field)) return (value) => parseInstant(value) !== undefined;
-  return (value) => value !== undefined && value !== null;
+  return (value) => isOfType(field, value);
+}
+
+/** Whether a value has a declared type; without a declaration any has it that is there. */
+export function isOfType(field: Field | undefined, value: Json | undefined): boolean {
+  if (value === undefined || value === null) return false;
+  if (field === undefined) return true;
+  if (field.type === "date") return parseInstant(value) !== undefined;
+  return field.type === (Array.isArray(value) ? "array" : typeof value);
 }
 
 /** A condition on the properties of one event, whose declared fields are given. */
@@ -81,6 +88,7 @@ function equalsOneOf(asDate: boolean, expected: Scalar | Scalar[]): ValueTest {
 function contains(field: Field | undefined, expected: Scalar | Scalar[]): ValueTest {
   const equals = equalsOneOf(field?.type === "array" && field.items.type === "date", expected);
   return (value) => {
+    if (!isOfType(field, value)) return false;
     if (Array.isArray(value)) return value.some(equals);
     return typeof value === "string" && typeof expected === "string" && value.includes(expected);
   };

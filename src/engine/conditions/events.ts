@@ -10,7 +10,7 @@ import { compileCountComparison } from "../measures/count.js";
 import { compileMeasure } from "../measures/measures.js";
 import type { OpenCustomer } from "../open-customer.js";
 import type { Json } from "../state/types.js";
-import { compileComparison, compileExists, compileOrder, type ValueTest } from "./compare.js";
+import { compileComparison, compileExists, compileOrder, isOfType, type ValueTest } from "./compare.js";
 import type { Leaf } from "./leaf.js";
 import { expectation, lacking, lackingWhole, shown } from "./phrases.js";
 
@@ -93,13 +93,6 @@ function comparedReader(
     const value = read(properties);
     return isOfType(field, value) ? [test(value), shown(value)] : undefined;
   };
-}
-
-function isOfType(field: Field | undefined, value: Json | undefined): boolean {
-  if (value === undefined || value === null) return false;
-  if (field === undefined) return true;
-  if (field.type === "date") return parseInstant(value) !== undefined;
-  return field.type === (Array.isArray(value) ? "array" : typeof value);
 }
 
 /** Whether one occurrence and a later one, close enough, have happened. */

@@ -1,6 +1,6 @@
 import { digest } from "../../model/snapshot/canonical.js";
 import { parseInstant } from "../../model/snapshot/duration.js";
-import type { EventSelector, Measure } from "../../model/snapshot/types.js";
+import type { EventSelector, Field, Measure } from "../../model/snapshot/types.js";
 import { DistinctAggregate } from "../aggregates/distinct.js";
 import { ExtremeAggregate } from "../aggregates/extreme.js";
 import { FirstAggregate, LatestAggregate } from "../aggregates/latest.js";
@@ -8,6 +8,7 @@ import { type CompiledScope, numberReader, type OccurrenceSelection } from "../a
 import { SumAggregate, type SumReading } from "../aggregates/sum.js";
 import type { CompiledMeasure, ConditionContext, Reading } from "../compile-context.js";
 import { addAggregate, addStream, capacityFor, compileScope, keyOf, selectionOf } from "../compile-context.js";
+import { isOfType } from "../conditions/compare.js";
 import { memberReader } from "../json.js";
 import type { OpenCustomer } from "../open-customer.js";
 import { counts } from "../state/boundary.js";
@@ -134,8 +135,8 @@ function compileExtreme<V>(measure: Of<"aggregate">, { scope, reading, context }
 
 function compileDistinct<V>(measure: Of<"distinct">, { scope, reading, context }: Place<V>): CompiledMeasure {
   const { of, property } = measure;
-  const isDate = context.registry.field(of.event, property)?.type === "date";
-  const selection = selectionOf(of, distinctReader(property, isDate), context);
+  const field = context.registry.field(of.event, property);
+  const selection = selectionOf(of, distinctReader(property, field), context);
   const key = keyOf("distinct", of, property);
   const distinct = addAggregate(context, "distinct", key, scope, [of.event], (memory, made) => {
     return new DistinctAggregate(selection, made, memory);
@@ -177,11 +178,12 @@ function compileLatestNumber<V>(measure: Of<"latest">, { scope, reading, context
 /** Longer texts are told apart by their hash, so that memory stays small. */
 export const DISTINCT_TEXT_MAX = 64;
 
-function distinctReader(property: string, isDate: boolean): OccurrenceSelection<DistinctValue>["read"] {
+function distinctReader(property: string, field: Field | undefined): OccurrenceSelection<DistinctValue>["read"] {
   const read = memberReader(property);
-  if (isDate) return (properties) => parseInstant(read(properties));
+  if (field?.type === "date") return (properties) => parseInstant(read(properties));
   return (properties) => {
     const value = read(properties);
+    if (!isOfType(field, value)) return undefined;
     if (typeof value === "string") return value.length <= DISTINCT_TEXT_MAX ? value : hashed(value);
     return typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value)) ? value : undefined;
   };

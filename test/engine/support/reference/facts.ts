@@ -2,7 +2,7 @@ import { parseDuration } from "../../../../src/model/snapshot/duration.js";
 import type { EventSelector, Measure, OccurrenceScope, Score, Snapshot } from "../../../../src/model/snapshot/types.js";
 import type { Json, TrackOperation } from "../../../../src/engine/index.js";
 import type { HealthScore, JourneyRun, Order, RaisedSignal } from "../../../../src/engine/state/types.js";
-import { exactQuotient, fieldsOf, isOfType, matches, read } from "./values.js";
+import { exactQuotient, fieldsOf, matches, read } from "./values.js";
 
 const DAY = 86_400_000;
 
@@ -96,10 +96,7 @@ export function measured(facts: Facts, measure: Measure, t: number, start: Start
   if (measure.kind === "distinct") {
     return new Set(values.filter((value) => ["string", "number", "boolean"].includes(typeof value))).size;
   }
-  if (measure.kind === "latest") {
-    const field = fieldsOf(facts.snapshot, measure.of.event)[measure.property];
-    return values.filter((value) => isOfType(field, value)).at(-1);
-  }
+  if (measure.kind === "latest") return values.at(-1);
   const numbers = values.filter((value) => typeof value === "number");
   if (measure.function === "sum") return exactQuotient(numbers, 1);
   if (numbers.length === 0) return undefined;

@@ -6,14 +6,15 @@ export function fieldsOf(snapshot: Snapshot, event: string): Record<string, Fiel
   return snapshot.events[event]?.properties ?? {};
 }
 
-/** The value of a member: undefined where it is absent, null, or a declared date that is none. Declared dates are instants. */
+/** The value of a member: undefined where it is absent, null, or of another type than declared. Declared dates are instants. */
 export function read(values: Record<string, Json>, name: string, field: Field | undefined): Json | undefined {
-  const value = Object.hasOwn(values, name) ? (values[name] ?? undefined) : undefined;
-  return field?.type === "date" ? instantOf(value) : value;
+  const given = Object.hasOwn(values, name) ? (values[name] ?? undefined) : undefined;
+  const value = field?.type === "date" ? instantOf(given) : given;
+  return value !== undefined && isOfType(field, value) ? value : undefined;
 }
 
 /** Whether a value is of a declared type. Anything is of none. */
-export function isOfType(field: Field | undefined, value: Json): boolean {
+function isOfType(field: Field | undefined, value: Json): boolean {
   if (field === undefined) return true;
   if (field.type === "array") return Array.isArray(value);
   if (field.type === "date") return typeof value === "number";
