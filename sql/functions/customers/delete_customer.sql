@@ -4,7 +4,8 @@
 -- status; others that have come as far as this customer go on after the one before it.
 -- Raises SV004 CUSTOMER_NOT_FOUND where nothing was evaluated, nothing waits and nobody asked for a recompute of it. Locks the customer's
 -- row; in their order, the environment's recomputes that are under way or were given up; its emissions and its pending deliveries in key
--- order, then all that it deletes; last, in key order, the kinds of schema violations whose latest operation was the customer's.
+-- order, then all that it deletes; the environment's row of svc.suspect_environments, without waiting; last, in key order, the kinds of
+-- schema violations whose latest operation was the customer's.
 create or replace function svc.delete_customer(environment_id integer, customer_id text)
 returns json
 language plpgsql
@@ -252,6 +253,17 @@ begin
       _deleted::jsonb, '{idempotencyKeys}', to_jsonb((_deleted ->> 'idempotencyKeys')::integer + _retired_keys)
     );
   end if;
+
+  -- Whoever has the row locked is beginning a trial, which names nobody, or ending one. Where this customer was the suspect, nobody else
+  -- is.
+  update svc.suspect_environments as s
+  set customer_ids = array_remove(s.customer_ids, delete_customer.customer_id), failures = 0
+  where s.environment_id = (
+    select t.environment_id
+    from svc.suspect_environments as t
+    where t.environment_id = delete_customer.environment_id and delete_customer.customer_id = any(t.customer_ids)
+    for update skip locked
+  );
 
   perform svc.forget_violations(delete_customer.environment_id, _seqs);
 
