@@ -99,6 +99,11 @@ describe("the endpoints", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("say what is answered to requests that never get there: too slow ones, and those with too large headers", () => {
+    const silent = operations().filter(([, { responses }]) => responses["408"] === undefined || !responses["431"]);
+    expect(silent.map(([endpoint]) => endpoint)).toEqual([]);
+  });
+
   it("are the same in every process, letter by letter", async () => {
     const another = await startService({}, { publicUrl: service.url });
     onTestFinished(() => another.stop());

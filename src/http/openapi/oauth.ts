@@ -43,6 +43,10 @@ const REFUSALS = {
   503: "The service cannot answer for the moment: `temporarily_unavailable`.",
 };
 
+/** What a request is answered that never gets there: in the envelope of all others. */
+const { 408: slow, 431: large } = ANY;
+const UNREAD = { 408: slow!, 431: large! };
+
 /**
  * Endpoints that take a form; those without an answer's schema answer nothing. With what refusals stand for, by status, where it is not what it
  * is for all.
@@ -95,6 +99,7 @@ export function oauthEndpoints(to: Description): Endpoint[] {
       ...names,
       body: { schema: form, type: "application/x-www-form-urlencoded" },
       answers: { 200: { description: "Done.", ...(answer && { schema: answer }) }, ...Object.fromEntries(failures) },
+      refusals: UNREAD,
     };
   });
   const metadataEndpoint = {
