@@ -91,7 +91,8 @@ function didRow({ name, requests, bytes }: Attacked): (string | number)[] {
   return [name, requests, Math.round(bytes / MIB)];
 }
 
-function counts(of: Record<string, number>): string {
+/** How often each, the most frequent first. */
+export function counts(of: Record<string, number>): string {
   return Object.entries(of)
     .toSorted(([, one], [, other]) => other - one)
     .map(([what, times]) => `${figure(times)} × ${what}`)
@@ -100,4 +101,5 @@ function counts(of: Record<string, number>): string {
 
 const total = (of: Record<string, number>): number => Object.values(of).reduce((sum, times) => sum + times, 0);
 const time = (ms: number | undefined): string => (ms === undefined || Number.isNaN(ms) ? "–" : inSeconds(ms));
-const mebibytes = (bytes: number): string => (Number.isNaN(bytes) ? "–" : `${figure(Math.round(bytes / MIB))} MiB`);
+export const mebibytes = (bytes: number): string =>
+  Number.isNaN(bytes) ? "–" : `${figure(Math.round(bytes / MIB))} MiB`;

@@ -1,14 +1,17 @@
 /** Requests of the attacker: each is counted with what became of it, and none fails. */
-import { Agent, request } from "undici";
+import { Agent } from "undici";
 import type { Credentials } from "./stage.js";
 import type { Tally } from "./tally.js";
 
 export interface Outgoing {
-  method?: "GET" | "POST" | "DELETE";
+  method?: "GET" | "POST" | "PATCH" | "DELETE";
+  /** Sent as it is: nobody tidies up what stands there. */
   path: string;
   /** Sent as JSON, or as it is where it is bytes. */
   body?: unknown;
   gzip?: boolean;
+  /** Whether a good answer has no end: its text is not read then. */
+  endless?: boolean;
 }
 
 /** Null for the status where no answer came. */
@@ -68,15 +71,16 @@ export class Sender {
   }
 
   async #send(
-    { method = "GET", path, body, gzip = false }: Outgoing,
+    { method = "GET", path, body, gzip = false, endless = false }: Outgoing,
     headers: Record<string, string>,
     signal: AbortSignal,
   ): Promise<Answer & { headers: Record<string, string | string[] | undefined> }> {
     const bytes = body === undefined ? null : Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
     this.tally.sent(bytes?.length ?? 0);
     try {
-      const answer = await request(this.url + path, {
-        dispatcher: this.#agent,
+      const answer = await this.#agent.request({
+        origin: this.url,
+        path,
         method,
         headers: {
           ...(bytes === null ? {} : { "content-type": "application/json" }),
@@ -86,8 +90,9 @@ export class Sender {
         body: bytes,
         signal,
       });
-      const text = await answer.body.text();
       const { statusCode: status } = answer;
+      const text = endless && status < 400 ? "" : await answer.body.text();
+      if (endless) answer.body.on("error", () => undefined).destroy();
       this.tally.answered(status < 400 ? String(status) : `${status} ${/"code":"(\w+)"/.exec(text)?.[1] ?? ""}`.trim());
       return { status, text, headers: answer.headers };
     } catch (error) {

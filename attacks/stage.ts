@@ -4,7 +4,7 @@ import path from "node:path";
 import { DemoApi } from "../src/demo/api.js";
 import { Service } from "../src/demo/service/service.js";
 import { EmbeddedCluster, endServer } from "../faults/stage/cluster.js";
-import { openRunDirectory } from "../faults/stage/leftovers.js";
+import { openRunDirectory, type RunningProgram } from "../faults/stage/leftovers.js";
 import { NEIGHBOUR_MODEL } from "./models.js";
 import { Observer } from "./observer/observer.js";
 
@@ -19,17 +19,24 @@ export interface Tenant {
   api: DemoApi;
 }
 
-export interface Stage {
+/** A service in one process, with the embedded PostgreSQL in a directory of its own. */
+export interface RunningService {
   service: Service;
   logFile: string;
   /** How processes of the service ended that nobody had ended. */
   ends: string[];
   cluster: EmbeddedCluster;
   databaseUrl: string;
-  attacker: Tenant;
-  observer: Observer;
+  pids: { service: number; postmaster: number };
+  /** Makes an organization with its owner. */
+  tenant: (slug: string) => Promise<Tenant>;
   /** Aborted when the run is stopped, or the service is lost for good. */
   signal: AbortSignal;
+}
+
+export interface Stage extends RunningService {
+  attacker: Tenant;
+  observer: Observer;
 }
 
 /** So that timers of history are due while the attack lasts. */
@@ -40,13 +47,35 @@ export const NEIGHBOUR = "neighbour";
 
 /** Opens a stage for the work, and ends and removes everything, however that ends. */
 export async function onStage<T>(stop: AbortSignal, work: (stage: Stage) => Promise<T>): Promise<T> {
+  return onService("attacks", stop, async (running) => {
+    const { service, databaseUrl, pids } = running;
+    const attacker = await running.tenant("attacker");
+    const { api, credentials } = await running.tenant(NEIGHBOUR);
+    const key = await api.createProject(NEIGHBOUR, NEIGHBOUR);
+    await api.deploy(NEIGHBOUR, NEIGHBOUR_MODEL);
+    const settings = { url: service.url, key, project: NEIGHBOUR, credentials, databaseUrl, pids };
+    const observer = await Observer.start(settings);
+    try {
+      return await work({ ...running, attacker, observer });
+    } finally {
+      await observer.stop();
+    }
+  });
+}
+
+/** Starts a service for the work, and ends and removes everything, however that ends. */
+export async function onService<T>(
+  program: RunningProgram,
+  stop: AbortSignal,
+  work: (running: RunningService) => Promise<T>,
+): Promise<T> {
   const cleanUp: (() => Promise<void>)[] = [];
   const opened = <C>(it: C, close: (it: C) => Promise<void>): C => {
     cleanUp.unshift(() => close(it));
     return it;
   };
   try {
-    const directory = opened(await openRunDirectory("attacks"), (it) =>
+    const directory = opened(await openRunDirectory(program), (it) =>
       rm(it, { recursive: true, force: true, maxRetries: 10 }),
     );
     const dataDir = path.join(directory, "data");
@@ -62,27 +91,20 @@ export async function onStage<T>(stop: AbortSignal, work: (stage: Stage) => Prom
     const signal = AbortSignal.any([stop, service.lost]);
     const cluster = await EmbeddedCluster.open(dataDir, signal);
     const postmaster = await cluster.postmaster();
-    const databaseUrl = cluster.url(postmaster.port);
     const tenant = async (slug: string): Promise<Tenant> => {
       const credentials = await service.bootstrap(slug, `owner@${slug}.example`);
       return { credentials, api: new DemoApi({ url: service.url, ...credentials, signal }) };
     };
-    const attacker = await tenant("attacker");
-    const { api, credentials } = await tenant(NEIGHBOUR);
-    const key = await api.createProject(NEIGHBOUR, NEIGHBOUR);
-    await api.deploy(NEIGHBOUR, NEIGHBOUR_MODEL);
-    const observer = opened(
-      await Observer.start({
-        url: service.url,
-        key,
-        project: NEIGHBOUR,
-        credentials,
-        databaseUrl,
-        pids: { service: service.pid!, postmaster: postmaster.pid },
-      }),
-      (it) => it.stop(),
-    );
-    return await work({ service, logFile, ends, cluster, databaseUrl, attacker, observer, signal });
+    return await work({
+      service,
+      logFile,
+      ends,
+      cluster,
+      databaseUrl: cluster.url(postmaster.port),
+      pids: { service: service.pid!, postmaster: postmaster.pid },
+      tenant,
+      signal,
+    });
   } finally {
     for (const step of cleanUp) await step();
   }

@@ -11,7 +11,7 @@ export class Memory {
 
   constructor(private readonly pids: ObserverSettings["pids"]) {}
 
-  /** Looks for ever. */
+  /** Looks for as long as the process has something else to do. */
   async run(): Promise<void> {
     for (;;) {
       const { service, postmaster } = this.pids;
@@ -25,7 +25,7 @@ export class Memory {
         service: Math.max(this.#most.service, resident * KIB),
         postgres: Math.max(this.#most.postgres, postgres * KIB),
       };
-      await delay(EVERY_MS);
+      await delay(EVERY_MS, undefined, { ref: false });
     }
   }
 

@@ -7,10 +7,13 @@ import { promisify } from "node:util";
 import { isAlive } from "../../src/db/embedded/cluster.js";
 import { kill } from "../kinds/kill.js";
 
-const NAME = /^svc-(?:faults|attacks)-(\d+)-/;
+/** Those that start a service in a directory of its own. */
+export type RunningProgram = "faults" | "attacks" | "fuzz";
+
+const NAME = /^svc-(?:faults|attacks|fuzz)-(\d+)-/;
 
 /** A directory of its own for a run, which ends and removes what others left. By the number in its name a later run sees whether this one lives. */
-export async function openRunDirectory(program: "faults" | "attacks"): Promise<string> {
+export async function openRunDirectory(program: RunningProgram): Promise<string> {
   await removeLeftovers(os.tmpdir());
   const directory = await mkdtemp(path.join(os.tmpdir(), `svc-${program}-${process.pid}-`));
   // PostgreSQL refuses to run as root and gets a user of its own, which must be able to pass through.
