@@ -73,7 +73,7 @@ module.exports = {
       comment: "the program uses nothing of its tests, benchmarks, examples or scripts",
       severity: "error",
       from: { path: "^src/" },
-      to: { path: "^(test|bench|faults|attacks|examples|scripts)/" },
+      to: { path: "^(test|bench|faults|attacks|fuzz|examples|scripts)/" },
     },
     {
       name: "no-development-packages",

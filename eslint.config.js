@@ -4,7 +4,7 @@ import prettier from "eslint-config-prettier";
 import globals from "globals";
 import typescript from "typescript-eslint";
 
-const programs = ["src", "test", "bench", "faults", "attacks", "examples"]
+const programs = ["src", "test", "bench", "faults", "attacks", "fuzz", "examples"]
   .map((folder) => `${folder}/**/*.ts`)
   .concat("*.config.ts");
 

@@ -16,6 +16,7 @@ const PURE = [
   "test/demo/**/*.test.ts",
   "test/local/**/*.test.ts",
   "test/examples/{examples,tools}.test.ts",
+  "test/fuzz/comparison.test.ts",
 ];
 
 /**

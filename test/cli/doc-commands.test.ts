@@ -55,20 +55,21 @@ it("the configuration file of docs/cli.md says what it seems to say", async () =
   expect({ project: slug, defaultEnvironment: environment, organization, apiUrl }).toEqual(JSON.parse(code));
 });
 
-test("the programs that README.md, docs/quickstart.md, docs/operations/{attacks,faults}.md and examples/README.md name are there", () => {
+test("the programs that README.md, docs/quickstart.md, docs/operations/{attacks,faults,fuzz}.md and examples/README.md name are there", () => {
   const { scripts } = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as { scripts: object };
   const documents = [
     "README.md",
     "docs/quickstart.md",
     "docs/operations/attacks.md",
     "docs/operations/faults.md",
+    "docs/operations/fuzz.md",
     "examples/README.md",
   ];
   const commands = documents.flatMap((document) =>
     blocksOf(document, "sh").flatMap(({ code }) => [...code.matchAll(/^npm (?:run )?(?:--silent )?([\w:]+)(.*)$/gm)]),
   );
   const names = commands.map(([, name]) => name).sort();
-  expect(names.join(" ")).toBe("attacks attacks bench build:fast ci demo demo faults start");
+  expect(names.join(" ")).toBe("attacks attacks bench build:fast ci demo demo faults fuzz fuzz start");
   expect(commands.filter(([, name]) => name !== "ci" && !(name! in scripts))).toEqual([]);
   for (const [, , words] of commands) {
     const files = [...words!.matchAll(/\s(examples\/\S+)/g)].map(([, file]) => file!);

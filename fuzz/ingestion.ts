@@ -1,0 +1,51 @@
+/** Bodies for the two endpoints of ingestion. */
+import fc from "fast-check";
+import { NEIGHBOUR_MODEL } from "../attacks/models.js";
+import { evaluationCaughtUp } from "../faults/caught-up.js";
+import { environmentOf } from "../faults/verification.js";
+import { bodiesOf, body, mutantOf, type Body } from "./bodies.js";
+import type { Ground } from "./ground.js";
+import { Stored, type Accepted } from "./stored.js";
+
+const LANES = 16;
+/** What is compared together. */
+const CHUNK = 1_000;
+const PROJECT = "ingestion";
+
+/** Sends what the corpus holds and so many bodies more, and compares after each thousand what is stored. */
+export async function fuzzIngestion(
+  ground: Ground,
+  { bodies, corpus }: { bodies: number; corpus: readonly Buffer[] },
+): Promise<void> {
+  const { running, sql, documented, part } = ground;
+  const { api } = await running.tenant(PROJECT);
+  const key = await api.createProject(PROJECT, PROJECT);
+  // Violations are counted, so that names and values reach what counts them.
+  await api.deploy(PROJECT, { ...NEIGHBOUR_MODEL, strictSchema: false });
+  const stored = new Stored(sql, await environmentOf(sql, PROJECT), part);
+  let done = 0;
+  for (const chunk of chunks(bodies, part.seed, corpus)) {
+    const accepted: Accepted[] = [];
+    await ground.inLanes(LANES, chunk, async (one) => {
+      const headers = { authorization: `Bearer ${key}`, ...one.headers };
+      const attempt = { path: one.path, headers, body: one.bytes };
+      const { status, text } = await ground.try(documented.operation("POST", one.path), attempt);
+      if (status === 202) accepted.push({ body: one, answer: text });
+      else if (one.isSound) part.found(`refused what must be accepted: ${text.slice(0, 500)}`, attempt);
+    });
+    await stored.compare(accepted);
+    ground.onProgress((done += chunk.length));
+  }
+  await evaluationCaughtUp(running.cluster, running.signal);
+}
+
+function* chunks(bodies: number, seed: number, corpus: readonly Buffer[]): Generator<Body[]> {
+  const given = Math.ceil(CHUNK / 6);
+  for (let from = 0; from < corpus.length; from += given) yield corpus.slice(from, from + given).flatMap(bodiesOf);
+  for (let from = 0; from < bodies; from += CHUNK) {
+    const count = Math.min(CHUNK, bodies - from);
+    const mutants = Math.floor(count / 3);
+    const made = fc.sample(body, { seed: seed + from, numRuns: count - mutants });
+    yield [...made, ...fc.sample(mutantOf(made), { seed: seed + from, numRuns: mutants })];
+  }
+}
