@@ -78,7 +78,7 @@ export class World {
     private readonly tenant: Tenant,
     private readonly environmentId: number,
     /** Sends an event of the customer. */
-    private readonly send: () => Promise<unknown>,
+    private readonly send: () => Promise<Response>,
   ) {}
 
   /** @param slug of the organization, which is made */
@@ -132,7 +132,10 @@ export class World {
 
   /** Sends an event, and waits until its evaluation has made something. */
   async #afterEvent(what: string, find: () => Promise<Made[]>): Promise<string> {
-    await this.send();
+    // A request may have made another model the active one, which refuses the event.
+    await this.tenant.api.write({ snapshot: MODEL, force: true }, PROJECT, "config-versions");
+    const { status } = await this.send();
+    if (status !== 202) throw new DemoFailure(`the event of the ${what} was answered ${status}`);
     for (const end = performance.now() + FOUND_MS_MAX; performance.now() < end;) {
       const [found] = await find();
       if (found !== undefined) return found.id;
