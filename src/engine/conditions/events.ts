@@ -1,4 +1,4 @@
-import { parseDuration, parseInstant } from "../../model/snapshot/duration.js";
+import { parseDuration } from "../../model/snapshot/duration.js";
 import type { Condition, EventSelector, Field, OrderOperator } from "../../model/snapshot/types.js";
 import { LatestAggregate } from "../aggregates/latest.js";
 import type { OccurrenceSelection } from "../aggregates/scope.js";
