@@ -1,6 +1,6 @@
 import type { Overview } from "../client/answers.js";
 import { defineCommand, projectOptions } from "../core/command.js";
-import { fields } from "../output/fields.js";
+import { fields } from "../output/table.js";
 import type { Column } from "../output/table.js";
 import { formatNumber, paragraphs } from "../output/text.js";
 

@@ -1,6 +1,6 @@
 import type { Usage } from "../client/answers.js";
 import { defineCommand } from "../core/command.js";
-import { fields } from "../output/fields.js";
+import { fields } from "../output/table.js";
 import { formatNumber, printable } from "../output/text.js";
 
 export default defineCommand({

@@ -2,7 +2,7 @@ import type { Organization, Whoami } from "../client/answers.js";
 import type { Api } from "../client/api.js";
 import { defineCommand } from "../core/command.js";
 import { UserError } from "../core/errors.js";
-import { fields } from "../output/fields.js";
+import { fields } from "../output/table.js";
 import { listed, organizationsOf } from "../client/pages.js";
 import { printable } from "../output/text.js";
 

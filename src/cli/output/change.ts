@@ -6,9 +6,9 @@ import type { Organization, Whoami } from "../client/answers.js";
 import { mayBeDone } from "../client/failures.js";
 import type { Context } from "../core/command.js";
 import { cancelled, failure, UserError } from "../core/errors.js";
-import type { Settings } from "../core/settings.js";
+import type { Environment, Settings } from "../core/settings.js";
 import { beforeEnd, interruption } from "./interruption.js";
-import type { Io } from "./out.js";
+import type { Io, Out } from "./out.js";
 import { printable, shellWord } from "./text.js";
 
 /** How long to wait for a word on standard input that is no terminal: long enough for `echo live |`, and no hanging on an idle pipe. */
@@ -188,4 +188,14 @@ export async function outcomeOf<T>(seen: string, request: (signal: AbortSignal) 
 function unknown(why: string, seen: string, cause: unknown): UserError {
   const message = `${why}; it is not known whether this was carried out`;
   return failure("OUTCOME_UNKNOWN", message, `see for yourself: ${seen}`, cause);
+}
+
+/** What is said once another model is active in an environment that has customers. */
+export function customersKeepTheirState(out: Out, environment: Environment): string {
+  const recompute = out.typed(`svc recompute --all --env ${environment}`);
+  return [
+    "Customers keep the state that they have until something happens to them, or they are recomputed:",
+    `  ${recompute} --dry-run   what that would change`,
+    `  ${recompute}             do it`,
+  ].join("\n");
 }

@@ -1,3 +1,6 @@
+import { bytesInWords } from "../../model/snapshot/limits.js";
+import type { Snapshot } from "../../model/snapshot/types.js";
+
 /**
  * Control characters, those that change the direction of text, and those that show nothing: printed as they are, they could rewrite what a
  * terminal shows, or make two names look like one. Joiners (U+200C, U+200D) stay: words of some languages, and emoji, are written with them.
@@ -114,4 +117,25 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 /** A text as JavaScript, TypeScript and Python write it; what cannot be seen, or changes the direction of what follows, as an escape. */
 export function quoted(text: string): string {
   return JSON.stringify(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (shown) => shown.split("").map(escaped).join(""));
+}
+
+/** What a model consists of, in one line. */
+export function summary({ events, traits, lifecycle, journeys, segments, health, rules, signals }: Snapshot): string {
+  const parts: [count: number, what: string][] = [
+    [Object.keys(events).length, "event"],
+    [Object.keys(traits).length, "trait"],
+    [lifecycle?.states.length ?? 0, "lifecycle state"],
+    [journeys.length, "journey"],
+    [segments.length, "segment"],
+    [health?.components.length ?? 0, "health component"],
+    [rules.length, "rule"],
+    [signals.length, "signal"],
+  ];
+  const present = parts.filter(([count]) => count > 0);
+  return present.length === 0 ? "an empty model" : present.map(([count, what]) => plural(count, what)).join(", ");
+}
+
+/** How large the state of one customer can become, as a sentence. */
+export function stateSize(bytes: number): string {
+  return `State of one customer: at most ${bytesInWords(bytes)}.`;
 }

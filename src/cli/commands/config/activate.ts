@@ -2,10 +2,10 @@ import type { ActivatedVersion } from "../../client/answers.js";
 import type { Context } from "../../core/command.js";
 import { UserError } from "../../core/errors.js";
 import type { Environment } from "../../core/settings.js";
-import { confirmation, outcomeOf } from "../../output/change.js";
+import { confirmation, outcomeOf, customersKeepTheirState } from "../../output/change.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
 import { asWarnings } from "../../client/failures.js";
-import { customersKeepTheirState, summary } from "../../output/summary.js";
+import { summary } from "../../output/text.js";
 import { changesInWords, countChanges } from "./diff.js";
 import { activeVersion, getDiff, getVersion } from "./stored-versions.js";
 

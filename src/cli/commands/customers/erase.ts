@@ -1,6 +1,6 @@
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
-import { fields } from "../../output/fields.js";
+import { fields } from "../../output/table.js";
 import { formatNumber, printable, shellWord, titleOf } from "../../output/text.js";
 
 /** What the service counts and does not name as people would. */

@@ -4,7 +4,7 @@ import type { CustomerState, ExplainedCustomer, ExplainedState, Explanation } fr
 import type { ApiAnswer } from "../../client/api.js";
 import { isRetryable } from "../../client/pages.js";
 import type { Context } from "../../core/command.js";
-import { fields } from "../../output/fields.js";
+import { fields } from "../../output/table.js";
 import { memberTexts } from "../../output/json-text.js";
 import type { Out } from "../../output/out.js";
 import { printable, shellWord } from "../../output/text.js";

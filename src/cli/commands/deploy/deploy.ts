@@ -3,11 +3,11 @@ import type { ConfigCheck, DeployedVersion } from "../../client/answers.js";
 import { type Context, defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { compile, warningsBlock } from "../../core/compile.js";
 import { UsageError } from "../../core/errors.js";
-import { confirmation, outcomeOf } from "../../output/change.js";
+import { confirmation, outcomeOf, customersKeepTheirState } from "../../output/change.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
 import { asWarnings } from "../../client/failures.js";
 import { cancellable } from "../../output/interruption.js";
-import { customersKeepTheirState, summary } from "../../output/summary.js";
+import { summary } from "../../output/text.js";
 
 /** What is over sooner needs no word. */
 const SHOWN_AFTER_MS = 300;

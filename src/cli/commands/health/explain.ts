@@ -1,6 +1,6 @@
 import type { ExplainedHealth } from "../../client/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
-import { fields } from "../../output/fields.js";
+import { fields } from "../../output/table.js";
 import type { Out } from "../../output/out.js";
 import type { Column } from "../../output/table.js";
 import { causeInWords, formatNumber, paragraphs, printable } from "../../output/text.js";

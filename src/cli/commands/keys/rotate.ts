@@ -2,7 +2,7 @@ import type { RotatedKey } from "../../client/answers.js";
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { checkDurationOption } from "../../core/values.js";
 import { confirmAndRun } from "../../output/change.js";
-import { fields } from "../../output/fields.js";
+import { fields } from "../../output/table.js";
 import { printable, shellWord } from "../../output/text.js";
 import { describeKey } from "./revoke.js";
 

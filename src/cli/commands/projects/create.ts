@@ -2,7 +2,7 @@ import type { CreatedProject } from "../../client/answers.js";
 import type { Api, ApiAnswer } from "../../client/api.js";
 import { defineCommand, yesOption } from "../../core/command.js";
 import { confirmation, organizationPlace, outcomeOf } from "../../output/change.js";
-import { fields } from "../../output/fields.js";
+import { fields } from "../../output/table.js";
 import type { Out, ShownOnce } from "../../output/out.js";
 import { printable, shellWord } from "../../output/text.js";
 

@@ -1,9 +1,8 @@
 import type { JobDifference, RecomputeJob } from "../../client/answers.js";
-import { fields } from "../../output/fields.js";
+import { fields, type Column, table } from "../../output/table.js";
 import { componentsChanged, entered, exited, healthChanged, journeysChanged } from "../deploy/impact.js";
 import { kindOf, jobFailure, scopeOf } from "./jobs.js";
 import type { Out } from "../../output/out.js";
-import { type Column, table } from "../../output/table.js";
 import { formatNumber, plural, printable, span } from "../../output/text.js";
 
 /** A job that has come to something, for people: what it is, its totals, and the customers that change most. */

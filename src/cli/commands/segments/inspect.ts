@@ -3,10 +3,9 @@ import type { ExplainedCustomer, SegmentMember, SegmentStatistics } from "../../
 import type { ListPage } from "../../client/api.js";
 import { readList } from "../../client/pages.js";
 import { type Context, defineCommand, pageOptions, projectOptions } from "../../core/command.js";
-import { fields } from "../../output/fields.js";
+import { fields, page } from "../../output/table.js";
 import { elementTexts, memberTexts, objectFromTexts } from "../../output/json-text.js";
 import type { Out } from "../../output/out.js";
-import { page } from "../../output/table.js";
 import { formatNumber, plural, printable } from "../../output/text.js";
 import { explanationOf, remarks, segmentInWords } from "../customers/explanation.js";
 

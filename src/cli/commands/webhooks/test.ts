@@ -1,7 +1,7 @@
 import type { WebhookTest } from "../../client/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
 import { failure } from "../../core/errors.js";
-import { fields } from "../../output/fields.js";
+import { fields } from "../../output/table.js";
 import { printable } from "../../output/text.js";
 
 export default defineCommand({

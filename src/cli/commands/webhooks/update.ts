@@ -3,7 +3,7 @@ import { defineCommand, projectOptions, yesOption } from "../../core/command.js"
 import { confirmAndRun } from "../../output/change.js";
 import { noteUnknownTypes } from "./emission-types.js";
 import { UsageError } from "../../core/errors.js";
-import { fields } from "../../output/fields.js";
+import { fields } from "../../output/table.js";
 import { printable } from "../../output/text.js";
 import { getWebhook, limitOptions, readLimits, settingsInWords, statusInWords, WEBHOOK_MEMBERS } from "./webhooks.js";
 
