@@ -1,7 +1,7 @@
 /** What a run sends: the lines of data files, or a generated history. */
 import type { SentOperation } from "../src/client/index.js";
 import { DemoFailure } from "../src/demo/failure.js";
-import { readDataFile } from "../src/demo/input/data-file.js";
+import { readDataFile } from "../src/demo/input.js";
 import { generate } from "./generated.js";
 
 /** Begins the keys that the reader of data files makes of line numbers. */

@@ -1,7 +1,7 @@
 /** Events without a customer: each must be refused for just that, whatever else happens at the time. */
 import { readEnvelope } from "../src/client/answer.js";
 import { DemoFailure } from "../src/demo/failure.js";
-import { readLines } from "../src/demo/input/data-file.js";
+import { readLines } from "../src/demo/input.js";
 import type { Client } from "./client.js";
 
 export interface Refused {

@@ -17,7 +17,7 @@ import { gzipSync } from "node:zlib";
 import type { Sql } from "postgres";
 import { connect } from "../src/db/connect.js";
 import { PROJECT_ROOT, readCommitted } from "../src/db/migrate/files.js";
-import { simulatedInput } from "../src/demo/input/input.js";
+import { simulatedInput } from "../src/demo/input.js";
 import { sendAll } from "../src/demo/send.js";
 import { DEBIAN_PROGRAMS, startDebianServer } from "../test/support/debian-server.js";
 

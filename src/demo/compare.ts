@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { request } from "undici";
 import { parseAnswer, itemsOf, type ListPage } from "./api.js";
 import { DemoFailure } from "./failure.js";
-import type { Input } from "./input/input.js";
+import type { Input } from "./input.js";
 import { sendAll } from "./send.js";
 import { CLI_PROGRAM, readyUrl } from "./service/service.js";
 

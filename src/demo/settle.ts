@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ProjectOverview } from "./api.js";
 import { DemoFailure } from "./failure.js";
-import type { Input } from "./input/input.js";
+import type { Input } from "./input.js";
 import type { Tally } from "./receive/tally.js";
 
 interface SettleOptions {

@@ -1,6 +1,6 @@
 /** The tables at the end of a run. All but the last depend on the input and the model alone. */
 import type { CustomerDocument, ProjectOverview, TimelineEntry } from "../api.js";
-import type { Input } from "../input/input.js";
+import type { Input } from "../input.js";
 import type { Tally } from "../receive/tally.js";
 import { tellStory } from "./story.js";
 import { bar, figure, reportTable, type ReportStyle } from "./style.js";

@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, test } from "vitest";
-import { openDataFile } from "../../../src/demo/input/data-file.js";
+import { openDataFile } from "../../src/demo/input.js";
 
 const directory = await mkdtemp(path.join(os.tmpdir(), "svc-demo-test-"));
 afterAll(() => rm(directory, { recursive: true }));

@@ -1,13 +1,45 @@
-/** A file of operations, one JSON object a line, in the order in which they are to be sent. */
+/** What a run sends: a simulated history, or a file of operations, one JSON object a line, in the order in which they are to be sent. */
 import { isUtf8 } from "node:buffer";
 import { createReadStream } from "node:fs";
 import path from "node:path";
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { operationEntry, operationOf } from "../../client/entry.js";
-import { InvalidOperationError, type SentOperation } from "../../client/index.js";
-import { DemoFailure, messageOf } from "../failure.js";
-import type { Input } from "./input.js";
+import { operationEntry, operationOf } from "../client/entry.js";
+import { InvalidOperationError, type SentOperation } from "../client/index.js";
+import { DemoFailure, messageOf } from "./failure.js";
+import { type HistoryOptions, simulateHistory } from "./simulate/history.js";
+
+/** What a run sends, known before it is sent. */
+export interface Input {
+  title: string;
+  operations: number;
+  events: number;
+  /** Track operations with different idempotency keys: as many events as the service will hold. */
+  distinctEvents: number;
+  customers: number;
+  /** Of the explicit timestamps, in milliseconds; null where there are none. */
+  span: { first: number; last: number } | null;
+  /** Reads the operations, from the beginning at each call. */
+  read: () => Iterable<SentOperation> | AsyncIterable<SentOperation>;
+}
+
+/** The simulated history as the input of a run. */
+export function simulatedInput(options: HistoryOptions): Input {
+  const history = simulateHistory(options);
+  const instants = history.flatMap((operation) =>
+    operation.type === "track" ? [Date.parse(operation.timestamp)] : [],
+  );
+  const [first, last] = [instants[0], instants.at(-1)];
+  return {
+    title: `simulated history, seed ${options.seed}`,
+    operations: history.length,
+    events: instants.length,
+    distinctEvents: instants.length,
+    customers: new Set(history.map(({ customerId }) => customerId)).size,
+    span: first === undefined || last === undefined ? null : { first, last },
+    read: () => history,
+  };
+}
 
 /** Streams a file's operations. Events without a key get one of their line, so that it can be sent again. Throws a DemoFailure that names a bad line. */
 export async function* readDataFile(file: string): AsyncGenerator<SentOperation> {
