@@ -456,6 +456,11 @@ function merged<T>(before: Record<string, T>, ids: readonly string[], values: re
   return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** What entering a state is called, from null for the first of all. The same in a correction, so that nobody is told of a creation by another name. */
+export function lifecycleEmission(from: string | null, to: string): string {
+  return from === null ? "customer.created" : `customer.${to}`;
+}
+
 /** A member that a record has itself. */
 export function member<T>(record: Record<string, T>, id: string): T | undefined {
   return Object.hasOwn(record, id) ? record[id] : undefined;

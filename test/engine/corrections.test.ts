@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { untoldExpirations } from "../../src/engine/state/corrections.js";
+import { newCustomer } from "../../src/engine/index.js";
+import { corrections, untoldExpirations } from "../../src/engine/state/corrections.js";
 
 const run = (startedAt: number, expiredAt: number | null) => ({ journey: "onboarding", startedAt, expiredAt });
 
@@ -7,4 +8,11 @@ it("an expiration that was told at the start of the next run is the run's before
   const told = new Map([["onboarding", [10]]]);
   const effects = untoldExpirations([run(0, 10), run(10, 20)], told, "rec_1");
   expect(effects).toMatchObject([{ kind: "emission", type: "journey.expired", at: 20 }]);
+});
+
+it("a customer from before the first model is told as created, as in live evaluation", () => {
+  const before = newCustomer("ann", 0);
+  const after = { ...before, lifecycle: { state: "trial", enteredAt: 0, cause: null } };
+  const metadata = { previous_lifecycle: null, new_lifecycle: "trial" };
+  expect(corrections(before, after, { at: 5, jobId: "rec_1" })).toMatchObject([{ type: "customer.created", metadata }]);
 });

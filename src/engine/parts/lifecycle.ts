@@ -2,7 +2,7 @@ import type { Lifecycle } from "../../model/snapshot/types.js";
 import type { ConditionCompiler } from "../conditions/conditions.js";
 import { type CompiledCondition, earliest } from "../conditions/leaf.js";
 import { LIFECYCLE_ITEM } from "../compile-context.js";
-import type { DerivedPart, OpenCustomer, NextChange } from "../open-customer.js";
+import { type DerivedPart, lifecycleEmission, type NextChange, type OpenCustomer } from "../open-customer.js";
 
 interface CompiledState {
   transitions: { to: string; when: CompiledCondition }[];
@@ -68,7 +68,7 @@ function enter(customer: OpenCustomer, from: string | null, to: string): void {
   if (from !== null) customer.held.push(from);
   customer.enterState(to);
   customer.push({ kind: "transition", from, to });
-  customer.emit(from === null ? "customer.created" : `customer.${to}`, "lifecycle", {
+  customer.emit(lifecycleEmission(from, to), "lifecycle", {
     previous_lifecycle: from,
     new_lifecycle: to,
   });

@@ -1,4 +1,4 @@
-import { member } from "../open-customer.js";
+import { lifecycleEmission, member } from "../open-customer.js";
 import { firstWhere } from "./history.js";
 import type { CustomerState, Effect, EmissionSource, Json } from "./types.js";
 
@@ -20,7 +20,7 @@ export function corrections(
   const from = before.lifecycle?.state ?? null;
   const to = after.lifecycle?.state ?? null;
   if (to !== null && to !== from) {
-    emit(`customer.${to}`, "lifecycle", { previous_lifecycle: from, new_lifecycle: to });
+    emit(lifecycleEmission(from, to), "lifecycle", { previous_lifecycle: from, new_lifecycle: to });
   }
   for (const [journey, { status }] of sorted(after.journeys)) {
     const wasComplete = member(before.journeys, journey)?.status === "complete";

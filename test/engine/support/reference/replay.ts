@@ -36,7 +36,10 @@ export function corrected(before: Customer, after: Customer, at: number, jobId: 
   const from = before.lifecycle?.state ?? null;
   const to = after.lifecycle?.state ?? null;
   if (to !== null && from !== to) {
-    emit("lifecycle", `customer.${to}`, { previous_lifecycle: from, new_lifecycle: to });
+    emit("lifecycle", from === null ? "customer.created" : `customer.${to}`, {
+      previous_lifecycle: from,
+      new_lifecycle: to,
+    });
   }
   for (const [journey, { status }] of after.journeys) {
     const isNew = status === "complete" && before.journeys.get(journey)?.status !== "complete";
