@@ -269,7 +269,7 @@ it("lists are pages", async () => {
   const { data, nextCursor } = body as { data: Record<string, unknown>[]; nextCursor: string };
   expectValid("Event", data[0]);
   const at = "2026-03-02T10:00:00.000Z";
-  const same = { id: "evt_0000000000000400", occurredAt: at, acceptedAt: at };
+  const same = { eventId: "evt_0000000000000400", id: "evt_0000000000000400", occurredAt: at, acceptedAt: at };
   expect(nextCursor).toMatch(/./);
   await holdJson(shown!, { data: [{ ...data[0], ...same }], nextCursor: "eyJ…" });
 });
