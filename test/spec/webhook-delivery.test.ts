@@ -1,13 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeAll, expect, it } from "vitest";
-import { connect } from "../../src/db/connect.js";
 import { Deliverer } from "../../src/tasks/deliver/deliver.js";
 import { attemptsOf, createWebhook, expireLeases, makeDue, SERVICE_SECRET } from "../webhooks/support/fixtures.js";
 import { startReceiver, statuses, type Answer, type Receiver } from "../webhooks/support/receiver.js";
 import { happened, snapshotOf } from "../engine/support/builders.js";
+import { lockWaiter } from "../support/locks.js";
 import { environmentId } from "../support/service.js";
 import { recomputer, untilJob } from "../tasks/support/recompute.js";
 import { expectTaken } from "./support/answers.js";
@@ -67,17 +66,6 @@ it("Ingestion of an event does not itself return webhook data. Queued events tri
   expect(bodiesOf(receiver)).toMatchObject([{ data: { customerId: "asynchronous" } }]);
 });
 
-/** The server process that waits to record an attempt, because the test holds the delivery. */
-async function recordingBackend(tx: ReturnType<typeof sql>): Promise<number> {
-  for (;;) {
-    const [row] = await tx<{ pid: number }[]>`
-      select pid from pg_stat_activity
-      where datname = current_database() and query like '%record_attempts%' and wait_event_type = 'Lock'`;
-    if (row !== undefined) return row.pid;
-    await delay(10);
-  }
-}
-
 it("1. Delivery is at least once. A worker crash after the receiver accepted a request but before completion was recorded can send the same event again.", async () => {
   let answer: () => void = () => undefined;
   const receiver = await receive((response, _request, index) => {
@@ -91,12 +79,10 @@ it("1. Delivery is at least once. A worker crash after the receiver accepted a r
   await activate("crashed");
   await receiver.received(1);
 
-  const observer = connect(fixture.service.db.url, { max: 1, applicationName: "svc test observer" });
-  closing.push(() => observer.end());
   await sql().begin(async (tx) => {
     await tx`select from svc.deliveries where webhook_id = ${receiver.webhookId} for update`;
     answer();
-    const backend = await recordingBackend(observer);
+    const backend = await lockWaiter(tx, "%record_attempts%");
     const exited = once(worker, "exit");
     worker.kill("SIGKILL");
     await exited;

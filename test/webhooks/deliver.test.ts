@@ -1,4 +1,3 @@
-import type { TransactionSql } from "postgres";
 import { Webhook } from "standardwebhooks";
 import * as svix from "svix";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
@@ -6,6 +5,7 @@ import { createLogger } from "../../src/server/log.js";
 import { Deliverer, type DelivererOptions } from "../../src/tasks/deliver/deliver.js";
 import { sealingKey, sealSecret } from "../../src/webhooks/secret.js";
 import { createDatabase } from "../support/database.js";
+import { lockWaiter } from "../support/locks.js";
 import {
   attemptsOf,
   clearWebhooks,
@@ -255,39 +255,18 @@ test("during a rotation a previous secret that does not open any more keeps noth
   new Webhook(secret).verify(body, headers as Record<string, string>);
 });
 
-/** Holds a lock on the webhook's deliveries, so that a record of an attempt waits, while `work` runs. */
-async function withRecordsHeld(webhookId: string, work: (tx: TransactionSql) => Promise<void>): Promise<void> {
-  await sql.begin(async (tx) => {
-    await tx`select from svc.deliveries where webhook_id = ${webhookId} for update`;
-    await work(tx);
-  });
-}
-
-/** The server process that waits to record; awaited, because the receiver has its request before the worker has its answer. */
-async function backendThatRecords(tx: TransactionSql): Promise<number> {
-  return vi.waitUntil(
-    async () => {
-      // Activity is a snapshot of the transaction's first look unless cleared.
-      await tx`select pg_stat_clear_snapshot()`;
-      const [row] = await tx<{ pid: number }[]>`
-        select pid from pg_stat_activity
-        where datname = current_database() and query like '%record_attempts%' and wait_event_type = 'Lock'`;
-      return row?.pid;
-    },
-    { timeout: 20_000 },
-  );
-}
-
 test("a connection lost while recording loses no result: it is recorded later, and not sent again", async () => {
   const { target, environment, webhookId, answer } = await patientEndpoint();
   const pump = deliverer();
   await emit(sql, environment, 1);
   await target.received(1);
-  await withRecordsHeld(webhookId, async (tx) => {
+  await sql.begin(async (tx) => {
+    // So that a record of an attempt waits.
+    await tx`select from svc.deliveries where webhook_id = ${webhookId} for update`;
     answer();
-    await tx`select pg_terminate_backend(${await backendThatRecords(tx)}, 10000)`;
+    await tx`select pg_terminate_backend(${await lockWaiter(tx, "%record_attempts%")}, 10000)`;
     // It tries again, and waits again, while the lock is held.
-    await backendThatRecords(tx);
+    await lockWaiter(tx, "%record_attempts%");
   });
   await pump.idle();
   expect(target.requests).toHaveLength(1);
