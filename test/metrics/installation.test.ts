@@ -6,13 +6,13 @@ import { addWorkerCounters, type Installation } from "../../src/db/api/monitorin
 import { tick } from "../../src/db/api/evaluation.js";
 import { renderInstallation } from "../../src/metrics/installation.js";
 import { ATTEMPTS, EVALUATED, EVALUATION_DELAY, WorkerCounters } from "../../src/metrics/worker-metrics.js";
-import { runWorkerRole } from "../../src/server/worker-role.js";
 import { startCounterFlush } from "../../src/tasks/worker.js";
 import { runLog } from "../support/run-log.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { createEnvironment, createWebhook, emit } from "../webhooks/support/fixtures.js";
 import { readSamples } from "./support/observed.js";
 import { waitingForLock } from "../support/locks.js";
+import { startWorker } from "../support/worker-role.js";
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -200,18 +200,7 @@ describe("what workers count", () => {
   });
 
   it("is written down when a worker stops, however short it worked", async () => {
-    const worker = await runWorkerRole(
-      {
-        databaseUrl: db.url,
-        useRoles: true,
-        settleSeconds: 0,
-        attemptDays: 30,
-        recomputeAttempts: 10,
-        secret: "a secret of the tests of metrics",
-        allowPrivateWebhooks: false,
-      },
-      pino({ level: "silent" }),
-    );
+    const worker = await startWorker(db.url, pino({ level: "silent" }), "a secret of the tests of metrics");
     await worker.stop();
     const ticks = (await shown()).find(({ name }) => name === "svc_tick_duration_seconds_count");
     expect(ticks?.value).toBeGreaterThan(0);

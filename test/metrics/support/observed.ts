@@ -2,10 +2,10 @@ import { pino } from "pino";
 import { expect, vi } from "vitest";
 import { readConfig } from "../../../src/server/config.js";
 import { openHttp, type OpenHttp } from "../../../src/server/http-role.js";
-import { runWorkerRole } from "../../../src/server/worker-role.js";
 import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import { DOCS_URL } from "../../support/service.js";
 import { startIngest, type IngestFixture } from "../../http/ingest/fixture.js";
+import { startWorker } from "../../support/worker-role.js";
 
 export const METRICS_TOKEN = "the-token-of-the-tests-of-metrics";
 
@@ -44,18 +44,7 @@ export async function startObserved(model: Partial<Snapshot> = {}): Promise<Obse
   });
   const http = await openHttp(config, logger);
   http.serve({ databaseUrl: db.url, useRoles: true, secret: SECRET });
-  const worker = await runWorkerRole(
-    {
-      databaseUrl: db.url,
-      useRoles: true,
-      settleSeconds: 0,
-      attemptDays: 30,
-      recomputeAttempts: 10,
-      secret: "a secret of the tests",
-      allowPrivateWebhooks: true,
-    },
-    logger,
-  );
+  const worker = await startWorker(db.url, logger, "a secret of the tests", true);
   const text = async () => {
     const response = await fetch(`${http.address}/metrics`, {
       headers: { Authorization: `Bearer ${config.metricsToken}` },

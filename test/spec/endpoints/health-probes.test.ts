@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { readConfig } from "../../../src/server/config.js";
 import { openHttp, type OpenHttp } from "../../../src/server/http-role.js";
-import { runWorkerRole } from "../../../src/server/worker-role.js";
 import { useDatabase } from "../../support/database.js";
 import { DOCS_URL, startService } from "../../support/service.js";
 import { expectRefused } from "../support/answers.js";
 import { unready } from "../support/refusals.js";
 import { readReply, withoutDatabase } from "../support/outage.js";
 import { runLog } from "../../support/run-log.js";
+import { startWorker } from "../../support/worker-role.js";
 
 // Section "Health probes (no authentication)".
 
@@ -36,16 +36,7 @@ const answer = async (path: string) => {
 
 /** Asks while a worker is at work. */
 async function whileWorking<T>(ask: () => Promise<T>): Promise<T> {
-  const options = {
-    databaseUrl: db.url,
-    useRoles: true,
-    settleSeconds: 0,
-    attemptDays: 30,
-    recomputeAttempts: 10,
-    secret: SECRET,
-    allowPrivateWebhooks: false,
-  };
-  const worker = await runWorkerRole(options, logger);
+  const worker = await startWorker(db.url, logger, SECRET);
   try {
     await vi.waitFor(async () => expect(await db.sql`select from svc.workers`).toHaveLength(1), { timeout: 20_000 });
     return await ask();
