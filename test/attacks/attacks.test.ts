@@ -1,41 +1,26 @@
-import { once } from "node:events";
-import { readdir, rm } from "node:fs/promises";
-import { createInterface } from "node:readline";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { readOptions } from "../../attacks/options.js";
-import { temporaryDirectory } from "../support/server.js";
-import { attackAtOnce, startAttacks } from "./support/run.js";
+import { useRepositoryProgram } from "../support/repository-program.js";
+import { attackAtOnce } from "./support/run.js";
 
-let directory: string;
-beforeAll(async () => {
-  directory = await temporaryDirectory();
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const attacks = useRepositoryProgram("attacks");
 
 it(
   "the neighbour's events are evaluated, each once, while somebody keeps connections busy",
   { timeout: 180_000 },
   async () => {
-    const { outcome } = await attackAtOnce(directory, ["slow-headers", "streams"]);
+    const { outcome } = await attackAtOnce(attacks, ["slow-headers", "streams"]);
 
     const { breaches, notOnce, restarts, refused, during } = outcome;
     expect({ breaches, notOnce, restarts, refused }).toEqual({ breaches: [], notOnce: 0, restarts: 0, refused: {} });
     expect(during?.count).toBeGreaterThan(0);
-    expect(await runsIn(directory)).toEqual([]);
+    expect(await attacks.leftovers()).toEqual([]);
   },
 );
 
-it("a run that is interrupted ends what it started and removes its data", { timeout: 120_000 }, async () => {
-  const child = startAttacks(directory, ["--only", "second-host"]);
-  const exited = once(child, "exit");
-  for await (const line of createInterface({ input: child.stdout! })) if (line.startsWith("second-host: ")) break;
-  child.stdout!.resume();
-
-  child.kill("SIGINT");
-
-  expect(await exited).toEqual([130, null]);
-  expect(await runsIn(directory)).toEqual([]);
-});
+it("a run that is interrupted ends what it started and removes its data", { timeout: 120_000 }, () =>
+  attacks.interrupt(["--only", "second-host"], /^second-host: /),
+);
 
 it.each([
   [["--only", "nothing"], /^--only: there is no attack `nothing`; there are .*\bcycle-year-1\b/],
@@ -46,7 +31,3 @@ it.each([
     exitCode: 2,
   });
 });
-
-async function runsIn(folder: string): Promise<string[]> {
-  return (await readdir(folder)).filter((name) => name.startsWith("svc-attacks-"));
-}

@@ -1,7 +1,6 @@
-import { rm } from "node:fs/promises";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import type { Attacked, Outcome } from "../../attacks/outcome.js";
-import { temporaryDirectory } from "../support/server.js";
+import { useRepositoryProgram } from "../support/repository-program.js";
 import { attackAtOnce } from "./support/run.js";
 
 /** Those that are over soon where the service bounds them. */
@@ -10,15 +9,13 @@ const ATTACKS = [
   ...["body-members", "body-event-members", "cycle-year-1", "cycle-preview", "distinct"],
 ];
 
-let directory: string;
+const attacks = useRepositoryProgram("attacks");
 let outcome: Outcome;
 let each: Attacked[];
 
 beforeAll(async () => {
-  directory = await temporaryDirectory();
-  ({ outcome, each } = await attackAtOnce(directory, ATTACKS));
+  ({ outcome, each } = await attackAtOnce(attacks, ATTACKS));
 }, 300_000);
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 it("the neighbour's events are accepted and evaluated while everything of it goes on, each once", () => {
   expect({ refused: outcome.refused, notOnce: outcome.notOnce }).toEqual({ refused: {}, notOnce: 0 });

@@ -1,28 +1,18 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { PassThrough } from "node:stream";
-import { fileURLToPath } from "node:url";
-import { createInterface } from "node:readline";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { FAULTS } from "../../faults/kinds/index.js";
 import { runFaults } from "../../faults/run.js";
-import { temporaryDirectory } from "../support/server.js";
+import { useRepositoryProgram } from "../support/repository-program.js";
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-
-let directory: string;
-beforeAll(async () => {
-  directory = await temporaryDirectory();
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const faults = useRepositoryProgram("faults");
 
 it(
   "nothing accepted is lost or doubled, and every customer is as undisturbed, while one fault after another strikes",
   { timeout: 300_000 },
   async () => {
-    const refused = path.join(directory, "refused.jsonl");
+    const refused = path.join(faults.directory, "refused.jsonl");
     const line = (n: number) => JSON.stringify({ event: "line_sold", idempotencyKey: `refused-${n}` });
     await writeFile(refused, Array.from({ length: 20 }, (_, n) => line(n)).join("\n"));
     const output = new PassThrough().resume();
@@ -63,29 +53,14 @@ it(
 );
 
 it("a run that is interrupted ends what it started and removes its data", { timeout: 120_000 }, async () => {
-  const child = spawn(process.execPath, ["--import", "tsx", "faults/main.ts"], {
-    cwd: ROOT,
-    env: { ...process.env, TMPDIR: directory },
-    stdio: ["ignore", "pipe", "inherit"],
+  const addresses: string[] = [];
+  await faults.interrupt([], /the service answers at /, async (line) => {
+    const [name = ""] = await faults.leftovers();
+    const pidFile = path.join(faults.directory, name, "disk", "data", "postgres", "data", "postmaster.pid");
+    const port = (await readFile(pidFile, "utf8")).split("\n")[3]!.trim();
+    addresses.push(/answers at (\S+)/.exec(line)![1]!, `http://127.0.0.1:${port}`);
   });
-  const exited = once(child, "exit");
-  let service = "";
-  for await (const line of createInterface({ input: child.stdout })) {
-    service = /the service answers at (\S+)/.exec(line)?.[1] ?? service;
-    if (service !== "") break;
-  }
-  const [name = ""] = await runsIn(directory);
-  const postmaster = await readFile(
-    path.join(directory, name, "disk", "data", "postgres", "data", "postmaster.pid"),
-    "utf8",
-  );
-  const database = `http://127.0.0.1:${postmaster.split("\n")[3]?.trim()}`;
-
-  child.kill("SIGINT");
-
-  expect(await exited).toEqual([130, null]);
-  expect(await runsIn(directory)).toEqual([]);
-  for (const address of [service, database]) {
+  for (const address of addresses) {
     await expect(fetch(address)).rejects.toMatchObject({ cause: { code: "ECONNREFUSED" } });
   }
 });
@@ -101,7 +76,3 @@ it.each([
     exitCode: 2,
   });
 });
-
-async function runsIn(folder: string): Promise<string[]> {
-  return (await readdir(folder)).filter((name) => name.startsWith("svc-faults-"));
-}
