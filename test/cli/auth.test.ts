@@ -1,21 +1,17 @@
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, describe, test } from "vitest";
+import { describe, test } from "vitest";
 
 import { hashCredential, newCredential } from "../../src/http/request/credentials.js";
 import { useOAuthService } from "../http/oauth/fixture.js";
 import type { Actor } from "../support/service.js";
 import { type RunOptions, steady, svc } from "./support/run-svc.js";
+import { useDirectory } from "../support/directory.js";
 
 // Sign-ins against the real service, at the same time: each waits five seconds before it asks whether it was approved.
 
 const service = useOAuthService();
-let root: string;
-beforeAll(async () => {
-  root = await mkdtemp(path.join(tmpdir(), "svc-auth-"));
-});
-afterAll(() => rm(root, { recursive: true, force: true }));
+const root = await useDirectory();
 
 interface Person {
   owner: Actor;

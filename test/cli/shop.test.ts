@@ -1,21 +1,18 @@
 import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 
 import { project } from "../dsl-compiler/project.js";
 import { brokenServer } from "./support/broken-server.js";
 import { type RunOptions, steady } from "./support/run-svc.js";
 import { running } from "./support/running.js";
-import { type Shop, startShop, untilQuiet } from "./support/shop.js";
+import { startShop, untilQuiet } from "./support/shop.js";
 
 // What commands print of one shop where there is no terminal is in docs/walk.md, too, which walk.test.ts compares. They stand in the order of
 // what they change of it: nothing at first, customers at the end.
 
-let shop: Shop;
-beforeAll(async () => {
-  shop = await startShop();
-});
+const shop = await startShop();
 afterAll(() => shop.stop());
 
 const plain = { terminal: true, env: { NO_COLOR: "1" } };

@@ -1,19 +1,15 @@
 import { readFile } from "node:fs/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 
 import { emissionTypes } from "../../src/cli/commands/webhooks/emission-types.js";
 import { type Condition, EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
 import { startReceiver } from "../webhooks/support/receiver.js";
 import { brokenServer } from "./support/broken-server.js";
 import { cannedServer, json } from "./support/canned-server.js";
-import { type Shop, startShop, untilQuiet } from "./support/shop.js";
+import { startShop, untilQuiet } from "./support/shop.js";
 
-let shop: Shop;
-let id: string;
-beforeAll(async () => {
-  shop = await startShop();
-  id = shop.webhookId;
-});
+const shop = await startShop();
+const id = shop.webhookId;
 afterAll(() => shop.stop());
 
 const plain = { terminal: true, env: { NO_COLOR: "1" } };

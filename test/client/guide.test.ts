@@ -5,13 +5,13 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { typesOf } from "../../src/cli/commands/types/types.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
 import { isThere } from "../cli/support/program.js";
 import { tsconfig, typeMistakes } from "../cli/support/types.js";
 import { project } from "../dsl-compiler/project.js";
-import { startIngest } from "../http/ingest/fixture.js";
+import { useIngest } from "../http/ingest/fixture.js";
 
 // docs/client.md: its programs run as they stand there, one after the other, and its types are compiled.
 
@@ -31,9 +31,8 @@ const MODEL: Partial<Snapshot> = {
   traits: { plan: { type: "string", enum: ["free", "pro"] }, seats: { type: "number" } },
 };
 
-const fixture = await startIngest();
+const fixture = await useIngest();
 await fixture.deploy(MODEL);
-afterAll(() => fixture.service.stop());
 
 const environment = () => ({ ...process.env, SVC_API_URL: fixture.service.url, SVC_API_KEY: fixture.keys.test });
 const node = (code: string) =>

@@ -1,12 +1,11 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { isThere } from "../cli/support/program.js";
-import { startIngest } from "../http/ingest/fixture.js";
 import { refusal, serviceAt, startFront, type Fate, type Front } from "./support/front.js";
 import { Memory } from "./support/memory.js";
-import { insertedOf } from "./support/stored.js";
+import { insertedOf, useCounted } from "./support/stored.js";
 
 // The client of the Python starter, run as it lies there, by the same rules as that of Node.js.
 
@@ -209,13 +208,7 @@ client.close()`;
   );
 });
 
-const fixture = await startIngest();
-await fixture.deploy({
-  strictSchema: true,
-  events: { counted: { properties: { n: { type: "number" } } } },
-  traits: { seen: { type: "number" } },
-});
-afterAll(() => fixture.service.stop());
+const fixture = await useCounted();
 
 describe("before the service", () => {
   it("nothing is lost, nothing is doubled, and the order is kept, also between threads of one customer each", async () => {

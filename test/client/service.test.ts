@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   type BatchRefusedError,
   createClient,
@@ -6,8 +6,7 @@ import {
   type ClientError,
   type ClientOptions,
 } from "../../src/client/index.js";
-import { startIngest } from "../http/ingest/fixture.js";
-import { insertedOf } from "./support/stored.js";
+import { insertedOf, useCounted } from "./support/stored.js";
 import { refusal, serviceAt, startFront, type Fate } from "./support/front.js";
 
 // The client and the service itself, with a server between them that fails, stalls and cuts.
@@ -45,13 +44,7 @@ function expected(count: number): { events: Record<string, number[]>; traits: Re
   return wanted;
 }
 
-const fixture = await startIngest();
-await fixture.deploy({
-  strictSchema: true,
-  events: { counted: { properties: { n: { type: "number" } } } },
-  traits: { seen: { type: "number" } },
-});
-afterAll(() => fixture.service.stop());
+const fixture = await useCounted();
 
 describe("a service that is hard to reach", () => {
   it("gets everything once, in each customer's order", async () => {

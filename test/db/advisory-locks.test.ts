@@ -3,13 +3,13 @@ import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { connect } from "../../src/db/connect.js";
 import { hashCredential } from "../../src/http/request/credentials.js";
-import { startIngest } from "../http/ingest/fixture.js";
+import { useIngest } from "../http/ingest/fixture.js";
 import { environmentId, numberFromOne } from "../support/service.js";
 
 // Every login of a database can take every advisory lock of it, so none of them may stop ingestion or those who follow it.
 
 const event = { customerId: "globex", event: "login" };
-const fixture = await startIngest();
+const fixture = await useIngest();
 const { sql } = fixture.service.db;
 const environment = await environmentId(sql, "app", "test");
 await numberFromOne(sql, environment);
@@ -20,10 +20,7 @@ await sql.unsafe(`create role ${user} login password 'reader' in role svc_reader
 const url = Object.assign(new URL(fixture.service.db.url), { username: user, password: "reader" });
 const reader = connect(url.href, { max: 1, applicationName: "svc test reader" });
 afterEach(() => reader`select pg_advisory_unlock_all()`);
-afterAll(async () => {
-  await reader.end();
-  await fixture.service.stop();
-});
+afterAll(() => reader.end());
 
 const lastBatch = async () => {
   const [row] = await sql<[{ last: number }]>`

@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { FUNCTIONS } from "../../src/db/api/functions.js";
-import { createDatabase } from "../support/database.js";
+import { useDatabase } from "../support/database.js";
 
 interface Declared {
   name: string;
@@ -10,8 +10,7 @@ interface Declared {
   answersJson: boolean;
 }
 
-const db = await createDatabase();
-afterAll(() => db.drop());
+const db = await useDatabase();
 
 const declaredIn = (sql: Sql) => sql<Declared[]>`
   select proname as name, coalesce(proargnames[1:pronargs], '{}') as args, prorettype = 'json'::regtype as "answersJson"

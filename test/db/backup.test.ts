@@ -10,7 +10,8 @@ import { connect } from "../../src/db/connect.js";
 import { runBash } from "../support/bash.js";
 import { DEBIAN_PROGRAMS, startDebianServer } from "../support/debian-server.js";
 import { migrateUnreleased } from "../support/migrate.js";
-import { endServer, temporaryDirectory, type TestServer } from "../support/server.js";
+import { useDirectory } from "../support/directory.js";
+import { endServer, type TestServer } from "../support/server.js";
 import { startServiceProcess } from "../support/service-process.js";
 import { customersTold, startReceiver } from "../webhooks/support/receiver.js";
 import { dumpOf, RELEASES, type Known } from "./upgrade/fixture.js";
@@ -29,8 +30,7 @@ const blocks = [
 ].map(([, text]) => text!);
 const [dump, roles, restore, skipNumbers, quiet, copy] = blocks as [string, string, string, string, string, string];
 
-const directory = await temporaryDirectory();
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const directory = await useDirectory();
 
 /** Runs commands of the guide in the test's directory, with Debian's programs. */
 const bash = (script: string, env: Record<string, string>) =>

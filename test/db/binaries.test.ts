@@ -1,18 +1,17 @@
 import { chmod, cp, lstat, readdir, rm } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { serverAccount } from "../../src/db/embedded/account.js";
 import { findBinaries, installedPackage } from "../../src/db/embedded/binaries.js";
 import { runCommand } from "../../src/db/embedded/command.js";
-import { temporaryDirectory } from "../support/server.js";
+import { useDirectory } from "../support/directory.js";
 
 /** The platform's package as npm unpacks it where install scripts may not run: without symlinks. */
-const directory = await temporaryDirectory();
+const directory = await useDirectory();
 const installed = await installedPackage();
 const bare = { directory: path.join(directory, "package"), version: `${installed.version}-test-${process.pid}` };
 const filter = async (source: string) => !(await lstat(source)).isSymbolicLink();
 await cp(installed.directory, bare.directory, { recursive: true, filter });
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 test("without the install script the libraries are linked at the first start", async () => {
   const account = await serverAccount();

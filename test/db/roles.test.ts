@@ -2,7 +2,7 @@ import type { Sql } from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { migrate } from "../../src/db/migrate/migrate.js";
-import { createDatabase } from "../support/database.js";
+import { useDatabase } from "../support/database.js";
 import { printTable } from "../support/table.js";
 
 const ROLES = ["svc_http", "svc_worker", "svc_reader"] as const;
@@ -11,13 +11,12 @@ type Role = (typeof ROLES)[number];
 /** Doors of the database, as whom they were tried, and what came of it. */
 const doors: string[][] = [];
 
-const database = await createDatabase();
+const database = await useDatabase();
 // A copy of a database has the privileges on the database itself from the beginning.
 await migrate(database.url);
-afterAll(async () => {
-  await database.drop();
-  printTable("The database, tried by logins that are members of a role", [["door", "as whom", "outcome"], ...doors]);
-});
+afterAll(() =>
+  printTable("The database, tried by logins that are members of a role", [["door", "as whom", "outcome"], ...doors]),
+);
 
 /** The SQLSTATE that a statement fails with; null where it succeeds. */
 async function failureOf(sql: Sql, statement: string): Promise<string | null> {

@@ -1,12 +1,11 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import os from "node:os";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openDataFile } from "../../src/demo/input.js";
+import { useDirectory } from "../support/directory.js";
 
-const directory = await mkdtemp(path.join(os.tmpdir(), "svc-demo-test-"));
-afterAll(() => rm(directory, { recursive: true }));
+const directory = await useDirectory();
 
 async function fileOf(content: string | Buffer): Promise<string> {
   const file = path.join(directory, "data.jsonl");

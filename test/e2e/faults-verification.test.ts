@@ -9,7 +9,7 @@ import { TestEnvironment } from "../tasks/support/environment.js";
 
 const BATCH = 500;
 
-const db = useDatabase();
+const db = await useDatabase();
 let environmentId: number;
 let sent: Sent;
 

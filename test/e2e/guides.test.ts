@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { call } from "../../src/db/api/call.js";
@@ -9,21 +9,20 @@ import { createDatabase, type TestDatabase } from "../support/database.js";
 import { freePort } from "../support/free-port.js";
 import { playGuide, type Stage } from "../support/guide-play.js";
 import { GuideTerminal } from "../support/guide-terminals.js";
-import { temporaryDirectory } from "../support/server.js";
+import { useDirectory } from "../support/directory.js";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
 
 // Guides for authors of models, played one after the other, with the package as the starter's workflow installs it, against one service.
 
 const DOCS = path.resolve(import.meta.dirname, "../../docs");
 
-let directory: string;
+const directory = await useDirectory();
 let db: TestDatabase;
 let service: ServiceProcess;
 /** The line of the workflow by which svc was installed. */
 let installed: string;
 let stage: Stage;
 beforeAll(async () => {
-  directory = await temporaryDirectory();
   const prefix = path.join(directory, "npm");
   await mkdir(prefix);
   const [database, packed] = await Promise.all([createDatabase(), pack(directory, { asBuilt: true })]);
@@ -62,7 +61,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.stop();
   await db.drop();
-  await rm(directory, { recursive: true, force: true });
 });
 
 /** What a workflow runs: the line that each of its three jobs begins with, and what they do then but for GitHub's own program. */

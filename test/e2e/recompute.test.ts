@@ -17,7 +17,7 @@ const TIMEOUT = { timeout: 180_000 };
 /** With something that only events sent during a run bring about. */
 const CHANGED = { ...OTHER, segments: [...OTHER.segments, { id: "noticed", when: happened("created") }] };
 
-const db = useDatabase();
+const db = await useDatabase();
 const running = new Set<ServiceProcess>();
 
 // A disk that is slow to write, so that there is time to be killed in; of nothing else it makes a difference.

@@ -1,21 +1,20 @@
-import { mkdir, readdir, readFile, rm, symlink } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import path from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import postgres from "postgres";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { untilQuiet } from "../cli/support/shop.js";
 import { freePort } from "../support/free-port.js";
 import { playGuide } from "../support/guide-play.js";
 import { keepLog } from "../support/run-log.js";
-import { temporaryDirectory } from "../support/server.js";
+import { useDirectory } from "../support/directory.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const TUTORIAL = path.join(ROOT, "docs/tutorial.md");
 
-let directory: string;
+const directory = await useDirectory();
 beforeAll(async () => {
-  directory = await temporaryDirectory();
   // Stands for the clone: what is in this one, with data of its own.
   await mkdir(path.join(directory, "svc"));
   for (const name of await readdir(ROOT)) {
@@ -23,7 +22,6 @@ beforeAll(async () => {
       await symlink(path.join(ROOT, name), path.join(directory, "svc", name));
   }
 });
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 test("docs/tutorial.md shows what its commands print", { timeout: 180_000 }, async () => {
   const [service, dev, receiver] = await Promise.all([freePort(), freePort(), freePort()]);

@@ -5,10 +5,10 @@ import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { temporaryDirectory } from "../support/server.js";
+import { afterAll, expect, test } from "vitest";
+import { useDirectory } from "../support/directory.js";
 import { withoutProgress } from "./support/program.js";
-import { openShop, type Shop } from "./support/shop.js";
+import { openShop } from "./support/shop.js";
 
 const guide = readFileSync(new URL("../../docs/backfill.md", import.meta.url), "utf8");
 const EXAMPLE = fileURLToPath(new URL("../../examples/backfill", import.meta.url));
@@ -21,19 +21,12 @@ const blocks = [...guide.matchAll(/^```(bash|sql)\n(.*?)^```\n(?:\n```text\n(.*?
 const [query, check, send, recompute, compare] = blocks;
 const errors = [...guide.matchAll(/^```text\n(backfill: .*?)^```\n/gms)].map(([, error]) => error!);
 
-let shop: Shop;
-let env: Record<string, string>;
 /** A copy of the example: it needs nothing else of the project. */
-let directory: string;
-beforeAll(async () => {
-  [shop, directory] = await Promise.all([openShop(), temporaryDirectory()]);
-  await cp(EXAMPLE, directory, { recursive: true });
-  env = await shop.project("shop");
-});
-afterAll(async () => {
-  await shop.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+const directory = await useDirectory();
+await cp(EXAMPLE, directory, { recursive: true });
+const shop = await openShop();
+const env = await shop.project("shop");
+afterAll(() => shop.stop());
 
 /** Runs a block as it stands there, with the values that it leaves open. */
 async function run(code: string, variables = env) {

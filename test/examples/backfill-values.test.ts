@@ -1,15 +1,14 @@
-import { rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { startFront } from "../client/support/front.js";
 import { Memory } from "../client/support/memory.js";
-import { temporaryDirectory } from "../support/server.js";
+import { useDirectory } from "../support/directory.js";
 import { backfill, beside } from "./support/program.js";
 
 // Nothing that a source has is changed on its way: what cannot be kept is told with its row.
 
-const directory = await temporaryDirectory();
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const directory = await useDirectory();
 
 async function mapping(name: string, body: string): Promise<string> {
   const columns = JSON.stringify(beside("lib/columns.mjs"));

@@ -1,21 +1,15 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { temporaryDirectory } from "../support/server.js";
+import { afterAll, expect, test } from "vitest";
+import { useDirectory } from "../support/directory.js";
 import type { ChildProcess } from "node:child_process";
 import { openGate, type Answer } from "./support/gate.js";
 import { backfill, beside, type Outcome } from "./support/program.js";
-import { openShop, ordersCsv, type Shop } from "./support/shop.js";
+import { openShop, ordersCsv } from "./support/shop.js";
 
-let shop: Shop;
-let directory: string;
-beforeAll(async () => {
-  [shop, directory] = await Promise.all([openShop(), temporaryDirectory()]);
-});
-afterAll(async () => {
-  await shop.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+const directory = await useDirectory();
+const shop = await openShop();
+afterAll(() => shop.stop());
 
 /** A directory of the test's own, with these files. */
 async function folder(name: string, files: Record<string, string | Uint8Array> = {}): Promise<string> {

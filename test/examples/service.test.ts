@@ -11,7 +11,7 @@ import { playLocally } from "./support/local.js";
 /** How many requests are evaluated at once: what comes of them does not depend on it. */
 const TURN = 100;
 
-const db = useDatabase();
+const db = await useDatabase();
 
 describe.each(EXAMPLES)("examples/$name in the service", (example) => {
   it("leaves the customers as svc dev and expected.json have them", async () => {

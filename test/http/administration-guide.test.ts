@@ -1,20 +1,15 @@
 import { readFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readOperations } from "../../src/http/openapi/administrative.js";
 import { runBash } from "../support/bash.js";
-import { temporaryDirectory } from "../support/server.js";
-import { environmentId, startService } from "../support/service.js";
+import { useDirectory } from "../support/directory.js";
+import { environmentId, useService } from "../support/service.js";
 
 const guide = readFileSync(new URL("../../docs/administration.md", import.meta.url), "utf8");
 
-const service = await startService();
+const service = await useService();
 const owner = await service.owner("acme");
-const directory = await temporaryDirectory();
-afterAll(async () => {
-  await service.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+const directory = await useDirectory();
 
 const NAME = "test/http/administration-guide.test.ts";
 const blocks = [

@@ -1,16 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { docsUrlOf, readConfig } from "../../src/server/config.js";
 import { runBash } from "../support/bash.js";
 import { documentedErrors } from "../support/documented-errors.js";
 import { listen } from "../support/listen.js";
-import { startIngest } from "./ingest/fixture.js";
+import { useIngest } from "./ingest/fixture.js";
 
-const fixture = await startIngest();
-const { service } = fixture;
-afterAll(() => service.stop());
+const { service, ...fixture } = await useIngest();
 
 const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map((match) => match[1]!);
 

@@ -6,7 +6,7 @@ import { documentedErrors, type DocumentedError } from "../support/documented-er
 import { refuses, startProvider, type Behaviour } from "../support/language-model.js";
 import { listen } from "../support/listen.js";
 import { DOCS_URL, environmentId } from "../support/service.js";
-import { startIngest, type IngestFixture } from "./ingest/fixture.js";
+import { startIngest, useIngest, type IngestFixture } from "./ingest/fixture.js";
 import { openConnection } from "./ingest/raw-connection.js";
 
 interface Answered {
@@ -31,13 +31,10 @@ const MODEL: Partial<Snapshot> = {
 const provider = await startProvider();
 // One that is late is late after a second here.
 const ai = { baseUrl: provider.baseUrl, apiKey: "key", model: "small", partMsMax: 1_000 };
-const fixture = await startIngest({}, { ai });
+const fixture = await useIngest({}, { ai });
 const { sql } = fixture.service.db;
 await fixture.deploy(MODEL);
-afterAll(async () => {
-  await fixture.service.stop();
-  await provider.close();
-});
+afterAll(() => provider.close());
 
 const WEBHOOK = { url: "https://example.com/hook", eventTypes: ["*"] };
 const order = (properties: object = {}, more: object = {}) => ({

@@ -6,7 +6,7 @@ import type { AdminDeps } from "../../src/http/admin/route.js";
 import { adminRoutes } from "../../src/http/admin/routes.js";
 import { openApiRoutes } from "../../src/http/openapi/routes.js";
 import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
-import { createDatabase } from "../support/database.js";
+import { useDatabase } from "../support/database.js";
 import { startServiceProcess } from "../support/service-process.js";
 import { createTenant } from "../support/tenant.js";
 
@@ -19,14 +19,11 @@ const TRIES = 10;
 
 const METRICS_TOKEN = "a-token-of-the-tests-for-metrics-0123456789";
 
-const db = await createDatabase();
+const db = await useDatabase();
 const { sql } = db;
 const service = await startServiceProcess(db.url, { SVC_METRICS_TOKEN: METRICS_TOKEN }, { role: "http" });
 const tenant = await createTenant(sql, service.url);
-afterAll(async () => {
-  await service.stop();
-  await db.drop();
-});
+afterAll(() => service.stop());
 
 function post(path: string, body: Text): Promise<Response> {
   const headers: Record<string, string> = typeof body === "string" ? {} : { "Content-Encoding": "gzip" };

@@ -1,7 +1,7 @@
 import { Ajv2020 } from "@redocly/ajv/dist/2020.js";
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { typesOf } from "../../src/cli/commands/types/types.js";
 import { compileProject } from "../../src/dsl-compiler/index.js";
 import { TestClock } from "../../src/local/clock.js";
@@ -12,7 +12,7 @@ import { parseSnapshot } from "../../src/model/validate/validate.js";
 import { sign } from "../../src/webhooks/send.js";
 import { project } from "../dsl-compiler/project.js";
 import { DOCS_URL, environmentId, numberFromOne, type Reply } from "../support/service.js";
-import { startIngest } from "./ingest/fixture.js";
+import { useIngest } from "./ingest/fixture.js";
 
 const PAGE = fileURLToPath(new URL("../../docs/formats.md", import.meta.url));
 // For whoever changes a format: FORMATS=write npx vitest run test/http/formats.test.ts && npx prettier --write docs/formats.md
@@ -31,12 +31,11 @@ interface Schema extends Limits, Words {
 }
 
 let page = await readFile(PAGE, "utf8");
-const fixture = await startIngest();
+const fixture = await useIngest();
 const { sql } = fixture.service.db;
 await numberFromOne(sql, await environmentId(sql, "app", "test"));
 const { body } = await fixture.service.request("GET", "/openapi.json");
 const schemas = (body as { components: { schemas: Record<string, Schema> } }).components.schemas;
-afterAll(() => fixture.service.stop());
 
 /** Compares a part of the page with what it should be, or writes that there. */
 async function hold(part: string, expected: string): Promise<void> {

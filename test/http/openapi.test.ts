@@ -1,9 +1,9 @@
 import { Ajv2020 } from "@redocly/ajv/dist/2020.js";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
-import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { readOperations, type PermissionRow } from "../../src/http/openapi/administrative.js";
 import { batchRequestProblem } from "../../src/ingestion/request.js";
-import { startService } from "../support/service.js";
+import { startService, useService } from "../support/service.js";
 
 interface Response {
   $ref?: string;
@@ -16,9 +16,8 @@ interface Document {
   components: { schemas: Record<string, object>; responses: Record<string, Response> };
 }
 
-const service = await startService();
+const service = await useService();
 const document = (await service.request("GET", "/openapi.json")).body as Document;
-afterAll(() => service.stop());
 
 /** What the linter of `npx @redocly/cli lint` says with its recommended rules. */
 async function lint(api: unknown): Promise<string[]> {

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { createLogger } from "../../src/server/log.js";
 import { waitingForLock } from "../support/locks.js";
-import { startService } from "../support/service.js";
+import { useService } from "../support/service.js";
 import { headOf, openConnection } from "./ingest/raw-connection.js";
 
 type Line = Record<string, unknown>;
@@ -23,12 +23,11 @@ const log = createLogger("debug", {
 });
 
 // No provider answers there.
-const service = await startService({ log }, { ai: { baseUrl: "http://127.0.0.1:1/v1", apiKey: null, model: "none" } });
+const service = await useService({ log }, { ai: { baseUrl: "http://127.0.0.1:1/v1", apiKey: null, model: "none" } });
 const { sql } = service.db;
 const ada = await service.owner("acme");
 const { body } = await service.request("POST", "/projects", { by: ada, body: { name: "App", slug: "app" } });
 const key = (body as { keys: { test: string } }).keys.test;
-afterAll(() => service.stop());
 beforeEach(() => {
   for (const name of lines.flatMap(Object.keys)) seen.add(name);
   lines = [];

@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { call } from "../../src/db/api/call.js";
 import { addWorkerCounters, type Installation } from "../../src/db/api/monitoring.js";
@@ -8,17 +8,13 @@ import { renderInstallation } from "../../src/metrics/installation.js";
 import { ATTEMPTS, EVALUATED, EVALUATION_DELAY, WorkerCounters } from "../../src/metrics/worker-metrics.js";
 import { startCounterFlush } from "../../src/tasks/worker.js";
 import { runLog } from "../support/run-log.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { useDatabase } from "../support/database.js";
 import { createEnvironment, createWebhook, emit } from "../webhooks/support/fixtures.js";
 import { readSamples } from "./support/observed.js";
 import { waitingForLock } from "../support/locks.js";
 import { startWorker } from "../support/worker-role.js";
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createDatabase();
-});
-afterAll(() => db.drop());
+const db = await useDatabase();
 
 const read = () => call(db.sql, "metrics");
 const shown = async () => readSamples(await renderInstallation(await read()));

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { INSTALL_MS_MAX, installed } from "../support/debian.js";
 import { temporaryDirectory } from "../support/server.js";
-import { METRICS_TOKEN, startObserved, type Observed } from "./support/observed.js";
+import { METRICS_TOKEN, startObserved } from "./support/observed.js";
 import { freePort } from "../support/free-port.js";
 
 const OPERATIONS = path.resolve(import.meta.dirname, "../../docs/operations");
@@ -21,11 +21,8 @@ interface Rule {
   lastError?: string;
 }
 
-let observed: Observed;
-beforeAll(async () => {
-  observed = await startObserved({ events: { login: { properties: {} } } });
-  await observed.send([{ customerId: "c", event: "login" }]);
-});
+const observed = await startObserved({ events: { login: { properties: {} } } });
+await observed.send([{ customerId: "c", event: "login" }]);
 afterAll(() => observed.stop());
 
 /** The metrics that a process shows, with what histograms make of their names. */

@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { readConfig } from "../../src/server/config.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { keepLog } from "../support/run-log.js";
-import { temporaryDirectory } from "../support/server.js";
+import { useDirectory } from "../support/directory.js";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
 import { bash, blocksOf, type Block } from "./support/guide.js";
 import { pack, type Packed } from "./support/package.js";
@@ -27,14 +27,12 @@ const NPM = {
   npm_config_prefer_offline: "true",
 };
 const [install, settings, units, ready, bootstrap, svcEnv, ...more] = blocksOf("test/packaging/package.test.ts");
-let directory: string;
+const directory = await useDirectory();
 let packed: Packed;
 
 beforeAll(async () => {
-  directory = await temporaryDirectory();
   packed = await pack(directory);
 });
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 test("the package has what is read at run time, as it stands in the project", async () => {
   for (const folder of ["bin", "deploy", "docs", "migrations", "sql", "starter", "src/dsl", "src/model"]) {

@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chown, readFile, rm, writeFile } from "node:fs/promises";
+import { chown, readFile, writeFile } from "node:fs/promises";
 import { request } from "node:https";
 import type { IncomingMessage } from "node:http";
 import path from "node:path";
@@ -11,7 +11,7 @@ import { serverAccount } from "../../src/db/embedded/account.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { INSTALL_MS_MAX, installed } from "../support/debian.js";
 import { freePort } from "../support/free-port.js";
-import { temporaryDirectory } from "../support/server.js";
+import { useDirectory } from "../support/directory.js";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
 import { blocksOf } from "./support/guide.js";
 
@@ -21,7 +21,7 @@ const PROGRAM = "/usr/sbin/nginx";
 const HOST = "svc.example.com";
 
 let skipped: string | null;
-let directory: string;
+const directory = await useDirectory();
 let db: TestDatabase;
 let service: ServiceProcess;
 let nginx: ChildProcess;
@@ -31,7 +31,6 @@ let certificate: string;
 beforeAll(async () => {
   skipped = await installed(PROGRAM, ["nginx-light", "openssl"]);
   if (skipped !== null) return;
-  directory = await temporaryDirectory();
   db = await createDatabase();
   service = await startServiceProcess(db.url, { SVC_PUBLIC_URL: `https://${HOST}`, SVC_TRUSTED_PROXIES: "1" });
   port = await freePort();
@@ -73,7 +72,6 @@ afterAll(async () => {
   nginx.kill("SIGTERM");
   await Promise.all([ended, service.stop()]);
   await db.drop();
-  await rm(directory, { recursive: true, force: true });
 });
 
 async function ask(method: string, address: string, headers: Record<string, string> = {}, body = "") {

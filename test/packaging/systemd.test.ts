@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeAll, beforeEach, expect, test } from "vitest";
 import { INSTALL_MS_MAX, installed } from "../support/debian.js";
-import { temporaryDirectory } from "../support/server.js";
+import { useDirectory } from "../support/directory.js";
 
 // The units, as systemd reads them. It runs in no container, so that they work is for a machine to show; their commands are run by package.test.ts.
 
@@ -14,11 +14,10 @@ const ANALYZE = "/usr/bin/systemd-analyze";
 const EXPOSURE_MAX = 20;
 const UNITS = ["svc-all.service", "svc-http@4400.service", "svc-worker@1.service"];
 
-let directory: string;
+const directory = await useDirectory();
 let skipped: string | null;
 beforeAll(async () => {
   skipped = await installed(ANALYZE, ["systemd"]);
-  directory = await temporaryDirectory();
   await cp(path.join(ROOT, "deploy/systemd"), directory, { recursive: true });
   for (const name of await readdir(directory)) {
     if (!name.endsWith(".service")) continue;
@@ -31,7 +30,6 @@ beforeAll(async () => {
 beforeEach((context) => {
   if (skipped !== null) context.skip(skipped);
 });
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 /** What systemd-analyze says; rejects where it finds a fault. */
 async function analyze(...argv: string[]): Promise<string> {

@@ -1,14 +1,13 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, expect, inject, it, onTestFinished } from "vitest";
+import { expect, inject, it, onTestFinished } from "vitest";
 import { stacksOf } from "../../src/server/log-error.js";
-import { createDatabase } from "../support/database.js";
+import { useDatabase } from "../support/database.js";
 import { startServiceProcess } from "../support/service-process.js";
 
 const QUOTED = "what no log may hold";
 
-const db = await createDatabase();
-afterAll(() => db.drop());
+const db = await useDatabase();
 
 it.each([
   ["thrown", "throw error"],

@@ -2,20 +2,19 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { Examination } from "../../src/db/api/operator.js";
 import { report } from "../../src/server/doctor.js";
 import { createEmptyDatabase } from "../support/database.js";
 import { docBlocks } from "../support/doc-blocks.js";
 import { temporaryDirectory } from "../support/server.js";
-import { startIngest } from "../http/ingest/fixture.js";
+import { useIngest } from "../http/ingest/fixture.js";
 import { refused, runServer, type Run } from "./support/run-server.js";
 
 // `svc-server doctor` beside a service on the same database.
 
-const fixture = await startIngest();
+const fixture = await useIngest();
 await fixture.batch([{ customerId: "c", event: "e", idempotencyKey: "k1" }]);
-afterAll(() => fixture.service.stop());
 async function doctor(url?: string, ...args: string[]): Promise<Run> {
   const run = await runServer(url ?? fixture.service.db.url, ["doctor", ...args]);
   return { ...run, stdout: run.stdout.replaceAll(/\d+\.\d s\b/g, "T s").replaceAll(/\d{4}-[\d-]+T[\d:.]+Z/g, "T") };

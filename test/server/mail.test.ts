@@ -1,15 +1,14 @@
-import { afterAll, expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { readConfig } from "../../src/server/config.js";
 import { openHttp } from "../../src/server/http-role.js";
 import { capturedLog } from "../support/captured-log.js";
-import { startService } from "../support/service.js";
+import { useService } from "../support/service.js";
 import { startMailServer } from "../support/smtp.js";
 
 const SECRET = "a secret of the tests, long enough";
 
-const service = await startService();
+const service = await useService();
 const owner = await service.owner("acme");
-afterAll(() => service.stop());
 
 /** Invites somebody through a process's own composition of the service. */
 async function invite(env: Record<string, string>) {

@@ -3,7 +3,7 @@ import { openMailer } from "../../src/mail/mailer.js";
 import { PASSWORD, signedIn, whoIs } from "../http/pages/people.js";
 import { userIdOf } from "../http/admin/organization/support.js";
 import { Browser } from "../support/browser.js";
-import { startService } from "../support/service.js";
+import { useService } from "../support/service.js";
 import { startMailServer } from "../support/smtp.js";
 import { refused, runServer } from "./support/run-server.js";
 
@@ -11,13 +11,10 @@ import { refused, runServer } from "./support/run-server.js";
 
 const mail = await startMailServer();
 const mailer = openMailer({ url: mail.url, from: "svc@example.com", onFailure: () => undefined });
-const service = await startService({}, { mailer });
+const service = await useService({}, { mailer });
 const { sql } = service.db;
 const mallory = await service.owner("evil");
-afterAll(async () => {
-  await service.stop();
-  await mail.stop();
-});
+afterAll(() => mail.stop());
 beforeEach(() => void mail.mails.splice(0));
 
 let companies = 0;

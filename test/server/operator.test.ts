@@ -1,15 +1,14 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { hashCredential } from "../../src/http/request/credentials.js";
 import { auditOf, join, timestamp, userIdOf } from "../http/admin/organization/support.js";
-import { startService, type Actor } from "../support/service.js";
+import { useService, type Actor } from "../support/service.js";
 import { refused, runServer } from "./support/run-server.js";
 
 // `svc-server users` and `svc-server tokens`, beside a service on the same database.
 
-const service = await startService();
+const service = await useService();
 const { sql } = service.db;
 const acme = await service.owner("acme");
-afterAll(() => service.stop());
 
 const run = (args: string[], env?: Record<string, string>) => runServer(service.db.url, args, env);
 const whoami = (by: Actor) => service.request("GET", "/whoami", { by });

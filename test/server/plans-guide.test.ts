@@ -1,15 +1,14 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { runBash } from "../support/bash.js";
-import { startService } from "../support/service.js";
+import { useService } from "../support/service.js";
 
 const guide = readFileSync(new URL("../../docs/operations/plans.md", import.meta.url), "utf8");
 const PROGRAM = fileURLToPath(new URL("../../bin/svc-server.js", import.meta.url));
 
-const service = await startService();
+const service = await useService();
 await service.owner("acme");
-afterAll(() => service.stop());
 
 const blocks = [...guide.matchAll(/^```(bash|sql)\n(.*?)^```\n(?:\n```\n(.*?)^```\n)?/gms)].map(
   ([, language, command, answer]) => ({ language: language!, command: command!, answer }),

@@ -1,18 +1,17 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createEmptyDatabase } from "../support/database.js";
 import { auditOf } from "../http/admin/organization/support.js";
-import { startIngest } from "../http/ingest/fixture.js";
+import { useIngest } from "../http/ingest/fixture.js";
 import { refused, runServer } from "./support/run-server.js";
 
 // `svc-server plans` beside a service on the same database. That a plan is effective from the next request on is in test/spec/limits.test.ts.
 
 const PROGRAM = fileURLToPath(new URL("../../bin/svc-server.js", import.meta.url));
 
-const fixture = await startIngest();
-afterAll(() => fixture.service.stop());
+const fixture = await useIngest();
 const plans = (...args: string[]) => runServer(fixture.service.db.url, ["plans", ...args]);
 const prints = (...lines: string[]) => ({ code: 0, stdout: lines.map((line) => `${line}\n`).join(""), stderr: "" });
 

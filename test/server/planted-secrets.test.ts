@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import path from "node:path";
 import { afterAll, expect, inject, it } from "vitest";
-import { createDatabase } from "../support/database.js";
+import { useDatabase } from "../support/database.js";
 import { PLANTED, searchLogs } from "../support/leaks.js";
 import { listen } from "../support/listen.js";
 import { startServiceProcess } from "../support/service-process.js";
@@ -17,7 +17,7 @@ const receiver = createServer((_, response) => {
 let called = 0;
 
 const url = await listen(receiver);
-const db = await createDatabase();
+const db = await useDatabase();
 const { sql } = db;
 const service = await startServiceProcess(db.url, {
   SVC_SECRET: `a secret of the tests: ${PLANTED}`,
@@ -29,7 +29,6 @@ const { admin, send: request } = await createTenant(sql, service.url);
 afterAll(async () => {
   await service.stop();
   receiver.close();
-  await db.drop();
 });
 
 async function send(body: unknown, Authorization?: string): Promise<number> {

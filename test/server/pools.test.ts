@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from "vitest";
 import { readConfig } from "../../src/server/config.js";
 import { openHttp } from "../../src/server/http-role.js";
-import { createDatabase } from "../support/database.js";
+import { useDatabase } from "../support/database.js";
 import { waitingForLock } from "../support/locks.js";
 import { runLog } from "../support/run-log.js";
 import { createTenant } from "../support/tenant.js";
@@ -9,17 +9,14 @@ import { createTenant } from "../support/tenant.js";
 /** As many as a process takes at once, and some that wait. */
 const READS = 28;
 
-const db = await createDatabase();
+const db = await useDatabase();
 const { sql } = db;
 const { config } = readConfig({ SVC_PORT: "0" });
 const http = await openHttp(config, runLog());
 http.serve({ databaseUrl: db.url, useRoles: true, secret: "a secret of the tests, long enough" });
 const { admin, send } = await createTenant(sql, http.address);
 await sql`insert into svc.workers (worker_id, seen_at) values ('a worker', now() + interval '1 hour')`;
-afterAll(async () => {
-  await http.stop();
-  await db.drop();
-});
+afterAll(() => http.stop());
 
 /** Calls of the process that wait for a lock. */
 const blocked = () => waitingForLock(sql, "svc http%");

@@ -4,17 +4,16 @@ import { once } from "node:events";
 import { readdir, rm } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { afterAll, expect, it, onTestFinished } from "vitest";
-import { createDatabase, createEmptyDatabase } from "../support/database.js";
+import { expect, it, onTestFinished } from "vitest";
+import { createDatabase, useDatabase, createEmptyDatabase } from "../support/database.js";
 import { listen } from "../support/listen.js";
 import { temporaryDirectory } from "../support/server.js";
 import { refused, type Run, runServer } from "./support/run-server.js";
 
 const PROGRAM = fileURLToPath(new URL("../../bin/svc-server.js", import.meta.url));
 
-const db = await createDatabase();
+const db = await useDatabase();
 const url = new URL(db.url);
-afterAll(() => db.drop());
 
 /** A process of `svc-server start`, of HTTP alone unless told otherwise, which ends by itself. */
 async function start(env: Record<string, string>, role = "http"): Promise<Run> {

@@ -63,8 +63,8 @@ it("a service that stops still answers what is no HTTP, with the address of its 
   await stopped;
 });
 
-describe("a process that is told to stop", () => {
-  const db = useDatabase();
+describe("a process that is told to stop", async () => {
+  const db = await useDatabase();
   async function start(env: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
     const service = await startServiceProcess(db.url, env);
     onTestFinished(() => service.stop());

@@ -6,7 +6,7 @@ import { connect } from "../../src/db/connect.js";
 import { newCredential } from "../../src/http/request/credentials.js";
 import { parseDuration } from "../../src/model/snapshot/duration.js";
 import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
-import { createDatabase, rolledBack } from "../support/database.js";
+import { useDatabase, rolledBack } from "../support/database.js";
 import { populate } from "../support/population.js";
 import { environmentId } from "../support/service.js";
 
@@ -31,7 +31,7 @@ interface PlanNode {
 const AT = { project: "app", environment: "test" } as const;
 const notices: Notice[] = [];
 
-const db = await createDatabase();
+const db = await useDatabase();
 const token = newCredential("token");
 const bootstrapped = await call(db.sql, "bootstrap", "acme", "ann@acme.example", token.hash);
 const { organizationId } = JSON.parse(bootstrapped) as { organizationId: string };
@@ -50,10 +50,7 @@ await sql.unsafe(`
   set auto_explain.log_nested_statements = on;
   set auto_explain.log_level = notice;
   set client_min_messages = notice`);
-afterAll(async () => {
-  await sql.end();
-  await db.drop();
-});
+afterAll(() => sql.end());
 
 /** Every plan of a call, the one of the call itself last. */
 async function plansOf(call: () => Promise<unknown>): Promise<PlanNode[]> {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Sql, TransactionSql } from "postgres";
-import { afterAll, beforeAll, inject } from "vitest";
+import { afterAll, inject } from "vitest";
 import { connect } from "../../src/db/connect.js";
 
 /** A database of a test's own. */
@@ -13,10 +13,9 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A clone of the migrated template for the tests of a file, there from before the first to after the last. */
-export function useDatabase(): TestDatabase {
-  const database = {} as TestDatabase;
-  beforeAll(async () => void Object.assign(database, await createDatabase()));
+/** As `createDatabase`, until the end of the file. */
+export async function useDatabase(): Promise<TestDatabase> {
+  const database = await createDatabase();
   afterAll(() => database.drop());
   return database;
 }

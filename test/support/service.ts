@@ -1,6 +1,7 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Sql } from "postgres";
+import { afterAll } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { connect } from "../../src/db/connect.js";
 import { appRoutes, createApp, type AppDeps } from "../../src/http/app.js";
@@ -86,6 +87,13 @@ export interface ServiceOptions {
   webhookTestMsMax?: number;
   /** Where a language model is; none unless given. */
   ai?: LanguageModelSettings;
+}
+
+/** As `startService`, until the end of the file. */
+export async function useService(...given: Parameters<typeof startService>): Promise<Service> {
+  const service = await startService(...given);
+  afterAll(() => service.stop());
+  return service;
 }
 
 export async function startService(overrides: Partial<AppDeps> = {}, options: ServiceOptions = {}): Promise<Service> {

@@ -16,7 +16,7 @@ const MODEL = snapshotOf({
 const AT = "2026-03-01T10:00:00.000Z";
 const CUSTOMERS = Array.from({ length: 60 }, (_, i) => `c${i}`);
 
-const db = useDatabase();
+const db = await useDatabase();
 
 function logins(customers: string[], at = AT): TestOperation[] {
   return customers.map((customer) => ({ customer, at, event: "login" }));

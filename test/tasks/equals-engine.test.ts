@@ -18,7 +18,7 @@ import {
 import { TestEnvironment, type TestOperation } from "./support/environment.js";
 import { propertyRuns } from "../support/property-runs.js";
 
-const db = useDatabase();
+const db = await useDatabase();
 
 const RUNS = propertyRuns(40);
 const SETTLE_SECONDS = 30;

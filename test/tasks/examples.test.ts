@@ -7,7 +7,7 @@ import { TestEnvironment } from "./support/environment.js";
 import { transitionsOf } from "./support/replayed.js";
 import { looksOf, storedLooks } from "./support/story.js";
 
-const db = useDatabase();
+const db = await useDatabase();
 
 const TRIAL = snapshotOf({
   states: {

@@ -13,7 +13,7 @@ const AT = "2026-03-01T10:00:00.000Z";
 const LATER = "2026-03-02T10:00:00.000Z";
 const BY_TIMER = { causeType: "timer", causeId: null } as const;
 
-const db = useDatabase();
+const db = await useDatabase();
 let environment: TestEnvironment;
 
 beforeAll(async () => {

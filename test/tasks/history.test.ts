@@ -21,7 +21,7 @@ const MODEL = snapshotOf({
   health: healthOf({ revenue: summed(["paid", "x"], 100, { within: "5d" }) }, { good: 40, poor: 0 }),
 });
 
-const db = useDatabase();
+const db = await useDatabase();
 
 /** Payments of changing amounts, an hour apart; every seventh is a login instead. */
 function payments(count: number): TestOperation[] {

@@ -5,7 +5,7 @@ import { localEngine } from "../local/support/model.js";
 import { useDatabase } from "../support/database.js";
 import { TestEnvironment } from "./support/environment.js";
 
-const db = useDatabase();
+const db = await useDatabase();
 
 // The specification takes any text of up to 256 characters as an event's name, also what every object of JavaScript has.
 describe.each(["constructor", "__proto__", "prototype", "hasOwnProperty"])("what is called %s", (name) => {

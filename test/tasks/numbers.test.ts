@@ -7,7 +7,7 @@ import { TestEnvironment } from "./support/environment.js";
 
 // Ids tell their numbers, so the numbers of an environment may not count what others do.
 
-const db = useDatabase();
+const db = await useDatabase();
 let one: TestEnvironment;
 let other: TestEnvironment;
 beforeAll(async () => {

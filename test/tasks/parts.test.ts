@@ -62,7 +62,7 @@ const OPERATIONS: TestOperation[] = [
   { at: at(1, 15), event: "paid", properties: { x: 1 } },
 ];
 
-const db = useDatabase();
+const db = await useDatabase();
 let environment: TestEnvironment;
 let seqs: number[];
 

@@ -8,7 +8,7 @@ import { Gate } from "./support/gate.js";
 import { customersOf } from "./support/population.js";
 import { differencesOf, jobOf, JobRunner, poison, queue, settle } from "./support/recompute.js";
 
-const db = useDatabase();
+const db = await useDatabase();
 const runner = new JobRunner(db);
 
 afterEach(async () => {

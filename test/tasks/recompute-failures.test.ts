@@ -19,7 +19,7 @@ const CUSTOMERS = customersOf(AMOUNT);
 /** In the middle of a chunk. */
 const BAD = CUSTOMERS[37]!;
 
-const db = useDatabase();
+const db = await useDatabase();
 let environment: TestEnvironment;
 let expected: object;
 const calledOff: (() => Promise<void>)[] = [];

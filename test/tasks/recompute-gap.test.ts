@@ -13,7 +13,7 @@ import { evaluatedEvents, expectReplayed, replayedTo, storedOf, transitionsOf } 
 import { jobOf, JobRunner, queue, untilWaiting } from "./support/recompute.js";
 import { propertyRuns } from "../support/property-runs.js";
 
-const db = useDatabase();
+const db = await useDatabase();
 const runner = new JobRunner(db);
 
 afterEach(() => runner.end());

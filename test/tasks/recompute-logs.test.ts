@@ -8,7 +8,7 @@ import { JobRunner, queue } from "./support/recompute.js";
 
 const CUSTOMERS = customersOf(30);
 
-const db = useDatabase();
+const db = await useDatabase();
 const runner = new JobRunner(db);
 let environment: TestEnvironment;
 

@@ -21,7 +21,7 @@ import { everything } from "./support/kept.js";
 import { added, executionLines, executionsOf, expectReplayed, replayedTo } from "./support/replayed.js";
 import { differencesOf, jobOf, JobRunner, poison, queue, settle, type QueueOptions } from "./support/recompute.js";
 
-const db = useDatabase();
+const db = await useDatabase();
 const runner = new JobRunner(db);
 
 afterEach(() => runner.end());

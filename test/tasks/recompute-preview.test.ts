@@ -7,7 +7,7 @@ import { everything } from "./support/kept.js";
 import { CHANGED, MODEL, populated, POPULATION_THROUGH as AT } from "./support/population.js";
 import { differencesOf, jobOf, JobRunner, type QueueOptions } from "./support/recompute.js";
 
-const db = useDatabase();
+const db = await useDatabase();
 const runner = new JobRunner(db);
 
 afterEach(() => runner.end());

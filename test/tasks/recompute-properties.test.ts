@@ -12,7 +12,7 @@ import { differencesOf, jobOf, JobRunner } from "./support/recompute.js";
 import { added, executionLines, executionsOf, transitionLines, transitionsOf } from "./support/replayed.js";
 import { propertyRuns } from "../support/property-runs.js";
 
-const db = useDatabase();
+const db = await useDatabase();
 const runner = new JobRunner(db);
 
 afterAll(() => runner.end());

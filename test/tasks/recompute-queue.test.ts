@@ -15,7 +15,7 @@ import {
   type QueueOptions,
 } from "./support/recompute.js";
 
-const db = useDatabase();
+const db = await useDatabase();
 const first = new JobRunner(db);
 const second = new JobRunner(db);
 

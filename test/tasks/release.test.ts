@@ -10,7 +10,7 @@ const AT = "2026-03-01T10:00:00.000Z";
 const LATER = "2026-03-02T10:00:00.000Z";
 const AHEAD = "2026-03-05T10:00:00.000Z";
 
-const db = useDatabase();
+const db = await useDatabase();
 let environment: TestEnvironment;
 
 beforeEach(async () => {

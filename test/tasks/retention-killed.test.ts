@@ -9,7 +9,7 @@ const BATCH = 200;
 /** From the second transaction of a sweep on: what that has removed is not committed yet. */
 const IN_THE_MIDDLE = "before update on svc.retention for each row when (old.events_removed > 0)";
 
-const db = useDatabase();
+const db = await useDatabase();
 const running: ServiceProcess[] = [];
 
 beforeAll(async () => {

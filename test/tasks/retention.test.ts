@@ -19,7 +19,7 @@ import { TestEnvironment, type TestOperation } from "./support/environment.js";
 import { jobOf, JobRunner, queue, untilWaiting } from "./support/recompute.js";
 import { expectReplayed, replayedTo, storedOf, transitionsOf } from "./support/replayed.js";
 
-const db = useDatabase();
+const db = await useDatabase();
 const runner = new JobRunner(db);
 let environment: TestEnvironment;
 

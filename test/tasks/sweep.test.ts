@@ -3,7 +3,7 @@ import { call } from "../../src/db/api/call.js";
 import { useDatabase } from "../support/database.js";
 import { startTestWorker } from "./support/worker.js";
 
-const db = useDatabase();
+const db = await useDatabase();
 beforeAll(async () => {
   await db.sql`insert into iam.users (user_id, email) values ('usr_1', 'ada@example.com')`;
   await db.sql`insert into iam.organizations (organization_id, slug) values ('org_1', 'acme')`;

@@ -9,7 +9,7 @@ const MODEL = snapshotOf({
 });
 const SETTLE = 30;
 
-const db = useDatabase();
+const db = await useDatabase();
 
 beforeEach(async () => {
   // Nothing of one test waits or is due in the next.

@@ -10,7 +10,7 @@ import { TestEnvironment } from "./support/environment.js";
 const AT = "2026-03-02T10:00:00.000Z";
 const MODEL = snapshotOf({ states: { new: [["activated", happened("login")]], activated: [] } });
 
-const db = useDatabase();
+const db = await useDatabase();
 let environment: TestEnvironment;
 beforeAll(async () => {
   // What is written of "poison" is cancelled, as a statement is that takes too long.

@@ -6,7 +6,7 @@ import { startTestWorker } from "./support/worker.js";
 
 const DAY_MS = 86_400_000;
 
-const db = useDatabase();
+const db = await useDatabase();
 
 it("an event of one environment is evaluated while another has work for long, in whatever job it came", async () => {
   // Each event is followed by a thousand transitions.

@@ -4,15 +4,15 @@ import os from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { useDirectory } from "../support/directory.js";
 
 // scripts/build.js, over a few sources in a folder of its own.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-let directory: string;
+const directory = await useDirectory();
 
 beforeAll(async () => {
-  directory = await mkdtemp(path.join(os.tmpdir(), "svc-build-"));
   await cp(path.join(ROOT, "scripts"), path.join(directory, "scripts"), { recursive: true });
   await symlink(path.join(ROOT, "node_modules"), path.join(directory, "node_modules"));
   await mkdir(path.join(directory, "src/server"), { recursive: true });
@@ -26,7 +26,6 @@ beforeAll(async () => {
   await mkdir(path.join(directory, "src/dsl-compiler/check"), { recursive: true });
   await write("dsl-compiler/check/worker.ts", "export {};\n");
 });
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 const write = (name: string, text: string) => writeFile(path.join(directory, "src", name), text);
 const output = (name: string) => path.join(directory, "dist", name);

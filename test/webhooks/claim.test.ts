@@ -1,11 +1,11 @@
-import { afterAll, afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { claimDeliveries, type ClaimedDelivery } from "../../src/db/api/webhooks.js";
 import { emissionId } from "../../src/engine/ids.js";
-import { createDatabase, rolledBack } from "../support/database.js";
+import { rolledBack } from "../support/database.js";
 import {
   claim,
-  clearWebhooks,
+  useWebhooks,
   createEnvironment,
   createWebhook,
   emit,
@@ -13,10 +13,7 @@ import {
   newEndpoint,
 } from "./support/fixtures.js";
 
-const db = await createDatabase();
-const { sql } = db;
-afterEach(() => clearWebhooks(sql));
-afterAll(() => db.drop());
+const sql = await useWebhooks();
 
 const URL = "https://example.com/hooks";
 

@@ -1,10 +1,10 @@
 import { Webhook } from "standardwebhooks";
 import * as svix from "svix";
-import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { createLogger } from "../../src/server/log.js";
 import { Deliverer, type DelivererOptions } from "../../src/tasks/deliver/deliver.js";
 import { sealingKey, sealSecret } from "../../src/webhooks/secret.js";
-import { createDatabase } from "../support/database.js";
+import { useDatabase } from "../support/database.js";
 import { lockWaiter } from "../support/locks.js";
 import {
   attemptsOf,
@@ -31,13 +31,12 @@ import { runLog } from "../support/run-log.js";
 
 const closing: (() => Promise<unknown>)[] = [];
 
-const db = await createDatabase();
+const db = await useDatabase();
 const { sql } = db;
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
   await clearWebhooks(sql);
 });
-afterAll(() => db.drop());
 
 function deliverer(options: Partial<DelivererOptions> = {}): Deliverer {
   const logger = runLog();

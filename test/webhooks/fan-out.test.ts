@@ -1,11 +1,7 @@
-import { afterAll, afterEach, expect, test } from "vitest";
-import { createDatabase } from "../support/database.js";
-import { clearWebhooks, createEnvironment, createWebhook, deliveriesOf, emit, emitWithin } from "./support/fixtures.js";
+import { expect, test } from "vitest";
+import { useWebhooks, createEnvironment, createWebhook, deliveriesOf, emit, emitWithin } from "./support/fixtures.js";
 
-const db = await createDatabase();
-const { sql } = db;
-afterEach(() => clearWebhooks(sql));
-afterAll(() => db.drop());
+const sql = await useWebhooks();
 
 const URL = "https://example.com/hooks";
 

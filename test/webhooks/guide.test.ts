@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Deliverer } from "../../src/tasks/deliver/deliver.js";
 import { createAgent, USER_AGENT } from "../../src/webhooks/agent.js";
 import { newSecret, sealingKey, sealSecret, secretOpener } from "../../src/webhooks/secret.js";
 import { sendMessage } from "../../src/webhooks/send.js";
-import { createDatabase } from "../support/database.js";
+import { useDatabase } from "../support/database.js";
 import {
   attemptsOf,
   clearWebhooks,
@@ -21,7 +21,7 @@ import { runLog } from "../support/run-log.js";
 let environment: number;
 const closing: (() => Promise<unknown>)[] = [];
 
-const db = await createDatabase();
+const db = await useDatabase();
 const { sql } = db;
 beforeEach(async () => {
   environment = await createEnvironment(sql);
@@ -30,7 +30,6 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
   await clearWebhooks(sql);
 });
-afterAll(() => db.drop());
 
 /** Makes the attempts that are due. */
 async function deliver(): Promise<void> {

@@ -1,13 +1,12 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { type AttemptResult, type ClaimedDelivery, recordAttempts } from "../../src/db/api/webhooks.js";
 import { AttemptRecorder } from "../../src/tasks/deliver/recorder.js";
 import { capturedLog } from "../support/captured-log.js";
-import { createDatabase } from "../support/database.js";
 import {
   attemptsOf,
   claim,
-  clearWebhooks,
+  useWebhooks,
   createWebhook,
   deliveriesOf,
   emit,
@@ -15,10 +14,7 @@ import {
   newEndpoint,
 } from "./support/fixtures.js";
 
-const db = await createDatabase();
-const { sql } = db;
-afterEach(() => clearWebhooks(sql));
-afterAll(() => db.drop());
+const sql = await useWebhooks();
 
 function answered(
   claimed: ClaimedDelivery,

@@ -2,11 +2,12 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 
 import { draftIn, draftMistakes } from "../../../src/cli/commands/ai/draft.js";
 import { checkTypes } from "../../../src/dsl-compiler/index.js";
 import { compiled, project } from "../../dsl-compiler/project.js";
+import { useDirectory } from "../../support/directory.js";
 
 /** A sound draft, which `statement` is put into. */
 const draft = (statement = "", condition = "login.happened()") =>
@@ -16,15 +17,13 @@ ${statement}
 export default defineModel({ events: [login], segments: [segment("active", { when: ${condition} })] });
 `;
 
-let folder: string;
+const folder = await useDirectory();
 let marker: string;
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(os.tmpdir(), "svc-marker-"));
   marker = path.join(folder, "executed");
   await writeFile(path.join(folder, "secret.ts"), 'export const secret = "s3cret";\n');
   await writeFile(path.join(folder, "secret.json"), '{ "s3cret": 1 }');
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** What is told of a text, in one line each. */
 const told = async (source: string) =>

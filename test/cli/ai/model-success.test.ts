@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
 import { QUESTIONS, successModel } from "../../../src/cli/commands/ai/success-model.js";
 import { compileProject } from "../../../src/dsl-compiler/index.js";
-import { says, startProvider, type Behaviour, type Provider } from "../../support/language-model.js";
+import { says, startProvider, type Behaviour } from "../../support/language-model.js";
 import { useOwner } from "../support/owner.js";
 import type { RunOptions } from "../support/run-svc.js";
+import { useDirectory } from "../../support/directory.js";
 
 const DRAFT = `import { defineModel, event, inactiveFor, lifecycle } from "svc";
 
@@ -28,21 +28,14 @@ export default defineModel({
 `;
 const inAnswer = (source: string) => `Here it is.\n\n\`\`\`ts\n${source}\`\`\`\n\nTwo reports make a habit.`;
 
-let provider: Provider;
-let folder: string;
-beforeAll(async () => {
-  provider = await startProvider();
-  folder = await mkdtemp(path.join(tmpdir(), "svc-model-"));
-});
+const folder = await useDirectory();
+const provider = await startProvider();
 const service = useOwner(() => ({ ai: { baseUrl: provider.baseUrl, apiKey: null, model: "small" } }));
 beforeAll(() => service.addProject("app"));
 beforeEach(() => {
   provider.asked.length = 0;
 });
-afterAll(async () => {
-  await provider.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => provider.close());
 
 const run = (argv: readonly string[], options: RunOptions = {}) =>
   service.svc(["ai", "model-success", "--project", "app", ...argv], { cwd: folder, ...options });

@@ -1,4 +1,16 @@
 import type { Sql } from "postgres";
+import { useIngest } from "../../http/ingest/fixture.js";
+
+/** A service whose model is strict and knows what `insertedOf` reads. */
+export async function useCounted() {
+  const fixture = await useIngest();
+  await fixture.deploy({
+    strictSchema: true,
+    events: { counted: { properties: { n: { type: "number" } } } },
+    traits: { seen: { type: "number" } },
+  });
+  return fixture;
+}
 
 /** By customer, the property `n` of its events in the order in which they were accepted, and the last value of its trait `seen`. */
 export async function insertedOf(

@@ -1,5 +1,4 @@
-import { cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Sql, TransactionSql } from "postgres";
@@ -11,6 +10,7 @@ import { describeCatalog } from "../../support/catalog.js";
 import { createDatabase, rolledBack } from "../../support/database.js";
 import { populate } from "../../support/population.js";
 import { readStatements, statementsOf, type Statement } from "./statements.js";
+import { useDirectory } from "../../support/directory.js";
 
 // The pack `citus` without Citus, which the tests' servers do not have: what Citus requires of the tables is looked up in the catalog, and
 // the pack's own changes are made and undone beside functions that stand in for Citus's. test/db/migrate/packs.test.ts has the refusals.
@@ -20,15 +20,12 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 /** The pack's first migration alone: its list of tables and its functions need no Citus. */
 const db = await createDatabase();
 const before = await describeCatalog(db.sql);
-const root = await mkdtemp(path.join(tmpdir(), "svc-citus-"));
+const root = await useDirectory();
 const pack = path.join(root, "migrations/packs/citus");
 await mkdir(pack, { recursive: true });
 await cp(path.join(ROOT, "migrations/packs/citus/000001_placements.sql"), path.join(pack, "000001_placements.sql"));
 await installPack(db.url, "citus", root);
-afterAll(async () => {
-  await db.drop();
-  await rm(root, { recursive: true, force: true });
-});
+afterAll(() => db.drop());
 
 const obstacles = (sql: Sql | TransactionSql) =>
   sql<{ relation: string; obstacle: string }[]>`select relation, obstacle from svc_citus.obstacles()`;

@@ -7,7 +7,7 @@ import { connect } from "../../../src/db/connect.js";
 import { migrate } from "../../../src/db/migrate/migrate.js";
 import { installPack, listPacks, removePack } from "../../../src/db/migrate/packs.js";
 import { describeCatalog } from "../../support/catalog.js";
-import { createDatabase, createEmptyDatabase } from "../../support/database.js";
+import { useDatabase, createEmptyDatabase } from "../../support/database.js";
 import { refused, runServer } from "../../server/support/run-server.js";
 import { populate } from "../../support/population.js";
 import { createEnvironment } from "../../webhooks/support/fixtures.js";
@@ -17,13 +17,10 @@ import { createEnvironment } from "../../webhooks/support/fixtures.js";
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const SIZE = { customers: 600, events: 4000 };
 
-const db = await createDatabase();
+const db = await useDatabase();
 const before = await describeCatalog(db.sql);
 await populate(db.sql, await createEnvironment(db.sql), SIZE);
-afterAll(async () => {
-  await removePack(db.url, "reporting");
-  await db.drop();
-});
+afterAll(() => removePack(db.url, "reporting"));
 
 /** The guide's blocks, in its order. */
 const [commands, chart, refreshed, role, beforeCitus, upCitus] = [

@@ -1,12 +1,11 @@
 import { text } from "node:stream/consumers";
 import type { TSchema } from "typebox";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Declaration } from "../../../src/http/openapi/administrative.js";
+import { afterAll, describe, expect, it } from "vitest";
 import { someOf } from "../../support/property-runs.js";
 
 import { openRequest } from "../open-request.js";
 import { cursorOf, listOf } from "./support/cursors.js";
-import { declarationsOf, REQUESTS, startWorld, type World } from "./support/world.js";
+import { declarationsOf, REQUESTS, startWorld } from "./support/world.js";
 
 // Whatever is sent to a route of the administrative API: a refusal in the envelope that names the field at fault, and never a failure. What
 // all routes read alike is tried with a few values at each, with other ones at the next.
@@ -15,14 +14,9 @@ const ROUTES = Object.keys(REQUESTS);
 /** Every route, and whose turn it is. */
 const turns = ROUTES.map((route, turn) => [route, turn] as const);
 
-let world: World;
-const declarations = new Map<string, Declaration>();
-beforeAll(async () => {
-  world = await startWorld();
-  for (const declaration of declarationsOf(world))
-    declarations.set(`${declaration.method} ${declaration.path}`, declaration);
-});
+const world = await startWorld();
 afterAll(() => world.stop());
+const declarations = new Map(declarationsOf(world).map((one) => [`${one.method} ${one.path}`, one]));
 const queryOf = (route: string): Record<string, TSchema> => declarations.get(route)!.query?.properties ?? {};
 
 /** Requests that were not answered yet by doing something, so that the next one need not be made ready again. */

@@ -1,26 +1,17 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createParser } from "eventsource-parser";
-import type { Sql } from "postgres";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { call } from "../../../src/db/api/call.js";
 import { connect } from "../../../src/db/connect.js";
 import { hashCredential } from "../../../src/http/request/credentials.js";
-import { DOCS_URL, envelope, type Actor } from "../../support/service.js";
+import { DOCS_URL, envelope } from "../../support/service.js";
 import { INSTANT, invalid, refused } from "./support/api.js";
-import { startIngest, type IngestFixture } from "../ingest/fixture.js";
+import { useIngest } from "../ingest/fixture.js";
 
-let fixture: IngestFixture;
-let owner: Actor;
-let other: Sql;
-beforeAll(async () => {
-  fixture = await startIngest();
-  owner = fixture.owner;
-  other = connect(fixture.service.db.url, { max: 2, applicationName: "svc test caller" });
-});
-afterAll(async () => {
-  await other.end();
-  await fixture.service.stop();
-});
+const fixture = await useIngest();
+const { owner } = fixture;
+const other = connect(fixture.service.db.url, { max: 2, applicationName: "svc test caller" });
+afterAll(() => other.end());
 
 const open: EventReader[] = [];
 afterEach(async () => {

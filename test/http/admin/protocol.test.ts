@@ -5,8 +5,7 @@ import { describe, expect, it } from "vitest";
 import { openRequest } from "../open-request.js";
 import { refused, useApi } from "./support/api.js";
 
-let isStarted = true;
-const api = useApi("one", { probes: { started: () => isStarted, unready: () => Promise.resolve([]) } });
+const api = useApi();
 const credentials = () => ({
   Authorization: `Bearer ${api.owner.token}`,
   "X-Svc-Organization": api.owner.organizationId,
@@ -77,19 +76,4 @@ describe("bodies", () => {
     agent.destroy();
     expect(statuses).toEqual([413, 400, 413, 400, 413, 400]);
   });
-});
-
-it("every probe but /livez is 503 before startup completed", async () => {
-  isStarted = false;
-  try {
-    const checks = [{ name: "startup", message: "Startup has not completed." }];
-    for (const path of ["/startupz", "/readyz", "/health"]) {
-      const reply = await ask("GET", path, {});
-      expect(reply).toMatchObject(refused(503, "SERVICE_UNAVAILABLE", { reason: checks[0]!.message, checks }));
-      expect(reply.headers.get("Retry-After")).toBe("1");
-    }
-    expect(await ask("GET", "/livez", {})).toMatchObject({ status: 200 });
-  } finally {
-    isStarted = true;
-  }
 });

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import type { Sql } from "postgres";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { OverdueError, QueueFullError } from "../../../src/http/errors.js";
 import type { SingleOutcome } from "../../../src/db/api/ingestion.js";
@@ -8,7 +8,7 @@ import { Ingestor, type IngestorOptions } from "../../../src/http/ingest/ingesto
 import { hashCredential } from "../../../src/http/request/credentials.js";
 import { waitingForLock } from "../../support/locks.js";
 import { envelope, type Reply } from "../../support/service.js";
-import { startIngest } from "./fixture.js";
+import { useIngest } from "./fixture.js";
 import { headOf, openConnection, type RawConnection } from "./raw-connection.js";
 
 /** What one key may hold: half of all. */
@@ -17,7 +17,7 @@ const APPLICATION = "svc test lane";
 
 const pools: Sql[] = [];
 const undo: (() => unknown)[] = [];
-const fixture = await startIngest(
+const fixture = await useIngest(
   { bodyBytesMax: 2 * BUDGET },
   { ingestor: { answerMsMax: 1_000, batchConcurrency: 1 } },
 );
@@ -28,7 +28,6 @@ afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();
   await Promise.all([...pools.splice(0), ...ingestors.splice(0)].map((each) => each.end()));
 });
-afterAll(() => fixture.service.stop());
 
 function ingestor(options: Partial<IngestorOptions> = {}): Ingestor {
   const sql = connect(fixture.service.db.url, { ...CONNECTIONS, max: 4 });

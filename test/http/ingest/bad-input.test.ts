@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { invalid } from "../../spec/support/refusals.js";
 import type { Reply } from "../../support/service.js";
 import { eventIds, type Refusal } from "./answers.js";
-import { batchOf, EVENT, eventText, startIngest } from "./fixture.js";
+import { batchOf, EVENT, eventText, useIngest } from "./fixture.js";
 
-const fixture = await startIngest();
+const fixture = await useIngest();
 const { sql } = fixture.service.db;
-afterAll(() => fixture.service.stop());
 
 const deep = (levels: number, inner = "") => `${"[".repeat(levels)}${inner}${"]".repeat(levels)}`;
 const NUL = "The character U+0000 cannot be stored in text.";

@@ -1,18 +1,17 @@
 import fc from "fast-check";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { PUNCTUAL_MILLISECONDS } from "../../../src/engine/timers.js";
 import { parseTimestamp, timestampProblem } from "../../../src/ingestion/timestamp.js";
 import { DOCUMENT_BYTES, documentOf } from "../../spec/support/fixture.js";
 import { empty, invalid, notOfIdentify, notOfTrack, tooLarge, wrongType } from "../../spec/support/refusals.js";
 import { propertyRuns } from "../../support/property-runs.js";
 import { eventIds, type Refusal } from "./answers.js";
-import { batchOf, EVENT, eventText, startIngest, taken } from "./fixture.js";
+import { batchOf, EVENT, eventText, useIngest, taken } from "./fixture.js";
 
 // What test/spec does not ask of the fields of operations.
 
-const fixture = await startIngest();
+const fixture = await useIngest();
 const { sql } = fixture.service.db;
-afterAll(() => fixture.service.stop());
 
 const valid = { customerId: "c", event: "e" };
 /** 256 code points, 512 UTF-16 units, 1,024 bytes. */

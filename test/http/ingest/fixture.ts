@@ -1,4 +1,4 @@
-import { expect } from "vitest";
+import { afterAll, expect } from "vitest";
 import type { AppDeps } from "../../../src/http/app.js";
 import { hashCredential } from "../../../src/http/request/credentials.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
@@ -6,6 +6,13 @@ import { startService, type Reply, type ServiceOptions } from "../../support/ser
 import { expectRefused, type Refusal } from "./answers.js";
 
 export type IngestFixture = Awaited<ReturnType<typeof startIngest>>;
+
+/** As `startIngest`, until the end of the file. */
+export async function useIngest(...given: Parameters<typeof startIngest>): Promise<IngestFixture> {
+  const fixture = await startIngest(...given);
+  afterAll(() => fixture.service.stop());
+  return fixture;
+}
 
 /** A service with the project "app", and what tests of ingestion ask of it. */
 export async function startIngest(overrides: Partial<AppDeps> = {}, options: ServiceOptions = {}) {

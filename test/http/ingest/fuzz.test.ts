@@ -1,15 +1,14 @@
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { propertyRuns } from "../../support/property-runs.js";
 import { eventIds, expectHelpfulRefusal } from "./answers.js";
 import { isStorable, readExactly } from "./exact-json.js";
-import { batchOf, EVENT, startIngest } from "./fixture.js";
+import { batchOf, EVENT, useIngest } from "./fixture.js";
 import { jsonText } from "./json-texts.js";
 import { openConnection, type RawAnswer } from "./raw-connection.js";
 
-const fixture = await startIngest();
-afterAll(() => fixture.service.stop());
+const fixture = await useIngest();
 
 /** Any character but half a pair; the unit "binary" of fast-check takes seconds to be made. */
 const unit = fc

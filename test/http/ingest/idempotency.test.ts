@@ -1,11 +1,10 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { conflict } from "../../spec/support/refusals.js";
 import type { Reply } from "../../support/service.js";
 import { eventIds, expectHelpfulRefusal } from "./answers.js";
-import { batchOf, EVENT, startIngest, taken } from "./fixture.js";
+import { batchOf, EVENT, useIngest, taken } from "./fixture.js";
 
-const fixture = await startIngest();
-afterAll(() => fixture.service.stop());
+const fixture = await useIngest();
 
 let keys = 0;
 const nextKey = () => `key ${++keys}`;

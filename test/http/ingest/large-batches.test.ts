@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { authenticateKey } from "../../../src/db/api/ingestion.js";
 import { LARGE_CALLS_OF_ORGANIZATION } from "../../../src/http/ingest/ingestor.js";
 import { hashCredential } from "../../../src/http/request/credentials.js";
@@ -7,11 +7,10 @@ import { atOnce, LargeBodies, READ_AT_ONCE } from "../../../src/http/request/lar
 import { QueueFullError } from "../../../src/http/errors.js";
 import { waitingForLock } from "../../support/locks.js";
 import { LARGE_APPLICATION, type Reply } from "../../support/service.js";
-import { EVENT_ID, startIngest } from "./fixture.js";
+import { EVENT_ID, useIngest } from "./fixture.js";
 
-const fixture = await startIngest();
+const fixture = await useIngest();
 const { sql } = fixture.service.db;
-afterAll(() => fixture.service.stop());
 
 const event = (name: string, more: object = {}) => ({ customerId: "c", event: name, ...more });
 /** So large that a thread sends it. */

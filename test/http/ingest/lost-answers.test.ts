@@ -1,12 +1,11 @@
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { Reply } from "../../support/service.js";
 import { eventIds } from "./answers.js";
-import { startIngest } from "./fixture.js";
+import { useIngest } from "./fixture.js";
 
 // Between the service and its database. Between a client and the service an answer is lost in test/spec and test/client.
 
-const fixture = await startIngest();
-afterAll(() => fixture.service.stop());
+const fixture = await useIngest();
 
 /** What each sender sends, and how many events a batch has. */
 const [SINGLES, BATCHES, BATCH] = [30, 8, 100];

@@ -1,19 +1,16 @@
 import fc from "fast-check";
 import { afterAll, expect, it } from "vitest";
-import { createDatabase } from "../../support/database.js";
+import { useDatabase } from "../../support/database.js";
 import { propertyRuns } from "../../support/property-runs.js";
 import { startServiceProcess } from "../../support/service-process.js";
 import { createTenant } from "../../support/tenant.js";
 
 // Two processes of the service on one database: what they agree on, they agree on there.
 
-const db = await createDatabase();
+const db = await useDatabase();
 const processes = await Promise.all([0, 1].map(() => startServiceProcess(db.url, {}, { role: "http" })));
 const tenant = await createTenant(db.sql, processes[0]!.url);
-afterAll(async () => {
-  await Promise.all(processes.map((each) => each.stop()));
-  await db.drop();
-});
+afterAll(() => Promise.all(processes.map((each) => each.stop())));
 
 const ROUNDS = propertyRuns(2);
 

@@ -1,12 +1,11 @@
 import { gzipSync } from "node:zlib";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { INVALID_API_KEY, malformed, notMediaType } from "../../spec/support/refusals.js";
-import { startIngest } from "./fixture.js";
+import { useIngest } from "./fixture.js";
 import { headOf, openConnection } from "./raw-connection.js";
 
-const fixture = await startIngest();
+const fixture = await useIngest();
 const { sql } = fixture.service.db;
-afterAll(() => fixture.service.stop());
 
 const event = { customerId: "c", event: "e" };
 const PATHS = ["/v1/events", "/v1/events/batch"] as const;

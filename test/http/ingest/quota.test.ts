@@ -1,13 +1,12 @@
-import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { setAllowance } from "../../spec/support/allowance.js";
 import { limitHeaders } from "../../spec/support/answers.js";
 import { quotaExceeded } from "../../spec/support/refusals.js";
 import type { Reply } from "../../support/service.js";
-import { startIngest, taken } from "./fixture.js";
+import { useIngest, taken } from "./fixture.js";
 
-const fixture = await startIngest();
+const fixture = await useIngest();
 const { sql } = fixture.service.db;
-afterAll(() => fixture.service.stop());
 
 const track = (idempotencyKey?: string) => ({ customerId: "c", event: "e", ...(idempotencyKey && { idempotencyKey }) });
 const identify = { type: "identify", customerId: "c", traits: { plan: "pro" } };

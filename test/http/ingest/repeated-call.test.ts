@@ -5,17 +5,14 @@ import { ingestBatch, ingestSingles, type SingleOutcome } from "../../../src/db/
 import { connect } from "../../../src/db/connect.js";
 import { hashCredential } from "../../../src/http/request/credentials.js";
 import { waitingForLock } from "../../support/locks.js";
-import { startIngest } from "./fixture.js";
+import { useIngest } from "./fixture.js";
 
 // What the service relies on when a connection is lost: a call with the batch_id of an earlier one is that call.
 
-const fixture = await startIngest();
+const fixture = await useIngest();
 const keyHash = hashCredential(fixture.keys.test);
 const sql = connect(fixture.service.db.url, { max: 4, applicationName: "svc test", role: "svc_http" });
-afterAll(async () => {
-  await sql.end();
-  await fixture.service.stop();
-});
+afterAll(() => sql.end());
 
 let key = "";
 beforeEach(() => {

@@ -1,13 +1,12 @@
 import fc from "fast-check";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { propertyRuns } from "../../support/property-runs.js";
 import type { Reply } from "../../support/service.js";
 import { eventIds } from "./answers.js";
 import { readExactly } from "./exact-json.js";
-import { startIngest } from "./fixture.js";
+import { useIngest } from "./fixture.js";
 
-const fixture = await startIngest();
-afterAll(() => fixture.service.stop());
+const fixture = await useIngest();
 
 /** How a value is written as JSON: the order of members, of digits and escapes. All styles of one value mean the same. */
 const STYLES = ["plain", "ornate", "reversed"] as const;

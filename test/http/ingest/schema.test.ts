@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Snapshot } from "../../../src/model/snapshot/types.js";
-import { startIngest } from "./fixture.js";
+import { useIngest } from "./fixture.js";
 
-const fixture = await startIngest();
-afterAll(() => fixture.service.stop());
+const fixture = await useIngest();
 
 const MODEL: Partial<Snapshot> = {
   strictSchema: true,

@@ -1,20 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { startIngest, taken } from "./fixture.js";
+import { afterEach, describe, expect, it } from "vitest";
+import { useIngest, taken } from "./fixture.js";
 import { headOf, openConnection, type RawAnswer, type RawConnection } from "./raw-connection.js";
 
 const connections: RawConnection[] = [];
 const limits = { headersMsMax: 1_000, requestMsMax: 1_500, checkMs: 50 };
-const fixture = await startIngest({}, { limits });
+const fixture = await useIngest({}, { limits });
 /** Where a whole request may take long, and its body may not. */
-const slow = await startIngest({}, { limits: { bodyLookMs: 200 } });
+const slow = await useIngest({}, { limits: { bodyLookMs: 200 } });
 afterEach(async () => {
   for (const { socket } of connections.splice(0)) socket.destroy();
   expect((await fixture.single({ customerId: "c", event: "after" })).status).toBe(202);
-});
-afterAll(async () => {
-  await fixture.service.stop();
-  await slow.service.stop();
 });
 
 const BODY = JSON.stringify({ customerId: "c", event: "e" });

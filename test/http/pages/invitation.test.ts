@@ -1,14 +1,13 @@
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { call } from "../../../src/db/api/call.js";
 import { hashCredential, newCredential } from "../../../src/http/request/credentials.js";
 import { Browser, formOf, textOf } from "../../support/browser.js";
-import { startService } from "../../support/service.js";
+import { useService } from "../../support/service.js";
 import { createOrganization, createUser, invite, PASSWORD, signedIn, whoIs } from "./people.js";
 
-const service = await startService();
+const service = await useService();
 const { sql } = service.db;
 const organizationId = await createOrganization(sql, "acme");
-afterAll(() => service.stop());
 
 let people = 0;
 const newEmail = () => `person${++people}@example.com`;

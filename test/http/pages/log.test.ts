@@ -1,17 +1,16 @@
 import { pino } from "pino";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { Browser, formOf, textOf } from "../../support/browser.js";
-import { startService } from "../../support/service.js";
+import { useService } from "../../support/service.js";
 import { createOrganization, createUser, invite, passwordLink, PASSWORD, signedIn } from "./people.js";
 
 let logged = "";
 const stream = { write: (line: string) => void (logged += line) };
 
 // Without the redaction that the service's own log has: what is never handed to a log needs none.
-const service = await startService({ log: pino({ level: "trace", base: null }, stream) });
+const service = await useService({ log: pino({ level: "trace", base: null }, stream) });
 const { sql } = service.db;
 await createUser(sql, "ada@example.com");
-afterAll(() => service.stop());
 
 const lines = () => (logged.match(/.+/g) ?? []).map((line) => JSON.parse(line) as Record<string, unknown>);
 

@@ -1,14 +1,13 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { call } from "../../../src/db/api/call.js";
 import { Passwords } from "../../../src/http/pages/passwords.js";
 import { hashCredential, newCredential } from "../../../src/http/request/credentials.js";
 import { Browser, textOf } from "../../support/browser.js";
-import { startService } from "../../support/service.js";
+import { useService } from "../../support/service.js";
 import { createOrganization, createUser, PASSWORD, passwordLink, signedIn, whoIs } from "./people.js";
 
-const service = await startService();
+const service = await useService();
 const { sql } = service.db;
-afterAll(() => service.stop());
 
 let people = 0;
 const pathOf = (token: string) => `/password?token=${token}`;

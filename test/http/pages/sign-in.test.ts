@@ -1,16 +1,15 @@
-import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { formKey } from "../../../src/http/pages/form-token.js";
 import { Browser, formOf, textOf } from "../../support/browser.js";
 import { createDatabase } from "../../support/database.js";
-import { startService } from "../../support/service.js";
+import { startService, useService } from "../../support/service.js";
 import { createUser, PASSWORD, signedIn, whoIs } from "./people.js";
 import { runLog } from "../../support/run-log.js";
 
-const service = await startService({ trustedProxies: 1 });
+const service = await useService({ trustedProxies: 1 });
 await createUser(service.db.sql, "ada@example.com");
 await createUser(service.db.sql, "grace@example.com");
 await createUser(service.db.sql, "nopassword@example.com", null);
-afterAll(() => service.stop());
 
 /** Each test comes from an address of its own, so that no throttle reaches into another. */
 let addresses = 0;

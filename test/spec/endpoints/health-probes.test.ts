@@ -17,7 +17,7 @@ const SECRET = "a secret of the tests of the specification";
 const OK = { status: 200, body: { status: "ok" } };
 const IDLE = "No worker has shown a sign of life for 30 seconds.";
 
-const db = useDatabase();
+const db = await useDatabase();
 let http: OpenHttp;
 
 beforeAll(async () => {
@@ -55,9 +55,13 @@ it("| `GET /startupz` | startup completed; returns 503 otherwise |, | 503 | (pro
   let started = false;
   const service = await startService({ probes: { started: () => started, unready: () => Promise.resolve([]) } });
   onTestFinished(() => service.stop());
-  const before = await service.request("GET", "/startupz");
-  expectRefused(before, 503, unready("startup", "Startup has not completed."));
-  expect(before.headers.get("Retry-After")).toBe("1");
+  // Nor is it ready for traffic.
+  for (const path of ["/startupz", "/readyz", "/health"]) {
+    const before = await service.request("GET", path);
+    expectRefused(before, 503, unready("startup", "Startup has not completed."));
+    expect(before.headers.get("Retry-After")).toBe("1");
+  }
+  expect(await service.request("GET", "/livez")).toMatchObject(OK);
   started = true;
   expect(await service.request("GET", "/startupz")).toMatchObject(OK);
   // The service as its process composes it.

@@ -1,7 +1,7 @@
-import { afterAll, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { count, happened, snapshotOf } from "../../engine/support/builders.js";
 import { connect } from "../../../src/db/connect.js";
-import { createDatabase } from "../../support/database.js";
+import { useDatabase } from "../../support/database.js";
 import { waitingForLock } from "../../support/locks.js";
 import { TestEnvironment } from "../../tasks/support/environment.js";
 
@@ -14,12 +14,11 @@ const LATER = "2026-03-02T10:00:00.000Z";
 
 let environment: TestEnvironment;
 
-const db = await createDatabase();
+const db = await useDatabase();
 const { sql } = db;
 beforeEach(async () => {
   environment = await TestEnvironment.create(sql, MODEL);
 });
-afterAll(() => db.drop());
 
 const login = (customer: string, at = AT) => ({ customer, at, event: "login" });
 

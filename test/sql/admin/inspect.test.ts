@@ -2,11 +2,11 @@ import { afterAll, describe, expect, it } from "vitest";
 import { call } from "../../../src/db/api/call.js";
 import { connect } from "../../../src/db/connect.js";
 import { newCredential } from "../../../src/http/request/credentials.js";
-import { createDatabase } from "../../support/database.js";
+import { useDatabase } from "../../support/database.js";
 import { TestEnvironment } from "../../tasks/support/environment.js";
 import { createWebhook } from "../../webhooks/support/fixtures.js";
 
-const db = await createDatabase();
+const db = await useDatabase();
 const { sql } = db;
 const reader = connect(db.url, { max: 1, applicationName: "svc test reader", role: "svc_reader" });
 const environment = await TestEnvironment.create(sql);
@@ -15,10 +15,7 @@ const { project } = environment.place;
 /** The names of the environment; its organization's is its project's. */
 const where = { organization: project, project, environment: "test" };
 const owner = "owner@example.com";
-afterAll(async () => {
-  await reader.end();
-  await db.drop();
-});
+afterAll(() => reader.end());
 
 describe("svc_inspect", () => {
   it("shows who belongs to an organization, its keys and what was changed", async () => {

@@ -1,13 +1,12 @@
 import fc from "fast-check";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { isIsoDate } from "../../../src/model/snapshot/duration.js";
 import { eventDiagnostics, type PayloadDiagnostic, traitDiagnostics } from "../../../src/model/payload.js";
 import { EMPTY_SNAPSHOT, type Field } from "../../../src/model/snapshot/types.js";
-import { createDatabase, rolledBack } from "../../support/database.js";
+import { useDatabase, rolledBack } from "../../support/database.js";
 
-const db = await createDatabase();
+const db = await useDatabase();
 const { sql } = db;
-afterAll(() => db.drop());
 
 type Kind = "properties" | "traits";
 type Payload = Record<string, unknown>;

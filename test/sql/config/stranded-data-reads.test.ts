@@ -27,7 +27,7 @@ const active: Snapshot = {
 const CUSTOMERS = 20_000;
 const EVENTS = 100_000;
 
-const db = useDatabase();
+const db = await useDatabase();
 let environment: number;
 beforeAll(async () => {
   const { by, place, environmentId } = await TestEnvironment.create(db.sql);

@@ -1,19 +1,18 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { call } from "../../../src/db/api/call.js";
 import type { ChunkLimits, EvaluationInput } from "../../../src/db/api/evaluation.js";
-import { createDatabase, rolledBack } from "../../support/database.js";
+import { useDatabase, rolledBack } from "../../support/database.js";
 import { TestEnvironment, type TestOperation } from "../../tasks/support/environment.js";
 
 const AT = "2026-03-01T10:00:00.000Z";
 
 let environment: TestEnvironment;
-const db = await createDatabase();
+const db = await useDatabase();
 const { sql } = db;
 beforeEach(async () => {
   environment = await TestEnvironment.create(sql);
 });
-afterAll(() => db.drop());
 
 /** What a chunk at `AT` would evaluate; nobody does. */
 const begun = (limits: ChunkLimits): Promise<EvaluationInput> =>

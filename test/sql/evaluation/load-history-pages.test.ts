@@ -1,12 +1,12 @@
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { loadHistoryPages, type CustomerRequest } from "../../../src/db/api/evaluation.js";
-import { createDatabase, rolledBack } from "../../support/database.js";
+import { useDatabase, rolledBack } from "../../support/database.js";
 
 const ENVIRONMENT = 7;
 const START = Date.parse("2026-01-01T00:00:00Z");
 const MINUTE = 60_000;
 
-const db = await createDatabase();
+const db = await useDatabase();
 const { sql } = db;
 // One customer of 30,000 events, of two names in turn, one a minute, among others; nothing was analyzed yet.
 await sql`
@@ -18,7 +18,6 @@ await sql`
   insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
   select ${ENVIRONMENT}, 100000 + n, 'short-' || n, 'paid', '{}', '2026-01-01T00:00:00Z', now()
   from generate_series(1, 1000) as n`;
-afterAll(() => db.drop());
 
 function asked(customerId: string, after: [number, number], until: [number, number] | null = null): CustomerRequest {
   const order = ([occurredAt, seq]: [number, number]) => ({ occurredAt, seq });

@@ -1,8 +1,8 @@
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { recordAttempts } from "../../../src/db/api/webhooks.js";
 import { sweepRetention } from "../../../src/tasks/retention.js";
 import { casesOf } from "../../support/cases.js";
-import { createDatabase, rolledBack } from "../../support/database.js";
+import { useDatabase, rolledBack } from "../../support/database.js";
 import { violations } from "../../support/invariants.js";
 import { numberFromOne } from "../../support/service.js";
 import { TestEnvironment } from "../../tasks/support/environment.js";
@@ -13,10 +13,9 @@ import { claim, createWebhook } from "../../webhooks/support/fixtures.js";
 // What is broken by hand is found, and nothing beside it. Each change is rolled back.
 
 const ahead = new Date(Date.now() + 86_400_000).toISOString();
-const db = await createDatabase();
+const db = await useDatabase();
 const { sql } = db;
 await fill();
-afterAll(() => db.drop());
 
 /** A customer of every kind: recomputed, waiting, with an event that lies ahead, set aside; `c020` has something of all tables. */
 async function fill(): Promise<void> {

@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
 import type { Sql, TransactionSql } from "postgres";
-import { afterAll, expect, it } from "vitest";
-import { createDatabase } from "../../support/database.js";
+import { expect, it } from "vitest";
+import { useDatabase } from "../../support/database.js";
 import { violations } from "../../support/invariants.js";
 import { waitingForLock } from "../../support/locks.js";
 import { TestEnvironment, type TestOperation } from "../../tasks/support/environment.js";
@@ -12,8 +11,7 @@ import { createWebhook } from "../../webhooks/support/fixtures.js";
 
 // An erasure that meets what is written of the same customer at that moment.
 
-const db = await createDatabase();
-afterAll(() => db.drop());
+const db = await useDatabase();
 
 it("leaves no delivery of what a recompute is just telling of", async () => {
   const environment = await TestEnvironment.create(db.sql, MODEL);
@@ -48,9 +46,9 @@ it("leaves no delivery of what a recompute is just telling of", async () => {
 it("keeps away who was erased while recomputes of all ran and their operations waited, but for what came later", async () => {
   const environment = await TestEnvironment.create(db.sql, MODEL);
   const { sql, environmentId } = environment;
-  const known = customersOf(150, "erased_");
+  const known = customersOf(80, "erased_");
   // Nothing of these was ever evaluated: their operations are all there is of them.
-  const waiting = customersOf(40, "erased_unknown_");
+  const waiting = customersOf(20, "erased_unknown_");
   // A recompute comes to some of these before the others, and to some after them.
   const remaining = [...customersOf(20, "early_"), ...customersOf(20, "late_")];
   await environment.ingest(historiesOf(known));
@@ -89,7 +87,8 @@ it("keeps away who was erased while recomputes of all ran and their operations w
     }
   };
   const returning = known.filter((_, i) => i % 10 === 0);
-  const shuffled = [...known, ...waiting].sort((a, b) => hash(a) - hash(b));
+  // In an order which is not that of their names, the same each time.
+  const shuffled = [...known, ...waiting].map((_, i, all) => all[(i * 67) % all.length]!);
   await Promise.all(
     [0, 1, 2].map(async (eraser) => {
       const own = shuffled.filter((_, i) => i % 3 === eraser);
@@ -112,8 +111,8 @@ it("keeps away who was erased while recomputes of all ran and their operations w
   await jobs.stop();
 
   // The event in the future waits in any case.
-  expect(erasures.pending).toBeGreaterThan(150);
-  expect(erasures.whileRecomputing).toBeGreaterThan(50);
+  expect(erasures.pending).toBeGreaterThanOrEqual(100);
+  expect(erasures.whileRecomputing).toBeGreaterThan(0);
 
   const there = await sql<{ customer: string; events: string[]; born: boolean }[]>`
     select c.customer_id as customer, array_agg(e.event) as events, bool_and(c.created_at = e.accepted_at) as born
@@ -147,11 +146,6 @@ it("leaves no name of who was being tried when a worker ended, and no other to b
 function paid(customer: string, ahead: number): TestOperation {
   const now = Date.now();
   return { customer, at: new Date(now).toISOString(), occurred: new Date(now + ahead).toISOString(), event: "paid" };
-}
-
-/** A number that puts texts into an order which is not theirs, the same each time. */
-function hash(text: string): number {
-  return createHash("sha256").update(text).digest().readUInt32BE();
 }
 
 /** The tables and views that name one of these customers. */

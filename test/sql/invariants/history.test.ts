@@ -11,7 +11,7 @@ import { claim, createWebhook } from "../../webhooks/support/fixtures.js";
 
 // What the service does leaves nothing that contradicts an invariant: not in between, and not while it is done.
 
-const db = useDatabase();
+const db = await useDatabase();
 const worker = new JobRunner(db);
 let environment: TestEnvironment;
 beforeAll(async () => void (environment = await TestEnvironment.create(db.sql, MODEL)));

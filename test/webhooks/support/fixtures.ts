@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { claimDeliveries, type ClaimedDelivery, type HeldDelivery } from "../../../src/db/api/webhooks.js";
 import type { Sql, TransactionSql } from "postgres";
+import { afterEach } from "vitest";
 import { newSecret, sealingKey, sealSecret } from "../../../src/webhooks/secret.js";
+import { useDatabase } from "../../support/database.js";
 
 /** SVC_SECRET of these tests. */
 export const SERVICE_SECRET = "a secret of the tests";
@@ -182,7 +184,13 @@ export async function expireLeases(sql: Sql): Promise<void> {
   await sql`update svc.webhooks set leased_until = now() - interval '1 second' where leased_by is not null`;
 }
 
-/** Nothing of one test is left to deliver in the next. */
+/** The tests' own database, in which nothing of one test is left to deliver in the next. */
+export async function useWebhooks(): Promise<Sql> {
+  const { sql } = await useDatabase();
+  afterEach(() => clearWebhooks(sql));
+  return sql;
+}
+
 export async function clearWebhooks(sql: Sql): Promise<void> {
   await sql`delete from svc.webhooks`;
 }
