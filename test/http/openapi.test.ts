@@ -103,6 +103,15 @@ describe("the endpoints", () => {
     expect(silent.map(([endpoint]) => endpoint)).toEqual([]);
   });
 
+  it("describe each pattern of a request in words that end a refusal", () => {
+    const undescribed = (node: object): unknown[] => [
+      ...("pattern" in node && !/^must /.test(String("description" in node && node.description)) ? [node] : []),
+      ...Object.values(node).flatMap((part: unknown) => (part instanceof Object ? undescribed(part) : [])),
+    ];
+    const requests = service.routes.flatMap(({ declaration: of }) => [of?.query ?? [], of?.body?.schema ?? []]);
+    expect(requests.flatMap(undescribed)).toEqual([]);
+  });
+
   it("are the same in every process, letter by letter", async () => {
     const another = await startService({}, { publicUrl: service.url });
     onTestFinished(() => another.stop());

@@ -88,7 +88,7 @@ const question = exact({
   model: Type.Optional(
     Type.String({
       pattern: "^[A-Za-z0-9][\\w.:/@+-]{0,199}$",
-      description: "A model or deployment of the provider; the one that the operator chose unless given.",
+      description: "must name a model or deployment of the provider; the one that the operator chose unless given",
     }),
   ),
 });

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { invalidField } from "../errors.js";
-import { emptyObject, KIB, listQuery, nameFilter, nameText, secondsOf } from "./parameters.js";
+import { emptyObject, KIB, listQuery, nameFilter, secondsOf } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import {
   count,
@@ -169,16 +169,11 @@ export const customerRoutes = [
       ...listQuery.properties,
       lifecycle: nameFilter,
       segment: nameFilter,
-      health: Type.Optional(Type.String({ ...nameText, description: "The band that the health lies in." })),
-      signal: Type.Optional(Type.String({ ...nameText, description: "One that is raised." })),
-      search: Type.Optional(
-        Type.String({
-          ...nameText,
-          description: "Part of the id or of a text among the traits; its case does not matter.",
-        }),
-      ),
+      health: nameFilter,
+      signal: nameFilter,
+      search: nameFilter,
       traits: Type.Optional(
-        Type.String({ ...nameText, maxLength: 4096, description: 'Traits with their values: `{"plan": "pro"}`.' }),
+        Type.String({ minLength: 1, maxLength: 4096, description: 'Traits with their values: `{"plan": "pro"}`.' }),
       ),
       inactive: nameFilter,
       setAside: Type.Optional(Type.Literal("true")),

@@ -116,7 +116,8 @@ export const deliveryRoutes = [
       ...listQuery.properties,
       status: Type.Optional(Type.Enum(["pending", "delivered", "failed"])),
       eventType: nameFilter,
-      type: Type.Optional(formerly(nameText, "eventType")),
+      // The former name of eventType.
+      type: Type.Optional({ ...nameText, deprecated: true }),
       customer: nameFilter,
     }),
     answers: { 200: listOf(delivery) },

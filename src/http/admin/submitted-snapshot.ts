@@ -45,9 +45,12 @@ export const buildProvenance = named("Provenance", "Where a version was built, a
 /** Members of the body of whatever makes a version the active one. */
 export const activationOptions = {
   expected: Type.Optional(
-    Type.Union([Type.String({ pattern: "^v[1-9][0-9]{0,8}$" }), Type.Null()], {
-      description: "must be the version that is to be active at present, such as v3, or null for none",
-    }),
+    Type.Union(
+      [Type.String({ pattern: "^v[1-9][0-9]{0,8}$", description: "must be a version such as v3" }), Type.Null()],
+      {
+        description: "must be the version that is to be active at present, such as v3, or null for none",
+      },
+    ),
   ),
   force: Type.Optional(Type.Boolean()),
 };
