@@ -111,17 +111,20 @@ export class Population {
       commit();
       const entries = effects
         .filter((effect) => effect.kind === "emission")
-        .map(({ at, type, source, metadata, cause }) => ({
-          id: emissionId(++this.#emissions),
-          eventType: type,
-          source,
-          metadata,
-          timestamp: new Date(at).toISOString(),
-          cause: { type: cause.kind, id: causeId(cause) },
-          configVersion: this.options.configVersion,
-          at: new Date(at).toISOString(),
-          type,
-        }));
+        .map(({ at: instant, type, source, metadata, cause }) => {
+          const at = new Date(instant).toISOString();
+          return {
+            id: emissionId(++this.#emissions),
+            eventType: type,
+            source,
+            metadata,
+            timestamp: at,
+            cause: { type: cause.kind, id: causeId(cause) },
+            configVersion: this.options.configVersion,
+            at,
+            type,
+          };
+        });
       const timeline = this.#timelines.get(customerId);
       if (timeline === undefined) this.#timelines.set(customerId, [...entries]);
       else for (const entry of entries) timeline.push(entry);

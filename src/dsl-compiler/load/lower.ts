@@ -25,7 +25,17 @@ export interface ModelProblem {
   fix?: string | undefined;
 }
 
-const PARTS = ["strictSchema", "events", "traits", "lifecycle", "journeys", "segments", "health", "rules", "signals"];
+const PARTS: readonly (keyof ModelDefinition)[] = [
+  "strictSchema",
+  "events",
+  "traits",
+  "lifecycle",
+  "journeys",
+  "segments",
+  "health",
+  "rules",
+  "signals",
+];
 
 /** Turns what `svc.config.ts` exports into a snapshot, with all the mistakes found on the way. */
 export function lower(exported: Record<string, unknown>): Lowered {
@@ -69,7 +79,7 @@ class Lowering {
     readonly stack: string | undefined,
   ) {
     for (const part of Object.keys(definition)) {
-      if (PARTS.includes(part)) continue;
+      if ((PARTS as readonly string[]).includes(part)) continue;
       this.#report("UNKNOWN_MODEL_PART", `a model has no part ${quote(part)}, only ${list(PARTS)}`);
     }
   }

@@ -71,12 +71,15 @@ async function readPieces(ctx: Context, kind: TextKind, bytesMax: number): Promi
     if (declared > bytesMax) throw tooLarge(limits);
     limits.held?.require(declared);
     askForBody(ctx.req, ctx.res);
-    return await (limits.gzip ? gunzip(ctx.req, limits) : collect(ctx.req, ctx.req, limits));
+    if (limits.gzip) return await gunzip(ctx.req, limits);
+    return await collect(ctx.req, ctx.req, limits).catch((error: unknown) => {
+      // A request has no errors but those of its connection.
+      throw error instanceof ApiError ? error : new ClientGoneError("the request ended before its body");
+    });
   } catch (error) {
     // What a request does not get to read it does not hold.
     limits.held?.drop();
-    // A request has no errors but those of its connection.
-    throw error instanceof ApiError ? error : new ClientGoneError("the request ended before its body");
+    throw error;
   }
 }
 

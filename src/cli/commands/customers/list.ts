@@ -4,6 +4,7 @@ import { UsageError } from "../../core/errors.js";
 import { durationOf } from "../../core/values.js";
 import { objectFromTexts } from "../../output/json-text.js";
 import { printList } from "../../output/table.js";
+import { jsonOf } from "../../output/text.js";
 
 export default defineCommand({
   options: {
@@ -62,16 +63,7 @@ function traitsFilter(given: readonly string[]): string | undefined {
       const [, name, value] = /^([^=]+)=(.*)$/s.exec(trait) ?? [];
       if (name === undefined || value === undefined)
         throw new UsageError(`--trait ${trait} is not a name and a value`, "write for example --trait plan=pro");
-      return [name, isJson(value) ? value : JSON.stringify(value)];
+      return [name, jsonOf(value) === undefined ? JSON.stringify(value) : value];
     }),
   );
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
