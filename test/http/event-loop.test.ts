@@ -7,8 +7,11 @@ import { adminRoutes } from "../../src/http/admin/routes.js";
 import { openApiRoutes } from "../../src/http/openapi/routes.js";
 import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
 import { useDatabase } from "../support/database.js";
+import { IS_DEEP } from "../support/property-runs.js";
 import { startServiceProcess } from "../support/service-process.js";
 import { createTenant } from "../support/tenant.js";
+
+// What is measured runs in `npm run test:deep`, on a machine that does nothing else; `npm run attacks` sends the same beside a neighbour.
 
 /** What a request may hold up others for, in seconds: far less than without its bounds, and more than a busy machine holds up anything. */
 const BLOCK_MAX = 0.75;
@@ -65,21 +68,21 @@ const named = (count: number, value: unknown) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`name ${n}`, value]));
 const many = (count: number, properties: string) => batch(...Array<string>(count).fill(operation(properties)));
 const numbers = (count: number) => `{"a":[${"1,".repeat(count)}1]}`;
-const MANY_MEMBERS = members(3e6);
-const MANY_EVENTS = submission({ events: named(4e5, {}) });
-const MANY_VALUES = { type: "string", enum: Object.keys(named(70_000, 0)) };
+const manyMembers = () => members(3e6);
+const manyEvents = () => submission({ events: named(4e5, {}) });
+const manyValues = () => ({ type: "string", enum: Object.keys(named(70_000, 0)) });
 
 type Text = string | Uint8Array<ArrayBuffer>;
-it.each<[what: string, path: string, body: () => Text, status: number, code: string]>([
-  ["three million members", BATCH, () => packed(batch(operation(`{${MANY_MEMBERS}}`))), 400, "VALIDATION_ERROR"],
-  ["three million members of the body", BATCH, () => packed(`{${MANY_MEMBERS}}`), 400, "VALIDATION_ERROR"],
+it.runIf(IS_DEEP).each<[what: string, path: string, body: () => Text, status: number, code: string]>([
+  ["three million members", BATCH, () => packed(batch(operation(`{${manyMembers()}}`))), 400, "VALIDATION_ERROR"],
+  ["three million members of the body", BATCH, () => packed(`{${manyMembers()}}`), 400, "VALIDATION_ERROR"],
   ["88 MB of numbers", BATCH, () => packed(many(1_000, numbers(44_000))), 413, "PAYLOAD_TOO_LARGE"],
   ["11 MB of empty objects", BATCH, () => batch(`${"{},".repeat(3.6e6)}{}`), 400, "BATCH_SIZE_INVALID"],
   ["7 MB of unknown members", VERSIONS, () => `{"snapshot":{},${members(6e5)}}`, 400, "VALIDATION_ERROR"],
   ["unknown members of a snapshot", VERSIONS, () => submission(named(60_000, 0)), 422, "CONFIG_INVALID"],
-  ["400,000 events", VERSIONS, () => MANY_EVENTS, 422, "CONFIG_INVALID"],
-  ["an enum of 70,000 values", VERSIONS, () => submission({ traits: { plan: MANY_VALUES } }), 422, "CONFIG_INVALID"],
-  ["400,000 events in a preview", PREVIEWS, () => MANY_EVENTS, 422, "CONFIG_INVALID"],
+  ["400,000 events", VERSIONS, manyEvents, 422, "CONFIG_INVALID"],
+  ["an enum of 70,000 values", VERSIONS, () => submission({ traits: { plan: manyValues() } }), 422, "CONFIG_INVALID"],
+  ["400,000 events in a preview", PREVIEWS, manyEvents, 422, "CONFIG_INVALID"],
 ])("%s are refused without holding up others", async (_, path, body, status, code) => {
   const text = body();
   await longestBlock();
@@ -92,7 +95,7 @@ const TEXT = `{"a":"${"v".repeat(65_536 - 8)}"}`;
 /** Refused by the last of its events, once all of them were read. */
 const refused = (count: number, properties: string) => `${many(count, properties).slice(0, -3)},"x":0}]}`;
 
-it.each<[what: string, body: () => Text, status: number]>([
+it.runIf(IS_DEEP).each<[what: string, body: () => Text, status: number]>([
   ["300 arrays of 30,000 numbers, compressed", () => packed(refused(300, numbers(30_000))), 400],
   ["60 MiB, as much as is accepted", () => refused(1_000, TEXT), 400],
   ["60 MiB, compressed, which the database takes", () => packed(many(1_000, TEXT)), 202],
@@ -120,7 +123,7 @@ async function writeExecutions(): Promise<void> {
     select environment_id, 'ruled', now() from svc.environments where name = 'test'`;
 }
 
-it.each([
+it.runIf(IS_DEEP).each([
   ["a page of events", sendLetters, "events?limit=200"],
   ["an export", sendLetters, "customers/letters/export?"],
   ["a page of rule executions", writeExecutions, "rule-executions?detail=true&limit=200"],

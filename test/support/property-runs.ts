@@ -1,5 +1,5 @@
 /** Whether `npm run test:deep` asks for all there is to try. */
-const IS_DEEP = process.env["SVC_TEST_DEEP"] === "1";
+export const IS_DEEP = process.env["SVC_TEST_DEEP"] === "1";
 
 /**
  * How often a property is tried: as often as `npm test` needs to find what it is for in nearly every run, and ten times as often with

@@ -8,6 +8,7 @@ import { svc, type Result } from "../../cli/support/run-svc.js";
 import { describeCatalog } from "../../support/catalog.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";
 import { violations } from "../../support/invariants.js";
+import { IS_DEEP } from "../../support/property-runs.js";
 import { startServiceProcess, type ServiceProcess } from "../../support/service-process.js";
 import { customersTold, startReceiver, type Receiver } from "../../webhooks/support/receiver.js";
 import { readCommitted, PROJECT_ROOT } from "../../../src/db/migrate/files.js";
@@ -42,7 +43,7 @@ const guide = (language: "sql" | "bash"): string[] =>
 const PROJECT = ["--project", "saas", "--env", "test"];
 
 // The oldest goes through every migration. Those between are tried by `npm run test:deep`.
-const TRIED = process.env["SVC_TEST_DEEP"] === "1" ? RELEASES : [RELEASES[0]!, RELEASES.at(-1)!];
+const TRIED = IS_DEEP ? RELEASES : [RELEASES[0]!, RELEASES.at(-1)!];
 
 describe.each(TRIED)("a database of release %s", (release) => {
   let db: TestDatabase;
