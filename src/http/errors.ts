@@ -24,7 +24,11 @@ export interface ErrorDetail {
   value?: unknown;
   reason?: string | undefined;
   fix?: string | undefined;
+  /** All violations of a strict schema. Anything else that is wrong in several places has `problems`. */
   diagnostics?: readonly ErrorDiagnostic[] | undefined;
+  problems?: readonly ErrorDiagnostic[] | undefined;
+  /** What `force` goes on despite. */
+  warnings?: readonly ErrorDiagnostic[] | undefined;
   checks?: readonly FailedCheck[] | undefined;
 }
 
@@ -83,10 +87,11 @@ export type DocsUrl = string | (() => string) | undefined;
 /** Renders the envelope; members that say nothing are undefined, which JSON leaves out. */
 export function renderError(error: ApiError, requestId: string, docsUrl: DocsUrl): ErrorEnvelope {
   const docs = typeof docsUrl === "function" ? docsUrl() : docsUrl;
-  const { field, value, reason, fix = TEXTS[error.code]?.fix, diagnostics, checks } = error.detail;
+  const { field, value, reason, fix = TEXTS[error.code]?.fix, diagnostics, problems, warnings, checks } = error.detail;
   const { code, message } = error;
   const section = docs === undefined ? undefined : `${docs}/api#${code}`;
-  return { error: { code, message, requestId, field, value, reason, fix, docs: section, diagnostics, checks } };
+  const listed = { diagnostics, problems, warnings, checks };
+  return { error: { code, message, requestId, field, value, reason, fix, docs: section, ...listed } };
 }
 
 const HEADERS_BY_STATUS: Readonly<Record<number, Readonly<Record<string, string>>>> = {

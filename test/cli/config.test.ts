@@ -299,7 +299,7 @@ describe("svc deploy, where it would strand data,", () => {
     expect(JSON.parse(stdout)).toMatchObject({
       error: {
         code: "CONFIG_WARNINGS",
-        diagnostics: [{ severity: "warning", code: "SEGMENT_REMOVED", path: "segments[1]" }],
+        warnings: [{ severity: "warning", code: "SEGMENT_REMOVED", path: "segments[1]" }],
       },
     });
     expect(await deploy("--force")).toMatchInlineSnapshot(`

@@ -52,14 +52,14 @@ describe("svc validate", () => {
     `);
   });
 
-  test("prints one JSON document with all diagnostics", async () => {
+  test("prints one JSON document with all problems", async () => {
     const cwd = await project({ "svc.config.ts": BROKEN });
     const { code, stdout, stderr } = await svc(["validate", "--json"], { cwd });
     expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
     expect(JSON.parse(stdout)).toMatchObject({
       error: {
         code: "CONFIG_INVALID",
-        diagnostics: [
+        problems: [
           { code: "UNKNOWN_MEMBER", typescript: "TS2551", file: "svc.config.ts", line: 5, column: 45, endColumn: 52 },
           { code: "DUPLICATE_SEGMENT", line: 5 },
           { code: "INVALID_DURATION", line: 5 },
@@ -214,7 +214,7 @@ test("the built program accepts the example, and tells an exception in a copy of
   );
   const { code, stdout } = await built(cwd, "--json");
   expect(code).toBe(1);
-  expect((JSON.parse(stdout) as { error: { diagnostics: unknown[] } }).error.diagnostics).toContainEqual(
+  expect((JSON.parse(stdout) as { error: { problems: unknown[] } }).error.problems).toContainEqual(
     expect.objectContaining({ code: "MODEL_FAILED", file: "model/traits.ts", line: 1, column: 7 }),
   );
 });

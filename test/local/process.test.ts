@@ -46,7 +46,7 @@ describe("svc dev", () => {
     // While they are broken it keeps the last good model.
     await write("model/stages.ts", STAGES.replace("lifecycle({", "lifecycle({{"));
     const broken = await dev.next("broken");
-    expect(broken).toMatchObject({ serving: true, diagnostics: [{ severity: "error", file: "model/stages.ts" }] });
+    expect(broken).toMatchObject({ serving: true, problems: [{ severity: "error", file: "model/stages.ts" }] });
     expect(await post(`${url}/events`, projectCreated)).toMatchObject({
       accepted: true,
       state: { lifecycle: "trial" },
@@ -98,7 +98,7 @@ describe("svc dev", () => {
     const { url } = await dev.next("ready");
     expect(await post(`${url}/events`, signedUp)).toMatchObject({ accepted: true });
     expect(await dev.next("types")).toMatchObject({
-      diagnostics: [{ severity: "error", file: "model/events.ts", line: 6 }],
+      problems: [{ severity: "error", file: "model/events.ts", line: 6 }],
     });
     expect(await dev.stop()).toBe(0);
   });

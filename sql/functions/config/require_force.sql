@@ -17,8 +17,8 @@ begin
         'message', format(
           'This version would strand data: %s.', svc.counted(jsonb_array_length(_warnings), 'warning', 'warnings')
         ),
-        'fix', 'Keep in the model what diagnostics name, or go on despite them with `force: true`.',
-        'diagnostics', _warnings
+        'fix', 'Keep in the model what warnings name, or go on despite them with `force: true`.',
+        'warnings', _warnings
       )::text;
   end if;
   return _warnings;

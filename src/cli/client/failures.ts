@@ -139,14 +139,18 @@ export function envelopeError(
   if (code === "NOT_FOUND" || code === "METHOD_NOT_ALLOWED") return unexpected(base, status, `"${printable(message)}"`);
   const fix = FIXES[code] ?? advice;
   const told = typeof fix === "function" ? fix(as()) : fix;
-  const { diagnostics } = rest as ErrorDetails;
-  const isWarned = code === "CONFIG_WARNINGS" && diagnostics !== undefined;
-  return new UserError(code, message, told, isWarned ? { ...rest, diagnostics: asWarnings(diagnostics) } : rest);
+  const { warnings } = rest as ErrorDetails;
+  return new UserError(
+    code,
+    message,
+    told,
+    warnings === undefined ? rest : { ...rest, warnings: asWarnings(warnings) },
+  );
 }
 
-/** What the service warns of: it has no word for it, because an answer's diagnostics are all of one kind. */
-export function asWarnings(diagnostics: readonly unknown[]): object[] {
-  return diagnostics.map((found) => ({ severity: "warning", ...(found as object) }));
+/** What the service warns of, as the compiler's warnings are shown. */
+export function asWarnings(warnings: readonly unknown[]): object[] {
+  return warnings.map((found) => ({ severity: "warning", ...(found as object) }));
 }
 
 /** What came instead of the members that were expected. */

@@ -12,7 +12,7 @@ export default defineCommand({
     const { snapshot, hash, warnings } = await compile(context);
     const { bytes } = stateBudget(snapshot);
     if (strict && warnings.length > 0) throw warningsBlock(warnings, "correct them, or leave out --strict");
-    out.result({ document: { valid: true, hash, stateBytes: bytes, diagnostics: warnings } }, () =>
+    out.result({ document: { valid: true, hash, stateBytes: bytes, warnings } }, () =>
       [
         ...(warnings.length > 0 ? [showDiagnostics(warnings, out.style), countDiagnostics(warnings)] : []),
         `The model is valid: ${summary(snapshot)}.`,

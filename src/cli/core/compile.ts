@@ -4,7 +4,7 @@ import { countDiagnostics } from "../output/diagnostics.js";
 import { failure, type UserError } from "./errors.js";
 import { printable } from "../output/text.js";
 
-/** Compiles the project in the chosen directory and checks its types; the signal ends both. @throws {UserError} CONFIG_INVALID with all diagnostics */
+/** Compiles the project in the chosen directory and checks its types; the signal ends both. @throws {UserError} CONFIG_INVALID with all problems */
 export async function compile({ settings, out }: Context, signal?: AbortSignal) {
   // The compiler brings esbuild and more: commands that do not compile must not wait for it.
   const { compileProject } = await import("../../dsl-compiler/index.js");
@@ -14,7 +14,7 @@ export async function compile({ settings, out }: Context, signal?: AbortSignal) 
   if (result.ok) return result;
   const { diagnostics } = result;
   throw failure("CONFIG_INVALID", `the model has ${countDiagnostics(diagnostics)}`, undefined, undefined, {
-    diagnostics,
+    problems: diagnostics,
   });
 }
 
@@ -26,7 +26,7 @@ export function warningsBlock(
 ): UserError {
   const own = `the model has ${countDiagnostics(warnings)}`;
   const message = stranded.length === 0 ? own : `${own}, and would strand data: ${countDiagnostics(stranded)}`;
-  return failure("CONFIG_WARNINGS", message, fix, undefined, { diagnostics: [...warnings, ...stranded] });
+  return failure("CONFIG_WARNINGS", message, fix, undefined, { warnings: [...warnings, ...stranded] });
 }
 
 /** The last lines are what is being debugged; a terminal needs no more. */

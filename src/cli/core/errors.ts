@@ -44,6 +44,8 @@ export interface ErrorDetails {
   reason?: string;
   docs?: string;
   diagnostics?: readonly unknown[];
+  problems?: readonly unknown[];
+  warnings?: readonly unknown[];
 }
 
 /** Something that the user can mend: a message, what to do about it, and no stack. Everything else that is thrown is a fault of ours. */

@@ -73,7 +73,7 @@ function aiDisabled(disabledBy: string, argv: readonly string[]): UserError {
 
 /**
  * Tells why a run failed: with `--json` as the API's error envelope on standard output, otherwise, and where half a document stands there,
- * in one line on standard error, below its diagnostics where there are any. @returns the exit code
+ * in one line on standard error, below all that is wrong where there are any. @returns the exit code
  */
 export async function reportFailure(out: Out, thrown: unknown, requestId: string, debug: boolean): Promise<number> {
   const error = thrown instanceof UserError ? thrown : internal(thrown);
@@ -96,18 +96,19 @@ async function inWords(
   { code, message, details }: UserError,
   fix: string | undefined,
 ): Promise<string> {
-  const { diagnostics = [], field, reason, requestId } = details;
+  const { diagnostics = [], problems = [], warnings = [], field, reason, requestId } = details;
   const said = [message, reason, fix].filter((part) => part !== undefined).map(sentence);
   if (field !== undefined) said.push(`Field: ${printable(field)}.`);
   // What the service could not do is found in its log by this.
   if (code === "INTERNAL_ERROR" && requestId !== undefined) said.push(`Request: ${printable(requestId)}.`);
   const line = `${errorStyle.red("error")} ${errorStyle.dim(`[${printable(code)}]`)}: ${said.join(" ")}`;
-  // A single diagnostic only says the message again.
-  const repeated = diagnostics.length === 1 && (diagnostics[0] as { message?: string }).message === message;
-  if (diagnostics.length === 0 || repeated) return line;
+  const listed = [...diagnostics, ...problems, ...warnings];
+  // A single one only says the message again.
+  const repeated = listed.length === 1 && (listed[0] as { message?: string }).message === message;
+  if (listed.length === 0 || repeated) return line;
   // Not above: what measures their texts takes long to load, and every command loads this file.
   const { showDiagnostics } = await import("../output/diagnostics.js");
-  return `${showDiagnostics(diagnostics, errorStyle)}\n${line}`;
+  return `${showDiagnostics(listed, errorStyle)}\n${line}`;
 }
 
 /** A text as a sentence of its own, whether or not it came as one. */

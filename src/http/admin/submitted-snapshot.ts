@@ -132,8 +132,8 @@ function readSnapshot(value: unknown): ReadSnapshot {
 function invalidSnapshot(problems: readonly Problem[]): ApiError {
   return new ApiError(422, "CONFIG_INVALID", {
     message: "The snapshot is not a valid configuration.",
-    fix: "Correct the model and compile it again; diagnostics lists every problem.",
-    diagnostics: problems.map(({ code, message, path }) => ({ code, message, path })),
+    fix: "Correct the model and compile it again; problems lists every one.",
+    problems: problems.map(({ code, message, path }) => ({ code, message, path })),
   });
 }
 
@@ -144,8 +144,8 @@ function tooLarge({ bytes, parts }: StateBudget, bytesMax: number): ApiError {
       `and the plan allows ${bytesInWords(bytesMax)}.`,
     fix:
       "Compare with smaller numbers of occurrences or of different values, or with fewer events and properties; " +
-      "diagnostics names what takes the most.",
-    diagnostics: parts.map(({ path, conditions, bytes: own }) => ({
+      "problems names what takes the most.",
+    problems: parts.map(({ path, conditions, bytes: own }) => ({
       code: "STATE_TOO_LARGE",
       message: `remembers up to ${bytesInWords(own)}${conditions === 1 ? "" : `, which ${conditions} conditions share`}`,
       path,

@@ -23,7 +23,13 @@ export const errorEnvelope = named("Error", "Every refused request is answered w
     reason: Type.Optional(Type.String({ description: "Why that is refused." })),
     fix: Type.Optional(Type.String({ description: "What to do about it." })),
     docs: Type.Optional(Type.String({ format: "uri", description: "The section of the code." })),
-    diagnostics: Type.Optional(Type.Array(diagnostic, { description: "Everything that was found wrong." })),
+    diagnostics: Type.Optional(
+      Type.Array(diagnostic, { description: "Of payloads that violate a strict schema: all their violations." }),
+    ),
+    problems: Type.Optional(
+      Type.Array(diagnostic, { description: "Of anything else: everything that was found wrong with it." }),
+    ),
+    warnings: Type.Optional(Type.Array(diagnostic, { description: "What `force` goes on despite." })),
     checks: Type.Optional(
       Type.Array(failedCheck, { description: "Of the probes: what keeps the process from serving." }),
     ),

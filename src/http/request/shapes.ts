@@ -19,15 +19,15 @@ export function shape<const Schema extends TSchema>(schema: Schema) {
 }
 
 /** No reader goes through more, and an answer must stay of a sensible size whatever was sent. */
-const DIAGNOSTICS_MAX = 1_000;
+const PROBLEMS_MAX = 1_000;
 
 function invalid(errors: readonly TLocalizedValidationError[], schema: TSchema): ApiError {
   // Of an object with many unknown members, only they are told, before the validator has enough; else the object tells them with their names.
   const named = errors.some(({ keyword }) => keyword === "additionalProperties");
-  const diagnostics = errors.flatMap((error) => describe(error, schema, named)).slice(0, DIAGNOSTICS_MAX);
-  const first = diagnostics[0];
+  const problems = errors.flatMap((error) => describe(error, schema, named)).slice(0, PROBLEMS_MAX);
+  const first = problems[0];
   const field = first?.path || undefined;
-  return new ApiError(400, "VALIDATION_ERROR", { message: first?.message, field, diagnostics });
+  return new ApiError(400, "VALIDATION_ERROR", { message: first?.message, field, problems });
 }
 
 /** What the parameters of errors are, of those that have them. */
@@ -55,7 +55,7 @@ const SAYS: Readonly<Record<string, (parameters: Parameters) => string>> = {
   type: ({ type }) => `must be ${withArticle(type)}`,
 };
 
-/** A schema's error as diagnostics, one for each member that it names. */
+/** A schema's error as problems, one for each member that it names. */
 function describe(error: TLocalizedValidationError, schema: TSchema, named: boolean): ErrorDiagnostic[] {
   const path = toPath(error.instancePath);
   const at = (place: string, says: string): ErrorDiagnostic => ({

@@ -55,7 +55,7 @@ describe("POST /projects/:project/config-versions", () => {
   it("lists every problem of a snapshot as CONFIG_INVALID, and refuses unknown provenance", async () => {
     const broken = { ...snapshot(), segments: [{ id: "a", when: { kind: "segment", segment: "gone" } }], health: 1 };
     const shape = { code: "INVALID_SHAPE", path: "health", message: TEXT };
-    const invalidConfig = refused(422, "CONFIG_INVALID", { diagnostics: expect.arrayContaining([shape]) as unknown });
+    const invalidConfig = refused(422, "CONFIG_INVALID", { problems: expect.arrayContaining([shape]) as unknown });
     expect(await post("/config-versions", { snapshot: broken })).toMatchObject(invalidConfig);
     expect(await deploy({}, "test", { provenance: { secret: "x" } })).toMatchObject(invalid("provenance.secret"));
   });
@@ -166,10 +166,10 @@ it("a model that may remember more for one customer than the plan allows, to the
   const message = "The model may remember up to 4 MiB for one customer, and the plan allows 1 MiB.";
   const most = { message: "remembers up to 4 MiB, which 400 conditions share", path: "segments[1].when" };
   const least = { message: "remembers up to 149 bytes", path: "segments[0].when" };
-  const diagnostics = [most, least].map((part) => ({ code: "STATE_TOO_LARGE", ...part }));
+  const problems = [most, least].map((part) => ({ code: "STATE_TOO_LARGE", ...part }));
   for (const what of ["config-versions", "previews"]) {
     const reply = await post(`/${what}?env=test`, { snapshot: busy(400, 9_900) });
-    expect(reply, what).toMatchObject(refused(422, "STATE_TOO_LARGE", { message, diagnostics }));
+    expect(reply, what).toMatchObject(refused(422, "STATE_TOO_LARGE", { message, problems }));
   }
   const { bytes } = stateBudget(busy(2, 3_000));
   for (const [limit, status] of [

@@ -43,9 +43,9 @@ describe("POST /projects", () => {
     const slug = "must be 1 to 63 lower-case letters, digits and hyphens, and must not begin with a hyphen.";
     const wrong = Object.entries({ name: "is required.", colour: "is not known here.", slug });
     const found = wrong.map(([path, what]) => ({ code: "INVALID_STRUCTURE", path, message: `\`${path}\` ${what}` }));
-    const diagnostics = expect.arrayContaining(found) as unknown;
+    const problems = expect.arrayContaining(found) as unknown;
     const reply = await create({ slug: "-No", colour: "red" });
-    expect(reply).toMatchObject(refused(400, "VALIDATION_ERROR", { diagnostics, requestId: "req" }));
+    expect(reply).toMatchObject(refused(400, "VALIDATION_ERROR", { problems, requestId: "req" }));
   });
 
   it("refuses what is no name or slug, and text that cannot be kept or shown", async () => {

@@ -54,18 +54,18 @@ const trait = (name: string, field: Field): Partial<Snapshot> => ({
 const retyped = { login: { properties: { seats: { type: "string" as const } } } };
 
 type Warning = [code: string, path: string, message: string];
-const diagnosticsOf = (warnings: Warning[]) => warnings.map(([code, path, message]) => ({ code, path, message }));
+const warningsOf = (warnings: Warning[]) => warnings.map(([code, path, message]) => ({ code, path, message }));
 const ofTrait = (code: string, name: string, message: string): Warning => [`TRAIT_${code}`, `traits.${name}`, message];
 const LEFT: Warning = ["SEGMENT_REMOVED", "segments[0]", 'The segment "paying" is removed, and 1 customer is in it.'];
 
 /** Activated, with these warnings. */
 const goesOn = (...warnings: Warning[]) => ({
   status: expect.toBeOneOf([200, 201]) as number,
-  body: { activated: true, warnings: diagnosticsOf(warnings) },
+  body: { activated: true, warnings: warningsOf(warnings) },
 });
 /** Refused with these warnings, and nothing changed. */
 async function strands(request: Promise<Reply>, ...warnings: Warning[]): Promise<void> {
-  expect(await request).toMatchObject(refused(409, "CONFIG_WARNINGS", { diagnostics: diagnosticsOf(warnings) }));
+  expect(await request).toMatchObject(refused(409, "CONFIG_WARNINGS", { warnings: warningsOf(warnings) }));
 }
 
 describe("a deploy that would strand data", () => {
@@ -76,8 +76,8 @@ describe("a deploy that would strand data", () => {
     const reply = await deploy({ ...ONE_SEGMENT, lifecycle });
     const state = 'The lifecycle state "active" is removed, and 2 customers are in it.';
     const message = "This version would strand data: 2 warnings.";
-    const diagnostics = diagnosticsOf([["STATE_REMOVED", "lifecycle.states[1]", state], LEFT]);
-    expect(reply).toMatchObject(refused(409, "CONFIG_WARNINGS", { message, diagnostics }));
+    const warnings = warningsOf([["STATE_REMOVED", "lifecycle.states[1]", state], LEFT]);
+    expect(reply).toMatchObject(refused(409, "CONFIG_WARNINGS", { message, warnings }));
     expect(await activated()).toEqual(["v1"]);
     expect(await api.get("/config-versions/v2")).toMatchObject({ status: 404 });
   });
@@ -94,7 +94,7 @@ describe("a deploy that would strand data", () => {
   it("is foretold by a check, which changes nothing", async () => {
     await members("paying", 1);
     const check = (changes: Partial<Snapshot>) => api.post("/config-checks?env=test", { snapshot: snapshot(changes) });
-    expect(await check(ONE_SEGMENT)).toMatchObject({ status: 200, body: { warnings: diagnosticsOf([LEFT]) } });
+    expect(await check(ONE_SEGMENT)).toMatchObject({ status: 200, body: { warnings: warningsOf([LEFT]) } });
     expect(await check(full)).toMatchObject({ status: 200, body: { warnings: [] } });
     expect(await check({ ...full, segments: [{ id: "Bad Name" }] })).toMatchObject(refused(422, "CONFIG_INVALID"));
     expect(await activated()).toEqual(["v1"]);

@@ -203,7 +203,7 @@ describe("| `svc validate [--strict] [--json]` | compiles TypeScript sources, ch
       valid: true,
       hash: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
       stateBytes: expect.any(Number) as unknown,
-      diagnostics: [],
+      warnings: [],
     });
   });
 
@@ -216,20 +216,20 @@ describe("| `svc validate [--strict] [--json]` | compiles TypeScript sources, ch
     ["an error, with its place", { "svc.config.ts": BROKEN }, { code: "DUPLICATE_EVENT", line: 3 }],
     ["a reference across files to what is not there", ACROSS, { severity: "error" }],
   ])("%s", async (_name, files, diagnostic) => {
-    const diagnostics = [{ file: "svc.config.ts", ...diagnostic }];
+    const problems = [{ file: "svc.config.ts", ...diagnostic }];
     expect(await runJson(["validate"], { cwd: await project(files) })).toMatchObject({
       code: 1,
-      document: { error: { code: "CONFIG_INVALID", diagnostics } },
+      document: { error: { code: "CONFIG_INVALID", problems } },
     });
   });
 
   it("a warning is none with --strict", async () => {
     const cwd = await folder(SUSPICIOUS);
-    const diagnostics = [{ severity: "warning" }];
-    expect(await documentOf(["validate"], { cwd })).toMatchObject({ valid: true, diagnostics });
+    const warnings = [{ severity: "warning" }];
+    expect(await documentOf(["validate"], { cwd })).toMatchObject({ valid: true, warnings });
     expect(await runJson(["validate", "--strict"], { cwd })).toMatchObject({
       code: 1,
-      document: { error: { code: "CONFIG_WARNINGS", diagnostics } },
+      document: { error: { code: "CONFIG_WARNINGS", warnings } },
     });
   });
 

@@ -113,7 +113,9 @@ async function draftFor(
     const errors = countDiagnostics(diagnostics);
     if (tries === TRIES_MAX) {
       const message = `the language model's draft is not a valid model: after ${TRIES_MAX} tries it has ${errors}`;
-      throw failure("DRAFT_REFUSED", message, "go on from the model above, or ask again", undefined, { diagnostics });
+      throw failure("DRAFT_REFUSED", message, "go on from the model above, or ask again", undefined, {
+        problems: diagnostics,
+      });
     }
     context.out.note(`The language model's draft has ${errors}; asking it to correct them …`);
     const told = diagnostics.map(({ code, message, line, column, fix }) => ({ code, message, line, column, fix }));

@@ -51,7 +51,7 @@ export default defineCommand({
       setTimeout(() => process.exit(), FLUSH_MS).unref();
     } catch (error) {
       if (error instanceof BrokenModelError) {
-        throw failure("CONFIG_INVALID", error.message, undefined, undefined, { diagnostics: error.diagnostics });
+        throw failure("CONFIG_INVALID", error.message, undefined, undefined, { problems: error.diagnostics });
       }
       if (error instanceof PortTakenError) {
         const fix = "stop the program that listens there, or choose another port with --port";

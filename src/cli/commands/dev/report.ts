@@ -25,7 +25,7 @@ export class DevReport implements SessionObserver {
     const { clock, snapshot } = engine;
     const now = new Date(clock.now()).toISOString();
     const { bytes: stateBytes } = stateBudget(snapshot);
-    const document = { type: "ready", url, clock: { kind: clock.kind, now }, stateBytes, diagnostics: warnings };
+    const document = { type: "ready", url, clock: { kind: clock.kind, now }, stateBytes, warnings };
     this.#say(document, (style) => [
       ...this.#diagnostics(warnings),
       `${style.green("ready")} ${style.bold(url)} ${style.dim(summary(snapshot))}`,
@@ -74,7 +74,7 @@ export class DevReport implements SessionObserver {
     const moved = [...new Set([...before.keys(), ...after.keys()])]
       .map((state) => ({ state, before: before.get(state) ?? 0, after: after.get(state) ?? 0 }))
       .filter((count) => count.before !== count.after);
-    const document = { changed, customers, lifecycle: moved, diagnostics: warnings, milliseconds: took };
+    const document = { changed, customers, lifecycle: moved, warnings, milliseconds: took };
     const what = changed
       ? `${summary(snapshot)}; ${plural(customers, "customer")} evaluated again`
       : "the model is the same";
@@ -85,19 +85,19 @@ export class DevReport implements SessionObserver {
     ]);
   }
 
-  broken(diagnostics: readonly Diagnostic[], serving: boolean): void {
+  broken(problems: readonly Diagnostic[], serving: boolean): void {
     const then = serving ? "the last good one goes on" : "waiting for its sources to change";
-    this.#say({ type: "broken", serving, diagnostics }, (style) => [
-      ...this.#diagnostics(diagnostics),
+    this.#say({ type: "broken", serving, problems }, (style) => [
+      ...this.#diagnostics(problems),
       `${style.red("broken")} The model does not compile; ${then}.`,
     ]);
   }
 
-  typesChecked(diagnostics: readonly Diagnostic[]): void {
-    if (diagnostics.length === 0 && !this.#out.json) return;
-    this.#say({ type: "types", diagnostics }, (style) => [
-      ...this.#diagnostics(diagnostics),
-      style.yellow(`${plural(diagnostics.length, "finding")} of the type check; the model that runs is not affected.`),
+  typesChecked(problems: readonly Diagnostic[]): void {
+    if (problems.length === 0 && !this.#out.json) return;
+    this.#say({ type: "types", problems }, (style) => [
+      ...this.#diagnostics(problems),
+      style.yellow(`${plural(problems.length, "finding")} of the type check; the model that runs is not affected.`),
     ]);
   }
 
