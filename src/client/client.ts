@@ -174,6 +174,8 @@ export class Client<S extends Schema = AnySchema> {
     this.#stats.waiting++;
     this.#stats.waitingBytes += entry.bytes;
     this.#sender.add(entry);
+    // Nothing could be added to what gathers.
+    if (!this.#hasRoom()) this.#sender.hurry();
     return true;
   }
 

@@ -102,6 +102,11 @@ export class Sender {
   /** Sends what is there now, and begins again where it had stopped. */
   send(): void {
     this.#stopped = null;
+    this.hurry();
+  }
+
+  /** Lets what is there now gather no longer. */
+  hurry(): void {
     this.#due = this.line.last;
     this.#go();
   }

@@ -264,6 +264,15 @@ describe("a full queue", () => {
     expect(keys(memory.accepted)).toEqual(["0", "1", "2", "5"]);
   });
 
+  it("does not gather: there is room again once that was answered", async () => {
+    const { client, memory } = await start(undefined, { queueOperations: 3, flushIntervalMs: 3_600_000 });
+    for (const key of numbers(10)) {
+      await client.ready();
+      client.track(track(key));
+    }
+    expect(keys(memory.accepted)).toEqual(numbers(9));
+  });
+
   it("is full by bytes, too", async () => {
     const { client } = await start(() => "loseRequest", { queueBytes: 1024 * 1024 });
     const heavy = (key: string) => ({ ...track(key), properties: { text: "x".repeat(60_000) } });

@@ -117,7 +117,7 @@ class Client:
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="svc-client", daemon=True)
             self._thread.start()
-        if len(self._line) in (1, self._at_most):
+        if len(self._line) in (1, self._at_most) or self._is_full():
             self._changed.notify_all()
 
     def _send(self):
@@ -131,11 +131,15 @@ class Client:
             group["error"] = error
         self._changed.notify_all()
 
+    def _is_full(self):
+        """What waits gathers no longer then: nothing could be added to it."""
+        return self._held >= self.queue_operations
+
     def _due_in(self):
         """Seconds until something is to be sent; None where nothing is in sight."""
         if not self._line or self._stopped:
             return None
-        is_due = self._line[0]["number"] <= self._due or len(self._line) >= self._at_most
+        is_due = self._line[0]["number"] <= self._due or len(self._line) >= self._at_most or self._is_full()
         return 0 if is_due else max(0, self._line[0]["at"] + self.flush_interval - time.monotonic())
 
     def _run(self):
