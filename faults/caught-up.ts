@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { DemoFailure } from "../src/demo/failure.js";
 import type { EmbeddedCluster } from "./stage/cluster.js";
 
-const POLL_MS = 200;
+const POLL_MS = 50;
 /** There is no limit in all, because nobody knows how much was sent; there is one for standing still. */
 const STALL_MS = 120_000;
 

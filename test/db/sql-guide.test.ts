@@ -68,7 +68,7 @@ async function fill({ sql }: TestDatabase): Promise<void> {
   const keys = { test: newCredential("test"), live: newCredential("live") };
   await call(sql, "create_project", by, { name: "Shop", slug: "shop" }, keys);
   const [{ id }] = await sql<[{ id: number }]>`select environment_id as id from svc.environments where name = 'live'`;
-  await populate(sql, id, { customers: 20_000, events: 100_000 });
+  await populate(sql, id, { customers: 20_000, events: 60_000 });
   await sql`
     update svc.key_usage as u set month_events = 48211, refilled_at = now()
     from svc.api_keys as k where k.key_hash = u.key_hash and k.hint like 'svc_live%'`;

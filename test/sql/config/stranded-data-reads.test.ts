@@ -25,7 +25,7 @@ const active: Snapshot = {
 };
 
 const CUSTOMERS = 20_000;
-const EVENTS = 100_000;
+const EVENTS = 60_000;
 
 const db = await useDatabase();
 let environment: number;
