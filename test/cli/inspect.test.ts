@@ -101,6 +101,32 @@ test("what waits for a customer's evaluation is told after its state, and with t
   expect(await read("customers list --set-aside", list)).toContain("Error: no such thing");
 });
 
+test("a customer at an instant is told as such, with what is missing of its history, and nothing waits", async () => {
+  const then = { ...CUSTOMER, at: "2026-03-01T00:00:00.000Z", exactFrom: "2026-02-01T00:00:00.000Z" };
+  const stdout = await read("customers inspect cus_42 --at 2026-03-01 --version v3", { ...then, pending: 3, ahead: 0 });
+  expect(stdout).toMatch(/^As of 2026-03-01 01:00:00 \+01:00, by a replay under v3 with the traits of today\.\n/);
+  expect(stdout).toContain(
+    "\nEvents before 2026-02-01 01:00:00 +01:00 may have been removed: what they led to is missing.\n",
+  );
+  expect(stdout).not.toContain("waiting");
+});
+
+test("a timeline of an instant says under which version it is, and how much came before", async () => {
+  const item = {
+    eventType: "customer.active",
+    timestamp: "2026-02-02T09:00:00.000Z",
+    cause: { type: "timer", id: null },
+  };
+  const at = { at: "2026-03-01T00:00:00.000Z", exactFrom: null, configVersion: "v2" };
+  const list = { data: [{ ...item, metadata: {} }], nextCursor: null, omitted: 1_200, ...at };
+  const { url, seen } = await cannedServer(json(list));
+  const command = "customers timeline cus_42 --at 2026-03-01 --version v2 --project shop";
+  const { stdout, stderr } = await svc(command.split(" "), { at: url });
+  expect(stdout).toMatch(/^As of .*, by a replay under v2 with the traits of today\.\n\nAt .*\n2026-02-02 /);
+  expect(stderr).toBe("1,200 earlier ones left out: add --limit, or name an earlier --at\n");
+  expect(seen[0]!.url).toContain("&at=2026-03-01&version=v2");
+});
+
 test("customers are listed", async () => {
   expect(await read("customers list", { data: [CUSTOMER], nextCursor: null })).toMatchInlineSnapshot(`
     "Customer  Lifecycle  Since        Health        Segments             Last event

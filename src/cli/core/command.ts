@@ -106,6 +106,12 @@ export const reverseOption = {
   reverse: { type: "flag", describe: "The other way round: the newest or highest first" },
 } as const satisfies Options;
 
+/** Options of commands that tell where a customer stood. */
+export const travelOptions = {
+  at: { type: "text", describe: "As of an instant: a date, a date-time, or how long ago, such as 30d" },
+  version: { type: "text", describe: "Under this configuration version, such as v3; the active one unless given" },
+} as const satisfies Options;
+
 /** Options of commands whose facts a language model may be asked about. */
 export const aiOptions = {
   ...projectOptions,

@@ -25,7 +25,11 @@ export async function call<Name extends FunctionName>(
 }
 
 /** As `call`, with the answer in UTF-8: what may be many megabytes is passed on, not decoded and encoded again. */
-export async function callBytes<Name extends FunctionName>(sql: Sql, name: Name, ...args: ArgumentsOf<Name>) {
+export async function callBytes<Name extends FunctionName>(
+  sql: Sql | TransactionSql,
+  name: Name,
+  ...args: ArgumentsOf<Name>
+) {
   const [row] = await queryOf(sql, name, args).raw();
   return row![0]!;
 }

@@ -27,6 +27,19 @@ export interface StoredForExplanation extends StoredCustomer {
   pending: number;
 }
 
+/** A customer as live evaluation left it, and under which version it is to be replayed. Instants are ISO 8601 but for `createdAt`. */
+export interface StoredForTimeTravel extends StoredCustomer {
+  /** The traits with all digits of their numbers. */
+  traitsText: string;
+  /** Of the version that is meant; null where none is active. */
+  version: number | null;
+  hash: string | null;
+  configVersion: string | null;
+  activeVersion: string | null;
+  /** From when on all events of the customer are there, where retention may have removed some before. */
+  exactFrom: string | null;
+}
+
 /** Which customer is explained to whom. */
 interface ExplanationOf {
   by: AdminCredentials;

@@ -1,5 +1,5 @@
 import type { AdminCredentials, EnvironmentRef, Page, Role } from "./access.js";
-import type { ExplainedPart, StoredForExplanation } from "./customers.js";
+import type { ExplainedPart, StoredForExplanation, StoredForTimeTravel } from "./customers.js";
 import type { ChunkLimits, EvaluationInput, EvaluationResult, Trial } from "./evaluation.js";
 import type { StreamPage } from "./ingestion.js";
 import type { Installation } from "./monitoring.js";
@@ -205,6 +205,8 @@ export const FUNCTIONS = {
   list_rule_executions: takes(by, at, filters("customerId", "ruleId", "result"), since, arg<boolean>("detail"), page),
   begin_explanation: takes(by, at, customer, explained).answers<StoredForExplanation>(),
   explanation_snapshot: takes(by, at, number("version"), explained).answers<unknown>(),
+  begin_time_travel: takes(by, at, customer, maybeText("version_name")).answers<StoredForTimeTravel>(),
+  time_travel_events: takes(by, at, customer, pageEnd, arg<string[]>("property_events")),
 
   // Events and what is wrong with them: `list_events` may answer 13 MB of JSON. A stream without a position begins at the present.
   list_events: takes(by, at, filters("customerId", "event", "status"), since, page),

@@ -1,7 +1,8 @@
 import Type from "typebox";
 import { invalidField } from "../errors.js";
-import { emptyObject, KIB, listQuery, nameFilter, secondsOf } from "./parameters.js";
+import { emptyObject, environmentQuery, KIB, listQuery, nameFilter, secondsOf } from "./parameters.js";
 import { adminRoute } from "./route.js";
+import { isTravel, travel, travelAnswer, travelQuery, travelRefusals } from "./time-travel.js";
 import {
   count,
   countOf,
@@ -75,6 +76,7 @@ export const customerState = named("CustomerState", {
   journeys: Type.Array(journeyRun),
   signals: Type.Array(raisedSignal),
   nextDueAt: orNull(instant, "The earliest instant at which something changes without a new operation."),
+  ...travelAnswer,
 });
 
 export const listedCustomer = named("Customer", {
@@ -117,6 +119,27 @@ export const emission = named("Emission", {
   at: formerly(instant, "timestamp"),
   type: formerly(eventType, "eventType"),
 });
+
+/** A replay emits nothing, so what it comes to has no id. */
+const timelineAt = listOf(
+  named("ReplayedEmission", "What a replay under a version comes to.", {
+    eventType,
+    source,
+    metadata: jsonObject("Depends on the type."),
+    timestamp: instant,
+    cause,
+    configVersion: orNull(versionName),
+  }),
+  { omitted: countOf("How many there were before these."), configVersion: orNull(versionName), ...travelAnswer },
+);
+
+const noCursor = (cursor: string) =>
+  invalidField(
+    "cursor",
+    cursor,
+    "The timeline of an instant has no pages.",
+    "Name an earlier instant as `at` for what came before.",
+  );
 
 /** Of a list that has an order. */
 const reverse = Type.Optional(Type.Literal("true"));
@@ -192,15 +215,30 @@ export const customerRoutes = [
     },
   }),
   adminRoute("get_customer", "GET /projects/:project/customers/:customerId", {
-    summary: "The state of one customer",
+    summary: "The state of one customer, now or at an instant",
+    query: exact({ ...environmentQuery.properties, ...travelQuery }),
+    refusals: travelRefusals,
     answers: { 200: customerState },
+    scarce: isTravel,
+    answer: (request) =>
+      isTravel(request.query)
+        ? travel(request, "state")
+        : request.call("get_customer", request.at, request.params["customerId"]!),
   }),
   adminRoute("list_emissions", "GET /projects/:project/customers/:customerId/timeline", {
     operationId: "customerTimeline",
     summary: "What evaluation emitted about one customer, oldest first unless reversed",
-    query: exact({ ...listQuery.properties, reverse }),
-    answers: { 200: listOf(emission) },
-    passes: ({ at, params, query }) => [at, params["customerId"]!, query.reverse === "true", query],
+    query: exact({ ...listQuery.properties, reverse, ...travelQuery }),
+    refusals: travelRefusals,
+    answers: { 200: Type.Union([listOf(emission), timelineAt]) },
+    scarce: isTravel,
+    answer: (request) => {
+      const { at, params, query } = request;
+      const reverse = query.reverse === "true";
+      if (!isTravel(query)) return request.call("list_emissions", at, params["customerId"]!, reverse, query);
+      if (query.cursor !== undefined) throw noCursor(query.cursor);
+      return travel(request, "timeline", { limit: query.limit, reverse });
+    },
   }),
   adminRoute("customer_backlog", "GET /projects/:project/customers/:customerId/backlog", {
     summary: "What waits for the evaluation of one customer",

@@ -80,7 +80,8 @@ async function explainedState({ part, stored }: ExplainJob, ask: Ask): Promise<E
   }
 }
 
-function historyOf(requests: readonly HistoryRequest[], found: HistoryBytes): HistoryAnswer {
+/** Pages that came as bytes. */
+export function historyOf(requests: readonly HistoryRequest[], found: HistoryBytes): HistoryAnswer {
   const parse = (events: Uint8Array) => JSON.parse(new TextDecoder().decode(events)) as PageRow["events"];
   const rows = found.map(({ events, complete }) => ({ events: parse(events), complete }));
   return { pages: pagesOf(rows, requests), bytes: found.reduce((sum, { events }) => sum + events.length, 0) };

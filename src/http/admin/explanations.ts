@@ -5,7 +5,8 @@ import { onSnapshot } from "../../db/transaction.js";
 import type { ExplainQuestions } from "./explain-stored.js";
 import { type AdminCall, adminRoute } from "./route.js";
 import { countOf, exact, instant, jsonObject, named, orNull, versionName } from "./schemas.js";
-import type { environmentQuery } from "./parameters.js";
+import { environmentQuery } from "./parameters.js";
+import { isTravel, travel, travelAnswer, travelQuery, travelRefusals } from "./time-travel.js";
 import { cause, customerId, healthScore, setAside } from "./customers.js";
 
 /** What is said of the state that is explained. */
@@ -56,6 +57,7 @@ export const healthExplanation = named("HealthExplanation", {
 
 export const customerExplanation = named("CustomerExplanation", {
   ...about,
+  ...travelAnswer,
   lifecycle: orNull(tree),
   journeys: Type.Array(tree),
   segments: Type.Array(tree),
@@ -74,10 +76,12 @@ export const explanationRoutes = [
   }),
   // Every part of the model with the conditions that are consulted in its present state.
   adminRoute("explain_customer", "GET /projects/:project/customers/:customerId/explanation", {
-    summary: "Why one customer stands where it does, condition by condition",
+    summary: "Why one customer stands where it does, or stood at an instant, condition by condition",
+    query: exact({ ...environmentQuery.properties, ...travelQuery }),
+    refusals: travelRefusals,
     answers: { 200: customerExplanation },
     scarce: true,
-    answer: (request) => explanation(request, "customer"),
+    answer: (request) => (isTravel(request.query) ? travel(request, "explanation") : explanation(request, "customer")),
   }),
 ];
 

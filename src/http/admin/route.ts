@@ -100,9 +100,9 @@ interface AdminRoute<Query extends TObject, Body extends TSchema, Operation exte
   body?: BodyShape<Body>;
   /**
    * What it takes is scarce, so that nobody waits for it who may not have it: authorized first, as is whatever has a body. It has places of
-   * its own, and waits for them in none of the others'.
+   * its own, and waits for them in none of the others'. Of some requests only where it is a function.
    */
-  scarce?: true;
+  scarce?: true | ((query: Static<Query>) => boolean);
   /** Answered with the first of the statuses of `answers`, unless it sets another one. */
   answer?: (call: AdminCall<Query, Body>) => Promise<AdminAnswer>;
   /**
@@ -134,7 +134,8 @@ export function adminRoute<
       const params = readPathText(ctx, path);
       const query = readQuery(ctx, queryShape);
       const environment = "env" in query ? (query.env as string) : null;
-      if (route.body || route.scarce) {
+      const isScarce = typeof route.scarce === "function" ? route.scarce(query) : route.scarce === true;
+      if (route.body || isScarce) {
         await deps.calls.run(() => call(deps.sql, "authorize_request", credentials, operation, environment), who);
       }
       const body = route.body && bodyShape && (await readBody(ctx, route.body, bodyShape, credentials));
@@ -144,7 +145,7 @@ export function adminRoute<
       const request = { deps, credentials, call: bound, at, params, query, body, ctx };
       const answer = () => answerOf(operation, route, request as unknown as AdminCall<Query, Body>);
       ctx.status = Number(Object.keys(route.answers)[0]);
-      const document = await (route.scarce ? answer() : deps.calls.run(answer, who));
+      const document = await (isScarce ? answer() : deps.calls.run(answer, who));
       ctx.type = route.type ?? "application/json";
       const isReady = typeof document === "string" || Buffer.isBuffer(document) || document instanceof Readable;
       ctx.body = isReady ? document : JSON.stringify(document);

@@ -1,6 +1,7 @@
 import { compareSnapshots } from "../../model/compare/compare.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../model/snapshot/types.js";
 import { type Ask, explainStored } from "../admin/explain-stored.js";
+import { travelStored } from "../admin/travel-stored.js";
 import { readSubmission } from "../admin/submitted-snapshot.js";
 import { ApiError } from "../errors.js";
 import { checkBatch, sendBatch } from "../ingest/send-batch.js";
@@ -14,7 +15,7 @@ function compareVersions(document: string): string {
 }
 
 /** What is done in a thread, by name. */
-const JOBS = { checkBatch, sendBatch, readSubmission, explainStored, compareVersions };
+const JOBS = { checkBatch, sendBatch, readSubmission, explainStored, travelStored, compareVersions };
 
 export type JobName = keyof typeof JOBS;
 export type JobInput<Name extends JobName> = Parameters<(typeof JOBS)[Name]>[0];

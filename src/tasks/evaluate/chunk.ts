@@ -9,7 +9,7 @@ import { hasMemoryOf, HistoryNeeded } from "../../engine/index.js";
 import { HistoryCache } from "../../evaluation/history.js";
 import type { Models } from "../../evaluation/models.js";
 import { EVALUATED, EVALUATION_DELAY, type WorkerCounters } from "../../metrics/worker-metrics.js";
-import { WorkBudget } from "../work-budget.js";
+import { WorkBudget } from "../../evaluation/work-budget.js";
 import { EvaluationBuilder } from "./evaluation-result.js";
 import { fetchHistory, rebuildMemories, type WaitingCustomer } from "./histories.js";
 

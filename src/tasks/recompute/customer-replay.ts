@@ -1,9 +1,7 @@
 import type { EffectRows } from "../../db/api/evaluation.js";
-import type { EventLists } from "../../db/api/recompute.js";
 import {
   type CustomerState,
   type Effect,
-  eventId,
   type HistorySource,
   type JourneySpan,
   type Model,
@@ -12,7 +10,7 @@ import {
   type TrackedEvent,
 } from "../../engine/index.js";
 import { LatestRows, sortEffects } from "../rows.js";
-import { WorkBudget } from "../work-budget.js";
+import { WorkBudget } from "../../evaluation/work-budget.js";
 
 type Row<Table extends keyof EffectRows> = EffectRows[Table][number];
 
@@ -114,19 +112,4 @@ export class CustomerReplay {
     if (this.#state === null) throw new Error("the replay has not begun");
     return this.#state;
   }
-}
-
-/** Events in the engine's order: of milliseconds and acceptance, where the database orders by microseconds. */
-export function eventsOf({ seqs, at, names, properties }: EventLists): TrackedEvent[] {
-  if (seqs === null || at === null || names === null || properties === null) return [];
-  const events = seqs.map((seq, i): TrackedEvent => ({
-    seq,
-    eventId: eventId(seq),
-    event: names[i]!,
-    occurredAt: at[i]!,
-    properties: properties[i] ?? {},
-  }));
-  const isInOrder = seqs.every((seq, i) => i === 0 || at[i] !== at[i - 1] || seq > seqs[i - 1]!);
-  if (!isInOrder) events.sort((a, b) => a.occurredAt - b.occurredAt || a.seq - b.seq);
-  return events;
 }

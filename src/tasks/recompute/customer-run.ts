@@ -4,7 +4,7 @@ import type { CustomerState, Effect, Model, ReplayInput, TrackedEvent } from "..
 import { corrections, untoldExpirations } from "../../engine/index.js";
 import { customerColumns } from "../rows.js";
 import { CustomerReplay, nullIfEmpty } from "./customer-replay.js";
-import type { PastEvents } from "./past-events.js";
+import type { PastEvents } from "../../evaluation/past-events.js";
 import { compare, type Compared, ExecutionsAdded, LIST_MAX } from "./difference.js";
 
 type Logs = Pick<EffectRows, "transitions" | "ruleExecutions">;

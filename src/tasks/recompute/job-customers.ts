@@ -2,7 +2,7 @@ import type { Sql, TransactionSql } from "postgres";
 import { readRecomputeChunk, type RecomputeCustomer, type RecomputeJob } from "../../db/api/recompute.js";
 import { isOfServer, isShutdown, isTakenOver } from "../../db/sqlstate.js";
 import { onSnapshot } from "../../db/transaction.js";
-import { eventsOf } from "./customer-replay.js";
+import { eventsOf } from "../../evaluation/replayed-events.js";
 import { CustomerRun, type JobModels } from "./customer-run.js";
 import { replayLong } from "./long-customer.js";
 

@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TransactionSql } from "postgres";
-import type { EffectRows } from "../../db/api/evaluation.js";
+import { type EffectRows, loadHistoryPages } from "../../db/api/evaluation.js";
 import { call } from "../../db/api/call.js";
 import type { ChunkRequest, PageEnd, RecomputeJob } from "../../db/api/recompute.js";
-import type { TrackedEvent } from "../../engine/index.js";
+import { PastEvents } from "../../evaluation/past-events.js";
+import { inParts } from "../../evaluation/replayed-events.js";
 import type { CustomerRun } from "./customer-run.js";
-import { eventsOf } from "./customer-replay.js";
-import { PastEvents } from "./past-events.js";
 
 /** Runs in the log that are read at once. */
 const PAGE_RUNS = 2_000;
@@ -25,21 +24,17 @@ export async function replayLong(
   onLogs: (logs: Pick<EffectRows, "transitions" | "ruleExecutions">) => Promise<unknown>,
 ): Promise<void> {
   const customer = [job.environmentId, run.customer.customerId] as const;
-  const pastEvents = () => new PastEvents(tx, ...customer);
+  const pastEvents = () =>
+    new PastEvents(async (request, pageSize) => {
+      const [environmentId, customerId] = customer;
+      const [page] = await loadHistoryPages(tx, environmentId, [{ customerId, request }], pageSize);
+      return page!;
+    });
   const past = { replayed: pastEvents(), active: pastEvents() };
   const log = new PresentLog(tx, job, run);
-  let end = BEGINNING;
-  let held: TrackedEvent[] = [];
-  for (let isLast = false; !isLast;) {
-    const page = await call(tx, "read_recompute_events", ...customer, end, propertyEvents, each, bytesEach);
-    if (page.more) end = page;
-    isLast = !page.more;
-    const read = eventsOf(page.events);
-    // The database orders by microseconds: of the last millisecond an earlier one in the engine's order may follow.
-    const events = [...held, ...read].sort((a, b) => a.occurredAt - b.occurredAt || a.seq - b.seq);
-    const cut = isLast ? events.length : events.findIndex(({ occurredAt }) => occurredAt === events.at(-1)!.occurredAt);
-    held = events.splice(cut);
-    if (events.length === 0 && !isLast) continue;
+  const readPage = (after: PageEnd) =>
+    call(tx, "read_recompute_events", ...customer, after, propertyEvents, each, bytesEach);
+  for await (const { events, isLast } of inParts(readPage)) {
     await run.part(events, isLast, past, async (logs, knownBefore) => {
       await log.settle(knownBefore);
       await onLogs(logs);

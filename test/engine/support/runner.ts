@@ -130,7 +130,7 @@ export function withHistory<T>(
   if (history === "whole") {
     return call((request) => {
       requests.push(request);
-      return { events: eventsOf(evaluated, request), complete: true };
+      return { events: requestedEvents(evaluated, request), complete: true };
     });
   }
   const size = history === "pages" ? 2 : history;
@@ -144,13 +144,17 @@ export function withHistory<T>(
       const key = JSON.stringify(request);
       if (pages.has(key)) throw new Error("the same history is asked for again", { cause: error });
       requests.push(request);
-      const events = eventsOf(evaluated, request);
+      const events = requestedEvents(evaluated, request);
       pages.set(key, { events: events.slice(0, size), complete: events.length <= size });
     }
   }
 }
 
-function eventsOf(evaluated: readonly TrackOperation[], { event, after, until }: HistoryRequest): TrackOperation[] {
+/** The events that a request names. */
+export function requestedEvents(
+  evaluated: readonly TrackOperation[],
+  { event, after, until }: HistoryRequest,
+): TrackOperation[] {
   const isLater = (a: { occurredAt: number; seq: number }, b: typeof a): boolean =>
     a.occurredAt > b.occurredAt || (a.occurredAt === b.occurredAt && a.seq > b.seq);
   return evaluated.filter((one) => one.event === event && isLater(one, after) && !(until && isLater(one, until)));

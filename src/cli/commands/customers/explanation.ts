@@ -40,6 +40,24 @@ export function stateInWords(out: Out, { data: state, text }: ApiAnswer<Customer
   ].join("\n");
 }
 
+/** What an answer about an instant says of itself. */
+interface Travelled {
+  at?: string | undefined;
+  exactFrom?: string | null | undefined;
+  configVersion: string | null;
+}
+
+/** What is to be known of an answer about an instant, above it; empty for one about the present. */
+export function travelInWords(out: Out, { at, exactFrom = null, configVersion }: Travelled): string {
+  if (at === undefined) return "";
+  const model = configVersion === null ? "without a model" : `under ${configVersion}`;
+  const removed = `Events before ${out.at(exactFrom ?? at)} may have been removed: what they led to is missing.`;
+  return [
+    `As of ${out.at(at)}, by a replay ${model} with the traits of today.`,
+    ...(exactFrom === null ? [] : [removed]),
+  ].join("\n");
+}
+
 function list(entries: string[]): string {
   return entries.length === 0 ? "none" : entries.join(", ");
 }
@@ -49,16 +67,26 @@ function healthInWords({ overall, band, components }: NonNullable<CustomerState[
   return printable(`${overall} ${band} (${parts.join(", ")})`);
 }
 
-/** Asks why a customer stands where it does. */
-export function explanationOf({ api }: Context, customerId: string) {
+/** At which instant, and under which version; unless given, now, under that of its evaluation. */
+interface Travel {
+  at?: string | undefined;
+  version?: string | undefined;
+}
+
+/** Asks why a customer stands where it does, or stood. */
+export function explanationOf({ api }: Context, customerId: string, travel: Travel = {}) {
   const members = ["lifecycle", "journeys", "segments", "health", "signals", "unavailable"] as const;
-  return api.get<ExplainedCustomer>(["customers", customerId, "explanation"], members);
+  return api.get<ExplainedCustomer>(["customers", customerId, "explanation"], members, { ...travel });
 }
 
 /** The same, or null where the service cannot tell for the moment, which is said beside the result. */
-export async function explanationIfAny(context: Context, customerId: string): Promise<ExplainedCustomer | null> {
+export async function explanationIfAny(
+  context: Context,
+  customerId: string,
+  travel?: Travel,
+): Promise<ExplainedCustomer | null> {
   try {
-    return (await explanationOf(context, customerId)).data;
+    return (await explanationOf(context, customerId, travel)).data;
   } catch (error) {
     if (!isRetryable(error)) throw error;
     context.out.note(`Why it is so cannot be told for the moment: ${printable((error as Error).message)}`);

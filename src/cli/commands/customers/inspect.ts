@@ -1,14 +1,15 @@
 import type { Backlog, CustomerState } from "../../client/answers.js";
-import { defineCommand, projectOptions } from "../../core/command.js";
+import { defineCommand, projectOptions, travelOptions } from "../../core/command.js";
 import { objectFromTexts } from "../../output/json-text.js";
 import type { Out } from "../../output/out.js";
 import { formatNumber, paragraphs, plural, printable, shellWord } from "../../output/text.js";
-import { explanationIfAny, explanationOf, stateInWords, whyInWords } from "./explanation.js";
+import { explanationIfAny, explanationOf, stateInWords, travelInWords, whyInWords } from "./explanation.js";
 
 export default defineCommand({
   args: { customerId: "The customer's id" },
   options: {
     ...projectOptions,
+    ...travelOptions,
     explain: {
       type: "flag",
       describe: "With --json, say why too, as {state, explanation}; otherwise that is always said",
@@ -16,23 +17,31 @@ export default defineCommand({
   },
   examples: [
     ["svc customers inspect cus_42", "Where the customer stands, since when, and why"],
+    ["svc customers inspect cus_42 --at 2026-03-01", "Where it stood then, as today's model sees it"],
     ["svc customers inspect cus_42 --json", "The state document, as the API gives it"],
   ],
-  async handler(context, { customerId, explain }) {
+  async handler(context, { customerId, explain, at, version }) {
     const { api, out } = context;
     const path = ["customers", customerId];
-    const answer = await api.get<CustomerState>(path, ["customerId", "lifecycle", "segments", "traits"]);
+    const travel = { at, version };
+    const answer = await api.get<CustomerState>(path, ["customerId", "lifecycle", "segments", "traits"], travel);
     if (out.json) {
-      const why = explain ? { explanation: (await explanationOf(context, customerId)).text } : null;
+      const why = explain ? { explanation: (await explanationOf(context, customerId, travel)).text } : null;
       out.result(why ? { text: objectFromTexts(Object.entries({ state: answer.text, ...why })) } : answer, () => "");
       return;
     }
-    const backlog = await api.get<Backlog>([...path, "backlog"], ["pending", "ahead", "setAside"]);
-    const explanation = await explanationIfAny(context, customerId);
+    const isPresent = at === undefined && version === undefined;
+    const backlog = isPresent
+      ? await api.get<Backlog>([...path, "backlog"], ["pending", "ahead", "setAside"])
+      : { data: NOTHING_WAITS };
+    const explanation = await explanationIfAny(context, customerId, travel);
     const why = explanation === null ? "" : whyInWords(out, explanation);
-    out.print(paragraphs([stateInWords(out, answer), waiting(out, customerId, backlog.data), why]));
+    const then = travelInWords(out, answer.data);
+    out.print(paragraphs([then, stateInWords(out, answer), waiting(out, customerId, backlog.data), why]));
   },
 });
+
+const NOTHING_WAITS: Backlog = { pending: 0, ahead: 0, setAside: null };
 
 /** What the state does not hold yet; empty where it is complete. */
 function waiting(out: Out, customerId: string, { pending, ahead, setAside }: Backlog): string {

@@ -1,22 +1,34 @@
-import type { Emission } from "../../client/answers.js";
-import { defineCommand, pageOptions, projectOptions, reverseOption } from "../../core/command.js";
-import { printList } from "../../output/table.js";
-import { causeInWords } from "../../output/text.js";
+import type { CustomerState, Emission } from "../../client/answers.js";
+import { defineCommand, pageOptions, projectOptions, reverseOption, travelOptions } from "../../core/command.js";
+import { readList } from "../../client/pages.js";
+import { page } from "../../output/table.js";
+import { causeInWords, plural } from "../../output/text.js";
+import { travelInWords } from "./explanation.js";
+
+/** What a timeline of an instant says besides. */
+type Replayed = Partial<Pick<CustomerState, "at" | "exactFrom" | "configVersion">> & { omitted?: number };
 
 export default defineCommand({
   args: { customerId: "The customer's id" },
   options: {
     ...projectOptions,
     ...reverseOption,
+    ...travelOptions,
     ...pageOptions,
   },
   examples: [
     ["svc customers timeline cus_42", "Every change and its cause, the oldest first"],
     ["svc customers timeline cus_42 --reverse --limit 5", "What happened last"],
+    ["svc customers timeline cus_42 --at 30d --version v2", "What v2 would have told until 30 days ago"],
   ],
-  async handler(context, { customerId, reverse, limit, cursor }) {
-    const query = { reverse: reverse ? "true" : undefined, limit, cursor };
-    await printList<Emission>(context, query, ["customers", customerId, "timeline"], {
+  async handler(context, { customerId, reverse, limit, cursor, at, version }) {
+    const query = { reverse: reverse ? "true" : undefined, limit, cursor, at, version };
+    const { api, out } = context;
+    const answer = await readList<Emission, Replayed>(api, ["customers", customerId, "timeline"], query);
+    const { omitted = 0, configVersion = null, at: then, exactFrom } = answer.data;
+    const heading = travelInWords(out, { at: then, exactFrom, configVersion });
+    page(out, answer, {
+      ...(heading === "" ? {} : { heading }),
       none: "Nothing happened to this customer's state yet.",
       columns: [
         { title: "At", value: ({ timestamp }) => context.out.at(timestamp), fixed: true },
@@ -25,6 +37,8 @@ export default defineCommand({
         { title: "Cause", value: ({ cause }) => causeInWords(cause), fixed: true, optional: true },
       ],
     });
+    if (omitted > 0 && !out.json)
+      out.note(`${plural(omitted, "earlier one")} left out: add --limit, or name an earlier --at`);
   },
 });
 

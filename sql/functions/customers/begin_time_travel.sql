@@ -1,0 +1,63 @@
+-- Everything but its events that the replay of a customer up to an instant takes: {customerId, createdAt (ms), traits, traitsText, state,
+-- version, hash, configVersion, activeVersion, exactFrom}. version_name is v1, v2 …, null for the active one; version and hash are those of
+-- the model that is meant, null where none is active. exactFrom is the instant from which on all events are there, where retention may have
+-- removed earlier ones of the customer; else it is null.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, CUSTOMER_NOT_FOUND or VERSION_NOT_FOUND. Locks nothing.
+create or replace function svc_api.begin_time_travel(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, customer_id text, version_name text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    begin_time_travel.token_hash, begin_time_travel.organization_id, 'explain_customer', begin_time_travel.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    begin_time_travel.organization_id, begin_time_travel.project_slug, begin_time_travel.environment_name
+  );
+  _version integer := _environment.active_version;
+  _kept_from timestamptz;
+begin
+  perform svc.require_customer(_environment.environment_id, begin_time_travel.customer_id);
+  if begin_time_travel.version_name is not null then
+    _version := svc.find_version(_environment.project_id, begin_time_travel.version_name);
+  end if;
+  select coalesce(
+    (
+      select b.accepted_at
+      from svc.ingest_batches as b
+      where b.environment_id = r.environment_id and b.batch_seq > r.swept_through
+      order by b.batch_seq
+      limit 1
+    ),
+    r.last_removed_at
+  )
+  into _kept_from
+  from svc.retention as r
+  where r.environment_id = _environment.environment_id and r.events_removed > 0;
+  return (
+    select json_build_object(
+      'customerId', c.customer_id,
+      'createdAt', floor(extract(epoch from c.created_at) * 1000)::bigint,
+      'traits', c.traits,
+      'traitsText', c.traits::text,
+      'state', c.state,
+      'version', _version,
+      'hash', v.hash,
+      'configVersion', 'v' || _version,
+      'activeVersion', 'v' || _environment.active_version,
+      'exactFrom', case when c.created_at < _kept_from then svc.iso(_kept_from) end
+    )
+    from svc.customers as c
+    left join svc.config_versions as v on v.project_id = _environment.project_id and v.version = _version
+    where c.environment_id = _environment.environment_id and c.customer_id = begin_time_travel.customer_id
+  );
+end;
+$$;
+
+comment on function svc_api.begin_time_travel(bytea, text, text, text, text, text) is
+  'What the replay of a customer up to an instant takes, but its events.';

@@ -1,0 +1,33 @@
+-- The next page of a customer's events for its replay up to an instant, by svc.replayed_page: {events, more, lastAt (to the microsecond, as
+-- text), lastSeq}. At most 2,000 events.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
+create or replace function svc_api.time_travel_events(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, customer_id text, after_at text, after_seq bigint,
+  property_events text[]
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+-- By key, whatever the statistics say, as in begin_evaluation.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    time_travel_events.token_hash, time_travel_events.organization_id, 'explain_customer', time_travel_events.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    time_travel_events.organization_id, time_travel_events.project_slug, time_travel_events.environment_name
+  );
+begin
+  return svc_api.read_recompute_events(
+    _environment.environment_id, time_travel_events.customer_id, time_travel_events.after_at, time_travel_events.after_seq,
+    time_travel_events.property_events, 2000, 512 * 1024
+  );
+end;
+$$;
+
+comment on function svc_api.time_travel_events(bytea, text, text, text, text, text, bigint, text[]) is
+  'The next events of a customer for its replay up to an instant.';

@@ -1,0 +1,44 @@
+import type { EventLists, PageEnd } from "../db/api/recompute.js";
+import { eventId, type TrackedEvent } from "../engine/index.js";
+
+/** Events in the engine's order: of milliseconds and acceptance, where the database orders by microseconds. */
+export function eventsOf({ seqs, at, names, properties }: EventLists): TrackedEvent[] {
+  if (seqs === null || at === null || names === null || properties === null) return [];
+  const events = seqs.map((seq, i): TrackedEvent => ({
+    seq,
+    eventId: eventId(seq),
+    event: names[i]!,
+    occurredAt: at[i]!,
+    properties: properties[i] ?? {},
+  }));
+  const isInOrder = seqs.every((seq, i) => i === 0 || at[i] !== at[i - 1] || seq > seqs[i - 1]!);
+  if (!isInOrder) events.sort((a, b) => a.occurredAt - b.occurredAt || a.seq - b.seq);
+  return events;
+}
+
+/** A page of a customer's evaluated events, in the database's order. */
+export interface EventPage extends PageEnd {
+  events: EventLists;
+  more: boolean;
+}
+
+const BEGINNING: PageEnd = { lastAt: null, lastSeq: null };
+
+/** All evaluated events of a customer in the engine's order, in parts; the last one may be empty. @param readPage reads the page after a place */
+export async function* inParts(
+  readPage: (after: PageEnd) => Promise<EventPage>,
+): AsyncGenerator<{ events: TrackedEvent[]; isLast: boolean }> {
+  let end = BEGINNING;
+  let held: TrackedEvent[] = [];
+  for (let isLast = false; !isLast;) {
+    const page = await readPage(end);
+    if (page.more) end = page;
+    isLast = !page.more;
+    const read = eventsOf(page.events);
+    // The database orders by microseconds: of the last millisecond an earlier one in the engine's order may follow.
+    const events = [...held, ...read].sort((a, b) => a.occurredAt - b.occurredAt || a.seq - b.seq);
+    const cut = isLast ? events.length : events.findIndex(({ occurredAt }) => occurredAt === events.at(-1)!.occurredAt);
+    held = events.splice(cut);
+    if (events.length > 0 || isLast) yield { events, isLast };
+  }
+}

@@ -1,0 +1,80 @@
+import Type from "typebox";
+import { call, callBytes } from "../../db/api/call.js";
+import { explanationHistory } from "../../db/api/customers.js";
+import { onSnapshot } from "../../db/transaction.js";
+import { invalidField } from "../errors.js";
+import { type environmentQuery, instantOf, nameFilter } from "./parameters.js";
+import type { AdminCall } from "./route.js";
+import { instant, orNull } from "./schemas.js";
+import type { TravelJob, TravelQuestions } from "./travel-stored.js";
+
+/** `?at=&version=`: where a customer stood at an instant, by a replay under a version. */
+export const travelQuery = {
+  at: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: "An instant, a date (00:00 UTC), or how long ago: `7d`. Now unless given, where `version` is.",
+    }),
+  ),
+  version: nameFilter,
+};
+
+export const travelRefusals = { 404: ["VERSION_NOT_FOUND"] };
+
+/** What the answer says besides, where it is of an instant. */
+export const travelAnswer = {
+  at: Type.Optional({ ...instant, description: "Of time travel: the instant." }),
+  exactFrom: Type.Optional(
+    orNull(
+      instant,
+      "Of time travel: from when on all events are there, where retention may have removed some before; else null.",
+    ),
+  ),
+};
+
+/** Whether a request asks for an instant or for a version. */
+export const isTravel = ({ at, version }: Travel): boolean => at !== undefined || version !== undefined;
+
+interface Travel {
+  at?: string;
+  version?: string;
+}
+
+type TravelCall = Pick<AdminCall<typeof environmentQuery, never>, "deps" | "credentials" | "at" | "params"> & {
+  query: Travel;
+};
+
+/** Reads on one snapshot of the database what a thread replays. */
+export function travel(
+  { deps: { work }, credentials: by, at, params, query }: TravelCall,
+  part: TravelJob["part"],
+  { limit, reverse }: Pick<TravelJob, "limit" | "reverse"> = { limit: 0, reverse: false },
+): Promise<string> {
+  const customerId = params["customerId"]!;
+  const until = instantBy(query.at);
+  const replay = () =>
+    onSnapshot(work.sql, async (tx) => {
+      const stored = await call(tx, "begin_time_travel", by, at, customerId, query.version);
+      const whole = "customer";
+      const answers: TravelQuestions & Record<string, (input: never) => Promise<unknown>> = {
+        snapshot: (version) => call(tx, "explanation_snapshot", by, at, version, whole),
+        history: ({ requests, pageSize }) =>
+          explanationHistory(tx, { by, at, customerId, part: whole }, requests, pageSize),
+        events: ({ after, propertyEvents }) =>
+          callBytes(tx, "time_travel_events", by, at, customerId, after, [...propertyEvents]),
+      };
+      const job: TravelJob = { part, stored, environment: at.environment, at: until, limit, reverse };
+      return work.thread.run("travelStored", job, { answers });
+    });
+  return work.explanations.run(replay, by.organizationId);
+}
+
+/** Nobody knows what lies ahead. */
+function instantBy(at: string | undefined): number {
+  const now = Date.now();
+  if (at === undefined) return now;
+  const until = instantOf(at, "at").getTime();
+  if (until <= now) return until;
+  throw invalidField("at", at, "`at` lies ahead.", "Name an instant that has passed.");
+}

@@ -1,0 +1,112 @@
+import type { StoredForTimeTravel } from "../../db/api/customers.js";
+import { stateOf } from "../../db/api/evaluation.js";
+import type { PageEnd } from "../../db/api/recompute.js";
+import { causeId, explain, type HistoryRequest, stateDocument } from "../../engine/index.js";
+import { withHistory } from "../../evaluation/history.js";
+import { Models } from "../../evaluation/models.js";
+import { PastEvents } from "../../evaluation/past-events.js";
+import { type EventPage, inParts } from "../../evaluation/replayed-events.js";
+import { type EmissionEffect, type Travelled, travelTo } from "../../evaluation/time-travel.js";
+import { ApiError } from "../errors.js";
+import { type Ask, type ExplainQuestions, historyOf } from "./explain-stored.js";
+
+/** What is asked of a customer at an instant. */
+export interface TravelJob {
+  part: "state" | "explanation" | "timeline";
+  stored: StoredForTimeTravel;
+  environment: string;
+  /** In milliseconds. */
+  at: number;
+  /** Of a timeline. */
+  limit: number;
+  reverse: boolean;
+}
+
+/** What time travel asks of whoever has the database. */
+export interface TravelQuestions extends ExplainQuestions {
+  /** A page as JSON in UTF-8. */
+  events(of: { after: PageEnd; propertyEvents: readonly string[] }): Promise<Uint8Array>;
+}
+
+/** Of the thread, which is what replays. */
+const models = new Models();
+
+/** A customer as the replay of its history up to an instant has it: the document that is answered, as JSON. Throws 404 where there was none by then. */
+export async function travelStored(job: TravelJob, ask: Ask): Promise<string> {
+  const { stored, at } = job;
+  const model = await models.get(stored, (version) => ask("snapshot", version));
+  const propertyEvents = [...model.propertyEvents];
+  const history = async (requests: readonly HistoryRequest[], pageSize: number) =>
+    historyOf(
+      requests,
+      (await ask("history", { requests, pageSize })) as Awaited<ReturnType<TravelQuestions["history"]>>,
+    );
+  const past = new PastEvents(async (request, pageSize) => (await history([request], pageSize)).pages[0]!);
+  const parts = inParts(async (after) => pageOf((await ask("events", { after, propertyEvents })) as Uint8Array));
+  const emissionsMax = job.part === "timeline" ? job.limit : 0;
+  const travelled = await travelTo({ model, input: stateOf(stored), at, parts, past, emissionsMax });
+  const instant = new Date(at).toISOString();
+  if (travelled === null) {
+    const message = `The customer had not begun by ${instant}: nothing that is kept of it is as old.`;
+    throw new ApiError(404, "CUSTOMER_NOT_FOUND", { message, field: "at", fix: "Name a later instant." });
+  }
+  const { state } = travelled;
+  const { configVersion, activeVersion, exactFrom } = stored;
+  const about = { at: instant, exactFrom };
+  switch (job.part) {
+    case "state":
+      return withTraits({ ...stateDocument(state, { environment: job.environment, configVersion }), ...about }, stored);
+    case "timeline":
+      return JSON.stringify({ ...timelineOf(travelled, job), ...about, configVersion });
+    case "explanation": {
+      const found = await withHistory(
+        (source) =>
+          explain(model, state, {
+            history: (request) => {
+              const bounded = past.bounded(request);
+              return bounded === null ? { events: [], complete: true } : source(bounded);
+            },
+          }),
+        history,
+      );
+      const why = found === null ? explain(model, state, { flips: false }) : found.answer;
+      const { customerId } = stored;
+      const flipsKnown = found !== null;
+      const nothing = { pending: 0, setAside: null, unavailable: null };
+      return JSON.stringify({
+        customerId,
+        asOf: instant,
+        configVersion,
+        activeVersion,
+        ...nothing,
+        flipsKnown,
+        ...about,
+        ...why,
+      });
+    }
+  }
+}
+
+/** The traits as they are kept: numbers with all their digits. */
+function withTraits(document: object, { traitsText }: StoredForTimeTravel): string {
+  const members = Object.entries(document).map(
+    ([name, value]) => `${JSON.stringify(name)}:${name === "traits" ? traitsText : JSON.stringify(value)}`,
+  );
+  return `{${members.join()}}`;
+}
+
+function timelineOf({ emissions, omitted }: Travelled, { stored: { configVersion }, reverse }: TravelJob) {
+  const data = emissions.map(({ type, source, metadata, at, cause }: EmissionEffect) => ({
+    eventType: type,
+    source,
+    metadata,
+    timestamp: new Date(at).toISOString(),
+    cause: { type: cause.kind, id: causeId(cause) },
+    configVersion,
+  }));
+  return { data: reverse ? data.reverse() : data, nextCursor: null, omitted };
+}
+
+function pageOf(bytes: Uint8Array): EventPage {
+  return JSON.parse(new TextDecoder().decode(bytes)) as EventPage;
+}

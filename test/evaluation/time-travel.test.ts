@@ -1,0 +1,117 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { CustomerState, Model, TrackOperation } from "../../src/engine/index.js";
+import { PastEvents } from "../../src/evaluation/past-events.js";
+import { travelTo } from "../../src/evaluation/time-travel.js";
+import { inOrder, FINAL_INSTANT, operations, snapshot, START } from "../engine/support/arbitrary.js";
+import { inOrder as effectsInOrder } from "../engine/support/equal.js";
+import { Reference } from "../engine/support/reference/reference.js";
+import { replayed } from "../engine/support/reference/replay.js";
+import { replayOf } from "../engine/support/replays.js";
+import { requestedEvents, runs, timeout } from "../engine/support/runner.js";
+import { viewOfState } from "../engine/support/subject-engine.js";
+import { viewOfReference } from "../engine/support/subject-reference.js";
+
+const ALL = 1e6;
+
+/** A history that comes in parts of so many events, and of which two are fetched at a time. */
+function travel(model: Model, input: CustomerState, events: readonly TrackOperation[], at: number, size: number) {
+  const past = new PastEvents(async (request) => {
+    const found = requestedEvents(events, request);
+    return Promise.resolve({ events: found.slice(0, 2), complete: found.length <= 2 });
+  });
+  const parts = (async function* () {
+    for (let from = 0; ; from += size) {
+      const isLast = from + size >= events.length;
+      yield await Promise.resolve({ events: events.slice(from, from + size), isLast });
+      if (isLast) return;
+    }
+  })();
+  return travelTo({ model, input, at, parts, past, emissionsMax: ALL });
+}
+
+const instants = fc.oneof(
+  fc.integer({ min: START - 86_400_000, max: FINAL_INSTANT }),
+  fc.integer({ min: 0, max: 11 }), // of one of the operations
+);
+const sizes = fc.integer({ min: 1, max: 5 });
+
+it("at any instant, it is as a plain reading of the rules says of what had happened by then", { timeout }, async () => {
+  let compared = 0;
+  let before = 0;
+  await fc.assert(
+    fc.asyncProperty(snapshot, operations, instants, sizes, async (given, sequence, instant, size) => {
+      const { run, model, createdAt } = replayOf(given, sequence);
+      const at = instant < 12 ? sequence[instant % sequence.length]!.acceptedAt : instant;
+      const events = run.evaluated();
+      const { firstEvaluatedAt: began } = run.state;
+      const first = events[0]?.occurredAt ?? Infinity;
+      // As in the property of replays: when an identify began that changed nothing is not known.
+      if (began === null || (began !== createdAt && began < first)) return;
+      const travelled = await travel(model, run.state, events, at, size);
+      if (first > at && Math.max(createdAt, began) > at) {
+        before++;
+        expect(travelled).toBeNull();
+        return;
+      }
+      const live = new Reference("c1", given);
+      for (const operation of sequence) live.take(operation);
+      live.catchUp(FINAL_INSTANT);
+      const { customer } = live;
+      customer.applied = customer.applied.filter(({ occurredAt }) => occurredAt <= at);
+      if ((customer.lastEventAt ?? 0) > at) customer.lastEventAt = null;
+      if ((live.traitsChangedAt ?? 0) > at) live.traitsChangedAt = null;
+      const expected = replayed(given, live, createdAt, at);
+      expect(viewOfState(travelled!.state)).toEqual(viewOfReference(expected));
+      const emitted = effectsInOrder(expected.customer.effects).filter(({ kind }) => kind === "emission");
+      expect(travelled!.emissions).toEqual(emitted);
+      compared++;
+    }),
+    { numRuns: runs },
+  );
+  expect([compared > runs / 2, before > 0]).toEqual([true, true]);
+});
+
+it(
+  "where all came in order, it is what evaluation logged: at the customer's clock, at each transition and just before",
+  { timeout },
+  async () => {
+    let transitions = 0;
+    await fc.assert(
+      fc.asyncProperty(snapshot, inOrder, sizes, async (given, sequence, size) => {
+        if (sequence.length === 0) return;
+        const { run, model } = replayOf(given, sequence);
+        const { state, effects } = run;
+        if (state.evaluatedThrough === null) return;
+        const events = run.evaluated();
+        const stateAt = async (at: number) => (await travel(model, state, events, at, size))?.state ?? null;
+        expect(viewOfState((await stateAt(FINAL_INSTANT))!)).toEqual(viewOfState(state));
+        const log = effects.filter((effect) => effect.kind === "transition");
+        const at = (instant: number) => log.findLast((entry) => entry.at <= instant)?.to ?? null;
+        for (const { at: instant } of log) {
+          expect((await stateAt(instant))?.lifecycle?.state).toBe(at(instant));
+          expect((await stateAt(instant - 1))?.lifecycle?.state ?? null).toBe(at(instant - 1));
+          transitions++;
+        }
+      }),
+      { numRuns: runs },
+    );
+    expect(transitions).toBeGreaterThan(runs / 2);
+  },
+);
+
+it("keeps the last of what was emitted, and counts the rest", async () => {
+  const [given, sequence] = fc.sample(fc.tuple(snapshot, inOrder), { seed: 7, numRuns: 200 }).find(([model, list]) => {
+    return (
+      list.length > 0 && replayOf(model, list).replayed.effects.filter(({ kind }) => kind === "emission").length > 3
+    );
+  })!;
+  const { run, model } = replayOf(given, sequence);
+  const all = (await travel(model, run.state, run.evaluated(), FINAL_INSTANT, 2))!.emissions;
+  const past = new PastEvents(() => Promise.reject(new Error("nothing is fetched")));
+  const parts = (async function* () {
+    yield await Promise.resolve({ events: run.evaluated(), isLast: true });
+  })();
+  const last = await travelTo({ model, input: run.state, at: FINAL_INSTANT, parts, past, emissionsMax: 2 });
+  expect([last!.emissions, last!.omitted]).toEqual([all.slice(-2), all.length - 2]);
+});
