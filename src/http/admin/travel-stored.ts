@@ -59,9 +59,11 @@ export async function travelStored(job: TravelJob, ask: Ask): Promise<string> {
     case "timeline":
       return JSON.stringify({ ...timelineOf(travelled, job), ...about, configVersion });
     case "explanation": {
+      // Nothing was due since its clock, so it stands there as it does at the instant; what is measured goes on.
+      const then = { ...state, evaluatedThrough: at };
       const found = await withHistory(
         (source) =>
-          explain(model, state, {
+          explain(model, then, {
             history: (request) => {
               const bounded = past.bounded(request);
               return bounded === null ? { events: [], complete: true } : source(bounded);
@@ -69,7 +71,7 @@ export async function travelStored(job: TravelJob, ask: Ask): Promise<string> {
           }),
         history,
       );
-      const why = found === null ? explain(model, state, { flips: false }) : found.answer;
+      const why = found === null ? explain(model, then, { flips: false }) : found.answer;
       const { customerId } = stored;
       const flipsKnown = found !== null;
       const nothing = { pending: 0, setAside: null, unavailable: null };

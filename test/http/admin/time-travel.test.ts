@@ -81,6 +81,8 @@ it("why it stood there is explained of that instant, and nothing that came later
   expect(await explained(day(11))).toMatchObject({ ...about, lifecycle, segments: [rich(false, 10)] });
   expect(await explained(day(13))).toMatchObject({ segments: [rich(true, 15)] });
   expect(await explained(day(95))).toMatchObject({ segments: [rich(false, 10)] });
+  // What changes nothing is counted all the same.
+  expect(await explained(day(101))).toMatchObject({ asOf: day(101), segments: [rich(false, 5)] });
 });
 
 it("the timeline of an instant is what a replay comes to by then: the last of it, and how much came before", async () => {
