@@ -5,7 +5,13 @@
 export { type Budget, hasMemoryOf, type Model } from "./open-customer.js";
 export { corrections, untoldExpirations, type JourneySpan } from "./state/corrections.js";
 export { MemoryRebuild, newCustomer } from "./state/customer.js";
-export { journeyProgress, stateDocument, type JourneyProgress, type StateDocument } from "./state/document.js";
+export {
+  emissionDocument,
+  journeyProgress,
+  stateDocument,
+  type JourneyProgress,
+  type StateDocument,
+} from "./state/document.js";
 export { evaluate, type Evaluated, type EvaluateOptions } from "./evaluate.js";
 export { explain, explainHealth, type CustomerExplanation, type Explained, type ExplainOptions } from "./explain.js";
 export { causeId, emissionId, eventId } from "./ids.js";

@@ -22,7 +22,8 @@ export interface EventPage extends PageEnd {
   more: boolean;
 }
 
-const BEGINNING: PageEnd = { lastAt: null, lastSeq: null };
+/** Before the first page. */
+export const BEGINNING: PageEnd = { lastAt: null, lastSeq: null };
 
 /** All evaluated events of a customer in the engine's order, in parts; the last one may be empty. @param readPage reads the page after a place */
 export async function* inParts(

@@ -11,7 +11,7 @@ import {
 import type { PastEvents } from "./past-events.js";
 import { WorkBudget } from "./work-budget.js";
 
-export type EmissionEffect = Extract<Effect, { kind: "emission" }>;
+type EmissionEffect = Extract<Effect, { kind: "emission" }>;
 
 /** Where a customer stood, and what had happened to it. */
 export interface Travelled {

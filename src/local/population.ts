@@ -1,4 +1,4 @@
-import { causeId, type Effect, emissionId, type Model, type Operation } from "../engine/index.js";
+import { type Effect, emissionDocument, emissionId, type Model, type Operation } from "../engine/index.js";
 import { isLateTrack } from "../engine/timers.js";
 import { LocalCustomer, type Evaluation, type Instant } from "./customer.js";
 
@@ -111,18 +111,14 @@ export class Population {
       commit();
       const entries = effects
         .filter((effect) => effect.kind === "emission")
-        .map(({ at: instant, type, source, metadata, cause }) => {
-          const at = new Date(instant).toISOString();
+        .map((effect) => {
+          const document = emissionDocument(effect);
           return {
             id: emissionId(++this.#emissions),
-            eventType: type,
-            source,
-            metadata,
-            timestamp: at,
-            cause: { type: cause.kind, id: causeId(cause) },
+            ...document,
             configVersion: this.options.configVersion,
-            at,
-            type,
+            at: document.timestamp,
+            type: document.eventType,
           };
         });
       const timeline = this.#timelines.get(customerId);

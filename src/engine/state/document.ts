@@ -1,5 +1,6 @@
 import type { Severity } from "../../model/snapshot/types.js";
-import type { CustomerState, HealthScore, JourneyRun, Json } from "./types.js";
+import { causeId } from "../ids.js";
+import type { CustomerState, Effect, HealthScore, JourneyRun, Json } from "./types.js";
 
 /** A customer's state as all readers see it. Times are ISO 8601 in UTC with milliseconds. */
 export interface StateDocument {
@@ -57,6 +58,17 @@ export function stateDocument(
       return { signalId, severity, message, raisedAt: isoTime(raisedAt) };
     }),
     nextDueAt: isoTimeOrNull(state.nextDueAt),
+  };
+}
+
+/** An emission as timelines show it. */
+export function emissionDocument({ type, source, metadata, at, cause }: Extract<Effect, { kind: "emission" }>) {
+  return {
+    eventType: type,
+    source,
+    metadata,
+    timestamp: isoTime(at),
+    cause: { type: cause.kind, id: causeId(cause) },
   };
 }
 

@@ -1,12 +1,12 @@
 import type { StoredForTimeTravel } from "../../db/api/customers.js";
 import { stateOf } from "../../db/api/evaluation.js";
 import type { PageEnd } from "../../db/api/recompute.js";
-import { causeId, explain, type HistoryRequest, stateDocument } from "../../engine/index.js";
+import { emissionDocument, explain, type HistoryRequest, stateDocument } from "../../engine/index.js";
 import { withHistory } from "../../evaluation/history.js";
 import { Models } from "../../evaluation/models.js";
 import { PastEvents } from "../../evaluation/past-events.js";
 import { type EventPage, inParts } from "../../evaluation/replayed-events.js";
-import { type EmissionEffect, type Travelled, travelTo } from "../../evaluation/time-travel.js";
+import { type Travelled, travelTo } from "../../evaluation/time-travel.js";
 import { ApiError } from "../errors.js";
 import { type Ask, type ExplainQuestions, historyOf } from "./explain-stored.js";
 
@@ -98,14 +98,7 @@ function withTraits(document: object, { traitsText }: StoredForTimeTravel): stri
 }
 
 function timelineOf({ emissions, omitted }: Travelled, { stored: { configVersion }, reverse }: TravelJob) {
-  const data = emissions.map(({ type, source, metadata, at, cause }: EmissionEffect) => ({
-    eventType: type,
-    source,
-    metadata,
-    timestamp: new Date(at).toISOString(),
-    cause: { type: cause.kind, id: causeId(cause) },
-    configVersion,
-  }));
+  const data = emissions.map((emission) => ({ ...emissionDocument(emission), configVersion }));
   return { data: reverse ? data.reverse() : data, nextCursor: null, omitted };
 }
 

@@ -4,7 +4,7 @@ import { type EffectRows, loadHistoryPages } from "../../db/api/evaluation.js";
 import { call } from "../../db/api/call.js";
 import type { ChunkRequest, PageEnd, RecomputeJob } from "../../db/api/recompute.js";
 import { PastEvents } from "../../evaluation/past-events.js";
-import { inParts } from "../../evaluation/replayed-events.js";
+import { BEGINNING, inParts } from "../../evaluation/replayed-events.js";
 import type { CustomerRun } from "./customer-run.js";
 
 /** Runs in the log that are read at once. */
@@ -12,8 +12,6 @@ const PAGE_RUNS = 2_000;
 
 /** Which events are read, and how many make a part: a few milliseconds, so that whatever else the process does goes on. */
 type LongOptions = Pick<ChunkRequest, "propertyEvents" | "each" | "bytesEach">;
-
-const BEGINNING: PageEnd = { lastAt: null, lastSeq: null };
 
 /** Goes through a history that is too long to be held at once. @param onLogs takes the rows of the logs after each part */
 export async function replayLong(
