@@ -5,20 +5,6 @@ import { fileURLToPath } from "node:url";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { defineConfig } from "vitest/config";
 
-/** Tests of pure code: they need no server, and none is started where only they run. */
-const PURE = [
-  "test/model/**/*.test.ts",
-  "test/ingestion/**/*.test.ts",
-  "test/engine/**/*.test.ts",
-  "test/dsl/**/*.test.ts",
-  "test/dsl-compiler/**/*.test.ts",
-  "test/tooling/**/*.test.ts",
-  "test/demo/**/*.test.ts",
-  "test/local/**/*.test.ts",
-  "test/examples/{examples,tools}.test.ts",
-  "test/fuzz/comparison.test.ts",
-];
-
 /**
  * Milliseconds of the files that take long, in the last run that `node scripts/test-durations.js` was given the report of. They begin first,
  * so that none of them runs alone at the end.
@@ -48,14 +34,10 @@ function hasRoom(directory: string): boolean {
 // For this process and all that it starts.
 if (process.env["TMPDIR"] === undefined && hasRoom(MEMORY)) process.env["TMPDIR"] = MEMORY;
 
-/** A process is kept for the next file where that is of the same project, so all of one project come before those of the other. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId, project }: TestSpecification) => {
-      const name = path.relative(import.meta.dirname, moduleId);
-      return (project.name === "database" ? 0 : 1e9) - (DURATIONS[name] ?? 0);
-    };
-    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+    const msOf = ({ moduleId }: TestSpecification) => DURATIONS[path.relative(import.meta.dirname, moduleId)] ?? 0;
+    return (await super.sort(files)).toSorted((a, b) => msOf(b) - msOf(a));
   }
 }
 
@@ -74,17 +56,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // The modules take longer to load than most files take to run.
     isolate: false,
-    projects: [
-      { extends: true, test: { name: "pure", include: PURE } },
-      {
-        extends: true,
-        test: {
-          name: "database",
-          include: ["test/**/*.test.ts"],
-          exclude: PURE,
-          globalSetup: ["test/support/global-setup.ts"],
-        },
-      },
-    ],
+    globalSetup: ["test/support/global-setup.ts"],
+    include: ["test/**/*.test.ts"],
   },
 });

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { newCredential } from "../../src/http/request/credentials.js";
 import { untilQuiet } from "../cli/support/shop.js";
-import { pack } from "../packaging/support/package.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { freePort } from "../support/free-port.js";
 import { playGuide, type Stage } from "../support/guide-play.js";
@@ -12,9 +11,11 @@ import { GuideTerminal } from "../support/guide-terminals.js";
 import { useDirectory } from "../support/directory.js";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
 
-// Guides for authors of models, played one after the other, with the package as the starter's workflow installs it, against one service.
+// Guides for authors of models, played one after the other, with svc as the starter's workflow installs it, against one service. It is this
+// folder that npm installs; that the package made of it works the same, test/packaging shows.
 
-const DOCS = path.resolve(import.meta.dirname, "../../docs");
+const ROOT = path.resolve(import.meta.dirname, "../..");
+const DOCS = path.join(ROOT, "docs");
 
 const directory = await useDirectory();
 let db: TestDatabase;
@@ -25,8 +26,7 @@ let stage: Stage;
 beforeAll(async () => {
   const prefix = path.join(directory, "npm");
   await mkdir(prefix);
-  const [database, packed] = await Promise.all([createDatabase(), pack(directory, { asBuilt: true })]);
-  db = database;
+  db = await createDatabase();
   service = await startServiceProcess(db.url, { SVC_SETTLE_SECONDS: "0" });
   const token = newCredential("token");
   const { organizationId } = JSON.parse(await call(db.sql, "bootstrap", "acme", "ada@example.com", token.hash)) as {
@@ -40,9 +40,6 @@ beforeAll(async () => {
       TZ: "UTC",
       TMPDIR: process.env["TMPDIR"],
       npm_config_prefix: prefix,
-      // Whom the machine trusts, where npm asks its registry.
-      NODE_EXTRA_CA_CERTS: process.env["NODE_EXTRA_CA_CERTS"],
-      npm_config_prefer_offline: "true",
       npm_config_cache: process.env["npm_config_cache"] ?? path.join(process.env["HOME"] ?? directory, ".npm"),
       // The operator's, for svc-server.
       DATABASE_URL: db.url,
@@ -53,10 +50,10 @@ beforeAll(async () => {
     ports: { 4400: new URL(service.url).port, 4401: String(await freePort()) },
     untilQuiet: () => untilQuiet(db),
   };
-  const { version } = JSON.parse(await readFile(path.join(DOCS, "../package.json"), "utf8")) as { version: string };
-  const workflow = await readFile(path.join(DOCS, "../starter/common/_github/workflows/svc.yml"), "utf8");
+  const { version } = JSON.parse(await readFile(path.join(ROOT, "package.json"), "utf8")) as { version: string };
+  const workflow = await readFile(path.join(ROOT, "starter/common/_github/workflows/svc.yml"), "utf8");
   installed = linesOf(workflow).install.replace("{{VERSION}}", version);
-  await typed(installed, directory, { ...stage.env, SVC_PACKAGE: packed.file });
+  await typed(installed, directory, { ...stage.env, SVC_PACKAGE: ROOT });
 });
 afterAll(async () => {
   await service.stop();

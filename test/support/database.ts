@@ -33,7 +33,8 @@ export function createEmptyDatabase(): Promise<TestDatabase> {
 async function create(template: string): Promise<TestDatabase> {
   const { url: adminUrl, prefix } = inject("database");
   const name = `${prefix}${randomBytes(6).toString("hex")}`;
-  await administer(adminUrl, `create database ${name} encoding 'UTF8' template ${template}`);
+  // Copied as files it takes half as long as through the log, although it waits for a checkpoint.
+  await administer(adminUrl, `create database ${name} encoding 'UTF8' template ${template} strategy file_copy`);
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   const sql = connect(url.href, { max: 8, applicationName: "svc test" });

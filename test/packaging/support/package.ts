@@ -14,9 +14,9 @@ export interface Packed {
   bytes: number;
 }
 
-/** Packs the project into a directory, built as it is for a release, or where `asBuilt` as the programs of tests are: without declarations. */
-export async function pack(directory: string, { asBuilt = false } = {}): Promise<Packed> {
-  const argv = ["pack", "--json", "--pack-destination", directory, ...(asBuilt ? ["--ignore-scripts"] : [])];
+/** Packs the project into a directory, built as it is for a release. */
+export async function pack(directory: string): Promise<Packed> {
+  const argv = ["pack", "--json", "--pack-destination", directory];
   const { stdout } = await promisify(execFile)("npm", argv, { cwd: ROOT, maxBuffer: 64 * 1024 * 1024 });
   const [made] = JSON.parse(stdout) as [{ filename: string; size: number; files: { path: string }[] }];
   return {
