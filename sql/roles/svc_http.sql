@@ -56,6 +56,7 @@ grant execute on function
   svc_api.list_deliveries(bytea, text, text, text, text, text, text, text, integer, text),
   svc_api.list_emissions(bytea, text, text, text, text, boolean, integer, text),
   svc_api.list_events(bytea, text, text, text, text, text, text, timestamptz, integer, text),
+  svc_api.list_health_scores(bytea, text, text, text, text, boolean, integer, text),
   svc_api.list_invitations(bytea, text, integer, text),
   svc_api.list_keys(bytea, text, text, text, integer, text),
   svc_api.list_members(bytea, text, integer, text),
@@ -67,6 +68,7 @@ grant execute on function
   svc_api.list_rule_executions(bytea, text, text, text, text, text, text, timestamptz, boolean, integer, text),
   svc_api.list_schema_violations(bytea, text, text, text, integer, integer, text),
   svc_api.list_tokens(bytea, text, integer, text),
+  svc_api.list_transitions(bytea, text, text, text, text, boolean, integer, text),
   svc_api.list_webhooks(bytea, text, text, text, integer, text),
   svc_api.mail_link(bytea, bytea),
   svc_api.metrics(),
@@ -90,6 +92,7 @@ grant execute on function
   svc_api.search_customers(
     bytea, text, text, text, text, text, text, text, text, jsonb, double precision, boolean, text, boolean, integer, text
   ),
+  svc_api.search_rule_executions(bytea, text, text, text, text, text, text, timestamptz, boolean, boolean, integer, text),
   svc_api.set_password(bytea, text),
   svc_api.sign_out(bytea),
   svc_api.stream_events(bytea, text, text, text, text, text, bigint, integer),

@@ -5,6 +5,7 @@ create table iam.plans (
   rate_burst integer not null,
   monthly_events bigint,
   retention_days integer,
+  superseded_days integer default 90,
   ai boolean not null default true,
   state_bytes integer not null default 1048576,
   projects integer not null default 100,
@@ -22,6 +23,7 @@ create table iam.plans (
   constraint plans_burst_holds_a_batch check (rate_burst >= 1000),
   constraint plans_monthly_events_not_negative check (monthly_events >= 0),
   constraint plans_retention_days_range check (retention_days between 1 and 36500),
+  constraint plans_superseded_days_range check (superseded_days between 1 and 36500),
   constraint plans_state_bytes_positive check (state_bytes > 0),
   constraint plans_quotas_not_negative check (
     least(projects, members, tokens, versions, version_bytes, keys, webhooks, recomputes, previews, changes) >= 0
@@ -36,6 +38,8 @@ comment on column iam.plans.monthly_events is
   'Track operations that an organization may store in a calendar month (UTC), over all its environments; null for no limit.';
 comment on column iam.plans.retention_days is
   'How many days of 24 hours operations as accepted are kept; null for ever. What is older is removed within minutes, for good.';
+comment on column iam.plans.superseded_days is
+  'How many days of 24 hours the history of a customer is kept that a recompute superseded; null for ever.';
 comment on column iam.plans.ai is 'Whether commands that ask a language model may be used; false answers PLAN_REQUIRED.';
 comment on column iam.plans.state_bytes is
   'What a model may remember for one customer at most, in bytes of JSON without the traits; one that may remember more is not deployed.';

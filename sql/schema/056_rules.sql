@@ -14,6 +14,7 @@ create table svc.rule_executions (
   cause_id text,
   config_version integer,
   generation integer not null default 0,
+  emission_seq bigint,
   -- Every read is of a customer's present generation or by one of the indexes below.
   primary key (environment_id, customer_id, generation, executed_at, execution_seq),
   constraint rule_executions_result_known check (result in ('pass', 'fail', 'skip', 'error')),
@@ -37,6 +38,8 @@ comment on column svc.rule_executions.cause_type is 'event, identify, timer or j
 comment on column svc.rule_executions.cause_id is 'Id of the event or job.';
 comment on column svc.rule_executions.config_version is 'The version evaluated.';
 comment on column svc.rule_executions.generation is 'That of the customer when it was written.';
+comment on column svc.rule_executions.emission_seq is
+  'What it emitted, which no other run made; null for nothing, for runs of a replay, and of versions of the service before this column.';
 -- A list asks once for each result and merges. Every row passes the predicates, but only a statement that states one may take that index.
 create index rule_executions_result_idx on svc.rule_executions (environment_id, result, executed_at, execution_seq)
 where execution_seq >= 0;

@@ -43,7 +43,7 @@ create table svc.superseded_logs (
   primary key (environment_id, customer_id, generation)
 );
 comment on table svc.superseded_logs is
-  'Customers whose logs a recompute wrote anew: those of earlier generations are removed a week later.';
+  'Customers whose logs a recompute wrote anew: those of earlier generations are removed when the plan''s days are over.';
 comment on column svc.superseded_logs.environment_id is 'The environment.';
 comment on column svc.superseded_logs.customer_id is 'The customer.';
 comment on column svc.superseded_logs.generation is 'The generation that the recompute wrote; earlier ones count no more.';

@@ -272,6 +272,9 @@ export class OpenCustomer {
     this.dueAt = new Float64Array(model.items.length).fill(Infinity);
   }
 
+  /** While a rule that passed does what it does. */
+  ruleActs = false;
+
   get isNew(): boolean {
     return this.clock === -Infinity;
   }
@@ -367,7 +370,7 @@ export class OpenCustomer {
   }
 
   emit(type: string, source: EmissionSource, metadata: Record<string, Json>): void {
-    this.push({ kind: "emission", type, source, metadata });
+    this.push({ kind: "emission", type, source, metadata, ...(this.ruleActs && { byRule: true }) });
   }
 
   /** The place in order of the operation that is being evaluated, which is where an identify was due; null at a timer. */

@@ -40,6 +40,10 @@ const LIMITS: Readonly<Record<keyof PlanLimits, { describe: string; range?: Rang
     describe: "Days that events are kept, or none: for ever",
     range: { min: 1, max: 36_500, orNone: true },
   },
+  supersededDays: {
+    describe: "Days that histories replaced by a recompute are kept, or none: for ever",
+    range: { min: 1, max: 36_500, orNone: true },
+  },
   cloudExecution: { describe: "Whether events are taken; --no-cloud-execution" },
   ai: { describe: "Whether a language model may be asked; --no-ai" },
   stateBytes: { describe: "Bytes that a model may remember for one customer", range: { min: 1 } },
@@ -108,11 +112,14 @@ export const plansCommands = (configure: Configure) => (command: Argv) => {
         const context = configure();
         const wanted = changesOf(name, given as Partial<Record<keyof PlanLimits, string>>);
         const document = await asOperator(...context, (sql) => call(sql, "operator_set_plan", name, wanted));
-        const { plan, changes } = JSON.parse(document) as { plan: Plan; changes: { retentionDays?: Days } };
+        const { plan, changes } = JSON.parse(document) as {
+          plan: Plan;
+          changes: { retentionDays?: Days; supersededDays?: Days };
+        };
         const isChanged = Object.keys(changes).length > 0;
         print(json, document, [
           `${plan.plan}${isChanged ? "" : " (nothing has changed)"}: ${limitsInWords(plan).join(", ")}; ${organizationsInWords(plan)}`,
-          ...(plan.organizationCount > 0 ? removal(changes.retentionDays) : []),
+          ...(plan.organizationCount > 0 ? removals(changes) : []),
         ]);
       },
     )
@@ -127,10 +134,10 @@ export const plansCommands = (configure: Configure) => (command: Argv) => {
       async ({ organization, plan, json }) => {
         const assigning = asOperator(...configure(), (sql) => call(sql, "operator_assign_plan", organization, plan));
         const document = await assigning;
-        const { slug, previousPlan, retentionDays } = JSON.parse(document) as Assigned;
+        const { slug, previousPlan, ...days } = JSON.parse(document) as Assigned;
         const isSame = previousPlan === plan;
         const text = isSame ? `${slug} has the plan ${plan} already.` : `${slug}: ${previousPlan} -> ${plan}`;
-        print(json, document, [text, ...removal(retentionDays)]);
+        print(json, document, [text, ...removals(days)]);
       },
     )
     .command(
@@ -182,30 +189,41 @@ function rangeInWords({ min, max = INTEGER_MAX, orNone }: Range): string {
   return `a whole number from ${min} to ${max}${orNone ? `, or \`${NONE}\`` : ""}`;
 }
 
-/** How many days operations are kept, before a change and after it; null for ever. */
+/** How many days something is kept, before a change and after it; null for ever. */
 interface Days {
   from: number | null;
   to: number | null;
 }
 
-interface Assigned {
-  slug: string;
-  previousPlan: string;
-  retentionDays: Days;
+/** Of operations, and of histories that a recompute superseded. */
+interface KeptDays {
+  retentionDays?: Days;
+  supersededDays?: Days;
 }
 
-/** What a change of the days that are kept removes, in a line; nothing where it removes nothing. */
-function removal(days: Days | undefined): string[] {
-  if (days === undefined || days.to === null || days.to >= (days.from ?? Infinity)) return [];
-  return [`What was accepted more than ${counted(days.to, "day")} ago is now removed, for good.`];
+interface Assigned extends KeptDays {
+  slug: string;
+  previousPlan: string;
+}
+
+/** What a change of the days that are kept removes, in a line each; nothing where it removes nothing. */
+function removals({ retentionDays, supersededDays }: KeptDays): string[] {
+  const removed = (days: Days | undefined, what: string) =>
+    days === undefined || days.to === null || days.to >= (days.from ?? Infinity)
+      ? []
+      : [`What was ${what} more than ${counted(days.to, "day")} ago is now removed, for good.`];
+  return [...removed(retentionDays, "accepted"), ...removed(supersededDays, "replaced by a recompute")];
 }
 
 function limitsInWords(plan: Plan): string[] {
-  const { ratePerSecond, rateBurst, monthlyEvents, retentionDays, cloudExecution, ai, stateBytes } = plan;
+  const { ratePerSecond, rateBurst, monthlyEvents, retentionDays, supersededDays, cloudExecution, ai, stateBytes } =
+    plan;
+  const keptFor = (days: number | null) => (days === null ? "kept for ever" : `kept for ${counted(days, "day")}`);
   return [
     `${ratePerSecond} operations/s, burst ${rateBurst}`,
     monthlyEvents === null ? "any number of events" : `${monthlyEvents} events a month`,
-    retentionDays === null ? "kept for ever" : `kept for ${counted(retentionDays, "day")}`,
+    keptFor(retentionDays),
+    `replaced histories ${keptFor(supersededDays)}`,
     cloudExecution ? "cloud execution" : "no cloud execution",
     ai ? "AI" : "no AI",
     `states of ${bytesInWords(stateBytes)}`,

@@ -43,9 +43,9 @@ export function addEffects(
   rows.signals.push(...latest.signals.values());
 }
 
-/** The same of an evaluation that comes in parts: what its end decides is gathered in `latest`. */
+/** The same of an evaluation that comes in parts: what its end decides is gathered in `latest`; emissions may be left out. */
 export function sortEffects(
-  rows: Omit<EffectRows, keyof LatestRows>,
+  rows: Omit<EffectRows, keyof LatestRows | "emissions"> & { emissions: EffectRows["emissions"] | null },
   { blocked, journeys, memberships, signals }: LatestRows,
   { customerId, generation }: { customerId: string; generation: number },
   effects: readonly Effect[],
@@ -93,7 +93,9 @@ export function sortEffects(
         break;
       }
       case "emission": {
-        const { type, source, metadata, cause } = effect;
+        if (rows.emissions === null) break;
+        const { type, source, metadata, byRule, cause } = effect;
+        if (byRule) rows.ruleExecutions.at(-1)!.emission = rows.emissions.length;
         rows.emissions.push({ customerId, type, source, metadata, at, ...causeColumns(cause) });
         break;
       }

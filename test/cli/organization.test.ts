@@ -135,6 +135,7 @@ describe("svc usage", () => {
       Members, invitations  1 of 1,000
       Tokens                1 of 200
       Events are kept       for ever
+      Replaced histories    for 90 days, after a recompute
       Rate per key          50,000 operations a second, 100,000 at once
       "
     `);

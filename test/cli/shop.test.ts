@@ -120,6 +120,69 @@ describe("svc segments inspect", () => {
   });
 });
 
+describe("what was recorded of a customer", () => {
+  test("is listed, the last first, and with --superseded says whether it counts", async () => {
+    expect(await stdoutOf(["customers", "transitions", "globex"])).toMatchInlineSnapshot(`
+      "At                          From   To         Cause                       Model
+      <time>  trial  activated  event evt_<id>  v1
+      <time>  new    trial      event evt_<id>  v1
+      <time>         new        event evt_<id>  v1
+      "
+    `);
+    expect(await stdoutOf(["health", "history", "globex", "--superseded"])).toMatchInlineSnapshot(`
+      "At                          Health  Band     Components                   Cause                       Record
+      <time>      85  healthy  adoption 75, commercial 100  event evt_<id>  present
+      <time>      70  healthy  adoption 50, commercial 100  event evt_<id>  present
+      <time>      55  at_risk  adoption 25, commercial 100  event evt_<id>  present
+      <time>      40  at_risk  adoption 0, commercial 100   event evt_<id>  present
+      "
+    `);
+    expect(await stdoutOf(["rules", "logs", "--customer", "globex", "--superseded"])).toMatchInlineSnapshot(`
+      "At                          Customer  Rule    Result  Triggered by        Model  Record
+      <time>  globex    upsell  pass    event:invoice_paid  v1     present
+      "
+    `);
+  });
+
+  test("svc emissions inspect leads from what was told to the run of a rule that made it", async () => {
+    const timeline = (await documentOf(["customers", "timeline", "initech"])).data as {
+      id: string;
+      eventType: string;
+    }[];
+    const idOf = (type: string) => timeline.find(({ eventType }) => eventType === type)!.id;
+    const inspect = async (type: string) =>
+      (await stdoutOf(["emissions", "inspect", idOf(type)])).replace(idOf(type), "emi_<id>");
+    expect(await inspect("signal.raised")).toMatchInlineSnapshot(`
+      "Emission  emi_<id> signal.raised
+      Customer  initech
+      At        <time>
+      Source    signal {"signal":"escalation","message":"A severe ticket was opened","severity":"critical"}
+      Cause     event evt_<id>
+
+      <time>  severe for initech: pass, it acted
+        triggered by event:ticket_opened (event evt_<id>), v1
+        did: raise signal "escalation"
+
+      Webhook                   URL                           Status     Tries
+      whk_<id>  <receiver>  delivered      1
+      "
+    `);
+    expect(await inspect("customer.created")).toMatchInlineSnapshot(`
+      "Emission  emi_<id> customer.created
+      Customer  initech
+      At        <time>
+      Source    lifecycle {"new_lifecycle":"new","previous_lifecycle":null}
+      Cause     event evt_<id>
+
+      Webhook                   URL                           Status     Tries
+      whk_<id>  <receiver>  delivered      1
+      "
+    `);
+    const unknown = await shop.run(["emissions", "inspect", "emi_0000000000000001"]);
+    expect(unknown.stderr).toContain("EMISSION_NOT_FOUND");
+  });
+});
+
 describe("svc rules logs", () => {
   const logs = (argv: string[] = [], options: RunOptions = {}) => shop.run(["rules", "logs", ...argv], options);
 

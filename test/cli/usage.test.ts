@@ -36,6 +36,7 @@ describe("help", () => {
         svc auth                Who you are to the service
         svc config              Versions of the deployed model
         svc customers           Customers and what was derived of them
+        svc emissions           What evaluation had to tell
         svc events              Product events
         svc health              Health scores
         svc invitations         Invitations to the organization

@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
-import { migrate } from "../../src/db/migrate/migrate.js";
+import { migrateUnreleased } from "../support/migrate.js";
 import { useDatabase } from "../support/database.js";
 import { printTable } from "../support/table.js";
 
@@ -13,7 +13,7 @@ const doors: string[][] = [];
 
 const database = await useDatabase();
 // A copy of a database has the privileges on the database itself from the beginning.
-await migrate(database.url);
+await migrateUnreleased(database.url);
 afterAll(() =>
   printTable("The database, tried by logins that are members of a role", [["door", "as whom", "outcome"], ...doors]),
 );

@@ -21,6 +21,7 @@ const STANDARD = {
   rateBurst: 100_000,
   monthlyEvents: null,
   retentionDays: null,
+  supersededDays: 90,
   cloudExecution: true,
   ai: true,
   stateBytes: 1_048_576,
@@ -45,13 +46,13 @@ const COUNTS =
 describe("a plan", () => {
   it("is made, shown, given to an organization, taken away again, and removed", async () => {
     const rest = COUNTS.replaceAll(", ", "\t");
-    const small = `100 operations/s, burst 1000\tany number of events\tkept for 90 days\tcloud execution\tno AI\t${rest}`;
+    const small = `100 operations/s, burst 1000\tany number of events\tkept for 90 days\treplaced histories kept for 90 days\tcloud execution\tno AI\t${rest}`;
     const made = ["set", "small", "--rate-per-second", "100", "--rate-burst", "1000", "--retention-days", "90"];
     expect(await plans(...made, "--no-ai")).toEqual(prints(`small: ${small.replaceAll("\t", ", ")}; 0 organizations`));
     expect(await plans("list")).toEqual(
       prints(
         `small\t${small}\t0 organizations`,
-        `standard\t50000 operations/s, burst 100000\tany number of events\tkept for ever\tcloud execution\tAI\t${rest}\t1 organization`,
+        `standard\t50000 operations/s, burst 100000\tany number of events\tkept for ever\treplaced histories kept for 90 days\tcloud execution\tAI\t${rest}\t1 organization`,
       ),
     );
     expect(await plans("assign", "acme", "small")).toEqual(
@@ -64,6 +65,7 @@ describe("a plan", () => {
       plan: "standard",
       previousPlan: "small",
       retentionDays: { from: 90, to: null },
+      supersededDays: { from: 90, to: 90 },
     });
     expect(await plans("assign", "acme", "standard")).toEqual(prints("acme has the plan standard already."));
     expect(await plans("remove", "small")).toEqual(prints("The plan small was removed."));
@@ -97,7 +99,8 @@ describe("a plan", () => {
   it("takes what it has or has not with a value or without", async () => {
     const limits = async (...args: string[]) => (await plans("set", "flags", ...args)).stdout.split("; ")[0];
     const rates = ["--rate-per-second", "10", "--rate-burst", "2000"];
-    const rate = "flags: 10 operations/s, burst 2000, any number of events, kept for ever";
+    const rate =
+      "flags: 10 operations/s, burst 2000, any number of events, kept for ever, replaced histories kept for 90 days";
     const has = `${rate}, cloud execution, AI, ${COUNTS}`;
     const hasNot = `${rate}, no cloud execution, no AI, ${COUNTS}`;
     expect(await limits("--no-ai", ...rates, "--no-cloud-execution")).toBe(hasNot);
@@ -116,6 +119,9 @@ describe("a plan", () => {
     );
     expect((await plans("set", "short", "--retention-days", "8")).stdout, "a longer one").not.toContain("removed");
     expect((await plans("set", "short", "--retention-days", "none")).stdout).toMatch(/kept for ever.*\n$/);
+    expect((await plans("set", "short", "--superseded-days", "7")).stdout).toMatch(
+      /\nWhat was replaced by a recompute more than 7 days ago is now removed, for good\.\n$/,
+    );
   });
 });
 

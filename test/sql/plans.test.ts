@@ -97,7 +97,11 @@ const week = new Date(Date.now() - 7 * day * 1000);
 const PAGE = { limit: 50 };
 type Filters<Name extends string> = Partial<Record<Name, string>>;
 type EventFilters = Filters<"customerId" | "event" | "status"> & { since?: Date };
-type RuleFilters = Filters<"customerId" | "ruleId" | "result"> & { since?: Date; detail?: boolean };
+type RuleFilters = Filters<"customerId" | "ruleId" | "result"> & {
+  since?: Date;
+  detail?: boolean;
+  superseded?: boolean;
+};
 type CustomerFilters = Filters<"lifecycle" | "segment" | "health" | "signal" | "search" | "traits" | "sort"> & {
   inactiveSeconds?: number;
   setAside?: boolean;
@@ -105,8 +109,8 @@ type CustomerFilters = Filters<"lifecycle" | "segment" | "health" | "signal" | "
 };
 const events = ({ since, ...filters }: EventFilters, page: Page = PAGE) =>
   call(sql, "list_events", by, AT, filters, since, page);
-const rules = ({ since, detail = true, ...filters }: RuleFilters, page: Page = PAGE) =>
-  call(sql, "list_rule_executions", by, AT, filters, since, detail, page);
+const rules = ({ since, detail = true, superseded = false, ...filters }: RuleFilters, page: Page = PAGE) =>
+  call(sql, "search_rule_executions", by, AT, filters, since, detail, superseded, page);
 const customers = (
   { traits, inactiveSeconds, setAside, sort, reverse = false, ...filters }: CustomerFilters,
   page: Page = PAGE,
@@ -147,6 +151,10 @@ describe("the lists read by index, and not much more than they show:", () => {
     ["rule executions of a rare result", () => rules({ result: "error" }), FEW],
     ["a result of a rule", () => rules({ ruleId: "rule_4", result: "error", since: week }), FEW],
     ["rule executions of a customer", () => rules({ customerId: "customer-000010" }), FEW],
+    ["rule executions, superseded ones too", () => rules({ superseded: true }), FEW],
+    ["all of a customer", () => rules({ customerId: "customer-000010", superseded: true }), FEW],
+    ["a customer's transitions", () => call(sql, "list_transitions", by, AT, "customer-000010", true, PAGE), 200],
+    ["a customer's scores", () => call(sql, "list_health_scores", by, AT, "customer-000010", true, PAGE), 200],
     [
       "rule executions of a customer, rule and result",
       () => rules({ customerId: "customer-000010", ruleId: "rule_4", result: "fail" }),

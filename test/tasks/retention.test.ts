@@ -406,11 +406,14 @@ describe("logs that a recompute superseded", () => {
       ),
     );
 
+  const keepSuperseded = (days: number | null) => db.sql`update iam.plans set superseded_days = ${days}`;
+
   beforeEach(async () => {
+    await keepSuperseded(7);
     await environment.take({}, [login(3), login(2), login(2, { customer: "c2" })]);
   });
 
-  it("of several recomputes are removed each a week later, and the present ones stay", async () => {
+  it("of several recomputes are removed when the plan's days are over, and the present ones and runs that emitted stay", async () => {
     await recompute();
     await age(6);
     expect((await sweep()).logs).toBe(0);
@@ -419,12 +422,13 @@ describe("logs that a recompute superseded", () => {
     const shown = async () => [await environment.documentText(), await transitionsOf(environment, "c1")];
     const before = await shown();
     expect(await generations()).toEqual({ lifecycle_transitions: [0, 1, 2], rule_executions: [0, 1, 2] });
-    // Two transitions and one, two runs and one, and a customer each.
-    expect((await sweep()).logs).toBe(8);
-    expect(await generations()).toEqual({ lifecycle_transitions: [1, 2], rule_executions: [1, 2] });
+    // Two transitions and one, and a customer each; the runs of live evaluation have all emitted.
+    expect((await sweep()).logs).toBe(5);
+    expect(await generations()).toEqual({ lifecycle_transitions: [1, 2], rule_executions: [0, 1, 2] });
     await age(8);
-    await sweep();
-    expect(await generations()).toEqual({ lifecycle_transitions: [2], rule_executions: [2] });
+    // A replay emits nothing, so its runs go, too.
+    expect((await sweep()).logs).toBe(8);
+    expect(await generations()).toEqual({ lifecycle_transitions: [2], rule_executions: [0, 2] });
     expect(await shown()).toEqual(before);
     expect(await rows("superseded_logs")).toBe(0);
   });
@@ -433,12 +437,21 @@ describe("logs that a recompute superseded", () => {
     for (let n = 0; n < 10; n++) await environment.ingest([login(1)]);
     await environment.evaluate();
     await recompute();
+    await recompute();
     await age(8);
     const removed: number[] = [];
     for (let n = -1; n !== 0; removed.push(n)) n = await call(db.sql, "sweep_logs", environment.environmentId, 5);
     expect(removed.length).toBeGreaterThan(3);
     for (const n of removed) expect(n).toBeLessThanOrEqual(16);
-    expect(await generations()).toEqual({ lifecycle_transitions: [1], rule_executions: [1] });
+    expect(await generations()).toEqual({ lifecycle_transitions: [2], rule_executions: [0, 2] });
+  });
+
+  it("stay where the plan keeps them for ever", async () => {
+    await keepSuperseded(null);
+    await recompute();
+    await age(36_500);
+    expect((await sweep()).logs).toBe(0);
+    expect(await generations()).toEqual({ lifecycle_transitions: [0, 1], rule_executions: [0, 1] });
   });
 
   it("are no more where their customer is erased, nor what would remove them", async () => {

@@ -1,138 +1,19 @@
--- The log of the rules, newest first, in each customer's present history; filtered by customer, rule, result and to what ran at an instant
--- or later. Filters that are null do not filter; detail adds the conditions and the action. A page reads at most 2,000 executions, those of
--- former histories among them: where so many hold too few that count and that the filters pass, it is short, even empty, and nextCursor
--- goes on.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor; a rule that never ran and
--- that the active version does not declare). Locks nothing.
+-- As svc_api.search_rule_executions of the present histories, for processes of a version before it; they may run beside the present
+-- ones for a while.
+-- Raises what that raises. Locks nothing.
 create or replace function svc_api.list_rule_executions(
   token_hash bytea, organization_id text, project_slug text, environment_name text,
   customer_id text, rule_id text, result text, since timestamptz, detail boolean, row_limit integer, "cursor" text
 )
 returns json
-language plpgsql
+language sql
 stable
 security definer
 set search_path = ''
-as $$
-declare
-  _actor constant iam.actor := iam.authorize(
-    list_rule_executions.token_hash, list_rule_executions.organization_id, 'list_rule_executions', list_rule_executions.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    list_rule_executions.organization_id, list_rule_executions.project_slug, list_rule_executions.environment_name
-  );
-  _after constant text[] := string_to_array(
-    svc.decode_cursor('rule-executions', list_rule_executions.cursor, '^([0-9]{1,18}|-[0-9]{1,17}) [0-9]{1,18}$'), ' '
-  );
-  _after_at constant timestamptz := svc.instant_of(_after[1]::bigint);
-  _after_seq constant bigint := _after[2]::bigint;
-  _of_customer constant boolean := list_rule_executions.customer_id is not null;
-  _newest_first constant text := ' order by t.executed_at desc, t.execution_seq desc ';
-  _generation integer;
-  _range text;
-  _source text;
-  _filter text;
-  _items json[];
-  _positions text[];
-  _resume text;
-begin
-  if _of_customer then
-    select c.generation into _generation
-    from svc.customers as c
-    where c.environment_id = _environment.environment_id and c.customer_id = list_rule_executions.customer_id;
-  end if;
-
-  -- Only the filters that are asked for are in the statements, so that each combination gets a plan of its own. The source is read in
-  -- order: of one customer, or of each result, merged. The filter is asked of each row that it gives, by key, in a sub-query of its
-  -- own, so that no plan can make a join of it.
-  _range := concat(
-    case when list_rule_executions.since is not null then ' and t.executed_at >= $5 ' end,
-    case when _after is not null then ' and (t.executed_at, t.execution_seq) < ($6, $7) ' end
-  );
-  _source := case
-    when _of_customer
-      then concat(
-        'select t.* from svc.rule_executions as t where t.environment_id = $1 and t.customer_id = $2 and t.generation = $8', _range
-      )
-    else (
-      select string_agg(
-        concat(
-          '(select t.* from svc.rule_executions as t where t.environment_id = $1 and t.result = ', quote_literal(r.result),
-          case
-            when list_rule_executions.rule_id is not null then $sql$ and t.rule_id = $3 and t.rule_id <> '' $sql$
-            else ' and t.execution_seq >= 0 '
-          end,
-          -- Each in order, so that they are merged and not sorted.
-          _range, _newest_first, 'limit 2000)'
-        ),
-        ' union all '
-      )
-      from unnest(array['pass', 'fail', 'skip', 'error']) as r (result)
-      where list_rule_executions.result is null or r.result = list_rule_executions.result
-    )
-  end;
-  _filter := case
-    when _of_customer
-      then concat(
-        case when list_rule_executions.rule_id is not null then ' and t.rule_id = $3 ' end,
-        case when list_rule_executions.result is not null then ' and t.result = $4 ' end
-      )
-    -- A recompute writes a customer's history anew: only the present generation counts.
-    else $sql$
-      and t.generation = (
-        select c.generation from svc.customers as c where c.environment_id = $1 and c.customer_id = t.customer_id
-      )
-    $sql$
-  end;
-
-  execute concat(
-    $sql$
-      select
-        array_agg(r.item order by r.executed_at desc, r.execution_seq desc),
-        array_agg(concat(svc.microseconds(r.executed_at), ' ', r.execution_seq) order by r.executed_at desc, r.execution_seq desc)
-      from (
-        select
-          t.executed_at,
-          t.execution_seq,
-          json_build_object(
-            'customerId', t.customer_id,
-            'ruleId', t.rule_id,
-            'result', t.result,
-            'triggeredBy', t.triggered_by,
-            'executedAt', svc.iso(t.executed_at),
-            'cause', json_build_object('type', t.cause_type, 'id', t.cause_id),
-            'configVersion', 'v' || t.config_version,
-            'error', t.error
-    $sql$,
-    case when list_rule_executions.detail then $sql$, 'conditions', t.conditions, 'action', t.action $sql$ end,
-    ') as item from (select t.* from (', _source, ') as t', _newest_first, $sql$ limit 2000) as t
-        where true $sql$, _filter, _newest_first,
-    'limit $9 + 1) as r'
-  )
-  into _items, _positions
-  using
-    _environment.environment_id, list_rule_executions.customer_id, list_rule_executions.rule_id, list_rule_executions.result,
-    list_rule_executions.since, _after_at, _after_seq, _generation, list_rule_executions.row_limit;
-
-  if _filter <> '' and coalesce(cardinality(_items), 0) <= list_rule_executions.row_limit then
-    execute concat(
-      $sql$ select concat(svc.microseconds(t.executed_at), ' ', t.execution_seq) from ( $sql$, _source, ') as t', _newest_first,
-      'offset 1999 limit 1'
-    )
-    into _resume
-    using
-      _environment.environment_id, list_rule_executions.customer_id, list_rule_executions.rule_id, list_rule_executions.result,
-      list_rule_executions.since, _after_at, _after_seq, _generation;
-  end if;
-  if _items is null and list_rule_executions.cursor is null and _resume is null then
-    perform svc.require_part(
-      _environment.project_id, _environment.active_version, 'rule', 'rule', list_rule_executions.rule_id
-    );
-  end if;
-  return svc.partial_page('rule-executions', _items, _positions, list_rule_executions.row_limit, _resume);
-end;
-$$;
+return svc_api.search_rule_executions(
+  token_hash, organization_id, project_slug, environment_name, customer_id, rule_id, result, since, detail, false, row_limit, "cursor"
+);
 
 comment on function svc_api.list_rule_executions(
   bytea, text, text, text, text, text, text, timestamptz, boolean, integer, text
-) is 'The log of the rules, newest first, filtered.';
+) is 'The log of the rules, for processes of a former version.';

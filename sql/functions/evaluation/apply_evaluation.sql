@@ -119,18 +119,25 @@ begin
     state = excluded.state,
     next_due_at = excluded.next_due_at;
 
-  perform svc.write_effects(
-    apply_evaluation.environment_id, apply_evaluation.version, apply_evaluation.transitions, apply_evaluation.blocked,
-    apply_evaluation.journeys, apply_evaluation.memberships, apply_evaluation.health_scores, apply_evaluation.rule_executions,
-    apply_evaluation.signals
-  );
-
   if apply_evaluation.emissions is not null then
     _emissions := json_array_length(apply_evaluation.emissions);
     -- Positions in an outbox row are 16 bits wide.
     _evaluation_seqs := array(
       select nextval(svc.evaluation_seq(apply_evaluation.environment_id)) from generate_series(0, (_emissions - 1) / 65536)
     );
+  end if;
+
+  perform svc.write_effects(
+    apply_evaluation.environment_id, apply_evaluation.version, apply_evaluation.transitions, apply_evaluation.blocked,
+    apply_evaluation.journeys, apply_evaluation.memberships, apply_evaluation.health_scores, null, apply_evaluation.signals
+  );
+  if apply_evaluation.rule_executions is not null then
+    perform svc.write_rule_executions(
+      apply_evaluation.environment_id, apply_evaluation.version, apply_evaluation.rule_executions, _evaluation_seqs
+    );
+  end if;
+
+  if apply_evaluation.emissions is not null then
     insert into svc.emissions (
       environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type, cause_id, config_version
     )

@@ -96,16 +96,8 @@ begin
   end if;
 
   if write_effects.rule_executions is not null then
-    insert into svc.rule_executions (
-      environment_id, customer_id, rule_id, result, triggered_by, conditions, action, error, executed_at, cause_type, cause_id,
-      config_version, generation
-    )
-    select
-      write_effects.environment_id, r."customerId", r.rule, r.result, r."triggeredBy", r.conditions, r.action, r.error,
-      _epoch + r.at * _ms, r."causeType", r."causeId", write_effects.version, coalesce(r.generation, 0)
-    from json_to_recordset(write_effects.rule_executions) as r (
-      "customerId" text, rule text, result text, "triggeredBy" text, conditions json, action json, error text, at bigint,
-      "causeType" text, "causeId" text, generation integer
+    perform svc.write_rule_executions(
+      write_effects.environment_id, write_effects.version, write_effects.rule_executions, null
     );
   end if;
 

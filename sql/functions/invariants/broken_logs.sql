@@ -1,5 +1,6 @@
 -- Where a customer's row and its logs contradict each other. Of a log the rows of the customer's generation count; older ones are queued
--- for removal, newer ones there are none of, because whoever writes them raises the generation in the same transaction.
+-- for removal, but for runs that emitted something; newer ones there are none of, because whoever writes them raises the generation in the
+-- same transaction.
 -- Raises nothing, locks nothing.
 create or replace function svc.broken_logs()
 returns table (invariant text, environment_id integer, example text)
@@ -8,19 +9,19 @@ stable
 set search_path = ''
 as $$
   with generations as (
-    select 'svc.lifecycle_transitions' as log, t.environment_id, t.customer_id, t.generation
+    select 'svc.lifecycle_transitions' as log, t.environment_id, t.customer_id, t.generation, true as is_removed
     from svc.lifecycle_transitions as t
     group by t.environment_id, t.customer_id, t.generation
     union all
-    select 'svc.health_scores', h.environment_id, h.customer_id, h.generation
+    select 'svc.health_scores', h.environment_id, h.customer_id, h.generation, true
     from svc.health_scores as h
     group by h.environment_id, h.customer_id, h.generation
     union all
-    select 'svc.rule_executions', x.environment_id, x.customer_id, x.generation
+    select 'svc.rule_executions', x.environment_id, x.customer_id, x.generation, bool_or(x.emission_seq is null)
     from svc.rule_executions as x
     group by x.environment_id, x.customer_id, x.generation
     union all
-    select 'svc.superseded_logs', l.environment_id, l.customer_id, l.generation
+    select 'svc.superseded_logs', l.environment_id, l.customer_id, l.generation, false
     from svc.superseded_logs as l
   ),
   queued as (
@@ -58,7 +59,15 @@ as $$
   from generations as g
   join svc.customers as c on c.environment_id = g.environment_id and c.customer_id = g.customer_id
   left join queued as q on q.environment_id = g.environment_id and q.customer_id = g.customer_id
-  where g.log <> 'svc.superseded_logs' and g.generation < c.generation and (q.generation > g.generation) is not true
+  where g.is_removed and g.generation < c.generation and (q.generation > g.generation) is not true
+  union all
+  select
+    'runs_lead_to_what_they_emitted', x.environment_id,
+    format('the run %s of the rule "%s" for the customer "%s" emitted %s', x.execution_seq, x.rule_id, x.customer_id, x.emission_seq)
+  from svc.rule_executions as x
+  left join svc.emissions as m on m.environment_id = x.environment_id and m.emission_seq = x.emission_seq
+  where x.emission_seq is not null
+    and (x.result, x.customer_id, x.executed_at, x.cause_type) is distinct from ('pass', m.customer_id, m.emitted_at, m.cause_type)
   union all
   select
     'transitions_follow_each_other', t.environment_id,

@@ -123,77 +123,82 @@ as $$
       21, 'superseded_logs_are_queued_for_removal',
       'Logs that a recompute superseded are queued for removal.',
       'Nobody reads these rows, and they stay for ever. Insert (environment_id, customer_id, generation) of the customer into '
-      'svc.superseded_logs; they go a week later.'
+      'svc.superseded_logs; they go when the plan''s days are over.'
     ),
     (
-      22, 'rows_belong_to_a_customer',
+      22, 'runs_lead_to_what_they_emitted',
+      'What a run of a rule emitted is there, of its customer, instant and cause; only a run that acted emitted something.',
+      'Somebody changed rows by SQL. Set emission_seq of the run to null where what it emitted cannot be brought back.'
+    ),
+    (
+      23, 'rows_belong_to_a_customer',
       'Whatever is derived belongs to a customer who is there.',
       'They may be what is left of somebody who was erased: erase the customer again, svc customers erase; where there is '
       'nothing to be found by that name, delete the rows.'
     ),
     (
-      23, 'rows_belong_to_an_environment',
+      24, 'rows_belong_to_an_environment',
       'Whatever is stored belongs to an environment that is there.',
       'Nobody can see these rows. An environment was deleted by SQL: restore its row from a backup, or delete what it left.'
     ),
     (
-      24, 'versions_in_use_are_stored',
+      25, 'versions_in_use_are_stored',
       'Every version that was evaluated under is stored.',
       'Versions are never deleted by the service. Restore the row of svc.config_versions from a backup.'
     ),
     (
-      25, 'active_versions_are_those_activated_last',
+      26, 'active_versions_are_those_activated_last',
       'The active version of an environment is the one that was activated last.',
       'Somebody changed svc.environments by SQL. Activate what is to be active: svc config promote or rollback.'
     ),
     (
-      26, 'emissions_are_stored',
+      27, 'emissions_are_stored',
       'Every emission that was written is stored, unless its customer was erased.',
       'Find out who deleted rows by SQL, or which restore brought back only a part. Deliveries of what is missing cannot be '
       'made.'
     ),
     (
-      27, 'emissions_are_told',
+      28, 'emissions_are_told',
       'Every emission was told to the webhooks that want it, or a recompute under way will do it.',
       'Send the time in question again: svc webhooks resend WEBHOOK --since TIME --status missing. Emissions without a row of '
       'svc.emission_batches are sent one by one, by their ids.'
     ),
     (
-      28, 'webhooks_are_told_what_they_want',
+      29, 'webhooks_are_told_what_they_want',
       'A webhook has a delivery of every emission that it wants since it was last changed.',
       'Send what is missing: svc webhooks resend WEBHOOK --since TIME --status missing. Where somebody changed svc.webhooks by '
       'SQL, and the webhook wanted others then, nothing is missing.'
     ),
     (
-      29, 'deliveries_have_their_emission',
+      30, 'deliveries_have_their_emission',
       'Every delivery has its emission.',
       'It can never be made, and may be what is left of an erased customer. Delete these rows of svc.deliveries and '
       'svc.delivery_attempts.'
     ),
     (
-      30, 'deliveries_are_those_of_their_attempts',
+      31, 'deliveries_are_those_of_their_attempts',
       'Attempts belong to a delivery that counts them, no delivery ended without one, and what was delivered was accepted by '
       'the last.',
       'Find out who changed rows by SQL. svc webhooks resend brings a delivery to an end of its own.'
     ),
     (
-      31, 'recomputes_are_consistent',
+      32, 'recomputes_are_consistent',
       'A recompute has as many results as it says, has done all when it is completed, and then has nothing left to tell.',
       'Look at it with svc recompute status; queue another one where its figures matter. Emissions that it kept are sent one '
       'by one, by their ids: svc webhooks resend WEBHOOK ID.'
     ),
     (
-      32, 'recomputes_run_one_at_a_time',
+      33, 'recomputes_run_one_at_a_time',
       'Of an environment one recompute or dry run is at work, and one preview.',
       'Stop the workers and start them again: the oldest goes on, and what the other one still writes is refused. Report it.'
     ),
     (
-      33, 'organizations_have_an_owner',
+      34, 'organizations_have_an_owner',
       'Every organization has an owner.',
       'Make one: svc-server bootstrap --organization SLUG --email ADDRESS.'
     ),
     (
-      34, 'numbers_are_ahead_of_what_is_stored',
+      35, 'numbers_are_ahead_of_what_is_stored',
       'Sequences are ahead of what is stored.',
       'The next calls fail, or ids come twice: docs/operations/backup.md says how to set the sequences after a restore. Do it '
       'before anything is accepted.'

@@ -1,5 +1,6 @@
--- Gives an organization another plan: {organizationId, slug, plan, previousPlan, retentionDays: {from, to}}. Its limits are those of that
--- plan from the next request on. Nothing changes where it has the plan already. For the operator: no service role may execute it.
+-- Gives an organization another plan: {organizationId, slug, plan, previousPlan, retentionDays: {from, to}, supersededDays: {from, to}}.
+-- Its limits are those of that plan from the next request on. Nothing changes where it has the plan already. For the operator: no service
+-- role may execute it.
 -- Raises SV004 ORGANIZATION_NOT_FOUND or PLAN_NOT_FOUND. Locks the rows of the plan and the organization.
 create or replace function svc_api.operator_assign_plan(organization_slug text, plan_id text)
 returns json
@@ -30,6 +31,11 @@ begin
     json_build_object(
       'from', (select p.retention_days from iam.plans as p where p.plan_id = _previous),
       'to', _plan.retention_days
+    ),
+    'supersededDays',
+    json_build_object(
+      'from', (select p.superseded_days from iam.plans as p where p.plan_id = _previous),
+      'to', _plan.superseded_days
     )
   );
 end;

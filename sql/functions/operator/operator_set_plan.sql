@@ -13,7 +13,7 @@ declare
   _id constant text := operator_set_plan.plan_id;
   _changes constant jsonb := operator_set_plan.changes;
   _limits constant text[] := array[
-    'ratePerSecond', 'rateBurst', 'monthlyEvents', 'retentionDays', 'cloudExecution', 'ai', 'stateBytes',
+    'ratePerSecond', 'rateBurst', 'monthlyEvents', 'retentionDays', 'supersededDays', 'cloudExecution', 'ai', 'stateBytes',
     'projects', 'members', 'tokens', 'versions', 'versionBytes', 'keys', 'webhooks', 'recomputes', 'previews', 'changes'
   ];
   _before jsonb;
@@ -39,6 +39,7 @@ begin
     rate_burst = coalesce((_changes ->> 'rateBurst')::integer, p.rate_burst),
     monthly_events = case when _changes ? 'monthlyEvents' then (_changes ->> 'monthlyEvents')::bigint else p.monthly_events end,
     retention_days = case when _changes ? 'retentionDays' then (_changes ->> 'retentionDays')::integer else p.retention_days end,
+    superseded_days = case when _changes ? 'supersededDays' then (_changes ->> 'supersededDays')::integer else p.superseded_days end,
     cloud_execution = coalesce((_changes ->> 'cloudExecution')::boolean, p.cloud_execution),
     ai = coalesce((_changes ->> 'ai')::boolean, p.ai),
     state_bytes = coalesce((_changes ->> 'stateBytes')::integer, p.state_bytes),

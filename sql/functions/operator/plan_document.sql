@@ -11,6 +11,7 @@ return json_build_object(
   'rateBurst', plan_document.plan.rate_burst,
   'monthlyEvents', plan_document.plan.monthly_events,
   'retentionDays', plan_document.plan.retention_days,
+  'supersededDays', plan_document.plan.superseded_days,
   'cloudExecution', plan_document.plan.cloud_execution,
   'ai', plan_document.plan.ai,
   'stateBytes', plan_document.plan.state_bytes,

@@ -1,6 +1,7 @@
--- Removes what recomputes left behind in an environment: transitions, scores and runs of rules of generations that were superseded a week
--- ago or longer. It ends after `row_limit` rows, and with as many of a kind, so that no call takes long; answers how many of all kinds,
--- with one for each customer who has none left. Whoever is answered more than nothing calls again.
+-- Removes what recomputes left behind in an environment: transitions, scores and runs of rules of generations that were superseded longer
+-- ago than the plan keeps them. A run that emitted something stays as long as what it emitted, which leads to it. It ends after
+-- `row_limit` rows, and with as many of a kind, so that no call takes long; answers how many of all kinds, with one for each customer who
+-- has none left. Whoever is answered more than nothing calls again.
 -- Raises nothing. Locks rows of svc.superseded_logs, then the rows it deletes; passes over those that others hold, as an erasure does,
 -- and so waits for nobody.
 create or replace function svc_api.sweep_logs(environment_id integer, row_limit integer)
@@ -15,6 +16,7 @@ set enable_seqscan = off
 as $$
 declare
   _id constant integer := sweep_logs.environment_id;
+  _before constant timestamptz := now() - svc.superseded_days(_id) * interval '24 hours';
   _limit constant integer := sweep_logs.row_limit;
   _customer record;
   _rows integer;
@@ -25,7 +27,7 @@ begin
   for _customer in
     select l.customer_id, l.generation
     from svc.superseded_logs as l
-    where l.environment_id = _id and l.superseded_at < now() - 7 * interval '24 hours'
+    where l.environment_id = _id and l.superseded_at < _before
     order by l.superseded_at, l.customer_id, l.generation
     limit _limit
     for update skip locked
@@ -63,6 +65,7 @@ begin
       select o.ctid
       from svc.rule_executions as o
       where o.environment_id = _id and o.customer_id = _customer.customer_id and o.generation < _customer.generation
+        and o.emission_seq is null
       order by o.generation, o.executed_at, o.execution_seq
       limit _limit
       for update skip locked
@@ -82,4 +85,4 @@ end;
 $$;
 
 comment on function svc_api.sweep_logs(integer, integer) is
-  'Removes logs that recomputes superseded a week ago, a bounded number of rows at once.';
+  'Removes logs that recomputes superseded when the plan''s days are over, a bounded number of rows at once.';

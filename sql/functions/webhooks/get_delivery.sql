@@ -1,4 +1,4 @@
--- A delivery with the body that is sent and the log of its attempts: the newest first, a hundred at most.
+-- A delivery with the body that is sent, the run of a rule that made it and the log of its attempts: the newest first, a hundred at most.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, WEBHOOK_NOT_FOUND and DELIVERY_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_delivery(
   token_hash bytea, organization_id text, project_slug text, environment_name text, webhook_id text, delivery_id text
@@ -29,6 +29,11 @@ begin
     json_build_object(
       'body', (
         select svc.delivery_body(m, get_delivery.environment_name)
+        from svc.emissions as m
+        where m.environment_id = _webhook.environment_id and m.emission_seq = _seq
+      ),
+      'ruleExecution', (
+        select svc.emitting_run(m)
         from svc.emissions as m
         where m.environment_id = _webhook.environment_id and m.emission_seq = _seq
       ),

@@ -1,4 +1,5 @@
--- An emission, with how far it came at each webhook of the environment that it is or was to be delivered to.
+-- An emission, with the run of a rule that made it, and how far it came at each webhook of the environment that it is or was to be
+-- delivered to.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and EMISSION_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_emission(
   token_hash bytea, organization_id text, project_slug text, environment_name text, emission_id text
@@ -43,6 +44,7 @@ begin
     'configVersion', 'v' || _emission.config_version,
     'cause', json_build_object('type', _emission.cause_type, 'id', _emission.cause_id),
     'sequence', _emission.emission_seq,
+    'ruleExecution', svc.emitting_run(_emission),
     'deliveries', (
       select coalesce(
         json_agg(

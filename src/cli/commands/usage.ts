@@ -12,7 +12,7 @@ export default defineCommand({
       const limit = limits[name];
       return `${formatNumber(used[name])} ${limit === null ? "(no limit)" : `of ${formatNumber(limit)}`}`;
     };
-    const { retentionDays } = limits;
+    const keptFor = (days: number | null) => (days === null ? "for ever" : `for ${formatNumber(days)} days`);
     out.result(answer, () =>
       fields(out, {
         Plan: printable(plan),
@@ -20,7 +20,8 @@ export default defineCommand({
         Projects: of("projects"),
         "Members, invitations": of("members"),
         Tokens: of("tokens"),
-        "Events are kept": retentionDays === null ? "for ever" : `for ${formatNumber(retentionDays)} days`,
+        "Events are kept": keptFor(limits.retentionDays),
+        "Replaced histories": `${keptFor(limits.supersededDays)}, after a recompute`,
         "Rate per key": `${formatNumber(limits.ratePerSecond)} operations a second, ${formatNumber(limits.rateBurst)} at once`,
       }),
     );

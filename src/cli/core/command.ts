@@ -106,6 +106,11 @@ export const reverseOption = {
   reverse: { type: "flag", describe: "The other way round: the newest or highest first" },
 } as const satisfies Options;
 
+/** For records that recomputes replace. */
+export const supersededOption = {
+  superseded: { type: "flag", describe: "Also what recomputes replaced, as far as it is kept" },
+} as const satisfies Options;
+
 /** Options of commands that tell where a customer stood. */
 export const travelOptions = {
   at: { type: "text", describe: "As of an instant: a date, a date-time, or how long ago, such as 30d" },

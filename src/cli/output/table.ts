@@ -99,6 +99,14 @@ function fit<Row>(columns: readonly Column<Row>[], widths: readonly number[], to
   return fitted;
 }
 
+/** Whether a record counts, where those that recomputes replaced are shown, too. */
+export function recordColumn<Row extends { superseded?: boolean }>(isShown: boolean): Column<Row>[] {
+  if (!isShown) return [];
+  return [
+    { title: "Record", value: ({ superseded }) => (superseded === true ? "superseded" : "present"), fixed: true },
+  ];
+}
+
 export interface PageView<Row> {
   none: string;
   columns: readonly Column<Row>[];

@@ -112,6 +112,8 @@ export interface EffectRows {
     action: Record<string, Json>;
     error: string | null;
     at: number;
+    /** Where what it emitted stands among the emissions, from 0; left out where it emitted nothing. */
+    emission?: number;
   } & CauseColumns &
     Generation)[];
   signals: {

@@ -119,6 +119,7 @@ const expiresInDays = number("expires_in_days");
 const explained = arg<ExplainedPart>("explained");
 const since = arg<Maybe<Date>>("since");
 const reverse = arg<boolean>("reverse");
+const superseded = arg<boolean>("superseded");
 const byId = arg<boolean>("by_id");
 const activation = members<ActivationOptions>("expected", "force");
 const trial = members<Trial>("environmentId", "workerId");
@@ -202,7 +203,17 @@ export const FUNCTIONS = {
   open_export: takes(by, at, customer),
   get_journey: takes(by, at, customer, text("journey_id")),
   get_segment: takes(by, at, text("segment_id"), page),
-  list_rule_executions: takes(by, at, filters("customerId", "ruleId", "result"), since, arg<boolean>("detail"), page),
+  list_transitions: takes(by, at, customer, superseded, page),
+  list_health_scores: takes(by, at, customer, superseded, page),
+  search_rule_executions: takes(
+    by,
+    at,
+    filters("customerId", "ruleId", "result"),
+    since,
+    arg<boolean>("detail"),
+    superseded,
+    page,
+  ),
   begin_explanation: takes(by, at, customer, explained).answers<StoredForExplanation>(),
   explanation_snapshot: takes(by, at, number("version"), explained).answers<unknown>(),
   begin_time_travel: takes(by, at, customer, maybeText("version_name")).answers<StoredForTimeTravel>(),

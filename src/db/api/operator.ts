@@ -35,6 +35,7 @@ export interface PlanLimits {
   rateBurst: number;
   monthlyEvents: number | null;
   retentionDays: number | null;
+  supersededDays: number | null;
   cloudExecution: boolean;
   ai: boolean;
   stateBytes: number;

@@ -33,7 +33,10 @@ export function compileRuleItem(rule: Rule, index: number, compiler: ConditionCo
       // Also of a rule that does not rest: another version may have it rest, and is to know.
       customer.setPassed(index);
       if (raises) customer.noteMove();
-      return act(customer);
+      customer.ruleActs = true;
+      const changed = act(customer);
+      customer.ruleActs = false;
+      return changed;
     },
     // The condition is consulted at the trigger only, so its changes by time alone make nothing due.
     nextChange: NEVER,

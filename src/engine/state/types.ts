@@ -171,7 +171,14 @@ export type Effect = { at: number; cause: Cause } & (
     }
   | { kind: "signalRaised"; signal: string; severity: Severity; message: string | null }
   | { kind: "signalCleared"; signal: string; severity: Severity; message: string | null; raisedAt: number }
-  | { kind: "emission"; type: string; source: EmissionSource; metadata: Record<string, Json> }
+  | {
+      kind: "emission";
+      type: string;
+      source: EmissionSource;
+      metadata: Record<string, Json>;
+      /** Whether the run of a rule made it: the last one before it among the effects. */
+      byRule?: true;
+    }
 );
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { invalidField } from "../errors.js";
-import { emptyObject, environmentQuery, KIB, listQuery, nameFilter, secondsOf } from "./parameters.js";
+import { emptyObject, environmentQuery, KIB, listQuery, nameFilter, secondsOf, supersededToo } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { isTravel, travel, travelAnswer, travelQuery, travelRefusals } from "./time-travel.js";
 import {
@@ -16,6 +16,7 @@ import {
   mapOf,
   named,
   orNull,
+  superseded,
   versionName,
 } from "./schemas.js";
 
@@ -118,6 +119,25 @@ export const emission = named("Emission", {
   configVersion: orNull(versionName),
   at: formerly(instant, "timestamp"),
   type: formerly(eventType, "eventType"),
+});
+
+const recordQuery = exact({ ...listQuery.properties, superseded: supersededToo });
+
+export const transition = named("LifecycleTransition", {
+  from: orNull(Type.String(), "The state left; null for the first."),
+  to: Type.String(),
+  at: instant,
+  cause,
+  configVersion: orNull(versionName),
+  superseded,
+});
+
+export const scoreChange = named("HealthScoreChange", {
+  ...healthScore.properties,
+  at: instant,
+  cause,
+  configVersion: orNull(versionName),
+  superseded,
 });
 
 /** A replay emits nothing, so what it comes to has no id. */
@@ -239,6 +259,18 @@ export const customerRoutes = [
       if (query.cursor !== undefined) throw noCursor(query.cursor);
       return travel(request, "timeline", { limit: query.limit, reverse });
     },
+  }),
+  adminRoute("list_transitions", "GET /projects/:project/customers/:customerId/transitions", {
+    summary: "The lifecycle transitions of one customer, the last written first",
+    query: recordQuery,
+    answers: { 200: listOf(transition) },
+    passes: ({ at, params, query }) => [at, params["customerId"]!, query.superseded === "true", query],
+  }),
+  adminRoute("list_health_scores", "GET /projects/:project/customers/:customerId/health-scores", {
+    summary: "The changes of one customer's health score, the last written first",
+    query: recordQuery,
+    answers: { 200: listOf(scoreChange) },
+    passes: ({ at, params, query }) => [at, params["customerId"]!, query.superseded === "true", query],
   }),
   adminRoute("customer_backlog", "GET /projects/:project/customers/:customerId/backlog", {
     summary: "What waits for the evaluation of one customer",

@@ -3,6 +3,7 @@ import { invalidField } from "../errors.js";
 import { cause, customerId, eventType, source } from "./customers.js";
 import { emptyObject, instantOf, KIB, listQuery, nameFilter, nameText } from "./parameters.js";
 import { adminRoute } from "./route.js";
+import { ruleExecution } from "./rule-executions.js";
 import {
   count,
   describedText,
@@ -68,9 +69,15 @@ const deliveryBody = named("DeliveryBody", "What is sent.", {
   }),
 });
 
+const madeBy = orNull(
+  ruleExecution,
+  "The run of a rule that made it, in the present history or a superseded one; null where no rule did, or it is not known of an old one.",
+);
+
 const deliveryDetail = named("DeliveryDetail", {
   ...deliveryProperties,
   body: deliveryBody,
+  ruleExecution: madeBy,
   attemptLog: Type.Array(deliveryAttempt, { description: "The newest first, a hundred at most." }),
 });
 
@@ -79,7 +86,7 @@ export const resent = named("ResentDeliveries", {
   nextCursor: orNull(Type.String(), "Pass it as `cursor` to go on; null at the end of the span."),
 });
 
-const emissionDetail = named("EmissionDetail", {
+export const emissionDetail = named("EmissionDetail", {
   id: emissionId,
   eventType,
   type: formerly(eventType, "eventType"),
@@ -91,6 +98,7 @@ const emissionDetail = named("EmissionDetail", {
   configVersion: orNull(versionName),
   cause,
   sequence,
+  ruleExecution: madeBy,
   deliveries: Type.Array(exact({ webhookId: Type.String(), url: Type.String(), ...progress })),
 });
 

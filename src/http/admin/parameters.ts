@@ -25,6 +25,12 @@ export const pageQuery = exact({ limit, cursor });
 /** `?env=&limit=&cursor=`, for lists. */
 export const listQuery = exact({ env: environment, limit, cursor });
 
+/** `?superseded=true`, for records of customers that a recompute replaces. */
+export const supersededToo = Type.Enum(["true", "false"], {
+  default: "false",
+  description: "Also what recomputes replaced, as far as it is kept.",
+});
+
 /** A name or an id of the caller's system. */
 export const nameText = Type.String({ minLength: 1, maxLength: 256, ...storable });
 

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { adminRoute } from "./route.js";
-import { exact, instant, jsonObject, listOf, named, orNull, versionName } from "./schemas.js";
-import { listQuery, nameFilter, sinceFilter } from "./parameters.js";
+import { exact, instant, jsonObject, listOf, named, orNull, superseded, versionName } from "./schemas.js";
+import { listQuery, nameFilter, sinceFilter, supersededToo } from "./parameters.js";
 
 const RESULTS = ["pass", "fail", "skip", "error"] as const;
 
@@ -16,12 +16,13 @@ export const ruleExecution = named("RuleExecution", {
   error: orNull(Type.String(), "Why it could not be run, where the result is error."),
   conditions: Type.Optional(jsonObject("How the condition came out, part by part; with `detail=true`.")),
   action: Type.Optional(jsonObject("What the rule does when it passes; with `detail=true`.")),
+  superseded: Type.Optional(superseded),
 });
 
 /** The log of the rules. */
 export const ruleExecutionRoutes = [
-  // In each customer's newest history.
-  adminRoute("list_rule_executions", "GET /projects/:project/rule-executions", {
+  adminRoute("search_rule_executions", "GET /projects/:project/rule-executions", {
+    operationId: "listRuleExecutions",
     summary: "The log of the rules, newest first",
     query: exact({
       ...listQuery.properties,
@@ -30,11 +31,13 @@ export const ruleExecutionRoutes = [
       result: Type.Optional(Type.Enum([...RESULTS])),
       since: nameFilter,
       detail: Type.Enum(["true", "false"], { default: "false" }),
+      superseded: supersededToo,
     }),
     answers: { 200: listOf(ruleExecution) },
     passes: ({ at, query }) => {
-      const { customer: customerId, rule: ruleId, result, since, detail } = query;
-      return [at, { customerId, ruleId, result }, sinceFilter(since), detail === "true", query];
+      const { customer: customerId, rule: ruleId, result, since, detail, superseded } = query;
+      const filters = { customerId, ruleId, result };
+      return [at, filters, sinceFilter(since), detail === "true", superseded === "true", query];
     },
   }),
 ];

@@ -27,6 +27,9 @@ export const versionName = Type.String({
   examples: ["v3"],
 });
 
+/** Of a record of a customer. */
+export const superseded = Type.Boolean({ description: "Whether a recompute has replaced the history that it is of." });
+
 export const count = Type.Integer({ minimum: 0 });
 
 /** A count of which more is to be said. */

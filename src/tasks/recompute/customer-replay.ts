@@ -32,7 +32,7 @@ class RebuiltRows {
   add(effects: readonly Effect[]): void {
     const { customerId, generation } = this;
     // What a replay emits is history; see `corrections`.
-    const rows = { ...this.#logs, healthScores: [] as Row<"healthScores">[], emissions: [] };
+    const rows = { ...this.#logs, healthScores: [] as Row<"healthScores">[], emissions: null };
     sortEffects(rows, this.#latest, { customerId, generation }, effects);
     this.#health = rows.healthScores.at(-1) ?? this.#health;
   }

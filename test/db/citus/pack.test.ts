@@ -120,8 +120,8 @@ row level security
   alter table svc.inbox enable row level security
   - inbox: is not an ordinary table: partitioned, a partition, inherited from, temporary, unlogged, or with row level security
 an environment of another type
-  alter table svc.superseded_logs alter column environment_id type bigint
-  - superseded_logs: its environment_id is not an integer that is never null
+  alter table svc.retired_keys alter column environment_id type bigint
+  - retired_keys: its environment_id is not an integer that is never null
 an identity column that is no bigint
   alter table svc.superseded_logs add column n integer generated always as identity
   - superseded_logs: its column n is numbered and not a bigint

@@ -99,6 +99,7 @@ describe("GET /projects/:project/webhooks/:webhook/deliveries/:delivery", () => 
     expect(await read(path)).toEqual({
       ...(await list(id)).data[0],
       body: { id: emission, type: "customer.activated", timestamp: "2026-03-02T10:00:00.123Z", data },
+      ruleExecution: null,
       attemptLog: [attempt(3), attempt(2), attempt(1)],
     });
     expect(await api.text(path)).toContain("12345678901234567890.123456789");
@@ -134,6 +135,7 @@ describe("GET /projects/:project/emissions/:emission", () => {
     const times = { timestamp: "2026-03-02T10:00:00.123Z", createdAt: INSTANT, sequence: sequenceOf(id) };
     expect(await read(`/emissions/${id}`)).toEqual({
       ...{ id, ...typed("customer.activated"), customerId: "globex", ...origin, metadata: {}, ...times },
+      ruleExecution: null,
       deliveries: [
         { webhookId: done!.id, url: done!.url, status: "delivered", attempts: 2, ...FINISHED },
         { webhookId: waiting!.id, url: waiting!.url, ...PENDING },

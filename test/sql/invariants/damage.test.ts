@@ -198,6 +198,11 @@ a log is ahead
 a superseded log is not queued
   delete from svc.superseded_logs where customer_id = 'c005'
   - superseded_logs_are_queued_for_removal (3): svc.health_scores has the generation 0 of the customer "c005", who is at 1; svc.lifecycle_transitions has the generation 0 of the customer "c005", who is at 1; svc.rule_executions has the generation 0 of the customer "c005", who is at 1
+a run emitted what is not there
+  update svc.rule_executions set emission_seq = 1 where (execution_seq, result) = (
+    select max(execution_seq), 'pass' from svc.rule_executions where customer_id = 'c020' and result = 'pass'
+  )
+  - runs_lead_to_what_they_emitted (1): the run # of the rule "pick" for the customer "c020" emitted 1
 a queued generation is ahead
   update svc.superseded_logs set generation = 3 where customer_id = 'c005'
   - logs_are_of_known_generations (1): svc.superseded_logs has the generation 3 of the customer "c005", who is at 1

@@ -166,7 +166,7 @@ async function retain(days: number): Promise<void> {
 }
 async function retireAll(): Promise<void> {
   await db.sql`update svc.retired_keys set retired_at = retired_at - interval '91 days'`;
-  await db.sql`update svc.superseded_logs set superseded_at = superseded_at - interval '8 days'`;
+  await db.sql`update svc.superseded_logs set superseded_at = superseded_at - interval '91 days'`;
   const swept = await sweep();
   expect(swept.keys).toBeGreaterThan(0);
   expect(swept.logs).toBeGreaterThan(0);

@@ -1,12 +1,9 @@
-import type { Action } from "../../../model/snapshot/types.js";
-import type { Explanation, RuleExecution } from "../../client/answers.js";
+import type { RuleExecution } from "../../client/answers.js";
 import { readList } from "../../client/pages.js";
-import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
+import { defineCommand, pageOptions, projectOptions, supersededOption } from "../../core/command.js";
 import { sinceOption } from "../../core/values.js";
-import type { Out } from "../../output/out.js";
-import { noteMore, page } from "../../output/table.js";
-import { causeInWords, printable } from "../../output/text.js";
-import { explanationInWords } from "../customers/explanation.js";
+import { noteMore, page, recordColumn } from "../../output/table.js";
+import { outcomeIn, runInWords } from "./run.js";
 
 export default defineCommand({
   options: {
@@ -20,15 +17,24 @@ export default defineCommand({
     },
     since: { type: "text", describe: "Only those since: how long ago, such as 7d, or an ISO date" },
     detail: { type: "flag", describe: "Show how each condition came out, and what the rule does" },
+    ...supersededOption,
     ...pageOptions,
   },
   examples: [
     ["svc rules logs --rule upsell --result fail --detail", "Why a rule did not act"],
     ["svc rules logs --customer cus_42 --since 7d", "What rules did for a customer in the last week"],
+    [
+      "svc rules logs --customer cus_42 --superseded",
+      "Also runs that a recompute has replaced, which may have been told",
+    ],
   ],
-  async handler({ api, out }, { customer, rule, result, since: from, detail: isDetailed, limit, cursor }) {
+  async handler(
+    { api, out },
+    { customer, rule, result, since: from, detail: isDetailed, superseded: isAll, limit, cursor },
+  ) {
     const [since, detail] = [sinceOption("--since", from), isDetailed ? "true" : undefined];
-    const query = { customer, rule, result, since, detail, limit, cursor };
+    const superseded = isAll ? "true" : undefined;
+    const query = { customer, rule, result, since, detail, superseded, limit, cursor };
     const answer = await readList<RuleExecution>(api, ["rule-executions"], query);
     const runs = answer.data.data;
     const none = "There is no such run of a rule.";
@@ -48,6 +54,7 @@ export default defineCommand({
         { title: "Result", value: (run) => run.result, fixed: true, style: paint },
         { title: "Triggered by", value: ({ triggeredBy }) => triggeredBy },
         { title: "Model", value: ({ configVersion }) => configVersion ?? "", optional: true },
+        ...recordColumn<RuleExecution>(isAll),
         ...(runs.some(({ error }) => error !== null)
           ? [{ title: "Error", value: ({ error }: RuleExecution) => error ?? "" }]
           : []),
@@ -55,35 +62,3 @@ export default defineCommand({
     });
   },
 });
-
-function outcomeIn({ style }: Out, { result }: RuleExecution, text: string): string {
-  return { pass: style.green, fail: style.yellow, skip: style.dim, error: style.red }[result](text);
-}
-
-const OUTCOMES = {
-  pass: "it acted",
-  fail: "its condition was unmet",
-  skip: "it rests after it acted before",
-  error: "it could not be run",
-} as const;
-
-/** A run with what triggered it, how its condition came out, and what the rule does when it passes. */
-async function runInWords(out: Out, run: RuleExecution): Promise<string> {
-  // Not above: the help of this command must not wait for what puts models into words.
-  const { actionText } = await import("../../../model/snapshot/words.js");
-  const { bold, dim, red } = out.style;
-  const { customerId, ruleId, result, triggeredBy, executedAt, cause, configVersion, error, conditions, action } = run;
-  const triggered = `triggered by ${triggeredBy} (${causeInWords(cause)})`;
-  const does = () => {
-    const { type, eventType, ...rest } = action!;
-    return actionText({ ...rest, kind: type, ...(eventType === undefined ? {} : { type: eventType }) } as Action);
-  };
-  return [
-    `${out.at(executedAt)}  ${bold(printable(ruleId))} for ${printable(customerId)}: ` +
-      `${outcomeIn(out, run, result)}, ${OUTCOMES[result]}`,
-    `  ${dim(printable(triggered + (configVersion === null ? "" : `, ${configVersion}`)))}`,
-    ...(error === null ? [] : [`  ${red(printable(error))}`]),
-    ...(conditions && "kind" in conditions ? [explanationInWords(out, conditions as unknown as Explanation)] : []),
-    ...(action === undefined ? [] : [`  ${result === "pass" ? "did" : "would"}: ${printable(does())}`]),
-  ].join("\n");
-}

@@ -88,6 +88,7 @@ export const usage = named("Usage", "What the organization has used of its plan.
     rateBurst: countOf("Operations of an API key at once."),
     monthlyEvents: orNull(count, "Events that are stored in a month; null without a limit."),
     retentionDays: orNull(count, "Days for which events are kept; null for ever."),
+    supersededDays: orNull(count, "Days for which histories are kept that a recompute replaced; null for ever."),
     stateBytes: countOf("Bytes that a model may remember for one customer."),
     projects: count,
     members: count,

@@ -207,7 +207,11 @@ export function runRule(customer: Customer, evaluation: Evaluation, rule: Rule):
   evaluation.note({ kind: "ruleExecuted", rule: rule.id, result, triggeredBy, conditions: {}, action, error: null });
   if (result !== "pass") return false;
   customer.passes.set(rule.id, evaluation.at);
-  return act(customer, evaluation, rule);
+  const { note } = evaluation;
+  evaluation.note = (body) => note(body.kind === "emission" ? { ...body, byRule: true } : body);
+  const changed = act(customer, evaluation, rule);
+  evaluation.note = note;
+  return changed;
 }
 
 function triggerOf(snapshot: Snapshot, { operation, cause, happened }: Evaluation, { on }: Rule): string | null {

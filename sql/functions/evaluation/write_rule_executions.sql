@@ -1,0 +1,26 @@
+-- Writes runs of rules. Instants are milliseconds. `emission` of a run is where what it emitted stands among the emissions
+-- of the call, which are numbered by evaluation_seqs, 65,536 each; without these, as of a replay, the runs emitted nothing.
+-- Raises the constraints' errors. Locks nothing more than the rows it writes; the caller holds the customers.
+create or replace function svc.write_rule_executions(
+  environment_id integer, version integer, rule_executions json, evaluation_seqs bigint[]
+)
+returns void
+language sql
+volatile
+set search_path = ''
+as $$
+  insert into svc.rule_executions (
+    environment_id, customer_id, rule_id, result, triggered_by, conditions, action, error, executed_at, cause_type, cause_id,
+    config_version, generation, emission_seq
+  )
+  select
+    write_rule_executions.environment_id, r."customerId", r.rule, r.result, r."triggeredBy", r.conditions, r.action, r.error,
+    timestamptz 'epoch' + r.at * interval '1 millisecond', r."causeType", r."causeId", write_rule_executions.version,
+    coalesce(r.generation, 0), write_rule_executions.evaluation_seqs[1 + r.emission / 65536] * 65536 + r.emission % 65536
+  from json_to_recordset(write_rule_executions.rule_executions) as r (
+    "customerId" text, rule text, result text, "triggeredBy" text, conditions json, action json, error text, at bigint,
+    "causeType" text, "causeId" text, generation integer, emission integer
+  )
+$$;
+
+comment on function svc.write_rule_executions(integer, integer, json, bigint[]) is 'Writes runs of rules.';

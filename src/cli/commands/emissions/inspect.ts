@@ -1,0 +1,43 @@
+import type { EmissionDetail } from "../../client/answers.js";
+import { defineCommand, projectOptions } from "../../core/command.js";
+import { fields, table } from "../../output/table.js";
+import { causeInWords, paragraphs, printable } from "../../output/text.js";
+import { runInWords } from "../rules/run.js";
+
+export default defineCommand({
+  args: { emissionId: "The emission's id, which is that of its deliveries and messages" },
+  options: projectOptions,
+  examples: [["svc emissions inspect emi_0000000000000400", "Which run of a rule made it, and which webhooks have it"]],
+  async handler({ api, out }, { emissionId }) {
+    const answer = await api.get<EmissionDetail>(
+      ["emissions", emissionId],
+      ["eventType", "deliveries", "ruleExecution"],
+    );
+    const { id, eventType, customerId, source, metadata, timestamp, cause, ruleExecution, deliveries } = answer.data;
+    const run = ruleExecution === null || out.json ? "" : await runInWords(out, ruleExecution);
+    out.result(answer, () =>
+      paragraphs([
+        fields(out, {
+          Emission: `${id} ${printable(eventType)}`,
+          Customer: printable(customerId),
+          At: out.at(timestamp),
+          Source: `${source} ${printable(JSON.stringify(metadata))}`,
+          Cause: causeInWords(cause),
+        }),
+        run,
+        deliveries.length === 0
+          ? "No webhook wanted it."
+          : table(
+              out,
+              [
+                { title: "Webhook", value: ({ webhookId }) => webhookId, fixed: true },
+                { title: "URL", value: ({ url }) => url },
+                { title: "Status", value: ({ status }) => status, fixed: true },
+                { title: "Tries", value: ({ attempts }) => String(attempts), align: "right", fixed: true },
+              ],
+              deliveries,
+            ),
+      ]),
+    );
+  },
+});

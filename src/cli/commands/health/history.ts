@@ -1,0 +1,32 @@
+import type { HealthScoreChange } from "../../client/answers.js";
+import { defineCommand, pageOptions, projectOptions, supersededOption } from "../../core/command.js";
+import { printList, recordColumn } from "../../output/table.js";
+import { causeInWords } from "../../output/text.js";
+
+export default defineCommand({
+  args: { customerId: "The customer's id" },
+  options: { ...projectOptions, ...supersededOption, ...pageOptions },
+  examples: [
+    ["svc health history cus_42", "How the score changed, the last change first"],
+    ["svc health history cus_42 --superseded", "Also what was recorded before a recompute"],
+  ],
+  async handler(context, { customerId, superseded, limit, cursor }) {
+    const { out } = context;
+    const query = { superseded: superseded ? "true" : undefined, limit, cursor };
+    const parts = ({ components }: HealthScoreChange) =>
+      Object.entries(components)
+        .map(([id, score]) => `${id} ${score}`)
+        .join(", ");
+    await printList<HealthScoreChange>(context, query, ["customers", customerId, "health-scores"], {
+      none: "This customer has had no health score.",
+      columns: [
+        { title: "At", value: ({ at }) => out.at(at), fixed: true },
+        { title: "Health", value: ({ overall }) => String(overall), align: "right", fixed: true },
+        { title: "Band", value: ({ band }) => band },
+        { title: "Components", value: parts },
+        { title: "Cause", value: ({ cause }) => causeInWords(cause), fixed: true, optional: true },
+        ...recordColumn<HealthScoreChange>(superseded),
+      ],
+    });
+  },
+});

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { emit, happened, healthOf, lately, raise, rule, snapshotOf } from "../../engine/support/builders.js";
+import { useSpec } from "../../spec/support/fixture.js";
+import { environmentId } from "../../support/service.js";
+import { recomputer, untilJob } from "../../tasks/support/recompute.js";
+import { createWebhook, type TestWebhook } from "../../webhooks/support/fixtures.js";
+import { pages, refused, type Page } from "./support/api.js";
+
+// What was recorded of a customer stays readable after a recompute replaced it, and what was told leads to it.
+
+const fixture = useSpec();
+const get = async <T>(path: string): Promise<T> => {
+  const { status, body } = await fixture.admin("GET", `/projects/app/${path}`);
+  expect([status, body]).toMatchObject([200, {}]);
+  return body as T;
+};
+const list = async <T>(path: string, query: string): Promise<T[]> =>
+  (await pages((more) => get<Page<T>>(`${path}?${more}`), query, 1)).items;
+
+const events = { login: { properties: {} }, paid: { properties: {} } };
+const MODEL = snapshotOf({
+  events,
+  states: { new: [["active", happened("login")]], active: [["customer", happened("paid")]], customer: [] },
+  health: healthOf({ use: lately("login", [1, 80]) }, { good: 60, poor: 0 }),
+  signals: { hot: { severity: "info" } },
+  rules: { greet: rule("login", emit("success.call")), warm: rule("paid", raise("hot")) },
+});
+/** Without the states and runs of before, but for those of `greet` by payments. */
+const CHANGED = snapshotOf({
+  events,
+  states: { new: [["customer", happened("paid")]], customer: [] },
+  health: healthOf({ use: lately("login", [1, 30]) }, { good: 60, poor: 0 }),
+  rules: { greet: rule("paid", emit("success.call")) },
+});
+
+interface Told {
+  id: string;
+  eventType: string;
+}
+const told = async (): Promise<Told[]> => (await get<Page<Told>>("customers/ann/timeline?limit=200")).data;
+interface Traced {
+  eventType: string;
+  source: string;
+  ruleExecution: { ruleId: string; executedAt: string; result: string; superseded: boolean } | null;
+}
+
+const START = Date.now() - 3_600_000;
+const at = (minute: number) => new Date(START + minute * 60_000).toISOString();
+let stop: () => Promise<void>;
+let webhook: TestWebhook;
+beforeAll(async () => {
+  const { db } = fixture.service;
+  const worker = recomputer(db);
+  stop = () => worker.stop();
+  webhook = await createWebhook(db.sql, await environmentId(db.sql, "app", "test"), "https://hooks.example.com/");
+  await fixture.deploy(MODEL);
+  await fixture.batch([
+    { customerId: "ann", event: "login", timestamp: at(1) },
+    { customerId: "ann", event: "login", timestamp: at(2) },
+    { customerId: "ann", event: "paid", timestamp: at(3) },
+  ]);
+  await fixture.evaluate();
+  await fixture.deploy(CHANGED);
+  const body = { customerId: "ann" };
+  const { body: job } = await fixture.admin("POST", "/projects/app/recomputes?env=test", { body });
+  worker.wake();
+  await untilJob(db.sql, (job as { id: string }).id, ({ status }) => status === "completed");
+});
+afterAll(() => stop());
+
+it("transitions that a recompute replaced are answered where they are asked for, marked as such", async () => {
+  type Transition = Record<"from" | "to" | "superseded", unknown>;
+  const of = (found: Transition[]) => found.map(({ from, to, superseded }) => [from, to, superseded]);
+  const present = [
+    ["new", "customer", false],
+    [null, "new", false],
+  ];
+  const before = [
+    ["active", "customer", true],
+    ["new", "active", true],
+    [null, "new", true],
+  ];
+  expect(of(await list("customers/ann/transitions", ""))).toEqual(present);
+  expect(of(await list("customers/ann/transitions", "superseded=true"))).toEqual([...present, ...before]);
+});
+
+it("so are health scores", async () => {
+  type Score = Record<"overall" | "band" | "superseded", unknown>;
+  const of = (found: Score[]) => found.map(({ overall, band, superseded }) => [overall, band, superseded]);
+  expect(of(await list("customers/ann/health-scores", ""))).toEqual([[30, "poor", false]]);
+  expect(of(await list("customers/ann/health-scores", "superseded=true"))).toEqual([
+    [30, "poor", false],
+    [80, "good", true],
+  ]);
+});
+
+it.each(["", "customer=ann"])("so are runs of rules, newest first: %s", async (query) => {
+  type Run = Record<"ruleId" | "triggeredBy" | "superseded", unknown>;
+  const of = (found: Run[]) => found.map(({ ruleId, triggeredBy, superseded }) => [ruleId, triggeredBy, superseded]);
+  expect(of(await list("rule-executions", query))).toEqual([["greet", "event:paid", undefined]]);
+  const all = of(await list("rule-executions", `superseded=true&${query}`));
+  // The two at the instant of the payment are of different histories.
+  expect(all.slice(0, 2).toSorted()).toEqual([
+    ["greet", "event:paid", false],
+    ["warm", "event:paid", true],
+  ]);
+  expect(all.slice(2)).toEqual([
+    ["greet", "event:login", true],
+    ["greet", "event:login", true],
+  ]);
+});
+
+it("what rules told leads to the run that made it, superseded or not, and what no rule made to none", async () => {
+  const traced = await Promise.all((await told()).map(({ id }) => get<Traced>(`emissions/${id}`)));
+  const byRule = traced.filter(({ ruleExecution }) => ruleExecution !== null);
+  const ran = byRule.map(({ eventType, ruleExecution: run }) => [
+    eventType,
+    run!.ruleId,
+    run!.executedAt,
+    run!.superseded,
+  ]);
+  expect(ran).toEqual([
+    ["success.call", "greet", at(1), true],
+    ["success.call", "greet", at(2), true],
+    ["signal.raised", "warm", at(3), true],
+  ]);
+  expect(new Set(traced.filter(({ ruleExecution }) => ruleExecution === null).map(({ source }) => source))).toEqual(
+    new Set(["lifecycle", "health", "signal"]),
+  );
+});
+
+it("a delivery leads there, too", async () => {
+  const [call] = (await told()).filter(({ eventType }) => eventType === "success.call");
+  const delivery = await get<Traced>(`webhooks/${webhook.webhookId}/deliveries/${call!.id}`);
+  expect(delivery.ruleExecution).toMatchObject({ ruleId: "greet", triggeredBy: "event:login", superseded: true });
+});
+
+it("the view tells when a recompute replaced what", async () => {
+  const { sql } = fixture.service.db;
+  const kinds = await sql`
+    select kind, count(*)::integer, bool_and(superseded_at <= now()) as replaced, count(record ->> 'emission')::integer as emitted
+    from svc_inspect.superseded_records where customer_id = 'ann' group by kind order by kind`;
+  expect(kinds).toEqual([
+    { kind: "run", count: 3, replaced: true, emitted: 3 },
+    { kind: "score", count: 1, replaced: true, emitted: 0 },
+    { kind: "transition", count: 3, replaced: true, emitted: 0 },
+  ]);
+});
+
+it.each(["transitions", "health-scores"])("records of a customer who is not there are refused: %s", async (what) => {
+  expect(await fixture.admin("GET", `/projects/app/customers/nobody/${what}`)).toMatchObject(
+    refused(404, "CUSTOMER_NOT_FOUND"),
+  );
+});
