@@ -10,7 +10,8 @@ import { Stored, type Accepted } from "./stored.js";
 const LANES = 16;
 /** What is compared together. */
 const CHUNK = 1_000;
-const PROJECT = "ingestion";
+/** So many go to one project: names are drawn from few, and a customer's traits have a bound. */
+const CHUNKS_OF_PROJECT = 10;
 
 /** Sends what the corpus holds and so many bodies more, and compares after each thousand what is stored. */
 export async function fuzzIngestion(
@@ -18,15 +19,26 @@ export async function fuzzIngestion(
   { bodies, corpus }: { bodies: number; corpus: readonly Buffer[] },
 ): Promise<void> {
   const { running, sql, documented, part } = ground;
-  const { api } = await running.tenant(PROJECT);
-  const key = await api.createProject(PROJECT, PROJECT);
-  // Violations are counted, so that names and values reach what counts them.
-  await api.deploy(PROJECT, { ...NEIGHBOUR_MODEL, strictSchema: false });
-  const stored = new Stored(sql, await environmentOf(sql, PROJECT), part);
+  const { api } = await running.tenant("ingestion");
+  let chunk = 0;
+  let project: { key: string; stored: Stored } | undefined;
+  const openProject = async () => {
+    const slug = `ingestion-${chunk}`;
+    const key = await api.createProject(slug, slug);
+    // Violations are counted, so that names and values reach what counts them.
+    await api.deploy(slug, { ...NEIGHBOUR_MODEL, strictSchema: false });
+    return { key, stored: new Stored(sql, await environmentOf(sql, slug), part) };
+  };
   let done = 0;
-  for (const chunk of chunks(bodies, part.seed, corpus)) {
+  for (const bodiesOfChunk of chunks(bodies, part.seed, corpus)) {
+    if (project === undefined || chunk % CHUNKS_OF_PROJECT === 0) {
+      await evaluationCaughtUp(running.cluster, running.signal);
+      project = await openProject();
+    }
+    chunk++;
+    const { key, stored } = project;
     const accepted: Accepted[] = [];
-    await ground.inLanes(LANES, chunk, async (one) => {
+    await ground.inLanes(LANES, bodiesOfChunk, async (one) => {
       const headers = { authorization: `Bearer ${key}`, ...one.headers };
       const attempt = { path: one.path, headers, body: one.bytes };
       const { status, text } = await ground.try(documented.operation("POST", one.path), attempt);
@@ -34,7 +46,7 @@ export async function fuzzIngestion(
       else if (one.isSound) part.found(`refused what must be accepted: ${text.slice(0, 500)}`, attempt);
     });
     await stored.compare(accepted);
-    ground.onProgress((done += chunk.length));
+    ground.onProgress((done += bodiesOfChunk.length));
   }
   await evaluationCaughtUp(running.cluster, running.signal);
 }

@@ -51,3 +51,31 @@ it("a timer that fell due meanwhile fires after the release", async () => {
   await environment.evaluate({ at: "2026-04-01T00:00:00.000Z" });
   expect(await environment.emitted()).toContain("customer.quiet 2026-03-22T10:00:00.000Z timer");
 });
+
+it("who would have more than 1 MiB of traits is set aside, alone, and goes on when some are removed", async () => {
+  const many = (value: string | null, from: number, to: number) =>
+    Object.fromEntries(Array.from({ length: to - from }, (_, n) => [`trait-${from + n}`, value]));
+  const text = "x".repeat(1_000);
+  for (let from = 0; from < 1_000; from += 50)
+    await environment.ingest([{ at: AT, traits: many(text, from, from + 50) }]);
+  await environment.evaluate({ at: AT });
+  expect(await environment.setAside()).toEqual([]);
+
+  await environment.take({ at: LATER }, [
+    { at: LATER, traits: many(text, 1_000, 1_050) },
+    { at: LATER, event: "login", customer: "other" },
+  ]);
+  expect(await environment.setAside()).toMatchObject([
+    {
+      customer: "c1",
+      error: expect.stringMatching(/^Error: the traits would take \d+ bytes, more than 1048576: remove some/),
+    },
+  ]);
+  expect(await environment.document("other")).toMatchObject({ lifecycle: "activated" });
+
+  await environment.ingest([{ at: LATER, traits: many(null, 0, 1_000) }]);
+  await environment.release("c1");
+  await environment.evaluate({ at: LATER });
+  expect(Object.keys((await environment.document()).traits)).toHaveLength(50);
+  expect(await environment.pending()).toEqual([]);
+});

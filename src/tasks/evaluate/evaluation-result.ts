@@ -3,6 +3,9 @@ import type { Budget, CustomerState, HistorySource, Model, Operation, TrackOpera
 import { evaluate, eventId, timersMayFire } from "../../engine/index.js";
 import { addEffects, customerColumns } from "../rows.js";
 
+/** What the traits of one customer may take as JSON: they are read and written whole with each evaluation. */
+const TRAITS_BYTES_MAX = 1024 * 1024;
+
 /** Runs the engine for the customers of a chunk and collects what is to be written back, table by table. */
 export class EvaluationBuilder {
   readonly result: EvaluationResult = {
@@ -29,7 +32,7 @@ export class EvaluationBuilder {
   ) {}
 
   /**
-   * Evaluates one customer, as far as the budget goes; where the engine throws, nothing of it is in the result.
+   * Evaluates one customer, as far as the budget goes; where the engine throws, or traits grow too large, nothing of it is in the result.
    *
    * @throws {HistoryNeeded} where history is needed that is not at hand: call it again from the same state when it is
    */
@@ -45,6 +48,7 @@ export class EvaluationBuilder {
       ...(customer.aheadFrom === null ? {} : { aheadFrom: customer.aheadFrom }),
       ...(history === undefined ? {} : { history }),
     });
+    if (state.traits !== before.traits) boundTraits(before.traits, state.traits);
     if (!isDone || customer.more) this.leavesWork = true;
     this.result.customers.push({ ...customerColumns(state), createdAt: state.createdAt });
     // What is over is asked for by the chunk; the rest stays in the inbox.
@@ -65,6 +69,16 @@ export class EvaluationBuilder {
       this.result.deferred.push({ customerId, seq, notBefore: evaluatedThrough === null ? acceptedAt : occurredAt });
     }
   }
+}
+
+/** Throws where traits have grown beyond their bound; those that were larger before may shrink. */
+function boundTraits(before: CustomerState["traits"], after: CustomerState["traits"]): void {
+  const bytesOf = (traits: CustomerState["traits"]) => Buffer.byteLength(JSON.stringify(traits));
+  const bytes = bytesOf(after);
+  if (bytes <= TRAITS_BYTES_MAX || bytes <= bytesOf(before)) return;
+  throw new Error(
+    `the traits would take ${bytes} bytes, more than ${TRAITS_BYTES_MAX}: remove some by an identify with null, then release the customer`,
+  );
 }
 
 function operationOf([seq, acceptedAt, event, payload, occurredAt]: OperationRow): Operation {
