@@ -39,6 +39,7 @@ grant execute on function
   svc_api.get_diagnostics(bytea, text, text, text),
   svc_api.get_emission(bytea, text, text, text, text),
   svc_api.get_journey(bytea, text, text, text, text, text),
+  svc_api.get_journey_funnel(bytea, text, text, text, text, timestamptz),
   svc_api.get_overview(bytea, text, text, text),
   svc_api.get_preview(bytea, text, text, text, text),
   svc_api.get_project(bytea, text, text),
@@ -92,7 +93,9 @@ grant execute on function
   svc_api.search_customers(
     bytea, text, text, text, text, text, text, text, text, jsonb, double precision, boolean, text, boolean, integer, text
   ),
+  svc_api.search_emissions(bytea, text, text, text, text, text, text, timestamptz, integer, text),
   svc_api.search_rule_executions(bytea, text, text, text, text, text, text, timestamptz, boolean, boolean, integer, text),
+  svc_api.search_signals(bytea, text, text, text, text, text, timestamptz, integer, text),
   svc_api.set_password(bytea, text),
   svc_api.sign_out(bytea),
   svc_api.stream_events(bytea, text, text, text, text, text, bigint, integer),

@@ -18,3 +18,5 @@ comment on column svc.signals.message is 'The message declared when it was raise
 comment on column svc.signals.raised_at is 'When it was raised.';
 comment on column svc.signals.cleared_at is 'When it was cleared; null while it is raised.';
 create index signals_raised_idx on svc.signals (environment_id, signal_id, customer_id) where cleared_at is null;
+-- The last raised first; they are few beside the customers.
+create index signals_newest_idx on svc.signals (environment_id, raised_at, signal_id, customer_id) where cleared_at is null;

@@ -183,6 +183,46 @@ describe("what was recorded of a customer", () => {
   });
 });
 
+describe("across customers", () => {
+  test("what was emitted is listed, the last first", async () => {
+    expect(await stdoutOf(["emissions", "list", "--source", "signal", "--since", "1d"])).toMatchInlineSnapshot(`
+      "At                          Customer  Type           What                                                                      Cause                       Id
+      <time>  initech   signal.raised  signal=escalation, message=A severe ticket was opened, severity=critical  event evt_<id>  emi_<id>
+      "
+    `);
+    expect(await stdoutOf(["emissions", "list", "--type", "customer.lost"])).toBe("There is no such emission.\n");
+  });
+
+  test("signals that are raised are listed", async () => {
+    expect(await stdoutOf(["signals", "list"])).toMatchInlineSnapshot(`
+      "Raised                      Customer  Signal      Severity  Message
+      <time>  initech   escalation  critical  A severe ticket was opened
+      "
+    `);
+    expect((await shop.run(["signals", "list", "--signal", "escalaton"])).stderr).toContain("escalation");
+  });
+
+  test("svc journeys funnel tells how far customers came, and how long it took", async () => {
+    expect(await stdoutOf(["journeys", "funnel", "onboarding"])).toMatchInlineSnapshot(`
+      "onboarding in test: 3 runs of 3 customers
+
+      Active           2 (67 %)
+      Complete         1 (33 %)
+      Expired          0 (0 %)
+      Median duration  6 days
+
+      Step            Completed  Stand here  Expired here  Median  Middle half
+      create_project   2 (67 %)           1             0   1 day  1 day to 1 day
+      invite_team      1 (33 %)           1             0  5 days  5 days to 5 days
+      "
+    `);
+    expect(JSON.parse(await stdoutOf(["journeys", "funnel", "onboarding", "--json"]))).toMatchObject({
+      runs: expect.any(Number) as number,
+    });
+    expect((await shop.run(["journeys", "funnel", "onbording"])).stderr).toContain("JOURNEY_NOT_FOUND");
+  });
+});
+
 describe("svc rules logs", () => {
   const logs = (argv: string[] = [], options: RunOptions = {}) => shop.run(["rules", "logs", ...argv], options);
 

@@ -46,6 +46,7 @@ describe("help", () => {
         svc projects            Projects of the organization
         svc rules               What rules did
         svc segments            Segments and their members
+        svc signals             Signals that are raised
         svc tokens              Access tokens of the organization, for pipelines and scripts
         svc webhooks            Endpoints that receive what customers' states emit
 

@@ -153,6 +153,11 @@ describe("the lists read by index, and not much more than they show:", () => {
     ["rule executions of a customer", () => rules({ customerId: "customer-000010" }), FEW],
     ["rule executions, superseded ones too", () => rules({ superseded: true }), FEW],
     ["all of a customer", () => rules({ customerId: "customer-000010", superseded: true }), FEW],
+    ["emissions", () => call(sql, "search_emissions", by, AT, {}, null, PAGE), FEW],
+    ["emissions since", () => call(sql, "search_emissions", by, AT, {}, week, PAGE), FEW],
+    ["emissions of no type", () => call(sql, "search_emissions", by, AT, { eventType: "x" }, null, PAGE), FEW],
+    ["raised signals", () => call(sql, "search_signals", by, AT, {}, null, PAGE), FEW],
+    ["raised signals of a severity", () => call(sql, "search_signals", by, AT, { severity: "info" }, null, PAGE), FEW],
     ["a customer's transitions", () => call(sql, "list_transitions", by, AT, "customer-000010", true, PAGE), 200],
     ["a customer's scores", () => call(sql, "list_health_scores", by, AT, "customer-000010", true, PAGE), 200],
     [

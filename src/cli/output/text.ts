@@ -64,6 +64,11 @@ export function span(milliseconds: number): string | null {
   return unit === undefined ? null : plural(Math.floor(milliseconds / unit[1]), unit[0]);
 }
 
+/** A length of time in seconds as `span` says it; empty for none. */
+export function lasted(seconds: number | null): string {
+  return seconds === null ? "" : (span(seconds * 1000) ?? "under a second");
+}
+
 /** `1 day`, `2 days`, `1,200 events`. */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatNumber(count)} ${count === 1 ? one : many}`;

@@ -203,6 +203,9 @@ export const FUNCTIONS = {
   open_export: takes(by, at, customer),
   get_journey: takes(by, at, customer, text("journey_id")),
   get_segment: takes(by, at, text("segment_id"), page),
+  search_emissions: takes(by, at, filters("customerId", "eventType", "source"), since, page),
+  search_signals: takes(by, at, filters("signalId", "severity"), since, page),
+  get_journey_funnel: takes(by, at, text("journey_id"), since),
   list_transitions: takes(by, at, customer, superseded, page),
   list_health_scores: takes(by, at, customer, superseded, page),
   search_rule_executions: takes(

@@ -6,8 +6,10 @@ import { customerDataRoutes } from "./customer-data.js";
 import { customerRoutes, journeyRoutes, releaseRoutes, segmentRoutes } from "./customers.js";
 import { deliveryRoutes } from "./deliveries.js";
 import { diagnosticsRoutes } from "./diagnostics.js";
+import { emissionRoutes } from "./emissions.js";
 import { eventRoutes } from "./events.js";
 import { explanationRoutes } from "./explanations.js";
+import { journeyFunnelRoutes } from "./journeys.js";
 import { keyRoutes } from "./keys.js";
 import { invitationRoutes } from "./organization/invitations.js";
 import { organizationRoutes, tokenRoutes } from "./organization/organizations.js";
@@ -15,6 +17,7 @@ import { projectRoutes } from "./projects.js";
 import { recomputeRoutes } from "./recomputes.js";
 import type { AdminDeps } from "./route.js";
 import { ruleExecutionRoutes } from "./rule-executions.js";
+import { signalRoutes } from "./signals.js";
 import { webhookRoutes } from "./webhooks.js";
 
 /** How many connections administration has for itself: none of it, however long it hangs, takes one of ingestion's. */
@@ -44,10 +47,13 @@ export function adminRoutes(deps: AdminDeps): Route[] {
     ...customerDataRoutes,
     ...releaseRoutes,
     ...journeyRoutes,
+    ...journeyFunnelRoutes,
     ...segmentRoutes,
     askLanguageModelRoute,
     ...eventRoutes,
     ...ruleExecutionRoutes,
+    ...emissionRoutes,
+    ...signalRoutes,
     ...diagnosticsRoutes,
     ...webhookRoutes,
     ...deliveryRoutes,

@@ -52,6 +52,8 @@ const TAGS: readonly (readonly [name: string, description: string, paths?: RegEx
   ["Events", "What was accepted, as a list and as a stream.", /\/events\b/],
   ["Rules", "The log of what rules did.", /\/rule-executions$/],
   ["Segments", "Segments and their members.", /\/segments\b/],
+  ["Journeys", "Journeys over all customers.", /^\/projects\/:project\/journeys\b/],
+  ["Signals", "The signals that are raised.", /\/signals$/],
   ["Diagnostics", "What is wrong with configuration or data.", /\/(diagnostics|schema-violations)$/],
   ["Webhooks", "What evaluation emits, its receivers, and deliveries.", /\/(webhooks|emissions)\b/],
   ["AI", "What a language model makes of facts.", /\/ai\//],

@@ -3,6 +3,7 @@ import { defineCommand, pageOptions, projectOptions, reverseOption, travelOption
 import { readList } from "../../client/pages.js";
 import { page } from "../../output/table.js";
 import { causeInWords, plural } from "../../output/text.js";
+import { metadataInWords } from "../emissions/metadata.js";
 import { travelInWords } from "./explanation.js";
 
 /** What a timeline of an instant says besides. */
@@ -33,7 +34,7 @@ export default defineCommand({
       columns: [
         { title: "At", value: ({ timestamp }) => context.out.at(timestamp), fixed: true },
         { title: "Type", value: ({ eventType }) => eventType, kept: true, style: context.out.style.cyan },
-        { title: "What", value: ({ metadata }) => inWords(metadata) },
+        { title: "What", value: ({ metadata }) => metadataInWords(metadata) },
         { title: "Cause", value: ({ cause }) => causeInWords(cause), fixed: true, optional: true },
       ],
     });
@@ -41,18 +42,3 @@ export default defineCommand({
       out.note(`${plural(omitted, "earlier one")} left out: add --limit, or name an earlier --at`);
   },
 });
-
-/** The metadata of an emission; a change of lifecycle or of the health band is shown as such. */
-function inWords(metadata: Record<string, unknown>): string {
-  const { previous_lifecycle, new_lifecycle, previous_band, new_band, ...rest } = metadata;
-  const changes = [changeInWords(previous_lifecycle, new_lifecycle), changeInWords(previous_band, new_band)];
-  const others = Object.entries(rest).map(
-    ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
-  );
-  return [...changes.filter((change) => change !== null), ...others].join(", ");
-}
-
-function changeInWords(before: unknown, after: unknown): string | null {
-  if (typeof after !== "string") return null;
-  return typeof before === "string" ? `${before} → ${after}` : after;
-}

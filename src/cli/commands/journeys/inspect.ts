@@ -3,7 +3,7 @@ import { defineCommand, projectOptions } from "../../core/command.js";
 import { fields } from "../../output/table.js";
 import type { Out } from "../../output/out.js";
 import type { Column } from "../../output/table.js";
-import { paragraphs, printable, span } from "../../output/text.js";
+import { lasted, paragraphs, printable } from "../../output/text.js";
 import { explanationIfAny, journeyInWords, remarks } from "../customers/explanation.js";
 
 export default defineCommand({
@@ -88,8 +88,4 @@ function progress(out: Out, journey: Journey): string {
 function secondsOf(run: Pick<Journey, "startedAt" | "completedAt" | "expiredAt">): number | null {
   const end = run.completedAt ?? run.expiredAt;
   return run.startedAt === null || end === null ? null : (Date.parse(end) - Date.parse(run.startedAt)) / 1000;
-}
-
-function lasted(seconds: number | null): string {
-  return seconds === null ? "" : (span(seconds * 1000) ?? "under a second");
 }

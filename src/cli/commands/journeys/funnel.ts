@@ -1,0 +1,50 @@
+import type { JourneyFunnel } from "../../client/answers.js";
+import { defineCommand, projectOptions } from "../../core/command.js";
+import { sinceOption } from "../../core/values.js";
+import { type Column, fields, table } from "../../output/table.js";
+import { formatNumber, lasted, paragraphs, plural, printable } from "../../output/text.js";
+
+type Step = JourneyFunnel["steps"][number];
+
+export default defineCommand({
+  args: { journeyId: "The journey's id" },
+  options: {
+    ...projectOptions,
+    since: { type: "text", describe: "Only runs that started since: how long ago, such as 90d, or an ISO date" },
+  },
+  examples: [
+    ["svc journeys funnel onboarding", "How many completed each step, who stands where, and how long it took"],
+    ["svc journeys funnel onboarding --since 90d", "The same of runs that started in the last 90 days"],
+  ],
+  async handler({ api, out, settings }, { journeyId, since: from }) {
+    const since = sinceOption("--since", from);
+    const answer = await api.get<JourneyFunnel>(["journeys", journeyId], ["runs", "steps"], { since });
+    const { runs, customers, active, complete, expired, secondsToComplete, steps } = answer.data;
+    const share = (part: number) => (runs === 0 ? "" : ` (${Math.round((100 * part) / runs)} %)`);
+    const columns = [
+      { title: "Step", value: ({ stepId, declared }) => (declared ? stepId : `${stepId} (no longer)`), kept: true },
+      { title: "Completed", value: ({ completed }) => `${formatNumber(completed)}${share(completed)}`, align: "right" },
+      { title: "Stand here", value: (step) => formatNumber(step.active), align: "right" },
+      { title: "Expired here", value: (step) => formatNumber(step.expired), align: "right" },
+      { title: "Median", value: (step) => lasted(step.secondsFromPrevious?.median ?? null), align: "right" },
+      { title: "Middle half", value: ({ secondsFromPrevious }) => range(secondsFromPrevious), optional: true },
+    ] satisfies Column<Step>[];
+    out.result(answer, () =>
+      paragraphs([
+        `${out.style.bold(printable(journeyId))} in ${settings.environment}: ${plural(runs, "run")} of ${plural(customers, "customer")}`,
+        fields(out, {
+          Active: `${formatNumber(active)}${share(active)}`,
+          Complete: `${formatNumber(complete)}${share(complete)}`,
+          Expired: `${formatNumber(expired)}${share(expired)}`,
+          "Median duration": secondsToComplete === null ? undefined : lasted(secondsToComplete.median),
+        }),
+        steps.length === 0 ? "" : table(out, columns, steps),
+      ]),
+    );
+  },
+});
+
+/** Between the quartiles. */
+function range(quartiles: Step["secondsFromPrevious"]): string {
+  return quartiles === null ? "" : `${lasted(quartiles.lower)} to ${lasted(quartiles.upper)}`;
+}

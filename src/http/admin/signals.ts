@@ -1,0 +1,36 @@
+import Type from "typebox";
+import { customerId } from "./customers.js";
+import { listQuery, nameFilter, sinceFilter } from "./parameters.js";
+import { adminRoute } from "./route.js";
+import { exact, instant, listOf, named, orNull } from "./schemas.js";
+
+const severity = Type.Enum(["info", "warning", "critical"]);
+
+export const listedSignal = named("Signal", {
+  customerId,
+  signalId: Type.String(),
+  severity,
+  message: orNull(Type.String()),
+  raisedAt: instant,
+});
+
+/** The signals that are raised, across customers. */
+export const signalRoutes = [
+  adminRoute("search_signals", "GET /projects/:project/signals", {
+    operationId: "listSignals",
+    summary: "The signals that are raised, the last raised first",
+    query: exact({
+      ...listQuery.properties,
+      signal: nameFilter,
+      severity: Type.Optional(severity),
+      since: nameFilter,
+    }),
+    answers: { 200: listOf(listedSignal) },
+    passes: ({ at, query: { signal: signalId, severity, since, ...page } }) => [
+      at,
+      { signalId, severity },
+      sinceFilter(since),
+      page,
+    ],
+  }),
+];

@@ -1,0 +1,204 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { emit, happened, raise, rule, snapshotOf, type StepParts } from "../../engine/support/builders.js";
+import { useSpec } from "../../spec/support/fixture.js";
+import { invalid, pages, refused, type Page } from "./support/api.js";
+
+// What evaluation made of all customers: what it emitted, which signals are raised, how journeys went.
+
+const fixture = useSpec();
+const get = async <T>(path: string): Promise<T> => {
+  const { status, body } = await fixture.admin("GET", `/projects/app/${path}`);
+  expect([status, body]).toMatchObject([200, {}]);
+  return body as T;
+};
+const list = async <T>(path: string, query = "", limit = 2): Promise<T[]> =>
+  (await pages((more) => get<Page<T>>(`${path}?${more}`), query, limit)).items;
+
+const names = ["signed_up", "invited", "paid", "stuck"];
+const step = (id: string, event: string): StepParts => [id, happened(event)];
+const MODEL = snapshotOf({
+  events: Object.fromEntries(names.map((name) => [name, { properties: {} }])),
+  states: { new: [["customer", happened("paid")]], customer: [] },
+  journeys: {
+    onboarding: {
+      start: happened("signed_up"),
+      steps: [step("invite", "invited"), step("pay", "paid")],
+      expiresAfter: "10d",
+    },
+  },
+  signals: { blocked: { severity: "critical", message: "Call them" }, cheered: { severity: "info" } },
+  rules: {
+    call: rule("stuck", emit("success.call")),
+    block: rule("stuck", raise("blocked")),
+    cheer: rule("paid", raise("cheered")),
+  },
+});
+const HOUR = 3_600_000;
+const START = Date.now() - 48 * HOUR;
+const at = (hours: number) => new Date(START + hours * HOUR).toISOString();
+const event = (customerId: string, event: string, hours: number) => ({ customerId, event, timestamp: at(hours) });
+
+beforeAll(async () => {
+  await fixture.deploy(MODEL);
+  await fixture.batch([
+    ...[0, 1, 2, 3].map((n) => event(`c${n}`, "signed_up", n)),
+    ...[0, 1, 2].map((n) => event(`c${n}`, "invited", n + [1, 2, 6][n]!)),
+    event("c0", "paid", 5),
+    event("c1", "stuck", 30),
+    event("c 2 ", "stuck", 31),
+    event("c2", "stuck", 32),
+    // Its time was over long before.
+    event("old", "signed_up", -24 * 20),
+    event("old", "stuck", 33),
+  ]);
+  await fixture.evaluate();
+});
+
+describe("GET /projects/:project/emissions", () => {
+  interface Emission {
+    id: string;
+    customerId: string;
+    eventType: string;
+    createdAt: string;
+  }
+  const of = (found: Emission[]) => found.map(({ customerId, eventType }) => `${customerId} ${eventType}`);
+
+  it("has what was emitted about all customers, the last first, each once over all pages", async () => {
+    const all = await list<Emission>("emissions");
+    const ids = all.map(({ id }) => id);
+    expect(ids).toEqual(ids.toSorted().toReversed());
+    const [{ emissions }] = await fixture.service.db.sql<[{ emissions: number }]>`
+      select count(*)::integer as emissions from svc.emissions`;
+    expect(new Set(ids).size).toBe(emissions);
+  });
+
+  it("is filtered by customer, type and source", async () => {
+    expect(of(await list("emissions", "eventType=success.call")).toSorted()).toEqual([
+      "c 2  success.call",
+      "c1 success.call",
+      "c2 success.call",
+      "old success.call",
+    ]);
+    expect(of(await list("emissions", "eventType=success.call&customer=c1"))).toEqual(["c1 success.call"]);
+    expect(of(await list("emissions", "source=signal&customer=c%202%20"))).toEqual(["c 2  signal.raised"]);
+    expect(of(await list("emissions", "customer=c0&source=lifecycle"))).toEqual([
+      "c0 customer.customer",
+      "c0 customer.created",
+    ]);
+    expect(await list("emissions", "customer=nobody")).toEqual([]);
+  });
+
+  it("tells what was emitted since an instant, whenever it happened", async () => {
+    const all = await list<Emission>("emissions", "", 200);
+    expect(await list("emissions", `since=${new Date(Date.now() - HOUR).toISOString()}`)).toEqual(all);
+    await fixture.batch([event("late", "stuck", 3)]);
+    await fixture.evaluate();
+    const { createdAt } = (await list<Emission>("emissions", "", 200))[0]!;
+    const [last] = await fixture.service.db.sql<[{ at: string }]>`
+      select svc.iso(max(created_at)) as at from svc.emissions where customer_id <> 'late'`;
+    expect(Date.parse(createdAt)).toBeGreaterThan(Date.parse(last.at));
+    const since = new Date(Date.parse(last.at) + 1).toISOString();
+    expect(new Set(of(await list("emissions", `since=${since}`)).map((one) => one.split(" ")[0]))).toEqual(
+      new Set(["late"]),
+    );
+  });
+
+  it("goes on past a page whose emissions the filter does not pass", async () => {
+    const { sql } = fixture.service.db;
+    await sql`
+      insert into svc.emissions (environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type)
+      select environment_id, max(emission_seq) + n, 'many', 'segment.entered', 'segment', '{}', now(), 'timer'
+      from svc.emissions, generate_series(1, 4100) as n group by environment_id, n`;
+    const first = await get<Page<Emission>>("emissions?eventType=success.call");
+    expect(first).toEqual({ data: [], nextCursor: expect.any(String) as string });
+    expect(await list("emissions", "eventType=success.call")).toHaveLength(5);
+    await sql`delete from svc.emissions where customer_id = 'many'`;
+  });
+});
+
+describe("GET /projects/:project/signals", () => {
+  interface Signal {
+    customerId: string;
+    signalId: string;
+    severity: string;
+    message: string | null;
+  }
+  const of = (found: Signal[]) => found.map(({ customerId, signalId }) => `${customerId} ${signalId}`);
+
+  it("has those that are raised, the last raised first", async () => {
+    const found = await list<Signal>("signals", "since=3d");
+    expect(of(found)).toEqual([
+      "old blocked",
+      "c2 blocked",
+      "c 2  blocked",
+      "c1 blocked",
+      "c0 cheered",
+      "late blocked",
+    ]);
+    expect(found[0]).toMatchObject({ severity: "critical", message: "Call them" });
+  });
+
+  it("is filtered by signal, severity and when it was raised", async () => {
+    expect(of(await list("signals", "signal=cheered", 1))).toEqual(["c0 cheered"]);
+    expect(of(await list("signals", "severity=info"))).toEqual(["c0 cheered"]);
+    expect(of(await list("signals", `since=${at(32)}`, 1))).toEqual(["old blocked", "c2 blocked"]);
+    expect(await list("signals", "signal=blocked&severity=info")).toEqual([]);
+  });
+
+  it("refuses a signal that nobody declared and a cursor of another list", async () => {
+    expect(await fixture.admin("GET", "/projects/app/signals?signal=bloked")).toMatchObject(invalid("signal"));
+    const { nextCursor } = await get<Page<unknown>>("emissions?limit=1");
+    expect(await fixture.admin("GET", `/projects/app/signals?cursor=${nextCursor}`)).toMatchObject(invalid("cursor"));
+  });
+});
+
+describe("GET /projects/:project/journeys/:journeyId", () => {
+  it("says how many runs completed each step, stand at it and expired at it, and how long it took", async () => {
+    const hours = (n: number) => n * 3_600;
+    expect(await get("journeys/onboarding")).toEqual({
+      journeyId: "onboarding",
+      since: null,
+      ...{ runs: 5, customers: 5, active: 3, complete: 1, expired: 1 },
+      secondsToComplete: { lower: hours(5), median: hours(5), upper: hours(5) },
+      steps: [
+        {
+          ...{ stepId: "invite", declared: true, completed: 3, active: 1, expired: 1 },
+          secondsFromPrevious: { lower: hours(1.5), median: hours(2), upper: hours(4) },
+        },
+        {
+          ...{ stepId: "pay", declared: true, completed: 1, active: 2, expired: 0 },
+          secondsFromPrevious: { lower: hours(4), median: hours(4), upper: hours(4) },
+        },
+      ],
+    });
+  });
+
+  it("counts the runs that started since an instant", async () => {
+    expect(await get("journeys/onboarding?since=3d")).toMatchObject({ runs: 4, expired: 0 });
+    expect(await get(`journeys/onboarding?since=${at(2)}`)).toMatchObject({
+      runs: 2,
+      since: at(2),
+      complete: 0,
+      secondsToComplete: null,
+    });
+  });
+
+  it("refuses a journey that is not there", async () => {
+    expect(await fixture.admin("GET", "/projects/app/journeys/onbording")).toMatchObject(
+      refused(404, "JOURNEY_NOT_FOUND"),
+    );
+  });
+
+  it("keeps a step that the active version does not have any more, as such", async () => {
+    const { journeys } = MODEL;
+    const [onboarding] = journeys;
+    await fixture.deploy({ ...MODEL, journeys: [{ ...onboarding!, steps: onboarding!.steps.slice(1) }] });
+    const { steps } = await get<{ steps: { stepId: string; declared: boolean; completed: number }[] }>(
+      "journeys/onboarding",
+    );
+    expect(steps.map(({ stepId, declared, completed }) => [stepId, declared, completed])).toEqual([
+      ["pay", true, 1],
+      ["invite", false, 3],
+    ]);
+  });
+});
