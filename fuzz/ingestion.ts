@@ -20,25 +20,25 @@ export async function fuzzIngestion(
 ): Promise<void> {
   const { running, sql, documented, part } = ground;
   const { api } = await running.tenant("ingestion");
-  let chunk = 0;
+  let taken = 0;
   let project: { key: string; stored: Stored } | undefined;
   const openProject = async () => {
-    const slug = `ingestion-${chunk}`;
+    const slug = `ingestion-${taken}`;
     const key = await api.createProject(slug, slug);
     // Violations are counted, so that names and values reach what counts them.
     await api.deploy(slug, { ...NEIGHBOUR_MODEL, strictSchema: false });
     return { key, stored: new Stored(sql, await environmentOf(sql, slug), part) };
   };
   let done = 0;
-  for (const bodiesOfChunk of chunks(bodies, part.seed, corpus)) {
-    if (project === undefined || chunk % CHUNKS_OF_PROJECT === 0) {
+  for (const chunk of chunks(bodies, part.seed, corpus)) {
+    if (project === undefined || taken % CHUNKS_OF_PROJECT === 0) {
       await evaluationCaughtUp(running.cluster, running.signal);
       project = await openProject();
     }
-    chunk++;
+    taken++;
     const { key, stored } = project;
     const accepted: Accepted[] = [];
-    await ground.inLanes(LANES, bodiesOfChunk, async (one) => {
+    await ground.inLanes(LANES, chunk, async (one) => {
       const headers = { authorization: `Bearer ${key}`, ...one.headers };
       const attempt = { path: one.path, headers, body: one.bytes };
       const { status, text } = await ground.try(documented.operation("POST", one.path), attempt);
@@ -46,7 +46,7 @@ export async function fuzzIngestion(
       else if (one.isSound) part.found(`refused what must be accepted: ${text.slice(0, 500)}`, attempt);
     });
     await stored.compare(accepted);
-    ground.onProgress((done += bodiesOfChunk.length));
+    ground.onProgress((done += chunk.length));
   }
   await evaluationCaughtUp(running.cluster, running.signal);
 }

@@ -112,10 +112,7 @@ export const plansCommands = (configure: Configure) => (command: Argv) => {
         const context = configure();
         const wanted = changesOf(name, given as Partial<Record<keyof PlanLimits, string>>);
         const document = await asOperator(...context, (sql) => call(sql, "operator_set_plan", name, wanted));
-        const { plan, changes } = JSON.parse(document) as {
-          plan: Plan;
-          changes: { retentionDays?: Days; supersededDays?: Days };
-        };
+        const { plan, changes } = JSON.parse(document) as { plan: Plan; changes: KeptDays };
         const isChanged = Object.keys(changes).length > 0;
         print(json, document, [
           `${plan.plan}${isChanged ? "" : " (nothing has changed)"}: ${limitsInWords(plan).join(", ")}; ${organizationsInWords(plan)}`,

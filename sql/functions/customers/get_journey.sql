@@ -19,20 +19,17 @@ declare
   _environment constant record := svc.find_environment(
     get_journey.organization_id, get_journey.project_slug, get_journey.environment_name
   );
+  _version integer;
   _declared text[];
   _run svc.journey_runs;
   _since timestamptz;
 begin
   perform svc.require_customer(_environment.environment_id, get_journey.customer_id);
 
-  select array(select s ->> 'id' from json_array_elements(j -> 'steps') as s) into _declared
+  select coalesce(c.config_version, _environment.active_version) into _version
   from svc.customers as c
-  join svc.config_versions as v
-    on v.project_id = _environment.project_id and v.version = coalesce(c.config_version, _environment.active_version)
-  cross join lateral json_array_elements(v.snapshot -> 'journeys') as j
-  where c.environment_id = _environment.environment_id
-    and c.customer_id = get_journey.customer_id
-    and j ->> 'id' = get_journey.journey_id;
+  where c.environment_id = _environment.environment_id and c.customer_id = get_journey.customer_id;
+  _declared := svc.journey_step_ids(_environment.project_id, _version, get_journey.journey_id);
 
   select r.* into _run
   from svc.journey_runs as r

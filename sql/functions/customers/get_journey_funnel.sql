@@ -20,17 +20,12 @@ declare
   _environment constant record := svc.find_environment(
     get_journey_funnel.organization_id, get_journey_funnel.project_slug, get_journey_funnel.environment_name
   );
-  _declared text[];
+  _declared constant text[] := svc.journey_step_ids(
+    _environment.project_id, _environment.active_version, get_journey_funnel.journey_id
+  );
   _funnel json;
   _runs bigint;
 begin
-  select array(select s.step ->> 'id' from json_array_elements(j -> 'steps') with ordinality as s (step, n) order by s.n) into _declared
-  from svc.config_versions as v
-  cross join lateral json_array_elements(v.snapshot -> 'journeys') as j
-  where v.project_id = _environment.project_id
-    and v.version = _environment.active_version
-    and j ->> 'id' = get_journey_funnel.journey_id;
-
   with runs as materialized (
     select r.customer_id, r.run, r.status, r.current_step, r.steps, r.started_at, r.completed_at
     from svc.journey_runs as r

@@ -21,10 +21,12 @@ declare
   _after constant bigint := svc.decode_cursor('health-scores', list_health_scores.cursor, '^[0-9]{1,18}$')::bigint;
   _generation integer;
 begin
-  perform svc.require_customer(_environment.environment_id, list_health_scores.customer_id);
   select c.generation into _generation
   from svc.customers as c
   where c.environment_id = _environment.environment_id and c.customer_id = list_health_scores.customer_id;
+  if not found then
+    perform svc.raise_customer_not_found(list_health_scores.customer_id);
+  end if;
 
   return (
     select svc.page(

@@ -131,6 +131,7 @@ begin
     apply_evaluation.environment_id, apply_evaluation.version, apply_evaluation.transitions, apply_evaluation.blocked,
     apply_evaluation.journeys, apply_evaluation.memberships, apply_evaluation.health_scores, null, apply_evaluation.signals
   );
+  -- By themselves, with the numbers of what they emitted.
   if apply_evaluation.rule_executions is not null then
     perform svc.write_rule_executions(
       apply_evaluation.environment_id, apply_evaluation.version, apply_evaluation.rule_executions, _evaluation_seqs

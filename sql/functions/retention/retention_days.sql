@@ -5,13 +5,6 @@ returns integer
 language sql
 stable
 set search_path = ''
-as $$
-  select p.retention_days
-  from svc.environments as e
-  join svc.projects as j on j.project_id = e.project_id
-  join iam.organizations as o on o.organization_id = j.organization_id
-  join iam.plans as p on p.plan_id = o.plan_id
-  where e.environment_id = retention_days.environment_id
-$$;
+return (svc.plan_of_environment(retention_days.environment_id)).retention_days;
 
 comment on function svc.retention_days(integer) is 'How many days an environment keeps operations; null for ever.';

@@ -19,24 +19,21 @@ declare
   _webhook constant svc.webhooks := svc.find_webhook(_environment.environment_id, get_delivery.webhook_id);
   _seq constant bigint := svc.emission_seq(get_delivery.delivery_id);
   _item constant json := svc.delivery_item(_webhook.environment_id, _webhook.webhook_id, _seq);
+  _emission svc.emissions;
 begin
   if _item is null then
     perform svc.raise_delivery_not_found(get_delivery.delivery_id);
   end if;
 
+  select m.* into _emission
+  from svc.emissions as m
+  where m.environment_id = _webhook.environment_id and m.emission_seq = _seq;
+
   return svc.with_members(
     _item,
     json_build_object(
-      'body', (
-        select svc.delivery_body(m, get_delivery.environment_name)
-        from svc.emissions as m
-        where m.environment_id = _webhook.environment_id and m.emission_seq = _seq
-      ),
-      'ruleExecution', (
-        select svc.emitting_run(m)
-        from svc.emissions as m
-        where m.environment_id = _webhook.environment_id and m.emission_seq = _seq
-      ),
+      'body', svc.delivery_body(_emission, get_delivery.environment_name),
+      'ruleExecution', svc.emitting_run(_emission),
       'attemptLog', (
         select coalesce(json_agg(svc.attempt_item(k) order by k.attempt desc), '[]')
         from (

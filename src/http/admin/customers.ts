@@ -109,14 +109,19 @@ export const source = describedText("What emitted it: lifecycle, segment, …", 
 
 export const eventType = Type.String({ examples: ["customer.activated"] });
 
-export const emission = named("Emission", {
-  id: Type.String({ examples: ["emi_0000000000000400"] }),
+/** What every list of emissions says of each. */
+export const emitted = {
   eventType,
   source,
   metadata: jsonObject("Depends on the type."),
   timestamp: instant,
   cause,
   configVersion: orNull(versionName),
+};
+
+export const emission = named("Emission", {
+  id: Type.String({ examples: ["emi_0000000000000400"] }),
+  ...emitted,
   at: formerly(instant, "timestamp"),
   type: formerly(eventType, "eventType"),
 });
@@ -141,17 +146,11 @@ export const scoreChange = named("HealthScoreChange", {
 });
 
 /** A replay emits nothing, so what it comes to has no id. */
-const timelineAt = listOf(
-  named("ReplayedEmission", "What a replay under a version comes to.", {
-    eventType,
-    source,
-    metadata: jsonObject("Depends on the type."),
-    timestamp: instant,
-    cause,
-    configVersion: orNull(versionName),
-  }),
-  { omitted: countOf("How many there were before these."), configVersion: orNull(versionName), ...travelAnswer },
-);
+const timelineAt = listOf(named("ReplayedEmission", "What a replay under a version comes to.", emitted), {
+  omitted: countOf("How many there were before these."),
+  configVersion: orNull(versionName),
+  ...travelAnswer,
+});
 
 const noCursor = (cursor: string) =>
   invalidField(

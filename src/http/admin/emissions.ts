@@ -1,19 +1,14 @@
 import Type from "typebox";
-import { cause, customerId, eventType, source } from "./customers.js";
+import { customerId, emitted } from "./customers.js";
 import { listQuery, nameFilter, sinceFilter } from "./parameters.js";
 import { adminRoute } from "./route.js";
-import { describedText, exact, instant, jsonObject, listOf, named, orNull, versionName } from "./schemas.js";
+import { describedText, exact, instant, listOf, named } from "./schemas.js";
 
 export const listedEmission = named("ListedEmission", {
   id: describedText("Of the emission, and of its deliveries.", "emi_0000000000000400"),
   customerId,
-  eventType,
-  source,
-  metadata: jsonObject("Depends on the type."),
-  timestamp: instant,
+  ...emitted,
   createdAt: instant,
-  cause,
-  configVersion: orNull(versionName),
 });
 
 /** What evaluation emitted, across customers. */
