@@ -55,6 +55,8 @@ const READS: { path: string; orientation?: boolean }[] = [
   { path: "/segments/chosen" },
   { path: "/segments/paying", orientation: true },
   { path: "/segments/everyone", orientation: true },
+  { path: "/segments/paying/members?at=30d", orientation: true },
+  { path: "/population?at=30d", orientation: true },
 ];
 
 /** The p99 of each list and detail over HTTP, beside what it should keep to. */

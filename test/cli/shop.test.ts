@@ -202,6 +202,33 @@ describe("across customers", () => {
     expect((await shop.run(["signals", "list", "--signal", "escalaton"])).stderr).toContain("escalation");
   });
 
+  test("svc overview --at and svc segments inspect --at tell where customers stood", async () => {
+    expect(await stdoutOf(["overview", "--at", "2020-01-01"])).toMatchInlineSnapshot(`
+      "Project    shop, test
+      At         <time>, as the record says now
+      Customers  0
+      Health     nobody had a score
+
+      Lifecycle  Customers  Share
+      new                0
+      trial              0
+      activated          0
+      at_risk            0
+      churned            0
+
+      Segment       Members  Share
+      power_users         0
+      big_spenders        0
+      expansion           0
+      "
+    `);
+    expect(await stdoutOf(["segments", "inspect", "expansion", "--at", "2020-01-01"])).toBe("Nobody was in it.\n");
+    expect(JSON.parse(await stdoutOf(["overview", "--at", "1m", "--json"]))).toMatchObject({ environment: "test" });
+    expect((await shop.run(["overview", "--at", "2999-01-01"])).stderr).toContain("`at` lies ahead");
+    const both = ["segments", "inspect", "expansion", "--at", "1m", "--customer", "globex"];
+    expect((await shop.run(both)).stderr).toContain("--at lists members");
+  });
+
   test("svc journeys funnel tells how far customers came, and how long it took", async () => {
     expect(await stdoutOf(["journeys", "funnel", "onboarding"])).toMatchInlineSnapshot(`
       "onboarding in test: 3 runs of 3 customers

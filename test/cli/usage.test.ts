@@ -69,6 +69,7 @@ describe("help", () => {
       Options:
             --project   The project's slug; unless given, that of .kite/config.json               [string]
             --customer  Instead of the members: whether this customer is one, and why             [string]
+            --at        As of an instant: a date, a date-time, or how long ago, such as 30d       [string]
             --limit     How many to show                                            [string] [default: 50]
             --cursor    Go on where the page before ended                                         [string]
 
@@ -87,6 +88,7 @@ describe("help", () => {
         svc segments inspect power_users                    What it asks for, what its members are like,
                                                             who they are and since when
         svc segments inspect power_users --customer cus_42  Why a customer is in it, or is not
+        svc segments inspect power_users --at 30d           Who was in it thirty days ago, and since when
     `);
   });
 

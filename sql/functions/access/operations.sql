@@ -45,6 +45,7 @@ as $$
     ('rollback_config', 'administrator', 'administrator', 'cloud_execution'),
     -- What was derived
     ('get_overview', 'viewer', 'viewer', null),
+    ('get_population', 'viewer', 'viewer', null),
     ('get_diagnostics', 'viewer', 'viewer', null),
     ('list_schema_violations', 'viewer', 'viewer', null),
     ('list_events', 'viewer', 'viewer', null),
@@ -57,6 +58,7 @@ as $$
     ('explain_health', 'viewer', 'viewer', null),
     ('explain_customer', 'viewer', 'viewer', null),
     ('get_segment', 'viewer', 'viewer', null),
+    ('list_members_at', 'viewer', 'viewer', null),
     ('search_emissions', 'viewer', 'viewer', null),
     ('search_signals', 'viewer', 'viewer', null),
     ('get_journey_funnel', 'viewer', 'viewer', null),

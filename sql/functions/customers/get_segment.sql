@@ -35,17 +35,7 @@ begin
   where m.environment_id = _environment.environment_id and m.segment_id = get_segment.segment_id and m.exited_at is null;
 
   if _members = 0 and _definition is null then
-    raise exception using
-      errcode = 'SV004',
-      message = 'SEGMENT_NOT_FOUND',
-      detail = jsonb_build_object(
-        'message', format('There is no segment "%s" in this environment.', left(get_segment.segment_id, 256)),
-        'unknown', json_build_object(
-          'name', get_segment.segment_id,
-          'known', svc.part_names(_environment.project_id, _environment.active_version, 'segment')
-        ),
-        'fix', 'Check the id and the environment; the overview lists the segments.'
-      )::text;
+    perform svc.raise_segment_not_found(_environment.project_id, _environment.active_version, get_segment.segment_id);
   end if;
 
   select svc.page('members', array_agg(r.item order by r.customer_id), array_agg(r.customer_id order by r.customer_id), row_limit)

@@ -1,19 +1,22 @@
-import type { Overview } from "../client/answers.js";
-import { defineCommand, projectOptions } from "../core/command.js";
-import { fields } from "../output/table.js";
-import type { Column } from "../output/table.js";
-import { formatNumber, paragraphs } from "../output/text.js";
+import type { Overview, Population } from "../client/answers.js";
+import { type Context, defineCommand, pastOption, projectOptions } from "../core/command.js";
+import type { Out } from "../output/out.js";
+import { type Column, fields, table } from "../output/table.js";
+import { formatNumber, paragraphs, plural, printable } from "../output/text.js";
 
 export default defineCommand({
-  options: projectOptions,
-  examples: [["svc overview --env live", "How the customers of live are distributed"]],
-  async handler({ api, out, settings }) {
+  options: { ...projectOptions, at: pastOption },
+  examples: [
+    ["svc overview --env live", "How the customers of live are distributed"],
+    ["svc overview --env live --at 2026-03-01", "How they were distributed then"],
+  ],
+  async handler(context, { at }) {
+    if (at !== undefined) return printPopulation(context, at);
+    const { api, out, settings } = context;
     const answer = await api.get<Overview>(["overview"], ["customers", "events", "lifecycle", "segments", "webhooks"]);
     const { data } = answer;
     const { customers, customersSetAside: aside, webhooks } = data;
     const { accepted, pending, ahead } = data.events;
-    // Not above: the help of this command must not wait for what draws a table.
-    const { table } = await import("../output/table.js");
     const totals = fields(out, {
       Project: `${settings.project}, ${data.environment}`,
       Model: data.configVersion ?? "none deployed yet",
@@ -24,20 +27,51 @@ export default defineCommand({
       Emissions: formatNumber(Object.values(data.emissions).reduce((total, one) => total + one, 0)),
       Webhooks: `${formatNumber(webhooks.delivered)} delivered, ${formatNumber(webhooks.pending)} pending, ${formatNumber(webhooks.failed)} failed`,
     });
-    const share = (part: number) => (customers === 0 ? "" : `${((100 * part) / customers).toFixed(1)} %`);
-    const section = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
-      rows.length === 0 ? "" : table(out, columns, rows);
-    const funnel = section(data.lifecycle, [
+    const funnel = section(out, data.lifecycle, [
       { title: "Lifecycle", value: ({ state }) => state },
       { title: "Now", value: ({ customers }) => formatNumber(customers), align: "right" },
-      { title: "Share", value: ({ customers }) => share(customers), align: "right" },
+      { title: "Share", value: ({ customers: part }) => share(part, customers), align: "right" },
       { title: "Ever", value: ({ everEntered }) => formatNumber(everEntered), align: "right" },
     ]);
-    const sizes = section(data.segments, [
-      { title: "Segment", value: ({ segment }) => segment },
-      { title: "Members", value: ({ members }) => formatNumber(members), align: "right" },
-      { title: "Share", value: ({ members }) => share(members), align: "right" },
-    ]);
-    out.result(answer, () => paragraphs([totals, funnel, sizes]));
+    out.result(answer, () => paragraphs([totals, funnel, segmentSizes(out, data)]));
   },
 });
+
+/** Where customers stood at an instant. */
+async function printPopulation({ api, out, settings }: Context, at: string): Promise<void> {
+  const answer = await api.get<Population>(["population"], ["customers", "lifecycle", "segments", "health"], { at });
+  const { data } = answer;
+  const { scored, average, quartiles, bands } = data.health;
+  const inBands = Object.entries(bands).map(([band, count]) => `${printable(band)} ${formatNumber(count)}`);
+  const totals = fields(out, {
+    Project: `${settings.project}, ${data.environment}`,
+    At: `${out.at(data.at)}, as the record says now`,
+    Customers: formatNumber(data.customers),
+    Health:
+      average === null || quartiles === null
+        ? "nobody had a score"
+        : `${formatNumber(average)} on average, quartiles ${[quartiles.lower, quartiles.median, quartiles.upper].map(formatNumber).join(", ")} (${inBands.join(", ")}; ${plural(scored, "scored customer")})`,
+  });
+  const states = section(out, data.lifecycle, [
+    { title: "Lifecycle", value: ({ state }) => state },
+    { title: "Customers", value: ({ customers }) => formatNumber(customers), align: "right" },
+    { title: "Share", value: ({ customers }) => share(customers, data.customers), align: "right" },
+  ]);
+  out.result(answer, () => paragraphs([totals, states, segmentSizes(out, data)]));
+}
+
+function segmentSizes(out: Out, { segments, customers }: Pick<Population, "segments" | "customers">): string {
+  return section(out, segments, [
+    { title: "Segment", value: ({ segment }) => segment },
+    { title: "Members", value: ({ members }) => formatNumber(members), align: "right" },
+    { title: "Share", value: ({ members }) => share(members, customers), align: "right" },
+  ]);
+}
+
+function section<Row>(out: Out, rows: readonly Row[], columns: readonly Column<Row>[]): string {
+  return rows.length === 0 ? "" : table(out, columns, rows);
+}
+
+function share(part: number, all: number): string {
+  return all === 0 ? "" : `${((100 * part) / all).toFixed(1)} %`;
+}

@@ -111,9 +111,15 @@ export const supersededOption = {
   superseded: { type: "flag", describe: "Also what recomputes replaced, as far as it is kept" },
 } as const satisfies Options;
 
+/** For commands that tell of the past. */
+export const pastOption = {
+  type: "text",
+  describe: "As of an instant: a date, a date-time, or how long ago, such as 30d",
+} as const satisfies Options[string];
+
 /** Options of commands that tell where a customer stood. */
 export const travelOptions = {
-  at: { type: "text", describe: "As of an instant: a date, a date-time, or how long ago, such as 30d" },
+  at: pastOption,
   version: { type: "text", describe: "Under this configuration version, such as v3; the active one unless given" },
 } as const satisfies Options;
 

@@ -118,6 +118,7 @@ const maybeRole = arg<Maybe<Role>>("role");
 const expiresInDays = number("expires_in_days");
 const explained = arg<ExplainedPart>("explained");
 const since = arg<Maybe<Date>>("since");
+const past = arg<Date>("at");
 const reverse = arg<boolean>("reverse");
 const superseded = arg<boolean>("superseded");
 const byId = arg<boolean>("by_id");
@@ -165,6 +166,7 @@ export const FUNCTIONS = {
   get_project: takes(by, project),
   create_project: takes(actor, members<{ name: string; slug: string }>("name", "slug"), newKeys),
   get_overview: takes(by, at),
+  get_population: takes(by, at, past),
   list_keys: takes(by, at, page),
   create_key: takes(actor, at, text("name"), keyDigest("key_hash", "hint")),
   rotate_key: takes(actor, at, text("key_id"), number("grace_seconds"), keyDigest("new_key_hash", "new_hint")),
@@ -203,6 +205,7 @@ export const FUNCTIONS = {
   open_export: takes(by, at, customer),
   get_journey: takes(by, at, customer, text("journey_id")),
   get_segment: takes(by, at, text("segment_id"), page),
+  list_members_at: takes(by, at, text("segment_id"), past, page),
   search_emissions: takes(by, at, filters("customerId", "eventType", "source"), since, page),
   search_signals: takes(by, at, filters("signalId", "severity"), since, page),
   get_journey_funnel: takes(by, at, text("journey_id"), since),

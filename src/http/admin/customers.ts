@@ -2,7 +2,15 @@ import Type from "typebox";
 import { invalidField } from "../errors.js";
 import { emptyObject, environmentQuery, KIB, listQuery, nameFilter, secondsOf, supersededToo } from "./parameters.js";
 import { adminRoute } from "./route.js";
-import { isTravel, travel, travelAnswer, travelQuery, travelRefusals } from "./time-travel.js";
+import {
+  isTravel,
+  pastQuery,
+  pastInstantOf,
+  travel,
+  travelAnswer,
+  travelQuery,
+  travelRefusals,
+} from "./time-travel.js";
 import {
   count,
   countOf,
@@ -358,5 +366,11 @@ export const segmentRoutes = [
     summary: "A segment and a page of its members",
     query: listQuery,
     answers: { 200: segmentMembers },
+  }),
+  adminRoute("list_members_at", "GET /projects/:project/segments/:segment/members", {
+    summary: "Who was a member of a segment at an instant, as the record says now",
+    query: exact({ ...listQuery.properties, ...pastQuery }),
+    answers: { 200: listOf(segmentMember) },
+    passes: ({ at, params, query }) => [at, params["segment"]!, pastInstantOf(query.at), query],
   }),
 ];

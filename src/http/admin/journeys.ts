@@ -4,7 +4,7 @@ import { adminRoute } from "./route.js";
 import { count, countOf, exact, instant, named, orNull } from "./schemas.js";
 
 const seconds = Type.Number();
-const quartiles = named("Quartiles", { lower: seconds, median: seconds, upper: seconds });
+export const quartiles = named("Quartiles", { lower: seconds, median: seconds, upper: seconds });
 
 export const journeyFunnel = named("JourneyFunnel", "A journey over all customers.", {
   journeyId: Type.String(),

@@ -2,7 +2,9 @@ import Type from "typebox";
 import { newCredential } from "../request/credentials.js";
 import { adminRoute } from "./route.js";
 import { count, countOf, environment, exact, instant, listOf, mapOf, named, orNull, versionName } from "./schemas.js";
-import { displayName, KIB, pageQuery } from "./parameters.js";
+import { displayName, environmentQuery, KIB, pageQuery } from "./parameters.js";
+import { quartiles } from "./journeys.js";
+import { pastInstantOf, pastQuery } from "./time-travel.js";
 
 export const createdProject = named("CreatedProject", {
   project: exact({ slug: Type.String(), name: Type.String(), createdAt: instant }),
@@ -41,6 +43,20 @@ export const overview = named("Overview", {
   emissions: mapOf(count, "How many of each type."),
 });
 
+export const population = named("Population", "Where customers stood at an instant.", {
+  environment,
+  at: instant,
+  customers: countOf("Those who were there by then."),
+  lifecycle: Type.Array(exact({ state: Type.String(), customers: count })),
+  segments: Type.Array(exact({ segment: Type.String(), members: count })),
+  health: exact({
+    scored: countOf("Customers with a health score."),
+    average: orNull(Type.Number()),
+    quartiles: orNull(quartiles),
+    bands: mapOf(count, "Customers by health band."),
+  }),
+});
+
 const newProject = exact({
   name: displayName,
   slug: Type.String({
@@ -75,5 +91,13 @@ export const projectRoutes = [
   adminRoute("get_overview", "GET /projects/:project/overview", {
     summary: "An environment in numbers",
     answers: { 200: overview },
+  }),
+  adminRoute("get_population", "GET /projects/:project/population", {
+    summary: "Where the customers of an environment stood at an instant, as the record says now",
+    query: exact({ ...environmentQuery.properties, ...pastQuery }),
+    answers: { 200: population },
+    // It reads the logs of all customers.
+    scarce: true,
+    answer: ({ call, at, query }) => call("get_population", at, pastInstantOf(query.at)),
   }),
 ];

@@ -8,17 +8,19 @@ import type { AdminCall } from "./route.js";
 import { instant, orNull } from "./schemas.js";
 import type { TravelJob, TravelQuestions } from "./travel-stored.js";
 
-/** `?at=&version=`: where a customer stood at an instant, by a replay under a version. */
-export const travelQuery = {
+/** `?at=`: an instant that has passed. */
+export const pastQuery = {
   at: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 64,
-      description: "An instant, a date (00:00 UTC), or how long ago: `7d`. Now unless given, where `version` is.",
+      description: "An instant, a date (00:00 UTC), or how long ago: `7d`. Now unless given.",
     }),
   ),
-  version: nameFilter,
 };
+
+/** `?at=&version=`: where a customer stood at an instant, by a replay under a version. */
+export const travelQuery = { ...pastQuery, version: nameFilter };
 
 export const travelRefusals = { 404: ["VERSION_NOT_FOUND"] };
 
@@ -52,7 +54,7 @@ export function travel(
   { limit, reverse }: Pick<TravelJob, "limit" | "reverse"> = { limit: 0, reverse: false },
 ): Promise<string> {
   const customerId = params["customerId"]!;
-  const until = instantBy(query.at);
+  const until = pastInstantOf(query.at).getTime();
   const replay = () =>
     onSnapshot(work.sql, async (tx) => {
       const stored = await call(tx, "begin_time_travel", by, at, customerId, query.version);
@@ -70,11 +72,10 @@ export function travel(
   return work.explanations.run(replay, by.organizationId);
 }
 
-/** Nobody knows what lies ahead. */
-function instantBy(at: string | undefined): number {
-  const now = Date.now();
-  if (at === undefined) return now;
-  const until = instantOf(at, "at").getTime();
-  if (until <= now) return until;
+/** The instant that `at` names; now unless given. Throws VALIDATION_ERROR, also of one that lies ahead: nobody knows that. */
+export function pastInstantOf(at: string | undefined): Date {
+  if (at === undefined) return new Date();
+  const until = instantOf(at, "at");
+  if (until.getTime() <= Date.now()) return until;
   throw invalidField("at", at, "`at` lies ahead.", "Name an instant that has passed.");
 }

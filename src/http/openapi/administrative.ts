@@ -36,7 +36,7 @@ const TAGS: readonly (readonly [name: string, description: string, paths?: RegEx
   ["Sign-in", "How programs sign people in: OAuth's device authorization."],
   ["Account", "Who acts, and for whom.", /^\/(whoami|organizations)$/],
   ["Organization", "Its people, invitations, tokens and audit log.", /^\/organization\//],
-  ["Projects", "Projects and their environments.", /^\/projects(\/:project(\/overview)?)?$/],
+  ["Projects", "Projects and their environments.", /^\/projects(\/:project(\/(overview|population))?)?$/],
   ["API keys", "Keys of ingestion: each is of one environment.", /\/keys\b/],
   [
     "Configuration versions",

@@ -2,11 +2,12 @@ import type { Condition } from "../../../model/snapshot/types.js";
 import type { ExplainedCustomer, SegmentMember, SegmentStatistics } from "../../client/answers.js";
 import type { ListPage } from "../../client/api.js";
 import { readList } from "../../client/pages.js";
-import { type Context, defineCommand, pageOptions, projectOptions } from "../../core/command.js";
-import { fields, page } from "../../output/table.js";
+import { UsageError } from "../../core/errors.js";
+import { type Context, defineCommand, pageOptions, pastOption, projectOptions } from "../../core/command.js";
+import { type Column, fields, page, printList } from "../../output/table.js";
 import { elementTexts, memberTexts, objectFromTexts } from "../../output/json-text.js";
 import type { Out } from "../../output/out.js";
-import { formatNumber, plural, printable } from "../../output/text.js";
+import { formatNumber, plural, printable, shellWord } from "../../output/text.js";
 import { explanationOf, remarks, segmentInWords } from "../customers/explanation.js";
 
 interface Segment {
@@ -23,15 +24,29 @@ export default defineCommand({
   options: {
     ...projectOptions,
     customer: { type: "text", describe: "Instead of the members: whether this customer is one, and why" },
+    at: pastOption,
     ...pageOptions,
   },
   examples: [
     ["svc segments inspect power_users", "What it asks for, what its members are like, who they are and since when"],
     ["svc segments inspect power_users --customer cus_42", "Why a customer is in it, or is not"],
+    ["svc segments inspect power_users --at 30d", "Who was in it thirty days ago, and since when"],
   ],
-  async handler(context, { segmentId, customer, limit, cursor }) {
+  async handler(context, { segmentId, customer, at, limit, cursor }) {
     const { api, out, settings } = context;
     const path = ["segments", segmentId];
+    if (at !== undefined) {
+      if (customer !== undefined)
+        throw new UsageError(
+          "--at lists members, --customer asks about one as it is now",
+          `give one of them, or ask ${out.typed(`svc customers inspect ${shellWord(customer)} --at ${shellWord(at)}`)}`,
+        );
+      await printList<SegmentMember>(context, { at, limit, cursor }, [...path, "members"], {
+        none: "Nobody was in it.",
+        columns: memberColumns(out),
+      });
+      return;
+    }
     if (customer !== undefined) {
       // It has to be there, also where the customer's explanation says nothing of it.
       const { data } = await api.get<Segment & ListPage<SegmentMember>>(path, ["segment", "members"], { limit: 1 });
@@ -39,7 +54,7 @@ export default defineCommand({
     }
     const answer = await readList<SegmentMember, Segment>(api, path, { limit, cursor }, ["segment", "members"]);
     const { segment, members, definition, statistics } = answer.data;
-    const { bold, dim } = out.style;
+    const { bold } = out.style;
     const heading = `${bold(printable(segment))} in ${settings.environment}: ${plural(members, "member")}`;
     const words = definition?.when === undefined ? null : await conditionInWords(definition.when);
     const condition = words === null ? origin(definition ?? null) : `${bold("Condition")}\n${words}`;
@@ -50,14 +65,18 @@ export default defineCommand({
         ...(statistics === undefined || members === 0 ? [] : [statisticsInWords(out, statistics)]),
       ].join("\n\n"),
       none: members === 0 ? "Nobody is in it." : "There are no more members.",
-      columns: [
-        { title: "Customer", value: ({ customerId }) => customerId },
-        { title: "Entered", value: ({ enteredAt }) => out.at(enteredAt), fixed: true },
-        { title: "", value: ({ enteredAt }) => out.ago(enteredAt), style: dim },
-      ],
+      columns: memberColumns(out),
     });
   },
 });
+
+function memberColumns(out: Out): Column<SegmentMember>[] {
+  return [
+    { title: "Customer", value: ({ customerId }) => customerId },
+    { title: "Entered", value: ({ enteredAt }) => out.at(enteredAt), fixed: true },
+    { title: "", value: ({ enteredAt }) => out.ago(enteredAt), style: out.style.dim },
+  ];
+}
 
 /** A condition of the model in words: a line per part, those of a group indented below it. */
 async function conditionInWords(whole: Condition): Promise<string> {

@@ -1,0 +1,45 @@
+-- A page of those who were members of a segment at an instant, in the order of their ids: {customerId, enteredAt}, as svc.members_at has
+-- them.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or SEGMENT_NOT_FOUND (neither in the active configuration nor ever with
+-- members), SV006 VALIDATION_ERROR (cursor). Locks nothing.
+create or replace function svc_api.list_members_at(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, segment_id text, at timestamptz, row_limit integer,
+  "cursor" text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    list_members_at.token_hash, list_members_at.organization_id, 'list_members_at', list_members_at.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    list_members_at.organization_id, list_members_at.project_slug, list_members_at.environment_name
+  );
+  _after constant text := coalesce(svc.decode_cursor('members_at', list_members_at.cursor), '');
+begin
+  if not exists (
+    select from svc.segment_memberships as m
+    where m.environment_id = _environment.environment_id and m.segment_id = list_members_at.segment_id
+  ) and (list_members_at.segment_id = any(svc.part_names(_environment.project_id, _environment.active_version, 'segment'))) is not true
+  then
+    perform svc.raise_segment_not_found(_environment.project_id, _environment.active_version, list_members_at.segment_id);
+  end if;
+  return (
+    select svc.page('members_at', array_agg(r.item order by r.customer_id), array_agg(r.customer_id order by r.customer_id), row_limit)
+    from (
+      select m.customer_id, json_build_object('customerId', m.customer_id, 'enteredAt', svc.iso(m.entered_at)) as item
+      from svc.members_at(_environment.environment_id, list_members_at.segment_id, list_members_at.at) as m
+      where m.customer_id > _after
+      order by m.customer_id
+      limit row_limit + 1
+    ) as r
+  );
+end;
+$$;
+
+comment on function svc_api.list_members_at(bytea, text, text, text, text, timestamptz, integer, text) is
+  'A page of those who were members of a segment at an instant.';

@@ -1,0 +1,123 @@
+-- Where the customers of an environment stood at an instant, as the record says now: how many there were, in each lifecycle state and in
+-- each segment, in the author's order (then what the active configuration does not know), in each health band, with the mean and the
+-- quartiles of the scores. The record is the present history of each customer, which a recompute writes anew. Reads the logs of all
+-- customers, so it takes as long as they are.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
+create or replace function svc_api.get_population(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, at timestamptz
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    get_population.token_hash, get_population.organization_id, 'get_population', get_population.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    get_population.organization_id, get_population.project_slug, get_population.environment_name
+  );
+  _id constant integer := _environment.environment_id;
+  _snapshot constant json := (
+    select v.snapshot
+    from svc.config_versions as v
+    where v.project_id = _environment.project_id and v.version = _environment.active_version
+  );
+  _states json;
+  _segments json;
+  _health json;
+begin
+  with counted as (
+    select l.to_state, count(*) as customers
+    from (
+      select distinct on (t.customer_id) t.to_state
+      from svc.lifecycle_transitions as t
+      join svc.customers as c
+        on c.environment_id = t.environment_id and c.customer_id = t.customer_id and c.generation = t.generation
+      where t.environment_id = _id and t.transitioned_at <= get_population.at
+      order by t.customer_id, t.transition_seq desc
+    ) as l
+    group by l.to_state
+  ),
+  declared as (
+    select s.state ->> 'name' as name, s.position
+    from json_array_elements(
+      case when json_typeof(_snapshot -> 'lifecycle') = 'object' then _snapshot -> 'lifecycle' -> 'states' end
+    ) with ordinality as s (state, position)
+  )
+  select coalesce(
+    json_agg(
+      json_build_object('state', coalesce(d.name, c.to_state), 'customers', coalesce(c.customers, 0)) order by d.position, c.to_state
+    ),
+    '[]'
+  )
+  into _states
+  from declared as d
+  full join counted as c on c.to_state = d.name;
+
+  with counted as (
+    select m.segment_id, count(*) as members from svc.members_at(_id, null, get_population.at) as m group by m.segment_id
+  ),
+  declared as (
+    select s.segment ->> 'id' as name, s.position
+    from json_array_elements(_snapshot -> 'segments') with ordinality as s (segment, position)
+  )
+  select coalesce(
+    json_agg(
+      json_build_object('segment', coalesce(d.name, c.segment_id), 'members', coalesce(c.members, 0)) order by d.position, c.segment_id
+    ),
+    '[]'
+  )
+  into _segments
+  from declared as d
+  full join counted as c on c.segment_id = d.name;
+
+  with scores as materialized (
+    select distinct on (h.customer_id) h.overall, h.band
+    from svc.health_scores as h
+    join svc.customers as c
+      on c.environment_id = h.environment_id and c.customer_id = h.customer_id and c.generation = h.generation
+    where h.environment_id = _id and h.scored_at <= get_population.at
+    order by h.customer_id, h.score_seq desc
+  )
+  select json_build_object(
+    'scored', count(*),
+    'average', round(avg(s.overall), 2),
+    'quartiles', svc.quartiles(percentile_cont(array[0.25, 0.5, 0.75]) within group (order by s.overall::double precision)),
+    'bands', (
+      select coalesce(json_object_agg(b.band, b.customers order by b.band), '{}')
+      from (select k.band, count(*) as customers from scores as k group by k.band) as b
+    )
+  )
+  into _health
+  from scores as s;
+
+  return json_build_object(
+    'environment', get_population.environment_name,
+    'at', svc.iso(get_population.at),
+    'customers', (
+      select count(*)
+      from svc.customers as c
+      where c.environment_id = _id
+        and (
+          c.created_at <= get_population.at
+          -- A history that was sent later.
+          or (
+            select true
+            from svc.events as e
+            where e.environment_id = _id and e.customer_id = c.customer_id and e.occurred_at <= get_population.at
+            limit 1
+          )
+        )
+    ),
+    'lifecycle', _states,
+    'segments', _segments,
+    'health', _health
+  );
+end;
+$$;
+
+comment on function svc_api.get_population(bytea, text, text, text, timestamptz) is
+  'Where the customers of an environment stood at an instant, as the record says now.';

@@ -1,0 +1,123 @@
+import { beforeAll, expect, it } from "vitest";
+import type { StateDocument } from "../../../src/engine/index.js";
+import { useSpec } from "../../spec/support/fixture.js";
+import { snapshot } from "../../support/service.js";
+import { counted, healthOf } from "../../engine/support/builders.js";
+import { invalid, pages, refused, type Page } from "./support/api.js";
+
+const DAY = 86_400_000;
+const START = Date.UTC(2026, 0, 1);
+const day = (days: number): string => new Date(START + days * DAY).toISOString();
+const logins = (value: number) => ({ kind: "count", of: { event: "login" }, operator: "gte", value }) as const;
+const MODEL = snapshot({
+  lifecycle: {
+    initial: "new",
+    states: [
+      { name: "new", transitions: [{ to: "active", when: logins(2) }] },
+      { name: "active", transitions: [{ to: "quiet", when: { kind: "inactiveFor", duration: "10d" } }] },
+      { name: "quiet", transitions: [{ to: "active", when: { kind: "activeWithin", duration: "1d" } }] },
+    ],
+  },
+  segments: [
+    { id: "busy", when: { ...logins(2), within: "5d" } },
+    { id: "seen", when: logins(1) },
+  ],
+  health: healthOf({ use: counted("login", 7) }, { good: 50, bad: 0 }),
+});
+const CUSTOMERS = Array.from({ length: 12 }, (_, n) => `c${n}`);
+
+const fixture = useSpec();
+
+interface Population {
+  at: string;
+  customers: number;
+  lifecycle: { state: string; customers: number }[];
+  segments: { segment: string; members: number }[];
+  health: { scored: number; average: number | null; bands: Record<string, number> };
+}
+
+async function read<T>(path: string): Promise<T> {
+  const { status, body } = await fixture.admin("GET", `/projects/app/${path}`);
+  expect([status, body]).toMatchObject([200, {}]);
+  return body as T;
+}
+
+beforeAll(async () => {
+  await fixture.deploy(MODEL);
+  // Bursts of logins with pauses between, in the order of their instants, so that members leave and come again.
+  const events = CUSTOMERS.flatMap((customerId, n) =>
+    [0, 1, 2, 17, 18, 30 + n, 31 + n].map((days) => ({
+      customerId,
+      event: "login",
+      properties: { seats: 1 },
+      timestamp: new Date(START + (days + n / 7) * DAY).toISOString(),
+    })),
+  );
+  const reply = await fixture.batch(events.toSorted((a, b) => a.timestamp.localeCompare(b.timestamp)));
+  expect(reply.status).toBe(202);
+  await fixture.evaluate();
+});
+
+it("is where each customer stood, in states, segments and health", async () => {
+  const told = new Set<string>();
+  for (const at of [day(-1), day(0.5), day(1), day(3), day(12), day(17.2), day(25), day(33), day(80)]) {
+    const states: StateDocument[] = [];
+    for (const customerId of CUSTOMERS) {
+      const { status, body } = await fixture.admin("GET", `/projects/app/customers/${customerId}?at=${at}`);
+      if (status === 200) states.push(body as StateDocument);
+      else expect(status).toBe(404);
+    }
+    const population = await read<Population>(`population?at=${at}`);
+    const among = (values: (string | null | undefined)[], name: string) => values.filter((one) => one === name).length;
+    const scores = states.flatMap(({ health }) => (health === null ? [] : [health.overall]));
+    const bands = states.map(({ health }) => health?.band);
+    expect(population, at).toMatchObject({
+      at,
+      customers: states.length,
+      lifecycle: ["new", "active", "quiet"].map((state) => {
+        return {
+          state,
+          customers: among(
+            states.map(({ lifecycle }) => lifecycle),
+            state,
+          ),
+        };
+      }),
+      segments: ["busy", "seen"].map((segment) => {
+        return {
+          segment,
+          members: among(
+            states.flatMap(({ segments }) => segments),
+            segment,
+          ),
+        };
+      }),
+    });
+    told.add(JSON.stringify([population.lifecycle, population.segments]));
+    expect(population.health.scored, at).toBe(scores.length);
+    for (const [band, customers] of Object.entries(population.health.bands)) expect(among(bands, band)).toBe(customers);
+    const { items } = await pages(
+      (more) => read<Page<{ customerId: string }>>(`segments/busy/members?at=${at}&${more}`),
+      "",
+      5,
+    );
+    const members = states.filter(({ segments }) => segments.includes("busy")).map(({ customerId }) => customerId);
+    expect(
+      items.map(({ customerId }) => customerId),
+      at,
+    ).toEqual(members.toSorted());
+  }
+  // Of three days, all members have entered again since.
+  expect((await read<Population>(`population?at=${day(3)}`)).segments[0]!.members).toBeGreaterThan(5);
+  expect(told.size).toBeGreaterThan(6);
+});
+
+it("says what is wrong with the instant or the segment", async () => {
+  const ahead = new Date(Date.now() + DAY).toISOString();
+  expect(await fixture.admin("GET", `/projects/app/population?at=${ahead}`)).toMatchObject(
+    invalid("at", "`at` lies ahead."),
+  );
+  expect(await fixture.admin("GET", "/projects/app/segments/bsy/members?at=7d")).toMatchObject(
+    refused(404, "SEGMENT_NOT_FOUND"),
+  );
+});
