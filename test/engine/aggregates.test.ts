@@ -15,7 +15,7 @@ import { Run, withHistory } from "./support/runner.js";
 const MINUTE = 60_000;
 const DAY = 1_440 * MINUTE;
 const T0 = Date.UTC(2026, 0, 1);
-const numRuns = propertyRuns(25);
+const numRuns = propertyRuns(40);
 
 type Measured = Extract<Condition, { kind: "aggregate" | "distinct" | "latest" | "daysSince" | "sequence" | "count" }>;
 

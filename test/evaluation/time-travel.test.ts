@@ -13,7 +13,7 @@ import { viewOfState } from "../engine/support/subject-engine.js";
 import { viewOfReference } from "../engine/support/subject-reference.js";
 import { propertyRuns } from "../support/property-runs.js";
 
-const RUNS = propertyRuns(60);
+const RUNS = propertyRuns(100);
 const ALL = 1e6;
 
 /** A history that comes in parts of so many events, and of which two are fetched at a time. */

@@ -24,8 +24,7 @@ begin
   if not exists (
     select from svc.segment_memberships as m
     where m.environment_id = _environment.environment_id and m.segment_id = list_members_at.segment_id
-  ) and (list_members_at.segment_id = any(svc.part_names(_environment.project_id, _environment.active_version, 'segment'))) is not true
-  then
+  ) and list_members_at.segment_id <> all(svc.part_names(_environment.project_id, _environment.active_version, 'segment')) then
     perform svc.raise_segment_not_found(_environment.project_id, _environment.active_version, list_members_at.segment_id);
   end if;
   return (

@@ -20,11 +20,6 @@ declare
     get_population.organization_id, get_population.project_slug, get_population.environment_name
   );
   _id constant integer := _environment.environment_id;
-  _snapshot constant json := (
-    select v.snapshot
-    from svc.config_versions as v
-    where v.project_id = _environment.project_id and v.version = _environment.active_version
-  );
   _states json;
   _segments json;
   _health json;
@@ -40,39 +35,29 @@ begin
       order by t.customer_id, t.transition_seq desc
     ) as l
     group by l.to_state
-  ),
-  declared as (
-    select s.state ->> 'name' as name, s.position
-    from json_array_elements(
-      case when json_typeof(_snapshot -> 'lifecycle') = 'object' then _snapshot -> 'lifecycle' -> 'states' end
-    ) with ordinality as s (state, position)
   )
   select coalesce(
     json_agg(
-      json_build_object('state', coalesce(d.name, c.to_state), 'customers', coalesce(c.customers, 0)) order by d.position, c.to_state
+      json_build_object('state', coalesce(d.state, c.to_state), 'customers', coalesce(c.customers, 0)) order by d.n, c.to_state
     ),
     '[]'
   )
   into _states
-  from declared as d
-  full join counted as c on c.to_state = d.name;
+  from unnest(svc.part_names(_environment.project_id, _environment.active_version, 'state')) with ordinality as d (state, n)
+  full join counted as c on c.to_state = d.state;
 
   with counted as (
     select m.segment_id, count(*) as members from svc.members_at(_id, null, get_population.at) as m group by m.segment_id
-  ),
-  declared as (
-    select s.segment ->> 'id' as name, s.position
-    from json_array_elements(_snapshot -> 'segments') with ordinality as s (segment, position)
   )
   select coalesce(
     json_agg(
-      json_build_object('segment', coalesce(d.name, c.segment_id), 'members', coalesce(c.members, 0)) order by d.position, c.segment_id
+      json_build_object('segment', coalesce(d.segment, c.segment_id), 'members', coalesce(c.members, 0)) order by d.n, c.segment_id
     ),
     '[]'
   )
   into _segments
-  from declared as d
-  full join counted as c on c.segment_id = d.name;
+  from unnest(svc.part_names(_environment.project_id, _environment.active_version, 'segment')) with ordinality as d (segment, n)
+  full join counted as c on c.segment_id = d.segment;
 
   with scores as materialized (
     select distinct on (h.customer_id) h.overall, h.band

@@ -19,7 +19,7 @@ import { propertyRuns } from "../../support/property-runs.js";
 import { rebuildMemory } from "./whole-history.js";
 
 /** Random runs for each property. */
-export const runs = propertyRuns(180);
+export const runs = propertyRuns(250);
 
 /** Milliseconds that a property may take: the default runs need a fraction of it, and some rounds more where one missed something rare. */
 export const timeout = 60_000 + 180 * runs;
