@@ -47,6 +47,7 @@ grant execute on function
   svc_api.get_recompute(bytea, text, text, text, text),
   svc_api.get_segment(bytea, text, text, text, text, integer, text),
   svc_api.get_state_limit(bytea, text, text, text),
+  svc_api.get_trends(bytea, text, text, text, text, text, date, date),
   svc_api.get_usage(bytea, text),
   svc_api.get_webhook(bytea, text, text, text, text),
   svc_api.ingest(bytea, uuid, text, boolean, boolean),
@@ -106,6 +107,7 @@ grant execute on function
   svc_api.touch_token(bytea),
   svc_api.unready_reasons(),
   svc_api.update_member(bytea, text, text, text, text),
+  svc_api.update_organization(bytea, text, text, text),
   svc_api.update_webhook(bytea, text, text, text, text, text, jsonb),
   svc_api.whoami(bytea, text)
 to svc_http;

@@ -60,6 +60,7 @@ create table iam.organizations (
   organization_id text primary key,
   slug text not null,
   plan_id text not null default 'standard' references iam.plans,
+  time_zone text not null default 'UTC',
   created_at timestamptz not null default now(),
   constraint organizations_slug_key unique (slug),
   constraint organizations_slug_form check (slug ~ '^[a-z0-9][a-z0-9-]{0,62}$')
@@ -68,6 +69,7 @@ comment on table iam.organizations is 'A customer of this installation: owns pro
 comment on column iam.organizations.organization_id is 'Public id, org_ and random hex; the value of the header X-Svc-Organization.';
 comment on column iam.organizations.slug is 'Readable name, unique in the installation.';
 comment on column iam.organizations.plan_id is 'The plan whose limits apply.';
+comment on column iam.organizations.time_zone is 'In which its days begin and end, where figures are told by day.';
 comment on column iam.organizations.created_at is 'When the organization was created.';
 
 create table iam.users (

@@ -21,7 +21,7 @@ export const packsCommands = (configure: Configure) => (command: Argv) => {
     .command(
       "up <name>",
       "Install a pack, or bring it to this version",
-      (up) => up.positional("name", name).option("json", json).example("svc-server packs up reporting", ""),
+      (up) => up.positional("name", name).option("json", json).example("svc-server packs up citus", ""),
       async ({ name, json }) => {
         const migrations = await onDatabase(...configure(), (url) => installPack(url, name));
         const said = migrations.length === 0 ? `The pack ${name} is up to date.` : `The pack ${name} is installed.`;

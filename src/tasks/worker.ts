@@ -10,7 +10,9 @@ import { addWorkerCounters } from "../db/api/monitoring.js";
 import { Models } from "../evaluation/models.js";
 import { JOBS, TICKS, type WorkerCounters } from "../metrics/worker-metrics.js";
 import { EvaluationTurns } from "./evaluate/turns.js";
-import { sweepAll, sweepRetention } from "./retention.js";
+import { untilNothing } from "./environments.js";
+import { sweepRetention } from "./retention.js";
+import { countTrends } from "./trends.js";
 
 export interface WorkerOptions {
   databaseUrl: string;
@@ -45,8 +47,9 @@ const TICK_MS = 1_000;
 /** Longer than a database takes to fail over; a query that has no answer then has lost its connection without the driver knowing. */
 const SILENCE_MS_MAX = 120_000;
 
-/** What is over of sign-ins, webhooks and recomputes, and what is older than it is kept, is swept every ten minutes, by one of all workers. */
+/** Trends are counted every minute. What is over of sign-ins, webhooks and recomputes, and what is older than it is kept, is swept every ten minutes, by one of all workers. */
 const CRONTAB = [
+  "* * * * * count_trends ?jobKey=count_trends&max=3",
   "*/10 * * * * sweep_iam ?jobKey=sweep_iam&max=3",
   "5,15,25,35,45,55 * * * * sweep_webhooks ?jobKey=sweep_webhooks&max=3",
   "2,12,22,32,42,52 * * * * sweep_recomputes ?jobKey=sweep_recomputes&max=3",
@@ -103,17 +106,21 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         logger.debug({ rows }, "expired sign-ins, links and sessions were deleted");
       },
       sweep_webhooks: async () => {
-        const rows = await sweepAll(() => call(sql, "sweep_webhooks", options.attemptDays, SWEPT_ROWS), goesOn);
+        const rows = await untilNothing(() => call(sql, "sweep_webhooks", options.attemptDays, SWEPT_ROWS), goesOn);
         logger.debug({ rows }, "old attempts and what belonged to deleted webhooks were deleted");
       },
       sweep_recomputes: async () => {
-        const rows = await sweepAll(() => call(sql, "sweep_recomputes", SWEPT_RESULTS), goesOn);
+        const rows = await untilNothing(() => call(sql, "sweep_recomputes", SWEPT_RESULTS), goesOn);
         logger.debug({ rows }, "expired results of recomputes were deleted");
       },
       sweep_retention: async () => {
         const swept = await sweepRetention(sql, stopping.signal);
         const isSomething = swept.operations + swept.keys + swept.logs > 0;
         logger[isSomething ? "info" : "debug"](swept, "operations and logs past their retention were deleted");
+      },
+      count_trends: async () => {
+        const rows = await countTrends(sql, stopping.signal);
+        logger.debug({ rows }, "trends were counted");
       },
       evaluate: async (payload, { job, addJob }) => {
         const { environmentId } = payload as { environmentId: number };

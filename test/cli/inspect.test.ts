@@ -209,3 +209,90 @@ test.each([
   expect(await svc(argv, { at: url })).toMatchObject({ code: 0, stdout: `${told}\n` });
   expect(seen).toMatchObject([{ method: "POST", url: `/projects/shop/customers/${path}` }]);
 });
+
+const TRENDS = {
+  ...{ environment: "test", what: "segments", every: "week", timeZone: "Europe/Berlin", complete: false },
+  periods: ["2026-01-05", "2026-01-12", "2026-01-19", "2026-01-26", "2026-02-02", "2026-02-09"],
+  series: [
+    { metric: "members", segment: "payers", values: [10, 12, 20, 1400, 1350.5, 1350] },
+    { metric: "entered", segment: "payers", values: [10, 2, 8, 1380, 0, 0] },
+    { metric: "exited", segment: 'a, "b"', values: [0, 0, 0, 0, 50, null] },
+    { metric: "transitions", from: null, to: "new", values: [7, 7, 7, 7, 7, 7] },
+    { metric: "lowerQuartile", values: [null, null, null, null, null, 3] },
+  ],
+};
+
+test("trends are drawn line by line, level ones too, and a table has the figures of all", async () => {
+  expect(await read("trends segments --every week", TRENDS)).toMatchInlineSnapshot(`
+    "Segments in test by week, 2026-01-05 to 2026-02-09 (Europe/Berlin)
+
+    payers members
+            ▲
+        1400┤                                                   ┏━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
+            │                                                   ┃
+            │                                                   ┃
+            │                                                   ┃
+            │                                                   ┃
+            │                                                   ┃
+          10┤━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┛
+            └┬───────────────────────────────────────────────────┬──────────────────────────────────┬▶
+    2026-01-05                                          2026-01-26                         2026-02-09
+
+    payers entered
+            ▲
+        1380┤                                                   ┏━━━━━━━━━━━━━━━━━┓
+            │                                                   ┃                 ┃
+            │                                                   ┃                 ┃
+            │                                                   ┃                 ┃
+            │                                                   ┃                 ┃
+            │                                                   ┃                 ┃
+          10┤━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┛                 ┗━━━━━━━━━━━━━━━━━━
+            └┬───────────────────────────────────────────────────┬──────────────────────────────────┬▶
+    2026-01-05                                          2026-01-26                         2026-02-09
+
+    a, "b" exited
+            ▲
+          50┤                                                                                      ┏━
+            │                                                                                      ┃
+            │                                                                                      ┃
+            │                                                                                      ┃
+            │                                                                                      ┃
+            │                                                                                      ┃
+           0┤━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┛
+            └┬────────────────────────────────────────────────────────────────┬──────────────────────▶
+    2026-01-05                                                       2026-01-26
+
+    (first) → new
+            ▲
+            │
+            │
+            │
+           7┤━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
+            │
+            │
+            │
+            └┬───────────────────────────────────────────────────┬──────────────────────────────────┬▶
+    2026-01-05                                          2026-01-26                         2026-02-09
+
+    Segments        From 2026-01-05  To 2026-02-09  Lowest  Highest
+    payers members               10          1,350      10    1,400
+    payers entered               10              0       0    1,380
+    a, "b" exited                 0           none       0       50
+    (first) → new                 7              7       7        7
+    lower quartile             none              3       3        3
+    "
+  `);
+});
+
+test("trends are printed as CSV, a line for each period", async () => {
+  expect(await read("trends segments --csv", TRENDS)).toMatchInlineSnapshot(`
+    "week,payers members,payers entered,"a, ""b"" exited",(first) → new,lower quartile
+    2026-01-05,10,10,0,7,
+    2026-01-12,12,2,0,7,
+    2026-01-19,20,8,0,7,
+    2026-01-26,1400,1380,0,7,
+    2026-02-02,1350.5,0,50,7,
+    2026-02-09,1350,0,,7,3
+    "
+  `);
+});

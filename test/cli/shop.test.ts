@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 
 import { project } from "../dsl-compiler/project.js";
 import { brokenServer } from "./support/broken-server.js";
@@ -227,6 +227,33 @@ describe("across customers", () => {
     expect((await shop.run(["overview", "--at", "2999-01-01"])).stderr).toContain("`at` lies ahead");
     const both = ["segments", "inspect", "expansion", "--at", "1m", "--customer", "globex"];
     expect((await shop.run(both)).stderr).toContain("--at lists members");
+  });
+
+  test("svc trends tells how it developed up to now, as the overview says it is now", async () => {
+    await vi.waitFor(
+      async () => {
+        await shop.db.sql`select graphile_worker.add_job('count_trends', job_key => 'count_trends')`;
+        const { stdout } = await shop.run(["trends", "--json"]);
+        expect(JSON.parse(stdout)).toMatchObject({ complete: true });
+      },
+      { timeout: 30_000, interval: 200 },
+    );
+    const overview = JSON.parse(await stdoutOf(["overview", "--json"])) as {
+      lifecycle: { state: string; customers: number }[];
+    };
+    const { series } = JSON.parse((await shop.run(["trends", "--every", "month", "--json"])).stdout) as {
+      series: { state: string; values: number[] }[];
+    };
+    const now = series
+      .map(({ state, values }) => ({ state, customers: values.at(-1) }))
+      .filter((one) => one.customers !== 0);
+    expect(overview.lifecycle.filter((one) => one.customers !== 0)).toMatchObject(now);
+    expect(now).not.toEqual([]);
+    expect((await shop.run(["trends", "flows", "--from", "1990-01-01", "--to", "1990-01-02"])).stdout).toBe(
+      "Flows in test by day, 1990-01-01 to 1990-01-02 (UTC)\n\nNothing was counted in this time.\n",
+    );
+    expect((await shop.run(["trends", "--from", "soon"])).stderr).toContain("Write for example 2026-03-01.");
+    expect((await shop.run(["trends", "--csv", "--json"])).stdout).toContain("give one of them");
   });
 
   test("svc journeys funnel tells how far customers came, and how long it took", async () => {

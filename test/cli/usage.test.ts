@@ -27,6 +27,7 @@ describe("help", () => {
                                 change
         svc types               Print TypeScript types of the active model's events and traits
         svc overview            Show the lifecycle's funnel, the segments' sizes and the totals
+        svc trends [what]       Show how an environment developed, by days, weeks or months
         svc diagnose            Check configuration and data for common problems; finding some is no
                                 failure
         svc completion <shell>  Print a script that completes command lines in bash, zsh or fish
@@ -43,6 +44,7 @@ describe("help", () => {
         svc journeys            Customers' progress in journeys
         svc keys                Ingestion keys of an environment
         svc members             Members of the organization
+        svc organization        The organization itself
         svc projects            Projects of the organization
         svc rules               What rules did
         svc segments            Segments and their members
@@ -108,7 +110,7 @@ describe("help", () => {
       const options = Object.entries(loaded.options ?? {}).flatMap(([key, option]) =>
         option.type === "text" && option.required ? [`--${optionName(key)}`, option.choices?.[0] ?? "v1"] : [],
       );
-      const given = taken.map((name) => (name === "<shell>" ? "bash" : "x"));
+      const given = Object.values(loaded.args ?? {}).map((of) => (typeof of === "object" && of.choices?.[0]) || "x");
       expect(await values(...path.split(" "), ...given, ...options, "--env", "live")).toMatchObject({ env: "live" });
     },
   );

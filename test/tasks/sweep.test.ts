@@ -144,15 +144,15 @@ describe("what recomputes found of customers", () => {
   });
 });
 
-it("a worker sweeps every ten minutes, as its role", async () => {
+it("a worker counts trends every minute and sweeps every ten, as its role", async () => {
   await add("a session", "over", 60);
   await add("a session", "kept", -60);
   await addRecompute("rec_1", "completed", 31 * DAY, 2_500);
   await startTestWorker(db, { useRoles: true, settleSeconds: 30 });
-  const sweeps = ["sweep_iam", "sweep_recomputes", "sweep_retention", "sweep_webhooks"];
+  const repeated = ["count_trends", "sweep_iam", "sweep_recomputes", "sweep_retention", "sweep_webhooks"];
   await expect
     .poll(() => db.sql`select identifier from graphile_worker._private_known_crontabs order by 1`, { timeout: 10_000 })
-    .toEqual(sweeps.map((identifier) => ({ identifier })));
+    .toEqual(repeated.map((identifier) => ({ identifier })));
   // Not to wait for the ten minutes.
   await db.sql`select graphile_worker.add_job('sweep_iam'), graphile_worker.add_job('sweep_recomputes')`;
   await expect.poll(() => left("a session"), { timeout: 10_000 }).toEqual(["kept"]);

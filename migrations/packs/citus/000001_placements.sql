@@ -47,7 +47,10 @@ insert into svc_citus.placements (relation, placement, reason) values
 ('deliveries', 'local', 'refers to webhooks; a queue over all environments'),
 ('delivery_attempts', 'local', 'written by the statement that updates deliveries'),
 ('recomputes', 'local', 'a queue over all environments'),
-('recompute_customers', 'local', 'removed with recomputes, over all environments; kept for 30 days');
+('recompute_customers', 'local', 'removed with recomputes, over all environments; kept for 30 days'),
+('trend_progress', 'local', 'refers to environments; one row for each'),
+('trend_changes', 'local', 'emptied every minute by who holds the row of trend_progress'),
+('trend_counts', 'local', 'added to by the statement that empties trend_changes; grows with days');
 
 -- What Citus would refuse, or could not take back, of the tables that are to be distributed: none of it is to be there.
 -- Raises nothing, locks nothing.

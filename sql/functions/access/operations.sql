@@ -26,6 +26,7 @@ as $$
     ('revoke_token', 'owner', 'owner', null),
     ('list_audit_log', 'administrator', 'administrator', null),
     ('get_usage', 'viewer', 'viewer', null),
+    ('update_organization', 'administrator', 'administrator', null),
     -- Projects and keys. A project comes with a key to its live environment.
     ('list_projects', 'viewer', 'viewer', null),
     ('get_project', 'viewer', 'viewer', null),
@@ -46,6 +47,7 @@ as $$
     -- What was derived
     ('get_overview', 'viewer', 'viewer', null),
     ('get_population', 'viewer', 'viewer', null),
+    ('get_trends', 'viewer', 'viewer', null),
     ('get_diagnostics', 'viewer', 'viewer', null),
     ('list_schema_violations', 'viewer', 'viewer', null),
     ('list_events', 'viewer', 'viewer', null),

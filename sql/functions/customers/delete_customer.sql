@@ -76,6 +76,8 @@ begin
   order by d.webhook_id, d.emission_seq
   for update of d;
 
+  perform svc.count_erasure(delete_customer.environment_id, delete_customer.customer_id);
+
   with deleted_events as (
     delete from svc.events as e
     where e.environment_id = delete_customer.environment_id and e.customer_id = delete_customer.customer_id

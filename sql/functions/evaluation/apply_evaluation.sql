@@ -127,6 +127,11 @@ begin
     );
   end if;
 
+  if coalesce(apply_evaluation.transitions, apply_evaluation.health_scores, apply_evaluation.emissions) is not null then
+    perform svc.count_effects(
+      apply_evaluation.environment_id, apply_evaluation.transitions, apply_evaluation.health_scores, apply_evaluation.emissions
+    );
+  end if;
   perform svc.write_effects(
     apply_evaluation.environment_id, apply_evaluation.version, apply_evaluation.transitions, apply_evaluation.blocked,
     apply_evaluation.journeys, apply_evaluation.memberships, apply_evaluation.health_scores, null, apply_evaluation.signals

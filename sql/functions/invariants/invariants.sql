@@ -44,6 +44,8 @@ as $$
     union all
     select * from svc.broken_recomputes()
     union all
+    select * from svc.broken_trends()
+    union all
     select * from svc.broken_installation()
   ),
   grouped as (

@@ -202,6 +202,12 @@ as $$
       'Sequences are ahead of what is stored.',
       'The next calls fail, or ids come twice: docs/operations/backup.md says how to set the sequences after a restore. Do it '
       'before anything is accepted.'
+    ),
+    (
+      36, 'trends_are_what_was_logged',
+      'Trends are what transitions, scores and what was told of segments and signals add up to.',
+      'Somebody changed rows by SQL. Have them counted anew: update svc.trend_progress set outdated_since = ''0'' where '
+      'environment_id is that in question.'
     )
 $$;
 

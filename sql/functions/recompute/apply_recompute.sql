@@ -22,6 +22,7 @@ declare
   _ms constant interval := '1 millisecond';
   _id constant integer := apply_recompute.environment_id;
   _c record;
+  _former_generation integer;
 begin
   select r.* into _c
   from json_to_record(apply_recompute.customer) as r (
@@ -31,7 +32,8 @@ begin
     weight real, counts json
   );
 
-  perform from svc.customers as k
+  select k.generation into _former_generation
+  from svc.customers as k
   where k.environment_id = _id and k.customer_id = _c."customerId" and k.xmin::text = coalesce(_c.revision, k.xmin::text)
   for update;
   if not found then
@@ -89,6 +91,8 @@ begin
         )
       )
     where k.environment_id = _id and k.customer_id = _c."customerId";
+
+    perform svc.count_replay(_id, _c."customerId", _former_generation, _c.generation);
 
     -- For svc_api.sweep_logs.
     insert into svc.superseded_logs (environment_id, customer_id, generation)

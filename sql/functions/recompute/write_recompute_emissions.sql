@@ -20,6 +20,7 @@ declare
   _seq bigint;
   _used integer;
 begin
+  perform svc.count_effects(_id, null, null, write_recompute_emissions.emissions);
   while _from < _amount loop
     select r.outbox_seq, r.outbox_emissions into _seq, _used
     from svc.recomputes as r

@@ -132,6 +132,16 @@ begin
     from concluded as c
     where d.environment_id = c.environment_id and d.webhook_id = c.webhook_id and d.emission_seq = c.emission_seq
     returning 1
+  ),
+  counted as (
+    insert into svc.trend_changes (environment_id, measure, day, name, value, count)
+    select c.environment_id, 'delivery', (now() at time zone o.time_zone)::date, c.webhook_id, c.status, count(*)
+    from concluded as c
+    join svc.environments as e on e.environment_id = c.environment_id
+    join svc.projects as p on p.project_id = e.project_id
+    join iam.organizations as o on o.organization_id = p.organization_id
+    where c.status <> 'pending'
+    group by c.environment_id, o.time_zone, c.webhook_id, c.status
   )
   select json_build_object(
     'recorded', (select count(*) from updated),

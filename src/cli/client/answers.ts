@@ -13,6 +13,7 @@ import type { journeyFunnel } from "../../http/admin/journeys.js";
 import type { changedKey, createdKey, key, rotatedKey } from "../../http/admin/keys.js";
 import type * as invitations from "../../http/admin/organization/invitations.js";
 import type * as organizations from "../../http/admin/organization/organizations.js";
+import type { trends } from "../../http/admin/trends.js";
 import type { createdProject, overview, population, project } from "../../http/admin/projects.js";
 import type { difference, preview, recompute } from "../../http/admin/recomputes.js";
 import type { ruleExecution } from "../../http/admin/rule-executions.js";
@@ -64,6 +65,7 @@ export type ExplainedHealth = Omit<Static<typeof healthExplanation>, "factors"> 
 export type Organization = Static<typeof organizations.organization>;
 /** In whose name requests are made. */
 export type Whoami = Static<typeof organizations.actor>;
+export type ChangedOrganization = Static<typeof organizations.changedOrganization>;
 export type Member = Static<typeof organizations.member>;
 export type AccessToken = Static<typeof organizations.token>;
 export type CreatedAccessToken = Static<typeof organizations.createdToken>;
@@ -76,6 +78,7 @@ export type Project = Static<typeof project>;
 export type CreatedProject = Static<typeof createdProject>;
 export type Overview = Static<typeof overview>;
 export type Population = Static<typeof population>;
+export type Trends = Static<typeof trends>;
 export type Finding = Static<typeof finding>;
 export type SchemaViolation = Static<typeof violation>;
 export type Key = Static<typeof key>;

@@ -157,6 +157,12 @@ export async function environmentsToSweep(sql: Sql): Promise<number[]> {
   return rows.map(({ id }) => id);
 }
 
+/** The environments whose trends are behind their logs. */
+export async function environmentsToCount(sql: Sql): Promise<number[]> {
+  const rows = await sql<{ id: number }[]>`select e as id from svc_api.environments_to_count() as e`;
+  return rows.map(({ id }) => id);
+}
+
 /** Who tries an evaluation that may end its worker. */
 export interface Trial {
   environmentId: number;

@@ -160,6 +160,7 @@ export const FUNCTIONS = {
   revoke_token: takes(actor, text("token_id")),
   list_audit_log: takes(by, maybeText("action"), maybeText("actor"), since, page),
   get_usage: takes(by),
+  update_organization: takes(actor, text("time_zone")),
 
   // Projects and their keys.
   list_projects: takes(by, page),
@@ -167,6 +168,7 @@ export const FUNCTIONS = {
   create_project: takes(actor, members<{ name: string; slug: string }>("name", "slug"), newKeys),
   get_overview: takes(by, at),
   get_population: takes(by, at, past),
+  get_trends: takes(by, at, text("what"), text("every"), maybeText("from"), maybeText("to")),
   list_keys: takes(by, at, page),
   create_key: takes(actor, at, text("name"), keyDigest("key_hash", "hint")),
   rotate_key: takes(actor, at, text("key_id"), number("grace_seconds"), keyDigest("new_key_hash", "new_hint")),
@@ -346,6 +348,7 @@ export const FUNCTIONS = {
   }>(),
   sweep_keys: takes(environmentId, rowLimit).answers<number>(),
   sweep_logs: takes(environmentId, rowLimit).answers<number>(),
+  count_trends: takes(environmentId, rowLimit).answers<number>(),
 
   // Recomputes, by the session that holds the job; null stands for no job, and for one whose present attempt is another. A customer is locked, and
   // written, in the transaction at hand: what was appended to its logs counts once `apply_recompute` was called in the same.

@@ -371,6 +371,8 @@ export const segmentRoutes = [
     summary: "Who was a member of a segment at an instant, as the record says now",
     query: exact({ ...listQuery.properties, ...pastQuery }),
     answers: { 200: listOf(segmentMember) },
+    // It reads the memberships of all customers for each page.
+    scarce: true,
     passes: ({ at, params, query }) => [at, params["segment"]!, pastInstantOf(query.at), query],
   }),
 ];

@@ -18,6 +18,7 @@ import { recomputeRoutes } from "./recomputes.js";
 import type { AdminDeps } from "./route.js";
 import { ruleExecutionRoutes } from "./rule-executions.js";
 import { signalRoutes } from "./signals.js";
+import { trendRoutes } from "./trends.js";
 import { webhookRoutes } from "./webhooks.js";
 
 /** How many connections administration has for itself: none of it, however long it hangs, takes one of ingestion's. */
@@ -39,6 +40,7 @@ export function adminRoutes(deps: AdminDeps): Route[] {
     ...invitationRoutes,
     ...tokenRoutes,
     ...projectRoutes,
+    ...trendRoutes,
     ...keyRoutes,
     ...configRoutes,
     ...recomputeRoutes,

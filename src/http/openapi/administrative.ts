@@ -35,8 +35,8 @@ const TAGS: readonly (readonly [name: string, description: string, paths?: RegEx
   ["Ingestion", "What backends send: events and traits."],
   ["Sign-in", "How programs sign people in: OAuth's device authorization."],
   ["Account", "Who acts, and for whom.", /^\/(whoami|organizations)$/],
-  ["Organization", "Its people, invitations, tokens and audit log.", /^\/organization\//],
-  ["Projects", "Projects and their environments.", /^\/projects(\/:project(\/(overview|population))?)?$/],
+  ["Organization", "Its people, invitations, tokens and audit log.", /^\/organization(\/|$)/],
+  ["Projects", "Projects and their environments.", /^\/projects(\/:project(\/(overview|population|trends))?)?$/],
   ["API keys", "Keys of ingestion: each is of one environment.", /\/keys\b/],
   [
     "Configuration versions",

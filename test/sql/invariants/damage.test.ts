@@ -317,6 +317,11 @@ an organization without an owner
 numbers that come again
   alter sequence svc.batch_seq_1 restart with 3; select nextval('svc.batch_seq_1'); drop sequence svc.evaluation_seq_1
   - numbers_are_ahead_of_what_is_stored (2): svc.batch_seq_1 is at 3, and # is in use; svc.evaluation_seq_1 is at 0, and # is in use
+trends that were changed
+  insert into svc.trend_progress (environment_id, outdated_since) select environment_id, null from svc.webhooks;
+  insert into svc.trend_changes (environment_id, measure, day, name, value, count)
+  select environment_id, 'segment', '2026-01-01', 'ghosts', 'entered', 2 from svc.webhooks
+  - trends_are_what_was_logged (1): segment of month-01, ghosts to entered: 2 counted, 0 logged
 `);
 
 it.each(CASES)("what is broken is found, and nothing beside it: %s", async (_, statement, found) => {

@@ -6,6 +6,14 @@ import { adminRoute } from "../route.js";
 import { count, countOf, exact, instant, listOf, named, orNull, role } from "../schemas.js";
 import { displayName, emailAddress, KIB, pageQuery, sinceFilter } from "../parameters.js";
 
+const timeZone = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  pattern: "^[A-Za-z0-9+_/-]+$",
+  description: "must be a name of the IANA time zone database, for example Europe/Berlin",
+  examples: ["Europe/Berlin"],
+});
+
 export const organization = Type.Object(
   { id: Type.String(), slug: Type.String(), role },
   {
@@ -14,6 +22,8 @@ export const organization = Type.Object(
     description: "An organization, and what the token may do in it",
   },
 );
+
+export const changedOrganization = exact({ id: Type.String(), slug: Type.String(), timeZone });
 
 export const actor = named("Actor", {
   user: exact({ email: Type.String() }),
@@ -113,6 +123,12 @@ export const organizationRoutes = [
     query: pageQuery,
     answers: { 200: listOf(organization) },
     answer: ({ deps, credentials, query }) => call(deps.sql, "list_organizations", credentials.tokenHash, query),
+  }),
+  adminRoute("update_organization", "PATCH /organization", {
+    summary: "Give the organization another time zone",
+    body: { schema: exact({ timeZone }), bytesMax: KIB },
+    answers: { 200: changedOrganization },
+    passes: ({ body }) => [body.timeZone],
   }),
   adminRoute("list_members", "GET /organization/members", {
     summary: "The members of the organization by address",

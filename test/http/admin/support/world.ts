@@ -191,6 +191,7 @@ const PARAMETERS_OF: Readonly<Record<string, Value>> = {
 
 /** Bodies that say something. */
 const BODIES: Readonly<Record<string, () => object>> = {
+  "PATCH /organization": () => ({ timeZone: "Europe/Berlin" }),
   "PATCH /organization/members/:userId": () => ({ role: "developer" }),
   "POST /organization/invitations": newInvitation,
   "POST /organization/tokens": () => ({ label: "CI", expiresInDays: 1 }),

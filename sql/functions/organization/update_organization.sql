@@ -1,0 +1,59 @@
+-- Gives an organization another time zone, a name of the IANA database: {id, slug, timeZone}. What was logged before is counted anew for
+-- the trends; active customers, operations and deliveries stay in the days in which they were counted.
+-- Raises what iam.authorize raises, SV006 VALIDATION_ERROR (timeZone). Locks the organization's row, then those of svc.trend_progress of
+-- its environments, in the order of these.
+create or replace function svc_api.update_organization(token_hash bytea, organization_id text, request_id text, time_zone text)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(update_organization.token_hash, update_organization.organization_id, 'update_organization');
+  _organization iam.organizations;
+begin
+  if not exists (select from pg_timezone_names as z where z.name = update_organization.time_zone) then
+    raise exception using
+      errcode = 'SV006',
+      message = 'VALIDATION_ERROR',
+      detail = jsonb_build_object(
+        'message', '`timeZone` is not one that this database knows.',
+        'field', 'timeZone',
+        'fix', 'Write a name of the IANA time zone database, for example Europe/Berlin or UTC.'
+      )::text;
+  end if;
+
+  select o.* into _organization
+  from iam.organizations as o
+  where o.organization_id = update_organization.organization_id
+  for update;
+  if _organization.time_zone <> update_organization.time_zone then
+    update iam.organizations as o
+    set time_zone = update_organization.time_zone
+    where o.organization_id = update_organization.organization_id;
+
+    perform from svc.trend_progress as p
+    join svc.environments as e on e.environment_id = p.environment_id
+    join svc.projects as j on j.project_id = e.project_id
+    where j.organization_id = update_organization.organization_id
+    order by p.environment_id
+    for update of p;
+    update svc.trend_progress as p
+    set outdated_since = '0'
+    from svc.environments as e
+    join svc.projects as j on j.project_id = e.project_id
+    where e.environment_id = p.environment_id and j.organization_id = update_organization.organization_id;
+
+    perform iam.record_audit(
+      _actor, update_organization.request_id, 'organization.time_zone_changed', null, null, update_organization.organization_id,
+      jsonb_build_object('before', _organization.time_zone, 'after', update_organization.time_zone)
+    );
+  end if;
+  return json_build_object(
+    'id', _organization.organization_id, 'slug', _organization.slug, 'timeZone', update_organization.time_zone
+  );
+end;
+$$;
+
+comment on function svc_api.update_organization(bytea, text, text, text) is 'Gives an organization another time zone.';

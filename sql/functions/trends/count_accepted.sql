@@ -1,0 +1,71 @@
+-- Counts for the trends the operations of batches that were accepted, and the customers who were active: each once in a day, a week (from
+-- Monday) and a month, by its first event of that time. Batches `after` to `through`, without the former.
+-- Raises nothing, locks nothing; the caller holds the environment's row of svc.trend_progress, and all batches up to `through` are
+-- settled.
+create or replace function svc.count_accepted(environment_id integer, after bigint, through bigint)
+returns void
+language plpgsql
+volatile
+set search_path = ''
+-- By key, whatever the statistics say.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+declare
+  _id constant integer := count_accepted.environment_id;
+  _zone constant text := svc.time_zone_of_environment(_id);
+  _first constant bigint := (count_accepted.after + 1) * 1024;
+  _end constant bigint := (count_accepted.through + 1) * 1024;
+begin
+  insert into svc.trend_changes (environment_id, measure, day, name, value, count)
+  select _id, 'operation', (b.accepted_at at time zone _zone)::date as day, k.name, '', sum(k.count)
+  from svc.ingest_batches as b
+  cross join lateral (values ('event', b.tracked), ('identify', b.identified)) as k (name, count)
+  where b.environment_id = _id and b.batch_seq > count_accepted.after and b.batch_seq <= count_accepted.through
+  group by day, k.name
+  having sum(k.count) <> 0;
+
+  insert into svc.trend_changes (environment_id, measure, day, name, value, count)
+  with days as materialized (
+    select e.customer_id, (e.occurred_at at time zone _zone)::date as day
+    from svc.events as e
+    where e.environment_id = _id and e.event_seq >= _first and e.event_seq < _end
+    group by e.customer_id, day
+  ),
+  -- Whoever was active in the day already was so in its week and month, too.
+  firsts as materialized (
+    select d.customer_id, d.day
+    from days as d
+    left join lateral (
+      select true as is_there
+      from svc.events as e
+      where e.environment_id = _id and e.customer_id = d.customer_id and e.event_seq < _first
+        and e.occurred_at >= d.day::timestamp at time zone _zone and e.occurred_at < (d.day + 1)::timestamp at time zone _zone
+      limit 1
+    ) as f on true
+    where f.is_there is null
+  ),
+  periods as materialized (
+    select d.customer_id, k.name, date_trunc(k.name, d.day::timestamp) as first_day, k.length
+    from firsts as d
+    cross join (values ('week', interval '1 week'), ('month', interval '1 month')) as k (name, length)
+    group by d.customer_id, k.name, first_day, k.length
+  )
+  select _id, 'active', d.day, 'day', '', count(*) from firsts as d group by d.day
+  union all
+  select _id, 'active', p.first_day::date, p.name, '', count(*)
+  from periods as p
+  left join lateral (
+    select true as is_there
+    from svc.events as e
+    where e.environment_id = _id and e.customer_id = p.customer_id and e.event_seq < _first
+      and e.occurred_at >= p.first_day at time zone _zone and e.occurred_at < (p.first_day + p.length) at time zone _zone
+    limit 1
+  ) as f on true
+  where f.is_there is null
+  group by p.name, p.first_day;
+end;
+$$;
+
+comment on function svc.count_accepted(integer, bigint, bigint) is
+  'Counts for the trends what was accepted in some batches, and who was active for the first time in a day, a week or a month.';

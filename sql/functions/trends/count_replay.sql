@@ -1,0 +1,30 @@
+-- Counts for the trends what a recompute made of a customer's log: what the generation `after` has and `before` had not, and less what it
+-- is the other way round. Mostly they are the same and nothing is written.
+-- Raises nothing, locks nothing; the caller holds the customer.
+create or replace function svc.count_replay(environment_id integer, customer_id text, before integer, after integer)
+returns void
+language sql
+volatile
+set search_path = ''
+-- By key, whatever the statistics say, as in apply_recompute.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+  insert into svc.trend_changes (environment_id, measure, day, name, value, count, amount)
+  select count_replay.environment_id, r.measure, r.day, r.name, r.value, sum(r.count), sum(r.amount)
+  from (
+    select
+      l.measure, (l.changed_at at time zone z.time_zone)::date as day, l.name, l.value,
+      case when l.generation = count_replay.after then l.count else -l.count end as count,
+      case when l.generation = count_replay.after then l.amount else -l.amount end as amount
+    from svc.logged_changes as l
+    cross join (select svc.time_zone_of_environment(count_replay.environment_id) as time_zone offset 0) as z
+    where l.environment_id = count_replay.environment_id
+      and l.customer_id = count_replay.customer_id
+      and l.generation in (count_replay.before, count_replay.after)
+  ) as r
+  group by r.measure, r.day, r.name, r.value
+  having sum(r.count) <> 0 or sum(r.amount) <> 0
+$$;
+
+comment on function svc.count_replay(integer, text, integer, integer) is 'Counts for the trends how a recompute changed a customer''s log.';

@@ -1,0 +1,90 @@
+-- Counts a part of what is still to be counted in an environment: adds changes to svc.trend_counts, and counts what was accepted. It takes
+-- about `row_limit` rows of either, so that no call takes long, but for the first one of an environment with a history, which reads its
+-- logs; answers how many rows that were. Whoever is answered more than nothing calls again.
+-- Raises nothing. Locks the environment's row of svc.trend_progress and what it deletes; waits for nobody, but an environment's first call
+-- for another first one.
+create or replace function svc_api.count_trends(environment_id integer, row_limit integer)
+returns integer
+language plpgsql
+volatile
+security definer
+set search_path = ''
+-- By key, whatever the statistics say.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+-- Parameters are always qualified; `on conflict` cannot qualify its columns.
+#variable_conflict use_column
+declare
+  _id constant integer := count_trends.environment_id;
+  _progress svc.trend_progress;
+  _folded integer;
+  _settled bigint;
+  _through bigint;
+  _operations bigint;
+begin
+  insert into svc.trend_progress (environment_id) values (_id) on conflict do nothing;
+  select p.* into _progress from svc.trend_progress as p where p.environment_id = _id for update skip locked;
+  if not found then
+    return 0;
+  end if;
+
+  -- Who is at work now may count what it writes as before, or not at all; so all of them are waited for. A number that is not given yet is
+  -- another cluster's, from a restore.
+  if _progress.outdated_since = '0' or _progress.outdated_since > pg_snapshot_xmax(pg_current_snapshot()) then
+    update svc.trend_progress as p
+    set outdated_since = pg_snapshot_xmax(pg_current_snapshot())
+    where p.environment_id = _id;
+    return 1;
+  end if;
+  if _progress.outdated_since <= pg_snapshot_xmin(pg_current_snapshot()) then
+    perform svc.recount_trends(_id, _progress.counted_through = 0);
+    update svc.trend_progress as p set outdated_since = null where p.environment_id = _id;
+    return 1;
+  end if;
+
+  with taken as (
+    delete from svc.trend_changes as c
+    where c.ctid = any(array(
+      select k.ctid
+      from svc.trend_changes as k
+      where k.environment_id = _id
+      order by k.change_seq
+      limit count_trends.row_limit
+    ))
+    returning c.measure, c.day, c.name, c.value, c.count, c.amount
+  ),
+  added as (
+    insert into svc.trend_counts as t (environment_id, measure, day, name, value, count, amount)
+    select _id, k.measure, k.day, k.name, k.value, sum(k.count), sum(k.amount)
+    from taken as k
+    group by k.measure, k.day, k.name, k.value
+    on conflict (environment_id, measure, day, name, value) do update
+    set count = t.count + excluded.count, amount = t.amount + excluded.amount
+  )
+  select count(*) into _folded from taken;
+
+  _settled := svc.accepted_through(_id) / 1024;
+  select max(b.batch_seq), coalesce(sum(b.operations), 0)
+  into _through, _operations
+  from (
+    select k.batch_seq, k.tracked + k.identified as operations, sum(k.tracked + k.identified) over (order by k.batch_seq) as so_far
+    from (
+      select i.batch_seq, i.tracked, i.identified
+      from svc.ingest_batches as i
+      where i.environment_id = _id and i.batch_seq > _progress.counted_through and i.batch_seq <= _settled
+      order by i.batch_seq
+      limit count_trends.row_limit
+    ) as k
+  ) as b
+  where b.so_far - b.operations < count_trends.row_limit;
+  if _through is not null then
+    perform svc.count_accepted(_id, _progress.counted_through, _through);
+    update svc.trend_progress as p set counted_through = _through where p.environment_id = _id;
+  end if;
+  return _folded + coalesce(_operations, 0) + case when _through is null then 0 else 1 end;
+end;
+$$;
+
+comment on function svc_api.count_trends(integer, integer) is
+  'Counts a part of what is still to be counted for the trends of an environment.';

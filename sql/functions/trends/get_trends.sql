@@ -1,0 +1,83 @@
+-- How an environment developed, by days, weeks (from Monday) or months from one day to another (today where null or later), in the
+-- organization's time zone: lifecycle (customers in each state), flows (transitions), segments, health, signals, active (customers with an
+-- event in the period), operations (that were accepted) or deliveries (by webhook). Of the first five the present record is told, which a
+-- recompute writes anew. {environment, what, every, timeZone, complete, periods: [first day], series: [{metric, what it is of, values}]},
+-- as svc.trend_series and svc.health_series; complete is false while a history is still to be counted, some minutes after an upgrade.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (from: after `to`, or more than 1,100 periods). Locks
+-- nothing.
+create or replace function svc_api.get_trends(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, what text, every text, "from" date, "to" date
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+set jit = off
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    get_trends.token_hash, get_trends.organization_id, 'get_trends', get_trends.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    get_trends.organization_id, get_trends.project_slug, get_trends.environment_name
+  );
+  _id constant integer := _environment.environment_id;
+  _zone constant text := svc.time_zone_of_environment(_id);
+  _step constant interval := ('1 ' || get_trends.every)::interval;
+  _to constant date := least(get_trends.to, (now() at time zone _zone)::date);
+  _from constant date := coalesce(
+    get_trends.from, _to - case get_trends.every when 'day' then 29 * _step else 11 * _step end
+  );
+  _periods constant date[] := array(
+    select p.day::date
+    from generate_series(date_trunc(get_trends.every, _from::timestamp), _to::timestamp, _step) as p (day)
+    limit 1101
+  );
+  _kind constant text := case get_trends.what
+    when 'lifecycle' then 'state' when 'segments' then 'segment' when 'signals' then 'signal' when 'health' then 'band' else ''
+  end;
+begin
+  if _from > _to or cardinality(_periods) > 1100 then
+    raise exception using
+      errcode = 'SV006',
+      message = 'VALIDATION_ERROR',
+      detail = jsonb_build_object(
+        'message',
+        case when _from > _to then 'The span ends before it begins.' else format('The span has more than 1,100 %ss.', get_trends.every) end,
+        'field', 'from',
+        'fix',
+        case when _from > _to then format('Write a day no later than %s.', _to) else 'Write a later day, or ask by weeks or months.' end
+      )::text;
+  end if;
+
+  return json_build_object(
+    'environment', get_trends.environment_name,
+    'what', get_trends.what,
+    'every', get_trends.every,
+    'timeZone', _zone,
+    'complete', coalesce(
+      (select p.outdated_since is null from svc.trend_progress as p where p.environment_id = _id),
+      not exists (select from svc.ingest_batches as b where b.environment_id = _id)
+    ),
+    'periods', _periods,
+    'series', (
+      select coalesce(json_agg(f.item order by f.n, f.label, f.place, f.metric), '[]')
+      from (
+        select
+          s.place, s.metric, s.label,
+          array_position(svc.part_names(_environment.project_id, _environment.active_version, _kind), s.label) as n,
+          (jsonb_build_object('metric', s.metric) || s.labels::jsonb || jsonb_build_object('values', s."values")) as item
+        from svc.trend_series(_id, get_trends.what, get_trends.every, _periods) as s
+        union all
+        select h.place, h.metric, '', 2147483647, jsonb_build_object('metric', h.metric, 'values', h."values")
+        from svc.health_series(_id, get_trends.every, _periods) as h
+        where get_trends.what = 'health'
+      ) as f
+    )
+  );
+end;
+$$;
+
+comment on function svc_api.get_trends(bytea, text, text, text, text, text, date, date) is
+  'How an environment developed, by days, weeks or months.';

@@ -1,0 +1,38 @@
+-- Makes the trends of an environment equal to its logs, in one statement: what they have and the counts have not is added, and what is the
+-- other way round is taken out. with_deliveries: also those of deliveries, of which some are gone by and by.
+-- Raises nothing, locks nothing; the caller holds the environment's row of svc.trend_progress.
+create or replace function svc.recount_trends(environment_id integer, with_deliveries boolean)
+returns void
+language sql
+volatile
+set search_path = ''
+set jit = off
+as $$
+  with logged as (
+    select l.measure, (l.changed_at at time zone z.time_zone)::date as day, l.name, l.value, l.count::bigint as count, l.amount
+    from svc.logged_changes as l
+    join svc.customers as c on c.environment_id = l.environment_id and c.customer_id = l.customer_id
+    cross join (select svc.time_zone_of_environment(recount_trends.environment_id) as time_zone offset 0) as z
+    where l.environment_id = recount_trends.environment_id and coalesce(l.generation, c.generation) = c.generation
+    union all
+    select 'delivery', (d.finished_at at time zone z.time_zone)::date, d.webhook_id, d.status, 1, 0
+    from svc.deliveries as d
+    cross join (select svc.time_zone_of_environment(recount_trends.environment_id) as time_zone offset 0) as z
+    where d.environment_id = recount_trends.environment_id and d.finished_at is not null and recount_trends.with_deliveries
+    union all
+    select t.measure, t.day, t.name, t.value, -t.count, -t.amount
+    from svc.all_trend_counts as t
+    where t.environment_id = recount_trends.environment_id
+      and (
+        t.measure in ('lifecycle', 'health', 'score', 'segment', 'signal')
+        or t.measure = 'delivery' and recount_trends.with_deliveries
+      )
+  )
+  insert into svc.trend_changes (environment_id, measure, day, name, value, count, amount)
+  select recount_trends.environment_id, l.measure, l.day, l.name, l.value, sum(l.count), sum(l.amount)
+  from logged as l
+  group by l.measure, l.day, l.name, l.value
+  having sum(l.count) <> 0 or sum(l.amount) <> 0
+$$;
+
+comment on function svc.recount_trends(integer, boolean) is 'Makes the trends of an environment equal to its logs.';

@@ -1,0 +1,101 @@
+import type { Trends } from "../client/answers.js";
+import { defineCommand, projectOptions } from "../core/command.js";
+import { UsageError } from "../core/errors.js";
+import { lineChart } from "../output/chart.js";
+import { type Column, table } from "../output/table.js";
+import { formatNumber, paragraphs, printable } from "../output/text.js";
+
+type Series = Trends["series"][number];
+
+const WHAT = [
+  "lifecycle",
+  "flows",
+  "segments",
+  "health",
+  "signals",
+  "active",
+  "operations",
+  "deliveries",
+] as const satisfies readonly Trends["what"][];
+const EVERY = ["day", "week", "month"] as const satisfies readonly Trends["every"][];
+/** As many as fit a screen; the table has all. */
+const CHARTS_MAX = 4;
+
+export default defineCommand({
+  args: { what: { describe: "What to look at; lifecycle unless given", optional: true, choices: WHAT } },
+  options: {
+    ...projectOptions,
+    from: { type: "text", describe: "The first day, as 2026-03-01; 30 days, 12 weeks or 12 months ago unless given" },
+    to: { type: "text", describe: "The last day; today unless given" },
+    every: { type: "text", choices: EVERY, describe: "How long a period is; a day unless given" },
+    csv: { type: "flag", describe: "Print all figures as CSV, a line for each period" },
+  },
+  examples: [
+    ["svc trends", "How many customers were in each lifecycle state, day by day"],
+    ["svc trends segments --every week --from 2026-01-01", "How segments grew, who entered and who left"],
+    ["svc trends active --every month --csv > active.csv", "Customers with an event, month by month, as a file"],
+  ],
+  async handler({ api, out, settings }, { what = "lifecycle", from, to, every = "day", csv }) {
+    if (csv && out.json) throw new UsageError("--csv and --json were given", "give one of them");
+    const query = { what, every, from, to };
+    const answer = await api.get<Trends>(["trends"], ["periods", "series"], query);
+    const { periods, series, timeZone, complete } = answer.data;
+    if (csv) {
+      out.print(csvOf(answer.data));
+      return;
+    }
+    const charts = await Promise.all(
+      series.slice(0, CHARTS_MAX).map(async (one) => {
+        const drawn = await lineChart(out, periods, one.values);
+        return drawn === "" ? "" : `${out.style.bold(printable(nameOf(one)))}\n${drawn}`;
+      }),
+    );
+    const columns = [
+      { title: titleOf(what), value: nameOf },
+      { title: `From ${periods[0]!}`, value: ({ values }) => figure(values[0]), align: "right" },
+      { title: `To ${periods.at(-1)!}`, value: ({ values }) => figure(values.at(-1)), align: "right" },
+      { title: "Lowest", value: ({ values }) => figure(extreme(values, Math.min)), align: "right", optional: true },
+      { title: "Highest", value: ({ values }) => figure(extreme(values, Math.max)), align: "right", optional: true },
+    ] satisfies Column<Series>[];
+    out.result(answer, () =>
+      paragraphs([
+        `${out.style.bold(titleOf(what))} in ${settings.environment} by ${every}, ${periods[0]!} to ${periods.at(-1)!} (${timeZone})`,
+        ...(series.length === 0 ? ["Nothing was counted in this time."] : [...charts, table(out, columns, series)]),
+      ]),
+    );
+    if (out.json) return;
+    if (series.length > CHARTS_MAX) out.note("For all figures by period: add --csv");
+    if (!complete) out.note("What came before is still being counted; ask again in some minutes.");
+  },
+});
+
+function titleOf(what: string): string {
+  return what.charAt(0).toUpperCase() + what.slice(1);
+}
+
+/** What a series counts, and of what: `members of power_users`, `new → active`. */
+function nameOf({ metric, state, from, to, segment, signal, band, webhookId }: Series): string {
+  if (to !== undefined) return `${from ?? "(first)"} → ${to}`;
+  const of = state ?? segment ?? signal ?? band ?? webhookId;
+  if (of === undefined) return metric.replaceAll(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`);
+  return metric === "customers" ? of : `${of} ${metric}`;
+}
+
+function figure(value: number | null | undefined): string {
+  return value === null || value === undefined ? "none" : formatNumber(value);
+}
+
+function extreme(values: Series["values"], of: (...values: number[]) => number): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : of(...known);
+}
+
+/** A line for each period, a column for each series (RFC 4180). */
+function csvOf({ every, periods, series }: Trends): string {
+  const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const lines = [
+    [every, ...series.map(nameOf)],
+    ...periods.map((period, index) => [period, ...series.map(({ values }) => String(values[index] ?? ""))]),
+  ];
+  return lines.map((cells) => cells.map(quoted).join(",")).join("\n");
+}

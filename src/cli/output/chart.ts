@@ -1,0 +1,37 @@
+import type { Out } from "./out.js";
+
+const ROWS = 7;
+const WIDEST = 100;
+/** What the axis and its labels take beside the picture. */
+const MARGIN = 12;
+
+/**
+ * A line over time, with the first, the middle and the last instant below it. Empty where there are fewer than two values to join.
+ *
+ * @param values one for each of the labels; null where there is none
+ */
+export async function lineChart(
+  out: Out,
+  labels: readonly string[],
+  values: readonly (number | null)[],
+): Promise<string> {
+  const points = values.flatMap((value, index): [number, number][] => (value === null ? [] : [[index, value]]));
+  if (points.length < 2) return "";
+  // Not above: the help of commands must not wait for it.
+  const { plot } = await import("simple-ascii-chart");
+  const last = labels.length - 1;
+  const [lowest, highest] = [Math.min(...points.map(([, y]) => y)), Math.max(...points.map(([, y]) => y))];
+  const drawn = plot(points, {
+    width: Math.max(Math.min(out.columns, WIDEST) - MARGIN, 2 * labels[0]!.length),
+    height: ROWS,
+    // Something to draw a level line in.
+    ...(lowest === highest ? { yRange: [lowest - 1, highest + 1] as [number, number] } : {}),
+    customXAxisTicks: last < 4 ? [0, last] : [0, Math.round(last / 2), last],
+    formatter: (value, { axis }) => (axis === "x" ? (labels[value] ?? "") : Math.round(value * 100) / 100),
+  });
+  return drawn
+    .split("\n")
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== "")
+    .join("\n");
+}

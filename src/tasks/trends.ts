@@ -1,0 +1,24 @@
+import type { Sql } from "postgres";
+import { call } from "../db/api/call.js";
+import { environmentsToCount } from "../db/api/evaluation.js";
+import { inEachEnvironment, untilNothing } from "./environments.js";
+
+/** Changes that one call adds up, and operations that it counts: tens of milliseconds. */
+const COUNTED_ROWS = 5_000;
+/** Less than the time between two counts. */
+const COUNT_MS_MAX = 50_000;
+
+/**
+ * Counts for the trends what was logged and accepted since the last time, environment by environment.
+ *
+ * @param signal ends it after the transaction at hand; what is left is for the next time
+ * @returns how many rows were counted
+ * @throws the first failure, after the other environments had their turn
+ */
+export async function countTrends(sql: Sql, signal: AbortSignal, { rows = COUNTED_ROWS, msMax = COUNT_MS_MAX } = {}) {
+  let counted = 0;
+  await inEachEnvironment(await environmentsToCount(sql), { signal, msMax }, async (id, rested, goesOn) => {
+    counted += await untilNothing(() => rested(() => call(sql, "count_trends", id, rows)), goesOn);
+  });
+  return counted;
+}

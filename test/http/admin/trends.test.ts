@@ -1,0 +1,235 @@
+import { readFileSync } from "node:fs";
+import { beforeAll, expect, it } from "vitest";
+import { call } from "../../../src/db/api/call.js";
+import { environmentsToCount } from "../../../src/db/api/evaluation.js";
+import { countTrends } from "../../../src/tasks/trends.js";
+import { counted, healthOf } from "../../engine/support/builders.js";
+import { useSpec } from "../../spec/support/fixture.js";
+import { snapshot } from "../../support/service.js";
+import { recomputer, untilJob } from "../../tasks/support/recompute.js";
+import { invalid } from "./support/api.js";
+
+const DAY = 86_400_000;
+const START = Date.UTC(2026, 0, 1);
+const CUSTOMERS = Array.from({ length: 12 }, (_, n) => `c${n}`);
+const logins = (value: number) => ({ kind: "count", of: { event: "login" }, operator: "gte", value }) as const;
+const model = (quietAfter: "10d" | "20d") =>
+  snapshot({
+    lifecycle: {
+      initial: "new",
+      states: [
+        { name: "new", transitions: [{ to: "active", when: logins(2) }] },
+        { name: "active", transitions: [{ to: "quiet", when: { kind: "inactiveFor", duration: quietAfter } }] },
+        { name: "quiet", transitions: [{ to: "active", when: { kind: "activeWithin", duration: "1d" } }] },
+      ],
+    },
+    segments: [{ id: "busy", when: { ...logins(2), within: "5d" } }],
+    health: healthOf({ use: counted("login", 7) }, { good: 50, bad: 0 }),
+    signals: [{ id: "gone", severity: "warning", when: { kind: "inactiveFor", duration: "9d" } }],
+  });
+
+const fixture = useSpec();
+
+interface Trends {
+  complete: boolean;
+  timeZone: string;
+  periods: string[];
+  series: { metric: string; values: (number | null)[]; [label: string]: unknown }[];
+}
+
+interface Population {
+  lifecycle: { state: string; customers: number }[];
+  segments: { segment: string; members: number }[];
+  health: { scored: number; average: number | null; bands: Record<string, number> };
+}
+
+async function read<T>(path: string): Promise<T> {
+  const { status, body } = await fixture.admin("GET", `/projects/app/${path}`);
+  expect([status, body]).toMatchObject([200, {}]);
+  return body as T;
+}
+
+const YEAR = "from=2026-01-01&to=2026-04-30";
+const trends = (what: string, more = YEAR) => read<Trends>(`trends?what=${what}&${more}`);
+/** Counts until all is counted: a recount waits for transactions that were open, also those of other databases of the server. */
+async function count(): Promise<number> {
+  let counted = 0;
+  do counted += await countTrends(fixture.service.db.sql, new AbortController().signal);
+  while ((await environmentsToCount(fixture.service.db.sql)).length > 0);
+  return counted;
+}
+async function recompute(): Promise<void> {
+  const worker = recomputer(fixture.service.db);
+  const { status, body } = await fixture.admin("POST", "/projects/app/recomputes", { body: { all: true } });
+  expect(status).toBe(202);
+  await untilJob(fixture.service.db.sql, (body as { id: string }).id, (job) => job.status === "completed");
+  await worker.stop();
+}
+/** The values of the series of whom labels say. */
+const valuesOf = ({ series }: Trends, labels: object) =>
+  series.find((one) => Object.entries(labels).every(([name, value]) => one[name] === value))?.values;
+
+/** Everything that trends tell of customers, beside the population that the logs tell of the ends of the same days. */
+async function compare(): Promise<Set<string>> {
+  const [lifecycle, segments, health] = [await trends("lifecycle"), await trends("segments"), await trends("health")];
+  const told = new Set<string>();
+  for (const [index, day] of lifecycle.periods.entries()) {
+    const at = new Date(Date.parse(day) + DAY - 1).toISOString();
+    const population = await read<Population>(`population?at=${at}`);
+    const figures = {
+      lifecycle: population.lifecycle.map(({ state }) => {
+        return { state, customers: valuesOf(lifecycle, { state })?.[index] ?? 0 };
+      }),
+      segments: population.segments.map(({ segment }) => {
+        return { segment, members: valuesOf(segments, { segment, metric: "members" })?.[index] ?? 0 };
+      }),
+      health: {
+        scored: valuesOf(health, { metric: "scored" })?.[index],
+        average: valuesOf(health, { metric: "average" })?.[index],
+        bands: Object.fromEntries(
+          ["bad", "good"].map((band) => [band, valuesOf(health, { band })?.[index] ?? 0]).filter(([, n]) => n !== 0),
+        ),
+      },
+    };
+    expect(population, at).toMatchObject(figures);
+    told.add(JSON.stringify(figures));
+  }
+  return told;
+}
+
+beforeAll(async () => {
+  await fixture.deploy(model("10d"));
+  const events = CUSTOMERS.flatMap((customerId, n) =>
+    [0, 1, 2, 17, 18, 30 + n, 31 + n].map((days) => ({
+      customerId,
+      event: "login",
+      properties: { seats: 1 },
+      timestamp: new Date(START + (days + n / 7) * DAY).toISOString(),
+    })),
+  );
+  const reply = await fixture.batch(events.toSorted((a, b) => a.timestamp.localeCompare(b.timestamp)));
+  expect(reply.status).toBe(202);
+  await fixture.evaluate();
+});
+
+it("are what the logs say of the end of each day, before and after they were counted", async () => {
+  expect((await compare()).size).toBeGreaterThan(30);
+  expect((await trends("lifecycle")).complete).toBe(false);
+  expect(await count()).toBeGreaterThan(84);
+  expect((await compare()).size).toBeGreaterThan(30);
+  expect((await trends("lifecycle")).complete).toBe(true);
+});
+
+it("are in SQL what they are in the API", async () => {
+  const guide = readFileSync(new URL("../../../docs/trends.md", import.meta.url), "utf8");
+  const [, statement] = /trends\.test\.ts runs this block -->\n\n```sql\n([^`]*)```/.exec(guide)!;
+  const rows = await fixture.service.db.sql.unsafe<{ day: Date; state: string; customers: string }[]>(statement!);
+  const lifecycle = await trends("lifecycle");
+  for (const { day, state, customers } of rows) {
+    const index = lifecycle.periods.indexOf(day.toISOString().slice(0, 10));
+    expect(valuesOf(lifecycle, { state })![index]).toBe(Number(customers));
+  }
+  expect(rows.length).toBeGreaterThan(20);
+});
+
+it("tell who went from where to where, who entered and left, and what was raised and cleared", async () => {
+  const sum = (values: (number | null)[] | undefined) => values?.reduce<number>((all, one) => all + (one ?? 0), 0);
+  const flows = await trends("flows", `${YEAR}&every=month`);
+  expect(flows.periods).toEqual(["2026-01-01", "2026-02-01", "2026-03-01", "2026-04-01"]);
+  expect(sum(valuesOf(flows, { from: null, to: "new" }))).toBe(CUSTOMERS.length);
+  expect(sum(valuesOf(flows, { from: "quiet", to: "active" }))).toBe(2 * CUSTOMERS.length);
+  const emissions = await fixture.service.db.sql<{ type: string; number: number }[]>`
+    select event_type as type, count(*)::integer as number from svc.emissions group by event_type`;
+  const emitted = (type: string) => emissions.find((one) => one.type === type)?.number ?? 0;
+  const segments = await trends("segments", `${YEAR}&every=week`);
+  expect(sum(valuesOf(segments, { metric: "entered" }))).toBe(emitted("segment.entered"));
+  expect(sum(valuesOf(segments, { metric: "exited" }))).toBe(emitted("segment.exited"));
+  const signals = await trends("signals");
+  expect(sum(valuesOf(signals, { metric: "raised" }))).toBe(emitted("signal.raised"));
+  expect(sum(valuesOf(signals, { metric: "cleared" }))).toBe(emitted("signal.cleared"));
+  expect(emitted("signal.cleared")).toBeGreaterThan(5);
+  expect(valuesOf(signals, { metric: "customers" })!.at(-1)).toBe(emitted("signal.raised") - emitted("signal.cleared"));
+});
+
+it("count a customer once in each day, week and month, whenever its events come", async () => {
+  const late = [0, 40, 41].map((days) => ({
+    customerId: "c0",
+    event: "login",
+    properties: { seats: 1 },
+    timestamp: new Date(START + days * DAY + 1_000).toISOString(),
+  }));
+  expect((await fixture.batch(late)).status).toBe(202);
+  await fixture.evaluate();
+  await count();
+  for (const [every, unit] of [
+    ["day", "day"],
+    ["week", "week"],
+    ["month", "month"],
+  ]) {
+    const { periods, series } = await trends("active", `${YEAR}&every=${every}`);
+    const rows = await fixture.service.db.sql<{ day: string; customers: number }[]>`
+      select date_trunc(${unit!}, occurred_at at time zone 'UTC')::date::text as day, count(distinct customer_id)::integer as customers
+      from svc.events group by 1`;
+    const customersOf = new Map(rows.map(({ day, customers }) => [day, customers]));
+    expect(customersOf.size).toBeGreaterThan(1);
+    expect(series.map(({ values }) => values)).toEqual([periods.map((period) => customersOf.get(period) ?? 0)]);
+  }
+  const [{ events }] = await fixture.service.db.sql<
+    [{ events: number }]
+  >`select count(*)::integer as events from svc.events`;
+  expect(valuesOf(await trends("operations", "every=month"), { metric: "events" })!.at(-1)).toBe(events);
+});
+
+it("follow a recompute under another model, an erasure, and the time zone of the organization", async () => {
+  const before = JSON.stringify((await trends("lifecycle")).series);
+  await fixture.deploy(model("20d"));
+  await recompute();
+  await compare();
+  expect(JSON.stringify((await trends("lifecycle")).series)).not.toBe(before);
+
+  expect((await fixture.admin("DELETE", "/projects/app/customers/c3")).status).toBe(200);
+  await compare();
+  expect(valuesOf(await trends("flows", `${YEAR}&every=month`), { from: null })![0]).toBe(CUSTOMERS.length - 1);
+
+  const { body } = await fixture.admin("PATCH", "/organization", { body: { timeZone: "Pacific/Kiritimati" } });
+  expect(body).toMatchObject({ timeZone: "Pacific/Kiritimati" });
+  expect((await trends("lifecycle")).complete).toBe(false);
+  await count();
+  const lifecycle = await trends("lifecycle");
+  expect(lifecycle).toMatchObject({ complete: true, timeZone: "Pacific/Kiritimati" });
+  // There the first of January begins fourteen hours earlier: who came in its last hours came on the second.
+  const [{ customers }] = await fixture.service.db.sql<[{ customers: number }]>`
+    select count(*)::integer as customers from svc.lifecycle_transitions as t
+    join svc.customers as c using (environment_id, customer_id, generation)
+    where t.from_state is null and (t.transitioned_at at time zone 'Pacific/Kiritimati')::date = '2026-01-01'`;
+  const flows = await trends("flows", "from=2026-01-01&to=2026-01-01");
+  expect([customers > 0, valuesOf(flows, { from: null })]).toEqual([true, [customers]]);
+});
+
+it("are counted once, whoever counts beside", async () => {
+  await fixture.service.db.sql`update svc.trend_progress set counted_through = 0`;
+  await fixture.service.db.sql`delete from svc.trend_counts where measure in ('active', 'operation')`;
+  const [id] = await environmentsToCount(fixture.service.db.sql);
+  await Promise.all(Array.from({ length: 8 }, () => call(fixture.service.db.sql, "count_trends", id!, 3)));
+  await count();
+  const [{ events }] = await fixture.service.db.sql<
+    [{ events: number }]
+  >`select count(*)::integer as events from svc.events`;
+  const [{ counted }] = await fixture.service.db.sql<[{ counted: number }]>`
+    select sum(tracked)::integer as counted from svc.ingest_batches`;
+  expect(valuesOf(await trends("operations", "every=month"), { metric: "events" })!.at(-1)).toBe(counted);
+  expect(events).toBeLessThan(counted);
+});
+
+it("say what is wrong with what is asked for", async () => {
+  const ask = (query: string) => fixture.admin("GET", `/projects/app/trends?${query}`);
+  expect(await ask("from=2026-02-30")).toMatchObject(invalid("from", "`from` is not a day."));
+  expect(await ask("from=2026-02-02&to=2026-02-01")).toMatchObject(invalid("from", "The span ends before it begins."));
+  expect(await ask("from=1990-01-01")).toMatchObject(invalid("from", "The span has more than 1,100 days."));
+  expect((await ask("from=1990-01-01&every=month")).status).toBe(200);
+  expect((await ask("what=all")).status).toBe(400);
+  expect((await ask("from=9999-01-01")).status).toBe(400);
+  expect(await fixture.admin("PATCH", "/organization", { body: { timeZone: "Mars/Olympus" } })).toMatchObject(
+    invalid("timeZone", "`timeZone` is not one that this database knows."),
+  );
+});
