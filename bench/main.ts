@@ -26,6 +26,7 @@ const USAGE = `Usage: npm run bench [-- --quick]                            ever
        npm run bench storage [-- --quick]                    bytes of disk and log per event; not part of everything
        npm run bench evaluation [-- --quick]                 live evaluation
        npm run bench reads [-- --quick]                      lists and details of the administrative API
+       npm run bench reads trends segments                   only those with one of these texts in their paths
        npm run bench recompute [-- --quick]                  recomputes, beside COPY of the same events
        npm run bench webhooks [-- --quick]                   deliveries of webhooks
        npm run bench ingest [subject …] [-- --quick]         ingestion: ${INGEST_SUBJECTS.join(", ")}
@@ -63,7 +64,7 @@ await endAll();
 
 async function main(): Promise<void> {
   const subjects: readonly string[] = part === "ingest" ? INGEST_SUBJECTS : part === "fairness" ? FLOODS : [];
-  const known = only.every((name) => subjects.includes(name));
+  const known = part === "reads" || only.every((name) => subjects.includes(name));
   if (
     ![
       ...["all", "cli", "engine", "evaluation", "fairness", "ingest", "reads"],
@@ -106,7 +107,7 @@ async function measureParts(): Promise<void> {
     if (has("reads")) {
       const database = await server.createDatabase();
       const size = quick ? { customers: 10_000, events: 100_000 } : { customers: 100_000, events: 1_000_000 };
-      rows.push(...printed(await benchReads(database, size, quick ? 20 : 200), settings));
+      rows.push(...printed(await benchReads(database, size, quick ? 20 : 200, only), settings));
       await database.close();
     }
     if (has("recompute")) rows.push(...printed(await benchRecompute(server, rounds, quick), settings));
