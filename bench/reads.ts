@@ -140,8 +140,9 @@ async function addTrends({ sql, environmentId }: BenchDatabase, { customers }: P
   if (days < 300) throw new Error(`the trends of ${customers} customers are of ${days} days`);
 }
 
-/** A customer with 10,000 events, evaluated through now. */
+/** A customer with 10,000 events, evaluated through now; and to the one with the most, whose state is not the engine's, as much of one. */
 async function addTraveller({ sql, environmentId }: BenchDatabase): Promise<void> {
+  await sql`update svc.customers set state = null where environment_id = ${environmentId} and customer_id = 'customer-000000'`;
   await sql`
     insert into svc.customers (environment_id, customer_id, created_at, last_event_at, evaluated_through, config_version)
     values (${environmentId}, 'traveller', now() - interval '400 days', now(), now(), 1)`;
