@@ -40,6 +40,8 @@ export default defineCommand({
     const query = { what, every, from, to };
     const answer = await api.get<Trends>(["trends"], ["periods", "series"], query);
     const { periods, series, timeZone, complete } = answer.data;
+    // Also beside CSV, which is likely to be kept; JSON says it itself.
+    if (!complete && !out.json) out.note("What came before is still being counted; ask again in some minutes.");
     if (csv) {
       out.print(csvOf(answer.data));
       return;
@@ -63,9 +65,7 @@ export default defineCommand({
         ...(series.length === 0 ? ["Nothing was counted in this time."] : [...charts, table(out, columns, series)]),
       ]),
     );
-    if (out.json) return;
-    if (series.length > CHARTS_MAX) out.note("For all figures by period: add --csv");
-    if (!complete) out.note("What came before is still being counted; ask again in some minutes.");
+    if (series.length > CHARTS_MAX && !out.json) out.note("For all figures by period: add --csv");
   },
 });
 
