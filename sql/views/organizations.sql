@@ -9,7 +9,8 @@ select
     join svc.key_usage as u on u.key_hash = k.key_hash
     where p.organization_id = o.organization_id and u.month = svc.month_of(now())
   ) as month_events,
-  l.monthly_events, l.rate_per_second, l.rate_burst, l.cloud_execution, o.created_at, l.retention_days, l.ai
+  l.monthly_events, l.rate_per_second, l.rate_burst, l.cloud_execution, o.created_at, l.retention_days, l.ai,
+  o.time_zone
 from iam.organizations as o
 join iam.plans as l on l.plan_id = o.plan_id;
 
@@ -24,3 +25,4 @@ comment on column svc_inspect.organizations.cloud_execution is 'Whether the plan
 comment on column svc_inspect.organizations.created_at is 'When it was created.';
 comment on column svc_inspect.organizations.retention_days is 'How many days of 24 hours events are kept; null for ever.';
 comment on column svc_inspect.organizations.ai is 'Whether the plan includes commands that ask a language model.';
+comment on column svc_inspect.organizations.time_zone is 'In whose days trends are told.';

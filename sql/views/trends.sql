@@ -6,7 +6,8 @@ from svc.all_trend_counts as t
 join svc.environments as e on e.environment_id = t.environment_id
 join svc.projects as p on p.project_id = e.project_id
 join iam.organizations as o on o.organization_id = p.organization_id
-group by o.slug, p.slug, e.name, t.measure, t.day, t.name, t.value;
+group by o.slug, p.slug, e.name, t.measure, t.day, t.name, t.value
+having sum(t.count) <> 0 or sum(t.amount) <> 0;
 
 comment on view svc_inspect.trends is
   'What changed on each day, counted; sums over the days tell how many customers stood where. As svc trends tells it.';

@@ -274,12 +274,12 @@ test("trends are drawn line by line, level ones too, and a table has the figures
             └┬───────────────────────────────────────────────────┬──────────────────────────────────┬▶
     2026-01-05                                          2026-01-26                         2026-02-09
 
-    Segments        From 2026-01-05  To 2026-02-09  Lowest  Highest
-    payers members               10          1,350      10    1,400
-    payers entered               10              0       0    1,380
-    a, "b" exited                 0           none       0       50
-    (first) → new                 7              7       7        7
-    lower quartile             none              3       3        3
+    Segments        First   Last  Lowest  Highest
+    payers members     10  1,350      10    1,400
+    payers entered     10      0       0    1,380
+    a, "b" exited       0   none       0       50
+    (first) → new       7      7       7        7
+    lower quartile   none      3       3        3
     "
   `);
 });

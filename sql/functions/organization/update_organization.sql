@@ -12,8 +12,11 @@ as $$
 declare
   _actor constant iam.actor := iam.authorize(update_organization.token_hash, update_organization.organization_id, 'update_organization');
   _organization iam.organizations;
+  _time_zone constant text := (
+    select z.name from pg_timezone_names as z where lower(z.name) = lower(update_organization.time_zone) order by z.name limit 1
+  );
 begin
-  if not exists (select from pg_timezone_names as z where z.name = update_organization.time_zone) then
+  if _time_zone is null then
     raise exception using
       errcode = 'SV006',
       message = 'VALIDATION_ERROR',
@@ -28,9 +31,9 @@ begin
   from iam.organizations as o
   where o.organization_id = update_organization.organization_id
   for update;
-  if _organization.time_zone <> update_organization.time_zone then
+  if _organization.time_zone <> _time_zone then
     update iam.organizations as o
-    set time_zone = update_organization.time_zone
+    set time_zone = _time_zone
     where o.organization_id = update_organization.organization_id;
 
     perform from svc.trend_progress as p
@@ -47,12 +50,10 @@ begin
 
     perform iam.record_audit(
       _actor, update_organization.request_id, 'organization.time_zone_changed', null, null, update_organization.organization_id,
-      jsonb_build_object('before', _organization.time_zone, 'after', update_organization.time_zone)
+      jsonb_build_object('before', _organization.time_zone, 'after', _time_zone)
     );
   end if;
-  return json_build_object(
-    'id', _organization.organization_id, 'slug', _organization.slug, 'timeZone', update_organization.time_zone
-  );
+  return json_build_object('id', _organization.organization_id, 'slug', _organization.slug, 'timeZone', _time_zone);
 end;
 $$;
 

@@ -25,9 +25,10 @@ declare
   _id constant integer := _environment.environment_id;
   _zone constant text := svc.time_zone_of_environment(_id);
   _step constant interval := ('1 ' || get_trends.every)::interval;
-  _to constant date := least(get_trends.to, (now() at time zone _zone)::date);
+  _today constant date := (now() at time zone _zone)::date;
+  _to constant date := least(get_trends.to, _today);
   _from constant date := coalesce(
-    get_trends.from, _to - case get_trends.every when 'day' then 29 * _step else 11 * _step end
+    get_trends.from, greatest('0001-01-01', _to - case get_trends.every when 'day' then 29 * _step else 11 * _step end)
   );
   _periods constant date[] := array(
     select p.day::date
@@ -44,10 +45,18 @@ begin
       message = 'VALIDATION_ERROR',
       detail = jsonb_build_object(
         'message',
-        case when _from > _to then 'The span ends before it begins.' else format('The span has more than 1,100 %ss.', get_trends.every) end,
+        case
+          when _from > _today then '`from` lies ahead.'
+          when _from > _to then 'The span ends before it begins.'
+          else format('The span has more than 1,100 %ss.', get_trends.every)
+        end,
         'field', 'from',
         'fix',
-        case when _from > _to then format('Write a day no later than %s.', _to) else 'Write a later day, or ask by weeks or months.' end
+        case
+          when _from > _to then format('Write a day no later than %s.', _to)
+          when get_trends.every = 'month' then 'Write a later day.'
+          else 'Write a later day, or ask by longer periods: every=month.'
+        end
       )::text;
   end if;
 
@@ -68,10 +77,10 @@ begin
           s.place, s.metric, s.label,
           array_position(svc.part_names(_environment.project_id, _environment.active_version, _kind), s.label) as n,
           (jsonb_build_object('metric', s.metric) || s.labels::jsonb || jsonb_build_object('values', s."values")) as item
-        from svc.trend_series(_id, get_trends.what, get_trends.every, _periods) as s
+        from svc.trend_series(_id, get_trends.what, get_trends.every, _periods, _today) as s
         union all
         select h.place, h.metric, '', 2147483647, jsonb_build_object('metric', h.metric, 'values', h."values")
-        from svc.health_series(_id, get_trends.every, _periods) as h
+        from svc.health_series(_id, get_trends.every, _periods, _today) as h
         where get_trends.what = 'health'
       ) as f
     )

@@ -1,8 +1,8 @@
 -- How the health scores of an environment's customers were distributed at the end of each period, one row a series: scored (customers with
 -- a score), average (to two decimals) and the quartiles (in whole points), null where nobody had a score. The periods are consecutive and
--- given by their first days.
+-- given by their first days. What was counted for a day after `today` counts today.
 -- Raises nothing, locks nothing.
-create or replace function svc.health_series(environment_id integer, every text, periods date[])
+create or replace function svc.health_series(environment_id integer, every text, periods date[], today date)
 returns table (place integer, metric text, "values" numeric[])
 language plpgsql
 stable
@@ -26,11 +26,11 @@ declare
 begin
   -- One reading in order, because a window over every score in every period is five times as slow. The last row ends the last period.
   for _change in
-    select c.day, c.value::integer as score, c.count, c.amount
+    select least(c.day, health_series.today) as day, c.value::integer as score, c.count, c.amount
     from svc.all_trend_counts as c
     where c.environment_id = health_series.environment_id
       and c.measure = 'score'
-      and date_trunc(health_series.every, c.day::timestamp) <= _periods[cardinality(_periods)]
+      and date_trunc(health_series.every, least(c.day, health_series.today)::timestamp) <= _periods[cardinality(_periods)]
     union all
     select 'infinity', 0, 0, 0
     order by day
@@ -63,4 +63,4 @@ begin
 end;
 $$;
 
-comment on function svc.health_series(integer, text, date[]) is 'How health scores were distributed at the end of each period.';
+comment on function svc.health_series(integer, text, date[], date) is 'How health scores were distributed at the end of each period.';

@@ -1,8 +1,9 @@
 -- Figures of an environment by period, one row a series: what it counts (metric), of which state, segment, signal, band or webhook
--- (labels), and a value for each of the periods, which are consecutive and given by their first days. `what` as in svc_api.get_trends.
+-- (labels), and a value for each of the periods, which are consecutive and given by their first days. `what` as in svc_api.get_trends. What
+-- was counted for a day after `today`, as in a time zone of before, counts today.
 -- Series of customers and members are of the end of each period, the others of what happened in it. A series that is always 0 is left out.
 -- Raises nothing, locks nothing.
-create or replace function svc.trend_series(environment_id integer, what text, every text, periods date[])
+create or replace function svc.trend_series(environment_id integer, what text, every text, periods date[], today date)
 returns table (place integer, metric text, label text, labels json, "values" bigint[])
 language sql
 stable
@@ -12,12 +13,13 @@ as $$
   -- What changed before the first period is in a period of its own, without a day.
   changes as materialized (
     select
-      case when c.day < trend_series.periods[1] then '-infinity' else date_trunc(trend_series.every, c.day::timestamp)::date end as period,
+      case when d.day < trend_series.periods[1] then '-infinity' else date_trunc(trend_series.every, d.day::timestamp)::date end as period,
       c.measure,
       c.name,
       c.value,
       sum(c.count) as count
     from svc.all_trend_counts as c
+    cross join lateral (values (least(c.day, trend_series.today))) as d (day)
     where c.environment_id = trend_series.environment_id
       and c.measure = case trend_series.what
         when 'lifecycle' then 'lifecycle'
@@ -28,7 +30,7 @@ as $$
         when 'deliveries' then 'delivery'
         else trend_series.what
       end
-      and date_trunc(trend_series.every, c.day::timestamp) <= trend_series.periods[cardinality(trend_series.periods)]
+      and date_trunc(trend_series.every, d.day::timestamp) <= trend_series.periods[cardinality(trend_series.periods)]
       and (c.measure <> 'active' or c.name = trend_series.every)
     group by 1, 2, 3, 4
   ),
@@ -85,4 +87,4 @@ as $$
   having bool_or(f.value <> 0)
 $$;
 
-comment on function svc.trend_series(integer, text, text, date[]) is 'Figures of an environment by period, one row a series.';
+comment on function svc.trend_series(integer, text, text, date[], date) is 'Figures of an environment by period, one row a series.';

@@ -27,7 +27,7 @@ export default defineCommand({
     ...projectOptions,
     from: { type: "text", describe: "The first day, as 2026-03-01; 30 days, 12 weeks or 12 months ago unless given" },
     to: { type: "text", describe: "The last day; today unless given" },
-    every: { type: "text", choices: EVERY, describe: "How long a period is; a day unless given" },
+    every: { type: "text", choices: EVERY, describe: "How long a period is: day, week or month; a day unless given" },
     csv: { type: "flag", describe: "Print all figures as CSV, a line for each period" },
   },
   examples: [
@@ -53,9 +53,9 @@ export default defineCommand({
       }),
     );
     const columns = [
-      { title: titleOf(what), value: nameOf },
-      { title: `From ${periods[0]!}`, value: ({ values }) => figure(values[0]), align: "right" },
-      { title: `To ${periods.at(-1)!}`, value: ({ values }) => figure(values.at(-1)), align: "right" },
+      { title: titleOf(what), value: nameOf, kept: true },
+      { title: "First", value: ({ values }) => figure(values[0]), align: "right" },
+      { title: "Last", value: ({ values }) => figure(values.at(-1)), align: "right" },
       { title: "Lowest", value: ({ values }) => figure(extreme(values, Math.min)), align: "right", optional: true },
       { title: "Highest", value: ({ values }) => figure(extreme(values, Math.max)), align: "right", optional: true },
     ] satisfies Column<Series>[];
@@ -65,7 +65,8 @@ export default defineCommand({
         ...(series.length === 0 ? ["Nothing was counted in this time."] : [...charts, table(out, columns, series)]),
       ]),
     );
-    if (series.length > CHARTS_MAX && !out.json) out.note("For all figures by period: add --csv");
+    if (series.length > CHARTS_MAX && !out.json)
+      out.note(`The table has ${series.length - CHARTS_MAX} more. For all figures by period: add --csv`);
   },
 });
 

@@ -33,6 +33,7 @@ const GUIDES: Readonly<Record<string, readonly [title: string, about: string]>> 
   ],
   ci: ["Deploying from CI", "a preview in each pull request, a token for the program, test, live, and back"],
   recompute: ["Recomputing", "reading history again, dry runs, previews of a model, what is emitted, failures"],
+  trends: ["Trends", "how states, segments, health and activity developed, by days, weeks or months"],
   "sign-in": ["Signing in from a program", "how a command line gets a token, what it may do, how to end it"],
   "how-it-works": [
     "How it works",

@@ -24,6 +24,11 @@ export default defineCommand({
       request: (signal) => api.patch<ChangedOrganization>("/organization", { timeZone }, ["slug", "timeZone"], signal),
     });
     const { slug, timeZone: now } = answer.data;
-    out.result(answer, () => `The days of ${printable(slug)} are those of ${now}.`);
+    out.result(
+      answer,
+      () =>
+        `The days of ${printable(slug)} are those of ${now}.\n` +
+        "What was derived is counted anew for them, within minutes; what was accepted and delivered stays in its days.",
+    );
   },
 });
