@@ -25,21 +25,37 @@ export interface EventPage extends PageEnd {
 /** Before the first page. */
 export const BEGINNING: PageEnd = { lastAt: null, lastSeq: null };
 
-/** All evaluated events of a customer in the engine's order, in parts; the last one may be empty. @param readPage reads the page after a place */
+/**
+ * All evaluated events of a customer in the engine's order, in parts; the last one may be empty. While a part is worked on, the page after
+ * it is read.
+ *
+ * @param readPage reads the page after a place
+ */
 export async function* inParts(
   readPage: (after: PageEnd) => Promise<EventPage>,
 ): AsyncGenerator<{ events: TrackedEvent[]; isLast: boolean }> {
-  let end = BEGINNING;
   let held: TrackedEvent[] = [];
-  for (let isLast = false; !isLast;) {
-    const page = await readPage(end);
-    if (page.more) end = page;
-    isLast = !page.more;
-    const read = eventsOf(page.events);
-    // The database orders by microseconds: of the last millisecond an earlier one in the engine's order may follow.
-    const events = [...held, ...read].sort((a, b) => a.occurredAt - b.occurredAt || a.seq - b.seq);
-    const cut = isLast ? events.length : events.findIndex(({ occurredAt }) => occurredAt === events.at(-1)!.occurredAt);
-    held = events.splice(cut);
-    if (events.length > 0 || isLast) yield { events, isLast };
+  let next = readPage(BEGINNING);
+  try {
+    for (let isLast = false; !isLast;) {
+      const page = await next;
+      isLast = !page.more;
+      if (page.more) {
+        next = readPage(page);
+        // Where it fails meanwhile, whoever awaits it is told.
+        next.catch(() => undefined);
+      }
+      const read = eventsOf(page.events);
+      // The database orders by microseconds: of the last millisecond an earlier one in the engine's order may follow.
+      const events = [...held, ...read].sort((a, b) => a.occurredAt - b.occurredAt || a.seq - b.seq);
+      const cut = isLast
+        ? events.length
+        : events.findIndex(({ occurredAt }) => occurredAt === events.at(-1)!.occurredAt);
+      held = events.splice(cut);
+      if (events.length > 0 || isLast) yield { events, isLast };
+    }
+  } finally {
+    // Whoever has seen enough goes on with the connection once it is free.
+    await next.catch(() => undefined);
   }
 }
