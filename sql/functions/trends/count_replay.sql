@@ -1,15 +1,17 @@
 -- Counts for the trends what a recompute made of a customer's log: what the generation `after` has and `before` had not, and less what it
--- is the other way round. Mostly they are the same and nothing is written.
+-- is the other way round. Mostly they are the same and nothing is written. In plpgsql, which keeps the plan: a recompute is a sixth longer
+-- where it is planned for each customer.
 -- Raises nothing, locks nothing; the caller holds the customer.
 create or replace function svc.count_replay(environment_id integer, customer_id text, before integer, after integer)
 returns void
-language sql
+language plpgsql
 volatile
 set search_path = ''
 -- By key, whatever the statistics say, as in apply_recompute.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
+begin
   insert into svc.trend_changes (environment_id, measure, day, name, value, count, amount)
   select count_replay.environment_id, r.measure, r.day, r.name, r.value, sum(r.count), sum(r.amount)
   from (
@@ -24,7 +26,8 @@ as $$
       and l.generation in (count_replay.before, count_replay.after)
   ) as r
   group by r.measure, r.day, r.name, r.value
-  having sum(r.count) <> 0 or sum(r.amount) <> 0
+  having sum(r.count) <> 0 or sum(r.amount) <> 0;
+end;
 $$;
 
 comment on function svc.count_replay(integer, text, integer, integer) is 'Counts for the trends how a recompute changed a customer''s log.';
