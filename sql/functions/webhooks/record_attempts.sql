@@ -135,13 +135,12 @@ begin
   ),
   counted as (
     insert into svc.trend_changes (environment_id, measure, day, name, value, count)
-    select c.environment_id, 'delivery', (now() at time zone o.time_zone)::date, c.webhook_id, c.status, count(*)
+    select
+      c.environment_id, 'delivery', (now() at time zone svc.time_zone_of_environment(c.environment_id))::date, c.webhook_id, c.status,
+      count(*)
     from concluded as c
-    join svc.environments as e on e.environment_id = c.environment_id
-    join svc.projects as p on p.project_id = e.project_id
-    join iam.organizations as o on o.organization_id = p.organization_id
     where c.status <> 'pending'
-    group by c.environment_id, o.time_zone, c.webhook_id, c.status
+    group by c.environment_id, c.webhook_id, c.status
   )
   select json_build_object(
     'recorded', (select count(*) from updated),

@@ -19,7 +19,7 @@ export default defineCommand({
       action: "changing the organization",
       yes,
       of: "organization",
-      seen: "`svc whoami`",
+      seen: "`svc audit`",
       question: (place) => `Tell the figures of ${place} by the days of ${printable(timeZone)}?`,
       request: (signal) => api.patch<ChangedOrganization>("/organization", { timeZone }, ["slug", "timeZone"], signal),
     });
