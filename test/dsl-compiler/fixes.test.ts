@@ -44,6 +44,7 @@ test.each<[path: string, message: string, fix: RegExp | undefined]>([
   ["segments[0].when.value", "must be integer", /^give a whole number$/],
   ["rules[0].once", "must be boolean", /^give true or false$/],
   ["journeys[0].steps", "must not be empty", /^give at least one$/],
+  ["display", 'must have at least one of "name", "show"', /^give at least one of "name", "show"$/],
   ["journeys[0].steps[2]", "must be an object", /step\(/],
   ["segments[0].when.conditions[1]", "must be an object", /^give a condition/],
   ["segments[0].when.of.where", "must be an object", /properties/],

@@ -10,7 +10,7 @@ import { complete, ordered } from "./sound.js";
 /** Names and values that mean something in a snapshot, so that arbitrary documents are not all refused at the door. */
 const WORDS =
   "kind,id,when,of,event,order placed,total,plan,onboarding,create,chosen,manual,all,any,not,count,aggregate,latest,sequence," +
-  "journeyStep,health,scale,emit,state,7d,0d,a,upsell.ready,constructor,toString,eq,gte,in,sum,active,previousStep";
+  "journeyStep,health,scale,display,show,emit,state,7d,0d,a,upsell.ready,constructor,toString,eq,gte,in,sum,active,previousStep";
 const word = fc.constantFrom(...WORDS.split(","));
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
@@ -48,6 +48,7 @@ const whole: Snapshot = {
     },
     { id: "s", ...rule({ kind: "signalRaised", signal: "manual" }, addTo("chosen")) },
   ],
+  display: { name: "plan", show: ["seats", "plan"] },
 };
 
 /** Every place of a document. */
@@ -88,6 +89,7 @@ const sections = fc.record(
     health: value,
     rules: fc.array(value, { maxLength: 3 }),
     signals: fc.array(value, { maxLength: 3 }),
+    display: value,
   },
   { requiredKeys: ["formatVersion"] },
 );

@@ -67,6 +67,7 @@ const model: Snapshot = {
   traits: { ...complete.traits, plan: { type: "string", enum: ["free", "pro", "enterprise"] } },
   segments: complete.segments,
   signals: complete.signals,
+  display: { name: "plan", show: ["plan", "seats"] },
 };
 
 /** The changes that an edit of the model makes, as `kind subject id | path | message`. */
@@ -222,6 +223,18 @@ describe("what an author does to a model is told in the author's words", () => {
       'changed rule tell | rules[1].on | on: traits changed → segment "buyers" exited',
       "changed signal ordered | signals[1].severity | severity: warning → critical",
       'changed signal ordered | signals[1].message | message: none → "Look"',
+    ],
+    [
+      (of) => (of.display = { owner: "plan", renewal: "renewsOn", show: ["seats", "plan", "renewsOn"] }),
+      "changed setting display | display.name | name: plan → none",
+      "changed setting display | display.owner | owner: none → plan",
+      "changed setting display | display.renewal | renewal: none → renewsOn",
+      "changed setting display | display.show | show: plan, seats → seats, plan, renewsOn",
+    ],
+    [
+      (of) => delete of.display,
+      "changed setting display | display.name | name: plan → none",
+      "changed setting display | display.show | show: plan, seats → none",
     ],
   ];
   test.each(edits.map(([edit, ...changes]) => ({ edit, changes })))("$changes", ({ edit, changes }) => {

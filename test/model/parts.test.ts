@@ -55,6 +55,7 @@ test("a snapshot with one of everything is sound", () => {
     },
     rules,
     signals,
+    display: { name: "plan", owner: "plan", renewal: "renewsOn", show: ["seats", "renewsOn", "plan"] },
   };
   expect(parseSnapshot(snapshot)).toEqual({ ok: true, snapshot });
 });
@@ -257,9 +258,38 @@ const SIGNALS: Rows = [
   [withSignal({ for: "1d", when: ordered }), "signals[0].for INVALID_SHAPE"],
 ];
 
-test.each([...JOURNEYS, ...HEALTH, ...RULES, ...SIGNALS])("a model with %j is told: %s", (parts, ...problems) => {
-  expect(problemsOf(parts, complete)).toEqual(problems);
+const BOOLEANS = Object.fromEntries(many(21, (index) => [`t${index}`, { type: "boolean" }]));
+const shows = (length: number) => ({
+  traits: BOOLEANS,
+  health: null,
+  journeys: [],
+  display: { show: Object.keys(BOOLEANS).slice(0, length) },
 });
+
+const DISPLAY: Rows = [
+  [{ display: null }, "display INVALID_SHAPE"],
+  [{ display: ["plan"] }, "display INVALID_SHAPE"],
+  [{ display: {} }, "display INVALID_SHAPE"],
+  [{ display: { title: "plan" } }, "display.title INVALID_SHAPE"],
+  [{ display: { name: null } }, "display.name INVALID_SHAPE"],
+  [{ display: { name: "plans" } }, "display.name UNKNOWN_TRAIT"],
+  [{ display: { name: "seats", owner: "renewsOn" } }, "display.name TYPE_MISMATCH", "display.owner TYPE_MISMATCH"],
+  [{ display: { renewal: "plan" } }, "display.renewal TYPE_MISMATCH"],
+  [{ display: { show: "plan" } }, "display.show INVALID_SHAPE"],
+  [{ display: { show: [] } }, "display.show INVALID_SHAPE"],
+  [{ display: { show: ["plan", 5] } }, "display.show[1] INVALID_SHAPE"],
+  [{ display: { show: ["plan", "seat"] } }, "display.show[1] UNKNOWN_TRAIT"],
+  [{ display: { show: ["plan", "seats", "plan"] } }, "display.show[2] DUPLICATE_TRAIT"],
+  [shows(20)],
+  [shows(21), "display.show TOO_MANY"],
+];
+
+test.each([...JOURNEYS, ...HEALTH, ...RULES, ...SIGNALS, ...DISPLAY])(
+  "a model with %j is told: %s",
+  (parts, ...problems) => {
+    expect(problemsOf(parts, complete)).toEqual(problems);
+  },
+);
 
 test("what a rule must not change is explained", () => {
   expect(
@@ -272,5 +302,15 @@ test("what a rule must not change is explained", () => {
   ).toEqual([
     'the condition of the segment "buyers" decides who is in it; a rule changes segments without one',
     'there is no signal "orderd"; did you mean "ordered"?',
+  ]);
+});
+
+test("what is wrong with a display is explained", () => {
+  const told = [{}, { name: "plann" }, { renewal: "seats" }, { show: ["plan", "plan"] }];
+  expect(told.flatMap((display) => messagesOf({ display }))).toEqual([
+    'must have at least one of "name", "owner", "renewal", "show"',
+    'there is no trait "plann"; did you mean "plan"?',
+    'the trait "seats" is of the type number, not date',
+    'the trait "plan" is shown twice',
   ]);
 });

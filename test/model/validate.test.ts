@@ -245,6 +245,11 @@ test("equal snapshots have equal bytes, whatever the order of their keys", () =>
   expect(() => canonicalJson({ a: Number.POSITIVE_INFINITY })).toThrow(new TypeError("JSON has no number Infinity"));
 });
 
+test("a model without a display has the hash that it had before there were displays", () => {
+  expect(hashSnapshot(EMPTY_SNAPSHOT)).toBe("e57c961b3ef41657195fde08a3f29e64672a0a6814630937371aea6e6fc6e70c");
+  expect(hashSnapshot({ ...EMPTY_SNAPSHOT, display: { name: "plan" } })).not.toBe(hashSnapshot(EMPTY_SNAPSHOT));
+});
+
 test("durations are whole numbers of fixed units", () => {
   expect(["15m", "12h", "7d", "4w"].map(parseDuration)).toEqual([900_000, 43_200_000, 604_800_000, 2_419_200_000]);
   for (const text of ["0d", "07d", "1.5d", "-1d", "7", "d", "7 d", "7D", "7d ", "99999999w", ""]) {

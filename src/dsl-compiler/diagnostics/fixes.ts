@@ -12,6 +12,7 @@ const MODEL_FIXES: Readonly<Record<ProblemCode, string>> = {
   DUPLICATE_SIGNAL: "give one of the signals another id",
   DUPLICATE_STATE: "give one of the states another name",
   DUPLICATE_STEP: "give one of the steps another id",
+  DUPLICATE_TRAIT: "show the trait once",
   FORMAT_VERSION_UNKNOWN: "use the svc that belongs to the service",
   INVALID_DURATION: 'write a duration such as "15m", "12h", "7d" or "4w"',
   INVALID_NAME: "choose another name",

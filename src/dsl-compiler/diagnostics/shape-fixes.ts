@@ -40,6 +40,7 @@ const EXPECTED: readonly [message: RegExp, fix: string][] = [
   [/^must be string$/, "give a text"],
   [/^must be boolean$/, "give true or false"],
   [/^must be array$/, "give a list"],
+  [/^must have (at least one of .*)$/, "give $1"],
   [/^must not be empty$/, "give at least one"],
 ];
 

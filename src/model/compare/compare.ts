@@ -200,6 +200,15 @@ const signals = parts<Node.Signal>("signal", signalText, {
   for: compareWhole("for", String),
 });
 
+const shown = members<Node.Display>({
+  name: compareWhole("name", String),
+  owner: compareWhole("owner", String),
+  renewal: compareWhole("renewal", String),
+  show: compareWhole("show", (traits) => traits.join(", ")),
+});
+
+const display: Compare<Node.Display> = (_, before, after) => shown(setting("display"), before, after);
+
 const snapshots = members<Node.Snapshot>({
   // There is one format; another would have been refused.
   formatVersion: null,
@@ -212,6 +221,7 @@ const snapshots = members<Node.Snapshot>({
   health,
   rules,
   signals,
+  display,
 });
 
 /**

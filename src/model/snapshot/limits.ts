@@ -18,6 +18,8 @@ export const LIMITS = {
   signals: 500,
   components: 100,
   bands: 100,
+  /** Traits that a display shows. */
+  shown: 20,
   /** Steps of a score. */
   scoreSteps: 100,
   /** Values of an enum, of the list of a comparison, or of a score by value. */

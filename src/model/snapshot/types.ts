@@ -214,6 +214,18 @@ export interface Signal {
   for?: Duration;
 }
 
+/** How a customer is shown to people. Each member names traits; nothing is evaluated by them. At least one is there. */
+export interface Display {
+  /** What the customer is called: a text. */
+  name?: string;
+  /** Who looks after the customer: a text. */
+  owner?: string;
+  /** When the customer's contract is renewed: a date. */
+  renewal?: string;
+  /** What else is shown, of any type, in the author's order. */
+  show?: string[];
+}
+
 export interface Snapshot {
   formatVersion: typeof SNAPSHOT_FORMAT_VERSION;
   strictSchema: boolean;
@@ -225,6 +237,8 @@ export interface Snapshot {
   health: Health | null;
   rules: Rule[];
   signals: Signal[];
+  /** Absent, never null, where the model says nothing of it: such a model has the bytes that it had before there were displays. */
+  display?: Display;
 }
 
 /** The model that is active before the first deploy: accepts everything and derives nothing. */

@@ -11,6 +11,7 @@ import { checkDuration, checkIdentifier, checkName, limit, readParts, refer } fr
 import {
   ACTIONS,
   choose,
+  DISPLAY,
   EVENT,
   FIELDS,
   fits,
@@ -271,5 +272,26 @@ function checkBands(bands: Placed<Node.HealthBand>[], problems: Problems): void 
     } else if (index === bands.length - 1 && band.from !== 0) {
       problems.add(place, "INVALID_VALUE", "the last band is from 0, so that every score has a band");
     }
+  });
+}
+
+/** Checks what a customer is shown by, where the model says it: that the traits are declared, each of a type that fits. */
+export function checkDisplay(value: unknown, scope: Scope): void {
+  const { problems } = scope;
+  if (value === undefined || !fits(DISPLAY, value, "display", problems)) return;
+  const { name, owner, renewal, show = [] } = value as Node.Display;
+  if (Object.keys(value as Node.Display).length === 0) {
+    problems.add("display", "INVALID_SHAPE", 'must have at least one of "name", "owner", "renewal", "show"');
+  }
+  if (name !== undefined) traitOfType(name, "string", "display.name", scope);
+  if (owner !== undefined) traitOfType(owner, "string", "display.owner", scope);
+  if (renewal !== undefined) traitOfType(renewal, "date", "display.renewal", scope);
+  limit(show.length, LIMITS.shown, "display.show", problems);
+  const seen = new Set<string>();
+  show.forEach((trait, index) => {
+    const place = at("display.show", index);
+    refer("trait", trait, place, scope);
+    if (seen.has(trait)) problems.add(place, "DUPLICATE_TRAIT", `the trait ${quote(trait)} is shown twice`);
+    seen.add(trait);
   });
 }

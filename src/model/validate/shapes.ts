@@ -126,6 +126,7 @@ export const SNAPSHOT = shape({
   health: node,
   rules: nodes,
   signals: nodes,
+  display: maybeNode,
 });
 
 export const EVENT = shape({ properties: record });
@@ -201,6 +202,13 @@ export const SIGNAL = tolerating(
     for: maybeText,
   }),
 );
+
+export const DISPLAY = shape({
+  name: maybeText,
+  owner: maybeText,
+  renewal: maybeText,
+  show: Type.Optional(Type.Array(text, { minItems: 1 })),
+});
 
 /** By the member `type`. */
 export const FIELDS: Readonly<Record<string, Shape>> = byName({

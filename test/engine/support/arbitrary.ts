@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type {
   Action,
   Condition,
+  Display,
   Health,
   Journey,
   Lifecycle,
@@ -133,6 +134,29 @@ function signals(readable: Readable): fc.Arbitrary<Signal[]> {
   ]);
 }
 
+const properties: Snapshot["events"][string]["properties"] = {
+  x: { type: "number", optional: true },
+  y: { type: "string", optional: true },
+  day: { type: "date", optional: true },
+};
+const DECLARED: Pick<Snapshot, "events" | "traits"> = {
+  events: { a: { properties }, b: { properties }, c: { properties }, other: { properties } },
+  traits: { plan: { type: "string" }, seats: { type: "number" }, renewsOn: { type: "date" } },
+};
+
+/** Mostly none: it changes nothing that is evaluated. */
+const display: fc.Arbitrary<Display | null> = fc.option(
+  fc.record(
+    {
+      name: fc.constant("plan"),
+      renewal: fc.constant("renewsOn"),
+      show: fc.uniqueArray(fc.constantFrom(...Object.keys(DECLARED.traits)), { minLength: 1 }),
+    },
+    { requiredKeys: ["name"] },
+  ),
+  { nil: null, freq: 1 },
+);
+
 /** A model with these parts. Its conditions read health only where told so: otherwise health is refreshed once a day. */
 function snapshotWith(parts: { lifecycle: boolean; journeys: boolean; health: "none" | "unread" | "read" }) {
   const readable: Readable = { ...parts, segments: SEGMENTS, health: parts.health === "read" };
@@ -148,22 +172,13 @@ function snapshotWith(parts: { lifecycle: boolean; journeys: boolean; health: "n
       health: parts.health === "none" ? fc.constant(null) : health(readable),
       rules: rules(readable),
       signals: signals(readable),
+      display,
     })
-    .map(({ segments, ...rest }): Snapshot => {
+    .map(({ segments, display, ...rest }): Snapshot => {
       const when = Object.fromEntries(SEGMENTS.map((id, i) => [id, segments[i] ?? null]));
-      return { ...snapshotOf({ segments: when, ...DECLARED }), ...rest };
+      return { ...snapshotOf({ segments: when, ...DECLARED }), ...rest, ...(display && { display }) };
     });
 }
-
-const properties: Snapshot["events"][string]["properties"] = {
-  x: { type: "number", optional: true },
-  y: { type: "string", optional: true },
-  day: { type: "date", optional: true },
-};
-const DECLARED: Pick<Snapshot, "events" | "traits"> = {
-  events: { a: { properties }, b: { properties }, c: { properties }, other: { properties } },
-  traits: { plan: { type: "string" }, seats: { type: "number" }, renewsOn: { type: "date" } },
-};
 
 /** A model whose cycles pass through the lifecycle or a journey. */
 export const snapshot: fc.Arbitrary<Snapshot> = weighted(

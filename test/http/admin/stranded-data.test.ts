@@ -112,6 +112,22 @@ describe("a deploy that would strand data", () => {
   });
 });
 
+it("a version that differs in its display alone strands nothing, and only the display is different", async () => {
+  await members("paying", 1);
+  await customers({ traits: { plan: "pro" } });
+  expect(await deploy({ ...full, display: { name: "plan", show: ["tier"] } })).toMatchObject(goesOn());
+  expect(await api.get("/config-diff")).toMatchObject({
+    body: {
+      changes: [
+        { subject: "setting", id: "display", path: "display.name", message: "name: none → plan" },
+        { subject: "setting", id: "display", path: "display.show", message: "show: none → tier" },
+      ],
+    },
+  });
+  expect(await deploy({ ...full, display: { show: ["tier"] } })).toMatchObject(goesOn());
+  expect(await deploy(full)).toMatchObject(goesOn());
+});
+
 describe("promote and rollback", () => {
   it("are refused alike, and go on with force", async () => {
     await promote("v1");

@@ -63,7 +63,7 @@ function inWords({ style, columns }: Out, from: string, to: string, changes: rea
 }
 
 /** Parts of a model in the order in which authors read them; whatever else there is comes last. */
-const PARTS = ["events", "traits", "lifecycle", "journeys", "segments", "health", "rules", "signals"];
+const PARTS = ["events", "traits", "lifecycle", "journeys", "segments", "health", "rules", "signals", "display"];
 const SETTINGS = "settings";
 
 /** A difference as it is shown: what it is about, and what is different. */
