@@ -1,6 +1,8 @@
 /** The language that models are written in: `import { defineModel, event, … } from "svc"`. */
 export { all, any, not } from "./condition.js";
 export type { Condition, Duration, Lazy, PropertyCondition } from "./condition.js";
+export { display } from "./display.js";
+export type { DisplayModel } from "./display.js";
 export { event } from "./event.js";
 export type { AnyEvent, EventModel, Properties } from "./event.js";
 export { array, boolean, date, number, oneOf, string } from "./field.js";
@@ -27,4 +29,4 @@ export type { ManualSegment, SegmentModel } from "./segment.js";
 export { signal } from "./signal.js";
 export type { ManualSignal, SignalModel } from "./signal.js";
 export { traits } from "./traits.js";
-export type { AnyTraits, TraitsModel } from "./traits.js";
+export type { AnyTraits, Trait, TraitsModel } from "./traits.js";

@@ -1,5 +1,10 @@
-import type { Condition as ConditionNode, EventSelector, Measure as MeasureNode } from "../model/snapshot/types.js";
-import { MEASURE, NODE, SCORE, SELECTOR, TRIGGER } from "./part.js";
+import type {
+  Condition as ConditionNode,
+  Display,
+  EventSelector,
+  Measure as MeasureNode,
+} from "../model/snapshot/types.js";
+import { MEASURE, NODE, SCORE, SELECTOR, TRAIT, TRIGGER } from "./part.js";
 
 /**
  * A mistake in a model that no snapshot could express, so that validating the snapshot cannot find it. Its stack leads to the author's
@@ -65,6 +70,12 @@ export function definitionOf<T extends object>(definition: T, builder: string, n
  * what was recorded already; filters on properties leave it out. */
 export const RECOVERY_NODE: ConditionNode = { kind: "inactiveFor", duration: "1d" };
 
+/** What a trait that does not exist says that it is. */
+export const RECOVERY_TRAIT = { name: "", type: "string" } as const;
+
+/** The node of a display with a mistake that was recorded: the display is left out of the snapshot. */
+export const RECOVERY_DISPLAY: Display = {};
+
 /** What an inert value says where a number or occurrences are asked for: something sound that is near the mistake. */
 export interface RecoveryValues {
   measure?: MeasureNode | undefined;
@@ -79,6 +90,7 @@ export function recoveryValue({ measure, selector }: RecoveryValues = {}): never
     [MEASURE, measure],
     [SCORE, measure && { kind: "scale", of: measure, from: 0, to: 1 }],
     [TRIGGER, { kind: "traitsChanged" }],
+    [TRAIT, RECOVERY_TRAIT],
   ]);
   const value: object = new Proxy(() => undefined, {
     get: (_, key) => (typeof key === "symbol" ? nodes.get(key) : value),

@@ -1,3 +1,4 @@
+import type { DisplayModel } from "./display.js";
 import type { AnyEvent } from "./event.js";
 import type { AnyHealth } from "./health.js";
 import type { AnyJourney } from "./journey.js";
@@ -26,6 +27,7 @@ export interface ModelDefinition {
   health?: AnyHealth;
   rules?: PartsOf<RuleModel>;
   signals?: PartsOf<SignalModel>;
+  display?: DisplayModel;
 }
 
 /** A whole model, as `svc.config.ts` exports it by default. */

@@ -11,6 +11,8 @@ export const NODE: unique symbol = Symbol("svc.node");
 export const SELECTOR: unique symbol = Symbol("svc.selector");
 /** Of what is a number: how it is measured. */
 export const MEASURE: unique symbol = Symbol("svc.measure");
+/** Of a trait: which one it is. */
+export const TRAIT: unique symbol = Symbol("svc.trait");
 /** Of a score: how it is made of a measure. */
 export const SCORE: unique symbol = Symbol("svc.score");
 /** Of what a rule can wait for. */

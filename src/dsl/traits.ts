@@ -5,11 +5,16 @@ import type { AnyField, DateField, Fields, NumberField, StringField } from "./fi
 import { type Operand, operand } from "./operand.js";
 import type { Score } from "./health.js";
 import { type RecoveryValues, strictProxy } from "./mistakes.js";
-import { MEASURE, NODE, SCORE, withSourceLocation } from "./part.js";
+import { MEASURE, NODE, SCORE, TRAIT, withSourceLocation } from "./part.js";
 import type { Measure } from "./quantity.js";
 
 /** What a trait can be asked: what a property of its type can, and what only makes sense of how things are now. */
-export type TraitOperand<F extends AnyField> = Operand<F, Condition> & Present<F>;
+export type TraitOperand<F extends AnyField> = Operand<F, Condition> & Present<F> & Trait<F>;
+
+/** A trait itself, as `display` takes it, whatever can be asked of it. */
+export interface Trait<F extends AnyField = AnyField> {
+  readonly [TRAIT]: { name: string; type: F[typeof NODE]["type"] };
+}
 
 type Present<F extends AnyField> =
   F extends StringField<infer Value>
@@ -64,7 +69,11 @@ function traitOperand(trait: string, field: Field, standIns: RecoveryValues): ob
     missing: () => not(exists()),
   });
   return strictProxy(
-    { ...questions, ...presentOf(trait, field) },
+    {
+      ...questions,
+      ...presentOf(trait, field),
+      [TRAIT]: { name: trait, type: field.type } satisfies Trait[typeof TRAIT],
+    },
     { owner: `the trait ${JSON.stringify(trait)} (${field.type})`, standIns },
   );
 }

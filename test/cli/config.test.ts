@@ -82,6 +82,23 @@ describe("svc config diff", () => {
     expect(JSON.parse(stdout)).toMatchObject({ from: "v2", to: "local", changes });
   });
 
+  test("of what a customer is shown by, with the other differences", async () => {
+    const shown = `traits: traits({ plan: string() }), display: display({ name: traits({ plan: string() }).plan }),`;
+    const source = V2.replace("events: {", `${shown} events: {`).replace(
+      "import {",
+      "import { display, string, traits,",
+    );
+    expect(await run(["config", "diff"], { source })).toMatchInlineSnapshot(`
+      From v2 of shop (the latest, active in test) to the local model, 2 differences: 1 added, 1 changed.
+
+      traits
+        + trait plan: string()
+
+      display
+        ~ name: none → plan
+    `);
+  });
+
   test("no differences", async () => {
     expect(await run(["config", "diff"], { source: V2 })).toMatchInlineSnapshot(`
       No differences between v2 of shop (the latest, active in test) and the local model.

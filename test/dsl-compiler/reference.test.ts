@@ -70,7 +70,7 @@ function moduleOf(code: string): string {
     builder,
   }));
   const of = (builder: string) => declared.filter((one) => one.builder === builder).map(({ name }) => name);
-  const builders = ["event", "traits", "lifecycle", "journey", "segment", "health", "rule", "signal"];
+  const builders = ["event", "traits", "lifecycle", "journey", "segment", "health", "rule", "signal", "display"];
   const conditions = declared.filter(({ name, builder }) => !builders.includes(builder ?? "") && name !== "large");
   const segments = conditions.map(({ name }, n) => `segment("example_${n}", { when: ${name} })`);
   return `import { ${exported.values.join(", ")} } from "svc";
@@ -85,6 +85,9 @@ export default defineModel({
   health: ${of("health").at(-1)},
   rules: [${of("rule").join(", ")}],
   signals: [${of("signal").join(", ")}],
+  ${of("display")
+    .map((name) => `display: ${name},`)
+    .join("")}
 });
 `;
 }

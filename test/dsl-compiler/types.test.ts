@@ -223,6 +223,35 @@ test("neither a tsconfig.json of the author nor the lack of one changes what is 
   expect(with_).toEqual(without);
 });
 
+test.each([
+  [
+    "name: customer.seats",
+    "8:3-7 TYPE_MISMATCH: expected a trait that is a text, but this is a trait that is a number; give a trait that is a text",
+  ],
+  [
+    "renewal: customer.plan",
+    "8:3-10 TYPE_MISMATCH: expected a trait that is a date, but this is a trait that is a text; give a trait that is a date",
+  ],
+  ['owner: "plan"', '8:3-8 NOT_A_TRAIT: "owner" of the display is not a trait; give a trait, such as customer.plan'],
+  ["show: [customer.seets]", '8:19-24 UNKNOWN_TRAIT: there is no trait "seets"; did you mean "seats"?; write "seats"'],
+  [
+    "show: [customer.seats, customer.seats]",
+    '7:30-37 DUPLICATE_TRAIT: the trait "seats" is shown twice; show the trait once',
+  ],
+  ["nam: customer.plan", '8:3-6 TYPE_ERROR: "nam" is not known here; write "name"'],
+])("a display with %s is one diagnostic", async (members, expected) => {
+  const source = `import { defineModel, display, event, number, oneOf, traits } from "svc";
+const login = event("login");
+const customer = traits({ plan: oneOf("free", "pro"), seats: number() });
+
+export default defineModel({
+  events: [login],
+  traits: customer, display: display({
+  ${members} }),
+});`;
+  expect(await told(source)).toEqual([`svc.config.ts:${expected}`]);
+});
+
 test("without `types` nothing is said of types", async () => {
   expect(
     await diagnose(`import { defineModel } from "svc"; const a: string = 1; export default defineModel({}); void a;`),

@@ -4,6 +4,7 @@ import {
   type Condition,
   daysSince,
   defineModel,
+  display,
   emit,
   event,
   health,
@@ -158,6 +159,24 @@ test("a builder that has nothing to build from says what it needs", () => {
   expect(() => health(undefined as never)).toThrow(ModelError);
   expect(() => health(undefined as never)).toThrow("health(…) needs an object with components and bands");
   expect(() => rule("r", null as never)).toThrow("rule(…) needs an object with on and then");
+  expect(() => display(undefined as never)).toThrow(
+    "display(…) needs an object with at least one of name, owner, renewal and show",
+  );
+});
+
+test.each<[code: string, message: string, shown: () => any]>([
+  [
+    "UNKNOWN_TRAIT",
+    'there is no trait "plann"; did you mean "plan"?',
+    () => ({ name: (customer as any).plann, show: [customer.seats, customer.seats] }),
+  ],
+  ["NOT_A_TRAIT", '"owner" of the display is not a trait', () => ({ name: customer.plan, owner: "plan" })],
+  ["NOT_A_TRAIT", '"show" of the display is not a trait', () => ({ show: [customer.seats, undefined] })],
+])("%s: %s: a display with what is no trait is told once, and left out", (code, message, shown) => {
+  const model = defineModel({ traits: customer, display: display(shown()) });
+  const { problems, snapshot } = lower({ default: model });
+  expect(problems).toMatchObject([{ code, message }]);
+  expect(parseSnapshot(snapshot)).toMatchObject({ ok: true });
 });
 
 test("a list of nothing is told", () => {

@@ -1,7 +1,9 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import {
+  date,
   defineModel,
+  display,
   emit,
   event,
   health,
@@ -14,6 +16,7 @@ import {
   segment,
   signal,
   step,
+  string,
   traits,
 } from "svc";
 import { expect, test } from "vitest";
@@ -23,13 +26,14 @@ import { parseSnapshot } from "../../src/model/validate/validate.js";
 import { model as circle } from "./circle.js";
 
 const order = event("order", { total: number() });
+const customer = traits({ company: string(), renewsOn: date(), seats: number() });
 const happened = { kind: "count", of: { event: "order" }, operator: "gte", value: 1 };
 
 test("every part of a model has its place in the snapshot", () => {
   const definition: ModelDefinition = {
     strictSchema: true,
     events: { order },
-    traits: traits({ seats: number() }),
+    traits: customer,
     lifecycle: lifecycle({ initial: "a", states: { a: { to: { b: order.happened() } }, b: { terminal: true } } }),
     journeys: [journey("j", { start: order.happened(), steps: [step("again", order.happened())] })],
     segments: { group: segment("group") },
@@ -39,6 +43,12 @@ test("every part of a model has its place in the snapshot", () => {
     }),
     rules: [rule("r", { on: order, then: emit("order.seen") })],
     signals: [signal("s", { severity: "info", when: order.happened() })],
+    display: display({
+      name: customer.company,
+      owner: customer.company,
+      renewal: customer.renewsOn,
+      show: [customer.seats, customer.renewsOn],
+    }),
   };
   const { snapshot, problems } = lower({ default: defineModel(definition) });
   expect(problems).toEqual([]);
@@ -47,7 +57,7 @@ test("every part of a model has its place in the snapshot", () => {
     formatVersion: 1,
     strictSchema: true,
     events: { order: { properties: { total: { type: "number" } } } },
-    traits: { seats: { type: "number" } },
+    traits: { company: { type: "string" }, renewsOn: { type: "date" }, seats: { type: "number" } },
     lifecycle: {
       initial: "a",
       states: [
@@ -69,7 +79,13 @@ test("every part of a model has its place in the snapshot", () => {
     },
     rules: [{ id: "r", on: { kind: "event", of: { event: "order" } }, then: { kind: "emit", type: "order.seen" } }],
     signals: [{ id: "s", severity: "info", when: happened }],
+    display: { name: "company", owner: "company", renewal: "renewsOn", show: ["seats", "renewsOn"] },
   });
+});
+
+test("a model without a display has no such member", () => {
+  const { snapshot } = lower({ default: defineModel({ traits: customer }) });
+  expect(snapshot).not.toHaveProperty("display");
 });
 
 test("parts that all read each other make a sound model", () => {
@@ -85,6 +101,12 @@ test.each([
   ["signals", [segment("s")], "NOT_A_SIGNAL", "signals[0] is not a signal"],
   ["lifecycle", segment("s"), "NOT_A_LIFECYCLE", "lifecycle is not what lifecycle(…) returns"],
   ["health", null, "NOT_HEALTH", "health is not what health(…) returns"],
+  [
+    "display",
+    [display({ name: customer.company }), display({ show: [customer.seats] })],
+    "NOT_A_DISPLAY",
+    "display is not what display(…) returns",
+  ],
   ["events", [5], "NOT_AN_EVENT", "events[0] is not an event"],
 ])("%s of another kind are refused", (part, value, code, message) => {
   const { problems } = lower({ default: defineModel({ [part]: value }) });

@@ -8,6 +8,7 @@ import {
   date,
   daysSince,
   defineModel,
+  display,
   emit,
   event,
   health,
@@ -160,6 +161,28 @@ rule("x", { on: created, once: true, cooldown: "3d", then: emit("x") });
 // @ts-expect-error misspelt member
 rule("x", { on: created, if: derived.has(), then: emit("x") });
 
+// Displays: a name and an owner are texts, a renewal is a date.
+const shown = display({
+  name: customer.country,
+  owner: customer.plan,
+  renewal: customer.renewsOn,
+  show: [customer.seats, customer.plan, customer.renewsOn],
+});
+// @ts-expect-error a number is no name
+display({ name: customer.seats });
+// @ts-expect-error a date is no owner
+display({ owner: customer.renewsOn });
+// @ts-expect-error a text is no renewal
+display({ renewal: customer.plan });
+// @ts-expect-error a trait, not its name
+display({ show: ["seats"] });
+// @ts-expect-error a trait, not a question about it
+display({ show: [customer.plan.exists()] });
+// @ts-expect-error a property is no trait
+created.where((p) => (display({ show: [p.seats] }), p.seats.exists()));
+// @ts-expect-error misspelt member
+display({ title: customer.country });
+
 // Models.
 export const model = defineModel({
   strictSchema: true,
@@ -170,7 +193,10 @@ export const model = defineModel({
   health: score,
   rules,
   signals: [quiet, call],
+  display: shown,
 });
+// @ts-expect-error one display
+defineModel({ display: [shown] });
 // @ts-expect-error a segment is not a journey
 defineModel({ journeys: [chosen] });
 // @ts-expect-error a journey is not a segment

@@ -36,7 +36,19 @@ const NOUNS: Readonly<Record<string, string>> = {
   AnyLifecycle: "a lifecycle",
   TraitsModel: "traits",
   AnyTraits: "traits",
+  Trait: "a trait",
+  TraitOperand: "a trait",
+  DisplayModel: "a display",
   Model: "a model",
+};
+
+/** What a trait is, by the type of its field. */
+const VALUES: Readonly<Record<string, string>> = {
+  String: "a text",
+  Number: "a number",
+  Boolean: "true or false",
+  Date: "a date",
+  Array: "a list",
 };
 
 /** What is longer than this is no longer read. */
@@ -46,6 +58,8 @@ const LONGEST = 80;
 export function inWords(printed: string): string {
   const type = printed.replace(/ \| undefined$/, "");
   if (/`\$\{number\}[mhdw]`/.test(type)) return NOUNS["Duration"]!;
+  const [, field = ""] = /^Trait(?:Operand)?<(\w+)Field\b/.exec(type) ?? [];
+  if (Object.hasOwn(VALUES, field)) return `a trait that is ${VALUES[field]}`;
   const choices = choicesOf(type);
   if (choices.length > 1) return `one of ${choices.slice(0, 12).join(", ")}${choices.length > 12 ? ", …" : ""}`;
   if (isFunction(type)) return "a function that is not called";

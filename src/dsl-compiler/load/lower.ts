@@ -1,7 +1,7 @@
 /** Turns a model into a snapshot, in the process of the author's modules and bundled with them: it imports nothing that Node.js would have to find. */
 import type { AnyEvent } from "../../dsl/event.js";
 import { type Model, MODEL, type ModelDefinition, type PartsOf } from "../../dsl/model.js";
-import { type ModelError, takeRecorded } from "../../dsl/mistakes.js";
+import { type ModelError, RECOVERY_DISPLAY, takeRecorded } from "../../dsl/mistakes.js";
 import { LOWER, NODE, type Part, PART, stackOf } from "../../dsl/part.js";
 import { at, list, quote } from "../../model/snapshot/problem.js";
 import { nearest } from "../../model/snapshot/suggestion.js";
@@ -35,6 +35,7 @@ const PARTS: readonly (keyof ModelDefinition)[] = [
   "health",
   "rules",
   "signals",
+  "display",
 ];
 
 /** Turns what `svc.config.ts` exports into a snapshot, with all the mistakes found on the way. */
@@ -87,6 +88,7 @@ class Lowering {
   snapshot(): object {
     const { strictSchema, traits } = this.definition;
     const events = this.#events();
+    const display = this.#one("display", "NOT_A_DISPLAY");
     return {
       formatVersion: SNAPSHOT_FORMAT_VERSION,
       strictSchema: strictSchema ?? false,
@@ -98,6 +100,7 @@ class Lowering {
       health: this.#one("health", "NOT_HEALTH"),
       rules: this.#list("rules", "rule"),
       signals: this.#list("signals", "signal"),
+      ...(display === null || display === RECOVERY_DISPLAY ? {} : { display }),
     };
   }
 
@@ -115,7 +118,7 @@ class Lowering {
     return [...events.values()];
   }
 
-  #one(kind: "lifecycle" | "health", code: string): unknown {
+  #one(kind: "lifecycle" | "health" | "display", code: string): unknown {
     if (!(kind in this.definition)) return null;
     const value: unknown = this.definition[kind];
     if (isPart(value, kind)) return value[LOWER]();

@@ -97,8 +97,9 @@ it("finds every place of the guide's model that reads an event or a trait", asyn
   });
   const traits = [...traitUses(snapshot)].map(([trait, uses]) => [trait, uses.map(({ part, id }) => `${part} ${id}`)]);
   expect(Object.fromEntries(traits)).toEqual({
-    plan: ["lifecycle new → trial", "segment power_users", "health commercial", "rule plan_changed"],
-    seats: ["rule plan_changed"],
-    renewsOn: ["rule plan_changed", "signal renewal_at_risk"],
+    company: ["rule plan_changed", "display name"],
+    plan: ["lifecycle new → trial", "segment power_users", "health commercial", "rule plan_changed", "display show"],
+    seats: ["rule plan_changed", "display show"],
+    renewsOn: ["rule plan_changed", "signal renewal_at_risk", "display renewal"],
   });
 });

@@ -1,12 +1,13 @@
 import type { Snapshot } from "../../../model/snapshot/types.js";
 
 /** The parts of a model that read something. */
-export type ReadingPart = "lifecycle" | "journey" | "segment" | "health" | "rule" | "signal";
+export type ReadingPart = "lifecycle" | "journey" | "segment" | "health" | "rule" | "signal" | "display";
 
 /** A place of the model that reads an event. */
 export interface EventUse {
   part: ReadingPart;
-  /** `trial → activated` of the lifecycle, `onboarding, invite_team` or `onboarding, start` of a journey, a health component, or an id. */
+  /** `trial → activated` of the lifecycle, `onboarding, invite_team` or `onboarding, start` of a journey, a health component, a member of
+   * the display, or an id. */
   id: string;
   /** Of the event, those that are read there, by name. */
   properties: string[];
@@ -51,7 +52,7 @@ interface Reads {
   allTraits: boolean;
 }
 
-function places({ lifecycle, journeys, segments, health, rules, signals }: Snapshot): ReadingPlace[] {
+function places({ lifecycle, journeys, segments, health, rules, signals, display }: Snapshot): ReadingPlace[] {
   const found: ReadingPlace[] = [];
   const add = (part: ReadingPart, id: string, ...read: unknown[]) => {
     const reads: Reads = { events: new Map(), traits: new Set(), allTraits: false };
@@ -70,6 +71,9 @@ function places({ lifecycle, journeys, segments, health, rules, signals }: Snaps
   for (const { id, score } of health?.components ?? []) add("health", id, score);
   for (const { id, on, when } of rules) add("rule", id, on, when).allTraits = on.kind === "traitsChanged";
   for (const { id, when } of signals) add("signal", id, when);
+  for (const [member, traits] of Object.entries<string | string[]>({ ...display })) {
+    add("display", member, ...[traits].flat().map((trait) => ({ trait })));
+  }
   return found;
 }
 

@@ -92,6 +92,7 @@ const PARTS: Readonly<Record<ReadingPart, { name: string; weight: number }>> = {
   signal: { name: "the signal", weight: 4 },
   rule: { name: "the rule", weight: 3 },
   segment: { name: "the segment", weight: 2 },
+  display: { name: "the display", weight: 1 },
 };
 
 /** What a backend engineer does so that the model gets what it reads, as Markdown; the events first on which most depends. A model gives one text. */

@@ -1,0 +1,40 @@
+import { quote } from "../model/snapshot/problem.js";
+import type { Display as DisplayNode } from "../model/snapshot/types.js";
+import type { DateField, StringField } from "./field.js";
+import { definitionOf, ModelError, record, RECOVERY_DISPLAY, RECOVERY_TRAIT } from "./mistakes.js";
+import { type Part, part, TRAIT } from "./part.js";
+import type { Trait } from "./traits.js";
+
+/** How a customer is shown to people. */
+export type DisplayModel = Part<"display", DisplayNode>;
+
+/** The traits that a customer is shown by; at least one member is needed. */
+interface DisplayDefinition {
+  /** What the customer is called. */
+  name?: Trait<StringField>;
+  /** Who looks after the customer. */
+  owner?: Trait<StringField>;
+  /** When the customer's contract is renewed. */
+  renewal?: Trait<DateField>;
+  /** What else is shown, in this order: at most 20 traits, each once. */
+  show?: readonly Trait[];
+}
+
+/** Declares by which traits a customer is shown to people, beside its id. Nothing is derived from it. */
+export function display(definition: DisplayDefinition): DisplayModel {
+  const given = definitionOf(definition, "display(…)", "at least one of name, owner, renewal and show");
+  const members = Object.entries(given).map(([member, value]: [string, Trait | Trait[]]) => {
+    const names = Array.isArray(value) ? value.map((trait) => nameOf(trait, member)) : nameOf(value, member);
+    return [member, names] as const;
+  });
+  const isMistaken = members.some(([, names]) => [names].flat().includes(undefined));
+  const node = isMistaken ? RECOVERY_DISPLAY : (Object.fromEntries(members) as DisplayNode);
+  return part("display", () => node);
+}
+
+/** The name of a trait; undefined for what is none, which is recorded. */
+function nameOf(trait: Partial<Trait> | null | undefined, member: string): string | undefined {
+  const node = trait?.[TRAIT];
+  if (!node) record(new ModelError("NOT_A_TRAIT", `${quote(member)} of the display is not a trait`));
+  return node === RECOVERY_TRAIT ? undefined : node?.name;
+}
