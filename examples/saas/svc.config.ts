@@ -2,6 +2,7 @@
 // attention, and what is done about it.
 // A "customer" is an account (a company), not a single user: events of all its users carry the account's id.
 import { defineModel } from "svc";
+import { shown } from "./model/display.js";
 import * as events from "./model/events.js";
 import { score } from "./model/health.js";
 import * as journeys from "./model/journeys.js";
@@ -23,4 +24,5 @@ export default defineModel({
   health: score,
   rules,
   signals,
+  display: shown,
 });

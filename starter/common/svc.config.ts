@@ -2,6 +2,7 @@
 // A "customer" here is an account (a company), not a single user: events of all its users carry the account's id.
 // `svc validate` checks it, `svc dev` tries it on your machine, `svc deploy` ships it as a new version.
 import { defineModel } from "svc";
+import { shown } from "./model/display.js";
 import * as events from "./model/events.js";
 import { score } from "./model/health.js";
 import * as journeys from "./model/journeys.js";
@@ -22,4 +23,5 @@ export default defineModel({
   health: score,
   rules,
   signals,
+  display: shown,
 });

@@ -12,7 +12,7 @@ import { ended, isThere, start } from "./support/program.js";
 import { type RunOptions, steady } from "./support/run-svc.js";
 import { typeMistakes } from "./support/types.js";
 
-const PARTS = ["events", "health", "journeys", "lifecycle", "rules", "segments", "signals", "traits"];
+const PARTS = ["display", "events", "health", "journeys", "lifecycle", "rules", "segments", "signals", "traits"];
 const FILES = [
   ...[".github/workflows/svc.yml", ".gitignore", ".kite/config.json", "README.md", "instrumentation/track.mjs"],
   ...PARTS.map((part) => `model/${part}.ts`),
