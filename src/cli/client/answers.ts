@@ -19,6 +19,7 @@ import type { difference, preview, recompute } from "../../http/admin/recomputes
 import type { ruleExecution } from "../../http/admin/rule-executions.js";
 import type { listedSignal } from "../../http/admin/signals.js";
 import type * as webhooks from "../../http/admin/webhooks.js";
+import type { ExplainedParts } from "../../words/explanation.js";
 
 export type CustomerState = Static<typeof customers.customerState>;
 export type ListedCustomer = Static<typeof customers.listedCustomer>;
@@ -38,24 +39,6 @@ export type RuleExecution = Static<typeof ruleExecution>;
 
 export type { Explanation };
 
-/** What the schema says no more of than that it is a tree of conditions. */
-interface ExplainedParts {
-  lifecycle: { state: string | null; transitions: { to: string; condition: Explanation }[] } | null;
-  journeys: {
-    journey: string;
-    status: string;
-    /** Null where a run is under way, or the journey does not repeat. */
-    start: Explanation | null;
-    steps: { step: string; completed: boolean; condition: Explanation | null }[];
-  }[];
-  segments: { segment: string; member: boolean; condition: Explanation | null }[];
-  health: {
-    overall: number | null;
-    band: string | null;
-    components: { component: string; weight: number; score: number; measure: { text: string; actual: unknown } }[];
-  } | null;
-  signals: { signal: string; raised: boolean; severity: string; condition: Explanation | null }[];
-}
 /** What is said of the state that an explanation is about. */
 export type ExplainedState = Omit<Static<typeof customerExplanation>, keyof ExplainedParts>;
 /** Why a customer stands where it does: each part of the model with the conditions that are consulted now. */

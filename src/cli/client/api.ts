@@ -3,7 +3,7 @@ import type { EventSourceMessage } from "eventsource-parser";
 import { failure, UserError } from "../core/errors.js";
 import type { Credentials, Settings } from "../core/settings.js";
 import type { JsonText } from "../output/out.js";
-import { isObject, jsonOf } from "../output/text.js";
+import { isObject, jsonOf } from "../../words/text.js";
 import { ANSWER_MS_MAX, explained, envelopeError, shapeOf, unexpected, unreachable } from "./failures.js";
 import { type Head, send } from "./transport.js";
 

@@ -2,7 +2,7 @@
 import { type ErrorDetails, failure, type LocalCode, UserError } from "../core/errors.js";
 import type { Credentials } from "../core/settings.js";
 import { version } from "../core/package.js";
-import { isObject, printable } from "../output/text.js";
+import { isObject, printable } from "../../words/text.js";
 import { type Head, send } from "./transport.js";
 
 /** How long to wait for an answer. A deploy of a large model compiles its payload checks before it answers. */

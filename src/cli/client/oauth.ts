@@ -1,7 +1,7 @@
 import * as oauth from "oauth4webapi";
 
 import { ANSWER_MS_MAX, explained, unexpected, unreachable } from "./failures.js";
-import { isObject, jsonOf } from "../output/text.js";
+import { isObject, jsonOf } from "../../words/text.js";
 import { send } from "./transport.js";
 
 const CLIENT: oauth.Client = { client_id: "svc-cli" };

@@ -4,7 +4,7 @@ import path from "node:path";
 
 import { failure, type UserError } from "../core/errors.js";
 import { makeDirectory, writeBeside } from "../output/write-file.js";
-import { isObject, isWord, jsonOf, shellWord } from "../output/text.js";
+import { isObject, isWord, jsonOf, shellWord } from "../../words/text.js";
 
 /** What `svc auth login` got: a token that may do what its user may do. */
 export interface Session {

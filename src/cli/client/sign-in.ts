@@ -4,35 +4,12 @@ import type { Context } from "../core/command.js";
 import { cancelled, failure, type LocalCode, UserError } from "../core/errors.js";
 import { prompt, canAsk } from "../output/change.js";
 import { interruption } from "../output/interruption.js";
-import type { Io } from "../output/out.js";
-import { plural, printable, span } from "../output/text.js";
+import { plural, printable, span } from "../../words/text.js";
 import type { Organization } from "./answers.js";
+import { hasBrowser, openBrowser } from "./browser.js";
 import { type DeviceCodes, OAuthClient, OAuthRefusal } from "./oauth.js";
 import { listed, organizationsOf } from "./pages.js";
 import type { Session } from "./session.js";
-
-/** Whether a browser that is opened here is seen by the person who waits: there is a screen, and it is that of this machine. */
-function hasBrowser({ env, stderr }: Io): boolean {
-  const isSet = (name: string) => (env[name] ?? "") !== "";
-  if (stderr.isTTY !== true || isSet("SSH_CONNECTION")) return false;
-  if (process.platform === "darwin" || process.platform === "win32") return true;
-  return ["DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"].some(isSet);
-}
-
-/** Opens an address in the user's browser; returns whether something was started. Whether it shows the page is not known. */
-async function openBrowser(address: string): Promise<boolean> {
-  // Systems open by the same means programs and files.
-  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) return false;
-  try {
-    const { default: open } = await import("open");
-    const started = await open(address);
-    started.on("error", () => undefined);
-    return true;
-  } catch {
-    // The address is shown, too: it can be opened by hand.
-    return false;
-  }
-}
 
 /** What there is to wait where the service does not say: RFC 8628, section 3.2. */
 const INTERVAL_SECONDS = 5;

@@ -1,7 +1,7 @@
 import type { Finding } from "../client/answers.js";
 import { defineCommand, projectOptions } from "../core/command.js";
 import type { Column } from "../output/table.js";
-import { distance, isObject, formatNumber, plural, printable, titleOf } from "../output/text.js";
+import { distance, isObject, formatNumber, plural, printable, titleOf } from "../../words/text.js";
 
 type Row = Record<string, unknown>;
 

@@ -2,7 +2,7 @@ import type { Overview, Population } from "../client/answers.js";
 import { type Context, defineCommand, pastOption, projectOptions } from "../core/command.js";
 import type { Out } from "../output/out.js";
 import { type Column, fields, table } from "../output/table.js";
-import { formatNumber, paragraphs, plural, printable } from "../output/text.js";
+import { formatNumber, paragraphs, plural, printable } from "../../words/text.js";
 
 export default defineCommand({
   options: { ...projectOptions, at: pastOption },

@@ -3,7 +3,7 @@ import { defineCommand, projectOptions } from "../core/command.js";
 import { UsageError } from "../core/errors.js";
 import { lineChart } from "../output/chart.js";
 import { type Column, table } from "../output/table.js";
-import { formatNumber, paragraphs, printable } from "../output/text.js";
+import { formatNumber, paragraphs, printable } from "../../words/text.js";
 
 type Series = Trends["series"][number];
 

@@ -1,7 +1,7 @@
 import type { Usage } from "../client/answers.js";
 import { defineCommand } from "../core/command.js";
 import { fields } from "../output/table.js";
-import { formatNumber, printable } from "../output/text.js";
+import { formatNumber, printable } from "../../words/text.js";
 
 export default defineCommand({
   examples: [["svc usage", "How much of its plan the organization has used"]],

@@ -2,7 +2,7 @@ import { stateBudget } from "../../engine/index.js";
 import { defineCommand } from "../core/command.js";
 import { compile, warningsBlock } from "../core/compile.js";
 import { countDiagnostics, showDiagnostics } from "../output/diagnostics.js";
-import { stateSize, summary } from "../output/text.js";
+import { stateSize, summary } from "../../words/text.js";
 
 export default defineCommand({
   options: { strict: { type: "flag", describe: "Treat warnings as errors" } },

@@ -4,7 +4,7 @@ import { defineCommand } from "../core/command.js";
 import { UserError } from "../core/errors.js";
 import { fields } from "../output/table.js";
 import { listed, organizationsOf } from "../client/pages.js";
-import { printable } from "../output/text.js";
+import { printable } from "../../words/text.js";
 
 export default defineCommand({
   examples: [["svc whoami", "In whose name, and where to, commands go"]],

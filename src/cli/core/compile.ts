@@ -2,7 +2,7 @@ import type { Diagnostic } from "../../dsl-compiler/index.js";
 import type { Context } from "./command.js";
 import { countDiagnostics } from "../output/diagnostics.js";
 import { failure, type UserError } from "./errors.js";
-import { printable } from "../output/text.js";
+import { printable } from "../../words/text.js";
 
 /** Compiles the project in the chosen directory and checks its types; the signal ends both. @throws {UserError} CONFIG_INVALID with all problems */
 export async function compile({ settings, out }: Context, signal?: AbortSignal) {

@@ -6,7 +6,7 @@ import { Api } from "../client/api.js";
 import type { Context, Positionals, sharedOptions, Values } from "./command.js";
 import { failure, UsageError, UserError } from "./errors.js";
 import { type Io, Out } from "../output/out.js";
-import { printable, shellWord } from "../output/text.js";
+import { printable, shellWord } from "../../words/text.js";
 import { commands, nouns } from "./registry.js";
 import { SessionStore } from "../client/session.js";
 import { Settings } from "./settings.js";

@@ -5,7 +5,7 @@ import { failure, UsageError, type UserError } from "./errors.js";
 import type { Io } from "../output/out.js";
 import type { Session, SessionStore } from "../client/session.js";
 import { slugMistake } from "../commands/init/names.js";
-import { isObject, isWord, localTime } from "../output/text.js";
+import { isObject, isWord, localTime } from "../../words/text.js";
 
 export const ENVIRONMENTS = ["test", "live"] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];

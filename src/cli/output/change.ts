@@ -9,7 +9,7 @@ import { cancelled, failure, UserError } from "../core/errors.js";
 import type { Environment, Settings } from "../core/settings.js";
 import { beforeEnd, interruption } from "./interruption.js";
 import type { Io, Out } from "./out.js";
-import { printable, shellWord } from "./text.js";
+import { printable, shellWord } from "../../words/text.js";
 
 /** How long to wait for a word on standard input that is no terminal: long enough for `echo live |`, and no hanging on an idle pipe. */
 const PIPED_WORD_MS_MAX = 2_000;

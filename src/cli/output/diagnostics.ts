@@ -1,7 +1,7 @@
 import stringWidth from "string-width";
 import type { Diagnostic } from "../../dsl-compiler/index.js";
 import type { OutputStyle } from "./out.js";
-import { plural, printable } from "./text.js";
+import { plural, printable } from "../../words/text.js";
 
 /** A diagnostic of the compiler (a place in a file) or of the service (a path in a document). */
 type AnyDiagnostic = Partial<Diagnostic> & { path?: string };

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import picocolors from "picocolors";
 
-import { distance, localTime, shellWord } from "./text.js";
+import { distance, localTime, shellWord } from "../../words/text.js";
 
 /** What standard output has that is shown nowhere else, such as a key, and what to do where it could not be written. */
 export interface ShownOnce {

@@ -5,7 +5,7 @@ import type { ApiAnswer, ApiPath, ListPage } from "../client/api.js";
 import { type ListQuery, readList } from "../client/pages.js";
 import type { Context } from "../core/command.js";
 import type { Out } from "./out.js";
-import { printable, shellWord } from "./text.js";
+import { printable, shellWord } from "../../words/text.js";
 
 export interface Column<Row> {
   title: string;

@@ -4,7 +4,7 @@ import type { Explanation } from "../../client/answers.js";
 import type { Context } from "../../core/command.js";
 import { failure } from "../../core/errors.js";
 import type { Out } from "../../output/out.js";
-import { printable } from "../../output/text.js";
+import { printable } from "../../../words/text.js";
 import { explanationInWords, remarks } from "../customers/explanation.js";
 import { type CustomerRecord, findingsOf, sentState } from "./customer.js";
 import type { Facts } from "./tell.js";

@@ -5,7 +5,7 @@ import type { Context } from "../../core/command.js";
 import { UserError } from "../../core/errors.js";
 import type { Out } from "../../output/out.js";
 import { type Column, table } from "../../output/table.js";
-import { plural, printable } from "../../output/text.js";
+import { plural, printable } from "../../../words/text.js";
 import type { Facts } from "./tell.js";
 import { eventUses } from "./event-uses.js";
 import { modelFacts, placesOf } from "./model-facts.js";

@@ -12,7 +12,7 @@ import { readList } from "../../client/pages.js";
 import type { Context } from "../../core/command.js";
 import type { Out } from "../../output/out.js";
 import { type Column, table } from "../../output/table.js";
-import { paragraphs, plural, printable } from "../../output/text.js";
+import { paragraphs, plural, printable } from "../../../words/text.js";
 import { activeVersion, getVersion } from "../config/stored-versions.js";
 import { explanationOf, stateInWords, whyInWords } from "../customers/explanation.js";
 import type { Facts } from "./tell.js";

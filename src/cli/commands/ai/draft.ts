@@ -6,7 +6,7 @@ import { checkTypes, type Diagnostic } from "../../../dsl-compiler/index.js";
 import type { Context } from "../../core/command.js";
 import { failure } from "../../core/errors.js";
 import { countDiagnostics } from "../../output/diagnostics.js";
-import { paragraphs, UNPRINTABLE } from "../../output/text.js";
+import { paragraphs, UNPRINTABLE } from "../../../words/text.js";
 import { ask, type Ending, type Facts, printableLines } from "./tell.js";
 
 /**

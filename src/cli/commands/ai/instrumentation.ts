@@ -3,7 +3,7 @@ import path from "node:path";
 
 import type { Field, Snapshot } from "../../../model/snapshot/types.js";
 import { fromTemplate } from "../../core/package.js";
-import { jsonOf, plural, quoted } from "../../output/text.js";
+import { jsonOf, plural, quoted } from "../../../words/text.js";
 import { type EventUse, eventUses, type ReadingPart, type TraitUse, traitUses } from "./event-uses.js";
 import { block, code } from "./tell.js";
 

@@ -2,7 +2,7 @@ import type { Diagnostic } from "../../../dsl-compiler/index.js";
 import type { Condition, Snapshot } from "../../../model/snapshot/types.js";
 import { actionText, conditionText, fieldText, scoreText, triggerText } from "../../../model/snapshot/words.js";
 import type { Out } from "../../output/out.js";
-import { summary, printable } from "../../output/text.js";
+import { summary, printable } from "../../../words/text.js";
 import { eventUses, traitUses, type TraitUse } from "./event-uses.js";
 
 const conditionIfAny = (when: Condition | undefined) => (when ? conditionText(when) : null);

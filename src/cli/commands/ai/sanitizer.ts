@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 
 import type { ExplainedCustomer, Explanation } from "../../client/answers.js";
-import { isObject } from "../../output/text.js";
+import { isObject } from "../../../words/text.js";
 
 /** What stands for a value that is not sent. */
 export const WITHHELD = "(withheld)";

@@ -4,7 +4,7 @@ import { UsageError } from "../../core/errors.js";
 import { fromTemplate } from "../../core/package.js";
 import { optionName } from "../../core/values.js";
 import { asks, askUntil } from "../../output/change.js";
-import { UNPRINTABLE } from "../../output/text.js";
+import { UNPRINTABLE } from "../../../words/text.js";
 
 /** What a model of success is made of; the questions below say what each is. */
 export type SuccessAnswers = Record<"product" | "startEvent" | "valueEvent" | "usageEvent", string> &

@@ -5,7 +5,7 @@ import type { Context } from "../../core/command.js";
 import { failure, type LocalCode, UserError } from "../../core/errors.js";
 import { cancellable } from "../../output/interruption.js";
 import type { Out } from "../../output/out.js";
-import { printable, shellWord } from "../../output/text.js";
+import { printable, shellWord } from "../../../words/text.js";
 import { createFile, refuseExisting } from "../../output/write-file.js";
 
 /** The commands of `svc ai`, by the second of their words. */

@@ -1,5 +1,5 @@
 import { defineCommand } from "../../core/command.js";
-import { printable } from "../../output/text.js";
+import { printable } from "../../../words/text.js";
 
 export default defineCommand({
   options: {

@@ -5,7 +5,7 @@ import type { Environment } from "../../core/settings.js";
 import { confirmation, outcomeOf, customersKeepTheirState } from "../../output/change.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
 import { asWarnings } from "../../client/failures.js";
-import { summary } from "../../output/text.js";
+import { summary } from "../../../words/text.js";
 import { changesInWords, countChanges } from "./diff.js";
 import { activeVersion, getDiff, getVersion } from "./stored-versions.js";
 

@@ -3,7 +3,7 @@ import { EMPTY_SNAPSHOT } from "../../../model/snapshot/types.js";
 import { type Context, defineCommand, projectOptions } from "../../core/command.js";
 import { UserError } from "../../core/errors.js";
 import type { Out, OutputStyle } from "../../output/out.js";
-import { plural, printable } from "../../output/text.js";
+import { plural, printable } from "../../../words/text.js";
 import { checkVersion, getDiff, getVersion, type Version } from "./stored-versions.js";
 
 export default defineCommand({

@@ -1,7 +1,7 @@
 import path from "node:path";
 
 import { defineCommand, projectOptions } from "../../core/command.js";
-import { summary } from "../../output/text.js";
+import { summary } from "../../../words/text.js";
 import { checkVersion, getVersion } from "./stored-versions.js";
 import { replaceFile } from "../../output/write-file.js";
 

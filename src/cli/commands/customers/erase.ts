@@ -1,7 +1,7 @@
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
 import { fields } from "../../output/table.js";
-import { formatNumber, printable, shellWord, titleOf } from "../../output/text.js";
+import { formatNumber, printable, shellWord, titleOf } from "../../../words/text.js";
 
 /** What the service counts and does not name as people would. */
 const KINDS: Readonly<Record<string, string>> = {

@@ -4,7 +4,7 @@ import { type Context, defineCommand, projectOptions } from "../../core/command.
 import { unexpected } from "../../client/failures.js";
 import { failure } from "../../core/errors.js";
 import { cancellable } from "../../output/interruption.js";
-import { jsonOf, formatNumber, printable } from "../../output/text.js";
+import { jsonOf, formatNumber, printable } from "../../../words/text.js";
 import { createFile, refuseExisting } from "../../output/write-file.js";
 
 export default defineCommand({

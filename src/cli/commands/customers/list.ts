@@ -4,7 +4,7 @@ import { UsageError } from "../../core/errors.js";
 import { durationOf } from "../../core/values.js";
 import { objectFromTexts } from "../../output/json-text.js";
 import { printList } from "../../output/table.js";
-import { jsonOf } from "../../output/text.js";
+import { jsonOf } from "../../../words/text.js";
 
 export default defineCommand({
   options: {

@@ -1,7 +1,7 @@
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { confirmation, outcomeOf } from "../../output/change.js";
 import { UsageError } from "../../core/errors.js";
-import { formatNumber, printable, shellWord } from "../../output/text.js";
+import { formatNumber, printable, shellWord } from "../../../words/text.js";
 
 export default defineCommand({
   options: {

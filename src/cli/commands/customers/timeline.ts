@@ -2,7 +2,7 @@ import type { CustomerState, Emission } from "../../client/answers.js";
 import { defineCommand, pageOptions, projectOptions, reverseOption, travelOptions } from "../../core/command.js";
 import { readList } from "../../client/pages.js";
 import { page } from "../../output/table.js";
-import { causeInWords, plural } from "../../output/text.js";
+import { causeInWords, plural } from "../../../words/text.js";
 import { metadataInWords } from "../emissions/metadata.js";
 import { travelInWords } from "./explanation.js";
 

@@ -1,7 +1,7 @@
 import type { LifecycleTransition } from "../../client/answers.js";
 import { defineCommand, pageOptions, projectOptions, supersededOption } from "../../core/command.js";
 import { printList, recordColumn } from "../../output/table.js";
-import { causeInWords } from "../../output/text.js";
+import { causeInWords } from "../../../words/text.js";
 
 export default defineCommand({
   args: { customerId: "The customer's id" },

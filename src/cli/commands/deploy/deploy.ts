@@ -7,7 +7,7 @@ import { confirmation, outcomeOf, customersKeepTheirState } from "../../output/c
 import { showDiagnostics } from "../../output/diagnostics.js";
 import { asWarnings } from "../../client/failures.js";
 import { cancellable } from "../../output/interruption.js";
-import { summary } from "../../output/text.js";
+import { summary } from "../../../words/text.js";
 
 /** What is over sooner needs no word. */
 const SHOWN_AFTER_MS = 300;

@@ -5,7 +5,7 @@ import { showDiagnostics } from "../../output/diagnostics.js";
 import { fields, type Column, table } from "../../output/table.js";
 import { cancellable } from "../../output/interruption.js";
 import type { Out } from "../../output/out.js";
-import { formatNumber, paragraphs, plural, printable } from "../../output/text.js";
+import { formatNumber, paragraphs, plural, printable } from "../../../words/text.js";
 import { statusOf, totalsOf } from "../recompute/job-report.js";
 import { type DifferencePage, differencesOf, documentOf, JOB_MEMBERS } from "../recompute/jobs.js";
 import { untilCompleted } from "../recompute/result.js";

@@ -8,7 +8,7 @@ import type { RequestReport } from "../../../local/report.js";
 import type { Reload, SessionObserver } from "../../../local/session.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
 import type { Out } from "../../output/out.js";
-import { stateSize, summary, plural, printable } from "../../output/text.js";
+import { stateSize, summary, plural, printable } from "../../../words/text.js";
 
 /** How many customers of one request or one timer are shown. */
 const CUSTOMERS_MAX = 20;

@@ -1,7 +1,7 @@
 import type { EmissionDetail } from "../../client/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
 import { fields, table } from "../../output/table.js";
-import { causeInWords, paragraphs, printable } from "../../output/text.js";
+import { causeInWords, paragraphs, printable } from "../../../words/text.js";
 import { runInWords } from "../rules/run.js";
 
 export default defineCommand({

@@ -2,7 +2,7 @@ import type { ListedEmission } from "../../client/answers.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
 import { sinceOption } from "../../core/values.js";
 import { printList } from "../../output/table.js";
-import { causeInWords } from "../../output/text.js";
+import { causeInWords } from "../../../words/text.js";
 import { metadataInWords } from "./metadata.js";
 
 export default defineCommand({

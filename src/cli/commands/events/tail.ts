@@ -9,7 +9,7 @@ import { UserError } from "../../core/errors.js";
 import { interruptible } from "../../output/interruption.js";
 import { propertiesIn } from "../../output/json-text.js";
 import type { Out } from "../../output/out.js";
-import { printable } from "../../output/text.js";
+import { printable } from "../../../words/text.js";
 
 /** The service sends something at least every 15 seconds; a connection that is silent for longer is dead. */
 const SILENT_MS_MAX = 45_000;

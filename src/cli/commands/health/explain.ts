@@ -3,8 +3,9 @@ import { defineCommand, projectOptions } from "../../core/command.js";
 import { fields } from "../../output/table.js";
 import type { Out } from "../../output/out.js";
 import type { Column } from "../../output/table.js";
-import { causeInWords, formatNumber, paragraphs, printable } from "../../output/text.js";
-import { remarks, valueInWords } from "../customers/explanation.js";
+import { causeInWords, formatNumber, paragraphs, printable } from "../../../words/text.js";
+import { valueInWords } from "../../../words/explanation.js";
+import { remarks } from "../customers/explanation.js";
 
 type Component = NonNullable<ExplainedHealth["factors"]>["components"][number];
 

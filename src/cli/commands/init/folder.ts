@@ -3,7 +3,7 @@ import path from "node:path";
 
 import { failure, UserError } from "../../core/errors.js";
 import { makeDirectory } from "../../output/write-file.js";
-import { printable } from "../../output/text.js";
+import { printable } from "../../../words/text.js";
 
 /** What a directory may hold and is empty all the same. */
 const NOTHING = new Set([".git"]);

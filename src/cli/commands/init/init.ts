@@ -9,7 +9,7 @@ import { createdInWords, createProject, keysLost } from "../projects/create.js";
 import { UsageError } from "../../core/errors.js";
 import { type Environment, ENVIRONMENTS, type Settings } from "../../core/settings.js";
 import { filled, PACKAGE, version } from "../../core/package.js";
-import { printable, shellWord } from "../../output/text.js";
+import { printable, shellWord } from "../../../words/text.js";
 import { nameMistake, nameOf, slugMistake, slugOf, type Stack, STACKS } from "./names.js";
 
 /** How the example of each stack is run, and what must be done once before: on this machine, and wherever the command is installed. */

@@ -2,7 +2,7 @@ import type { CreatedInvitation } from "../../client/answers.js";
 import { defineCommand, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
 import { fields } from "../../output/table.js";
-import { printable, shellWord } from "../../output/text.js";
+import { printable, shellWord } from "../../../words/text.js";
 import { ROLES } from "../members/members.js";
 
 export default defineCommand({

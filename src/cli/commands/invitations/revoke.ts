@@ -1,7 +1,7 @@
 import type { Invitation } from "../../client/answers.js";
 import { defineCommand, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
-import { printable } from "../../output/text.js";
+import { printable } from "../../../words/text.js";
 
 export default defineCommand({
   args: { invitationId: "The invitation's id" },

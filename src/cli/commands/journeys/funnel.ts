@@ -2,7 +2,7 @@ import type { JourneyFunnel } from "../../client/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
 import { sinceOption } from "../../core/values.js";
 import { type Column, fields, table } from "../../output/table.js";
-import { formatNumber, lasted, paragraphs, plural, printable } from "../../output/text.js";
+import { formatNumber, lasted, paragraphs, plural, printable } from "../../../words/text.js";
 
 type Step = JourneyFunnel["steps"][number];
 

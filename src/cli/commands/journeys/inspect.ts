@@ -3,7 +3,7 @@ import { defineCommand, projectOptions } from "../../core/command.js";
 import { fields } from "../../output/table.js";
 import type { Out } from "../../output/out.js";
 import type { Column } from "../../output/table.js";
-import { lasted, paragraphs, printable } from "../../output/text.js";
+import { lasted, paragraphs, printable } from "../../../words/text.js";
 import { explanationIfAny, journeyInWords, remarks } from "../customers/explanation.js";
 
 export default defineCommand({

@@ -2,7 +2,7 @@ import type { CreatedKey } from "../../client/answers.js";
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
 import { fields } from "../../output/table.js";
-import { printable, shellWord } from "../../output/text.js";
+import { printable, shellWord } from "../../../words/text.js";
 
 export default defineCommand({
   options: {

@@ -2,7 +2,7 @@ import type { ChangedKey, Key } from "../../client/answers.js";
 import { readAll } from "../../client/pages.js";
 import { type Context, defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
-import { printable } from "../../output/text.js";
+import { printable } from "../../../words/text.js";
 
 export default defineCommand({
   args: { keyId: "The key's id" },

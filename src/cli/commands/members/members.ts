@@ -2,7 +2,7 @@ import type { Member } from "../../client/answers.js";
 import { readAll } from "../../client/pages.js";
 import type { Context } from "../../core/command.js";
 import { failure } from "../../core/errors.js";
-import { printable } from "../../output/text.js";
+import { printable } from "../../../words/text.js";
 
 /** From the one who may do most. */
 export const ROLES = ["owner", "administrator", "developer", "viewer"] as const satisfies readonly Member["role"][];

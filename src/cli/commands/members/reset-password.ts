@@ -2,7 +2,7 @@ import type { PasswordReset } from "../../client/answers.js";
 import { defineCommand, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
 import { fields } from "../../output/table.js";
-import { printable, shellWord } from "../../output/text.js";
+import { printable, shellWord } from "../../../words/text.js";
 import { memberOf } from "./members.js";
 
 export default defineCommand({

@@ -4,7 +4,7 @@ import { defineCommand, yesOption } from "../../core/command.js";
 import { confirmation, organizationPlace, outcomeOf } from "../../output/change.js";
 import { fields } from "../../output/table.js";
 import type { Out, ShownOnce } from "../../output/out.js";
-import { printable, shellWord } from "../../output/text.js";
+import { printable, shellWord } from "../../../words/text.js";
 
 export default defineCommand({
   options: {

@@ -3,7 +3,7 @@ import { fields, type Column, table } from "../../output/table.js";
 import { componentsChanged, entered, exited, healthChanged, journeysChanged } from "../deploy/impact.js";
 import { kindOf, jobFailure, scopeOf } from "./jobs.js";
 import type { Out } from "../../output/out.js";
-import { formatNumber, plural, printable, span } from "../../output/text.js";
+import { formatNumber, plural, printable, span } from "../../../words/text.js";
 
 /** A job that has come to something, for people: what it is, its totals, and the customers that change most. */
 export function jobInWords(out: Out, job: RecomputeJob, top: readonly JobDifference[]): string {

@@ -2,7 +2,7 @@ import type { Context } from "../../core/command.js";
 import { memberTexts } from "../../output/json-text.js";
 import type { JobDifference, RecomputeJob } from "../../client/answers.js";
 import { readAll } from "../../client/pages.js";
-import { printable } from "../../output/text.js";
+import { printable } from "../../../words/text.js";
 
 /** Why a job was given up or failed, without the service's advice to retry it: the command line gives that itself, with `--env`. */
 export function jobFailure({ error }: RecomputeJob): string | null {

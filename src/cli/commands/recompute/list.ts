@@ -1,7 +1,7 @@
 import type { RecomputeJob } from "../../client/answers.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
 import { printList } from "../../output/table.js";
-import { formatNumber } from "../../output/text.js";
+import { formatNumber } from "../../../words/text.js";
 import { paintStatus } from "./job-report.js";
 
 export default defineCommand({

@@ -3,7 +3,7 @@ import { asks, confirmation } from "../../output/change.js";
 import type { Context } from "../../core/command.js";
 import { activeVersion } from "../config/stored-versions.js";
 import { kindOf, scopeOf } from "./jobs.js";
-import { formatNumber, printable, shellWord } from "../../output/text.js";
+import { formatNumber, printable, shellWord } from "../../../words/text.js";
 
 const DERIVED = "lifecycle, journeys, segments, health and rule log are derived anew, and what differs is emitted";
 

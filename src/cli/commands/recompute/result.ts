@@ -10,7 +10,7 @@ import type { Context } from "../../core/command.js";
 import { failure } from "../../core/errors.js";
 import { interruption } from "../../output/interruption.js";
 import type { Io, Out } from "../../output/out.js";
-import { formatNumber, printable, shellWord } from "../../output/text.js";
+import { formatNumber, printable, shellWord } from "../../../words/text.js";
 import { jobInWords } from "./job-report.js";
 import { differencesOf, documentOf, JOB_MEMBERS, jobFailure } from "./jobs.js";
 

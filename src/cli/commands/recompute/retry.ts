@@ -4,7 +4,7 @@ import { JOB_MEMBERS } from "./jobs.js";
 import { outcomeOf } from "../../output/change.js";
 import { confirmRetry } from "./question.js";
 import { printQueued, printResult } from "./result.js";
-import { shellWord } from "../../output/text.js";
+import { shellWord } from "../../../words/text.js";
 
 export default defineCommand({
   args: { recomputeId: "The recompute's id" },

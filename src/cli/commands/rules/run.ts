@@ -2,7 +2,7 @@
 import type { Action } from "../../../model/snapshot/types.js";
 import type { Explanation, RuleExecution } from "../../client/answers.js";
 import type { Out } from "../../output/out.js";
-import { causeInWords, printable } from "../../output/text.js";
+import { causeInWords, printable } from "../../../words/text.js";
 import { explanationInWords } from "../customers/explanation.js";
 
 /** A text in the colour of how a run ended. */

@@ -7,7 +7,7 @@ import { type Context, defineCommand, pageOptions, pastOption, projectOptions } 
 import { type Column, fields, page, printList } from "../../output/table.js";
 import { elementTexts, memberTexts, objectFromTexts } from "../../output/json-text.js";
 import type { Out } from "../../output/out.js";
-import { formatNumber, plural, printable, shellWord } from "../../output/text.js";
+import { formatNumber, plural, printable, shellWord } from "../../../words/text.js";
 import { explanationOf, remarks, segmentInWords } from "../customers/explanation.js";
 
 interface Segment {

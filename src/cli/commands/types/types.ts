@@ -5,7 +5,7 @@ import type { Field, Snapshot } from "../../../model/snapshot/types.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
 import { failure, type UserError } from "../../core/errors.js";
 import { fromTemplate } from "../../core/package.js";
-import { printable, quoted, shellWord } from "../../output/text.js";
+import { printable, quoted, shellWord } from "../../../words/text.js";
 
 /** How each file with types begins; by it a file is known as one that may be replaced. */
 const HEADER = "// Events and traits that the service takes";

@@ -1,7 +1,7 @@
 import type { Webhook } from "../../client/answers.js";
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
-import { formatNumber, printable } from "../../output/text.js";
+import { formatNumber, printable } from "../../../words/text.js";
 import { getWebhook } from "./webhooks.js";
 
 /** The service counts no further. */

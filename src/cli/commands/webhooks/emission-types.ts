@@ -2,7 +2,7 @@ import { nearest } from "../../../model/snapshot/suggestion.js";
 import type { Snapshot } from "../../../model/snapshot/types.js";
 import type { Context } from "../../core/command.js";
 import { type LocalCode, UserError } from "../../core/errors.js";
-import { printable } from "../../output/text.js";
+import { printable } from "../../../words/text.js";
 import { activeVersion, getVersion, type Version } from "../config/stored-versions.js";
 
 /** The types of what a model emits, as docs/webhooks.md lists them. */

@@ -4,7 +4,7 @@ import { checkWords, sinceOption } from "../../core/values.js";
 import { type Context, defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { confirmation, outcomeOf } from "../../output/change.js";
 import { UsageError } from "../../core/errors.js";
-import { plural, printable, shellWord } from "../../output/text.js";
+import { plural, printable, shellWord } from "../../../words/text.js";
 import type { Out } from "../../output/out.js";
 import { getWebhook } from "./webhooks.js";
 

@@ -3,7 +3,7 @@ import { defineCommand, projectOptions, yesOption } from "../../core/command.js"
 import { checkDurationOption } from "../../core/values.js";
 import { confirmAndRun } from "../../output/change.js";
 import { fields } from "../../output/table.js";
-import { printable, shellWord } from "../../output/text.js";
+import { printable, shellWord } from "../../../words/text.js";
 import { getWebhook } from "./webhooks.js";
 
 export default defineCommand({

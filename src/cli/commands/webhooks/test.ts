@@ -2,7 +2,7 @@ import type { WebhookTest } from "../../client/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
 import { failure } from "../../core/errors.js";
 import { fields } from "../../output/table.js";
-import { printable } from "../../output/text.js";
+import { printable } from "../../../words/text.js";
 
 export default defineCommand({
   args: { webhookId: "The webhook's id" },

@@ -4,7 +4,7 @@ import { confirmAndRun } from "../../output/change.js";
 import { noteUnknownTypes } from "./emission-types.js";
 import { UsageError } from "../../core/errors.js";
 import { fields } from "../../output/table.js";
-import { printable } from "../../output/text.js";
+import { printable } from "../../../words/text.js";
 import { getWebhook, limitOptions, readLimits, settingsInWords, statusInWords, WEBHOOK_MEMBERS } from "./webhooks.js";
 
 export default defineCommand({

@@ -3,7 +3,7 @@ import { checkDurationOption } from "../../core/values.js";
 import type { Context, Options } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";
 import type { Out } from "../../output/out.js";
-import { formatNumber, printable } from "../../output/text.js";
+import { formatNumber, printable } from "../../../words/text.js";
 
 /** Members that every answer with a webhook must have. */
 export const WEBHOOK_MEMBERS = ["id", "url", "eventTypes", "maxEventAge", "maxConcurrency", "maxPerSecond"] as const;

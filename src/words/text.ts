@@ -1,5 +1,5 @@
-import { bytesInWords } from "../../model/snapshot/limits.js";
-import type { Snapshot } from "../../model/snapshot/types.js";
+import { bytesInWords } from "../model/snapshot/limits.js";
+import type { Snapshot } from "../model/snapshot/types.js";
 
 /**
  * Control characters, those that change the direction of text, and those that show nothing: printed as they are, they could rewrite what a

@@ -1,0 +1,94 @@
+import type { Explanation } from "../engine/conditions/leaf.js";
+import { printable } from "./text.js";
+
+/** Why a customer stands where it does: each part of the model with the conditions that are consulted now. */
+export interface ExplainedParts {
+  lifecycle: { state: string | null; transitions: { to: string; condition: Explanation }[] } | null;
+  journeys: {
+    journey: string;
+    status: string;
+    /** Null where a run is under way, or the journey does not repeat. */
+    start: Explanation | null;
+    steps: { step: string; completed: boolean; condition: Explanation | null }[];
+  }[];
+  segments: { segment: string; member: boolean; condition: Explanation | null }[];
+  health: {
+    overall: number | null;
+    band: string | null;
+    components: { component: string; weight: number; score: number; measure: { text: string; actual: unknown } }[];
+  } | null;
+  signals: { signal: string; raised: boolean; severity: string; condition: Explanation | null }[];
+}
+
+/** How instants are shown: as dates, and as distances from now. */
+export interface InstantWords {
+  now: number;
+  at(iso: string): string;
+  ago(iso: string): string;
+}
+
+/** What there is to say of a condition beside its text: what there is now, what lacks, and when it changes by time alone. */
+export function factsOf(words: InstantWords, explanation: Explanation): string[] {
+  const isGroup = explanation.conditions !== undefined;
+  return [...(isGroup ? [] : leafFacts(words, explanation)), ...flipInWords(words, explanation)];
+}
+
+/** What a group of conditions is, such as `all of 3, 2 of them met`. */
+export function groupInWords(kind: string, conditions: readonly Explanation[]): string {
+  if (kind === "not") return "not";
+  const met = conditions.filter((part) => part.met).length;
+  const holding = met === conditions.length ? "all are met" : met === 0 ? "none is met" : `${met} of them met`;
+  return `${kind === "any" ? "any" : "all"} of ${conditions.length}, ${holding}`;
+}
+
+/** Kinds of which whether they are met says all. */
+const OF_YES_OR_NO = new Set(["segment", "sequence"]);
+/** Kinds that time alone makes true. */
+const OF_WAITING = new Set(["inactiveFor", "inState"]);
+/** Kinds whose actual values are instants. */
+const OF_TIME = new Set(["inactiveFor", "activeWithin", "inState", "traitDateWithin", "traitDatePassed"]);
+
+/** What there is, and what lacks where the text of the condition does not say so already. */
+function leafFacts(words: InstantWords, { kind, expected, actual, missing, met, flipsAt }: Explanation): string[] {
+  if (OF_YES_OR_NO.has(kind)) return [];
+  const now = actualInWords(words, kind, actual);
+  // Where time alone lacks, it is told when that is over.
+  const isTold = JSON.stringify(missing) === JSON.stringify(expected) || (OF_WAITING.has(kind) && flipsAt !== null);
+  const lacks = met || isTold ? null : lackInWords(kind, missing);
+  return lacks === null ? [now] : [now, lacks];
+}
+
+function actualInWords(words: InstantWords, kind: string, actual: unknown): string {
+  if (actual === null || (Array.isArray(actual) && actual.length === 0)) return "there is none";
+  const text = OF_TIME.has(kind) && typeof actual === "string" ? actual : "";
+  const iso = /\d{4}-\d\d-\d\dT[\d:.]+Z/.exec(text)?.[0];
+  if (iso === undefined) return `it is ${valueInWords(actual)}`;
+  const shown = `${words.at(iso)} (${words.ago(iso)})`;
+  const told = text.replace(iso, shown);
+  return told === shown ? `it is ${shown}` : told;
+}
+
+/** What is to be added to a number, or what is to become true. */
+function lackInWords(kind: string, missing: unknown): string | null {
+  const above = kind === "count" || kind === "distinct" ? "too many" : "too high";
+  if (typeof missing === "number") return missing < 0 ? `${-missing} ${above}` : `${missing} more needed`;
+  if (typeof missing !== "string") return null;
+  const [, bound, amount = ""] = /^(less|more) than (-?[\d.]+)$/.exec(missing) ?? [];
+  if (bound === undefined) return `lacks ${printable(missing)}`;
+  if (Number(amount) === 0) return `has to be ${bound === "more" ? "higher" : "lower"}`;
+  return bound === "more" ? `more than ${amount} more needed` : `more than ${-Number(amount)} ${above}`;
+}
+
+/** A value of an explanation: texts as they are, lists by their elements. */
+export function valueInWords(value: unknown): string {
+  if (Array.isArray(value)) return value.map(valueInWords).join(", ");
+  return printable(typeof value === "string" ? value : JSON.stringify(value));
+}
+
+/** When it changes by time alone. What was explained some time ago may have changed since. */
+function flipInWords(words: InstantWords, { met, flipsAt }: Explanation): string[] {
+  if (flipsAt === null) return [];
+  const at = words.at(flipsAt);
+  if (Date.parse(flipsAt) < words.now) return [`was to ${met ? "end" : "come"} by itself at ${at}`];
+  return [`${met ? "ends" : "comes"} by itself ${words.ago(flipsAt)} (${at})`];
+}
