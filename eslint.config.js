@@ -5,7 +5,7 @@ import globals from "globals";
 import typescript from "typescript-eslint";
 
 const programs = ["src", "test", "bench", "faults", "attacks", "fuzz", "examples"]
-  .map((folder) => `${folder}/**/*.ts`)
+  .map((folder) => `${folder}/**/*.{ts,tsx}`)
   .concat("*.config.ts");
 
 export default defineConfig(
@@ -51,7 +51,7 @@ export default defineConfig(
   },
 
   {
-    files: ["src/**/*.ts"],
+    files: ["src/**/*.{ts,tsx}"],
     rules: {
       // Output has one place in each program; anything else would break `--json`, and logs.
       "no-console": "error",

@@ -7,9 +7,10 @@ import { createCustomerWork, createWebhookTests } from "../src/http/admin/work.j
 import { createApp } from "../src/http/app.js";
 import { KeyCheck } from "../src/http/ingest/key-check.js";
 import { ingestRoutes, type IngestBackend } from "../src/http/ingest/routes.js";
-import { formKey } from "../src/http/pages/form-token.js";
+import { formKey } from "../src/console/form-token.js";
 import { decodeText } from "../src/http/request/parse-json.js";
 import { createHttpServer } from "../src/http/server.js";
+import { servicePages } from "../src/console/service/routes.js";
 import { ProcessMetrics } from "../src/metrics/process-metrics.js";
 import { readConfig } from "../src/server/config.js";
 import { openHttp } from "../src/server/http-role.js";
@@ -76,6 +77,7 @@ async function serveWith(make: (sql: ReturnType<typeof connect>) => IngestBacken
   });
   const keys = new KeyCheck(sql);
   const key = Buffer.alloc(32);
+  const oauth = { sql, publicUrl: () => "http://127.0.0.1", anyHost: true };
   const app = createApp({
     log: logger,
     probes: { started: () => true, unready: () => Promise.resolve([]) },
@@ -94,7 +96,8 @@ async function serveWith(make: (sql: ReturnType<typeof connect>) => IngestBacken
       webhookTests: createWebhookTests({ key, allowPrivate: false }),
       ai: null,
     },
-    pages: { sql, publicUrl: () => "http://127.0.0.1", anyHost: true, key: formKey("benchmark"), log: logger },
+    oauth,
+    pages: servicePages({ ...oauth, key: formKey("benchmark"), log: logger }),
     routes: ingestRoutes({ backend: make(sql), requireKey: (keyHash) => keys.require(keyHash), log: logger }),
   });
   const server = createHttpServer(app.callback(), undefined);

@@ -9,7 +9,7 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const dist = path.join(root, "dist");
 /** What the last build was made of, and the names of what it made. */
 const STAMP = path.join(dist, ".built.json");
-const sources = (await readdir(path.join(root, "src"), { recursive: true })).filter((name) => name.endsWith(".ts"));
+const sources = (await readdir(path.join(root, "src"), { recursive: true })).filter((name) => /\.tsx?$/.test(name));
 
 /** Packages of many small modules, which take longer to find than to run: each of these imports becomes one file of ours. */
 const BUNDLED = ["prom-client", "typebox", "typebox/compile", "yargs"];
@@ -60,11 +60,11 @@ const NOT_BUNDLED = [
 const ownAddress = {
   name: "own-address",
   setup({ onLoad }) {
-    onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, async ({ path: file }) => {
+    onLoad({ filter: /[\\/]src[\\/].*\.tsx?$/ }, async ({ path: file }) => {
       const text = await readFile(file, "utf8");
-      const module = path.relative(path.join(root, "src"), file).split(path.sep).join("/").replace(/ts$/, "js");
+      const module = path.relative(path.join(root, "src"), file).split(path.sep).join("/").replace(/tsx?$/, "js");
       const address = `new URL("../${module}", import.meta.url).href`;
-      return { contents: text.replaceAll("import.meta.url", address), loader: "ts" };
+      return { contents: text.replaceAll("import.meta.url", address), loader: file.endsWith("x") ? "tsx" : "ts" };
     });
   },
 };

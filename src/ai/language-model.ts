@@ -1,3 +1,4 @@
+import { TransformStream } from "node:stream/web";
 import type OpenAI from "openai";
 import { fetch, type RequestInfo, type RequestInit, Response } from "undici";
 import { failureOf, LanguageModelError } from "./failure.js";

@@ -17,6 +17,9 @@ import { sendAll, type Sent } from "./send.js";
 import { CLI_PROGRAM, databaseUrl, Service } from "./service/service.js";
 import { settle, verify, WEBHOOK_TYPES } from "./settle.js";
 
+/** Who owns the organization of the demo. */
+const EMAIL = "demo@example.com";
+
 /** Runs the demo and cleans up after it, also when it fails or is stopped. Throws a DemoFailure where the result is not right. */
 export async function runDemo(
   options: DemoOptions,
@@ -48,7 +51,8 @@ export async function runDemo(
       },
     );
     if (!options.keep) return;
-    say(lookAround(looks, model.directory, await databaseUrl(dataDir)));
+    const console = await service.signInLink(EMAIL);
+    say(lookAround(looks, model.directory, { console, database: await databaseUrl(dataDir) }));
     if (!signal.aborted) await once(signal, "abort");
     service.lost.throwIfAborted();
   } finally {
@@ -68,7 +72,7 @@ interface Stage {
 /** From an empty service to the printed report. Returns what somebody needs to look at what is left running. */
 async function demonstrate(stage: Stage, compare: boolean) {
   const { model, input, receiver, service, output, signal } = stage;
-  const access: ApiOptions = { url: service.url, ...(await service.bootstrap("demo", "demo@example.com")), signal };
+  const access: ApiOptions = { url: service.url, ...(await service.bootstrap("demo", EMAIL)), signal };
   const api = new DemoApi(access);
   const apiKey = await api.createProject("Demo", model.project);
   await api.deploy(model.project, model.snapshot);
@@ -139,21 +143,25 @@ async function evaluate({ model: { project }, output, signal }: Stage, api: Demo
 function lookAround(
   { api, apiKey, customerId }: Awaited<ReturnType<typeof demonstrate>>,
   directory: string,
-  databaseUrl: string,
+  { console, database }: { console: string; database: string },
 ): string {
   const svc = `node ${quote(relative(CLI_PROGRAM))}`;
   const target = `--directory ${quote(relative(directory))} --env test`;
   const customer = quote(customerId ?? "a-customer");
   return [
-    "The service is still running. In another terminal:",
+    "The service is still running. Its console, for whoever opens this within five minutes:",
+    "",
+    `  ${console}`,
+    "",
+    "In another terminal:",
     "",
     `  export SVC_API_URL=${api.url} SVC_ORGANIZATION=${api.organizationId} SVC_ACCESS_TOKEN=${api.accessToken}`,
     `  export SVC_API_KEY_TEST=${apiKey}`,
     `  ${svc} customers inspect ${customer} ${target}`,
     `  ${svc} config versions ${target}`,
     "",
-    `  psql '${databaseUrl}' -c 'select customer_id, lifecycle, last_event_at, next_due_at from svc_inspect.customers limit 10'`,
-    `  psql '${databaseUrl}' -c 'select lifecycle, count(*) from svc_inspect.customers group by 1 order by 2 desc'`,
+    `  psql '${database}' -c 'select customer_id, lifecycle, last_event_at, next_due_at from svc_inspect.customers limit 10'`,
+    `  psql '${database}' -c 'select lifecycle, count(*) from svc_inspect.customers group by 1 order by 2 desc'`,
     "",
     "Ctrl+C stops it and removes its data.",
     "",

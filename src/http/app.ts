@@ -1,22 +1,17 @@
 import Router from "@koa/router";
 import Koa from "koa";
 import type { Logger } from "pino";
-import type { AdminDeps } from "./admin/route.js";
+import type { AdminDeps, OperationRoute } from "./admin/route.js";
 import { adminRoutes } from "./admin/routes.js";
 import { TokenUse } from "./admin/token-use.js";
 import { BodyBudget, limitBodies } from "./request/body-budget.js";
-import { docsRoutes } from "./docs/routes.js";
 import type { DocsUrl } from "./errors.js";
-import { handleErrors, refuseUnmatched } from "./middleware/handle-errors.js";
+import { handleErrors, refuseUnmatched, type RenderError } from "./middleware/handle-errors.js";
 import { readLargeBodies } from "./request/large-bodies.js";
 import { countRequests, metricsRoutes, type MetricsDeps } from "./metrics.js";
+import type { OAuthDeps } from "./oauth/oauth-route.js";
 import { oauthRoutes } from "./oauth/routes.js";
 import { openApiRoutes } from "./openapi/routes.js";
-import type { PageDeps } from "./pages/session.js";
-import { devicePages } from "./pages/device.js";
-import { linkedPages } from "./pages/links.js";
-import { Passwords } from "./pages/passwords.js";
-import { signInPages } from "./pages/sign-in.js";
 import { probeRoutes, refuseWhileStarting, type ProbeChecks } from "./probes.js";
 import { assignRequestId, requireHost, setSecurityHeaders } from "./middleware/headers.js";
 import { logRequests } from "./middleware/request-log.js";
@@ -29,13 +24,21 @@ export interface AppDeps {
   probes: ProbeChecks;
   metrics: MetricsDeps;
   admin: AdminDeps;
-  pages: Omit<PageDeps, "passwords">;
+  oauth: OAuthDeps;
+  /** The pages for people, which ask the operations that the administrative API has. */
+  pages: Pages;
   /** SVC_TRUSTED_PROXIES: how many proxies in front of us say where a request came from; none unless given. */
   trustedProxies?: number;
   /** How many bytes of request bodies the process may hold; 192 MiB unless given. */
   bodyBytesMax?: number;
   /** Routes of the other parts, for example ingestion. */
   routes?: readonly Route[];
+}
+
+export interface Pages {
+  routes(operations: readonly OperationRoute[]): readonly Route[];
+  /** Answers a browser's request that failed. */
+  renderError: RenderError;
 }
 
 /** Two of the largest batches; what a body becomes when it is parsed is several times as large, but only one is parsed at a time. */
@@ -62,17 +65,16 @@ export function createApp(deps: AppDeps): Koa {
 /** Every route of the surface. */
 export function appRoutes(deps: AppDeps): Route[] {
   const tokenUse = new TokenUse(deps.admin.sql, deps.log);
-  const pages = { ...deps.pages, passwords: new Passwords() };
+  const operations = adminRoutes(deps.admin);
   const routes = [
     ...probeRoutes(deps.probes),
     ...metricsRoutes(deps.metrics),
-    ...docsRoutes(),
-    ...[...signInPages, ...linkedPages, ...devicePages].map((route) => route(pages)),
-    ...oauthRoutes(deps.pages),
+    ...deps.pages.routes(operations),
+    ...oauthRoutes(deps.oauth),
     ...(deps.routes ?? []),
-    ...adminRoutes(deps.admin).map((route) => tokenUse.count(route)),
+    ...operations.map((route) => tokenUse.count(route)),
   ];
-  return [...routes, ...openApiRoutes({ publicUrl: deps.pages.publicUrl, routes })];
+  return [...routes, ...openApiRoutes({ publicUrl: deps.oauth.publicUrl, routes })];
 }
 
 /** What is answered until the whole surface is there: the process lives, has not started, and takes nothing yet. */
@@ -84,17 +86,17 @@ export function createStartingApp(deps: BareDeps): Koa {
   return app;
 }
 
-type BareDeps = Pick<AppDeps, "log" | "docsUrl" | "metrics">;
+type BareDeps = Pick<AppDeps, "log" | "docsUrl" | "metrics"> & { pages?: Pages };
 
 /** What every answer has, whatever is answered. */
-function createBareApp({ log, docsUrl, metrics }: BareDeps): Koa {
+function createBareApp({ log, docsUrl, metrics, pages }: BareDeps): Koa {
   const app = new Koa();
   app.use(countRequests(metrics.process));
   app.use(assignRequestId);
   app.use(logRequests(log));
   app.use(setSecurityHeaders);
   app.use(discardUnread);
-  app.use(handleErrors(docsUrl));
+  app.use(handleErrors(docsUrl, pages?.renderError));
   app.use(requireHost);
   // Failures while an answer is being sent; everything else was handled above.
   app.on("error", (err: unknown) => log.debug({ err }, "an answer could not be sent"));

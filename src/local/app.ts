@@ -1,5 +1,6 @@
 import Router from "@koa/router";
 import Koa, { type Context, type Next } from "koa";
+import { seeOther } from "../console/page.js";
 import { ApiError, type ErrorDiagnostic } from "../http/errors.js";
 import { refuseUnmatched } from "../http/middleware/handle-errors.js";
 import { assignRequestId, requireHost, setSecurityHeaders } from "../http/middleware/headers.js";
@@ -13,6 +14,7 @@ import {
   singleRequestProblem,
 } from "../ingestion/request.js";
 import { moveClock } from "./clock.js";
+import { addConsole } from "./console/routes.js";
 import type { Accepted, LocalEngine, RequestOperation } from "./engine.js";
 import { helpText } from "./help.js";
 import type { RequestForm } from "./refusals.js";
@@ -33,7 +35,10 @@ async function refuseWebPages(ctx: Context, next: Next): Promise<void> {
       fix: "Send requests to 127.0.0.1 or localhost.",
     });
   }
-  if (ctx.req.headers.origin !== undefined) {
+  const { origin } = ctx.req.headers;
+  // The console's own forms.
+  const isOurs = ctx.path.startsWith("/console/") && origin === `http://${ctx.get("Host")}`;
+  if (origin !== undefined && !isOurs) {
     throw new ApiError(403, "FORBIDDEN", {
       message: "The local engine takes no requests from web pages.",
       reason: "The header Origin is present.",
@@ -58,7 +63,11 @@ export function createLocalApp({ engine, observe }: { engine: LocalEngine; obser
     router.get(path, (ctx) => {
       ctx.body = answer(ctx);
     });
-  get("/", (ctx) => helpText(`http://${ctx.get("Host")}`, engine));
+  addConsole(router, engine);
+  router.get("/", (ctx) => {
+    if (ctx.accepts("text", "html") === "html") seeOther(ctx, "/console");
+    else ctx.body = helpText(`http://${ctx.get("Host")}`, engine);
+  });
   get("/customers", (ctx) => page(ctx, engine.population.customerIds, (id) => engine.document(id)));
   get("/customers/:id", (ctx) => found(engine.document(idOf(ctx)), ctx));
   get("/customers/:id/timeline", (ctx) => {

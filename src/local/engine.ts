@@ -5,6 +5,7 @@ import {
   stateDocument,
   type Json,
   type Model,
+  type Operation,
   type StateDocument,
 } from "../engine/index.js";
 import { canonicalJson } from "../model/snapshot/canonical.js";
@@ -113,15 +114,37 @@ export class LocalEngine {
     return this.#population.advance(this.clock.now());
   }
 
+  /** The customers as they stood at an instant that has passed, under the present model: what was accepted until then is evaluated again. */
+  populationAt(instant: number): Population {
+    const population = new Population(this.#model, this.#options);
+    for (const batch of this.#batches) if (batch.acceptedAt <= instant) population.apply(batch);
+    population.advance(instant);
+    return population;
+  }
+
+  /** What was accepted of a customer until an instant, in its order. */
+  operationsOf(customerId: string, until: number): readonly Operation[] {
+    return this.#batches.flatMap(({ acceptedAt, operations }) =>
+      acceptedAt <= until
+        ? operations.filter((each) => each.customerId === customerId).map((each) => each.operation)
+        : [],
+    );
+  }
+
+  /** When the first batch was accepted; null before there was one. */
+  get firstAcceptedAt(): number | null {
+    return this.#batches[0]?.acceptedAt ?? null;
+  }
+
   /** The state document of a customer, with the members that it has everywhere; undefined where there is no such customer. */
-  document(customerId: string): StateDocument | undefined {
-    const customer = this.#population.customer(customerId);
+  document(customerId: string, population = this.#population): StateDocument | undefined {
+    const customer = population.customer(customerId);
     return customer && stateDocument(customer.state, this.#options);
   }
 
   /** Why a customer is where it is: the explanation of every condition that is consulted in its present state. */
-  explanation(customerId: string): ReturnType<typeof explain> | undefined {
-    const customer = this.#population.customer(customerId);
+  explanation(customerId: string, population = this.#population): ReturnType<typeof explain> | undefined {
+    const customer = population.customer(customerId);
     return customer && explain(this.#model, customer.state, { history: customer.history });
   }
 

@@ -30,7 +30,7 @@ Send an event (also /v1/events, and /events/batch for several and for traits):
   ${curlLine(url, engine)}
   curl ${url}/events/batch ${json} -d '{"events":[{"type":"identify","customerId":"cus_1","traits":{}}]}'
 
-Look:
+Look, in a browser at ${url}/console, or:
   curl ${url}/customers
   curl ${url}/customers/cus_1
   curl ${url}/customers/cus_1/timeline

@@ -44,6 +44,7 @@ export interface PopulationOptions {
 export class Population {
   readonly #customers = new Map<string, LocalCustomer>();
   readonly #timelines = new Map<string, TimelineEntry[]>();
+  readonly #effects = new Map<string, Effect[]>();
   /** Of all customers. */
   #emissions = 0;
   #lastLateAt = -Infinity;
@@ -59,6 +60,11 @@ export class Population {
 
   customer(customerId: string): LocalCustomer | undefined {
     return this.#customers.get(customerId);
+  }
+
+  /** What evaluation did to a customer, in its order. */
+  effects(customerId: string): readonly Effect[] {
+    return this.#effects.get(customerId) ?? [];
   }
 
   /** What was emitted about a customer, oldest first. */
@@ -121,12 +127,17 @@ export class Population {
             type: document.eventType,
           };
         });
-      const timeline = this.#timelines.get(customerId);
-      if (timeline === undefined) this.#timelines.set(customerId, [...entries]);
-      else for (const entry of entries) timeline.push(entry);
+      append(this.#timelines, customerId, entries);
+      append(this.#effects, customerId, effects);
       return { customerId, effects, entries };
     });
   }
+}
+
+function append<T>(lists: Map<string, T[]>, key: string, items: readonly T[]): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [...items]);
+  else for (const item of items) list.push(item);
 }
 
 function byCustomer(operations: AcceptedBatch["operations"]): Map<string, Operation[]> {

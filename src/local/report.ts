@@ -1,4 +1,5 @@
 import type { Context, Middleware, Next } from "koa";
+import { renderErrorPage } from "../console/page.js";
 import { ClientGoneError } from "../http/request/body.js";
 import { ApiError, renderError, type ErrorDiagnostic } from "../http/errors.js";
 import type { RequestOperation } from "./engine.js";
@@ -56,9 +57,12 @@ export function reportAndAnswer(observe: Observe): Middleware {
     } catch (thrown) {
       if (thrown instanceof ClientGoneError || ctx.req.socket.destroyed) return;
       error = withFix(thrown instanceof ApiError ? thrown : new ApiError(500, "INTERNAL_ERROR", { cause: thrown }));
-      ctx.status = error.status;
-      ctx.set(error.headers);
-      ctx.body = renderError(error, requestId, undefined);
+      if (ctx.accepts("json", "html") === "html") renderErrorPage(ctx, error);
+      else {
+        ctx.status = error.status;
+        ctx.set(error.headers);
+        ctx.body = renderError(error, requestId, undefined);
+      }
     }
     const { method, path, status } = ctx;
     if (error === null && method !== "POST" && method !== "DELETE") return;

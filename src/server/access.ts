@@ -3,7 +3,7 @@ import type { Argv } from "yargs";
 import { ROLES, TOKEN_EXPIRES_IN_DAYS_MAX } from "../db/api/access.js";
 import { call } from "../db/api/call.js";
 import type { token } from "../http/admin/organization/organizations.js";
-import { newCredential, passwordLink } from "../http/request/credentials.js";
+import { newCredential, passwordLink, signInLink } from "../http/request/credentials.js";
 import { addressOf, ConfigError, type ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
 import { asOperator, type Configure, jsonOption, lookAsOperator, print } from "./operator.js";
@@ -63,7 +63,8 @@ interface User {
   emailVerifiedAt: string | null;
 }
 
-/** `svc-server users …`: every user with its organizations; a link by which one sets a password, also the first one after `bootstrap`. */
+/** `svc-server users …`: every user with its organizations; a link by which one sets a password, also the first one after `bootstrap`; one
+ * that signs a browser in. */
 export const usersCommands = (configure: Configure) => (command: Argv) =>
   command
     .command(
@@ -99,7 +100,30 @@ export const usersCommands = (configure: Configure) => (command: Argv) =>
         await noteUnanswered(publicUrl);
       },
     )
-    .demandCommand(1, "Name a command of users: list or link.");
+    .command(
+      "sign-in",
+      "Print a one-time link by which a user signs a browser in",
+      (signIn) =>
+        signIn
+          .option("email", { type: "string", demandOption: true, describe: "Address of the user" })
+          .option("json", jsonOption("Print {email, expiresAt, link}"))
+          .example("svc-server users sign-in --email ada@example.com", "Open the console as ada"),
+      async ({ email, json }) => {
+        const [config, logger] = configure();
+        const publicUrl = linkBase(config);
+        const secret = newCredential("link");
+        const made = await asOperator(config, logger, (sql) =>
+          call(sql, "operator_create_sign_in_link", email, secret.hash),
+        );
+        const link = signInLink(publicUrl, secret);
+        print(json, JSON.stringify({ ...made, link }), [
+          `# Whoever opens this link is signed in as ${made.email}. It works once, until ${made.expiresAt}:`,
+          link,
+        ]);
+        await noteUnanswered(publicUrl);
+      },
+    )
+    .demandCommand(1, "Name a command of users: list, link or sign-in.");
 
 function userInWords({ email, hasPassword, organizations, emailVerifiedAt }: User): string {
   const roles = organizations.map(({ slug, role }) => `${slug}:${role}`).join(",");

@@ -20,7 +20,8 @@ import { KeyCheck } from "../http/ingest/key-check.js";
 import type { CallQueueLoad } from "../http/ingest/keyed-call-queue.js";
 import type { BatchDatabase } from "../http/ingest/send-batch.js";
 import { DiskFull, ingestRoutes } from "../http/ingest/routes.js";
-import { formKey } from "../http/pages/form-token.js";
+import { servicePages } from "../console/service/routes.js";
+import { formKey } from "../console/form-token.js";
 import type { MetricsDeps } from "../http/metrics.js";
 import { CLIENT_LIMITS, createHttpServer, drain } from "../http/server.js";
 import { version } from "../http/version.js";
@@ -126,6 +127,7 @@ function openService(options: HttpRoleOptions, parts: ServiceParts) {
   const unready = readiness(ingestion, disk, logger);
   const key = sealingKey(options.secret);
   const webhookTests = createWebhookTests({ key, allowPrivate: config.webhookAllowPrivate });
+  const oauth = { sql: administration, publicUrl, anyHost: config.publicUrl === null };
   const app = createApp({
     log: logger,
     docsUrl,
@@ -134,13 +136,8 @@ function openService(options: HttpRoleOptions, parts: ServiceParts) {
       unready: async () => (isStopping() ? [{ name: "stopping", message: "The service is stopping." }] : unready()),
     },
     metrics: { ...metrics, installation: installationMetrics(pools.metrics, logger) },
-    pages: {
-      sql: administration,
-      publicUrl,
-      anyHost: config.publicUrl === null,
-      key: formKey(options.secret),
-      log: logger,
-    },
+    oauth,
+    pages: servicePages({ ...oauth, key: formKey(options.secret), log: logger }),
     trustedProxies: config.trustedProxies,
     admin: {
       sql: administration,

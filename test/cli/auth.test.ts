@@ -137,9 +137,19 @@ describe.concurrent("signing in", () => {
       "
     `);
 
+    const opened = await run(ada, ["console", "--no-browser"]);
+    expect(opened.stdout).toMatch(
+      /^<service>\/sign-in\?token=svc_link_[0-9a-f]{48}\n\nWhoever opens it is signed in as owner@acme\.example, once, until /,
+    );
+    expect(JSON.parse((await run(ada, ["console", "--no-browser", "--json"])).stdout)).toEqual({
+      link: expect.stringContaining("/sign-in?token=svc_link_") as string,
+      expiresAt: expect.stringMatching(/Z$/) as string,
+    });
+
     expect(await run(ada, ["auth", "logout"])).toMatchInlineSnapshot(`
       Signed out of <service>.
     `);
+    expect((await run(ada, ["console", "--no-browser"])).stdout).toBe("<service>/console\n");
     expect(await isGood(ada, session)).toBe(false);
     expect(await sessionOf(ada)).toBeUndefined();
     expect(await run(ada, ["whoami"])).toMatchInlineSnapshot(`

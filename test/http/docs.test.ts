@@ -3,6 +3,8 @@ import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { docsUrlOf, readConfig } from "../../src/server/config.js";
+import { highlight } from "../../src/console/docs/highlight.js";
+import { textOf } from "../support/browser.js";
 import { runBash } from "../support/bash.js";
 import { documentedErrors } from "../support/documented-errors.js";
 import { listen } from "../support/listen.js";
@@ -13,8 +15,8 @@ const { service, ...fixture } = await useIngest();
 const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map((match) => match[1]!);
 
 describe("the pages", () => {
-  const get = async (path: string, method = "GET") => {
-    const response = await fetch(service.url + path, { method });
+  const get = async (path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(service.url + path, { headers, redirect: "manual" });
     return { status: response.status, headers: response.headers, html: await response.text() };
   };
   const OPERATIONS = new URL("../../docs/operations/", import.meta.url);
@@ -22,33 +24,61 @@ describe("the pages", () => {
   const FILES = operations.filter(({ file }) => !file.endsWith(".md"));
   const GUIDES =
     "quickstart tutorial local-development ci model recipes dsl ingestion client backfill webhooks formats " +
-    "administration cli ai walk recompute trends how-it-works sql sign-in configuration deploy scale security api";
+    "administration cli ai walk recompute console trends how-it-works sql sign-in configuration deploy scale security api";
   const PATHS = [
     "/docs",
     ...GUIDES.split(" ").map((name) => `/docs/${name}`),
     ...operations.filter(({ file }) => file.endsWith(".md")).map(({ pathname }) => pathname.replace(/\.md$/, "")),
   ];
 
-  it.each(PATHS)(
-    "%s is a page of its own, in English, fit for a phone, and allows its own style only",
+  it.each([...PATHS, "/docs/search", "/docs/search?q=webhook"])(
+    "%s is a page of its own, in English, fit for a phone, and runs nothing",
     async (path) => {
       const { status, headers, html } = await get(path);
       expect(status).toBe(200);
       expect(headers.get("Content-Type")).toBe("text/html; charset=utf-8");
       expect(headers.get("Cache-Control")).toBe("public, max-age=300");
-      expect(html).toMatch(/^<!doctype html>\n<html lang="en">/);
-      expect(html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
-      expect(html).toContain("prefers-color-scheme: dark");
-      for (const once of [/<title>[^<]+ · svc<\/title>/g, /<main>/g, /<h1/g]) expect(html.match(once)).toHaveLength(1);
-      const [style, ...others] = all(html, /<style>(.*?)<\/style>/gs);
-      const digest = Buffer.from(await crypto.subtle.digest("SHA-256", Buffer.from(style!))).toString("base64");
-      expect(others).toEqual([]);
       expect(headers.get("Content-Security-Policy")).toBe(
-        `default-src 'none'; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+        "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
       );
-      expect(html).not.toMatch(/<(script|img|iframe|form|link|object|embed)\b|\s(style|on\w+)=|javascript:|<!--/i);
+      expect(html).toMatch(/^<!doctype html><html lang="en">/);
+      expect(html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1"/>');
+      for (const once of [/<title>[^<]+ · svc<\/title>/g, /<main /g, /<h1/g]) expect(html.match(once)).toHaveLength(1);
+      const [style, ...others] = all(html, /<link rel="stylesheet" href="([^"]+)"\/>/g);
+      expect(new URL(style!, service.url + path).pathname).toBe("/console/style.css");
+      expect(others).toEqual([]);
+      expect(html).not.toMatch(/<(script|style|img|iframe|object|embed)\b|\s(style|on\w+)=|javascript:|<!--/i);
     },
   );
+
+  it("has each page once in the navigation, below whom it is for, and opens where one is", async () => {
+    const { html } = await get("/docs/webhooks");
+    const [, navigation] = /<nav aria-label="Documentation">(.*?)<\/nav>/s.exec(html)!;
+    const links = all(navigation!, /href="\.\.(\/docs\/[^"]+)"/g);
+    expect(links.toSorted()).toEqual(PATHS.slice(1).toSorted());
+    expect(all(navigation!, /<summary>(\w+) <span/g)).toEqual(["Integrate", "Model", "Operate", "Reference"]);
+    const [open, ...others] = all(navigation!, /<details open>(.*?)<\/details>/gs);
+    expect(others).toEqual([]);
+    expect(open).toContain('<a href="../docs/webhooks" aria-current="page">Receiving webhooks</a>');
+  });
+
+  it("begins with what it contains", async () => {
+    const { html } = await get("/docs/operations/backup");
+    const [, contents] = /<nav class="contents" aria-label="On this page">(.*?)<\/nav>/s.exec(html)!;
+    expect(all(contents!, /<a href="#([^"]+)">[^<]+<\/a>/g)).toEqual(all(html, /<h2 id="([^"]+)">/g));
+  });
+
+  it("has its code coloured, and text in code stays text", async () => {
+    const { html } = await get("/docs/model");
+    expect(html).toMatch(/<pre tabindex="0"><code class="language-ts">.*<span class="hljs-string">/s);
+    const files = readdirSync(new URL("../../docs/", import.meta.url), { recursive: true, encoding: "utf8" });
+    const texts = files
+      .filter((file) => file.endsWith(".md"))
+      .map((file) => readFileSync(new URL(`../../docs/${file}`, import.meta.url), "utf8"));
+    const languages = new Set(texts.flatMap((text) => all(text, /^ *```(\w+)$/gm)));
+    expect([...languages].filter((language) => highlight("<", language) === null)).toEqual(["text"]);
+    expect(highlight("const a = b<c> & 1;", "ts")).not.toMatch(/<(?!\/?span)|&(?!lt|gt|amp)/);
+  });
 
   it("has the code of each error as an id, letter by letter", async () => {
     const ids = all((await get("/docs/api")).html, /<h2 id="([^"]+)">/g);
@@ -80,6 +110,7 @@ describe("the pages", () => {
       expect(new Set(all(html, /\sid="([^"]+)"/g)).size).toBe(all(html, /\sid="([^"]+)"/g).length);
       for (const href of all(html, /\shref="([^"]+)"/g)) {
         const { origin, pathname, hash } = new URL(href, service.url + path);
+        if (["/console", "/console/style.css"].includes(pathname)) continue;
         if (origin !== new URL(service.url).origin) continue; // what others publish is theirs to keep
         const target = pages.get(pathname);
         const found = target !== undefined && (hash === "" || target.includes(` id="${hash.slice(1)}"`));
@@ -97,9 +128,92 @@ describe("the pages", () => {
     expect(named.filter((request) => !requests.includes(request))).toEqual([]);
   });
 
-  it("is nowhere else below /docs", async () => {
-    for (const path of " errors.md architecture ..%2fpackage.json operations operations/monitoring.md".split(" "))
+  it("is nowhere else below /docs; browsers are told so on a page", async () => {
+    const paths = "errors.md architecture ..%2fpackage.json operations operations/monitoring.md search/".split(" ");
+    for (const path of paths) {
       expect((await get(`/docs/${path}`)).status, path).toBe(404);
+      const { status, headers, html } = await get(`/docs/${path}`, { Accept: "text/html" });
+      expect([status, headers.get("Content-Type")]).toEqual([404, "text/html; charset=utf-8"]);
+      const links = all(html, /href="([^"]+)"/g).map((href) => new URL(href, `${service.url}/docs/${path}`).pathname);
+      expect(links).toContain("/docs");
+    }
+  });
+
+  it("is found with a slash at the end of its address, too", async () => {
+    const { status, headers } = await get("/docs/");
+    expect([status, headers.get("Location")]).toEqual([303, "../docs"]);
+  });
+});
+
+describe("the search", () => {
+  const search = async (query: string) => {
+    const response = await fetch(`${service.url}/docs/search?q=${encodeURIComponent(query)}`);
+    const html = await response.text();
+    const [, main] = /<main id="main">(.*)<\/main>/s.exec(html)!;
+    const found = all(main!, /<li><a href="([^"]+)">/g);
+    return { status: response.status, html, main: main!, text: textOf(html), found };
+  };
+
+  it.each([
+    ["webhook signature", "webhooks#verifying"],
+    ["IDEMPOTENCY_CONFLICT", "api#IDEMPOTENCY_CONFLICT"],
+    ["backup RESTORE", "operations/backup#a-restore"],
+    // As people type.
+    ["idempotancy", "ingestion#idempotency"],
+    ["retent", "operations/plans#retention"],
+  ])("for %j finds the section %s", async (query, address) => {
+    const { status, found } = await search(query);
+    expect(status).toBe(200);
+    expect(found.slice(0, 5)).toContain(address);
+    expect((await fetch(`${service.url}/docs/${address}`)).status).toBe(200);
+  });
+
+  it("shows page, section, and of the text what has the words, which are marked", async () => {
+    const { main, html, text } = await search("idempotency key");
+    expect(html).toContain('<input id="q" name="q" type="search" value="idempotency key" maxlength="200"/>');
+    expect(text).toMatch(/^Search \d+ sections have words of “ idempotency key ”; these are the best 20\. /);
+    expect(text).toContain("Sending events: Idempotency");
+    expect(main).toMatch(/<mark>[iI]dempotency<\/mark>/);
+    expect(all(main, /<p>(.*?)<\/p>/g).filter((excerpt) => excerpt.length > 1_000)).toEqual([]);
+  });
+
+  it("finds what has some of the words where nothing has all of them", async () => {
+    expect((await search("xqzzyv webhook")).found).toEqual((await search("webhook")).found);
+  });
+
+  it.each(["", "  "])("asks for words where there are none: %j", async (query) => {
+    const { status, text } = await search(query);
+    expect([status, text]).toEqual([200, "Search Enter one or more words to find the sections that have them."]);
+  });
+
+  it("says that it found nothing", async () => {
+    const { status, text } = await search("xqzzyv");
+    expect([status, text]).toEqual([
+      200,
+      "Search Nothing was found for “ xqzzyv ”. Check the spelling, take fewer or other words, or look at the list of all pages .",
+    ]);
+  });
+
+  it("takes at most 200 characters", async () => {
+    expect((await search("x".repeat(200))).status).toBe(200);
+    const { status, text } = await search("x".repeat(201));
+    expect([status, text]).toEqual([
+      400,
+      "Search A search has at most 200 characters, and this one has 201. Take fewer words.",
+    ]);
+  });
+
+  it.each([
+    "<script>alert(1)</script>",
+    `"><img src=x onerror=alert(1)>`,
+    "(a+)+$ [",
+    "\u202e\u0000xqzzyv",
+    "&lt;b&gt;",
+  ])("shows what was searched for as text: %j", async (query) => {
+    const { status, html, main } = await search(query);
+    expect(status).toBe(200);
+    expect(html).not.toMatch(/<(script|img|b)\b/);
+    expect(main).not.toContain("\u202e");
   });
 });
 

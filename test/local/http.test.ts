@@ -46,7 +46,7 @@ async function serve(snapshot: Snapshot = MODEL, options: Partial<LocalEngineOpt
     post: (path: string, body: unknown, headers: Record<string, string> = {}) =>
       send("POST", path, {
         headers: { "content-type": "application/json", ...headers },
-        body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
+        body: typeof body === "string" || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body),
       }),
   };
 }

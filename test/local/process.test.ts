@@ -158,8 +158,8 @@ test("people read one line for each request", async () => {
     while (shown.length < count) shown.push((await lines.next()).value as string);
     return shown;
   };
-  const head = (await read(4)).join("\n");
-  const [, url = ""] = /ready (\S+) .*\nState of one customer: at most .*\n.*\nTry: .*$/.exec(head)!;
+  const head = (await read(5)).join("\n");
+  const [, url = ""] = /ready (\S+) .*\nState of one customer: at most .*\n.*\nLook: .*\nTry: .*$/.exec(head)!;
   await post(`${url}/events`, signedUp);
   await post(`${url}/events`, { ...signedUp, properties: { x: 1 } });
   await post(`${url}/events/batch`, { events: [projectCreated, { ...projectCreated, customerId: "b" }] });

@@ -135,6 +135,8 @@ describe("every other door", () => {
       ["POST /oauth/token", "who asks with a password", 400, {}, password],
       ["POST /oauth/device_authorization", "an unknown client", 400, {}, "client_id=other"],
       ["POST /oauth/revoke", "an unknown client", 400, {}, "client_id=other&token=x"],
+      ["POST /oauth/browser_link", "an unknown client", 400, {}, "client_id=other&token=x"],
+      ["POST /oauth/browser_link", "a token for programs", 400, {}, form({ ...client, token: fixture.owner.token })],
     ];
   }
 
@@ -150,6 +152,7 @@ describe("every other door", () => {
       ["POST /logout", { next: "/login" }],
       ["POST /invitation", { token: NO_LINK, password: PASSWORD, repeated: PASSWORD }],
       ["POST /password", { token: NO_LINK, password: PASSWORD, repeated: PASSWORD }],
+      ["POST /sign-in", { token: NO_LINK }],
       ["POST /device", { user_code: "BCDF-GHJK", decision: "approve" }],
     ];
     const ofForms = forms.flatMap(([door, fields]): Try[] => {
@@ -166,6 +169,17 @@ describe("every other door", () => {
       ...ofForms,
       ["GET /invitation", neverMade, 404, { Cookie: `svc_invitation=${NO_LINK}` }],
       ["GET /password", neverMade, 404, { Cookie: `svc_password_link=${NO_LINK}` }],
+      ["GET /sign-in", neverMade, 410, { Cookie: `svc_sign_in_link=${NO_LINK}` }],
+      ...service.routes.flatMap(({ method, path }): Try[] => {
+        const door = `${method} ${path}`;
+        if (!path.startsWith("/console") || path === "/console/style.css") return [];
+        const gone = { Cookie: `svc_session=svc_session_${"0".repeat(48)}` };
+        return [
+          [door, "nobody", 303],
+          [door, "a session that is none", 303, gone],
+          [door, "an owner's token", 303, bearer(fixture.owner.token)],
+        ];
+      }),
     ];
   }
 
@@ -198,7 +212,7 @@ describe("every other door", () => {
       const response = await fetch(service.url + path, { redirect: "manual" });
       const text = await response.text();
       seen.push([`GET ${path}`, "everybody", String(response.status)]);
-      expect([path, response.status]).toEqual([path, path === "/device" ? 303 : 200]);
+      expect([path, response.status]).toEqual([path, path === "/device" ? 303 : path === "/" ? 404 : 200]);
       expect(text).not.toContain(MARK);
       expect(text).not.toContain(fixture.owner.organizationId);
     }
@@ -233,6 +247,7 @@ const ADA = `ada-${MARK}@example.com`;
 
 /** Read by everybody, with or without credentials. */
 const OPEN = [
+  ...["/", "/console/style.css"],
   ...["/livez", "/startupz", "/readyz", "/health", "/openapi.json", "/docs", "/login", "/device"],
   "/.well-known/oauth-authorization-server",
 ];

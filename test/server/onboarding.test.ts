@@ -141,6 +141,24 @@ describe("an address is verified", () => {
   });
 });
 
+it("the operator's link signs a browser in as any user, once, also before it has a password", async () => {
+  const { slug, email } = somebody();
+  await bootstrap(slug, email);
+  const { link } = JSON.parse((await run("users", "sign-in", "--email", email, "--json")).stdout) as { link: string };
+  const path = `/sign-in?token=${tokenIn(link)}`;
+  const browser = new Browser(service.url);
+  expect((await browser.submit(await browser.get(path))).location).toBe("/console");
+  expect(await whoIs(browser)).toBe(email);
+  expect((await new Browser(service.url).get(path)).status).toBe(410);
+  const [entry] = await sql`
+    select actor, target from iam.audit_log where action = 'sign_in_link.created' order by audit_seq desc limit 1`;
+  expect(entry).toEqual({ actor: "operator", target: await userIdOf(service, email) });
+  expect(await run("users", "sign-in", "--email", "nobody@example.com")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('There is no user "nobody@example.com".') as string,
+  });
+});
+
 describe("bootstrap", () => {
   it("goes on as before where the user is the organization's own, whatever is known of its address", async () => {
     const { slug, email } = somebody();

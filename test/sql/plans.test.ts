@@ -468,6 +468,9 @@ describe("a session", () => {
       insert into iam.access_tokens (token_hash, token_id, kind, user_id, organization_id, label, expires_at)
       select sha256(n::text::bytea), 'tok_' || n, 'headless', 'usr_' || n, 'org_' || n, 'many', now() + interval '1 day'
       from generate_series(1, 5000) as n`;
+    await db.sql`
+      insert into iam.sessions (session_hash, user_id, expires_at)
+      select sha256(('session ' || n)::bytea), 'usr_' || n, now() + interval '1 day' from generate_series(1, 5000) as n`;
     await db.sql`vacuum (analyze)`;
     const call = () =>
       sql`select (iam.authorize(${by.tokenHash}, ${by.organizationId}, 'list_events', 'test')).role as role`;
@@ -485,6 +488,7 @@ describe("a session", () => {
       "memberships",
       "organizations",
       "plans",
+      "sessions",
       "users",
     ]);
   });

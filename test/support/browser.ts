@@ -124,7 +124,7 @@ function attributesOf(text: string): Record<string, string> {
 
 /** What a reader sees of a page's `main`, in one line. */
 export function textOf(html: string): string {
-  const main = /<main>(.*)<\/main>/s.exec(html)?.[1] ?? html;
+  const main = /<main[^>]*>(.*)<\/main>/s.exec(html)?.[1] ?? html;
   return decodeHTML(main.replace(/<[^>]*>/g, " "))
     .replace(/\s+/g, " ")
     .trim();

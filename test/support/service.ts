@@ -16,7 +16,9 @@ import { newCredential } from "../../src/http/request/credentials.js";
 import { Ingestor, type IngestorOptions, LARGE_CALLS } from "../../src/http/ingest/ingestor.js";
 import { KeyCheck } from "../../src/http/ingest/key-check.js";
 import { ingestRoutes } from "../../src/http/ingest/routes.js";
-import { formKey } from "../../src/http/pages/form-token.js";
+import { servicePages } from "../../src/console/service/routes.js";
+import type { PageDeps } from "../../src/console/session.js";
+import { formKey } from "../../src/console/form-token.js";
 import { CLIENT_LIMITS, createHttpServer, type ClientLimits } from "../../src/http/server.js";
 import { renderInstallation } from "../../src/metrics/installation.js";
 import { ProcessMetrics } from "../../src/metrics/process-metrics.js";
@@ -85,6 +87,8 @@ export interface ServiceOptions {
   allowPrivateWebhooks?: boolean;
   /** How long a receiver has to answer the test of a webhook. */
   webhookTestMsMax?: number;
+  /** What pages need otherwise than usual. */
+  pages?: Partial<PageDeps>;
   /** Where a language model is; none unless given. */
   ai?: LanguageModelSettings;
 }
@@ -126,18 +130,14 @@ export async function startService(overrides: Partial<AppDeps> = {}, options: Se
   });
   const metrics = new ProcessMetrics({ version: "0.0.0" });
   let url = "";
+  const oauth = { sql, publicUrl: () => options.publicUrl ?? url, anyHost: options.publicUrl === undefined };
   const deps: AppDeps = {
     log,
     docsUrl: DOCS_URL,
     metrics: { token: null, process: metrics, installation: () => renderInstallation(null) },
     probes: { started: () => true, unready: () => Promise.resolve([]) },
-    pages: {
-      sql,
-      publicUrl: () => options.publicUrl ?? url,
-      anyHost: options.publicUrl === undefined,
-      key: formKey("a secret of the tests"),
-      log,
-    },
+    oauth,
+    pages: servicePages({ ...oauth, key: formKey("a secret of the tests"), log, ...options.pages }),
     admin: {
       sql,
       sealingKey: key,

@@ -1,7 +1,7 @@
--- Who acts, and whether it may: finds the user behind an access token and its role in an organization, and looks the operation up in
--- iam.operations(). Every administrative function calls this first. environment is null where the operation concerns none. An organization
--- that the token is not good for does not exist, so that nobody learns which there are.
--- Raises SV001 INVALID_SESSION for a token that is unknown, expired or revoked, SV004 ORGANIZATION_NOT_FOUND, SV003 FORBIDDEN and
+-- Who acts, and whether it may: finds the user behind an access token, or a browser's session, and its role in an organization, and looks
+-- the operation up in iam.operations(). Every administrative function calls this first. environment is null where the operation concerns
+-- none. An organization that the token is not good for does not exist, so that nobody learns which there are.
+-- Raises SV001 INVALID_SESSION for a token or session that is unknown, expired or ended, SV004 ORGANIZATION_NOT_FOUND, SV003 FORBIDDEN and
 -- SV002 PLAN_REQUIRED, in this order. Locks nothing.
 create or replace function iam.authorize(token_hash bytea, organization_id text, operation text, environment text default null)
 returns iam.actor
@@ -21,7 +21,15 @@ begin
   into
     _actor.user_id, _actor.email, _actor.role, _actor.token_id, _actor.organization_id, _actor.organization_slug, _required,
     _entitled
-  from iam.access_tokens as t
+  from (
+    select a.user_id, a.token_id, a.role, a.organization_id
+    from iam.access_tokens as a
+    where a.token_hash = authorize.token_hash and a.expires_at > now() and a.revoked_at is null
+    union all
+    select s.user_id, null, null, null
+    from iam.sessions as s
+    where s.session_hash = authorize.token_hash and s.expires_at > now()
+  ) as t
   join iam.users as u on u.user_id = t.user_id
   left join iam.memberships as m
     on m.user_id = t.user_id
@@ -29,10 +37,7 @@ begin
     and coalesce(t.organization_id, m.organization_id) = m.organization_id
   left join iam.organizations as o on o.organization_id = m.organization_id
   left join iam.plans as p on p.plan_id = o.plan_id
-  left join iam.operations() as r on r.operation = authorize.operation
-  where t.token_hash = authorize.token_hash
-    and t.expires_at > now()
-    and t.revoked_at is null;
+  left join iam.operations() as r on r.operation = authorize.operation;
   if not found then
     raise exception using errcode = 'SV001', message = 'INVALID_SESSION';
   end if;
@@ -59,4 +64,4 @@ end;
 $$;
 
 comment on function iam.authorize(bytea, text, text, text) is
-  'The user and role behind an access token, if they may do an operation; raises otherwise.';
+  'The user and role behind an access token or a session, if they may do an operation; raises otherwise.';

@@ -13,6 +13,17 @@ begin atomic
     'lifecycleEnteredAt', svc.iso(c.lifecycle_entered_at),
     'segments', svc.segments_of(c.environment_id, c.customer_id),
     'health', c.health,
+    'healthWeekAgo', (
+      select trim_scale(h.overall)
+      from svc.health_scores as h
+      where h.environment_id = c.environment_id
+        and h.customer_id = c.customer_id
+        and h.generation = c.generation
+        and h.scored_at <= now() - interval '7 days'
+      order by h.score_seq desc
+      limit 1
+    ),
+    'signals', svc.signals_of(c.environment_id, c.customer_id),
     'journeys', svc.journeys_of(c.environment_id, c.customer_id),
     'lastEventAt', svc.iso(c.last_event_at),
     'createdAt', svc.iso(c.created_at),

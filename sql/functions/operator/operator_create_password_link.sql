@@ -9,26 +9,14 @@ security definer
 set search_path = ''
 as $$
 declare
-  _email constant text := lower(btrim(operator_create_password_link.email));
-  _user_id text;
+  _user_id constant text := iam.user_of_email(operator_create_password_link.email);
   _expires_at timestamptz;
 begin
-  select u.user_id into _user_id from iam.users as u where u.email = _email;
-  if not found then
-    raise exception using
-      errcode = 'SV004',
-      message = 'USER_NOT_FOUND',
-      detail = jsonb_build_object(
-        'message', format('There is no user "%s".', _email),
-        'fix', '`svc-server users list` shows the users; `svc-server bootstrap` makes one.'
-      )::text;
-  end if;
-
   _expires_at := iam.make_password_link(_user_id, operator_create_password_link.link_hash, 'operator');
   perform iam.record_audit(iam.operator_actor(m.organization_id), null, 'password_reset.created', null, null, _user_id, null)
   from iam.memberships as m
   where m.user_id = _user_id;
-  return json_build_object('email', _email, 'expiresAt', svc.iso(_expires_at));
+  return json_build_object('email', lower(btrim(operator_create_password_link.email)), 'expiresAt', svc.iso(_expires_at));
 end;
 $$;
 

@@ -1,5 +1,5 @@
 -- Whoever is signed in as a user no longer is: browsers, command lines, and devices that were approved and have not fetched their token;
--- open links that set its password stop. Headless tokens stay: they are the organization's. The caller holds the user's row.
+-- open links that set its password or sign it in stop. Headless tokens stay: they are the organization's. The caller holds the user's row.
 -- Raises nothing. Locks the user's links, sessions, tokens and devices.
 create or replace function iam.end_sign_ins(user_id text)
 returns void
@@ -8,6 +8,7 @@ volatile
 set search_path = ''
 as $$
   update iam.password_links as l set used_at = now() where l.user_id = end_sign_ins.user_id and l.used_at is null;
+  delete from iam.sign_in_links as l where l.user_id = end_sign_ins.user_id;
   delete from iam.sessions as s where s.user_id = end_sign_ins.user_id;
   update iam.access_tokens as t
   set revoked_at = now()

@@ -1,6 +1,6 @@
--- Deletes what signing in leaves behind: sessions that have expired; device authorizations an hour later, so that a device that still polls
--- learns that its code expired; links 30 days after they expired; access tokens 90 days after they expired; throttles that are full again.
--- Answers how many rows it deleted.
+-- Deletes what signing in leaves behind: sessions and links to sign in that have expired; device authorizations an hour later, so that a
+-- device that still polls learns that its code expired; links 30 days after they expired; access tokens 90 days after they expired;
+-- throttles that are full again. Answers how many rows it deleted.
 -- Raises nothing. Locks the rows it deletes; leaves those that others hold for the next time.
 create or replace function svc_api.sweep_iam()
 returns bigint
@@ -16,6 +16,12 @@ begin
     delete from iam.sessions as s
     where s.session_hash in (
       select e.session_hash from iam.sessions as e where e.expires_at <= now() for update skip locked
+    )
+    returning 1
+  ), sign_in_links as (
+    delete from iam.sign_in_links as l
+    where l.link_hash in (
+      select e.link_hash from iam.sign_in_links as e where e.expires_at <= now() for update skip locked
     )
     returning 1
   ), device_authorizations as (
@@ -56,7 +62,8 @@ begin
     returning 1
   )
   select
-    (select count(*) from sessions) + (select count(*) from device_authorizations) + (select count(*) from invitations)
+    (select count(*) from sessions) + (select count(*) from sign_in_links) + (select count(*) from device_authorizations)
+      + (select count(*) from invitations)
       + (select count(*) from password_links) + (select count(*) from access_tokens) + (select count(*) from throttles)
   into _deleted;
   return _deleted;

@@ -45,30 +45,7 @@ begin
     'cause', json_build_object('type', _emission.cause_type, 'id', _emission.cause_id),
     'sequence', _emission.emission_seq,
     'ruleExecution', svc.emitting_run(_emission),
-    'deliveries', (
-      select coalesce(
-        json_agg(
-          json_build_object(
-            'webhookId', w.webhook_id,
-            'url', w.url,
-            'status', d.status,
-            'attempts', d.attempts,
-            'nextAttemptAt', case when d.status = 'pending' then svc.iso(d.next_attempt_at) end,
-            'finishedAt', svc.iso(d.finished_at)
-          )
-          order by w.webhook_id
-        ),
-        '[]'
-      )
-      from svc.webhooks as w
-      cross join lateral (
-        select k.*
-        from svc.deliveries as k
-        where k.environment_id = w.environment_id and k.webhook_id = w.webhook_id and k.emission_seq = _emission.emission_seq
-        limit 1
-      ) as d
-      where w.environment_id = _environment.environment_id and w.deleted_at is null
-    )
+    'deliveries', svc.deliveries_of(_emission.environment_id, _emission.emission_seq)
   );
 end;
 $$;

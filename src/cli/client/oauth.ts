@@ -1,7 +1,7 @@
 import * as oauth from "oauth4webapi";
 
 import { ANSWER_MS_MAX, explained, unexpected, unreachable } from "./failures.js";
-import { isObject, jsonOf } from "../../words/text.js";
+import { isObject, isWord, jsonOf } from "../../words/text.js";
 import { send } from "./transport.js";
 
 const CLIENT: oauth.Client = { client_id: "svc-cli" };
@@ -18,6 +18,13 @@ export class OAuthRefusal extends Error {
   ) {
     super(error);
   }
+}
+
+/** What the service answers to a client that hands its sign-in on to a browser. */
+export interface BrowserLink {
+  email: string;
+  expiresAt: string;
+  uri: string;
 }
 
 /** Codes for a person to compare, and for this program to fetch a token by. */
@@ -65,6 +72,27 @@ export class OAuthClient {
     return this.#exchange(
       (options) => oauth.revocationRequest(this.#server, CLIENT, oauth.None(), token, options),
       (response) => oauth.processRevocationResponse(response),
+    );
+  }
+
+  /** A link by which a browser is signed in as the token's user, once. */
+  browserLink(token: string): Promise<BrowserLink> {
+    const body = new URLSearchParams({ client_id: CLIENT.client_id, token });
+    return this.#exchange(
+      ({ headers, signal }) =>
+        fetched(`${this.#base}/oauth/browser_link`, {
+          method: "POST",
+          headers: { ...(headers as Record<string, string>), "content-type": "application/x-www-form-urlencoded" },
+          body,
+          redirect: "manual",
+          signal: signal as AbortSignal,
+        }),
+      async (response) => {
+        const document: unknown = await response.json();
+        const text = (name: string) => (isObject(document) ? document[name] : undefined);
+        if (response.ok && isWord(text("uri")) && isWord(text("expiresAt"))) return document as BrowserLink;
+        throw new OAuthRefusal(String(text("error")), text("error_description") as string | undefined, undefined);
+      },
     );
   }
 

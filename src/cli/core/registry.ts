@@ -25,6 +25,7 @@ export const nouns: Readonly<Record<string, string>> = {
 /** Every command with its arguments and what it does, in the order of the help text. */
 const USAGES = {
   whoami: "Show the user, the organization and the API",
+  console: "Open the pages for people in a browser, signed in as here",
   init: "Create a project, and a starter for it in an empty directory",
   validate: "Check the local model; deploys nothing",
   dev: "Run the local model in memory and try it with events; no database, no key",
@@ -104,6 +105,7 @@ const USAGES = {
 
 const LOADERS: Readonly<Record<keyof typeof USAGES, () => Promise<{ default: AnyCommand }>>> = {
   whoami: () => import("../commands/whoami.js"),
+  console: () => import("../commands/console.js"),
   init: () => import("../commands/init/init.js"),
   validate: () => import("../commands/validate.js"),
   dev: () => import("../commands/dev/dev.js"),

@@ -201,6 +201,9 @@ export const FUNCTIONS = {
   get_customer: takes(by, at, customer),
   list_emissions: takes(by, at, customer, reverse, page),
   customer_backlog: takes(by, at, customer),
+  list_due_customers: takes(by, at, page),
+  list_history: takes(by, at, customer, arg<Maybe<string[]>>("kinds"), arg<Maybe<Date>>("at"), page),
+  list_traits: takes(by, at, arg<string[]>("customer_ids"), arg<string[]>("names")),
   release_customers: takes(actor, at, maybeText("customer_id")),
   erase_customer: takes(actor, at, customer),
   export_customer: takes(actor, at, customer).answers<Nothing>(),
@@ -262,11 +265,20 @@ export const FUNCTIONS = {
 
   // Pages and sign-in.
   current_session: takes(sessionHash).answers<signIn.SessionUser | null>(),
+  open_console: takes(
+    sessionHash,
+    maybeText("organization_slug"),
+    maybeText("project_slug"),
+    text("environment_name"),
+  ).answers<signIn.ConsolePlace>(),
   begin_sign_in: takes(text("email"), text("address")).answers<signIn.BegunSignIn>(),
   finish_sign_in: takes(
     members<signIn.VerifiedSignIn>("email", "address", "userId", "passwordHash", "sessionHash", "previousHash"),
   ).answers<boolean>(),
   sign_out: takes(sessionHash).answers<Nothing>(),
+  create_sign_in_link: takes(tokenHash, text("client_id"), linkHash).answers<signIn.SignInLink | null>(),
+  sign_in_link: takes(linkHash).answers<{ email: string } | null>(),
+  use_sign_in_link: takes(linkHash, sessionHash, arg<Buffer | null>("previous_hash")).answers<boolean>(),
   invitation_of_link: takes(linkHash).answers<signIn.InvitationOfLink | null>(),
   accept_invitation: takes(
     members<signIn.Acceptance>("linkHash", "requestId", "previousHash", "sessionHash", "passwordHash"),
@@ -285,6 +297,7 @@ export const FUNCTIONS = {
   bootstrap: takes(organizationSlug, text("email"), tokenHash),
   operator_list_users: takes(),
   operator_create_password_link: takes(text("email"), linkHash),
+  operator_create_sign_in_link: takes(text("email"), linkHash).answers<signIn.SignInLink>(),
   operator_reset_user: takes(text("email")).answers<Nothing>(),
   operator_list_tokens: takes(organizationSlug),
   operator_create_token: takes(

@@ -1,3 +1,5 @@
+import type { Role } from "./access.js";
+
 /** Whoever is signed in with a browser session; null for one that is unknown, expired or ended. */
 export interface SessionUser {
   userId: string;
@@ -101,3 +103,26 @@ export interface DevicePending {
 export type DeviceDecided = { status: "approved" | "denied" } | { status: "unknown" | "signed_out" } | Throttled;
 
 export type DeviceFound = DevicePending | DeviceDecided;
+
+/** What stands around a page of the console. */
+export interface ConsolePlace {
+  email: string;
+  /** Slugs of the user's organizations, the first hundred. */
+  organizations: string[];
+  /** Null for a user of none. */
+  organization: { id: string; slug: string; role: Role; timeZone: string } | null;
+  /** The first hundred. */
+  projects: { slug: string; name: string }[];
+  /** A slug; null where there is none. */
+  project: string | null;
+  environment: "test" | "live";
+  activeVersion: string | null;
+  /** Those of iam.operations() that the user may do there. */
+  operations: string[];
+}
+
+/** A link that signs somebody in: whom, and until when. */
+export interface SignInLink {
+  email: string;
+  expiresAt: string;
+}

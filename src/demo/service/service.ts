@@ -94,6 +94,14 @@ export class Service {
     return JSON.parse(stdout) as { organizationId: string; accessToken: string };
   }
 
+  /** A link that signs a browser in as a user, once. */
+  async signInLink(email: string): Promise<string> {
+    const args = [SERVER_PROGRAM, "users", "sign-in", "--email", email, "--json"];
+    const env = { ...this.#environment(), SVC_PUBLIC_URL: this.url };
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+    return (JSON.parse(stdout) as { link: string }).link;
+  }
+
   /** Asks the service to finish what it is doing and to end, and waits until it has. Safe to call twice. */
   async stop(): Promise<void> {
     this.#stopping = true;

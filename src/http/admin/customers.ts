@@ -94,6 +94,8 @@ export const listedCustomer = named("Customer", {
   lifecycleEnteredAt: orNull(instant),
   segments: Type.Array(Type.String()),
   health: orNull(healthScore),
+  healthWeekAgo: orNull(Type.Number({ minimum: 0, maximum: 100 }), "The overall score seven days ago."),
+  signals: Type.Array(raisedSignal),
   journeys: Type.Array(journeyRun),
   lastEventAt: orNull(instant),
   createdAt: instant,
@@ -202,7 +204,7 @@ function traitsFilter(text: string | undefined): string | undefined {
   );
 }
 
-function jsonOrUndefined(text: string): unknown {
+export function jsonOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -282,6 +284,21 @@ export const customerRoutes = [
   adminRoute("customer_backlog", "GET /projects/:project/customers/:customerId/backlog", {
     summary: "What waits for the evaluation of one customer",
     answers: { 200: backlog },
+  }),
+];
+
+const dueCustomer = named("DueCustomer", "A customer that time alone changes next.", {
+  customerId,
+  lifecycle,
+  nextDueAt: instant,
+});
+
+/** Customers by when time changes them. */
+export const dueRoutes = [
+  adminRoute("list_due_customers", "GET /projects/:project/due-customers", {
+    summary: "Customers whose state changes by time alone, the earliest first",
+    query: listQuery,
+    answers: { 200: listOf(dueCustomer) },
   }),
 ];
 

@@ -27,7 +27,7 @@ export const deliveryAttempt = named("DeliveryAttempt", {
   response: orNull(Type.String(), "The first KiB of the answer."),
 });
 
-const emissionId = describedText("Of the emission, and of the delivered message.", "emi_0000000000000400");
+export const emissionId = describedText("Of the emission, and of the delivered message.", "emi_0000000000000400");
 const sequence = Type.Integer({ description: "Order among the emissions of the environment." });
 const deliveryStatus = Type.Enum(["pending", "delivered", "failed"]);
 const progress = {
@@ -36,6 +36,9 @@ const progress = {
   nextAttemptAt: orNull(instant, "Null when finished."),
   finishedAt: orNull(instant, "When it was delivered or given up."),
 };
+
+/** How far an emission came at a webhook. */
+export const emissionDelivery = exact({ webhookId: Type.String(), url: Type.String(), ...progress });
 
 const deliveryProperties = {
   id: emissionId,
@@ -99,7 +102,7 @@ export const emissionDetail = named("EmissionDetail", {
   cause,
   sequence,
   ruleExecution: madeBy,
-  deliveries: Type.Array(exact({ webhookId: Type.String(), url: Type.String(), ...progress })),
+  deliveries: Type.Array(emissionDelivery),
 });
 
 const time = Type.String({ minLength: 1, maxLength: 256, examples: ["2h", "2026-03-01T09:00:00Z"] });

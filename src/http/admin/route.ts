@@ -9,7 +9,7 @@ import type { Mailer } from "../../mail/mailer.js";
 import { ApiError } from "../errors.js";
 import type { Declaration } from "../openapi/administrative.js";
 import { readJsonBody, readJsonText } from "../request/body.js";
-import { bearerToken, hashCredential } from "../request/credentials.js";
+import { bearerToken, hashCredential, isSessionText } from "../request/credentials.js";
 import { countJson } from "../request/json-limits.js";
 import { largeBodies } from "../request/large-bodies.js";
 import { PARSER_LIMITS, parseJson } from "../request/parse-json.js";
@@ -60,7 +60,24 @@ export interface AdminCall<Query extends TSchema, Body extends TSchema> {
 }
 
 /** What is answered: JSON text as the database made it, also in UTF-8, a value to render, or a stream of what the route's `type` says. */
-type AdminAnswer = string | Buffer | object | Readable;
+export type AdminAnswer = string | Buffer | object | Readable;
+
+/** What is asked of an operation, by a request to its endpoint or by a page. */
+export interface OperationRequest {
+  ctx: Context;
+  credentials: AdminCredentials;
+  /** Of the path, decoded. */
+  params: Readonly<Record<string, string>>;
+  /** As text. */
+  query: ReadonlyMap<string, string>;
+  /** That of the request is read unless given. */
+  body?: unknown;
+}
+
+/** An endpoint whose operation pages may ask, too. */
+export interface OperationRoute extends Route {
+  ask(request: OperationRequest): Promise<AdminAnswer>;
+}
 
 interface BodyShape<Body extends TSchema> {
   schema: Body;
@@ -118,39 +135,46 @@ export function adminRoute<
   const Text extends RouteText,
   const Query extends TObject = UsualQuery<Text>,
   const Body extends TSchema = TSchema,
->(operation: Operation, text: Text, route: AdminRoute<Query, Body, Operation>): (deps: BoundDeps) => Route {
+>(operation: Operation, text: Text, route: AdminRoute<Query, Body, Operation>): (deps: BoundDeps) => OperationRoute {
   const [method, path] = text.split(" ") as [Declaration["method"], string];
   const { query: schema = path.startsWith("/projects/:project/") ? environmentQuery : emptyObject } = route;
   const queryShape = shape(schema as Query);
   const bodyShape = route.body && shape(route.body.schema);
-  return (deps) => ({
-    method,
-    path,
-    declaration: { ...route, operation, query: schema, method, path },
-    handle: async (ctx) => {
-      const credentials = readCredentials(ctx, route.organization !== false);
+  return (deps) => {
+    const ask = async ({ ctx, credentials, params, query: texts, body: given }: OperationRequest) => {
       // Not the organization, which anybody may name.
       const who = credentials.tokenHash.toString("base64");
-      const params = readPathText(ctx, path);
-      const query = readQuery(ctx, queryShape);
+      const query = readQuery(texts, queryShape);
       const environment = "env" in query ? (query.env as string) : null;
       const isScarce = typeof route.scarce === "function" ? route.scarce(query) : route.scarce === true;
       if (route.body || isScarce) {
         await deps.calls.run(() => call(deps.sql, "authorize_request", credentials, operation, environment), who);
       }
-      const body = route.body && bodyShape && (await readBody(ctx, route.body, bodyShape, credentials));
+      const read = (body: BodyShape<Body>, shape: RequestShape<Body>) =>
+        given === undefined ? readBody(ctx, body, shape, credentials) : shape.check(given);
+      const body = route.body && bodyShape && (await read(route.body, bodyShape));
       const bound = (name: AdminFunction, ...args: unknown[]) =>
         call(deps.sql, name, ...([credentials, ...args] as ArgumentsOf<AdminFunction>));
       const at = environment === null ? undefined : { project: params["project"], environment };
       const request = { deps, credentials, call: bound, at, params, query, body, ctx };
       const answer = () => answerOf(operation, route, request as unknown as AdminCall<Query, Body>);
-      ctx.status = Number(Object.keys(route.answers)[0]);
-      const document = await (isScarce ? answer() : deps.calls.run(answer, who));
-      ctx.type = route.type ?? "application/json";
-      const isReady = typeof document === "string" || Buffer.isBuffer(document) || document instanceof Readable;
-      ctx.body = isReady ? document : JSON.stringify(document);
-    },
-  });
+      return isScarce ? answer() : deps.calls.run(answer, who);
+    };
+    return {
+      method,
+      path,
+      declaration: { ...route, operation, query: schema, method, path },
+      ask,
+      handle: async (ctx) => {
+        const credentials = readCredentials(ctx, route.organization !== false);
+        ctx.status = Number(Object.keys(route.answers)[0]);
+        const document = await ask({ ctx, credentials, params: readPathText(ctx, path), query: readQueryText(ctx) });
+        ctx.type = route.type ?? "application/json";
+        const isReady = typeof document === "string" || Buffer.isBuffer(document) || document instanceof Readable;
+        ctx.body = isReady ? document : JSON.stringify(document);
+      },
+    };
+  };
 }
 
 async function answerOf<Query extends TObject, Body extends TSchema, Operation extends string>(
@@ -176,7 +200,8 @@ function hasNoBody({ headers }: IncomingMessage): boolean {
 
 function readCredentials(ctx: Context, needsOrganization: boolean): AdminCredentials {
   const token = bearerToken(ctx);
-  if (token === null)
+  // A browser's session is for pages, which take changes only from forms of their own.
+  if (token === null || isSessionText(token))
     throw new ApiError(401, "INVALID_SESSION", { fix: "Send the header Authorization: Bearer <token>." });
   const credentials = { tokenHash: hashCredential(token), requestId: ctx.state["requestId"] as string };
   if (!needsOrganization) return { ...credentials, organizationId: "" };
@@ -233,12 +258,15 @@ function notText(name: string, reason: string): ApiError {
 }
 
 /** Numbers arrive as text; defaults are filled in. */
-function readQuery<Query extends TObject>(ctx: Context, query: RequestShape<Query>): Static<Query> {
+function readQuery<Query extends TObject>(
+  texts: ReadonlyMap<string, string>,
+  query: RequestShape<Query>,
+): Static<Query> {
   const values: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   for (const [name, property] of Object.entries(query.schema.properties)) {
     if ("default" in property) values[name] = property.default;
   }
-  for (const [name, value] of readQueryText(ctx)) {
+  for (const [name, value] of texts) {
     const isInteger = (query.schema.properties[name] as { type?: string } | undefined)?.type === "integer";
     values[name] = isInteger && /^\d{1,9}$/.test(value) ? Number(value) : value;
   }

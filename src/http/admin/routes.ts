@@ -1,23 +1,24 @@
-import type { Route } from "../route.js";
 import { Semaphore } from "../semaphore.js";
 import { askLanguageModelRoute } from "./ai.js";
 import { configRoutes } from "./config-versions.js";
 import { customerDataRoutes } from "./customer-data.js";
-import { customerRoutes, journeyRoutes, releaseRoutes, segmentRoutes } from "./customers.js";
+import { customerRoutes, dueRoutes, journeyRoutes, releaseRoutes, segmentRoutes } from "./customers.js";
 import { deliveryRoutes } from "./deliveries.js";
 import { diagnosticsRoutes } from "./diagnostics.js";
 import { emissionRoutes } from "./emissions.js";
 import { eventRoutes } from "./events.js";
 import { explanationRoutes } from "./explanations.js";
+import { historyRoutes } from "./history.js";
 import { journeyFunnelRoutes } from "./journeys.js";
 import { keyRoutes } from "./keys.js";
 import { invitationRoutes } from "./organization/invitations.js";
 import { organizationRoutes, tokenRoutes } from "./organization/organizations.js";
 import { projectRoutes } from "./projects.js";
 import { recomputeRoutes } from "./recomputes.js";
-import type { AdminDeps } from "./route.js";
+import type { AdminDeps, OperationRoute } from "./route.js";
 import { ruleExecutionRoutes } from "./rule-executions.js";
 import { signalRoutes } from "./signals.js";
+import { traitRoutes } from "./traits.js";
 import { trendRoutes } from "./trends.js";
 import { webhookRoutes } from "./webhooks.js";
 
@@ -27,7 +28,7 @@ export const ADMINISTRATION_CONNECTIONS = 8;
 const WAITING_MAX = 1_000;
 
 /** The administrative API. Who may do what is decided in the database (iam.operations). */
-export function adminRoutes(deps: AdminDeps): Route[] {
+export function adminRoutes(deps: AdminDeps): OperationRoute[] {
   const calls = new Semaphore({
     places: ADMINISTRATION_CONNECTIONS,
     placesEach: ADMINISTRATION_CONNECTIONS - 2,
@@ -45,6 +46,9 @@ export function adminRoutes(deps: AdminDeps): Route[] {
     ...configRoutes,
     ...recomputeRoutes,
     ...customerRoutes,
+    ...historyRoutes,
+    ...traitRoutes,
+    ...dueRoutes,
     ...explanationRoutes,
     ...customerDataRoutes,
     ...releaseRoutes,

@@ -14,8 +14,14 @@ export function refuseUnmatched(router: Router) {
   };
 }
 
-/** The one place where errors become answers: the envelope for the client, the cause for the log only. Without `docsUrl` errors have no `docs`. */
-export function handleErrors(docsUrl?: DocsUrl): Middleware {
+/** Answers a request with a page that says what failed. */
+export type RenderError = (ctx: Context, error: unknown) => void;
+
+/**
+ * The one place where errors become answers: the envelope for programs, `renderPage` for browsers, the cause for the log only. Without `docsUrl`
+ * errors have no `docs`.
+ */
+export function handleErrors(docsUrl?: DocsUrl, renderPage?: RenderError): Middleware {
   return async (ctx: Context, next: Next) => {
     const requestId = ctx.state["requestId"] as string;
     ctx.state["envelopeOf"] = (error: unknown) => {
@@ -31,6 +37,7 @@ export function handleErrors(docsUrl?: DocsUrl): Middleware {
       // Our own fault is one, also where nobody waits for the answer.
       if (!left) noteInLog(ctx, { failure: answer });
       if (left || ctx.req.socket.destroyed) noteInLog(ctx, { clientGone: true });
+      else if (renderPage !== undefined && isVisit(ctx)) renderPage(ctx, answer);
       else {
         ctx.status = answer.status;
         ctx.set(answer.headers);
@@ -38,6 +45,11 @@ export function handleErrors(docsUrl?: DocsUrl): Middleware {
       }
     }
   };
+}
+
+/** Whether somebody opened an address in a browser: programs say who they are, or do not prefer pages. */
+function isVisit(ctx: Context): boolean {
+  return ctx.method === "GET" && ctx.get("Authorization") === "" && ctx.accepts("json", "html") === "html";
 }
 
 /** What a failure is to a client whose answer has begun already; the request's line of the log tells it. */

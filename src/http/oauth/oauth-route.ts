@@ -1,9 +1,9 @@
 import type { Context } from "koa";
+import type { Sql } from "postgres";
 import { ApiError, toApiError } from "../errors.js";
 import { noteInLog } from "../middleware/request-log.js";
 import { ClientGoneError } from "../request/body.js";
 import { readForm } from "../request/form.js";
-import type { PageDeps } from "../pages/session.js";
 import type { Route } from "../route.js";
 
 /** The programs that may ask for tokens, by their client_id, and what people are told they are. All are public: none has a secret. */
@@ -15,7 +15,13 @@ export function clientName(clientId: string): string {
 }
 
 /** What the OAuth endpoints need. */
-export type OAuthDeps = Pick<PageDeps, "sql" | "publicUrl" | "anyHost">;
+export interface OAuthDeps {
+  sql: Sql;
+  /** Where browsers reach the service: SVC_PUBLIC_URL, else the address it listens on. Without a slash at the end. */
+  publicUrl: () => string;
+  /** SVC_PUBLIC_URL is not set, so that a browser may have come by any name of this host. */
+  anyHost: boolean;
+}
 
 /** A request of a known client. */
 export interface OAuthCall<Parameter extends string> {

@@ -2,7 +2,7 @@ import type { Context } from "koa";
 import { call } from "../../db/api/call.js";
 import type { DeviceRedeemed } from "../../db/api/sign-in.js";
 import { ApiError } from "../errors.js";
-import { hashCredential, newCredential } from "../request/credentials.js";
+import { hashCredential, newCredential, signInLink } from "../request/credentials.js";
 import type { Route } from "../route.js";
 import { DEVICE_AUTHORIZATION_PATH, deviceAuthorization } from "./device-authorization.js";
 import { issuerOf, type OAuthDeps, OAuthError, oauthRoute } from "./oauth-route.js";
@@ -59,6 +59,24 @@ const revoke = oauthRoute({
   },
 });
 
+/**
+ * POST /oauth/browser_link: a client that somebody signed in hands that on to a browser, by a link that is good once. Of this service alone: no
+ * standard has it.
+ */
+const browserLink = oauthRoute({
+  path: "/oauth/browser_link",
+  parameters: ["token"],
+  answer: async ({ deps, ctx, clientId, required }) => {
+    const secret = newCredential("link");
+    const made = await call(deps.sql, "create_sign_in_link", hashCredential(required("token")), clientId, secret.hash);
+    if (made !== null) return { ...made, uri: signInLink(issuerOf(deps, ctx), secret) };
+    throw new OAuthError(
+      "invalid_grant",
+      "The token was not made by a sign-in of this client, or is good no more. A token for programs signs no browser in.",
+    );
+  },
+});
+
 const WELL_KNOWN = "/.well-known/oauth-authorization-server";
 
 /**
@@ -95,5 +113,5 @@ function metadataRoutes(deps: OAuthDeps): Route[] {
 
 /** The authorization server: programs are signed in by a person who approves them on the page /device. */
 export function oauthRoutes(deps: OAuthDeps): Route[] {
-  return [...metadataRoutes(deps), ...[deviceAuthorization, token, revoke].map((route) => route(deps))];
+  return [...metadataRoutes(deps), ...[deviceAuthorization, token, revoke, browserLink].map((route) => route(deps))];
 }

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { exact, named, describedText } from "../admin/schemas.js";
+import { describedText, exact, instant, named } from "../admin/schemas.js";
 import type { Description, Endpoint } from "./endpoint.js";
 import { ANY } from "./refusals.js";
 
@@ -23,6 +23,12 @@ const token = named("Token", {
   access_token: Type.String({ description: "For the header Authorization; shown here and nowhere else, ever." }),
   token_type: Type.Literal("Bearer"),
   expires_in: Type.Integer({ description: "Seconds." }),
+});
+
+const browserLink = named("BrowserLink", {
+  email: Type.String({ description: "Who is signed in by it." }),
+  expiresAt: instant,
+  uri: Type.String({ format: "uri" }),
 });
 
 const metadata = Type.Object(
@@ -85,6 +91,15 @@ const ENDPOINTS = [
     summary: "Revoke an access token (RFC 7009)",
     description: "Of a sign-in by this client. A token that is unknown is answered as one that was revoked.",
     form: exact({ token: Type.String(), token_type_hint: Type.Optional(Type.String()), client_id: clientId }),
+  },
+  {
+    path: "/oauth/browser_link",
+    operationId: "linkBrowser",
+    summary: "Make a link by which the token's user signs a browser in",
+    description: "Good once and for five minutes, and until the next one is made. Of a sign-in by this client.",
+    form: exact({ token: Type.String(), client_id: clientId }),
+    answer: browserLink,
+    refusals: { 400: "No token of a sign-in by this client: `invalid_grant`; `invalid_request`, `invalid_client`." },
   },
 ];
 

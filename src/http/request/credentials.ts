@@ -23,7 +23,8 @@ export interface NewCredential {
 
 /**
  * What a credential is for: ingestion in an environment, the administrative API, a device that polls until it is signed in, a browser that is
- * signed in, one where nobody is yet (nothing of it is stored), or a one-time link, by which an invitation is accepted or a password set.
+ * signed in, one where nobody is yet (nothing of it is stored), or a one-time link, by which an invitation is accepted, a password set or a browser
+ * signed in.
  */
 type CredentialKind = "test" | "live" | "token" | "device" | "session" | "visit" | "link";
 
@@ -34,9 +35,13 @@ export function newCredential(kind: CredentialKind): NewCredential {
   return { text, hash: hashCredential(text), hint: text.slice(0, prefix.length + 4) };
 }
 
+/** Whether a text is that of a browser's session, which is in its cookie. */
+export const isSessionText = (text: string) => text.startsWith("svc_session_");
+
 /**
  * One-time links, below where people reach the service (without a slash at the end). The secret stands in the query, because pages without
  * scripts see no fragment; the page puts it into a cookie at once.
  */
 export const invitationLink = (publicUrl: string, { text }: NewCredential) => `${publicUrl}/invitation?token=${text}`;
+export const signInLink = (publicUrl: string, { text }: NewCredential) => `${publicUrl}/sign-in?token=${text}`;
 export const passwordLink = (publicUrl: string, { text }: NewCredential) => `${publicUrl}/password?token=${text}`;

@@ -106,7 +106,7 @@ it("says that the model is at work before it says anything", async () => {
   const response = await open();
   const [ours, theirs] = response.body!.tee();
   const { value } = await ours.getReader().read();
-  expect(Buffer.from(value).toString()).toBe(": working\n\n");
+  expect(Buffer.from(value!).toString()).toBe(": working\n\n");
   goOn();
   await isAnswered(new Response(theirs, response));
 });

@@ -103,7 +103,7 @@ it("a fault of ours is a page that says nothing of it", async () => {
   expect(status).toBe(500);
   expect(textOf(html)).toBe(
     "Something went wrong The service failed on this request. Go back and try again. If it keeps failing, report the request ID below to the operator " +
-      "of this service. Request ID: req",
+      "of this service. Request ID: req Go to the console",
   );
 });
 
@@ -115,6 +115,6 @@ it("a database that is away is a page that says to wait", async () => {
   expect({ status, retryAfter: headers.get("Retry-After") }).toEqual({ status: 503, retryAfter: "1" });
   expect(textOf(html)).toBe(
     "Not available for the moment The service has too much to do, or its database does not answer. Wait a few seconds, then load the page again or " +
-      "send the form again. Request ID: req",
+      "send the form again. Request ID: req Go to the console",
   );
 });

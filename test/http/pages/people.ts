@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { hash } from "@node-rs/argon2";
 import type { Sql } from "postgres";
 import { hashCredential } from "../../../src/http/request/credentials.js";
-import { Browser } from "../../support/browser.js";
+import { Browser, formOf } from "../../support/browser.js";
 import type { Service } from "../../support/service.js";
 
 export const PASSWORD = "correct horse battery";
@@ -29,8 +29,13 @@ export async function signedIn({ url }: Pick<Service, "url">, email: string): Pr
 
 /** Who the page says is signed in; null for nobody. */
 export async function whoIs(browser: Browser): Promise<string | null> {
-  const { html } = await browser.get("/login");
-  return /You are signed in as <strong>(.*?)<\/strong>/.exec(html)?.[1] ?? null;
+  const { html } = await browser.get("/device");
+  return /You are signed in as (\S+)\. To decide as somebody else/.exec(html)?.[1] ?? null;
+}
+
+/** The token that the forms of somebody who is signed in carry. */
+export async function formToken(browser: Browser): Promise<string> {
+  return formOf((await browser.get("/device")).html, "device").hidden["form_token"]!;
 }
 
 /** An organization's id. */

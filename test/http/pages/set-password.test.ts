@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { call } from "../../../src/db/api/call.js";
-import { Passwords } from "../../../src/http/pages/passwords.js";
+import { Passwords } from "../../../src/console/sign-in/passwords.js";
 import { hashCredential, newCredential } from "../../../src/http/request/credentials.js";
 import { Browser, textOf } from "../../support/browser.js";
 import { useService } from "../../support/service.js";
@@ -138,7 +138,8 @@ describe("setting a password ends", () => {
 });
 
 describe("a link that is over says so", () => {
-  const fix = "Ask an owner of your organization, or the operator of this service, for a new link. Request ID: req";
+  const fix =
+    "Ask an owner of your organization, or the operator of this service, for a new link. Request ID: req Go to the console";
 
   it.each(["", "x", `svc_link_${"0".repeat(48)}`, "a".repeat(5_000)])("unknown: %j", async (token) => {
     expect(await open(pathOf(token))).toEqual({

@@ -1,10 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { formKey } from "../../../src/http/pages/form-token.js";
 import { Browser, formOf, textOf } from "../../support/browser.js";
 import { createDatabase } from "../../support/database.js";
 import { startService, useService } from "../../support/service.js";
-import { createUser, PASSWORD, signedIn, whoIs } from "./people.js";
-import { runLog } from "../../support/run-log.js";
+import { createUser, formToken, PASSWORD, signedIn, whoIs } from "./people.js";
 
 const service = await useService({ trustedProxies: 1 });
 await createUser(service.db.sql, "ada@example.com");
@@ -30,15 +28,14 @@ function withSession(value: string): Browser {
 const sessions = () => service.db.sql`select session_hash from iam.sessions`;
 
 describe("signing in", () => {
-  it("leads from the form to a page that says who one is", async () => {
+  it("leads from the form to the console, and so does the form's page from then on", async () => {
     const browser = newBrowser();
     const page = await browser.get("/login");
     expect(formOf(page.html)).toMatchObject({ action: "login", fields: ["email", "password"] });
     const answer = await browser.submit(page, { email: "ada@example.com", password: PASSWORD });
-    expect(answer).toMatchObject({ status: 303, location: "/login", html: "" });
-    expect(textOf((await browser.get("/login")).html)).toBe(
-      "Signed in You are signed in as ada@example.com . A program that you sign in shows a code. Enter it on the page for devices . Sign out",
-    );
+    expect(answer).toMatchObject({ status: 303, location: "/console", html: "" });
+    expect(await browser.get("/login")).toMatchObject({ status: 303, location: "/console", html: "" });
+    expect(await whoIs(browser)).toBe("ada@example.com");
   });
 
   it.each(["ADA@example.com", "  ada@example.com\t"])("takes the address as people write it: %j", async (email) => {
@@ -113,7 +110,7 @@ describe("a session", () => {
   it("ends the one before when somebody else signs in in the same browser", async () => {
     const browser = await signedIn(service, "ada@example.com");
     const first = browser.cookies.get("svc_session")!;
-    const form_token = await browser.formToken();
+    const form_token = await formToken(browser);
     await browser.post("/login", { form_token, email: "grace@example.com", password: PASSWORD });
     expect(await whoIs(browser)).toBe("grace@example.com");
     expect(await whoIs(withSession(first))).toBeNull();
@@ -141,9 +138,7 @@ describe("a session", () => {
         return Reflect.apply(target, self, args) as unknown;
       },
     });
-    const log = runLog();
-    const pages = { sql, publicUrl: () => "http://127.0.0.1", anyHost: true, key: formKey("x"), log };
-    const counted = await startService({ pages }, { database });
+    const counted = await startService({}, { database, pages: { sql } });
     onTestFinished(() => counted.stop());
     await createUser(database.sql, "ada@example.com");
     const browser = await signedIn(counted, "ada@example.com");
@@ -160,7 +155,7 @@ describe("signing out", () => {
   it("ends the session, here and in the database, takes the cookie back, and leaves other browsers signed in", async () => {
     const [browser, other] = [await signedIn(service, "ada@example.com"), await signedIn(service, "ada@example.com")];
     const value = browser.cookies.get("svc_session")!;
-    const answer = await browser.fill("/login");
+    const answer = await browser.post("/logout", { form_token: await formToken(browser) });
     expect(answer).toMatchObject({ status: 303, location: "/login" });
     expect(browser.cookies.has("svc_session")).toBe(false);
     expect(await whoIs(withSession(value))).toBeNull();
@@ -185,7 +180,7 @@ describe("trying too often", () => {
     expect(textOf(answer.html)).toBe(
       "Too many attempts Somebody tried to sign in with this e-mail address from your network too often. " +
         `Wait ${seconds} seconds, then go back and try again. If you forgot your password, ask an owner of your organization, or the operator of this service, for a link to set a new one. ` +
-        "Request ID: req",
+        "Request ID: req Go to the console",
     );
     expect(await whoIs(browser)).toBeNull();
   });
@@ -226,7 +221,7 @@ describe("trying too often", () => {
     for (let i = 0; i < 3; i++) {
       for (let j = 0; j < 4; j++) expect((await signIn(browser, "ada@example.com", "wrong")).status).toBe(422);
       expect((await signIn(browser, "ada@example.com")).status).toBe(303);
-      await browser.fill("/login");
+      await browser.submit(await browser.get("/device"), {}, "logout");
     }
   });
 
@@ -254,6 +249,8 @@ describe("after signing in, one is led", () => {
     "/device?user_code=BCDF-GHJK",
     "/device?user_code=bcdfghjk",
     `/invitation?token=svc_link_${"0a".repeat(24)}`,
+    "/console",
+    "/console/acme/shop/live/customer?id=J%C3%BCrgen+%2F..%2F&at=*",
   ])("on to %s", async (next) => {
     const browser = newBrowser();
     const path = `/login?next=${encodeURIComponent(next)}`;
@@ -267,7 +264,7 @@ describe("after signing in, one is led", () => {
     const failed = await signIn(browser, "ada@example.com", "wrong", "/login?next=%2Fdevice");
     const answer = await browser.submit(failed, { email: "ada@example.com", password: PASSWORD });
     expect(answer.location).toBe("/device");
-    const form_token = await browser.formToken();
+    const form_token = await formToken(browser);
     const left = await browser.post("/logout", { form_token, next: "/device?user_code=BCDF-GHJK" });
     expect(left.location).toBe("/login?next=%2Fdevice%3Fuser_code%3DBCDF-GHJK");
   });
@@ -277,12 +274,14 @@ describe("after signing in, one is led", () => {
     "%2f%2fevil.example /device/../../evil /device//evil.example /device@evil.example " +
     "/device?user_code=BCDF-GHJK&next=//evil.example /device?user_code=%2f%2fevil /device#//evil.example " +
     "device http:/device javascript:alert(1) data:text/html,x /logout /invitation?token=//evil.example " +
-    "/invitation?token=svc_x /invitation?user_code=BCDF-GHJK /device?token=svc_link_0000000000000000000000";
-  it("nowhere else", async () => {
+    "/invitation?token=svc_x /invitation?user_code=BCDF-GHJK /device?token=svc_link_0000000000000000000000 " +
+    "/consoles /console//evil.example /console/../logout /console/acme/.. /console/%2e%2e/logout /console/.%2E?x=1 /console/./acme " +
+    "/console\\evil /console@evil.example /console?x=//evil.example /console#x";
+  it("but for the console, nowhere else", async () => {
     const [stranger, browser] = [newBrowser(), newBrowser()];
     const signedOut = await browser.get("/login?next=//evil.example/device");
     const fields = { email: "ada@example.com", password: PASSWORD, next: "//evil.example/device" };
-    expect(await browser.submit(signedOut, fields)).toMatchObject({ status: 303, location: "/login" });
+    expect(await browser.submit(signedOut, fields)).toMatchObject({ status: 303, location: "/console" });
     for (const next of [
       ...ELSEWHERE.split(" "),
       "/device\r\nLocation: https://evil.example",
@@ -291,7 +290,7 @@ describe("after signing in, one is led", () => {
       "",
     ]) {
       const path = `/login?next=${encodeURIComponent(next)}`;
-      expect((await browser.get(path)).status, next).toBe(200);
+      expect((await browser.get(path)).location, next).toBe("/console");
       const page = await stranger.get(path);
       // What is no address is refused before a password is verified, which takes long, and the form keeps where it leads.
       const failed = await stranger.submit(page, { email: "ada", password: "", next });

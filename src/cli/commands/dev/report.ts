@@ -31,6 +31,7 @@ export class DevReport implements SessionObserver {
       `${style.green("ready")} ${style.bold(url)} ${style.dim(summary(snapshot))}`,
       stateSize(stateBytes),
       ...(clock.kind === "test" ? [`It is ${now}; POST /clock moves the time.`] : []),
+      `Look: ${url}/console`,
       `Try: ${curlLine(url, engine)}`,
     ]);
   }

@@ -1,0 +1,50 @@
+-- Customers whose state changes by time alone, the earliest first, each with the instant when its next timer is due. Those that were set
+-- aside are left out, and those whose last event came late, while their timers wait.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
+create or replace function svc_api.list_due_customers(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, row_limit integer, "cursor" text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    list_due_customers.token_hash, list_due_customers.organization_id, 'list_due_customers', list_due_customers.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    list_due_customers.organization_id, list_due_customers.project_slug, list_due_customers.environment_name
+  );
+  _position constant text := svc.decode_cursor('due-customers', list_due_customers.cursor, '^([0-9]{1,18}|-[0-9]{1,17}) ');
+  _after constant timestamptz := coalesce(svc.instant_of(split_part(_position, ' ', 1)::bigint), '-infinity');
+  _after_id constant text := coalesce(substr(_position, strpos(_position, ' ') + 1), '');
+begin
+  return (
+    select svc.page(
+      'due-customers',
+      array_agg(
+        json_build_object('customerId', r.customer_id, 'lifecycle', r.lifecycle, 'nextDueAt', svc.iso(r.next_due_at)) order by r.n
+      ),
+      array_agg(concat(svc.microseconds(r.next_due_at), ' ', r.customer_id) order by r.n),
+      list_due_customers.row_limit
+    )
+    from (
+      select row_number() over (order by c.next_due_at, c.customer_id) as n, c.customer_id, c.lifecycle, c.next_due_at
+      from svc.customers as c
+      where c.environment_id = _environment.environment_id
+        and c.next_due_at is not null
+        and c.held_until is null
+        and c.set_aside_at is null
+        and c.next_due_at >= _after
+        and (c.next_due_at, c.customer_id) > (_after, _after_id collate "C")
+      order by c.next_due_at, c.customer_id
+      limit list_due_customers.row_limit + 1
+    ) as r
+  );
+end;
+$$;
+
+comment on function svc_api.list_due_customers(bytea, text, text, text, integer, text) is
+  'Customers whose state changes by time alone, the earliest first.';

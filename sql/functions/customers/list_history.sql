@@ -1,0 +1,138 @@
+-- What happened to a customer, the newest first: events, updates of traits, transitions, changes of the health score, runs of rules that
+-- acted or failed, and emissions with how far each came at the webhooks. Of one instant what came of something stands before it. Of logs
+-- that a recompute writes anew the present record is told. Payloads of more than 2 KiB are null. Events and runs are read by index as far
+-- as the page needs, of everything else all that there is of the customer. kinds are those of svc.history_item, null for all; at
+-- leaves out what came later, null for nothing.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
+create or replace function svc_api.list_history(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, customer_id text, kinds text[], at timestamptz,
+  row_limit integer, "cursor" text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    list_history.token_hash, list_history.organization_id, 'list_history', list_history.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    list_history.organization_id, list_history.project_slug, list_history.environment_name
+  );
+  _id constant integer := _environment.environment_id;
+  -- Microseconds, place among the kinds, number.
+  _position constant text[] := string_to_array(
+    coalesce(
+      svc.decode_cursor('history', list_history.cursor, '^-?[0-9]{1,18} [0-9] -?[0-9]{1,18}$'),
+      '999999999999999999 9 0'
+    ),
+    ' '
+  );
+  _at constant timestamptz := case
+    when list_history.cursor is null then coalesce(list_history.at, 'infinity') else svc.instant_of(_position[1]::bigint)
+  end;
+  _place constant integer := _position[2];
+  _seq constant bigint := _position[3];
+  _kinds constant text[] := coalesce(list_history.kinds, array['event', 'traits', 'transition', 'score', 'rule', 'emission']);
+  _generation integer;
+begin
+  select c.generation into _generation
+  from svc.customers as c
+  where c.environment_id = _id and c.customer_id = list_history.customer_id;
+  if not found then
+    perform svc.raise_customer_not_found(list_history.customer_id);
+  end if;
+
+  return (
+    select svc.page(
+      'history',
+      array_agg(svc.history_item(_id, list_history.customer_id, _generation, r.place, r.at, r.seq) order by r.n),
+      array_agg(concat_ws(' ', svc.microseconds(r.at), r.place, r.seq) order by r.n),
+      list_history.row_limit
+    )
+    from (
+      select row_number() over (order by p.at desc, p.place desc, p.seq desc) as n, p.at, p.place, p.seq
+      from (
+        (
+          select e.occurred_at as at, 0 as place, e.event_seq as seq
+          from svc.events as e
+          where 'event' = any(_kinds)
+            and e.environment_id = _id
+            and e.customer_id = list_history.customer_id
+            and e.occurred_at <= _at
+            and (e.occurred_at, 0, e.event_seq) < (_at, _place, _seq)
+          order by e.occurred_at desc, e.event_seq desc
+          limit list_history.row_limit + 1
+        )
+        union all
+        (
+          select u.accepted_at, 1, u.operation_seq
+          from svc.trait_updates as u
+          where 'traits' = any(_kinds)
+            and u.environment_id = _id
+            and u.customer_id = list_history.customer_id
+            and (u.accepted_at, 1, u.operation_seq) < (_at, _place, _seq)
+          order by u.accepted_at desc, u.operation_seq desc
+          limit list_history.row_limit + 1
+        )
+        union all
+        (
+          select t.transitioned_at, 2, t.transition_seq
+          from svc.lifecycle_transitions as t
+          where 'transition' = any(_kinds)
+            and t.environment_id = _id
+            and t.customer_id = list_history.customer_id
+            and t.generation = _generation
+            and (t.transitioned_at, 2, t.transition_seq) < (_at, _place, _seq)
+          order by t.transitioned_at desc, t.transition_seq desc
+          limit list_history.row_limit + 1
+        )
+        union all
+        (
+          select h.scored_at, 3, h.score_seq
+          from svc.health_scores as h
+          where 'score' = any(_kinds)
+            and h.environment_id = _id
+            and h.customer_id = list_history.customer_id
+            and h.generation = _generation
+            and (h.scored_at, 3, h.score_seq) < (_at, _place, _seq)
+          order by h.scored_at desc, h.score_seq desc
+          limit list_history.row_limit + 1
+        )
+        union all
+        (
+          select x.executed_at, 4, x.execution_seq
+          from svc.rule_executions as x
+          where 'rule' = any(_kinds)
+            and x.environment_id = _id
+            and x.customer_id = list_history.customer_id
+            and x.generation = _generation
+            and x.executed_at <= _at
+            and x.result in ('pass', 'error')
+            and (x.executed_at, 4, x.execution_seq) < (_at, _place, _seq)
+          order by x.executed_at desc, x.execution_seq desc
+          limit list_history.row_limit + 1
+        )
+        union all
+        (
+          select m.emitted_at, 5, m.emission_seq
+          from svc.emissions as m
+          where 'emission' = any(_kinds)
+            and m.environment_id = _id
+            and m.customer_id = list_history.customer_id
+            and (m.emitted_at, 5, m.emission_seq) < (_at, _place, _seq)
+          order by m.emitted_at desc, m.emission_seq desc
+          limit list_history.row_limit + 1
+        )
+      ) as p
+      order by n
+      limit list_history.row_limit + 1
+    ) as r
+  );
+end;
+$$;
+
+comment on function svc_api.list_history(bytea, text, text, text, text, text[], timestamptz, integer, text) is
+  'What happened to a customer: events, traits, transitions, scores, rules and emissions, the newest first.';

@@ -1,0 +1,34 @@
+-- Some traits of some customers, for lists that name them: {customerId: {trait: text}}. Of each value the first 256 characters; customers
+-- and traits that do not exist are left out.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
+create or replace function svc_api.list_traits(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, customer_ids text[], names text[]
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    list_traits.token_hash, list_traits.organization_id, 'list_traits', list_traits.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    list_traits.organization_id, list_traits.project_slug, list_traits.environment_name
+  );
+begin
+  return (
+    select coalesce(json_object_agg(c.customer_id, t.texts), '{}')
+    from svc.customers as c
+    cross join lateral (
+      select coalesce(json_object_agg(n.name, left(c.traits ->> n.name, 256)), '{}') as texts
+      from unnest(list_traits.names) as n (name)
+      where c.traits ? n.name
+    ) as t
+    where c.environment_id = _environment.environment_id and c.customer_id = any(list_traits.customer_ids)
+  );
+end;
+$$;
+
+comment on function svc_api.list_traits(bytea, text, text, text, text[], text[]) is 'Some traits of some customers, as text.';

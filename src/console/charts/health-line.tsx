@@ -1,0 +1,86 @@
+import { scaleLinear, scaleUtc } from "d3-scale";
+import { curveStepAfter, line } from "d3-shape";
+import type { HealthScoreChange } from "../source.js";
+import type { HealthBand } from "../../model/snapshot/types.js";
+import { formatNumber } from "../../words/text.js";
+import { useLook } from "../look.js";
+import { At, Table, Text } from "../parts.js";
+
+const WIDTH = 800;
+const HEIGHT = 220;
+const LEFT = 100;
+const RIGHT = 12;
+const TOP = 12;
+const BOTTOM = 28;
+
+const DAY_MS = 86_400_000;
+
+/** Hours within two days, days within a year, else months. */
+function tickFormat(spanMs: number, timeZone: string): Intl.DateTimeFormat {
+  if (spanMs < 2 * DAY_MS) return new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone });
+  if (spanMs < 365 * DAY_MS) return new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone });
+  return new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric", timeZone });
+}
+
+/** A health score over time, with the limits of its bands; the changes as a table behind it. @param scores the newest first */
+export function HealthLine(props: {
+  scores: readonly HealthScoreChange[];
+  bands: readonly HealthBand[];
+  isWhole: boolean;
+}) {
+  const { scores, bands, isWhole } = props;
+  const { now, timeZone } = useLook();
+  const points = scores.toReversed().map(({ at, overall }) => ({ at: new Date(at), overall }));
+  const last = points.at(-1)!;
+  const end = Math.max(now, last.at.getTime());
+  const x = scaleUtc([points[0]!.at, new Date(end)], [LEFT, WIDTH - RIGHT]);
+  const y = scaleLinear([0, 100], [HEIGHT - BOTTOM, TOP]);
+  const path = line<(typeof points)[number]>(
+    ({ at }) => x(at),
+    ({ overall }) => y(overall),
+  ).curve(curveStepAfter)([...points, { at: new Date(end), overall: last.overall }]);
+  const format = tickFormat(end - points[0]!.at.getTime(), timeZone);
+  return (
+    <figure>
+      <svg class="chart" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-labelledby="health-line">
+        <title id="health-line">
+          Health over time, now {formatNumber(last.overall)}, {scores[0]!.band}
+        </title>
+        {bands.map(({ id, from }) => (
+          <g key={id}>
+            <line class="axis" x1={LEFT} x2={WIDTH - RIGHT} y1={y(from)} y2={y(from)} />
+            <text x={LEFT - 8} y={y(from) - 3} text-anchor="end">
+              {id.length > 12 ? `${[...id].slice(0, 11).join("")}…` : id}
+            </text>
+          </g>
+        ))}
+        {x.ticks(6).map((tick) => (
+          <text x={x(tick)} y={HEIGHT - 8} text-anchor="middle" key={tick.getTime()}>
+            {format.format(tick)}
+          </text>
+        ))}
+        <path class="curve" d={path ?? ""} />
+        <circle class="dot" cx={x(new Date(end))} cy={y(last.overall)} r={3.5} />
+      </svg>
+      <details>
+        <summary>{isWhole ? "The changes of the score" : `The last ${scores.length} changes of the score`}</summary>
+        <Table
+          name="The changes of the score"
+          columns={[{ heading: "When" }, { heading: "Score", isNumber: true }, { heading: "Band" }]}
+        >
+          {scores.map(({ at, overall, band }, index) => (
+            <tr key={index}>
+              <td>
+                <At iso={at} />
+              </td>
+              <td class="number">{formatNumber(overall)}</td>
+              <td>
+                <Text>{band}</Text>
+              </td>
+            </tr>
+          ))}
+        </Table>
+      </details>
+    </figure>
+  );
+}

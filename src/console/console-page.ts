@@ -1,0 +1,54 @@
+import type { ComponentChildren, VNode } from "preact";
+import type { Snapshot } from "../model/snapshot/types.js";
+import type { Look } from "./look.js";
+import type { Ask, Tell } from "./source.js";
+
+/** A visit to a page of the console. */
+export interface Visit {
+  ask: Ask;
+  /** The whole state of the page. */
+  query: URLSearchParams;
+  /** The model that is active; null where none is. */
+  model: Snapshot | null;
+  look: Pick<Look, "now" | "timeZone">;
+  environment: string;
+  /** Whether a service answers; else it is the local engine, which delivers nothing. */
+  isService: boolean;
+  /** Whether who looks may do an operation of the administrative API, by its name in iam.operations(). */
+  may(operation: string): boolean;
+  /** The hidden field that a form which changes something must hold. */
+  token: VNode | null;
+}
+
+/** What a page shows. */
+export interface View {
+  title: string;
+  body: ComponentChildren;
+  status?: number;
+  /** Customers that it names, for their names. */
+  customerIds?: readonly string[];
+}
+
+/** A page of the console, of one environment. */
+export interface ConsolePage {
+  /** Its address, beside those of the others; links between pages are relative to it. */
+  path: string;
+  /** What leads there; null where only other pages do. */
+  section: string | null;
+  answer(visit: Visit): Promise<View>;
+  /** Of a page that asks whether something is to be changed. */
+  change?: Change;
+}
+
+/** A change that the form of a page asks for. */
+export interface Change {
+  fields: readonly string[];
+  /** Makes it, and answers where to go on: another page with its query. */
+  make(visit: { tell: Tell; form: Readonly<Record<string, string | undefined>> }): Promise<string>;
+}
+
+/** A parameter of the page's address; undefined where it is missing or empty. */
+export function given(query: URLSearchParams, name: string): string | undefined {
+  const value = query.get(name)?.trim() ?? "";
+  return value === "" ? undefined : value;
+}

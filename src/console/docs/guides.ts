@@ -1,0 +1,41 @@
+import { posix } from "node:path";
+import { decodeHTML } from "entities";
+import { renderMarkdown } from "./markdown.js";
+import { type DocsPage, readDocument } from "./pages.js";
+
+/** A page of the documentation as it is read. */
+export interface Guide {
+  page: DocsPage;
+  html: string;
+  sections: readonly Section[];
+}
+
+/** What stands below a heading of the second level, or above the first of them: then id and title are empty. */
+export interface Section {
+  id: string;
+  title: string;
+  text: string;
+}
+
+/** Reads a page's file. Links of the page to others are made relative to it. */
+export async function readGuide(page: DocsPage, pages: readonly DocsPage[]): Promise<Guide> {
+  const root = "../".repeat(page.name.split("/").length);
+  const html = renderMarkdown(await readDocument(page.file), (linked) => {
+    const target = posix.join(posix.dirname(page.file), linked);
+    if (target.startsWith("../")) return null;
+    const other = pages.find(({ file }) => file === target);
+    return other && `${root}docs/${other.name}`;
+  });
+  return { page, html, sections: html.split(/(?=<h2 )/).map(sectionOf) };
+}
+
+function sectionOf(html: string): Section {
+  const [heading = "", id = "", title = ""] = /^<h2 id="(.*?)">(.*?)<\/h2>/.exec(html) ?? [];
+  return { id, title: textOf(title), text: textOf(html.slice(heading.length)) };
+}
+
+/** What a reader sees of HTML that markdown became, in one line. */
+function textOf(html: string): string {
+  const text = html.replace(/<(?!\/?(?:a|code|em|span|strong)\b)[^>]*>/g, " ").replace(/<[^>]*>/g, "");
+  return decodeHTML(text).replace(/\s+/g, " ").trim();
+}

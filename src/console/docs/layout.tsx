@@ -1,0 +1,107 @@
+import type { Context } from "koa";
+import type { ComponentChildren } from "preact";
+import { renderDocument, rootOf, TopBar } from "../page.js";
+import type { Section } from "./guides.js";
+import type { DocsPart } from "./pages.js";
+
+/** The most characters that one can search for. */
+export const QUERY_MAX = 200;
+
+/** What is shown of the documentation. */
+interface DocsView {
+  title: string;
+  parts: readonly DocsPart[];
+  /** The page's own address below /docs, where it is one of the parts. */
+  name?: string;
+  /** Of the page. */
+  sections?: readonly Section[];
+  /** What was searched for. */
+  query?: string;
+  /** HTML of ours, or what else the page shows. */
+  body: { html: string } | ComponentChildren;
+  status?: number;
+}
+
+/** Answers with a page of the documentation: all pages and the search beside it, and what it holds. */
+export function renderDocs(ctx: Context, view: DocsView): void {
+  const { title, parts, name, sections = [], query, body, status = 200 } = view;
+  const root = rootOf(ctx);
+  renderDocument(ctx, {
+    title,
+    status,
+    body: (
+      <>
+        <TopBar root={root} />
+        <div class="columns docs">
+          <div class="side">
+            <SearchForm root={root} query={query} />
+            <Navigation root={root} parts={parts} name={name} />
+          </div>
+          <Contents sections={sections} />
+          {isHtml(body) ? (
+            <main id="main" dangerouslySetInnerHTML={{ __html: body.html }} />
+          ) : (
+            <main id="main">
+              <h1>{title}</h1>
+              {body}
+            </main>
+          )}
+        </div>
+      </>
+    ),
+  });
+  ctx.set("Cache-Control", "public, max-age=300");
+}
+
+const isHtml = (body: DocsView["body"]): body is { html: string } =>
+  typeof body === "object" && body !== null && "html" in body;
+
+function SearchForm({ root, query }: { root: string; query: string | undefined }) {
+  return (
+    <form role="search" action={`${root}docs/search`}>
+      <label for="q">Search the documentation</label>
+      <input id="q" name="q" type="search" value={query} maxlength={QUERY_MAX} />
+      <button class="second">Search</button>
+    </form>
+  );
+}
+
+/** All pages, part by part; open is the part that one is in. */
+function Navigation({ root, parts, name }: { root: string; parts: readonly DocsPart[]; name: string | undefined }) {
+  return (
+    <nav aria-label="Documentation">
+      {parts.map(({ title, readers, pages }) => (
+        <details open={pages.some((page) => page.name === name)} key={title}>
+          <summary>
+            {title} <span class="hint">for {readers}</span>
+          </summary>
+          <ul>
+            {pages.map((page) => (
+              <li key={page.name}>
+                <a href={`${root}docs/${page.name}`} aria-current={page.name === name ? "page" : undefined}>
+                  {page.title}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </details>
+      ))}
+    </nav>
+  );
+}
+
+function Contents({ sections }: { sections: readonly Section[] }) {
+  const titled = sections.filter(({ id }) => id !== "");
+  return titled.length === 0 ? null : (
+    <nav class="contents" aria-label="On this page">
+      <p class="hint">On this page</p>
+      <ul>
+        {titled.map(({ id, title }) => (
+          <li key={id}>
+            <a href={`#${id}`}>{title}</a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}

@@ -1,0 +1,13 @@
+import type { Snapshot } from "../model/snapshot/types.js";
+
+/** The names of a model's parts, in the author's order; nothing where there is no model. */
+export function partNames(model: Snapshot | null) {
+  return {
+    states: model?.lifecycle?.states.map(({ name }) => name) ?? [],
+    segments: model?.segments.map(({ id }) => id) ?? [],
+    bands: model?.health?.bands.map(({ id }) => id) ?? [],
+    signals: model?.signals.map(({ id }) => id) ?? [],
+    journeys: model?.journeys.map(({ id }) => id) ?? [],
+    traits: Object.keys(model?.traits ?? {}),
+  };
+}

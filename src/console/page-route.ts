@@ -1,0 +1,92 @@
+import type { Context } from "koa";
+import type { VNode } from "preact";
+import { toApiError } from "../http/errors.js";
+import { noteInLog } from "../http/middleware/request-log.js";
+import { ClientGoneError } from "../http/request/body.js";
+import { type Form, readForm } from "../http/request/form.js";
+import type { Route } from "../http/route.js";
+import { requireToken, TOKEN_FIELD, tokenField } from "./form-token.js";
+import { PageError, renderErrorPage } from "./page.js";
+import { currentSession, type PageDeps, type PageSession } from "./session.js";
+
+/**
+ * Makes sure that a form was sent from a page of ours: by the header Origin, which every browser of today sends with a form; where it is
+ * missing, by Sec-Fetch-Site or Referer.
+ *
+ * @throws {PageError} 403, also where a request has none of the three.
+ */
+function requireSameOrigin(deps: PageDeps, ctx: Context): void {
+  if (isFromUs(deps, ctx)) return;
+  const ours = new URL(deps.publicUrl()).origin;
+  throw new PageError(403, {
+    title: "The form came from elsewhere",
+    message: `The form was not sent from a page of ${ours}, so nothing was done.`,
+    fix: `Open the page at ${ours} and send the form from there. If this is not the address at which you reach this service, ask its operator to set SVC_PUBLIC_URL to the right one.`,
+  });
+}
+
+function isFromUs(deps: PageDeps, ctx: Context): boolean {
+  const origin = ctx.get("Origin");
+  if (origin !== "") return isOurs(deps, ctx, origin);
+  const site = ctx.get("Sec-Fetch-Site");
+  if (site !== "") return site === "same-origin" || site === "none";
+  return isOurs(deps, ctx, ctx.get("Referer"));
+}
+
+function isOurs({ publicUrl, anyHost }: PageDeps, ctx: Context, address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { protocol, origin, host } = new URL(address);
+  if (origin === new URL(publicUrl()).origin) return true;
+  return anyHost && (protocol === "http:" || protocol === "https:") && host === ctx.host.toLowerCase();
+}
+
+/** A browser's request for a page, or with a form of one. */
+export interface Visit<Field extends string> {
+  deps: PageDeps;
+  ctx: Context;
+  /** Who is signed in. */
+  session: PageSession | null;
+  /** Of a POST: its fields. */
+  form: Form<Field>;
+  /** The hidden field that each form of the page must hold. */
+  tokenField: () => VNode;
+}
+
+interface PageRoute<Field extends string> {
+  method: "GET" | "POST";
+  path: string;
+  /** Those of the form, without its token. */
+  fields?: readonly Field[];
+  /** Renders a page, or sends the browser to another. Whatever it throws becomes a page. */
+  answer(visit: Visit<Field>): void | Promise<void>;
+}
+
+/** Makes a route of a page. A POST reaches `answer` only if it came from a page of ours with the token that this browser was shown. */
+export function pageRoute<const Field extends string = never>(route: PageRoute<Field>): (deps: PageDeps) => Route {
+  const { method, path, fields = [] } = route;
+  return (deps) => ({
+    method,
+    path,
+    handle: async (ctx) => {
+      try {
+        if (method === "POST") requireSameOrigin(deps, ctx);
+        const form = method === "POST" ? await readForm(ctx, [...fields, TOKEN_FIELD]) : undefined;
+        const session = await currentSession(deps, ctx);
+        if (form) requireToken(deps, ctx, session, form[TOKEN_FIELD]);
+        const visit = { deps, ctx, session, form: (form ?? {}) as Form<Field> };
+        await route.answer({ ...visit, tokenField: () => tokenField(deps, ctx, session) });
+      } catch (error) {
+        // There is nobody to show a page to.
+        if (error instanceof ClientGoneError) throw error;
+        if (!(error instanceof PageError)) noteInLog(ctx, { failure: toApiError(error) });
+        renderErrorPage(ctx, error);
+      }
+    },
+  });
+}
+
+/** A parameter of the page's address; undefined where it is missing or repeated. */
+export function queryText(ctx: Context, name: string): string | undefined {
+  const value = ctx.query[name];
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,310 @@
+import type { CustomerState } from "../source.js";
+import { ApiError } from "../../http/errors.js";
+import { formatNumber, printable } from "../../words/text.js";
+import { HealthLine } from "../charts/health-line.js";
+import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
+import { address, Ago, At, customerHref, Empty, Pages, Tags, Text } from "../parts.js";
+import { Backlog } from "./customer/backlog.js";
+import { History, KINDS } from "./customer/history.js";
+import { Journeys } from "./customer/journeys.js";
+import { Why } from "./customer/why.js";
+
+const PATH = "customer";
+const HISTORY_LIMIT = "50";
+/** So many changes of the score are drawn. */
+const SCORES_LIMIT = "200";
+
+/** What is the matter with a customer, and why; now, or as it stood at an instant. */
+export const customerPage: ConsolePage = {
+  path: PATH,
+  section: null,
+  async answer(visit) {
+    const { ask, query, model } = visit;
+    const customerId = query.get("id") ?? "";
+    const at = given(query, "at");
+    const cursor = given(query, "cursor");
+    const of = { customerId, at };
+    const state = await ask("customers/:customerId", of).catch(orMissing);
+    if (state === null) return missing(customerId, at);
+    const [explanation, history, scores, backlog] = await Promise.all([
+      explained(visit, customerId, at),
+      ask("customers/:customerId/history", { ...of, kinds: kindsIn(query), limit: HISTORY_LIMIT, cursor }),
+      ask("customers/:customerId/health-scores", { customerId, limit: SCORES_LIMIT }),
+      ask("customers/:customerId/backlog", { customerId }),
+    ]);
+    const name = nameIn(state, model?.display?.name);
+    return {
+      title: name ?? printable(customerId),
+      body: (
+        <>
+          <Head state={state} visit={visit} named={name !== undefined} />
+          {at === undefined ? <Backlog backlog={backlog} /> : <Past state={state} />}
+          <div class="cards">
+            <Lifecycle state={state} />
+            <Health state={state} />
+            <Signals state={state} />
+            <Segments state={state} />
+          </div>
+          {model?.health === null || model === null || scores.data.length < 2 ? null : (
+            <HealthLine scores={scores.data} bands={model.health.bands} isWhole={scores.nextCursor === null} />
+          )}
+          <Journeys state={state} model={model} />
+          <section class="why" aria-labelledby="why">
+            <h2 id="why">Why</h2>
+            {explanation instanceof ApiError ? (
+              <Empty>Why it is so cannot be told for the moment: {explanation.message} Load the page again.</Empty>
+            ) : (
+              <Why explanation={explanation} />
+            )}
+          </section>
+          <section aria-labelledby="history">
+            <h2 id="history">What happened</h2>
+            <Kinds customerId={customerId} query={query} />
+            <History entries={history.data} />
+            <Pages path={PATH} query={query} next={history.nextCursor} />
+          </section>
+        </>
+      ),
+    };
+  },
+};
+
+function orMissing(error: unknown): null {
+  if (error instanceof ApiError && error.code === "CUSTOMER_NOT_FOUND") return null;
+  throw error;
+}
+
+function missing(customerId: string, at: string | undefined): View {
+  return {
+    title: "No such customer",
+    status: 404,
+    body: (
+      <>
+        <p role="alert">
+          There is no customer "<Text>{customerId}</Text>" in this environment
+          {at === undefined ? "" : " at that instant"}.
+        </p>
+        <p>
+          It may have been erased, be of the other environment, or be written otherwise: ids are case-sensitive.{" "}
+          {at === undefined ? (
+            <a href={address("customers", new URLSearchParams({ search: customerId }))}>Search for it</a>
+          ) : (
+            <a href={customerHref(customerId)}>Look at it as of now</a>
+          )}
+          .
+        </p>
+      </>
+    ),
+  };
+}
+
+/** The kinds of entries that are asked for, with commas between them; undefined for all. */
+function kindsIn(query: URLSearchParams): string | undefined {
+  const kinds = query.getAll("kind").filter((kind) => Object.hasOwn(KINDS, kind));
+  return kinds.length === 0 ? undefined : kinds.join(",");
+}
+
+/** Which kinds of entries are shown; none is all. */
+function Kinds({ customerId, query }: { customerId: string; query: URLSearchParams }) {
+  const chosen = query.getAll("kind");
+  const at = given(query, "at");
+  return (
+    <form class="filters" action={PATH} method="get">
+      <input type="hidden" name="id" value={customerId} />
+      {at === undefined ? null : <input type="hidden" name="at" value={at} />}
+      {Object.entries(KINDS).map(([kind, text]) => (
+        <label class="check" key={kind}>
+          <input type="checkbox" name="kind" value={kind} checked={chosen.includes(kind)} /> {text}
+        </label>
+      ))}
+      <button class="second">Show only these</button>
+    </form>
+  );
+}
+
+/** Why the customer stands where it does; or why that cannot be told for the moment, when all else can be shown. */
+async function explained({ ask }: Visit, customerId: string, at: string | undefined) {
+  try {
+    return await ask("customers/:customerId/explanation", { customerId, at });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 503) return error;
+    throw error;
+  }
+}
+
+function nameIn({ traits }: CustomerState, trait: string | undefined): string | undefined {
+  const name = trait === undefined ? undefined : traits[trait];
+  return typeof name === "string" && name.trim() !== "" ? printable(name) : undefined;
+}
+
+/** Who it is: the id, the traits that the model shows, all others folded; and a date to look at. */
+function Head({ state, visit, named }: { state: CustomerState; visit: Visit; named: boolean }) {
+  const { display } = visit.model ?? {};
+  const chosen = [display?.owner, display?.renewal, ...(display?.show ?? [])].filter((trait) => trait !== undefined);
+  const others = Object.keys(state.traits).filter((trait) => !chosen.includes(trait) && trait !== display?.name);
+  const facts = (names: readonly string[]) =>
+    names.map((trait) => (
+      <>
+        <dt>
+          <Text>{trait}</Text>
+        </dt>
+        <dd>
+          {trait in state.traits ? <Text>{traitText(state.traits[trait])}</Text> : <span class="faint">none</span>}
+        </dd>
+      </>
+    ));
+  return (
+    <>
+      <dl>
+        {named ? (
+          <>
+            <dt>Id</dt>
+            <dd>
+              <Text>{state.customerId}</Text>
+            </dd>
+          </>
+        ) : null}
+        {facts(chosen)}
+        <dt>Last event</dt>
+        <dd>{state.lastEventAt === null ? "none" : <Ago iso={state.lastEventAt} />}</dd>
+        <dt>Since</dt>
+        <dd>
+          <At iso={state.createdAt} />
+        </dd>
+      </dl>
+      {others.length === 0 ? null : (
+        <details>
+          <summary>{chosen.length === 0 ? "Traits" : "Other traits"}</summary>
+          <dl>{facts(others)}</dl>
+        </details>
+      )}
+      <form class="filters" action={PATH} method="get">
+        <input type="hidden" name="id" value={state.customerId} />
+        <label>
+          As it stood on
+          <input name="at" value={visit.query.get("at") ?? ""} placeholder="2026-03-01 or 7d" maxLength={64} />
+        </label>
+        <button class="second">Show</button>
+      </form>
+    </>
+  );
+}
+
+/** A value of a trait as people read it. */
+function traitText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function Past({ state: { customerId, at, exactFrom, configVersion } }: { state: CustomerState }) {
+  if (at === undefined) return null;
+  return (
+    <p class="note" role="status">
+      As of <At iso={at} />, by a replay {configVersion === null ? "without a model" : `under ${configVersion}`} with
+      the traits of today.{" "}
+      {exactFrom === null || exactFrom === undefined ? null : (
+        <>
+          Events before <At iso={exactFrom} /> may have been removed: what they led to is missing.{" "}
+        </>
+      )}
+      <a href={customerHref(customerId)}>Now</a>
+    </p>
+  );
+}
+
+function Lifecycle({ state: { lifecycle, lifecycleEnteredAt } }: { state: CustomerState }) {
+  return (
+    <section class="card" aria-labelledby="state">
+      <h2 id="state">State</h2>
+      {lifecycle === null ? (
+        <p class="faint">none</p>
+      ) : (
+        <p>
+          <a class="big" href={address("customers", new URLSearchParams({ lifecycle }))}>
+            <Text>{lifecycle}</Text>
+          </a>
+          {lifecycleEnteredAt === null ? null : (
+            <>
+              <br />
+              since <At iso={lifecycleEnteredAt} />, <Ago iso={lifecycleEnteredAt} />
+            </>
+          )}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Health({ state: { health } }: { state: CustomerState }) {
+  return (
+    <section class="card" aria-labelledby="health">
+      <h2 id="health">Health</h2>
+      {health === null ? (
+        <p class="faint">no score</p>
+      ) : (
+        <>
+          <p>
+            <span class="big">{formatNumber(health.overall)}</span> of 100,{" "}
+            <a href={address("customers", new URLSearchParams({ health: health.band }))}>
+              <Text>{health.band}</Text>
+            </a>
+          </p>
+          <dl>
+            {Object.entries(health.components).map(([component, score]) => (
+              <>
+                <dt>
+                  <Text>{component}</Text>
+                </dt>
+                <dd>{formatNumber(score)}</dd>
+              </>
+            ))}
+          </dl>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Signals({ state: { signals } }: { state: CustomerState }) {
+  return (
+    <section class="card" aria-labelledby="signals">
+      <h2 id="signals">Signals</h2>
+      {signals.length === 0 ? <p class="faint">none is raised</p> : null}
+      {signals.map(({ signalId, severity, message, raisedAt }) => (
+        <p key={signalId}>
+          <a class={severity} href={address("customers", new URLSearchParams({ signal: signalId }))}>
+            <Text>{signalId}</Text>
+          </a>{" "}
+          <span class="faint">
+            {severity}, <Ago iso={raisedAt} />
+          </span>
+          {message === null ? null : (
+            <>
+              <br />
+              <Text>{message}</Text>
+            </>
+          )}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+function Segments({ state: { segments } }: { state: CustomerState }) {
+  return (
+    <section class="card" aria-labelledby="segments">
+      <h2 id="segments">Segments</h2>
+      {segments.length === 0 ? (
+        <p class="faint">in none</p>
+      ) : (
+        <p>
+          <Tags
+            items={segments.map((segment) => ({
+              text: segment,
+              href: address("customers", new URLSearchParams({ segment })),
+            }))}
+          />
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,161 @@
+import type { HistoryEntry } from "../../source.js";
+import { formatNumber, plural } from "../../../words/text.js";
+import { At, Empty, Text } from "../../parts.js";
+
+/** What happened, the newest first, each with what brought it about. */
+export function History({ entries }: { entries: readonly HistoryEntry[] }) {
+  if (entries.length === 0) return <Empty>Nothing happened yet.</Empty>;
+  const here = new Set(entries.flatMap((entry) => idOf(entry) ?? []));
+  return (
+    <ol class="story">
+      {entries.map((entry) => (
+        <li id={idOf(entry)} key={`${entry.at} ${entry.kind} ${JSON.stringify(entry.details)}`}>
+          <span class="faint">
+            <At iso={entry.at} />
+          </span>
+          <span class="faint">{KINDS[entry.kind]}</span>
+          <div>
+            <What entry={entry} here={here} /> <Cause entry={entry} here={here} />
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** What entries are called, by their kinds. */
+export const KINDS: Readonly<Record<HistoryEntry["kind"], string>> = {
+  event: "Event",
+  traits: "Traits",
+  transition: "State",
+  score: "Health",
+  rule: "Rule",
+  emission: "Emission",
+};
+
+/** By which others on the page refer to it. */
+function idOf(entry: HistoryEntry): string | undefined {
+  if (entry.kind === "event") return entry.details.eventId;
+  return entry.kind === "emission" ? entry.details.emissionId : undefined;
+}
+
+function What({ entry, here }: { entry: HistoryEntry; here: ReadonlySet<string> }) {
+  switch (entry.kind) {
+    case "event":
+      return (
+        <>
+          <strong>
+            <Text>{entry.details.event}</Text>
+          </strong>
+          <Json value={entry.details.properties} />
+        </>
+      );
+    case "traits":
+      return <Json value={entry.details.traits} />;
+    case "transition":
+      return (
+        <>
+          {entry.details.from === null ? null : (
+            <>
+              <Text>{entry.details.from}</Text> →{" "}
+            </>
+          )}
+          <strong>
+            <Text>{entry.details.to}</Text>
+          </strong>
+        </>
+      );
+    case "score":
+      return (
+        <>
+          <strong>{formatNumber(entry.details.overall)}</strong>, <Text>{entry.details.band}</Text>
+        </>
+      );
+    case "rule":
+      return <Rule details={entry.details} here={here} />;
+    case "emission":
+      return <Emission details={entry.details} />;
+  }
+}
+
+type DetailsOf<Kind> = Extract<HistoryEntry, { kind: Kind }>["details"];
+
+function Rule({ details, here }: { details: DetailsOf<"rule">; here: ReadonlySet<string> }) {
+  const { ruleId, result, error, emissionId } = details;
+  return (
+    <>
+      <strong>
+        <Text>{ruleId}</Text>
+      </strong>{" "}
+      {result === "error" ? (
+        <span class="critical">
+          failed: <Text>{error ?? ""}</Text>
+        </span>
+      ) : (
+        "acted"
+      )}
+      {emissionId !== null && here.has(emissionId) ? (
+        <>
+          , <a href={`#${emissionId}`}>emitted</a>
+        </>
+      ) : null}
+    </>
+  );
+}
+
+const STATUS: Readonly<Record<string, string>> = { delivered: "good", failed: "critical", pending: "warning" };
+
+function Emission({ details: { eventType, metadata, deliveries } }: { details: DetailsOf<"emission"> }) {
+  return (
+    <>
+      <strong>
+        <Text>{eventType}</Text>
+      </strong>
+      <Json value={metadata} />
+      {deliveries.map(({ webhookId, url, status, attempts }) => (
+        <div key={webhookId}>
+          <span class={STATUS[status]}>{status}</span> <Text>{url}</Text>{" "}
+          <span class="faint">{plural(attempts, "attempt")}</span>
+        </div>
+      ))}
+    </>
+  );
+}
+
+/** Members of a payload, folded where they are many; nothing where there is none. */
+function Json({ value }: { value: Record<string, unknown> | null }) {
+  if (value === null) return <span class="faint"> large</span>;
+  const members = Object.entries(value);
+  if (members.length === 0) return null;
+  const text = members.map(([name, member]) => `${name}: ${JSON.stringify(member)}`).join(", ");
+  if (text.length <= 80) {
+    return (
+      <span class="faint">
+        {" "}
+        <Text>{text}</Text>
+      </span>
+    );
+  }
+  return (
+    <details>
+      <summary class="faint">{plural(members.length, "member")}</summary>
+      <pre tabIndex={0}>
+        <Text>{text.replaceAll(", ", ",\n")}</Text>
+      </pre>
+    </details>
+  );
+}
+
+const CAUSES: Readonly<Record<string, string>> = {
+  event: "event",
+  identify: "traits",
+  timer: "time alone",
+  job: "a recompute",
+};
+
+function Cause({ entry: { cause }, here }: { entry: HistoryEntry; here: ReadonlySet<string> }) {
+  if (cause === null) return null;
+  const text = CAUSES[cause.type] ?? cause.type;
+  const isLinked = cause.type === "event" && cause.id !== null && here.has(cause.id);
+  return <span class="faint">by {isLinked ? <a href={`#${cause.id}`}>{text}</a> : text}</span>;
+}

@@ -1,0 +1,55 @@
+import type { CustomerState } from "../../source.js";
+import type { Snapshot } from "../../../model/snapshot/types.js";
+import { Ago, Text } from "../../parts.js";
+
+type Run = CustomerState["journeys"][number];
+
+/** The customer's journeys, each as its steps; nothing where there is none. */
+export function Journeys({ state: { journeys }, model }: { state: CustomerState; model: Snapshot | null }) {
+  if (journeys.length === 0) return null;
+  return (
+    <section aria-labelledby="journeys">
+      <h2 id="journeys">Journeys</h2>
+      {journeys.map((run) => {
+        const defined = model?.journeys.find(({ id }) => id === run.journeyId)?.steps.map(({ id }) => id);
+        return <Journey run={run} steps={defined ?? Object.keys(run.stepsData)} key={run.journeyId} />;
+      })}
+    </section>
+  );
+}
+
+function Journey({ run, steps }: { run: Run; steps: readonly string[] }) {
+  const { journeyId, status, currentStep, startedAt, completedAt, expiredAt } = run;
+  const ended = completedAt ?? expiredAt;
+  const data = run.stepsData as Record<string, { completedAt: string }>;
+  return (
+    <>
+      <h3>
+        <Text>{journeyId}</Text>{" "}
+        <span class="faint">
+          {status}, begun <Ago iso={startedAt} />
+          {ended === null ? null : (
+            <>
+              , ended <Ago iso={ended} />
+            </>
+          )}
+        </span>
+      </h3>
+      <ol class="steps">
+        {steps.map((step) => {
+          const done = data[step];
+          const isCurrent = status === "active" && step === currentStep;
+          return (
+            <li class="tag" aria-current={isCurrent ? "step" : undefined} key={step}>
+              <span class="mark" aria-hidden="true">
+                {done ? "✓" : isCurrent ? "●" : "○"}
+              </span>
+              <Text>{step}</Text>{" "}
+              <span class="faint">{done ? <Ago iso={done.completedAt} /> : isCurrent ? "waited for" : "to come"}</span>
+            </li>
+          );
+        })}
+      </ol>
+    </>
+  );
+}

@@ -1,0 +1,169 @@
+import type { Explanation } from "../../../engine/conditions/leaf.js";
+import type { ExplainedCustomer } from "../../source.js";
+import { factsOf, groupInWords, type InstantWords, valueInWords } from "../../../words/explanation.js";
+import { distance, formatNumber, printable } from "../../../words/text.js";
+import { useLook } from "../../look.js";
+import { dateTime, Empty, Text } from "../../parts.js";
+
+/** Why a customer stands where it does, part by part: what holds and what does not, what would change it, and when time alone will. */
+export function Why({ explanation }: { explanation: ExplainedCustomer }) {
+  const { lifecycle, journeys, segments, health, signals, unavailable, configVersion, activeVersion, flipsKnown } =
+    explanation;
+  if (unavailable !== null) return <Empty>{printable(unavailable.message)}</Empty>;
+  return (
+    <>
+      {configVersion === activeVersion || activeVersion === null ? null : (
+        <Empty>
+          As of {configVersion ?? "a time without a model"}, under which the state was computed; {activeVersion} is
+          active now.
+        </Empty>
+      )}
+      {flipsKnown ? null : (
+        <Empty>When conditions change by themselves is not known: too much history would have to be read.</Empty>
+      )}
+      {lifecycle === null ? null : <Lifecycle lifecycle={lifecycle} />}
+      {health === null ? null : <Health health={health} />}
+      {signals.map(({ signal, raised, condition }) => (
+        <Part what="Signal" name={signal} is={raised ? "raised" : "not raised"} isOpen={raised} key={signal}>
+          {condition}
+        </Part>
+      ))}
+      {segments.map(({ segment, member, condition }) => (
+        <Part what="Segment" name={segment} is={member ? "a member" : "not a member"} isOpen={member} key={segment}>
+          {condition}
+        </Part>
+      ))}
+      {journeys.map((journey) => (
+        <Journey journey={journey} key={journey.journey} />
+      ))}
+    </>
+  );
+}
+
+function Lifecycle({ lifecycle: { state, transitions } }: { lifecycle: NonNullable<ExplainedCustomer["lifecycle"]> }) {
+  return (
+    <>
+      <h3>
+        State <Text>{state ?? "none"}</Text>
+      </h3>
+      {transitions.length === 0 ? <p>Nothing leads on from here.</p> : null}
+      {transitions.map(({ to, condition }) => (
+        <details open={transitions.length <= 4} key={to}>
+          <summary>
+            to <Text>{to}</Text>, when
+          </summary>
+          <ul>
+            <Condition explanation={condition} />
+          </ul>
+        </details>
+      ))}
+    </>
+  );
+}
+
+function Health({ health: { components } }: { health: NonNullable<ExplainedCustomer["health"]> }) {
+  const weights = components.reduce((sum, { weight }) => sum + weight, 0);
+  return (
+    <>
+      <h3>Health</h3>
+      <ul>
+        {components.map(({ component, weight, score, measure }) => (
+          <li key={component}>
+            <Text>{component}</Text> scores <strong>{formatNumber(score)}</strong>, which counts{" "}
+            {formatNumber(Math.round((weights === 0 ? 0 : weight / weights) * 100))} %:{" "}
+            <Text>{`${measure.text} is ${measure.actual === null ? "nothing" : valueInWords(measure.actual)}`}</Text>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Part(props: { what: string; name: string; is: string; isOpen: boolean; children: Explanation | null }) {
+  const { what, name, is, isOpen, children: condition } = props;
+  return (
+    <details open={isOpen}>
+      <summary>
+        {what} <Text>{name}</Text>: {is}
+      </summary>
+      {condition === null ? (
+        <p>Rules decide.</p>
+      ) : (
+        <ul>
+          <Condition explanation={condition} />
+        </ul>
+      )}
+    </details>
+  );
+}
+
+function Journey({ journey }: { journey: ExplainedCustomer["journeys"][number] }) {
+  const { journey: name, status, start, steps } = journey;
+  return (
+    <details open={status === "active"}>
+      <summary>
+        Journey <Text>{name}</Text>: {status.replaceAll("_", " ")}
+      </summary>
+      {start === null ? null : (
+        <>
+          <p>begins when</p>
+          <ul>
+            <Condition explanation={start} />
+          </ul>
+        </>
+      )}
+      {status === "active" ? (
+        <ul>
+          {steps.map(({ step, completed, condition }) => (
+            <li key={step}>
+              <Mark met={completed} /> step <Text>{step}</Text>
+              {condition === null ? null : (
+                <ul>
+                  <Condition explanation={condition} />
+                </ul>
+              )}
+            </li>
+          ))}
+        </ul>
+      ) : null}
+    </details>
+  );
+}
+
+/** A condition in words, what there is to say of it, and its parts below it. */
+function Condition({ explanation }: { explanation: Explanation }) {
+  const words = useWords();
+  const { kind, text, met, conditions } = explanation;
+  const facts = factsOf(words, explanation);
+  return (
+    <li>
+      <Mark met={met} /> <Text>{conditions === undefined ? text : groupInWords(kind, conditions)}</Text>
+      {facts.length === 0 ? null : (
+        <span class="faint">
+          {" "}
+          <Text>{facts.join("; ")}</Text>
+        </span>
+      )}
+      {conditions === undefined ? null : (
+        <ul>
+          {conditions.map((part, index) => (
+            <Condition explanation={part} key={index} />
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+function useWords(): InstantWords {
+  const { now, timeZone } = useLook();
+  return { now, at: (iso) => dateTime(iso, timeZone), ago: (iso) => distance(iso, now) };
+}
+
+function Mark({ met }: { met: boolean }) {
+  return (
+    <span class={met ? "mark good" : "mark faint"} role="img" aria-label={met ? "met:" : "not met:"}>
+      {met ? "✓" : "✗"}
+    </span>
+  );
+}

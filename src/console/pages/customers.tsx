@@ -1,0 +1,213 @@
+import { ApiError } from "../../http/errors.js";
+import type { ListedCustomer } from "../source.js";
+import { formatNumber } from "../../words/text.js";
+import { type ConsolePage, given, type Visit } from "../console-page.js";
+import { partNames } from "../model.js";
+import { address, Ago, Choose, Customer, Empty, Pages, Problem, Table, Tags, Text } from "../parts.js";
+
+const PATH = "customers";
+const LIMIT = "50";
+
+const SORTS = [
+  { value: "", text: "id" },
+  { value: "lastEvent", text: "longest inactive" },
+  { value: "lastEvent-reverse", text: "last seen" },
+  { value: "health", text: "lowest health" },
+  { value: "health-reverse", text: "highest health" },
+];
+
+/** Whom to call: all customers, filtered and sorted. */
+export const customersPage: ConsolePage = {
+  path: PATH,
+  section: "Customers",
+  async answer(visit) {
+    const { query, model } = visit;
+    const filters = <Filters visit={visit} />;
+    const found = await listOf(visit);
+    if (found instanceof ApiError) {
+      return { title: "Customers", status: found.status, body: [filters, <Problem error={found} key="problem" />] };
+    }
+    const { data, nextCursor } = found;
+    return {
+      title: "Customers",
+      customerIds: data.map(({ customerId }) => customerId),
+      body: (
+        <>
+          {filters}
+          {data.length === 0 && nextCursor === null ? (
+            <Nobody isFiltered={isFiltered(query)} hasModel={model !== null} />
+          ) : (
+            <Table name="Customers" columns={COLUMNS}>
+              {data.map((customer) => (
+                <Row customer={customer} key={customer.customerId} />
+              ))}
+            </Table>
+          )}
+          {data.length < Number(LIMIT) && nextCursor !== null ? (
+            <p class="hint">The search goes on with the next page.</p>
+          ) : null}
+          <Pages path={PATH} query={query} next={nextCursor} />
+        </>
+      ),
+    };
+  },
+};
+
+const FILTERS = ["search", "lifecycle", "segment", "health", "signal", "inactive"] as const;
+
+function isFiltered(query: URLSearchParams): boolean {
+  return [...FILTERS, "trait"].some((name) => given(query, name) !== undefined);
+}
+
+/** The page of the list that the query asks for, or what is wrong with the query. */
+async function listOf({ ask, query }: Visit) {
+  const [sort, order] = (given(query, "sort") ?? "").split("-");
+  const trait = given(query, "trait");
+  const filters = Object.fromEntries(FILTERS.map((name) => [name, given(query, name)]));
+  try {
+    return await ask("customers", {
+      ...filters,
+      traits: trait === undefined ? undefined : JSON.stringify({ [trait]: valueOf(query.get("value") ?? "") }),
+      sort: sort === "" ? undefined : sort,
+      reverse: order === "reverse" ? "true" : undefined,
+      limit: LIMIT,
+      cursor: given(query, "cursor"),
+    });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 400) return error;
+    throw error;
+  }
+}
+
+/** A trait's value as people write it: numbers and truths as such, all else as text. */
+function valueOf(text: string): string | number | boolean {
+  if (text === "true" || text === "false") return text === "true";
+  return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+function Filters({ visit: { query, model } }: { visit: Visit }) {
+  const value = (name: string) => query.get(name) ?? "";
+  const choose = (label: string, name: string, choices: readonly string[]) =>
+    choices.length === 0 && value(name) === "" ? null : (
+      <Choose label={label} name={name} value={value(name)} choices={choices} />
+    );
+  const names = partNames(model);
+  return (
+    <search>
+      <form class="filters" action={PATH} method="get">
+        <label>
+          Name or id
+          <input type="search" name="search" value={value("search")} maxLength={256} />
+        </label>
+        {choose("State", "lifecycle", names.states)}
+        {choose("Health", "health", names.bands)}
+        {choose("Signal", "signal", names.signals)}
+        {choose("Segment", "segment", names.segments)}
+        <label>
+          Inactive for
+          <input name="inactive" value={value("inactive")} placeholder="14d" maxLength={256} />
+        </label>
+        {choose("Trait", "trait", names.traits)}
+        {names.traits.length === 0 ? null : (
+          <label>
+            with the value
+            <input name="value" value={value("value")} maxLength={256} />
+          </label>
+        )}
+        <label>
+          Sorted by
+          <select name="sort">
+            {SORTS.map((sort) => (
+              <option value={sort.value} selected={sort.value === value("sort")} key={sort.value}>
+                {sort.text}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button>Show</button>
+        {isFiltered(query) ? <a href={PATH}>All customers</a> : null}
+      </form>
+    </search>
+  );
+}
+
+function Nobody({ isFiltered, hasModel }: { isFiltered: boolean; hasModel: boolean }) {
+  if (isFiltered) return <Empty>No customer is like this.</Empty>;
+  return (
+    <Empty>
+      There are no customers yet. A customer appears with the first event or trait that a backend sends of it
+      {hasModel ? "." : "; deploy a model to see what its events mean."}
+    </Empty>
+  );
+}
+
+const COLUMNS = ["Customer", "State", "Health", "Signals", "Segments", "Last event"].map((heading) => ({ heading }));
+
+function Row({ customer }: { customer: ListedCustomer }) {
+  const { customerId, lifecycle, lifecycleEnteredAt, signals, segments, lastEventAt, setAside } = customer;
+  return (
+    <tr>
+      <td>
+        <Customer id={customerId} />
+        {setAside === null ? null : <span class="critical"> set aside</span>}
+      </td>
+      <td>
+        {lifecycle === null ? (
+          <span class="faint">none</span>
+        ) : (
+          <a href={address(PATH, new URLSearchParams({ lifecycle }))}>
+            <Text>{lifecycle}</Text>
+          </a>
+        )}{" "}
+        {lifecycleEnteredAt === null ? null : (
+          <span class="faint">
+            <Ago iso={lifecycleEnteredAt} />
+          </span>
+        )}
+      </td>
+      <td>
+        <Health customer={customer} />
+      </td>
+      <td>
+        <Tags
+          items={signals.map(({ signalId, severity }) => ({
+            text: signalId,
+            href: address(PATH, new URLSearchParams({ signal: signalId })),
+            class: severity,
+          }))}
+        />
+      </td>
+      <td>
+        <Tags
+          items={segments.map((segment) => ({
+            text: segment,
+            href: address(PATH, new URLSearchParams({ segment })),
+          }))}
+        />
+      </td>
+      <td>{lastEventAt === null ? <span class="faint">never</span> : <Ago iso={lastEventAt} />}</td>
+    </tr>
+  );
+}
+
+/** The score with its band, and how it moved within a week. */
+function Health({ customer: { health, healthWeekAgo } }: { customer: ListedCustomer }) {
+  if (health === null) return <span class="faint">none</span>;
+  const change = healthWeekAgo === null ? 0 : health.overall - healthWeekAgo;
+  return (
+    <>
+      {formatNumber(health.overall)}{" "}
+      <a href={address(PATH, new URLSearchParams({ health: health.band }))}>
+        <Text>{health.band}</Text>
+      </a>
+      {change === 0 ? null : (
+        <span class={change < 0 ? "critical" : "good"}>
+          {" "}
+          {change < 0 ? "↓" : "↑"}
+          {formatNumber(Math.abs(change))}
+          <span class="faint"> in a week</span>
+        </span>
+      )}
+    </>
+  );
+}

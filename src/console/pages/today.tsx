@@ -1,0 +1,249 @@
+import type { ComponentChildren } from "preact";
+import { ApiError } from "../../http/errors.js";
+import { formatNumber } from "../../words/text.js";
+import { type ConsolePage, given, type View } from "../console-page.js";
+import { address, Ago, At, Customer, Empty, Problem, Table, Text } from "../parts.js";
+import type { EmissionItem, ListPage, RaisedSignal, RuleExecution, WebhookItem } from "../source.js";
+
+const PATH = "today";
+/** As many as a list gives at once. */
+const LIMIT = "200";
+/** Of each group so many are named; the rest is behind its number. */
+const NAMED_MAX = 10;
+const SIGNALS_MAX = 20;
+const DUE_LIMIT = "10";
+
+/** What changed since yesterday, or any day: whom to look at first. */
+export const todayPage: ConsolePage = {
+  path: PATH,
+  section: "Today",
+  async answer(visit) {
+    const { ask, query } = visit;
+    const since = given(query, "since") ?? "1d";
+    try {
+      const [signals, lifecycle, segments, runs, due, webhooks] = await Promise.all([
+        ask("signals", { limit: LIMIT }),
+        ask("emissions", { source: "lifecycle", since, limit: LIMIT }),
+        ask("emissions", { source: "segment", since, limit: LIMIT }),
+        ask("rule-executions", { result: "pass", since, limit: LIMIT }),
+        ask("due-customers", { limit: DUE_LIMIT }),
+        visit.isService ? ask("webhooks", { limit: LIMIT }) : null,
+      ]);
+      return {
+        title: "Today",
+        customerIds: [signals, lifecycle, segments, runs, due].flatMap(({ data }) =>
+          data.map(({ customerId }) => customerId),
+        ),
+        body: (
+          <>
+            <Since since={since} />
+            {webhooks === null ? null : <Troubles webhooks={webhooks.data} />}
+            <Signals signals={signals} />
+            <Section title="States">
+              <Groups found={lifecycle} groupOf={stateEntered} none="Nobody came to another state." />
+            </Section>
+            <Section title="Segments">
+              <Groups found={segments} groupOf={segmentChanged} none="Nobody entered or left a segment." />
+            </Section>
+            <Section title="Rules that acted">
+              <Groups found={runs} groupOf={ruleActed} none="No rule acted." />
+            </Section>
+            <Due due={due.data} />
+          </>
+        ),
+      };
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 400) return refused(since, error);
+      throw error;
+    }
+  },
+};
+
+function refused(since: string, error: ApiError): View {
+  return {
+    title: "Today",
+    status: error.status,
+    body: [<Since since={since} key="since" />, <Problem error={error} key="problem" />],
+  };
+}
+
+function Since({ since }: { since: string }) {
+  return (
+    <form class="filters" action={PATH} method="get">
+      <label>
+        What changed since
+        <input name="since" value={since} placeholder="1d or 2026-03-01" maxLength={64} />
+      </label>
+      <button class="second">Show</button>
+      <a href={`${PATH}?since=7d`}>a week</a>
+    </form>
+  );
+}
+
+function Section({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section aria-label={title}>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+const SEVERITIES = ["critical", "warning", "info"] as const;
+
+/** The signals that are raised, the gravest and then the newest first. */
+function Signals({ signals: { data, nextCursor } }: { signals: ListPage<RaisedSignal> }) {
+  const sorted = SEVERITIES.flatMap((severity) => data.filter((signal) => signal.severity === severity));
+  const more = nextCursor !== null || data.length > SIGNALS_MAX;
+  return (
+    <Section title="Raised signals">
+      {data.length === 0 ? <Empty>No signal is raised.</Empty> : null}
+      {data.length === 0 ? null : (
+        <Table
+          name="Signals that are raised"
+          columns={["Signal", "Customer", "Since", "Message"].map((heading) => ({ heading }))}
+        >
+          {sorted.slice(0, SIGNALS_MAX).map(({ customerId, signalId, severity, raisedAt, message }) => (
+            <tr key={`${signalId} ${customerId}`}>
+              <td>
+                <span class={severity}>
+                  <Text>{signalId}</Text>
+                </span>{" "}
+                <span class="faint">{severity}</span>
+              </td>
+              <td>
+                <Customer id={customerId} />
+              </td>
+              <td>
+                <Ago iso={raisedAt} />
+              </td>
+              <td>{message === null ? null : <Text>{message}</Text>}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {more ? (
+        <p>
+          <a href="signals">All that are raised{nextCursor === null ? `: ${formatNumber(data.length)}` : ""}</a>
+        </p>
+      ) : null}
+    </Section>
+  );
+}
+
+/** What something counts among, and the list behind that. */
+interface Group {
+  name: string;
+  href: string;
+}
+
+interface OfCustomer {
+  customerId: string;
+}
+
+/** Things that happened by what they are, the most frequent first, each with the customers they happened to. */
+function Groups<Item extends OfCustomer>(props: {
+  found: ListPage<Item>;
+  groupOf: (item: Item) => Group;
+  none: string;
+}) {
+  const { found, groupOf, none } = props;
+  const groups = new Map<string, Group & { customerIds: string[] }>();
+  for (const item of found.data) {
+    const group = groupOf(item);
+    const known = groups.get(group.name) ?? { ...group, customerIds: [] };
+    known.customerIds.push(item.customerId);
+    groups.set(group.name, known);
+  }
+  if (groups.size === 0) return <Empty>{none}</Empty>;
+  const isWhole = found.nextCursor === null;
+  return (
+    <>
+      <dl class="groups">
+        {[...groups.values()]
+          .toSorted((a, b) => b.customerIds.length - a.customerIds.length)
+          .map(({ name, href, customerIds }) => (
+            <>
+              <dt>
+                <a href={href}>
+                  <Text>{name}</Text>
+                </a>{" "}
+                {isWhole ? formatNumber(customerIds.length) : null}
+              </dt>
+              <dd>
+                {[...new Set(customerIds)].slice(0, NAMED_MAX).map((id, index) => (
+                  <span key={id}>
+                    {index === 0 ? "" : ", "}
+                    <Customer id={id} isShort />
+                  </span>
+                ))}
+                {new Set(customerIds).size > NAMED_MAX || !isWhole ? " …" : ""}
+              </dd>
+            </>
+          ))}
+      </dl>
+      {isWhole ? null : <p class="hint">There was more: these are the latest {formatNumber(found.data.length)}.</p>}
+    </>
+  );
+}
+
+function stateEntered({ eventType, metadata }: EmissionItem): Group {
+  const state = String(metadata["new_lifecycle"]);
+  return {
+    name: eventType === "customer.created" ? "new customers" : `to ${state}`,
+    href: address("emissions", new URLSearchParams({ eventType })),
+  };
+}
+
+function segmentChanged({ eventType, metadata }: EmissionItem): Group {
+  const segment = String(metadata["segment"]);
+  const verb = eventType === "segment.entered" ? "entered" : "left";
+  return { name: `${segment} ${verb}`, href: address("segment", new URLSearchParams({ id: segment })) };
+}
+
+function ruleActed({ ruleId }: RuleExecution): Group {
+  return { name: ruleId, href: address("rule", new URLSearchParams({ id: ruleId, result: "pass" })) };
+}
+
+/** Webhooks that do not arrive; nothing where all do. */
+function Troubles({ webhooks }: { webhooks: readonly WebhookItem[] }) {
+  const troubled = webhooks.filter(({ disabledAt, failingSince }) => disabledAt !== null || failingSince !== null);
+  if (troubled.length === 0) return null;
+  return (
+    <Section title="Webhooks in trouble">
+      {troubled.map(({ id, url, disabledAt, disabledReason, failingSince }) => (
+        <p class="error" key={id}>
+          <a href={address("webhook", new URLSearchParams({ id }))}>
+            <Text>{url}</Text>
+          </a>{" "}
+          {disabledAt === null ? (
+            <>
+              has failed since <At iso={failingSince!} />.
+            </>
+          ) : (
+            <>
+              is disabled since <At iso={disabledAt} />: <Text>{disabledReason ?? "by somebody"}</Text>
+            </>
+          )}
+        </p>
+      ))}
+    </Section>
+  );
+}
+
+/** Who changes next without doing anything. */
+function Due({ due }: { due: readonly { customerId: string; nextDueAt: string }[] }) {
+  if (due.length === 0) return null;
+  return (
+    <Section title="Next by time alone">
+      <p class="hint">If they do nothing, something about these customers changes; the page of each says what.</p>
+      <ul>
+        {due.map(({ customerId, nextDueAt }) => (
+          <li key={customerId}>
+            <Customer id={customerId} /> <Ago iso={nextDueAt} />
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}

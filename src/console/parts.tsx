@@ -1,0 +1,167 @@
+import type { ComponentChildren } from "preact";
+import type { ApiError } from "../http/errors.js";
+import { distance, printable } from "../words/text.js";
+import { useLook } from "./look.js";
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** An instant in a zone: `12 Mar 2026, 10:04`. */
+export function dateTime(iso: string, timeZone: string): string {
+  let format = formats.get(timeZone);
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone });
+    formats.set(timeZone, format);
+  }
+  return format.format(new Date(iso));
+}
+
+/** An instant as the time that has passed since, or until then, with the date to be had by pointing at it. */
+export function Ago({ iso }: { iso: string }) {
+  const { now, timeZone } = useLook();
+  return (
+    <time dateTime={iso} title={`${dateTime(iso, timeZone)} (${timeZone})`}>
+      {distance(iso, now)}
+    </time>
+  );
+}
+
+/** An instant as a date, with the distance from now to be had by pointing at it. */
+export function At({ iso }: { iso: string }) {
+  const { now, timeZone } = useLook();
+  return (
+    <time dateTime={iso} title={distance(iso, now)}>
+      {dateTime(iso, timeZone)}
+    </time>
+  );
+}
+
+/** Text that came from elsewhere: what cannot be seen is shown as an escape, and its direction does not reach what stands around it. */
+export function Text({ children }: { children: string }) {
+  return <bdi>{printable(children)}</bdi>;
+}
+
+/** The address of a customer's page, from a page beside it. The id is in the query: a path could not hold every one. */
+export function customerHref(customerId: string, more: Record<string, string> = {}): string {
+  return `customer?${new URLSearchParams({ id: customerId, ...more }).toString()}`;
+}
+
+/** A customer by the name that the model gives it, else by its id. @param isShort without the id beside the name */
+export function Customer({ id, isShort = false }: { id: string; isShort?: boolean }) {
+  const name = useLook().nameOf(id);
+  return (
+    <>
+      <a href={customerHref(id)}>
+        <Text>{name ?? id}</Text>
+      </a>
+      {name === undefined || name === id || isShort ? null : (
+        <>
+          {" "}
+          <span class="faint">
+            <Text>{id}</Text>
+          </span>
+        </>
+      )}
+    </>
+  );
+}
+
+export interface Column {
+  heading: string;
+  isNumber?: boolean;
+}
+
+/** A table that scrolls by itself where it is wide. */
+export function Table(props: { name: string; columns: readonly Column[]; children: ComponentChildren }) {
+  const { name, columns, children } = props;
+  return (
+    <div class="scroll" role="region" aria-label={name} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map(({ heading, isNumber = false }) => (
+              <th scope="col" class={isNumber ? "number" : undefined} key={heading}>
+                {heading}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Links to the other parts of a list. */
+export function Pages({ path, query, next }: { path: string; query: URLSearchParams; next: string | null }) {
+  const first = new URLSearchParams(query);
+  first.delete("cursor");
+  const following = new URLSearchParams(query);
+  following.set("cursor", next ?? "");
+  const links = [
+    ...(query.has("cursor") ? [<a href={address(path, first)}>First page</a>] : []),
+    ...(next === null ? [] : [<a href={address(path, following)}>Next page</a>]),
+  ];
+  return links.length === 0 ? null : (
+    <nav class="pages" aria-label="Parts of the list">
+      {links}
+    </nav>
+  );
+}
+
+/** A page with its query, which is left out where it is empty. */
+export function address(path: string, query: URLSearchParams): string {
+  return query.size === 0 ? path : `${path}?${query.toString()}`;
+}
+
+/** Names side by side, each a link. */
+export function Tags({ items }: { items: readonly { text: string; href: string; class?: string | undefined }[] }) {
+  return (
+    <span class="tags">
+      {items.map(({ text, href, class: kind }) => (
+        <a href={href} class={["tag", kind].filter(Boolean).join(" ")} key={href}>
+          <Text>{text}</Text>
+        </a>
+      ))}
+    </span>
+  );
+}
+
+/** What is wrong with what was asked for, and what to do. */
+export function Problem({ error: { message, detail } }: { error: ApiError }) {
+  return (
+    <p class="error" role="alert">
+      <Text>{[message, detail.reason, detail.fix].filter((text) => text !== undefined).join(" ")}</Text>
+    </p>
+  );
+}
+
+/** A hint at what there could be, where there is nothing. */
+export function Empty({ children }: { children: ComponentChildren }) {
+  return <p class="note">{children}</p>;
+}
+
+/** A field of a form that filters a list: its choices, none of them by default. */
+export function Choose(props: { label: string; name: string; value: string; choices: readonly (string | Named)[] }) {
+  const { label, name, value, choices } = props;
+  const all = choices.map((choice) => (typeof choice === "string" ? { value: choice, text: choice } : choice));
+  // One that the model does not know any more stays what was asked for.
+  const known = value === "" || all.some((choice) => choice.value === value);
+  return (
+    <label>
+      {label}
+      <select name={name}>
+        <option value="">any</option>
+        {[...all, ...(known ? [] : [{ value, text: value }])].map((choice) => (
+          <option value={choice.value} selected={choice.value === value} key={choice.value}>
+            {printable(choice.text)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface Named {
+  value: string;
+  text: string;
+}

@@ -1,0 +1,78 @@
+import type { Context } from "koa";
+import type { ConsolePage, View, Visit } from "./console-page.js";
+import { type Frame, Framed } from "./frame.js";
+import { WithLook } from "./look.js";
+import { ErrorBody, pageErrorOf, renderDocument } from "./page.js";
+
+/** What a page is asked by, whoever answers. */
+export interface Asking extends Omit<Visit, "query"> {
+  ctx: Context;
+  frame: Frame;
+}
+
+/** Answers with a page of the console, also where what it asks for fails. */
+export async function renderConsolePage(page: ConsolePage, asking: Asking): Promise<void> {
+  const { ctx, look } = asking;
+  const query = new URLSearchParams(ctx.querystring);
+  let view: View;
+  try {
+    view = await page.answer({ ...asking, query });
+  } catch (error) {
+    renderFailure(asking, error);
+    return;
+  }
+  const names = await namesOf(asking, view.customerIds ?? []);
+  const nameOf = (customerId: string) => names.get(customerId);
+  renderFramed(asking, { ...view, body: <WithLook value={{ ...look, nameOf }}>{view.body}</WithLook> });
+}
+
+/** Says in the frame what went wrong. */
+function renderFailure(asking: Asking, error: unknown): void {
+  const { ctx } = asking;
+  const { status, words, headers } = pageErrorOf(error);
+  // Our own faults are for the log, too.
+  if (status >= 500) throw error;
+  ctx.set(headers);
+  const [home] = asking.frame.sections;
+  const body = (
+    <>
+      <ErrorBody ctx={ctx} words={words} />
+      {home && (
+        <p>
+          <a href={home.href}>{home.text}</a>
+        </p>
+      )}
+    </>
+  );
+  renderFramed(asking, { title: words.title, status, body });
+}
+
+function renderFramed({ ctx, frame }: Asking, { title, body, status = 200 }: View): void {
+  renderDocument(ctx, {
+    title,
+    status,
+    script: frame.script,
+    body: (
+      <Framed frame={frame} title={title}>
+        {body}
+      </Framed>
+    ),
+  });
+}
+
+/** As many of the longest ids as a question takes. */
+const NAMED_AT_ONCE = 40;
+
+/** How the model's display calls these customers. */
+async function namesOf({ ask, model }: Asking, customerIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const trait = model?.display?.name;
+  const names = new Map<string, string>();
+  if (trait === undefined) return names;
+  const ids = [...new Set(customerIds)];
+  for (let from = 0; from < ids.length; from += NAMED_AT_ONCE) {
+    const customers = JSON.stringify(ids.slice(from, from + NAMED_AT_ONCE));
+    const texts = await ask("traits", { customers, names: JSON.stringify([trait]) });
+    for (const [id, { [trait]: name }] of Object.entries(texts)) if (name) names.set(id, name);
+  }
+  return names;
+}

@@ -1,0 +1,61 @@
+import { Readable } from "node:stream";
+import type { Context } from "koa";
+import type { AdminCredentials, EnvironmentRef } from "../../db/api/access.js";
+import { toApiError } from "../../http/errors.js";
+import type { OperationRoute } from "../../http/admin/route.js";
+import type { Ask, Of, Tell } from "../source.js";
+
+/** The administrative API's endpoints below a project: `GET customers/:customerId`. */
+export type Endpoints = ReadonlyMap<string, OperationRoute>;
+
+const BELOW = "/projects/:project/";
+
+export function endpointsOf(operations: readonly OperationRoute[]): Endpoints {
+  const below = operations.filter(({ path }) => path.startsWith(BELOW));
+  return new Map(below.map((route) => [`${route.method} ${route.path.slice(BELOW.length)}`, route]));
+}
+
+interface Asking {
+  ctx: Context;
+  credentials: AdminCredentials;
+  at: EnvironmentRef;
+}
+
+/** Asks the endpoints of the administrative API in the name of whoever is signed in, within its limits. */
+export function serviceAsk(endpoints: Endpoints, asking: Asking): Ask {
+  return async (question, of = {}) => (await request(endpoints, asking, `GET ${question}`, of)) as never;
+}
+
+/** As `serviceAsk`, for changes. */
+export function serviceTell(endpoints: Endpoints, asking: Asking): Tell {
+  return (endpoint, of, body = {}) => request(endpoints, asking, endpoint, of, body);
+}
+
+async function request(
+  endpoints: Endpoints,
+  { ctx, credentials, at }: Asking,
+  name: string,
+  of: Of,
+  body?: object,
+): Promise<unknown> {
+  const endpoint = endpoints.get(name)!;
+  const given = Object.entries(of).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const inPath = new Set([...name.matchAll(/:(\w+)/g)].map(([, parameter]) => parameter));
+  const { query: shape } = endpoint.declaration!;
+  const asked = {
+    ctx,
+    credentials,
+    params: { project: at.project, ...Object.fromEntries(given.filter(([parameter]) => inPath.has(parameter))) },
+    query: new Map([
+      ...("env" in (shape?.properties ?? {}) ? [["env", at.environment] as const] : []),
+      ...given.filter(([parameter]) => !inPath.has(parameter)),
+    ]),
+    ...(body && { body }),
+  };
+  const answer = await endpoint.ask(asked).catch((error: unknown) => {
+    throw toApiError(error);
+  });
+  if (answer instanceof Readable) throw new Error(`${name} answers a stream`);
+  const isText = typeof answer === "string" || Buffer.isBuffer(answer);
+  return isText ? JSON.parse(answer.toString()) : answer;
+}

@@ -1,0 +1,218 @@
+import type { Context } from "koa";
+import { call } from "../../db/api/call.js";
+import type { ConsolePlace } from "../../db/api/sign-in.js";
+import type { Pages } from "../../http/app.js";
+import { ApiError } from "../../http/errors.js";
+import type { OperationRoute } from "../../http/admin/route.js";
+import type { Route } from "../../http/route.js";
+import type { Snapshot } from "../../model/snapshot/types.js";
+import { docsRoutes } from "../docs/routes.js";
+import type { Frame } from "../frame.js";
+import { PageError, renderErrorPage, rootOf, seeOther } from "../page.js";
+import { pageRoute, type Visit } from "../page-route.js";
+import { PAGES } from "../pages.js";
+import { renderConsolePage } from "../render.js";
+import type { PageDeps } from "../session.js";
+import { devicePages } from "../sign-in/device.js";
+import { linkedPages } from "../sign-in/links.js";
+import { Passwords } from "../sign-in/passwords.js";
+import { signInLinkPages } from "../sign-in/sign-in-link.js";
+import { signInPages, signInTo } from "../sign-in/sign-in.js";
+import { answerStyle } from "../style.js";
+import type { Ask } from "../source.js";
+import { type Endpoints, endpointsOf, serviceAsk, serviceTell } from "./ask.js";
+
+/** All pages of the service: signing in, the documentation, the console. */
+export function servicePages(given: Omit<PageDeps, "passwords">): Pages {
+  const deps = { ...given, passwords: new Passwords() };
+  return {
+    renderError: renderErrorPage,
+    routes: (operations) => [
+      styleRoute,
+      rootRoute,
+      ...docsRoutes(),
+      ...[...signInPages, ...signInLinkPages, ...linkedPages, ...devicePages, ...consoleRoutes(operations)].map(
+        (route) => route(deps),
+      ),
+    ],
+  };
+}
+
+const styleRoute: Route = { method: "GET", path: "/console/style.css", handle: answerStyle };
+
+/** GET /: browsers are led to the console. */
+const rootRoute: Route = {
+  method: "GET",
+  path: "/",
+  handle: (ctx) => {
+    if (ctx.accepts("json", "html") !== "html") throw new ApiError(404, "NOT_FOUND");
+    seeOther(ctx, "/console");
+  },
+};
+
+function consoleRoutes(operations: readonly OperationRoute[]) {
+  const endpoints = endpointsOf(operations);
+  const models = new ModelCache();
+  return [
+    ...["/console", "/console/:organization"].map((path) => pageRoute({ method: "GET", path, answer: leadOn })),
+    ...PAGES.flatMap((page) => {
+      const path = `/console/:organization/:project/:environment/${page.path}`;
+      const { change } = page;
+      const show = pageRoute({
+        method: "GET",
+        path,
+        answer: async (visit) => {
+          const standing = await standingOf(visit, endpoints);
+          if (standing === null) return;
+          const model = await models.get(standing.place, standing.ask);
+          await renderConsolePage(page, { ...standing, model, frame: frameOf(visit, standing.place, page.path) });
+        },
+      });
+      if (change === undefined) return [show];
+      const make = pageRoute({
+        method: "POST",
+        path,
+        fields: change.fields,
+        answer: async (visit) => {
+          const standing = await standingOf(visit, endpoints);
+          if (standing === null) return;
+          const next = await change.make({ tell: standing.tell, form: visit.form });
+          const { ctx } = visit;
+          seeOther(ctx, ctx.path.slice(0, ctx.path.lastIndexOf("/") + 1) + next);
+        },
+      });
+      return [show, make];
+    }),
+  ];
+}
+
+/** Where a visit takes place, in whose name; null where it was led to sign in first. */
+async function standingOf({ deps, ctx, session, tokenField }: Visit<string>, endpoints: Endpoints) {
+  if (session === null) {
+    signInFirst(ctx);
+    return null;
+  }
+  const environment = environmentOf(ctx);
+  const { organization: slug, project } = paramsOf(ctx);
+  const place = await call(deps.sql, "open_console", session.hash, slug, project, environment);
+  const { id: organizationId, timeZone } = place.organization!;
+  const credentials = { tokenHash: session.hash, organizationId, requestId: ctx.state["requestId"] as string };
+  const asking = { ctx, credentials, at: { project: project!, environment } };
+  const operations = new Set(place.operations);
+  return {
+    ctx,
+    place,
+    environment,
+    isService: true,
+    ask: serviceAsk(endpoints, asking),
+    tell: serviceTell(endpoints, asking),
+    look: { now: Date.now(), timeZone },
+    may: (operation: string) => operations.has(operation),
+    token: tokenField(),
+  };
+}
+
+const paramsOf = (ctx: Context) => (ctx as Context & { params: Record<string, string | undefined> }).params;
+
+function environmentOf(ctx: Context): "test" | "live" {
+  const { environment } = paramsOf(ctx);
+  if (environment === "test" || environment === "live") return environment;
+  throw new ApiError(404, "NOT_FOUND", { message: "An environment is called test or live." });
+}
+
+/** Back here afterwards. */
+function signInFirst(ctx: Context): void {
+  seeOther(ctx, signInTo(ctx.path + ctx.search));
+}
+
+/** GET /console and /console/:organization: to the first project, live where something was deployed there. */
+async function leadOn({ deps, ctx, session }: Visit<never>): Promise<void> {
+  if (session === null) {
+    signInFirst(ctx);
+    return;
+  }
+  const { organization: slug } = paramsOf(ctx);
+  const place = await call(deps.sql, "open_console", session.hash, slug, null, "live");
+  const { organization, project, activeVersion } = place;
+  if (organization === null) {
+    throw new PageError(404, {
+      title: "You are in no organization",
+      message: `${session.email} is not a member of an organization.`,
+      fix: "Ask an owner of one to invite you.",
+    });
+  }
+  if (project === null) {
+    throw new PageError(404, {
+      title: "There is no project yet",
+      message: `The organization ${organization.slug} has no project to be shown.`,
+      fix: "An administrator makes one with `svc init` or `svc projects create`; the documentation's tutorial begins there.",
+    });
+  }
+  const environment = activeVersion === null ? "test" : "live";
+  seeOther(ctx, `/console/${organization.slug}/${project}/${environment}/${PAGES[0]!.path}`);
+}
+
+function frameOf({ session, tokenField, ctx }: Visit<string>, place: ConsolePlace, path: string): Frame {
+  const { organizations, organization, projects, project, environment } = place;
+  const root = rootOf(ctx);
+  return {
+    places: [
+      {
+        label: "Organization",
+        choices: organizations.map((slug) => ({
+          text: slug,
+          href: `${root}console/${slug}`,
+          isHere: slug === organization?.slug,
+        })),
+      },
+      {
+        label: "Project",
+        choices: projects.map(({ slug, name }) => ({
+          text: name,
+          href: `../../${slug}/${environment}/${PAGES[0]!.path}`,
+          isHere: slug === project,
+        })),
+      },
+      {
+        label: "Environment",
+        choices: ["test", "live"].map((text) => ({
+          text,
+          href: `../${text}/${path}${ctx.search}`,
+          isHere: text === environment,
+        })),
+      },
+    ],
+    isLive: environment === "live",
+    sections: PAGES.flatMap((page) =>
+      page.section === null ? [] : [{ text: page.section, href: page.path, isHere: page.path === path }],
+    ),
+    documentation: `${root}docs`,
+    aside: (
+      <>
+        <span>{session?.email}</span>
+        <form method="post" action={`${root}logout`}>
+          {tokenField()}
+          <button class="plain">Sign out</button>
+        </form>
+      </>
+    ),
+  };
+}
+
+const MODELS_MAX = 20;
+
+/** The models that were looked at last: a version never changes. */
+class ModelCache {
+  readonly #models = new Map<string, Snapshot>();
+
+  /** The active one; null where none is. */
+  async get({ organization, project, activeVersion }: ConsolePlace, ask: Ask): Promise<Snapshot | null> {
+    if (activeVersion === null) return null;
+    const key = `${organization?.id} ${project} ${activeVersion}`;
+    const model = this.#models.get(key) ?? (await ask("config-versions/:version", { version: activeVersion })).snapshot;
+    this.#models.delete(key);
+    this.#models.set(key, model);
+    if (this.#models.size > MODELS_MAX) this.#models.delete(this.#models.keys().next().value!);
+    return model;
+  }
+}

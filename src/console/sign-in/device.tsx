@@ -1,0 +1,216 @@
+import { call } from "../../db/api/call.js";
+import type { DeviceDecided, DeviceFound, DevicePending } from "../../db/api/sign-in.js";
+import { readUserCode, showUserCode } from "../../http/oauth/device-authorization.js";
+import { clientName } from "../../http/oauth/oauth-route.js";
+import { pageRoute, queryText, type Visit } from "../page-route.js";
+import { PageError, renderPage, seeOther } from "../page.js";
+import type { PageSession } from "../session.js";
+import { signInTo, SignOut } from "./sign-in.js";
+
+const PATH = "/device";
+
+/** A visit of somebody who is signed in. */
+type SignedIn = Pick<Visit<never>, "ctx" | "tokenField"> & { session: PageSession };
+
+/**
+ * GET /device: asks for the code that a device shows. A code in the address is filled in, and nothing more: no link approves anything.
+ *
+ * POST /device: with a code, shows what asks under it; with a decision too, approves or denies that. Both at one address, because links
+ * and redirects are relative to it.
+ */
+export const devicePages = [
+  pageRoute({
+    method: "GET",
+    path: PATH,
+    answer: ({ session, ...visit }) => {
+      const code = readUserCode(queryText(visit.ctx, "user_code") ?? "");
+      if (session === null) return signInFirst(visit, code);
+      askForCode({ ...visit, session }, code === null ? "" : showUserCode(code));
+    },
+  }),
+  pageRoute({
+    method: "POST",
+    path: PATH,
+    fields: ["user_code", "decision"],
+    answer: async ({ session, ...visit }) => {
+      const { deps, form } = visit;
+      const { user_code: typed = "", decision } = form;
+      const code = readUserCode(typed);
+      if (session === null) return signInFirst(visit, code);
+      const signedIn = { ...visit, session };
+      if (code === null) {
+        const problem = "This is not a valid code. A code has eight letters and no vowels, for example BCDF-GHJK.";
+        return askForCode(signedIn, typed, problem, 422);
+      }
+      const found =
+        decision === undefined
+          ? await call(deps.sql, "find_device_authorization", session.hash, code)
+          : await call(deps.sql, "decide_device_authorization", session.hash, code, isApproval(decision));
+      show(signedIn, code, found);
+    },
+  }),
+];
+
+function isApproval(decision: string): boolean {
+  if (decision === "approve" || decision === "deny") return decision === "approve";
+  throw new PageError(400, {
+    title: "Neither approved nor denied",
+    message: "The form says neither to approve nor to deny, so nothing was done.",
+    fix: "Open the page again and use one of its two buttons.",
+  });
+}
+
+/** Back here afterwards, with the code. */
+function signInFirst({ ctx }: Pick<Visit<never>, "ctx">, code: string | null): void {
+  seeOther(ctx, signInTo(code === null ? PATH : `${PATH}?user_code=${showUserCode(code)}`));
+}
+
+/** What the database says of a code, as a page. */
+function show(signedIn: SignedIn, code: string, found: DeviceFound | DeviceDecided): void {
+  const { ctx, session } = signedIn;
+  switch (found.status) {
+    case "signed_out":
+      return signInFirst(signedIn, code);
+    case "throttled":
+      throw tooManyCodes(found.retryAfter);
+    case "unknown":
+      return askForCode(
+        signedIn,
+        showUserCode(code),
+        "No device is waiting with this code. Compare it with the one that your device shows; after ten minutes a device has to ask anew.",
+        404,
+      );
+    case "pending":
+      return askForDecision(signedIn, code, found);
+    case "approved":
+      return renderPage(ctx, {
+        title: "Device approved",
+        body: (
+          <>
+            <p role="status">
+              The device is signed in as {session.email} within a few seconds. You can close this page.
+            </p>
+            <p>To end it, sign out there.</p>
+          </>
+        ),
+      });
+    case "denied":
+      return renderPage(ctx, {
+        title: "Device denied",
+        body: (
+          <>
+            <p role="status">The device was not signed in. You can close this page.</p>
+            <p>If it was yours after all, start the sign-in there again.</p>
+          </>
+        ),
+      });
+  }
+}
+
+function tooManyCodes(seconds: number): PageError {
+  const words = {
+    title: "Too many codes",
+    message: "Too many wrong codes were sent from your account.",
+    fix: `Wait ${seconds === 1 ? "1 second" : `${seconds} seconds`}, then try again.`,
+  };
+  return new PageError(429, words, { "Retry-After": String(seconds) });
+}
+
+/** @param typed what the field holds, and what is wrong with that */
+function askForCode({ ctx, session, tokenField }: SignedIn, typed: string, problem?: string, status = 200): void {
+  const isWrong = problem !== undefined;
+  renderPage(ctx, {
+    status,
+    title: isWrong ? "Error: Sign in a device" : "Sign in a device",
+    heading: "Sign in a device",
+    body: (
+      <>
+        <p>Enter the code that your terminal or other device shows, to see what asks.</p>
+        {isWrong ? (
+          <p class="error" id="problem" role="alert">
+            {problem}
+          </p>
+        ) : null}
+        <form method="post" action="device">
+          {tokenField()}
+          <label for="user_code">Code</label>
+          <input
+            class="code"
+            id="user_code"
+            name="user_code"
+            value={typed}
+            required
+            maxlength={40}
+            autofocus
+            autocomplete="off"
+            autocapitalize="characters"
+            autocorrect="off"
+            spellcheck={false}
+            aria-describedby={isWrong ? "problem hint" : "hint"}
+            aria-invalid={isWrong ? "true" : undefined}
+          />
+          <p class="hint" id="hint">
+            Eight letters, for example BCDF-GHJK.
+          </p>
+          <button>Continue</button>
+        </form>
+        <p class="hint">You are signed in as {session.email}. To decide as somebody else, sign out first.</p>
+        <SignOut tokenField={tokenField} next={PATH} />
+      </>
+    ),
+  });
+}
+
+function askForDecision({ ctx, session, tokenField }: SignedIn, code: string, pending: DevicePending): void {
+  const { clientId, address, createdAt } = pending;
+  renderPage(ctx, {
+    title: "Approve this device?",
+    body: (
+      <>
+        <p>
+          A device asks to act as <strong>{session.email}</strong>.
+        </p>
+        <dl>
+          <dt>Code</dt>
+          <dd class="code">{showUserCode(code)}</dd>
+          <dt>Program</dt>
+          <dd>{clientName(clientId)}</dd>
+          <dt>Address</dt>
+          <dd>{address}</dd>
+          <dt>Asked</dt>
+          <dd>
+            <time datetime={createdAt}>{inWords(new Date(createdAt))}</time>
+          </dd>
+        </dl>
+        <p>
+          If you approve, it may do all that you may do, in all of your organizations, for 90 days or until you sign out
+          there.
+        </p>
+        <p>
+          <strong>Approve only if you started this yourself</strong> and your device shows this very code. If somebody
+          sent you the code or the link, deny.
+        </p>
+        <form method="post" action="device">
+          {tokenField()}
+          <input type="hidden" name="user_code" value={showUserCode(code)} />
+          <button name="decision" value="approve">
+            Approve
+          </button>
+          <button class="second" name="decision" value="deny">
+            Deny
+          </button>
+        </form>
+      </>
+    ),
+  });
+}
+
+const DATE = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "medium", timeZone: "UTC" });
+const MINUTE_MS = 60_000;
+
+/** For example `2 minutes ago (21 November 2026 at 13:30:05 UTC)`: what is recent says more than a time in a zone that is not the reader's. */
+function inWords(instant: Date): string {
+  const minutes = Math.floor((Date.now() - instant.getTime()) / MINUTE_MS);
+  const age = minutes < 1 ? "Less than a minute" : minutes === 1 ? "1 minute" : `${minutes} minutes`;
+  return `${age} ago (${DATE.format(instant)} UTC)`;
+}

@@ -1,0 +1,98 @@
+import type { Form } from "../../http/request/form.js";
+
+interface FieldProps {
+  /** Also the element's id. */
+  name: string;
+  label: string;
+  type: "email" | "password";
+  /** What a browser or password manager may fill in. */
+  autocomplete: "username" | "current-password" | "new-password";
+  value?: string | undefined;
+  hint?: string;
+  /** What is wrong with what was entered. */
+  problem?: string | undefined;
+  /** The id of a message above the form that concerns the field. */
+  describedBy?: string | undefined;
+  autofocus?: boolean;
+  /** Shown, and not sent: there for whoever reads, and for password managers. */
+  shown?: boolean;
+}
+
+/** The field of the address that a password manager keeps a password for. */
+export const EMAIL = { name: "email", label: "E-mail address", type: "email", autocomplete: "username" } as const;
+
+/** A labelled field of a form, with its hint and what is wrong with it tied to it. */
+export function Field(props: FieldProps) {
+  const { name, label, type, autocomplete, value, hint, problem, describedBy, autofocus, shown = false } = props;
+  const described = [describedBy, hint && `${name}-hint`, problem && `${name}-problem`].filter(Boolean);
+  const isInvalid = problem !== undefined || describedBy !== undefined;
+  return (
+    <>
+      <label for={name}>{label}</label>
+      <input
+        id={name}
+        // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-assertion -- TypeScript 7 wants one type where 6 takes either
+        type={type as "email"}
+        autocomplete={autocomplete}
+        autocapitalize="none"
+        spellcheck={false}
+        readonly={shown}
+        name={shown ? undefined : name}
+        required={!shown}
+        value={value}
+        aria-describedby={described.length === 0 ? undefined : described.join(" ")}
+        aria-invalid={isInvalid ? "true" : undefined}
+        autofocus={autofocus}
+      />
+      {hint === undefined ? null : (
+        <p class="hint" id={`${name}-hint`}>
+          {hint}
+        </p>
+      )}
+      {problem === undefined ? null : (
+        <p class="error" role="alert" id={`${name}-problem`}>
+          {problem}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** A value that a form carries unseen; nothing where there is none. */
+export function Hidden({ name, value }: { name: string; value: string | null | undefined }) {
+  return value === null || value === undefined ? null : <input type="hidden" name={name} value={value} />;
+}
+
+const LENGTH_MIN = 12;
+const LENGTH_MAX = 256;
+
+/** The fields of a form that sets a password. */
+export const NEW_PASSWORD_FIELDS = ["password", "repeated"] as const;
+type NewPassword = Form<(typeof NEW_PASSWORD_FIELDS)[number]>;
+
+/** What is wrong with a password that somebody chose, as a sentence that says what to do, by field. */
+export type PasswordProblem = Partial<Record<keyof NewPassword, string>>;
+
+/** What is wrong with a password that somebody chose; null for nothing. Lengths are of code points. */
+export function passwordProblem({ password = "", repeated }: NewPassword, email: string): PasswordProblem | null {
+  const { length } = [...password];
+  const choose = (what: string) => ({ password: `Choose a password ${what}` });
+  if (length < LENGTH_MIN) return choose(`of at least ${LENGTH_MIN} characters; this one has ${length}.`);
+  if (length > LENGTH_MAX) return choose(`of at most ${LENGTH_MAX} characters; this one has ${length}.`);
+  if (password.trim().toLowerCase() === email) return choose("that is not your e-mail address.");
+  return password === repeated ? null : { repeated: "Enter the same password twice; the two were different." };
+}
+
+/** The fields themselves, under the address that a password manager keeps the password for. */
+export function NewPasswordFields({ email, problem }: { email: string; problem: PasswordProblem | null }) {
+  const newPassword = { type: "password", autocomplete: "new-password" } as const;
+  const hint = `At least ${LENGTH_MIN} characters. A few words that mean something only to you are good.`;
+  const [chosen, repeated] = [problem?.password, problem?.repeated];
+  return (
+    <>
+      <Field {...EMAIL} value={email} shown />
+      <Field {...newPassword} name="password" label="New password" hint={hint} problem={chosen} autofocus />
+      <Field {...newPassword} name="repeated" label="The same password again" problem={repeated} />
+    </>
+  );
+}

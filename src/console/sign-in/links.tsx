@@ -1,0 +1,285 @@
+import type { VNode } from "preact";
+import { call } from "../../db/api/call.js";
+import type { InvitationOfLink, PasswordLink } from "../../db/api/sign-in.js";
+import { hashCredential, newCredential } from "../../http/request/credentials.js";
+import { pageRoute, queryText, type Visit } from "../page-route.js";
+import { PageError, renderPage, seeOther } from "../page.js";
+import { getCookie, giveSession, setCookie } from "../session.js";
+import { Hidden, NEW_PASSWORD_FIELDS, NewPasswordFields, passwordProblem, type PasswordProblem } from "./fields.js";
+import { signInTo, SignOut } from "./sign-in.js";
+
+const LINK_SECRET = /^svc_link_[0-9a-f]{48}$/;
+
+/** Long enough to sign in and come back. */
+const LINK_SECONDS = 60 * 60;
+
+/** The pages that links lead to, with the cookies of their secrets. */
+const COOKIES = {
+  "/invitation": "svc_invitation",
+  "/password": "svc_password_link",
+  "/sign-in": "svc_sign_in_link",
+} as const;
+
+type LinkedPage = keyof typeof COOKIES;
+
+/**
+ * The secret of the link by which a browser came to a page; null where the browser was sent to the page again, without the secret in its
+ * address: histories, screens and proxies keep addresses. From then on a cookie has it.
+ */
+export function openLinkSecret({ deps, ctx }: Visit<never>, page: LinkedPage): string | null {
+  const secret = queryText(ctx, "token");
+  if (secret === undefined) return getCookie(deps, ctx, COOKIES[page]) ?? "";
+  if (!LINK_SECRET.test(secret)) return secret; // nobody's link
+  setCookie(deps, ctx, COOKIES[page], secret, LINK_SECONDS);
+  seeOther(ctx, page);
+  return null;
+}
+
+/** Takes the secret of a link that was used from the browser. */
+export function forgetLinkSecret({ deps, ctx }: Visit<never>, page: LinkedPage): void {
+  setCookie(deps, ctx, COOKIES[page], null);
+}
+
+const FIELDS = ["token", ...NEW_PASSWORD_FIELDS] as const;
+
+const INVITATION = "/invitation";
+const PASSWORD = "/password";
+
+/**
+ * GET and POST /invitation: how somebody who was invited becomes a member, and a user first where the address is nobody's yet. GET and POST
+ * /password: how a user sets a password by a link that is good once.
+ */
+export const linkedPages = [
+  pageRoute({ method: "GET", path: INVITATION, answer: showInvitation }),
+  pageRoute({ method: "POST", path: INVITATION, fields: FIELDS, answer: accept }),
+  pageRoute({ method: "GET", path: PASSWORD, answer: showPassword }),
+  pageRoute({ method: "POST", path: PASSWORD, fields: FIELDS, answer: setPassword }),
+];
+
+async function showInvitation(visit: Visit<never>): Promise<void> {
+  const token = openLinkSecret(visit, INVITATION);
+  if (token === null) return;
+  const invitation = await openInvitation(visit, token);
+  renderStep(visit, invitation, nextStep(visit, invitation, token));
+}
+
+async function accept(visit: Visit<(typeof FIELDS)[number]>): Promise<void> {
+  const { deps, ctx, session, form } = visit;
+  const token = form.token ?? "";
+  const invitation = await openInvitation(visit, token);
+  const isNew = session === null && !invitation.isUser;
+  const problem = isNew ? passwordProblem(form, invitation.email) : null;
+  if (problem !== null) {
+    renderStep(visit, invitation, choosePassword(visit, invitation, token, problem), 422);
+    return;
+  }
+  const newOne = newCredential("session");
+  const joined = await call(deps.sql, "accept_invitation", {
+    linkHash: hashCredential(token),
+    requestId: ctx.state["requestId"] as string,
+    previousHash: session?.hash ?? null,
+    sessionHash: newOne.hash,
+    passwordHash: isNew ? await deps.passwords.hash(form.password ?? "") : null,
+  });
+  // The page of the link says why not.
+  if (!joined) {
+    seeOther(ctx, INVITATION);
+    return;
+  }
+  if (isNew) giveSession(deps, ctx, newOne);
+  forgetLinkSecret(visit, INVITATION);
+  const { organization, role, email } = invitation;
+  renderPage(ctx, {
+    title: `You have joined ${organization}`,
+    body: (
+      <>
+        <p>
+          You are signed in as <strong>{email}</strong>, {role} of <strong>{organization}</strong>.
+        </p>
+        <p>
+          A program that you sign in shows a code. Enter it on <a href="device">the page for devices</a>.
+        </p>
+      </>
+    ),
+  });
+}
+
+/** The invitation of a link, if it can be accepted still. Throws a PageError that says why not. */
+async function openInvitation({ deps, session }: Visit<never>, token: string): Promise<InvitationOfLink> {
+  const invitation = await call(deps.sql, "invitation_of_link", hashCredential(token));
+  if (invitation === null) {
+    throw new PageError(404, {
+      title: "No such invitation",
+      message: "There is no invitation with this link.",
+      fix: "Check that the link is complete, or ask whoever sent it to invite you again.",
+    });
+  }
+  const { status, organization, isMember } = invitation;
+  const isYours = session?.email === invitation.email;
+  if (status === "accepted" || (status === "open" && isMember)) {
+    throw new PageError(410, {
+      title: isMember && isYours ? `You are a member of ${organization}` : "The invitation was accepted already",
+      message: `The invitation to ${organization} is not needed any more: ${isYours ? "you are" : "whoever was invited is"} a member, or was.`,
+      fix: isYours
+        ? "There is nothing to do."
+        : "If it was you, sign in. If it was not, tell an owner of the organization.",
+    });
+  }
+  if (status !== "open") {
+    throw new PageError(410, {
+      title: status === "expired" ? "The invitation has expired" : "The invitation was withdrawn",
+      message: `The invitation to ${organization} can no longer be accepted.`,
+      fix: `Ask ${invitation.invitedBy}, or another owner of the organization, to invite you again.`,
+    });
+  }
+  return invitation;
+}
+
+function renderStep(visit: Visit<never>, invitation: InvitationOfLink, step: VNode, status = 200): void {
+  const { organization, role, email, invitedBy } = invitation;
+  renderPage(visit.ctx, {
+    status,
+    title: `Join ${organization}`,
+    body: (
+      <>
+        <dl>
+          <dt>Invited</dt>
+          <dd>{email}</dd>
+          <dt>By</dt>
+          <dd>{invitedBy}</dd>
+          <dt>As</dt>
+          <dd>{role}</dd>
+        </dl>
+        {step}
+      </>
+    ),
+  });
+}
+
+/** What whoever opened the link has to do. */
+function nextStep(visit: Visit<never>, invitation: InvitationOfLink, token: string): VNode {
+  const { session } = visit;
+  if (session?.email === invitation.email) return join(visit, token);
+  if (session !== null) return asSomebodyElse(visit, session.email);
+  if (!invitation.isUser) return choosePassword(visit, invitation, token, null);
+  return (
+    <>
+      <p>
+        There is an account with this e-mail address. <a href={signInTo(INVITATION).slice(1)}>Sign in with it</a>, and
+        you come back here.
+      </p>
+      <p class="hint">
+        If it has no password yet, or you forgot it, ask an owner of your organization or the operator of this service
+        for a link to set one.
+      </p>
+    </>
+  );
+}
+
+function choosePassword(
+  { tokenField }: Visit<never>,
+  { email }: InvitationOfLink,
+  token: string,
+  problem: PasswordProblem | null,
+): VNode {
+  return (
+    <>
+      <p>Choose a password for your new account.</p>
+      <form method="post" action="invitation">
+        {tokenField()}
+        <Hidden name="token" value={token} />
+        <NewPasswordFields email={email} problem={problem} />
+        <button>Create the account and join</button>
+      </form>
+    </>
+  );
+}
+
+function join({ tokenField }: Visit<never>, token: string): VNode {
+  return (
+    <form method="post" action="invitation">
+      {tokenField()}
+      <Hidden name="token" value={token} />
+      <button>Join</button>
+    </form>
+  );
+}
+
+function asSomebodyElse({ tokenField }: Visit<never>, email: string): VNode {
+  return (
+    <>
+      <p>
+        You are signed in as <strong>{email}</strong>, and the invitation is for somebody else. Sign out to go on as who
+        was invited.
+      </p>
+      <SignOut tokenField={tokenField} next={INVITATION} />
+    </>
+  );
+}
+
+async function showPassword(visit: Visit<never>): Promise<void> {
+  const token = openLinkSecret(visit, PASSWORD);
+  if (token !== null) renderForm(visit, token, (await openLink(visit, token)).email, null);
+}
+
+async function setPassword(visit: Visit<(typeof FIELDS)[number]>): Promise<void> {
+  const { deps, ctx, form } = visit;
+  const token = form.token ?? "";
+  const { email } = await openLink(visit, token);
+  const problem = passwordProblem(form, email);
+  if (problem !== null) {
+    renderForm(visit, token, email, problem);
+    return;
+  }
+  const passwordHash = await deps.passwords.hash(form.password ?? "");
+  const wasSet = await call(deps.sql, "set_password", hashCredential(token), passwordHash);
+  // The page of the link says why.
+  if (!wasSet) {
+    seeOther(ctx, PASSWORD);
+    return;
+  }
+  forgetLinkSecret(visit, PASSWORD);
+  renderPage(ctx, {
+    title: "The password is set",
+    body: (
+      <p>
+        Every browser and command line that was signed in as <strong>{email}</strong> has been signed out.{" "}
+        <a href="login">Sign in with the new password</a>.
+      </p>
+    ),
+  });
+}
+
+/** The user of a link, if it can be used still. Throws a PageError that says why not. */
+async function openLink({ deps }: Visit<never>, token: string): Promise<PasswordLink> {
+  const link = await call(deps.sql, "password_link", hashCredential(token));
+  const fix = "Ask an owner of your organization, or the operator of this service, for a new link.";
+  if (link === null) {
+    throw new PageError(404, { title: "No such link", message: "This link sets nobody's password.", fix });
+  }
+  if (link.status === "open") return link;
+  throw new PageError(410, {
+    title: link.status === "used" ? "The link was used already" : "The link has expired",
+    message: "This link can no longer be used to set a password.",
+    fix,
+  });
+}
+
+function renderForm(visit: Visit<never>, token: string, email: string, problem: PasswordProblem | null): void {
+  const { ctx, tokenField } = visit;
+  renderPage(ctx, {
+    title: "Set a password",
+    status: problem === null ? 200 : 422,
+    body: (
+      <>
+        <p>This signs you out in every browser and on every command line.</p>
+        <form method="post" action="password">
+          {tokenField()}
+          <Hidden name="token" value={token} />
+          <NewPasswordFields email={email} problem={problem} />
+          <button>Set the password</button>
+        </form>
+      </>
+    ),
+  });
+}

@@ -1,0 +1,144 @@
+import { createHash } from "node:crypto";
+import type { Context } from "koa";
+import { DOCS_STYLE } from "./docs/style.js";
+
+/** The one style sheet of all pages: the reader's fonts and colours, light and dark, from 320 pixels on. */
+const STYLE = `
+:root {
+  color-scheme: light dark;
+  --page: #fff; --text: #1f2328; --faint: #57606a; --line: #d0d7de; --code: #f2f4f6; --link: #0550ae; --mark: #fff3c4;
+  --wrong: #b42318; --warn: #8a5300; --good: #1a6b34;
+  --c1: #2f6fb5; --c2: #2f855a; --c3: #b7791f; --c4: #9b4dca; --c5: #c2416a; --c6: #4a5568; --c7: #0f8a8a; --c8: #8a5a3c;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --page: #12161c; --text: #e6e8eb; --faint: #a8b1bb; --line: #3a424c; --code: #1d232b; --link: #7db8ff; --mark: #4a3d10;
+    --wrong: #ff8a7a; --warn: #f0b35a; --good: #6fd08c;
+    --c1: #6ea8e8; --c2: #68c08f; --c3: #e0ac4e; --c4: #c594ea; --c5: #ee8cab; --c6: #a0aec0; --c7: #5cc8c8; --c8: #c99a7c;
+  }
+}
+*, ::before, ::after { box-sizing: border-box; }
+body { margin: 0; background: var(--page); color: var(--text); font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: break-word; }
+h1, h2, h3 { line-height: 1.25; }
+h1 { margin: 0 0 1rem; font-size: 1.5rem; }
+h2 { margin: 2rem 0 .75rem; font-size: 1.15rem; }
+h3 { margin: 1.25rem 0 .5rem; font-size: 1rem; }
+a { color: var(--link); }
+a:focus-visible, input:focus-visible, select:focus-visible, button:focus-visible, summary:focus-visible, [tabindex]:focus-visible {
+  outline: 2px solid var(--link); outline-offset: 2px; }
+code, pre { font: .875em/1.45 ui-monospace, monospace; background: var(--code); border-radius: 4px; }
+code { padding: .1em .3em; }
+pre { padding: .75rem; overflow-x: auto; }
+pre code { padding: 0; font-size: 1em; }
+:target { background: var(--mark); }
+
+.skip { position: absolute; left: -999rem; }
+.skip:focus { left: .5rem; top: .5rem; padding: .5rem; background: var(--page); z-index: 1; }
+.top { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; align-items: center; padding: .6rem 1rem; border-bottom: 1px solid var(--line); }
+.brand { color: inherit; font-weight: 700; text-decoration: none; }
+.top nav ul, .side ul { display: flex; gap: .25rem 1rem; margin: 0; padding: 0; list-style: none; flex-wrap: wrap; }
+.top .account { margin-left: auto; display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center; color: var(--faint); font-size: .875rem; }
+.top form { margin: 0; }
+[aria-current] { color: inherit; font-weight: 600; text-decoration: none; }
+.live { color: var(--wrong); font-weight: 700; }
+.columns { display: grid; grid-template-columns: 10rem minmax(0, 1fr); gap: 2rem; max-width: 84rem; margin: 0 auto; padding: 1.25rem 1rem 5rem; }
+.side ul { flex-direction: column; }
+@media (max-width: 48rem) {
+  .columns { grid-template-columns: minmax(0, 1fr); gap: 1rem; }
+  .side ul { flex-direction: row; }
+}
+.narrow { max-width: 26rem; margin: 0 auto; padding: 1.5rem 1rem 5rem; }
+.read { max-width: 46rem; }
+
+label { display: block; margin: 1rem 0 .25rem; font-weight: 600; }
+input, select, button { min-height: 2.5rem; padding: .4rem .7rem; border: 1px solid var(--faint); border-radius: 6px; background: var(--page); color: inherit;
+  font: inherit; max-width: 100%; }
+button { border-color: var(--link); background: var(--link); color: var(--page); font-weight: 600; cursor: pointer; }
+button.second, button.plain { background: none; color: var(--link); }
+button.plain { min-height: 0; padding: 0; border: 0; font-weight: inherit; text-decoration: underline; }
+[readonly] { border-color: var(--line); background: var(--code); }
+[aria-invalid] { border-color: var(--wrong); border-width: 2px; }
+.narrow input, .narrow button { width: 100%; min-height: 2.75rem; }
+.narrow button { margin-top: 1.25rem; }
+.narrow form + form, .narrow form + .hint { margin-top: 1rem; }
+.narrow .hint + form { margin-top: 1rem; }
+.hint { margin: .25rem 0 0; color: var(--faint); font-size: .875rem; }
+.code { font-family: ui-monospace, monospace; letter-spacing: .1em; text-transform: uppercase; }
+.error { margin: 1rem 0; padding: .75rem; border: 1px solid var(--wrong); border-left-width: 4px; border-radius: 6px; }
+.note { margin: 1rem 0; padding: .75rem; border: 1px solid var(--line); border-left-width: 4px; border-radius: 6px; }
+.request { margin-top: 2rem; color: var(--faint); font-size: .875rem; }
+.narrow p:not(.request) code { white-space: nowrap; }
+.filters { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: 0 0 1rem; }
+.filters label { margin: 0; font-size: .875rem; }
+.filters label > * { display: block; margin-top: .2rem; font-weight: 400; }
+.filters input { width: 11rem; }
+.filters .check { font-weight: 400; }
+.filters .check input { display: inline; width: auto; min-height: 0; margin: 0 .25rem 0 0; }
+.filters select { max-width: 13rem; }
+
+dl { display: grid; grid-template-columns: auto 1fr; gap: .25rem 1rem; margin: 1rem 0; }
+dt { color: var(--faint); }
+dd { margin: 0; overflow-wrap: anywhere; }
+dd.code { font-size: 1.25rem; line-height: 1.2; font-weight: 600; }
+@media (max-width: 48rem) { dl.groups { grid-template-columns: 1fr; gap: 0; } dl.groups dd { margin-bottom: .75rem; } .scroll table { min-width: 44rem; } }
+@media (max-width: 24rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; } }
+
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; }
+caption { text-align: left; color: var(--faint); font-size: .875rem; padding-bottom: .25rem; }
+th, td { padding: .4rem .9rem .4rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
+th { color: var(--faint); font-size: .875rem; font-weight: 600; white-space: nowrap; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+td .faint, .faint { color: var(--faint); font-size: .875rem; }
+time { white-space: nowrap; }
+.narrow time { white-space: normal; }
+.tag { display: inline-block; padding: 0 .5em; border: 1px solid var(--line); border-radius: 1em; font-size: .875rem; white-space: nowrap; max-width: 100%; overflow: hidden; text-overflow: ellipsis; vertical-align: bottom; }
+.tags { display: flex; flex-wrap: wrap; gap: .25rem; }
+.critical { color: var(--wrong); font-weight: 600; }
+.warning { color: var(--warn); font-weight: 600; }
+.good { color: var(--good); font-weight: 600; }
+.pages { display: flex; gap: 1rem; margin-top: 1rem; }
+
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(14rem, 100%), 1fr)); gap: 1rem; }
+.card { border: 1px solid var(--line); border-radius: 8px; padding: .9rem 1rem; min-width: 0; }
+.card > :first-child { margin-top: 0; }
+.card > :last-child { margin-bottom: 0; }
+.big { font-size: 1.35rem; font-weight: 600; }
+
+.why ul { list-style: none; margin: .25rem 0; padding-left: 1.1rem; }
+.why > ul { padding-left: 0; }
+.why summary { cursor: pointer; }
+.mark { display: inline-block; width: 1.3em; font-weight: 700; }
+ol.story { list-style: none; margin: 0; padding: 0; }
+ol.story > li { display: grid; grid-template-columns: 10.5rem 5.5rem minmax(0, 1fr); gap: 0 .75rem; padding: .35rem 0; border-bottom: 1px solid var(--line); }
+@media (max-width: 48rem) { ol.story > li { grid-template-columns: auto 1fr; } ol.story > li > :last-child { grid-column: 1 / -1; } }
+ol.steps { list-style: none; padding: 0; margin: .5rem 0; display: flex; flex-wrap: wrap; gap: .4rem; }
+
+.clock { display: flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; }
+.clock label { margin: 0; font-variant-numeric: tabular-nums; }
+.clock input { width: 16rem; min-height: 0; padding: 0; }
+.clock button { min-height: 0; padding: .1rem .5rem; }
+
+svg.chart { width: 100%; height: auto; display: block; }
+.chart text { fill: var(--faint); font: 12px system-ui, sans-serif; }
+.chart .axis { stroke: var(--line); }
+.chart .curve { fill: none; stroke: var(--c1); stroke-width: 2; }
+.chart .dot { fill: var(--c1); }
+.chart .node { fill: var(--code); stroke: var(--line); }
+.chart .edge { fill: none; stroke: var(--faint); }
+.chart .strong { fill: var(--text); font-weight: 600; }
+.chart .c1 { fill: var(--c1); } .chart .c2 { fill: var(--c2); } .chart .c3 { fill: var(--c3); } .chart .c4 { fill: var(--c4); }
+.chart .c5 { fill: var(--c5); } .chart .c6 { fill: var(--c6); } .chart .c7 { fill: var(--c7); } .chart .c8 { fill: var(--c8); }
+.legend { display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin: .5rem 0; padding: 0; list-style: none; font-size: .875rem; }
+.legend svg { width: .9em; height: .9em; vertical-align: -.1em; margin-right: .35em; }
+${DOCS_STYLE}`;
+
+/** GET console/style.css: its address changes with it, so that browsers may keep each version for ever. */
+export function answerStyle(ctx: Context): void {
+  ctx.set("Cache-Control", "public, max-age=31536000, immutable");
+  ctx.type = "css";
+  ctx.body = STYLE;
+}
+
+/** Of the address. */
+export const STYLE_VERSION = createHash("sha256").update(STYLE).digest("hex").slice(0, 12);

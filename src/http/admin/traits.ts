@@ -1,0 +1,31 @@
+import Type from "typebox";
+import { invalidField } from "../errors.js";
+import { jsonOrUndefined } from "./customers.js";
+import { environmentQuery } from "./parameters.js";
+import { adminRoute } from "./route.js";
+import { exact, mapOf } from "./schemas.js";
+
+const texts = (description: string) => Type.String({ minLength: 2, maxLength: 12_000, default: "[]", description });
+
+/** The list that a parameter writes as JSON, of at most so many texts. Throws VALIDATION_ERROR. */
+function textsOf(field: string, text: string, most: number): string[] {
+  const value = jsonOrUndefined(text);
+  const isList = Array.isArray(value) && value.length <= most && value.every((item) => typeof item === "string");
+  if (isList) return value;
+  const message = `\`${field}\` is not a JSON array of at most ${most} texts.`;
+  throw invalidField(field, text, message, 'Write for example ["globex"], URL-encoded.');
+}
+
+/** Traits for lists of customers. */
+export const traitRoutes = [
+  adminRoute("list_traits", "GET /projects/:project/traits", {
+    summary: "Some traits of some customers, as text",
+    query: exact({
+      ...environmentQuery.properties,
+      customers: texts("Ids of customers: a JSON array of at most 200."),
+      names: texts("Names of traits: a JSON array of at most 50."),
+    }),
+    answers: { 200: mapOf(mapOf(Type.String())) },
+    passes: ({ at, query }) => [at, textsOf("customers", query.customers, 200), textsOf("names", query.names, 50)],
+  }),
+];

@@ -1,0 +1,281 @@
+import type {
+  Ask,
+  Answers,
+  EmissionItem,
+  HistoryEntry,
+  ListedCustomer,
+  ListPage,
+  Of,
+  RaisedSignal,
+  RuleExecution,
+} from "../../console/source.js";
+import { causeId, type Effect, type Operation, type StateDocument } from "../../engine/index.js";
+import { ApiError, invalidField } from "../../http/errors.js";
+import { isDuration, parseDuration } from "../../model/snapshot/duration.js";
+import { list } from "../../model/snapshot/problem.js";
+import { parseTimestamp, timestampProblem } from "../../ingestion/timestamp.js";
+import type { ExplainedParts } from "../../words/explanation.js";
+import type { LocalEngine } from "../engine.js";
+import type { Population } from "../population.js";
+
+const isoTime = (instant: number) => new Date(instant).toISOString();
+
+const WEEK_MS = 7 * 86_400_000;
+
+/** Customers at an instant: the present one, or one that has passed. */
+interface Stand {
+  engine: LocalEngine;
+  population: Population;
+  now: number;
+}
+
+interface Customer extends Stand {
+  customerId: string;
+  state: StateDocument;
+}
+
+/** Answers what pages ask from the engine in memory. @param at the instant that is looked at; the present unless given */
+export function localAsk(engine: LocalEngine, at: number | null): Ask {
+  const standAt = (instant: number | null): Stand =>
+    instant === null
+      ? { engine, population: engine.population, now: engine.clock.now() }
+      : { engine, population: engine.populationAt(instant), now: instant };
+  const whole = standAt(at);
+  const ofCustomer = (of: Of): Customer => {
+    const stand = of["at"] === undefined ? whole : standAt(pastInstant(of["at"], whole.now));
+    const customerId = of["customerId"] ?? "";
+    const state = engine.document(customerId, stand.population);
+    if (state === undefined) throw new ApiError(404, "CUSTOMER_NOT_FOUND");
+    return { ...stand, customerId, state };
+  };
+  const answers: { [Name in keyof Answers]: (of: Of) => Answers[Name] } = {
+    customers: (of) => customers(whole, of),
+    "customers/:customerId": (of) => {
+      const { state, now } = ofCustomer(of);
+      return of["at"] === undefined ? state : { ...state, at: isoTime(now), exactFrom: null };
+    },
+    "customers/:customerId/explanation": (of) => {
+      const { customerId, population } = ofCustomer(of);
+      const parts = engine.explanation(customerId, population) as unknown as ExplainedParts;
+      return { ...parts, configVersion: null, activeVersion: null, flipsKnown: true, unavailable: null };
+    },
+    "customers/:customerId/history": (of) => pageOf(history(ofCustomer(of), of), of),
+    "customers/:customerId/health-scores": (of) => pageOf(scores(ofCustomer(of)).toReversed(), of),
+    // What is accepted is evaluated at once.
+    "customers/:customerId/backlog": () => ({ pending: 0, ahead: 0, setAside: null }),
+    "due-customers": (of) => pageOf(dueCustomers(whole), of),
+    signals: (of) => pageOf(raisedSignals(whole), of),
+    emissions: (of) => pageOf(emissions(whole, of), of),
+    "rule-executions": (of) => pageOf(ruleExecutions(whole, of), of),
+    webhooks: () => ({ data: [], nextCursor: null }),
+    traits: (of) => {
+      const names = JSON.parse(of["names"] ?? "[]") as string[];
+      const ids = JSON.parse(of["customers"] ?? "[]") as string[];
+      return Object.fromEntries(ids.map((id) => [id, textsOf(engine.document(id, whole.population), names)]));
+    },
+    "config-versions/:version": () => ({ snapshot: engine.snapshot }),
+  };
+  return async (question, of = {}) => answers[question](of);
+}
+
+function textsOf(state: StateDocument | undefined, names: readonly string[]): Record<string, string> {
+  const known = names.filter((name) => state !== undefined && name in state.traits);
+  return Object.fromEntries(
+    known.map((name) => {
+      const value = state!.traits[name]!;
+      return [name, typeof value === "string" ? value : JSON.stringify(value)];
+    }),
+  );
+}
+
+/** The instant that `at` names, as the service reads it. Throws VALIDATION_ERROR. */
+function pastInstant(at: string, now: number, field = "at"): number {
+  const instant = isDuration(at)
+    ? now - parseDuration(at)
+    : /^\d{4}-\d{2}-\d{2}$/.test(at)
+      ? Date.parse(at)
+      : timestampProblem(at) === null
+        ? parseTimestamp(at).milliseconds
+        : NaN;
+  if (instant <= now) return instant;
+  if (instant > now) throw invalidField(field, at, `\`${field}\` lies ahead.`, "Name an instant that has passed.");
+  const fix = "Write for example 7d, 2026-03-01 or 2026-03-01T09:00:00Z.";
+  throw invalidField(field, at, `\`${field}\` is neither a duration nor a date.`, fix);
+}
+
+/** A part of a list that is there as a whole; its cursor is how many came before. */
+function pageOf<Item>(items: readonly Item[], { limit = "50", cursor = "0" }: Of): ListPage<Item> {
+  const [from, size] = [Number(cursor), Number(limit)];
+  if (!/^\d{1,9}$/.test(cursor) || from > items.length) {
+    throw invalidField("cursor", cursor, "The cursor is not one of this list.", "Begin with the first page.");
+  }
+  const end = from + size;
+  return { data: items.slice(from, end), nextCursor: end < items.length ? String(end) : null };
+}
+
+function customers(stand: Stand, of: Of): ListPage<ListedCustomer> {
+  const { engine, population, now } = stand;
+  const { inactive } = of;
+  if (inactive !== undefined && !isDuration(inactive)) {
+    const fix = "Write a whole number and a unit, for example 12h, 7d or 4w.";
+    throw invalidField("inactive", inactive, "`inactive` is not a duration.", fix);
+  }
+  const inactiveSince = inactive === undefined ? Infinity : now - parseDuration(inactive);
+  const seenAt = ({ lastEventAt, createdAt }: StateDocument) => Date.parse(lastEventAt ?? createdAt);
+  const passes = filterOf(of);
+  const found = population.customerIds
+    .map((id) => engine.document(id, population)!)
+    .filter((state) => passes(state) && seenAt(state) <= inactiveSince);
+  if (found.length === 0) requireKnown(engine, of);
+  const sort = of["sort"] ?? (inactive === undefined ? "customerId" : "lastEvent");
+  const isReversed = of["reverse"] === "true";
+  const keyOf = (state: StateDocument) =>
+    sort === "health" ? (state.health?.overall ?? (isReversed ? -1 : 101)) : sort === "lastEvent" ? seenAt(state) : 0;
+  const sorted = found.toSorted((a, b) => keyOf(a) - keyOf(b));
+  const page = pageOf(isReversed ? sorted.toReversed() : sorted, of);
+  return { ...page, data: page.data.map((state) => listed(stand, state)) };
+}
+
+function filterOf(of: Of): (state: StateDocument) => boolean {
+  const { lifecycle, segment, health, signal } = of;
+  const search = of["search"]?.toLowerCase();
+  const traits = Object.entries(JSON.parse(of["traits"] ?? "{}") as Record<string, unknown>);
+  return (state) =>
+    (lifecycle === undefined || state.lifecycle === lifecycle) &&
+    (segment === undefined || state.segments.includes(segment)) &&
+    (health === undefined || state.health?.band === health) &&
+    (signal === undefined || state.signals.some(({ signalId }) => signalId === signal)) &&
+    traits.every(([name, value]) => state.traits[name] === value) &&
+    (search === undefined ||
+      [state.customerId, ...Object.values(state.traits)].some(
+        (text) => typeof text === "string" && text.toLowerCase().includes(search),
+      ));
+}
+
+/** Refuses a filter by something that the model does not have, as the service does. */
+function requireKnown({ snapshot }: LocalEngine, of: Of): void {
+  const known: [field: string, what: string, names: string[]][] = [
+    ["lifecycle", "state", snapshot.lifecycle?.states.map(({ name }) => name) ?? []],
+    ["segment", "segment", snapshot.segments.map(({ id }) => id)],
+    ["health", "band", snapshot.health?.bands.map(({ id }) => id) ?? []],
+    ["signal", "signal", snapshot.signals.map(({ id }) => id)],
+  ];
+  for (const [field, what, names] of known) {
+    const value = of[field];
+    if (value === undefined || names.includes(value)) continue;
+    const fix = names.length === 0 ? "Leave it out." : `Use one of ${list(names)}.`;
+    throw invalidField(field, value, `The model has no ${what} of this name.`, fix);
+  }
+}
+
+function listed({ population, now }: Stand, state: StateDocument): ListedCustomer {
+  const weekAgo = scoresOf(population.effects(state.customerId)).findLast(({ at }) => at <= now - WEEK_MS);
+  return { ...state, healthWeekAgo: weekAgo?.overall ?? null, setAside: null };
+}
+
+const scoresOf = (effects: readonly Effect[]) => effects.filter((effect) => effect.kind === "health");
+
+function scores({ population, customerId }: Customer) {
+  return scoresOf(population.effects(customerId)).map(({ at, overall, band }) => ({ at: isoTime(at), overall, band }));
+}
+
+const statesOf = ({ engine, population }: Stand) =>
+  population.customerIds.map((id) => engine.document(id, population)!);
+
+function dueCustomers(stand: Stand): { customerId: string; nextDueAt: string }[] {
+  return statesOf(stand)
+    .flatMap(({ customerId, nextDueAt }) => (nextDueAt === null ? [] : [{ customerId, nextDueAt }]))
+    .toSorted((a, b) => (a.nextDueAt < b.nextDueAt ? -1 : 1));
+}
+
+function raisedSignals(stand: Stand): RaisedSignal[] {
+  return statesOf(stand)
+    .flatMap(({ customerId, signals }) => signals.map((signal) => ({ customerId, ...signal })))
+    .toSorted((a, b) => (a.raisedAt > b.raisedAt ? -1 : 1));
+}
+
+/** From when on a list is asked for. */
+const sinceOf = ({ now }: Stand, { since }: Of) => (since === undefined ? -Infinity : pastInstant(since, now, "since"));
+
+function emissions(stand: Stand, of: Of): EmissionItem[] {
+  const since = sinceOf(stand, of);
+  return stand.population.customerIds
+    .flatMap((customerId) => stand.population.timeline(customerId).map((entry) => ({ customerId, ...entry })))
+    .filter(({ source, timestamp }) => source === (of["source"] ?? source) && Date.parse(timestamp) >= since)
+    .toSorted((a, b) => (a.id > b.id ? -1 : 1));
+}
+
+function ruleExecutions(stand: Stand, of: Of): RuleExecution[] {
+  const since = sinceOf(stand, of);
+  return stand.population.customerIds
+    .flatMap((customerId) =>
+      stand.population
+        .effects(customerId)
+        .filter((effect) => effect.kind === "ruleExecuted")
+        .filter(({ at, result }) => at >= since && result === (of["result"] ?? result))
+        .map(({ at, rule: ruleId, result, error }) => ({ customerId, ruleId, result, error, executedAt: isoTime(at) })),
+    )
+    .toSorted((a, b) => (a.executedAt > b.executedAt ? -1 : 1));
+}
+
+/** In the order of the kinds: of one instant what came of something stands before it. */
+const KINDS: readonly HistoryEntry["kind"][] = ["event", "traits", "transition", "score", "rule", "emission"];
+
+/** What happened to a customer, the newest first. */
+function history({ engine, population, customerId, now }: Customer, of: Of): HistoryEntry[] {
+  const kinds = of["kinds"]?.split(",") ?? KINDS;
+  const entries = [
+    ...engine.operationsOf(customerId, now).map(operationEntry),
+    ...effectEntries(
+      population.effects(customerId),
+      population.timeline(customerId).map(({ id }) => id),
+    ),
+  ];
+  return entries
+    .filter(({ kind }) => kinds.includes(kind))
+    .map((entry, index) => ({ entry, index }))
+    .toSorted(
+      (a, b) =>
+        (a.entry.at < b.entry.at ? 1 : a.entry.at > b.entry.at ? -1 : 0) ||
+        KINDS.indexOf(b.entry.kind) - KINDS.indexOf(a.entry.kind) ||
+        b.index - a.index,
+    )
+    .map(({ entry }) => entry);
+}
+
+function operationEntry(operation: Operation): HistoryEntry {
+  if (operation.kind === "identify") {
+    const { acceptedAt, traits } = operation;
+    return { at: isoTime(acceptedAt), kind: "traits", cause: null, details: { traits } };
+  }
+  const { occurredAt, eventId, event, properties } = operation;
+  return { at: isoTime(occurredAt), kind: "event", cause: null, details: { eventId, event, properties } };
+}
+
+/** @param emissionIds of the emissions among the effects, in their order */
+function effectEntries(effects: readonly Effect[], emissionIds: readonly string[]): HistoryEntry[] {
+  let emissions = 0;
+  return effects.flatMap((effect, index): HistoryEntry[] => {
+    const common = { at: isoTime(effect.at), cause: { type: effect.cause.kind, id: causeId(effect.cause) } };
+    switch (effect.kind) {
+      case "transition":
+        return [{ ...common, kind: "transition", details: { from: effect.from, to: effect.to } }];
+      case "health":
+        return [{ ...common, kind: "score", details: { overall: effect.overall, band: effect.band } }];
+      case "ruleExecuted": {
+        const { rule: ruleId, result, error } = effect;
+        if (result !== "pass" && result !== "error") return [];
+        const next = effects[index + 1];
+        const emissionId = next?.kind === "emission" && next.byRule ? (emissionIds[emissions] ?? null) : null;
+        return [{ ...common, kind: "rule", details: { ruleId, result, error, emissionId } }];
+      }
+      case "emission": {
+        const emissionId = emissionIds[emissions++]!;
+        const { type: eventType, metadata } = effect;
+        return [{ ...common, kind: "emission", details: { emissionId, eventType, metadata, deliveries: [] } }];
+      }
+      default:
+        return [];
+    }
+  });
+}

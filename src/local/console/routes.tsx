@@ -1,0 +1,66 @@
+import type Router from "@koa/router";
+import type { Context } from "koa";
+import type { Frame } from "../../console/frame.js";
+import { rootOf, seeOther } from "../../console/page.js";
+import { PAGES } from "../../console/pages.js";
+import { renderConsolePage } from "../../console/render.js";
+import { answerStyle } from "../../console/style.js";
+import { invalidField } from "../../http/errors.js";
+import { readForm } from "../../http/request/form.js";
+import { moveClock } from "../clock.js";
+import type { LocalEngine } from "../engine.js";
+import { note } from "../report.js";
+import { localAsk } from "./answers.js";
+import { CLOCK_SCRIPT, ClockForm } from "./clock.js";
+
+/** The console on the model that is being written: the pages of the service that need no more than the engine, and the clock. */
+export function addConsole(router: Router, engine: LocalEngine): void {
+  /** The instant that is looked at; null for the present. One person looks. */
+  let viewedAt: number | null = null;
+  router.get("/console", (ctx) => seeOther(ctx, `/console/${PAGES[0]!.path}`));
+  router.get("/console/style.css", answerStyle);
+  router.get("/console/clock.js", (ctx) => {
+    ctx.type = "js";
+    ctx.body = CLOCK_SCRIPT;
+  });
+  for (const page of PAGES) {
+    router.get(`/console/${page.path}`, async (ctx) => {
+      const now = viewedAt ?? engine.clock.now();
+      const look = { now, timeZone: "UTC" };
+      const frame = frameOf(ctx, engine, { path: page.path, viewedAt });
+      // There is nothing to be changed here but the clock.
+      const changes = { isService: false, may: () => false, token: null };
+      const ask = localAsk(engine, viewedAt);
+      await renderConsolePage(page, { ...changes, ctx, ask, model: engine.snapshot, look, frame, environment: "test" });
+    });
+  }
+  router.post("/console/clock", async (ctx) => {
+    const { to = "", advance, back = "" } = await readForm(ctx, ["to", "advance", "back"]);
+    const now = engine.clock.now();
+    if (advance === undefined && !/^\d{1,15}$/.test(to)) {
+      throw invalidField("to", to, "`to` is not an instant.", "Send milliseconds since 1970, as the slider does.");
+    }
+    const target = advance === undefined ? Number(to) : now;
+    viewedAt = target < now ? target : null;
+    if (target > now || (advance !== undefined && advance !== "0")) {
+      moveClock(engine.clock, advance === undefined ? { to: new Date(target).toISOString() } : { advance });
+      note(ctx, { changes: engine.advance() });
+    }
+    const isPage = PAGES.some(({ path }) => back === path || back.startsWith(`${path}?`));
+    seeOther(ctx, isPage ? `/console/${back}` : "/console");
+  });
+}
+
+function frameOf(ctx: Context, engine: LocalEngine, at: { path: string; viewedAt: number | null }): Frame {
+  const { path, viewedAt } = at;
+  return {
+    places: [],
+    isLive: false,
+    sections: PAGES.flatMap((page) =>
+      page.section === null ? [] : [{ text: page.section, href: page.path, isHere: page.path === path }],
+    ),
+    documentation: null,
+    aside: <ClockForm engine={engine} viewedAt={viewedAt} action="clock" back={path + ctx.search} />,
+    script: `${rootOf(ctx)}console/clock.js`,
+  };
+}

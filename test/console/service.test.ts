@@ -1,0 +1,190 @@
+import { decodeHTML } from "entities";
+import { beforeAll, describe, expect, it } from "vitest";
+import { useSpec } from "../spec/support/fixture.js";
+import { Browser } from "../support/browser.js";
+import { snapshot, type Actor } from "../support/service.js";
+import { browserOf, startSession } from "./support/session.js";
+
+const fixture = useSpec();
+const OWNER = "owner@acme.example";
+const BASE = "/console/acme/app/test";
+const HOSTILE = `<script>alert(1)</script> & "x" ‮evil‬ 🦊 ${"ä".repeat(190)}`;
+let owner: Browser;
+
+const HOME = { Accept: "text/html,application/xhtml+xml" };
+const textOf = (html: string) => decodeHTML(html.replaceAll(/<(?:[^>"]|"[^"]*")*>/g, " ")).replaceAll(/\s+/g, " ");
+
+beforeAll(async () => {
+  await fixture.deploy(
+    snapshot({
+      signals: [
+        { id: "quiet", severity: "critical", when: { kind: "trait", trait: "plan", operator: "eq", value: "free" } },
+      ],
+    }),
+  );
+  await fixture.batch([
+    { type: "identify", customerId: "globex", traits: { plan: "pro" } },
+    { customerId: "globex", event: "login", properties: { seats: 3 } },
+    { type: "identify", customerId: "initech", traits: { plan: "free" } },
+    { customerId: HOSTILE, event: "login", properties: { seats: 1 } },
+  ]);
+  await fixture.evaluate();
+  owner = await browserOf(fixture.service, OWNER);
+});
+
+describe("who may look", () => {
+  it("whoever is not signed in is led to sign in, and comes back to the very page", async () => {
+    const page = `${BASE}/customers?lifecycle=active`;
+    const answer = await new Browser(fixture.service.url).get(page);
+    expect([answer.status, answer.location]).toEqual([303, `/login?next=${encodeURIComponent(page)}`]);
+  });
+
+  it("a browser that asks for / or /console is led to the first project", async () => {
+    expect((await owner.get("/", { headers: HOME })).location).toBe("/console");
+    expect((await owner.get("/console")).location).toBe("/console/acme/app/test/today");
+    expect((await owner.get("/console/acme")).location).toBe("/console/acme/app/test/today");
+    expect((await owner.get("/", { headers: { Accept: "*/*" } })).status).toBe(404);
+  });
+
+  it("a viewer sees what the API lets a viewer read, in test and in live", async () => {
+    const viewer = await fixture.service.member(fixture.owner, "viewer");
+    const browser = await browserOf(fixture.service, await emailOf(viewer));
+    for (const env of ["test", "live"]) {
+      expect((await browser.get(`/console/acme/app/${env}/customers`)).status).toBe(200);
+    }
+  });
+
+  it("nothing is told of organizations, projects and environments that somebody cannot see", async () => {
+    await fixture.service.owner("foreign");
+    for (const path of [
+      "/console/foreign/app/test/customers",
+      "/console/acme/other/test/customers",
+      "/console/acme/app/prod/customers",
+    ]) {
+      const { status, html } = await owner.get(path);
+      expect([path, status]).toEqual([path, 404]);
+      expect(html).toContain("<h1>Not found</h1>");
+      expect(html).toContain('href="../../../../console"');
+    }
+  });
+
+  it("a user of no organization is told so", async () => {
+    const { sql } = fixture.service.db;
+    await sql`insert into iam.users (user_id, email) values ('usr_alone', 'alone@example.com')`;
+    const { status, html } = await (await browserOf(fixture.service, "alone@example.com")).get("/console");
+    expect([status, textOf(html)]).toEqual([404, expect.stringContaining("not a member of an organization")]);
+  });
+
+  it("a session is no token of the API, and a session that ended leads to sign in", async () => {
+    const text = await startSession(fixture.service.db.sql, OWNER);
+    const { organizationId } = fixture.owner;
+    const asToken = await fixture.service.request("GET", "/whoami", { by: { token: text, organizationId } });
+    expect(asToken).toMatchObject({ status: 401, body: { error: { code: "INVALID_SESSION" } } });
+
+    const browser = await browserOf(fixture.service, OWNER);
+    await fixture.service.db
+      .sql`delete from iam.sessions where session_hash = sha256(${Buffer.from(browser.cookies.get("svc_session")!)})`;
+    expect((await browser.get(`${BASE}/customers`)).status).toBe(303);
+  });
+
+  const emailOf = async ({ token }: Actor): Promise<string> => {
+    const [row] = await fixture.service.db.sql<[{ email: string }]>`
+      select u.email from iam.users as u
+      join iam.access_tokens as t on t.user_id = u.user_id and t.token_hash = sha256(${Buffer.from(token)})`;
+    return row.email;
+  };
+});
+
+describe("the customers", () => {
+  it("are listed with where they stand, each leading to its page", async () => {
+    const { status, html } = await owner.get(`${BASE}/customers`);
+    expect(status).toBe(200);
+    expect(html).toContain('href="customer?id=globex"');
+    expect(textOf(html)).toMatch(/globex active .* paying/);
+    expect(textOf(html)).toMatch(/initech new .* quiet/);
+  });
+
+  it.each([
+    ["lifecycle=active", ["globex"]],
+    ["signal=quiet", ["initech"]],
+    ["segment=paying", ["globex"]],
+    ["search=TECH", ["initech"]],
+    ["trait=plan&value=pro", ["globex"]],
+    ["inactive=1d", []],
+  ])("are filtered by %s", async (query, expected) => {
+    const { html } = await owner.get(`${BASE}/customers?${query}`);
+    const ids = [...html.matchAll(/href="customer\?id=(\w+)"/g)].map(([, id]) => id);
+    expect(ids.filter((id) => id === "globex" || id === "initech")).toEqual(expected);
+  });
+
+  it("say what is wrong with a filter, a duration or a cursor, and keep the filters", async () => {
+    for (const [query, says] of [
+      ["lifecycle=nope", "The active version has no state of this name"],
+      ["inactive=soon", "is not a duration"],
+      ["cursor=x", "The cursor is not one of this list"],
+    ]) {
+      const { status, html } = await owner.get(`${BASE}/customers?${query}&search=glo`);
+      expect([query, status, textOf(html)]).toEqual([query, 400, expect.stringContaining(says!)]);
+      expect(html).toContain('name="search" value="glo"');
+    }
+  });
+
+  it("of an environment without any say how one appears", async () => {
+    const { status, html } = await owner.get("/console/acme/app/live/customers");
+    expect([status, textOf(html)]).toEqual([200, expect.stringContaining("There are no customers yet")]);
+  });
+});
+
+describe("a customer", () => {
+  it("shows state, segments, signals, why, and what happened", async () => {
+    const { status, html } = await owner.get(`${BASE}/customer?id=initech`);
+    expect(status).toBe(200);
+    const text = textOf(html);
+    expect(html).toContain("<h1>initech</h1>");
+    expect(text).toContain("State new");
+    expect(text).toContain("quiet critical");
+    expect(text).toMatch(/to active , when .*count of "login" at least 1 .*1 more needed/);
+    expect(text).toMatch(/Traits plan: "free"/);
+  });
+
+  it("is shown as it stood at an instant", async () => {
+    const { status, html } = await owner.get(`${BASE}/customer?id=globex&at=${new Date().toISOString()}`);
+    expect([status, textOf(html)]).toEqual([
+      200,
+      expect.stringContaining("by a replay under v1 with the traits of today"),
+    ]);
+    expect((await owner.get(`${BASE}/customer?id=globex&at=7d`)).status).toBe(404);
+  });
+
+  it("that is not there, or is gone, is said to be missing, and leads on", async () => {
+    const { status, html } = await owner.get(`${BASE}/customer?id=nobody`);
+    expect([status, textOf(html)]).toEqual([
+      404,
+      expect.stringContaining('There is no customer " nobody " in this environment'),
+    ]);
+    expect(html).toContain('href="customers?search=nobody"');
+  });
+
+  it("of a hostile name is text, wherever it stands", async () => {
+    const list = await owner.get(`${BASE}/customers?search=script`);
+    const page = await owner.get(`${BASE}/customer?${new URLSearchParams({ id: HOSTILE }).toString()}`);
+    for (const { status, html } of [list, page]) {
+      expect(status).toBe(200);
+      expect(html).not.toContain("<script");
+      expect(textOf(html)).not.toContain("‮");
+      expect(textOf(html)).toContain('<script>alert(1)</script> & "x" \\u202eevil\\u202c 🦊');
+    }
+    expect(list.html).toContain(`href="customer?${new URLSearchParams({ id: HOSTILE }).toString()}"`);
+  });
+});
+
+it("pages have a policy that lets nothing in from elsewhere, and no script", async () => {
+  const { headers, html } = await owner.get(`${BASE}/customers`);
+  expect(headers.get("Content-Security-Policy")).toBe(
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  );
+  expect(html).not.toMatch(/<script|style="|https?:/);
+  const [, style] = /href="([^"]*style\.css\?v=\w+)"/.exec(html)!;
+  const sheet = await owner.get(new URL(style!, `http://x${BASE}/customers`).pathname);
+  expect([sheet.status, sheet.headers.get("Content-Type")]).toEqual([200, "text/css; charset=utf-8"]);
+});

@@ -1,0 +1,97 @@
+import { beforeAll, expect, it } from "vitest";
+import { hashCredential, newCredential } from "../../src/http/request/credentials.js";
+import { createUser, PASSWORD, passwordLink, whoIs } from "../http/pages/people.js";
+import { Browser } from "../support/browser.js";
+import { useService } from "../support/service.js";
+
+const service = await useService();
+const ADA = "ada@example.com";
+let userId: string;
+
+beforeAll(async () => void (userId = await createUser(service.db.sql, ADA)));
+
+/** A token as `svc auth login` gets it. */
+async function signedInToken(client = "svc-cli"): Promise<string> {
+  const { text, hash } = newCredential("token");
+  await service.db.sql`
+    insert into iam.access_tokens (token_hash, token_id, kind, user_id, label, client_id, expires_at)
+    values (${hash}, svc.random_id('tok_'), 'session', ${userId}, 'svc', ${client}, now() + interval '1 day')`;
+  return text;
+}
+
+const ask = (token: string) =>
+  fetch(`${service.url}/oauth/browser_link`, {
+    method: "POST",
+    body: new URLSearchParams({ client_id: "svc-cli", token }),
+  });
+
+/** Where a new link leads: path and query. */
+async function newLink(): Promise<string> {
+  const made = (await (await ask(await signedInToken())).json()) as { email: string; uri: string; expiresAt: string };
+  expect(made.email).toBe(ADA);
+  expect(Date.parse(made.expiresAt) - Date.now()).toBeLessThanOrEqual(5 * 60_000);
+  const { pathname, search } = new URL(made.uri);
+  return pathname + search;
+}
+
+it("signs a browser in once, after it said as whom, and leaves no secret in the address", async () => {
+  const link = await newLink();
+  const browser = new Browser(service.url);
+  const sent = await browser.send("GET", link);
+  expect([sent.status, sent.location]).toEqual([303, "/sign-in"]);
+  const page = await browser.get("/sign-in");
+  expect(page.html).toContain("signs this browser in as <strong>ada@example.com</strong>");
+  expect(await whoIs(browser)).toBeNull();
+
+  const answer = await browser.submit(page);
+  expect([answer.status, answer.location]).toEqual([303, "/console"]);
+  expect(await whoIs(browser)).toBe(ADA);
+
+  const other = new Browser(service.url);
+  expect((await other.get(link)).status).toBe(410);
+  expect((await other.get("/sign-in")).html).toContain("works once, for five minutes");
+});
+
+it("stops when it has expired, when a newer one is made, and when the password is set", async () => {
+  const [first, second] = [await newLink(), await newLink()];
+  expect((await new Browser(service.url).get(first)).status).toBe(410);
+  expect((await new Browser(service.url).get(second)).status).toBe(200);
+
+  await service.db.sql`update iam.sign_in_links set expires_at = now()`;
+  expect((await new Browser(service.url).get(second)).status).toBe(410);
+
+  const third = await newLink();
+  const token = await passwordLink(service.db.sql, userId);
+  const set = await new Browser(service.url).fill(`/password?token=${token}`, {
+    password: PASSWORD,
+    repeated: PASSWORD,
+  });
+  expect(set.status).toBe(200);
+  expect((await new Browser(service.url).get(third)).status).toBe(410);
+});
+
+it("that is used by two browsers at once signs one of them in", async () => {
+  const link = await newLink();
+  const browsers = [new Browser(service.url), new Browser(service.url)];
+  const pages = await Promise.all(browsers.map((browser) => browser.get(link)));
+  const answers = await Promise.all(browsers.map((browser, index) => browser.submit(pages[index]!)));
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 410]);
+});
+
+it("is made only by a sign-in of the client that asks, never by a token for programs or one that ended", async () => {
+  const { token } = await service.owner("acme");
+  const ended = await signedInToken();
+  await service.db.sql`update iam.access_tokens set revoked_at = now() where token_hash = ${hashCredential(ended)}`;
+  for (const refused of [token, ended, await signedInToken("another"), "svc_token_unknown"]) {
+    const answer = await ask(refused);
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: "invalid_grant" }]);
+  }
+});
+
+it("is swept once it has expired", async () => {
+  await newLink();
+  const { sql } = service.db;
+  await sql`update iam.sign_in_links set expires_at = now()`;
+  await sql`select svc_api.sweep_iam()`;
+  expect(await sql`select from iam.sign_in_links`).toHaveLength(0);
+});

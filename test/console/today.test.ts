@@ -1,0 +1,102 @@
+import { decodeHTML } from "entities";
+import { beforeAll, expect, it } from "vitest";
+import { useSpec } from "../spec/support/fixture.js";
+import type { Browser } from "../support/browser.js";
+import { snapshot } from "../support/service.js";
+import { browserOf } from "./support/session.js";
+
+const fixture = useSpec();
+const PAGE = "/console/acme/app/test/today";
+let owner: Browser;
+
+const textOf = (html: string) => decodeHTML(html.replaceAll(/<(?:[^>"]|"[^"]*")*>/g, " ")).replaceAll(/\s+/g, " ");
+const sectionOf = (html: string, name: string) =>
+  textOf(new RegExp(`<section aria-label="${name}">.*?</section>`).exec(html)?.[0] ?? "");
+
+beforeAll(async () => {
+  const free = { kind: "trait", trait: "plan", operator: "eq", value: "free" } as const;
+  const of = { event: "login" };
+  await fixture.deploy(
+    snapshot({
+      display: { name: "plan" },
+      signals: [
+        { id: "odd", severity: "info", when: { kind: "trait", trait: "plan", operator: "eq", value: "pro" } },
+        { id: "lost", severity: "critical", message: "Call them", when: free },
+      ],
+      rules: [{ id: "greet", on: { kind: "event", of }, then: { kind: "emit", type: "user.greeted" } }],
+      lifecycle: {
+        initial: "new",
+        states: [
+          {
+            name: "new",
+            transitions: [
+              { to: "active", when: { kind: "count", of, operator: "gte", value: 1 } },
+              { to: "gone", when: { kind: "inactiveFor", duration: "30d" } },
+            ],
+          },
+          { name: "active", terminal: true, transitions: [] },
+          { name: "gone", terminal: true, transitions: [] },
+        ],
+      },
+    }),
+  );
+  await fixture.batch([
+    { type: "identify", customerId: "globex", traits: { plan: "pro" } },
+    { customerId: "globex", event: "login", properties: { seats: 1 } },
+    { customerId: "hooli", event: "login", properties: { seats: 1 } },
+    { type: "identify", customerId: "initech", traits: { plan: "free" } },
+  ]);
+  await fixture.evaluate();
+  owner = await browserOf(fixture.service, "owner@acme.example");
+});
+
+it("is where one arrives", async () => {
+  expect((await owner.get("/console")).location).toBe(PAGE);
+});
+
+it("shows the raised signals, the gravest first, whom they are about by name, and since when", async () => {
+  const { html } = await owner.get(PAGE);
+  const text = sectionOf(html, "Raised signals");
+  expect(text).toMatch(/lost critical free initech (now|\d+ seconds? ago) Call them odd info pro globex/);
+  expect(html).toContain('href="customer?id=initech"');
+});
+
+it("shows who came to which state or segment, and which rules acted, each with its number and the list behind it", async () => {
+  const { html } = await owner.get(PAGE);
+  expect(sectionOf(html, "States")).toMatch(/new customers 3 .*to active 2 /);
+  expect(sectionOf(html, "Segments")).toMatch(/paying entered 1 pro/);
+  expect(sectionOf(html, "Rules that acted")).toMatch(/greet 2 (pro , hooli|hooli , pro)/);
+  expect(html).toContain('href="emissions?eventType=customer.active"');
+  expect(html).toContain('href="rule?id=greet&amp;result=pass"');
+});
+
+it("shows whom time alone changes next", async () => {
+  expect(sectionOf((await owner.get(PAGE)).html, "Next by time alone")).toMatch(/free initech in 29 days/);
+});
+
+it("shows webhooks that are in trouble, and none where all arrive", async () => {
+  const made = await fixture.admin("POST", "/projects/app/webhooks?env=test", {
+    body: { url: "https://example.com/hook", eventTypes: ["*"] },
+  });
+  expect(made.status).toBe(201);
+  expect(sectionOf((await owner.get(PAGE)).html, "Webhooks in trouble")).toBe("");
+  await fixture.service.db.sql`update svc.webhooks set failing_since = now() - interval '2 hours'`;
+  expect(sectionOf((await owner.get(PAGE)).html, "Webhooks in trouble")).toContain(
+    "https://example.com/hook has failed since",
+  );
+});
+
+it("begins at any day, and says what is wrong with one that is none", async () => {
+  await fixture.service.db.sql`update svc.emission_batches set created_at = created_at - interval '3 days'`;
+  await fixture.service.db.sql`update svc.emissions set created_at = created_at - interval '3 days'`;
+  expect(sectionOf((await owner.get(PAGE)).html, "States")).toContain("Nobody came to another state.");
+  expect(sectionOf((await owner.get(`${PAGE}?since=7d`)).html, "States")).toMatch(/to active 2/);
+  const { status, html } = await owner.get(`${PAGE}?since=soon`);
+  expect([status, textOf(html)]).toEqual([400, expect.stringContaining("is neither a duration nor a date")]);
+  expect(html).toContain('name="since" value="soon"');
+});
+
+it("of an environment without anything says so", async () => {
+  const { status, html } = await owner.get("/console/acme/app/live/today");
+  expect([status, textOf(html)]).toEqual([200, expect.stringContaining("No signal is raised.")]);
+});

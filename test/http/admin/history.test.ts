@@ -1,0 +1,152 @@
+import { beforeAll, expect, it } from "vitest";
+import type { HistoryEntry } from "../../../src/console/source.js";
+import { useSpec } from "../../spec/support/fixture.js";
+import { environmentId, snapshot } from "../../support/service.js";
+import { invalid, pages, refused, type Page } from "./support/api.js";
+
+const of = { event: "login" };
+const scored = { kind: "count", of, within: "30d" } as const;
+const minutesAgo = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString();
+const login = (at: string, seats = 1) => ({ customerId: "ann", event: "login", properties: { seats }, timestamp: at });
+const WORDS = "x".repeat(3_000);
+
+const fixture = useSpec();
+const path = "/projects/app/customers/ann/history";
+const read = async (query = "") => {
+  const { status, body } = await fixture.admin("GET", `${path}${query === "" ? "" : `?${query}`}`);
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body as Page<HistoryEntry>;
+};
+const placeOf = ({ at, kind }: HistoryEntry) => `${at} ${kind}`;
+
+beforeAll(async () => {
+  await fixture.deploy(
+    snapshot({
+      strictSchema: false,
+      lifecycle: {
+        initial: "new",
+        states: [
+          { name: "new", transitions: [{ to: "active", when: { kind: "count", of, operator: "gte", value: 2 } }] },
+          { name: "active", terminal: true, transitions: [] },
+        ],
+      },
+      health: {
+        components: [{ id: "usage", weight: 1, score: { kind: "scale", of: scored, from: 0, to: 4 } }],
+        bands: [
+          { id: "good", from: 50 },
+          { id: "poor", from: 0 },
+        ],
+      },
+      rules: [
+        { id: "greet", on: { kind: "event", of }, then: { kind: "emit", type: "user.greeted" } },
+        {
+          id: "never",
+          on: { kind: "event", of },
+          when: { kind: "traitExists", trait: "plan" },
+          then: { kind: "emit", type: "user.x" },
+        },
+      ],
+    }),
+  );
+  const webhook = { url: "https://example.com/hook", eventTypes: ["user.greeted"] };
+  const made = await fixture.admin("POST", "/projects/app/webhooks?env=test", { body: webhook });
+  expect(made.status).toBe(201);
+  await fixture.batch([login(minutesAgo(4)), login(minutesAgo(3)), login(minutesAgo(2), 7)]);
+  await fixture.batch([{ type: "identify", customerId: "ann", traits: { plan: "pro" } }]);
+  await fixture.batch([{ customerId: "ann", event: "note", properties: { text: WORDS } }]);
+  await fixture.evaluate();
+});
+
+it("tells everything that happened, the newest first, and of one instant what came of something before it", async () => {
+  const { data, nextCursor } = await read("limit=200");
+  expect(nextCursor).toBeNull();
+  expect(data.map(({ at }) => at)).toEqual(
+    data
+      .map(({ at }) => at)
+      .toSorted()
+      .toReversed(),
+  );
+  expect([...new Set(data.map(({ kind }) => kind))].toSorted()).toEqual(
+    ["emission", "event", "rule", "score", "traits", "transition"].toSorted(),
+  );
+  const second = data.filter(
+    ({ at }) => at === data.find((e) => e.kind === "transition" && e.details.to === "active")!.at,
+  );
+  expect(second.map(({ kind }) => kind)).toEqual(
+    [...second].map(({ kind }) => kind).toSorted((a, b) => ORDER.indexOf(b) - ORDER.indexOf(a)),
+  );
+  const event = second.at(-1)!;
+  expect(event.kind).toBe("event");
+  const eventId = event.kind === "event" ? event.details.eventId : "";
+  for (const entry of second.slice(0, -1)) expect(entry.cause).toEqual({ type: "event", id: eventId });
+});
+
+const ORDER = ["event", "traits", "transition", "score", "rule", "emission"];
+
+it("has of a rule what it emitted, of that how far it came at each webhook, and of runs only those that acted", async () => {
+  const { data } = await read("limit=200");
+  const rules = data.filter((entry) => entry.kind === "rule");
+  expect(rules.map(({ details: { ruleId, result } }) => [ruleId, result])).toEqual(Array(3).fill(["greet", "pass"]));
+  const emissions = data.filter((entry) => entry.kind === "emission" && entry.details.eventType === "user.greeted");
+  expect(emissions.map(({ details }) => (details as { emissionId: string }).emissionId)).toEqual(
+    rules.map(({ details }) => details.emissionId),
+  );
+  const [{ details }] = emissions as [Extract<HistoryEntry, { kind: "emission" }>];
+  expect(details.deliveries).toMatchObject([{ url: "https://example.com/hook", status: "pending", attempts: 0 }]);
+});
+
+it("leaves out payloads of more than 2 KiB", async () => {
+  const { data } = await read("kinds=event,traits");
+  expect(
+    data.map(({ details }) => ("properties" in details ? details.properties : "traits" in details && details.traits)),
+  ).toEqual([null, { plan: "pro" }, { seats: 7 }, { seats: 1 }, { seats: 1 }]);
+});
+
+it("gives the same by pages of any size, each entry once", async () => {
+  const whole = (await read("limit=200")).data;
+  for (const limit of [1, 2, 5]) {
+    const { items } = await pages(read, "", limit);
+    expect(items).toEqual(whole);
+  }
+});
+
+it("tells only the kinds that are asked for, and only what came before an instant", async () => {
+  const { data } = await read("limit=200");
+  const kinds = await pages(read, "kinds=transition,score", 2);
+  expect(kinds.items).toEqual(data.filter(({ kind }) => kind === "transition" || kind === "score"));
+  const { at } = data.find(({ kind }) => kind === "transition")!;
+  const before = await read(`limit=200&at=${at}`);
+  expect(before.data.map(placeOf)).toEqual(data.filter((entry) => entry.at <= at).map(placeOf));
+});
+
+it("follows a recompute: the record is that of the present history", async () => {
+  const before = await read("limit=200&kinds=transition,score,rule");
+  const { sql } = fixture.service.db;
+  const id = await environmentId(sql, "app", "test");
+  await sql`update svc.customers set generation = generation + 1 where environment_id = ${id} and customer_id = 'ann'`;
+  expect((await read("kinds=transition,score,rule")).data).toEqual([]);
+  await sql`update svc.customers set generation = generation - 1 where environment_id = ${id} and customer_id = 'ann'`;
+  expect(await read("limit=200&kinds=transition,score,rule")).toEqual(before);
+});
+
+it("says what is wrong with what it is asked", async () => {
+  const answer = (of: string) => fixture.admin("GET", of);
+  expect(await answer(`${path}?kinds=events`)).toMatchObject(
+    invalid("kinds", /^`kinds` must be kinds with commas between them/),
+  );
+  expect(await answer(`${path}?at=3026-01-01`)).toMatchObject(invalid("at"));
+  expect(await answer(`${path}?cursor=x`)).toMatchObject(invalid("cursor"));
+  expect(await answer("/projects/app/customers/nobody/history")).toMatchObject(refused(404, "CUSTOMER_NOT_FOUND"));
+});
+
+it("gives some traits of some customers as text", async () => {
+  const ask = (customers: unknown, names: unknown) =>
+    fixture.admin(
+      "GET",
+      `/projects/app/traits?customers=${encodeURIComponent(JSON.stringify(customers))}&names=${encodeURIComponent(JSON.stringify(names))}`,
+    );
+  expect(await ask(["ann", "nobody"], ["plan", "none"])).toMatchObject({ status: 200, body: { ann: { plan: "pro" } } });
+  expect(await ask([], [])).toMatchObject({ status: 200, body: {} });
+  expect(await ask("ann", ["plan"])).toMatchObject(invalid("customers"));
+  expect(await ask(["ann"], Array(51).fill("plan"))).toMatchObject(invalid("names"));
+});
