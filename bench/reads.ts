@@ -1,5 +1,6 @@
 import { Agent, request } from "node:http";
 import { call } from "../src/db/api/call.js";
+import { newCredential } from "../src/http/request/credentials.js";
 import { populate, type PopulationSize } from "../test/support/population.js";
 import { startApp } from "./lib/children.js";
 import type { BenchDatabase } from "./lib/database.js";
@@ -73,7 +74,22 @@ const READS: { path: string; msMax?: number; orientation?: boolean }[] = [
   { path: "/customers/customer-000000?at=30d", orientation: true },
 ];
 
-/** The p99 of each list and detail over HTTP, beside what it should keep to; `only` of paths that hold one of these texts, unless empty. */
+/** Pages of the console of the same environment. Each has at most PAGE_KB_MAX. */
+const PAGES = [
+  "today",
+  "today?since=30d",
+  "customers",
+  "customers?lifecycle=active&sort=health",
+  "customers?segment=paying&search=0012",
+  "customer?id=customer-000123",
+  "customer?id=traveller",
+  // 50,000 events.
+  "customer?id=customer-000000",
+];
+const PAGE_P99_MS_MAX = 150;
+const PAGE_KB_MAX = 100;
+
+/** The p99 of each list and detail over HTTP, and of each page of the console, beside what it should keep to; `only` of paths that hold one of these texts, unless empty. */
 export async function benchReads(
   database: BenchDatabase,
   size: PopulationSize,
@@ -88,17 +104,36 @@ export async function benchReads(
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   try {
     const rows: Row[] = [];
-    for (const { path, msMax = P99_MS_MAX, orientation = false } of READS) {
+    const session = await startSession(database);
+    const ofPage = { Cookie: `svc_session=${session}` };
+    const ofApi = { Authorization: `Bearer ${database.token}`, "X-Svc-Organization": database.organizationId };
+    const all = [
+      ...READS.map((read) => ({ ...read, address: `/projects/bench${read.path}`, headers: ofApi })),
+      ...PAGES.map((page) => {
+        const path = `/console/${page}`;
+        return {
+          path,
+          msMax: PAGE_P99_MS_MAX,
+          orientation: false,
+          address: `/console/bench/bench/test/${page}`,
+          headers: ofPage,
+        };
+      }),
+    ];
+    for (const { path, msMax = P99_MS_MAX, orientation = false, address, headers } of all) {
       if (only.length > 0 && !only.some((text) => path.includes(text))) continue;
       const latencies: number[] = [];
+      let bytes = 0;
       for (let n = orientation ? -1 : -WARM_UP; n < (orientation ? ORIENTATION_REQUESTS : requests); n++) {
         const startedAt = performance.now();
-        await get(agent, `${app.ready}/projects/bench${path}`, database);
+        bytes = await get(agent, app.ready + address, headers);
         if (n >= 0) latencies.push(performance.now() - startedAt);
       }
       const latency = latencyOf(latencies)!;
+      const kB = bytes / 1000;
       // They take minutes together.
-      console.error(`${path}: p99 ${latency.p99.toFixed(1)} ms`);
+      console.error(`${path}: p99 ${latency.p99.toFixed(1)} ms, ${kB.toFixed(0)} kB`);
+      if (headers === ofPage && kB > PAGE_KB_MAX) throw new Error(`${path} has ${kB} kB`);
       rows.push({
         work: `GET …${path}`,
         against: `p99 of ${msMax} ms`,
@@ -154,16 +189,25 @@ async function addTraveller({ sql, environmentId }: BenchDatabase): Promise<void
     from generate_series(0, 9999) as n`;
 }
 
-/** Reads an answer to its end; any status but 200 is a failure. */
-function get(agent: Agent, url: string, { token, organizationId }: BenchDatabase): Promise<void> {
-  const headers = { Authorization: `Bearer ${token}`, "X-Svc-Organization": organizationId };
+/** The cookie of a browser in which the owner is signed in. */
+async function startSession({ sql }: BenchDatabase): Promise<string> {
+  const { text, hash } = newCredential("session");
+  await sql`
+    insert into iam.sessions (session_hash, user_id, expires_at)
+    select ${hash}, user_id, now() + interval '1 day' from iam.users`;
+  return text;
+}
+
+/** Reads an answer to its end, and tells how many bytes it has; any status but 200 is a failure. */
+function get(agent: Agent, url: string, headers: Readonly<Record<string, string>>): Promise<number> {
   return new Promise((resolve, reject) => {
     request(url, { agent, headers }, (response) => {
+      let bytes = 0;
       response.on("error", reject);
+      response.on("data", (chunk: Buffer) => (bytes += chunk.length));
       response.on("end", () =>
-        response.statusCode === 200 ? resolve() : reject(new Error(`${url} answered ${response.statusCode}`)),
+        response.statusCode === 200 ? resolve(bytes) : reject(new Error(`${url} answered ${response.statusCode}`)),
       );
-      response.resume();
     })
       .on("error", reject)
       .end();

@@ -1,4 +1,6 @@
 import type { Context } from "koa";
+import { toApiError } from "../http/errors.js";
+import { noteInLog } from "../http/middleware/request-log.js";
 import type { ConsolePage, View, Visit } from "./console-page.js";
 import { type Frame, Framed } from "./frame.js";
 import { WithLook } from "./look.js";
@@ -32,6 +34,7 @@ function renderFailure(asking: Asking, error: unknown): void {
   const { status, words, headers } = pageErrorOf(error);
   // Our own faults are for the log, too.
   if (status >= 500) throw error;
+  noteInLog(ctx, { failure: toApiError(error) });
   ctx.set(headers);
   const [home] = asking.frame.sections;
   const body = (

@@ -52,7 +52,7 @@ export const customerPage: ConsolePage = {
           <section class="why" aria-labelledby="why">
             <h2 id="why">Why</h2>
             {explanation instanceof ApiError ? (
-              <Empty>Why it is so cannot be told for the moment: {explanation.message} Load the page again.</Empty>
+              <Empty>Why it is so cannot be told for the moment: {explanation.message}</Empty>
             ) : (
               <Why explanation={explanation} />
             )}
@@ -127,7 +127,7 @@ async function explained({ ask }: Visit, customerId: string, at: string | undefi
   try {
     return await ask("customers/:customerId/explanation", { customerId, at });
   } catch (error) {
-    if (error instanceof ApiError && error.status === 503) return error;
+    if (error instanceof ApiError && error.status >= 500) return error;
     throw error;
   }
 }

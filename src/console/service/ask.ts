@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { Context } from "koa";
 import type { AdminCredentials, EnvironmentRef } from "../../db/api/access.js";
 import { toApiError } from "../../http/errors.js";
+import { noteInLog } from "../../http/middleware/request-log.js";
 import type { OperationRoute } from "../../http/admin/route.js";
 import type { Ask, Of, Tell } from "../source.js";
 
@@ -53,7 +54,10 @@ async function request(
     ...(body && { body }),
   };
   const answer = await endpoint.ask(asked).catch((error: unknown) => {
-    throw toApiError(error);
+    const failure = toApiError(error);
+    // Also where the page can do without the answer.
+    if (failure.status >= 500) noteInLog(ctx, { failure });
+    throw failure;
   });
   if (answer instanceof Readable) throw new Error(`${name} answers a stream`);
   const isText = typeof answer === "string" || Buffer.isBuffer(answer);

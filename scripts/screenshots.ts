@@ -1,0 +1,74 @@
+// Takes pictures of every page of the console, of the demo's customers: wide and on a phone, light and dark. Those that the README shows are the
+// wide, light ones of docs/screenshots. `npm run screenshots -- DIRECTORY` writes all of them there.
+import { spawn } from "node:child_process";
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import type { Browser, Page } from "playwright-core";
+import { launchChromium } from "../test/support/chromium.js";
+
+const SIZES = { wide: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
+const SHOWN = ["today", "customers", "customer"];
+const LINK = /https?:\/\/\S+\/sign-in\?token=\S+/;
+
+const all = process.argv[2];
+const launched = await launchChromium();
+if (typeof launched === "string") {
+  console.error(`error: there is no browser: ${launched}`);
+  process.exit(1);
+}
+const demo = spawn(process.execPath, ["dist/demo/main.js", "--keep", "--customers", "300"], {
+  stdio: ["ignore", "pipe", "inherit"],
+});
+try {
+  await takeAll(launched, await linkOf());
+} finally {
+  demo.kill("SIGINT");
+  await launched.close();
+}
+
+/** Where the demo's console is opened, once everything is evaluated. */
+async function linkOf(): Promise<string> {
+  for await (const line of createInterface({ input: demo.stdout })) {
+    const link = LINK.exec(line)?.[0];
+    if (link !== undefined) return link;
+  }
+  throw new Error("the demo ended without a link to its console");
+}
+
+async function takeAll(browser: Browser, link: string): Promise<void> {
+  const page = await browser.newPage();
+  await page.goto(link);
+  await page.getByRole("button", { name: "Continue" }).click();
+  const sections = page.getByRole("navigation", { name: "Console" }).getByRole("link");
+  const addresses = await sections.evaluateAll((links) => links.map((each) => (each as { href?: string }).href!));
+  for (const address of addresses) await take(page, address, nameOf(address));
+  // The customer whose health is the lowest of those with a score.
+  await page.goto(
+    `${addresses.find((address) => nameOf(address) === "customers")!}?health=critical&sort=health-reverse`,
+  );
+  const customer = await page
+    .locator("tbody a")
+    .first()
+    .evaluate((each) => (each as { href?: string }).href!);
+  await take(page, customer, "customer");
+}
+
+const nameOf = (address: string) => path.posix.basename(new URL(address).pathname);
+
+async function take(page: Page, address: string, name: string): Promise<void> {
+  await page.goto(address);
+  for (const [size, viewport] of Object.entries(SIZES)) {
+    await page.setViewportSize(viewport);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      const isShown = SHOWN.includes(name) && size === "wide" && colorScheme === "light";
+      const directory = all ?? (isShown ? "docs/screenshots" : undefined);
+      if (directory === undefined) continue;
+      await mkdir(directory, { recursive: true });
+      const file = all === undefined ? `${name}.png` : `${name}-${size}-${colorScheme}.png`;
+      await page.screenshot({ path: path.join(directory, file) });
+      console.log(path.join(directory, file));
+    }
+  }
+}
