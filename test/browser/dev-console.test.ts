@@ -1,0 +1,85 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { compileProject } from "../../src/dsl-compiler/index.js";
+import { TestClock } from "../../src/local/clock.js";
+import { LocalEngine } from "../../src/local/engine.js";
+import { startLocalServer, type LocalServer } from "../../src/local/server.js";
+import { faultsOf } from "../support/axe.js";
+import { launchChromium } from "../support/chromium.js";
+import { INSTALL_MS_MAX } from "../support/debian.js";
+
+const START = Date.parse("2026-03-01T09:00:00Z");
+const DAY = 86_400_000;
+
+let launched: Browser | string;
+let server: LocalServer;
+let page: Page;
+let complaints: string[];
+beforeAll(async () => {
+  launched = await launchChromium();
+  const compiled = await compileProject("examples/saas", { onOutput: () => undefined });
+  if (!compiled.ok) throw new Error("the example does not compile");
+  const { snapshot, hash } = compiled;
+  const clock = new TestClock(START);
+  const engine = new LocalEngine(
+    { snapshot, hash },
+    { clock, environment: "test", settleMs: 30_000, configVersion: null },
+  );
+  server = await startLocalServer({ engine, port: 0, observe: () => undefined, timersFired: () => undefined });
+  if (typeof launched !== "string") page = await launched.newPage();
+}, INSTALL_MS_MAX);
+beforeEach(({ skip }) => {
+  if (typeof launched === "string") return skip(launched);
+  complaints = [];
+  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+});
+afterAll(async () => {
+  await server.stop();
+  if (typeof launched !== "string") await launched.close();
+});
+
+/** Moves the slider to a day since the start, by the keys that a slider has, and goes there. */
+async function goTo(day: number): Promise<void> {
+  const slider = page.getByRole("slider");
+  await slider.fill(String(START + day * DAY));
+  expect(await page.locator("#clock-shown").innerText()).toBe(
+    new Date(START + day * DAY).toISOString().slice(0, 16).replace("T", " "),
+  );
+  await slider.focus();
+  await Promise.all([page.waitForEvent("load"), page.keyboard.press("Enter")]);
+}
+
+const state = () => page.getByRole("region", { name: "State", exact: true }).getByRole("link").innerText();
+
+it("an author follows an account from its sign-up to its churn by the slider, and looks back", async () => {
+  const events = [
+    { customerId: "globex", event: "signed_up", properties: { source: "self_serve" } },
+    { customerId: "globex", event: "project_created", properties: { source: "web", seats: 3 } },
+    { customerId: "globex", event: "member_invited", properties: { role: "editor" } },
+  ];
+  const sent = await fetch(`${server.url}/events/batch`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ events }),
+  });
+  expect(sent.status).toBe(202);
+
+  await page.goto(`${server.url}/`);
+  expect(new URL(page.url()).pathname).toBe("/console/today");
+  await page.goto(`${server.url}/console/customer?id=globex`);
+  expect(await state()).toBe("activated");
+  await goTo(13);
+  expect(await state()).toBe("activated");
+  await goTo(15);
+  expect(await state()).toBe("at_risk");
+  expect(await page.getByRole("region", { name: "Why" }).innerText()).toMatch(/60d.*comes by itself in 59 days/s);
+  await goTo(75);
+  expect(await state()).toBe("churned");
+  expect(await faultsOf(page)).toEqual([]);
+
+  await goTo(20);
+  expect(await state()).toBe("at_risk");
+  await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name: "Back to now" }).click()]);
+  expect(await state()).toBe("churned");
+  expect(complaints).toEqual([]);
+});
