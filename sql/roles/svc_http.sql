@@ -39,6 +39,7 @@ grant execute on function
   svc_api.get_delivery(bytea, text, text, text, text, text),
   svc_api.get_diagnostics(bytea, text, text, text),
   svc_api.get_emission(bytea, text, text, text, text),
+  svc_api.get_event(bytea, text, text, text, text),
   svc_api.get_journey(bytea, text, text, text, text, text),
   svc_api.get_journey_funnel(bytea, text, text, text, text, timestamptz),
   svc_api.get_overview(bytea, text, text, text),

@@ -12,10 +12,12 @@ export interface Visit {
   model: Snapshot | null;
   look: Pick<Look, "now" | "timeZone">;
   environment: string;
+  /** The version that is active there; null for none, and in the local engine. */
+  activeVersion: string | null;
   /** Whether a service answers; else it is the local engine, which delivers nothing. */
   isService: boolean;
   /** Whether who looks may do an operation of the administrative API, by its name in iam.operations(). */
-  may(operation: string): boolean;
+  may: (operation: string) => boolean;
   /** The hidden field that a form which changes something must hold. */
   token: VNode | null;
 }
@@ -25,6 +27,8 @@ export interface View {
   title: string;
   body: ComponentChildren;
   status?: number;
+  /** After so many seconds the browser loads it again by itself. */
+  refreshSeconds?: number;
   /** Customers that it names, for their names. */
   customerIds?: readonly string[];
 }
@@ -35,6 +39,8 @@ export interface ConsolePage {
   path: string;
   /** What leads there; null where only other pages do. */
   section: string | null;
+  /** Whether it asks what only the service can answer. */
+  inService?: true;
   answer(visit: Visit): Promise<View>;
   /** Of a page that asks whether something is to be changed. */
   change?: Change;

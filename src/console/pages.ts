@@ -1,6 +1,35 @@
+import type { ConsolePage } from "./console-page.js";
+import { activatePage } from "./pages/activate.js";
 import { customerPage } from "./pages/customer.js";
 import { customersPage } from "./pages/customers.js";
 import { todayPage } from "./pages/today.js";
+import { deliveriesPage } from "./pages/deliveries.js";
+import { deliveryPage } from "./pages/delivery.js";
+import { emissionPage } from "./pages/emission.js";
+import { emissionsPage } from "./pages/emissions.js";
+import { eventPage } from "./pages/event.js";
+import { eventsPage } from "./pages/events.js";
+import { modelPage } from "./pages/model.js";
+import { resendPage } from "./pages/resend.js";
+import { versionPage } from "./pages/version.js";
+import { violationsPage } from "./pages/violations.js";
+import { webhookPage } from "./pages/webhook.js";
 
 /** The pages of the console, in the order of the navigation; the first is where one arrives. */
-export const PAGES = [todayPage, customersPage, customerPage];
+export const PAGES: readonly ConsolePage[] = [
+  todayPage,
+  customersPage,
+  customerPage,
+  deliveriesPage,
+  webhookPage,
+  deliveryPage,
+  resendPage,
+  modelPage,
+  versionPage,
+  activatePage,
+  eventsPage,
+  eventPage,
+  violationsPage,
+  emissionsPage,
+  emissionPage,
+];

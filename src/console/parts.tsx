@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { ApiError } from "../http/errors.js";
 import { distance, printable } from "../words/text.js";
 import { useLook } from "./look.js";
+import type { Cause } from "./source.js";
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
@@ -40,9 +41,60 @@ export function Text({ children }: { children: string }) {
   return <bdi>{printable(children)}</bdi>;
 }
 
+/** Text of several lines from elsewhere, as they are laid out. */
+export function Lines({ children }: { children: string }) {
+  const lines = children.replaceAll("\t", "  ").split(/\r?\n/);
+  return (
+    <pre tabIndex={0}>
+      <bdi>{lines.map(printable).join("\n")}</bdi>
+    </pre>
+  );
+}
+
 /** The address of a customer's page, from a page beside it. The id is in the query: a path could not hold every one. */
 export function customerHref(customerId: string, more: Record<string, string> = {}): string {
   return `customer?${new URLSearchParams({ id: customerId, ...more }).toString()}`;
+}
+
+/** The address of a customer's page as it stood just after an instant, at what has this id there. */
+export function storyHref(customerId: string, iso: string, id: string, now: number): string {
+  // Instants on pages are cut to milliseconds.
+  const after = Date.parse(iso) + 1;
+  return `${customerHref(customerId, after > now ? {} : { at: new Date(after).toISOString() })}#${id}`;
+}
+
+/** The address of an event's page. */
+export const eventHref = (id: string) => `event?${new URLSearchParams({ id }).toString()}`;
+
+/** The address of an emission's page. */
+export const emissionHref = (id: string) => `emission?${new URLSearchParams({ id }).toString()}`;
+
+const CAUSES: Readonly<Record<string, string>> = {
+  event: "an event",
+  identify: "traits that were sent",
+  timer: "time alone",
+  job: "a recompute",
+};
+
+/** What brought something about. */
+export function CauseLink({ cause: { type, id } }: { cause: Cause }) {
+  const text = CAUSES[type] ?? type;
+  return type === "event" && id !== null ? <a href={eventHref(id)}>{text}</a> : <>{text}</>;
+}
+
+const PAYLOAD_SHOWN = 100;
+
+/** The beginning of a payload, in one line. */
+export function Payload({ value }: { value: Record<string, unknown> }) {
+  const text = Object.entries(value)
+    .map(([name, member]) => `${name}: ${JSON.stringify(member)}`)
+    .join(", ");
+  const shown = text.length <= PAYLOAD_SHOWN ? text : `${[...text.slice(0, PAYLOAD_SHOWN)].slice(0, -1).join("")}…`;
+  return (
+    <span class="faint">
+      <Text>{shown}</Text>
+    </span>
+  );
 }
 
 /** A customer by the name that the model gives it, else by its id. @param isShort without the id beside the name */

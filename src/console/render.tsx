@@ -50,7 +50,8 @@ function renderFailure(asking: Asking, error: unknown): void {
   renderFramed(asking, { title: words.title, status, body });
 }
 
-function renderFramed({ ctx, frame }: Asking, { title, body, status = 200 }: View): void {
+function renderFramed({ ctx, frame }: Asking, { title, body, status = 200, refreshSeconds }: View): void {
+  if (refreshSeconds !== undefined) ctx.set("Refresh", String(refreshSeconds));
   renderDocument(ctx, {
     title,
     status,

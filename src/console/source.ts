@@ -1,4 +1,6 @@
 import type { StateDocument } from "../engine/index.js";
+import type { Explanation } from "../engine/conditions/leaf.js";
+import type { Change } from "../model/compare/change.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 import type { ExplainedParts } from "../words/explanation.js";
 
@@ -29,7 +31,7 @@ export type ExplainedCustomer = ExplainedParts & {
 interface Entry<Kind, Details> {
   at: string;
   kind: Kind;
-  cause: { type: string; id: string | null } | null;
+  cause: Cause | null;
   details: Details;
 }
 
@@ -67,14 +69,6 @@ export interface RaisedSignal {
   raisedAt: string;
 }
 
-export interface EmissionItem {
-  id: string;
-  customerId: string;
-  eventType: string;
-  metadata: Record<string, unknown>;
-  timestamp: string;
-}
-
 export interface RuleExecution {
   customerId: string;
   ruleId: string;
@@ -83,12 +77,146 @@ export interface RuleExecution {
   error: string | null;
 }
 
-export interface WebhookItem {
+/** What brought something about: the event or job of this id, traits or time alone. */
+export interface Cause {
+  type: string;
+  id: string | null;
+}
+
+/** Figures by period; those of deliveries have a webhook. */
+export interface Trends {
+  /** The first day of each. */
+  periods: string[];
+  series: { metric: string; webhookId?: string; values: (number | null)[] }[];
+}
+
+export interface ListedWebhook {
   id: string;
   url: string;
+  eventTypes: string[];
+  createdAt: string;
   failingSince: string | null;
   disabledAt: string | null;
   disabledReason: string | null;
+}
+
+export interface ConfigVersion {
+  version: string;
+  author: string;
+  createdAt: string;
+  /** The environments. */
+  active: string[];
+  provenance: { commit?: string; ref?: string } | null;
+}
+
+export interface Activation {
+  version: string;
+  previousVersion: string | null;
+  kind: "deploy" | "promote" | "rollback";
+  actor: string;
+  at: string;
+}
+
+export interface Difference {
+  from: string | null;
+  to: string;
+  changes: Change[];
+}
+
+export interface Webhook extends ListedWebhook {
+  /** Counted up to 10,000. */
+  pending: number;
+  oldestPendingAt: string | null;
+  lastDay: { attempts: number; accepted: number; medianLatencyMs: number | null; p95LatencyMs: number | null };
+}
+
+export interface Attempt {
+  attempt: number;
+  at: string;
+  latencyMs: number;
+  statusCode: number | null;
+  error: string | null;
+  response: string | null;
+}
+
+export interface ListedDelivery {
+  id: string;
+  eventType: string;
+  customerId: string;
+  cause: Cause;
+  emittedAt: string;
+  createdAt: string;
+  status: "pending" | "delivered" | "failed";
+  attempts: number;
+  nextAttemptAt: string | null;
+  finishedAt: string | null;
+  lastAttempt: Attempt | null;
+}
+
+/** The run of a rule, with how its condition came out. */
+export interface RuleRun {
+  ruleId: string;
+  result: string;
+  triggeredBy: string;
+  executedAt: string;
+  configVersion: string | null;
+  error: string | null;
+  /** Of some that failed, none. */
+  conditions: Explanation | { kind?: never };
+  superseded: boolean;
+}
+
+export interface Delivery extends ListedDelivery {
+  body: Record<string, unknown>;
+  ruleExecution: RuleRun | null;
+  /** The newest first, a hundred at most. */
+  attemptLog: Attempt[];
+}
+
+export interface ListedEvent {
+  eventId: string;
+  customerId: string;
+  event: string;
+  properties: Record<string, unknown>;
+  occurredAt: string;
+  acceptedAt: string;
+  status: "processed" | "pending";
+}
+
+export interface EventDetail extends ListedEvent {
+  /** In the order in which it came, a hundred at most. */
+  caused: HistoryEntry[];
+}
+
+/** How operations violated a schema that was not strict. */
+export interface SchemaViolation {
+  configVersion: string | null;
+  /** Null for traits. */
+  event: string | null;
+  code: string;
+  path: string;
+  operations: number;
+  firstSeenAt: string;
+  lastSeenAt: string;
+  lastEventId: string | null;
+  lastCustomerId: string | null;
+}
+
+export interface ListedEmission {
+  id: string;
+  customerId: string;
+  eventType: string;
+  source: string;
+  metadata: Record<string, unknown>;
+  timestamp: string;
+  createdAt: string;
+  cause: Cause;
+  configVersion: string | null;
+}
+
+export interface Emission extends ListedEmission {
+  ruleExecution: RuleRun | null;
+  deliveries: EmissionDelivery[];
 }
 
 /** Operations of a customer that wait, and those of them whose time has not come. */
@@ -111,15 +239,29 @@ export interface Answers {
   "customers/:customerId/backlog": Backlog;
   "due-customers": ListPage<{ customerId: string; nextDueAt: string }>;
   signals: ListPage<RaisedSignal>;
-  emissions: ListPage<EmissionItem>;
   "rule-executions": ListPage<RuleExecution>;
-  webhooks: ListPage<WebhookItem>;
   /** By customer and name. */
   traits: Record<string, Record<string, string>>;
-  "config-versions/:version": { snapshot: Snapshot };
+  "config-versions": ListPage<ConfigVersion>;
+  "config-versions/:version": ConfigVersion & { snapshot: Snapshot };
+  "config-diff": Difference;
+  activations: ListPage<Activation>;
+  events: ListPage<ListedEvent>;
+  "events/:event": EventDetail;
+  "schema-violations": ListPage<SchemaViolation>;
+  emissions: ListPage<ListedEmission>;
+  "emissions/:emission": Emission;
+  trends: Trends;
+  webhooks: ListPage<ListedWebhook>;
+  "webhooks/:webhook": Webhook;
+  "webhooks/:webhook/deliveries": ListPage<ListedDelivery>;
+  "webhooks/:webhook/deliveries/:delivery": Delivery;
 }
 
 export type Question = keyof Answers;
+
+/** What only the service is asked: what one process without a database does not have. */
+export type ServiceQuestion = Extract<Question, "trends" | "activations" | `config-${string}` | `webhooks${string}`>;
 
 /** What a question's path names and its query, as text; what is undefined is left out. */
 export type Of = Readonly<Record<string, string | undefined>>;

@@ -122,13 +122,14 @@ export class LocalEngine {
     return population;
   }
 
-  /** What was accepted of a customer until an instant, in its order. */
+  /** What was accepted until an instant, in its order. */
+  operations(until: number): AcceptedBatch["operations"] {
+    return this.#batches.flatMap(({ acceptedAt, operations }) => (acceptedAt <= until ? operations : []));
+  }
+
+  /** What of that is of a customer. */
   operationsOf(customerId: string, until: number): readonly Operation[] {
-    return this.#batches.flatMap(({ acceptedAt, operations }) =>
-      acceptedAt <= until
-        ? operations.filter((each) => each.customerId === customerId).map((each) => each.operation)
-        : [],
-    );
+    return this.operations(until).flatMap((each) => (each.customerId === customerId ? [each.operation] : []));
   }
 
   /** When the first batch was accepted; null before there was one. */

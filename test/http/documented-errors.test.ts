@@ -150,6 +150,7 @@ const requests: Record<string, () => Promise<Answered>> = {
     await create("webhook", "whk_4f1a4c7f9b3e5d0c2b6e");
     return read("app/webhooks/whk_4f1a4c7f9b3e5d0c2b6e/deliveries/emi_0000000000000400");
   },
+  EVENT_NOT_FOUND: () => read("app/events/evt_0000000000000400"),
   EMISSION_NOT_FOUND: () => read("app/emissions/emi_0000000000000400"),
   KEY_NOT_FOUND: () => change("app/keys/key_1/rotate", {}),
   VERSION_NOT_FOUND: () => read("app/config-versions/v9"),

@@ -92,6 +92,9 @@ async function expectCheap(call: () => Promise<unknown>, buffersMax: number): Pr
   expect(buffers).toBeLessThanOrEqual(buffersMax);
 }
 
+const [{ busyEvent }] = await db.sql<[{ busyEvent: string }]>`
+  select svc.event_id(event_seq) as "busyEvent" from svc.events where customer_id = 'customer-000000' order by occurred_at limit 1`;
+
 const day = 86_400;
 const week = new Date(Date.now() - 7 * day * 1000);
 const PAGE = { limit: 50 };
@@ -138,6 +141,7 @@ describe("the lists read by index, and not much more than they show:", () => {
     ["events of no name", () => events({ event: "nothing" }), 200],
     ["events of a customer", () => events({ customerId: "customer-000123" }), FEW],
     ["events of a busy customer", () => events({ customerId: "customer-000000" }), FEW],
+    ["the first event of a busy customer", () => call(sql, "get_event", by, AT, busyEvent), BOUNDED],
     ["a name of a busy customer", () => events({ customerId: "customer-000000", event: "account_closed" }), BOUNDED],
     ["processed events", () => events({ status: "processed" }), 4_000],
     ["pending events", () => events({ status: "pending" }), 6_000],

@@ -51,6 +51,7 @@ as $$
     ('get_diagnostics', 'viewer', 'viewer', null),
     ('list_schema_violations', 'viewer', 'viewer', null),
     ('list_events', 'viewer', 'viewer', null),
+    ('get_event', 'viewer', 'viewer', null),
     ('stream_events', 'viewer', 'viewer', null),
     ('search_customers', 'viewer', 'viewer', null),
     ('get_customer', 'viewer', 'viewer', null),

@@ -1,5 +1,5 @@
 -- A webhook with what waits to be delivered there: how many (counted up to 10,000, those first that are due first), and when the oldest
--- emission of those was written.
+-- emission of those was written; and how the attempts of the last 24 hours ended, out of 1,000 for the newest emissions.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_webhook(
   token_hash bytea, organization_id text, project_slug text, environment_name text, webhook_id text
@@ -41,10 +41,27 @@ begin
         select svc.iso(m.created_at)
         from svc.emissions as m
         where m.environment_id = _webhook.environment_id and m.emission_seq = _oldest
+      ),
+      'lastDay', (
+        select json_build_object(
+          'attempts', count(*),
+          'accepted', count(*) filter (where a.status_code between 200 and 299),
+          'medianLatencyMs', percentile_disc(0.5) within group (order by a.latency_ms),
+          'p95LatencyMs', percentile_disc(0.95) within group (order by a.latency_ms)
+        )
+        from (
+          select k.attempted_at, k.status_code, k.latency_ms
+          from svc.delivery_attempts as k
+          where k.environment_id = _webhook.environment_id and k.webhook_id = _webhook.webhook_id
+          order by k.emission_seq desc, k.attempt desc
+          limit 1000
+        ) as a
+        where a.attempted_at > now() - interval '24 hours'
       )
     )
   );
 end;
 $$;
 
-comment on function svc_api.get_webhook(bytea, text, text, text, text) is 'A webhook, with what waits to be delivered there.';
+comment on function svc_api.get_webhook(bytea, text, text, text, text) is
+  'A webhook, with what waits to be delivered there and how the last attempts ended.';

@@ -3,7 +3,7 @@ import { ApiError } from "../../http/errors.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, given, type View } from "../console-page.js";
 import { address, Ago, At, Customer, Empty, Problem, Table, Text } from "../parts.js";
-import type { EmissionItem, ListPage, RaisedSignal, RuleExecution, WebhookItem } from "../source.js";
+import type { ListedEmission, ListedWebhook, ListPage, RaisedSignal, RuleExecution } from "../source.js";
 
 const PATH = "today";
 /** As many as a list gives at once. */
@@ -187,7 +187,7 @@ function Groups<Item extends OfCustomer>(props: {
   );
 }
 
-function stateEntered({ eventType, metadata }: EmissionItem): Group {
+function stateEntered({ eventType, metadata }: ListedEmission): Group {
   const state = String(metadata["new_lifecycle"]);
   return {
     name: eventType === "customer.created" ? "new customers" : `to ${state}`,
@@ -195,7 +195,7 @@ function stateEntered({ eventType, metadata }: EmissionItem): Group {
   };
 }
 
-function segmentChanged({ eventType, metadata }: EmissionItem): Group {
+function segmentChanged({ eventType, metadata }: ListedEmission): Group {
   const segment = String(metadata["segment"]);
   const verb = eventType === "segment.entered" ? "entered" : "left";
   return { name: `${segment} ${verb}`, href: address("segment", new URLSearchParams({ id: segment })) };
@@ -206,7 +206,7 @@ function ruleActed({ ruleId }: RuleExecution): Group {
 }
 
 /** Webhooks that do not arrive; nothing where all do. */
-function Troubles({ webhooks }: { webhooks: readonly WebhookItem[] }) {
+function Troubles({ webhooks }: { webhooks: readonly ListedWebhook[] }) {
   const troubled = webhooks.filter(({ disabledAt, failingSince }) => disabledAt !== null || failingSince !== null);
   if (troubled.length === 0) return null;
   return (

@@ -103,6 +103,7 @@ async function standingOf({ deps, ctx, session, tokenField }: Visit<string>, end
     ctx,
     place,
     environment,
+    activeVersion: place.activeVersion,
     isService: true,
     ask: serviceAsk(endpoints, asking),
     tell: serviceTell(endpoints, asking),

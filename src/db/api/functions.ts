@@ -232,6 +232,7 @@ export const FUNCTIONS = {
 
   // Events and what is wrong with them: `list_events` may answer 13 MB of JSON. A stream without a position begins at the present.
   list_events: takes(by, at, filters("customerId", "event", "status"), since, page),
+  get_event: takes(by, at, text("event_id")),
   stream_events: takes(by, at, filters("customerId", "event"), maybeText("after"), rowLimit).answers<StreamPage>(),
   get_diagnostics: takes(by, at),
   list_schema_violations: takes(by, at, arg<Maybe<number>>("version"), page),

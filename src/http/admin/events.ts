@@ -2,6 +2,7 @@ import Type from "typebox";
 import { call } from "../../db/api/call.js";
 import { invalidField } from "../errors.js";
 import { openEventStream } from "../event-stream.js";
+import { historyEntry } from "./history.js";
 import { adminRoute } from "./route.js";
 import { exact, formerly, instant, jsonObject, listOf, named, describedText } from "./schemas.js";
 import { environmentQuery, listQuery, nameFilter, sinceFilter } from "./parameters.js";
@@ -11,7 +12,7 @@ export const eventId = describedText(
   "evt_0000000000000400",
 );
 
-export const event = named("Event", {
+const eventProperties = {
   eventId,
   id: formerly(eventId, "eventId"),
   customerId: Type.String(),
@@ -20,6 +21,16 @@ export const event = named("Event", {
   occurredAt: instant,
   acceptedAt: instant,
   status: Type.Enum(["processed", "pending"], { description: "Whether it was evaluated." }),
+};
+
+export const event = named("Event", eventProperties);
+
+const eventDetail = named("EventDetail", {
+  ...eventProperties,
+  caused: Type.Array(historyEntry, {
+    description:
+      "What it brought about of the customer's present history, in the order in which it came; a hundred at most.",
+  }),
 });
 
 /** Events as accepted. */
@@ -68,6 +79,10 @@ export const eventRoutes = [
         position: readPosition(ctx.get("Last-Event-ID")),
       });
     },
+  }),
+  adminRoute("get_event", "GET /projects/:project/events/:event", {
+    summary: "An event, with what it brought about",
+    answers: { 200: eventDetail },
   }),
 ];
 

@@ -17,7 +17,7 @@ const entry = <const Kind extends string, Details extends TProperties>(title: st
     details: exact(details),
   });
 
-const historyEntry = Type.Union([
+export const historyEntry = Type.Union([
   entry("HistoryEvent", "event", {
     eventId: Type.String(),
     event: Type.String(),

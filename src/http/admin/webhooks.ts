@@ -8,7 +8,7 @@ import { newSecret, sealSecret } from "../../webhooks/secret.js";
 import { ApiError, invalidField } from "../errors.js";
 import { graceOf, KIB, listQuery } from "./parameters.js";
 import { adminRoute, type AdminDeps } from "./route.js";
-import { count, describedText, exact, instant, listOf, mapOf, named, orNull } from "./schemas.js";
+import { count, countOf, describedText, exact, instant, listOf, mapOf, named, orNull } from "./schemas.js";
 
 const webhookProperties = {
   id: Type.String({ pattern: "^whk_[0-9a-f]+$", examples: ["whk_5f0c2a9e7b1d4c3a5f0c"] }),
@@ -44,6 +44,15 @@ export const webhookDetail = named("WebhookDetail", {
   ...webhookProperties,
   pending: Type.Integer({ minimum: 0, maximum: 10_000, description: "Deliveries that wait, counted up to 10,000." }),
   oldestPendingAt: orNull(instant, "When the oldest emission of those was written."),
+  lastDay: exact(
+    {
+      attempts: count,
+      accepted: countOf("Those that were answered 2xx."),
+      medianLatencyMs: orNull(count, "Null where there was none."),
+      p95LatencyMs: orNull(count, "95 of 100 took no longer; null where there was none."),
+    },
+    { description: "The attempts of the last 24 hours, out of the 1,000 for the newest emissions." },
+  ),
 });
 
 export const webhookTest = named("WebhookTest", {
@@ -136,7 +145,7 @@ export const webhookRoutes = [
     answers: { 200: listOf(webhook) },
   }),
   adminRoute("get_webhook", "GET /projects/:project/webhooks/:webhook", {
-    summary: "A webhook, with what waits to be delivered there",
+    summary: "A webhook, with what waits to be delivered there and how the last attempts ended",
     answers: { 200: webhookDetail },
   }),
   // Members that are not there stay. Disabled, it receives nothing, and what is pending waits.

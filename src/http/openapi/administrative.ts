@@ -175,6 +175,7 @@ const PATH_PARAMETERS: Readonly<Record<string, readonly [description: string, ex
   preview: ["Id of the preview.", "prv_5f0c2a9e7b1d4c3a5f0c", "PREVIEW_NOT_FOUND"],
   webhook: ["Id of the webhook.", "whk_5f0c2a9e7b1d4c3a5f0c", "WEBHOOK_NOT_FOUND"],
   delivery: ["Id of the delivery, which is that of its emission.", "emi_0000000000000400", "DELIVERY_NOT_FOUND"],
+  event: ["Id of the event.", "evt_0000000000000400", "EVENT_NOT_FOUND"],
   emission: ["Id of the emission.", "emi_0000000000000400", "EMISSION_NOT_FOUND"],
 };
 

@@ -1,33 +1,25 @@
 import type {
   Ask,
   Answers,
-  EmissionItem,
   HistoryEntry,
   ListedCustomer,
   ListPage,
   Of,
+  Question,
   RaisedSignal,
   RuleExecution,
+  ServiceQuestion,
 } from "../../console/source.js";
 import { causeId, type Effect, type Operation, type StateDocument } from "../../engine/index.js";
 import { ApiError, invalidField } from "../../http/errors.js";
 import { isDuration, parseDuration } from "../../model/snapshot/duration.js";
 import { list } from "../../model/snapshot/problem.js";
-import { parseTimestamp, timestampProblem } from "../../ingestion/timestamp.js";
 import type { ExplainedParts } from "../../words/explanation.js";
 import type { LocalEngine } from "../engine.js";
-import type { Population } from "../population.js";
-
-const isoTime = (instant: number) => new Date(instant).toISOString();
+import { emissionOf, emissionsOf, eventOf, eventsOf, violationsOf } from "./events.js";
+import { instantOf, isoTime, type Stand } from "./stand.js";
 
 const WEEK_MS = 7 * 86_400_000;
-
-/** Customers at an instant: the present one, or one that has passed. */
-interface Stand {
-  engine: LocalEngine;
-  population: Population;
-  now: number;
-}
 
 interface Customer extends Stand {
   customerId: string;
@@ -48,7 +40,7 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
     if (state === undefined) throw new ApiError(404, "CUSTOMER_NOT_FOUND");
     return { ...stand, customerId, state };
   };
-  const answers: { [Name in keyof Answers]: (of: Of) => Answers[Name] } = {
+  const answers: { [Name in Exclude<Question, ServiceQuestion>]: (of: Of) => Answers[Name] } = {
     customers: (of) => customers(whole, of),
     "customers/:customerId": (of) => {
       const { state, now } = ofCustomer(of);
@@ -65,17 +57,24 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
     "customers/:customerId/backlog": () => ({ pending: 0, ahead: 0, setAside: null }),
     "due-customers": (of) => pageOf(dueCustomers(whole), of),
     signals: (of) => pageOf(raisedSignals(whole), of),
-    emissions: (of) => pageOf(emissions(whole, of), of),
     "rule-executions": (of) => pageOf(ruleExecutions(whole, of), of),
-    webhooks: () => ({ data: [], nextCursor: null }),
+    events: (of) => pageOf(eventsOf(whole, of), of),
+    "events/:event": (of) => {
+      const event = eventOf(whole, of["event"]);
+      const entries = history(ofCustomer({ customerId: event.customerId }), {});
+      return { ...event, caused: entries.filter(({ cause }) => cause?.id === event.eventId).toReversed() };
+    },
+    "schema-violations": (of) => pageOf(violationsOf(whole), of),
+    emissions: (of) => pageOf(emissionsOf(whole, of), of),
+    "emissions/:emission": (of) => emissionOf(whole, of["emission"]),
     traits: (of) => {
       const names = JSON.parse(of["names"] ?? "[]") as string[];
       const ids = JSON.parse(of["customers"] ?? "[]") as string[];
       return Object.fromEntries(ids.map((id) => [id, textsOf(engine.document(id, whole.population), names)]));
     },
-    "config-versions/:version": () => ({ snapshot: engine.snapshot }),
   };
-  return async (question, of = {}) => answers[question](of);
+  // Pages that ask for more are not shown here.
+  return async (question, of = {}) => answers[question as Exclude<typeof question, ServiceQuestion>](of);
 }
 
 function textsOf(state: StateDocument | undefined, names: readonly string[]): Record<string, string> {
@@ -89,18 +88,10 @@ function textsOf(state: StateDocument | undefined, names: readonly string[]): Re
 }
 
 /** The instant that `at` names, as the service reads it. Throws VALIDATION_ERROR. */
-function pastInstant(at: string, now: number, field = "at"): number {
-  const instant = isDuration(at)
-    ? now - parseDuration(at)
-    : /^\d{4}-\d{2}-\d{2}$/.test(at)
-      ? Date.parse(at)
-      : timestampProblem(at) === null
-        ? parseTimestamp(at).milliseconds
-        : NaN;
+function pastInstant(at: string, now: number): number {
+  const instant = instantOf(at, "at", now);
   if (instant <= now) return instant;
-  if (instant > now) throw invalidField(field, at, `\`${field}\` lies ahead.`, "Name an instant that has passed.");
-  const fix = "Write for example 7d, 2026-03-01 or 2026-03-01T09:00:00Z.";
-  throw invalidField(field, at, `\`${field}\` is neither a duration nor a date.`, fix);
+  throw invalidField("at", at, "`at` lies ahead.", "Name an instant that has passed.");
 }
 
 /** A part of a list that is there as a whole; its cursor is how many came before. */
@@ -195,15 +186,7 @@ function raisedSignals(stand: Stand): RaisedSignal[] {
 }
 
 /** From when on a list is asked for. */
-const sinceOf = ({ now }: Stand, { since }: Of) => (since === undefined ? -Infinity : pastInstant(since, now, "since"));
-
-function emissions(stand: Stand, of: Of): EmissionItem[] {
-  const since = sinceOf(stand, of);
-  return stand.population.customerIds
-    .flatMap((customerId) => stand.population.timeline(customerId).map((entry) => ({ customerId, ...entry })))
-    .filter(({ source, timestamp }) => source === (of["source"] ?? source) && Date.parse(timestamp) >= since)
-    .toSorted((a, b) => (a.id > b.id ? -1 : 1));
-}
+const sinceOf = ({ now }: Stand, { since }: Of) => (since === undefined ? -Infinity : instantOf(since, "since", now));
 
 function ruleExecutions(stand: Stand, of: Of): RuleExecution[] {
   const since = sinceOf(stand, of);

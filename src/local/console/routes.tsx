@@ -2,7 +2,7 @@ import type Router from "@koa/router";
 import type { Context } from "koa";
 import type { Frame } from "../../console/frame.js";
 import { rootOf, seeOther } from "../../console/page.js";
-import { PAGES } from "../../console/pages.js";
+import { PAGES as ALL_PAGES } from "../../console/pages.js";
 import { renderConsolePage } from "../../console/render.js";
 import { answerStyle } from "../../console/style.js";
 import { invalidField } from "../../http/errors.js";
@@ -12,6 +12,8 @@ import type { LocalEngine } from "../engine.js";
 import { note } from "../report.js";
 import { localAsk } from "./answers.js";
 import { CLOCK_SCRIPT, ClockForm } from "./clock.js";
+
+const PAGES = ALL_PAGES.filter(({ inService }) => inService !== true);
 
 /** The console on the model that is being written: the pages of the service that need no more than the engine, and the clock. */
 export function addConsole(router: Router, engine: LocalEngine): void {
@@ -29,7 +31,7 @@ export function addConsole(router: Router, engine: LocalEngine): void {
       const look = { now, timeZone: "UTC" };
       const frame = frameOf(ctx, engine, { path: page.path, viewedAt });
       // There is nothing to be changed here but the clock.
-      const changes = { isService: false, may: () => false, token: null };
+      const changes = { isService: false, activeVersion: null, may: () => false, token: null };
       const ask = localAsk(engine, viewedAt);
       await renderConsolePage(page, { ...changes, ctx, ask, model: engine.snapshot, look, frame, environment: "test" });
     });

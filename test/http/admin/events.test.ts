@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { TEXT, useApi, type Page } from "./support/api.js";
+import { refused, TEXT, useApi, type Page } from "./support/api.js";
 
 const api = useApi();
 const { read, readAll, text } = api;
@@ -102,5 +102,51 @@ describe("GET /projects/:project/events", () => {
     // The last one that a customer has, seven thousand back.
     await sql`update svc.events set event = 'first' where environment_id = ${id} and event_seq = 1`;
     expect(await pages("env=live&type=first&customer=c1")).toEqual(["1"]);
+  });
+});
+
+describe("GET /projects/:project/events/:event", () => {
+  const A = "evt_000000000000000a";
+
+  it("shows an event with what it brought about, however late, in the present history alone", async () => {
+    const { sql } = api;
+    const id = await api.environmentId();
+    await sql`insert into svc.customers (environment_id, customer_id, created_at, generation) values (${id}, 'ann', '2026-03-01Z', 1)`;
+    await sql`
+      insert into svc.lifecycle_transitions (environment_id, customer_id, to_state, transitioned_at, cause_type, cause_id, generation)
+      values
+        (${id}, 'ann', 'former', '2026-03-01 10:00:00.123Z', 'event', ${A}, 0),
+        (${id}, 'ann', 'active', '2026-03-01 10:00:00.123Z', 'event', ${A}, 1),
+        (${id}, 'ann', 'other', '2026-03-01 10:00:00.123Z', 'timer', null, 1),
+        (${id}, 'bob', 'active', '2026-03-01 10:00:00.123Z', 'event', ${A}, 1)`;
+    await sql`
+      insert into svc.rule_executions (
+        environment_id, customer_id, generation, executed_at, rule_id, result, triggered_by, conditions, action, error, cause_type, cause_id
+      )
+      select ${id}, 'ann', 1, at::timestamptz, rule, result, 'event:login', '{}', '{}', case result when 'error' then 'failed' end, 'event', ${A}
+      from (
+        values ('2026-03-01 10:00:00.123Z', 'acted', 'pass'), ('2026-03-01 10:00:00.123Z', 'did_not', 'fail'), ('2026-03-09Z', 'late', 'error')
+      ) as x (at, rule, result)`;
+    await sql`
+      insert into svc.emissions (environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type, cause_id)
+      values (${id}, 65536, 'ann', 'customer.active', 'lifecycle', '{}', '2026-03-01 10:00:00.123Z', 'event', ${A})`;
+    type Caused = { kind: string; details: { to?: string; ruleId?: string; eventType?: string } }[];
+    const { caused, ...event } = await read<{ caused: Caused }>(`/events/${A}`);
+    expect(event).toEqual((await page("customer=ann&since=2026-03-01&limit=2")).data[1]);
+    expect(caused.map(({ kind, details }) => [kind, details.to ?? details.ruleId ?? details.eventType])).toEqual([
+      ["transition", "active"],
+      ["rule", "acted"],
+      ["emission", "customer.active"],
+      ["rule", "late"],
+    ]);
+  });
+
+  it("shows one that brought nothing about, or whose customer is not evaluated yet", async () => {
+    expect(await read("/events/evt_000000000000000f")).toMatchObject({ customerId: "zoë 1", caused: [] });
+  });
+
+  it("answers EVENT_NOT_FOUND for what is not there, in the other environment, and for what is no id", async () => {
+    for (const path of ["evt_0000000000001b57?env=test", "evt_0000000000000000", "evt_F", "emi_0000000000000001"])
+      expect(await api.get(`/events/${path}`)).toMatchObject(refused(404, "EVENT_NOT_FOUND"));
   });
 });

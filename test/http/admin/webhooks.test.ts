@@ -93,9 +93,31 @@ it("a request may come without a body where nothing has to be said", async () =>
     expect(await ask(method, `/webhooks${path}`)).toMatchObject(refused(415, "UNSUPPORTED_MEDIA_TYPE"));
 });
 
+const NO_ATTEMPTS = { attempts: 0, accepted: 0, medianLatencyMs: null, p95LatencyMs: null };
+
+it("GET /projects/:project/webhooks/:webhook tells how the attempts of the last day ended, out of the newest 1,000", async () => {
+  const { id } = await create();
+  const emissions = await emit(Array.from({ length: 1_200 }, () => ({})));
+  await setDelivery(id, emissions[0]!, "failed", 3);
+  expect(await show(id)).toMatchObject({ lastDay: NO_ATTEMPTS });
+  // Of 1,200 the newest 1,000, whose latencies are 1 to 1,000 ms; every tenth failed.
+  await api.sql`
+    insert into svc.delivery_attempts (environment_id, webhook_id, emission_seq, attempt, attempted_at, latency_ms, status_code)
+    select environment_id, webhook_id, emission_seq, 4, now(), n, case when n % 10 = 0 then 500 else 204 end
+    from (select *, row_number() over (order by emission_seq) - 200 as n from svc.deliveries where webhook_id = ${id}) as d
+    where n > 0`;
+  const lastDay = { attempts: 1_000, accepted: 900, medianLatencyMs: 500, p95LatencyMs: 950 };
+  expect(await show(id)).toMatchObject({ lastDay });
+});
+
 it("GET /projects/:project/webhooks/:webhook shows a webhook, with what waits to be delivered there and since when, counted up to 10,000", async () => {
   const webhook = await create();
-  expect(await show(webhook.id)).toEqual({ ...shown(webhook), pending: 0, oldestPendingAt: null });
+  expect(await show(webhook.id)).toEqual({
+    ...shown(webhook),
+    pending: 0,
+    oldestPendingAt: null,
+    lastDay: NO_ATTEMPTS,
+  });
   const [old, done] = await emit([{}, {}]);
   await emitOne();
   await setDelivery(webhook.id, done!, "delivered", 1);

@@ -6,7 +6,8 @@ import { confirmation, outcomeOf, customersKeepTheirState } from "../../output/c
 import { showDiagnostics } from "../../output/diagnostics.js";
 import { asWarnings } from "../../client/failures.js";
 import { summary } from "../../../words/text.js";
-import { changesInWords, countChanges } from "./diff.js";
+import { countChanges } from "../../../words/changes.js";
+import { changesInWords } from "./diff.js";
 import { activeVersion, getDiff, getVersion } from "./stored-versions.js";
 
 interface Activation {

@@ -3,7 +3,8 @@ import { EMPTY_SNAPSHOT } from "../../../model/snapshot/types.js";
 import { type Context, defineCommand, projectOptions } from "../../core/command.js";
 import { UserError } from "../../core/errors.js";
 import type { Out, OutputStyle } from "../../output/out.js";
-import { plural, printable } from "../../../words/text.js";
+import { byPart, countChanges, type Line } from "../../../words/changes.js";
+import { printable } from "../../../words/text.js";
 import { checkVersion, getDiff, getVersion, type Version } from "./stored-versions.js";
 
 export default defineCommand({
@@ -62,42 +63,11 @@ function inWords({ style, columns }: Out, from: string, to: string, changes: rea
   return `From ${from} to ${to}, ${countChanges(changes)}.\n\n${changesInWords(changes, style, columns)}`;
 }
 
-/** Parts of a model in the order in which authors read them; whatever else there is comes last. */
-const PARTS = ["events", "traits", "lifecycle", "journeys", "segments", "health", "rules", "signals", "display"];
-const SETTINGS = "settings";
-
-/** A difference as it is shown: what it is about, and what is different. */
-interface Line {
-  kind: Change["kind"];
-  about: string;
-  message: string;
-}
-
 /** Differences between two models for people, part by part. @param columns the width of what they are shown on */
 export function changesInWords(changes: readonly Change[], style: OutputStyle, columns: number): string {
   return [...byPart(changes)]
     .map(([part, lines]) => [style.bold(part), ...lines.map((line) => lineInWords(line, style, columns))].join("\n"))
     .join("\n\n");
-}
-
-/** How many there are: `4 differences: 2 added, 1 changed, 1 removed`. */
-export function countChanges(changes: readonly Change[]): string {
-  const counts = (["added", "changed", "removed"] as const)
-    .map((kind) => [changes.filter((change) => change.kind === kind).length, kind] as const)
-    .filter(([count]) => count > 0)
-    .map(([count, kind]) => `${count} ${kind}`);
-  return `${plural(changes.length, "difference")}: ${counts.join(", ")}`;
-}
-
-function byPart(changes: readonly Change[]): Map<string, Line[]> {
-  const parts = new Map<string, Line[]>([...PARTS, SETTINGS].map((part) => [part, []]));
-  for (const { kind, subject, id, path, message } of changes) {
-    const member = /^\w*/.exec(path)![0];
-    const part = PARTS.includes(member) ? member : SETTINGS;
-    // The message of a setting names it.
-    parts.get(part)!.push({ kind, about: subject === "setting" ? "" : `${subject} ${id}`, message });
-  }
-  return new Map([...parts].filter(([, lines]) => lines.length > 0));
 }
 
 function lineInWords({ kind, about, message }: Line, style: OutputStyle, columns: number): string {

@@ -1,6 +1,7 @@
 import type { HistoryEntry } from "../../source.js";
 import { formatNumber, plural } from "../../../words/text.js";
-import { At, Empty, Text } from "../../parts.js";
+import { At, emissionHref, Empty, eventHref, Lines, Text } from "../../parts.js";
+import { DeliveryStatus, deliveryHref } from "../deliveries/words.js";
 
 /** What happened, the newest first, each with what brought it about. */
 export function History({ entries }: { entries: readonly HistoryEntry[] }) {
@@ -44,9 +45,9 @@ function What({ entry, here }: { entry: HistoryEntry; here: ReadonlySet<string> 
     case "event":
       return (
         <>
-          <strong>
+          <a href={eventHref(entry.details.eventId)}>
             <Text>{entry.details.event}</Text>
-          </strong>
+          </a>
           <Json value={entry.details.properties} />
         </>
       );
@@ -103,18 +104,20 @@ function Rule({ details, here }: { details: DetailsOf<"rule">; here: ReadonlySet
   );
 }
 
-const STATUS: Readonly<Record<string, string>> = { delivered: "good", failed: "critical", pending: "warning" };
-
-function Emission({ details: { eventType, metadata, deliveries } }: { details: DetailsOf<"emission"> }) {
+function Emission({ details }: { details: DetailsOf<"emission"> }) {
+  const { emissionId, eventType, metadata, deliveries } = details;
   return (
     <>
-      <strong>
+      <a href={emissionHref(emissionId)}>
         <Text>{eventType}</Text>
-      </strong>
+      </a>
       <Json value={metadata} />
       {deliveries.map(({ webhookId, url, status, attempts }) => (
         <div key={webhookId}>
-          <span class={STATUS[status]}>{status}</span> <Text>{url}</Text>{" "}
+          <DeliveryStatus status={status} />{" "}
+          <a href={deliveryHref(webhookId, emissionId)}>
+            <Text>{url}</Text>
+          </a>{" "}
           <span class="faint">{plural(attempts, "attempt")}</span>
         </div>
       ))}
@@ -139,9 +142,7 @@ function Json({ value }: { value: Record<string, unknown> | null }) {
   return (
     <details>
       <summary class="faint">{plural(members.length, "member")}</summary>
-      <pre tabIndex={0}>
-        <Text>{text.replaceAll(", ", ",\n")}</Text>
-      </pre>
+      <Lines>{JSON.stringify(value, null, 2)}</Lines>
     </details>
   );
 }

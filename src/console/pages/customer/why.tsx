@@ -131,7 +131,7 @@ function Journey({ journey }: { journey: ExplainedCustomer["journeys"][number] }
 }
 
 /** A condition in words, what there is to say of it, and its parts below it. */
-function Condition({ explanation }: { explanation: Explanation }) {
+export function Condition({ explanation }: { explanation: Explanation }) {
   const words = useWords();
   const { kind, text, met, conditions } = explanation;
   const facts = factsOf(words, explanation);

@@ -1,0 +1,94 @@
+-- An event, with what it brought about of its customer's present history: entries as svc.list_history has them, in the order in which they
+-- came, a hundred at most. What is evaluated late comes after the event; of the runs of rules it is looked for among the 2,000 that follow.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and EVENT_NOT_FOUND. Locks nothing.
+create or replace function svc_api.get_event(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, event_id text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+-- By the customer, whatever the statistics say.
+set enable_seqscan = off
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    get_event.token_hash, get_event.organization_id, 'get_event', get_event.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    get_event.organization_id, get_event.project_slug, get_event.environment_name
+  );
+  _id constant integer := _environment.environment_id;
+  _event svc.events;
+  _event_id text;
+  _generation integer;
+begin
+  select e.* into _event
+  from svc.events as e
+  where e.environment_id = _id and e.event_seq = svc_inspect.event_seq(get_event.event_id);
+  if not found then
+    raise exception using
+      errcode = 'SV004',
+      message = 'EVENT_NOT_FOUND',
+      detail = jsonb_build_object(
+        'message', format('There is no event "%s" in this environment.', left(get_event.event_id, 256)),
+        'fix', 'Check the id and the environment; old events are removed, and those of customers that were erased.'
+      )::text;
+  end if;
+  _event_id := svc.event_id(_event.event_seq);
+  select c.generation into _generation
+  from svc.customers as c
+  where c.environment_id = _id and c.customer_id = _event.customer_id;
+
+  return svc.with_members(
+    svc.event_item(_id, _event.event_seq),
+    json_build_object(
+      'caused', (
+        select coalesce(
+          json_agg(svc.history_item(_id, _event.customer_id, _generation, r.place, r.at, r.seq) order by r.at, r.place, r.seq), '[]'
+        )
+        from (
+          select p.place, p.at, p.seq
+          from (
+            select 2 as place, t.transitioned_at as at, t.transition_seq as seq
+            from svc.lifecycle_transitions as t
+            where t.environment_id = _id
+              and t.customer_id = _event.customer_id
+              and t.generation = _generation
+              and t.cause_id = _event_id
+            union all
+            select 3, h.scored_at, h.score_seq
+            from svc.health_scores as h
+            where h.environment_id = _id
+              and h.customer_id = _event.customer_id
+              and h.generation = _generation
+              and h.cause_id = _event_id
+            union all
+            select 4, x.executed_at, x.execution_seq
+            from (
+              select k.*
+              from svc.rule_executions as k
+              where k.environment_id = _id
+                and k.customer_id = _event.customer_id
+                and k.generation = _generation
+                and k.executed_at >= date_trunc('milliseconds', _event.occurred_at)
+              order by k.executed_at, k.execution_seq
+              limit 2000
+            ) as x
+            where x.result in ('pass', 'error') and x.cause_id = _event_id
+            union all
+            select 5, m.emitted_at, m.emission_seq
+            from svc.emissions as m
+            where m.environment_id = _id and m.customer_id = _event.customer_id and m.cause_id = _event_id
+          ) as p
+          order by p.at, p.place, p.seq
+          limit 100
+        ) as r
+      )
+    )
+  );
+end;
+$$;
+
+comment on function svc_api.get_event(bytea, text, text, text, text) is 'An event, with what it brought about.';

@@ -1,0 +1,139 @@
+import type { Trends, Webhook } from "../source.js";
+import { formatNumber, plural } from "../../words/text.js";
+import { type ConsolePage, given } from "../console-page.js";
+import { Ago, Empty, Pages, Table, Text } from "../parts.js";
+import { EventTypes, firstDay, outcomesOf, percent, webhookHref, WebhookStatus } from "./deliveries/words.js";
+
+const PATH = "deliveries";
+/** Each is asked for by itself. */
+const LIMIT = "20";
+
+/** Did it arrive? Each webhook with how it goes there. */
+export const deliveriesPage: ConsolePage = {
+  path: PATH,
+  section: "Deliveries",
+  inService: true,
+  async answer({ ask, query, look }) {
+    const [{ data, nextCursor }, trends] = await Promise.all([
+      ask("webhooks", { limit: LIMIT, cursor: given(query, "cursor") }),
+      ask("trends", { what: "deliveries", from: firstDay(7, look) }),
+    ]);
+    const webhooks = await Promise.all(data.map(({ id }) => ask("webhooks/:webhook", { webhook: id })));
+    return {
+      title: "Deliveries",
+      body:
+        webhooks.length === 0 && !query.has("cursor") ? (
+          <Empty>
+            There is no webhook yet, so nothing is delivered. An administrator adds one with{" "}
+            <code>svc webhooks create</code>.
+          </Empty>
+        ) : (
+          <>
+            <Table name="Webhooks" columns={COLUMNS}>
+              {webhooks.map((webhook) => (
+                <Row webhook={webhook} trends={trends} key={webhook.id} />
+              ))}
+            </Table>
+            <p class="hint">
+              Latency and accepted attempts are of the last 24 hours, out of the 1,000 attempts for the newest
+              emissions.
+            </p>
+            <Pages path={PATH} query={query} next={nextCursor} />
+          </>
+        ),
+    };
+  },
+};
+
+const COLUMNS = [
+  { heading: "Webhook" },
+  { heading: "Status" },
+  { heading: "Delivered in 7 days", isNumber: true },
+  { heading: "Attempts accepted", isNumber: true },
+  { heading: "Latency", isNumber: true },
+  { heading: "Waiting", isNumber: true },
+];
+
+function Row({ webhook, trends }: { webhook: Webhook; trends: Trends }) {
+  const { id, url, eventTypes, lastDay } = webhook;
+  return (
+    <tr>
+      <td>
+        <a href={webhookHref(id)}>
+          <Text>{url}</Text>
+        </a>
+        <br />
+        <span class="faint">
+          <EventTypes of={eventTypes} />
+        </span>
+      </td>
+      <td>
+        <WebhookStatus webhook={webhook} />
+      </td>
+      <td class="number">
+        <Delivered webhookId={id} trends={trends} />
+      </td>
+      <td class="number">
+        {lastDay.attempts === 0 ? <span class="faint">none made</span> : percent(lastDay.accepted, lastDay.attempts)}
+      </td>
+      <td class="number">
+        <Latency webhook={webhook} />
+      </td>
+      <td class="number">
+        <Waiting webhook={webhook} />
+      </td>
+    </tr>
+  );
+}
+
+/** How many of those that were finished arrived. */
+function Delivered({ webhookId, trends }: { webhookId: string; trends: Trends }) {
+  const outcomes = outcomesOf(trends, webhookId);
+  const delivered = outcomes.reduce((sum, day) => sum + day.delivered, 0);
+  const finished = outcomes.reduce((sum, day) => sum + day.failed, delivered);
+  if (finished === 0) return <span class="faint">nothing finished</span>;
+  return (
+    <>
+      <span class={delivered < finished ? "warning" : undefined}>{percent(delivered, finished)}</span>{" "}
+      <a href={`${webhookHref(webhookId, { days: "7" })}#days`}>of {formatNumber(finished)}</a>
+    </>
+  );
+}
+
+export function Latency({ webhook: { lastDay } }: { webhook: Webhook }) {
+  const { medianLatencyMs, p95LatencyMs } = lastDay;
+  if (medianLatencyMs === null || p95LatencyMs === null) return <span class="faint">unknown</span>;
+  return (
+    <>
+      {formatNumber(medianLatencyMs)}
+      {"\u00a0"}ms{" "}
+      <span class="faint">
+        95{"\u00a0"}% within {formatNumber(p95LatencyMs)}
+        {"\u00a0"}ms
+      </span>
+    </>
+  );
+}
+
+/** How many wait, which leads to them. */
+export function Waiting({ webhook: { id, pending, oldestPendingAt } }: { webhook: Webhook }) {
+  if (pending === 0) return <>none</>;
+  return (
+    <>
+      <a href={webhookHref(id, { status: "pending" })}>
+        {pending >= PENDING_MAX ? `${plural(PENDING_MAX, "delivery", "deliveries")} or more` : formatNumber(pending)}
+      </a>
+      {oldestPendingAt === null ? null : (
+        <>
+          {" "}
+          <span class="faint">
+            oldest <Ago iso={oldestPendingAt} />
+          </span>
+        </>
+      )}
+    </>
+  );
+}
+
+/** Up to which those that wait are counted. */
+const PENDING_MAX = 10_000;

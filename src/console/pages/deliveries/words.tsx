@@ -1,0 +1,71 @@
+import type { ListedDelivery, ListedWebhook, Trends } from "../../source.js";
+import { formatNumber } from "../../../words/text.js";
+import { address, Ago, Text } from "../../parts.js";
+
+export function webhookHref(id: string, more: Record<string, string> = {}): string {
+  return address("webhook", new URLSearchParams({ id, ...more }));
+}
+
+export function deliveryHref(webhook: string, id: string): string {
+  return address("delivery", new URLSearchParams({ webhook, id }));
+}
+
+/** What a webhook receives. */
+export function EventTypes({ of }: { of: readonly string[] }) {
+  return of.includes("*") ? <>everything</> : <Text>{of.join(", ")}</Text>;
+}
+
+/** Whether a webhook receives what it is to receive. */
+export function WebhookStatus({ webhook }: { webhook: ListedWebhook }) {
+  const { disabledAt, disabledReason, failingSince } = webhook;
+  if (disabledAt !== null) {
+    return (
+      <>
+        <span class="critical">disabled</span>{" "}
+        <span class="faint">
+          <Ago iso={disabledAt} />
+          {disabledReason === null ? null : (
+            <>
+              : <Text>{disabledReason}</Text>
+            </>
+          )}
+        </span>
+      </>
+    );
+  }
+  if (failingSince === null) return <span class="good">enabled</span>;
+  return (
+    <>
+      <span class="warning">failing</span>{" "}
+      <span class="faint">
+        no attempt has succeeded since <Ago iso={failingSince} />
+      </span>
+    </>
+  );
+}
+
+const STATUS = { delivered: "good", failed: "critical", pending: "warning" } as const;
+
+export function DeliveryStatus({ status }: Pick<ListedDelivery, "status">) {
+  return <span class={STATUS[status]}>{status}</span>;
+}
+
+/** `99.9 %`; a hundred only where nothing is missing. */
+export function percent(part: number, whole: number): string {
+  return `${formatNumber(Math.floor((part / whole) * 1000) / 10)} %`;
+}
+
+/** What became of the deliveries to a webhook, period by period. */
+export function outcomesOf(trends: Trends, webhookId: string) {
+  const valuesOf = (metric: string) =>
+    trends.series.find((series) => series.webhookId === webhookId && series.metric === metric)?.values ?? [];
+  const [delivered, failed] = [valuesOf("delivered"), valuesOf("failed")];
+  return trends.periods.map((day, n) => ({ day, delivered: delivered[n] ?? 0, failed: failed[n] ?? 0 }));
+}
+
+const DAY_MS = 86_400_000;
+
+/** The first of so many days that end today. */
+export function firstDay(days: number, { now, timeZone }: { now: number; timeZone: string }): string {
+  return new Intl.DateTimeFormat("en-CA", { timeZone }).format(now - (days - 1) * DAY_MS);
+}

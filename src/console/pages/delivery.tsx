@@ -1,0 +1,162 @@
+import type { Attempt, Delivery, Webhook } from "../source.js";
+import { printable } from "../../words/text.js";
+import type { ConsolePage, Visit } from "../console-page.js";
+import { useLook } from "../look.js";
+import { address, Ago, At, CauseLink, Customer, emissionHref, Lines, storyHref, Table, Text } from "../parts.js";
+import { DeliveryStatus, webhookHref, WebhookStatus } from "./deliveries/words.js";
+import { MadeBy } from "./emissions/made-by.js";
+import { Outcome } from "./webhook.js";
+
+/** Did this one arrive? What was sent to a webhook, with each attempt and its answer. */
+export const deliveryPage: ConsolePage = {
+  path: "delivery",
+  section: null,
+  inService: true,
+  async answer(visit) {
+    const [webhook, delivery] = await deliveryOf(visit);
+    const { customerId, body, ruleExecution } = delivery;
+    return {
+      title: `Delivery of ${printable(delivery.eventType)}`,
+      customerIds: [customerId],
+      body: (
+        <>
+          <Head webhook={webhook} delivery={delivery} />
+          {visit.may("resend_delivery") ? (
+            <p>
+              <a href={resendHref(webhook, delivery)}>Send it again</a>
+            </p>
+          ) : null}
+          <Attempts delivery={delivery} />
+          <section aria-labelledby="sent">
+            <h2 id="sent">What is sent</h2>
+            <Lines>{HEADERS(delivery.id).join("\n")}</Lines>
+            <p class="hint">Each attempt has a timestamp and a signature of its own, which are not kept.</p>
+            <Lines>{JSON.stringify(body, null, 2)}</Lines>
+          </section>
+          {ruleExecution === null ? null : <MadeBy run={ruleExecution} />}
+        </>
+      ),
+    };
+  },
+};
+
+/** The delivery that the query names, and its webhook. */
+export function deliveryOf({ ask, query }: Visit): Promise<[Webhook, Delivery]> {
+  const webhook = query.get("webhook") ?? "";
+  const delivery = query.get("id") ?? "";
+  return Promise.all([
+    ask("webhooks/:webhook", { webhook }),
+    ask("webhooks/:webhook/deliveries/:delivery", { webhook, delivery }),
+  ]);
+}
+
+const resendHref = (webhook: Webhook, { id }: Delivery) =>
+  address("resend", new URLSearchParams({ webhook: webhook.id, id }));
+
+const HEADERS = (id: string) => [
+  "content-type: application/json",
+  `webhook-id: ${id}`,
+  "webhook-timestamp: …",
+  "webhook-signature: v1,…",
+];
+
+function Head({ webhook, delivery }: { webhook: Webhook; delivery: Delivery }) {
+  const { id, customerId, status, nextAttemptAt, finishedAt, cause, emittedAt, createdAt } = delivery;
+  const story = storyHref(customerId, emittedAt, id, useLook().now);
+  return (
+    <dl>
+      <dt>Customer</dt>
+      <dd>
+        <Customer id={customerId} />
+      </dd>
+      <dt>Status</dt>
+      <dd>
+        <DeliveryStatus status={status} />
+        {finishedAt === null ? null : (
+          <>
+            {" "}
+            <Ago iso={finishedAt} />
+          </>
+        )}
+        {nextAttemptAt === null ? null : webhook.disabledAt === null ? (
+          <>
+            , next attempt <Ago iso={nextAttemptAt} />
+          </>
+        ) : (
+          ", until the webhook is enabled"
+        )}
+      </dd>
+      <dt>To</dt>
+      <dd>
+        <a href={webhookHref(webhook.id)}>
+          <Text>{webhook.url}</Text>
+        </a>{" "}
+        <WebhookStatus webhook={webhook} />
+      </dd>
+      <dt>Happened</dt>
+      <dd>
+        <At iso={emittedAt} />, by <CauseLink cause={cause} />: <a href={story}>the customer's story at that instant</a>
+      </dd>
+      <dt>Written</dt>
+      <dd>
+        <At iso={createdAt} />
+      </dd>
+      <dt>Emission</dt>
+      <dd>
+        <a href={emissionHref(id)}>{id}</a>
+      </dd>
+    </dl>
+  );
+}
+
+function Attempts({ delivery: { attempts, attemptLog } }: { delivery: Delivery }) {
+  return (
+    <section aria-labelledby="attempts">
+      <h2 id="attempts">Attempts</h2>
+      {attemptLog.length === 0 ? (
+        <p class="faint">{attempts === 0 ? "None was made yet." : "They are too old to be kept."}</p>
+      ) : (
+        <Table name="The attempts" columns={COLUMNS}>
+          {attemptLog.map((attempt) => (
+            <tr key={attempt.attempt}>
+              <td class="number">{attempt.attempt}</td>
+              <td>
+                <At iso={attempt.at} />{" "}
+                <span class="faint">
+                  <Ago iso={attempt.at} />
+                </span>
+              </td>
+              <td>
+                <Outcome attempt={attempt} />
+              </td>
+              <td>
+                <Answer attempt={attempt} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {attemptLog.length > 0 && attemptLog.length < attempts ? (
+        <p class="hint">Of {attempts} attempts the last are kept.</p>
+      ) : null}
+    </section>
+  );
+}
+
+const COLUMNS = [
+  { heading: "Attempt", isNumber: true },
+  { heading: "When" },
+  { heading: "Outcome" },
+  { heading: "Answer" },
+];
+
+function Answer({ attempt: { response } }: { attempt: Attempt }) {
+  if (response === null || response.trim() === "") return <span class="faint">empty</span>;
+  if (response.length <= 60) return <Text>{response}</Text>;
+  return (
+    <details>
+      <summary>its first 1,024 bytes</summary>
+      <Lines>{response}</Lines>
+    </details>
+  );
+}

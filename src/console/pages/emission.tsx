@@ -1,0 +1,91 @@
+import type { Emission } from "../source.js";
+import { plural, printable } from "../../words/text.js";
+import type { ConsolePage } from "../console-page.js";
+import { useLook } from "../look.js";
+import { At, CauseLink, Customer, Lines, storyHref, Table, Text } from "../parts.js";
+import { DeliveryStatus, deliveryHref } from "./deliveries/words.js";
+import { MadeBy } from "./emissions/made-by.js";
+
+/** One emission: what brought it about, and how far it came at each webhook. */
+export const emissionPage: ConsolePage = {
+  path: "emission",
+  section: null,
+  async answer({ ask, query }) {
+    const emission = await ask("emissions/:emission", { emission: query.get("id") ?? "" });
+    const { customerId, eventType, metadata, ruleExecution } = emission;
+    return {
+      title: printable(eventType),
+      customerIds: [customerId],
+      body: (
+        <>
+          <Head emission={emission} />
+          {Object.keys(metadata).length === 0 ? null : (
+            <section aria-labelledby="details">
+              <h2 id="details">Details</h2>
+              <Lines>{JSON.stringify(metadata, null, 2)}</Lines>
+            </section>
+          )}
+          {ruleExecution === null ? null : <MadeBy run={ruleExecution} />}
+          <Deliveries emission={emission} />
+        </>
+      ),
+    };
+  },
+};
+
+function Head({ emission }: { emission: Emission }) {
+  const { id, customerId, source, timestamp, createdAt, configVersion, cause } = emission;
+  return (
+    <dl>
+      <dt>Customer</dt>
+      <dd>
+        <Customer id={customerId} />
+      </dd>
+      <dt>Happened</dt>
+      <dd>
+        <At iso={timestamp} />, by <CauseLink cause={cause} />:{" "}
+        <a href={storyHref(customerId, timestamp, id, useLook().now)}>the customer's story at that instant</a>
+      </dd>
+      <dt>Written</dt>
+      <dd>
+        <At iso={createdAt} />
+      </dd>
+      <dt>Source</dt>
+      <dd>
+        {source}
+        {configVersion === null ? "" : `, under ${configVersion}`}
+      </dd>
+      <dt>Id</dt>
+      <dd>{id}</dd>
+    </dl>
+  );
+}
+
+function Deliveries({ emission: { id, deliveries } }: { emission: Emission }) {
+  return (
+    <section aria-labelledby="deliveries">
+      <h2 id="deliveries">Deliveries</h2>
+      {deliveries.length === 0 ? (
+        <p class="faint">No webhook receives it.</p>
+      ) : (
+        <Table name="The deliveries" columns={COLUMNS}>
+          {deliveries.map(({ webhookId, url, status, attempts }) => (
+            <tr key={webhookId}>
+              <td>
+                <a href={deliveryHref(webhookId, id)}>
+                  <Text>{url}</Text>
+                </a>
+              </td>
+              <td>
+                <DeliveryStatus status={status} />
+              </td>
+              <td>{plural(attempts, "attempt")}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </section>
+  );
+}
+
+const COLUMNS = ["Webhook", "Status", "Attempts"].map((heading) => ({ heading }));

@@ -1,0 +1,131 @@
+import { ApiError } from "../../http/errors.js";
+import type { ListedEmission } from "../source.js";
+import { type ConsolePage, given, type Visit } from "../console-page.js";
+import {
+  At,
+  CauseLink,
+  Choose,
+  Customer,
+  emissionHref,
+  Empty,
+  Pages,
+  Payload,
+  Problem,
+  Table,
+  Text,
+} from "../parts.js";
+
+const PATH = "emissions";
+const LIMIT = "50";
+
+/** What was said of customers: the newest emissions. */
+export const emissionsPage: ConsolePage = {
+  path: PATH,
+  section: "Emissions",
+  async answer(visit) {
+    const { query } = visit;
+    const filters = <Filters query={query} />;
+    const found = await listOf(visit);
+    if (found instanceof ApiError) {
+      return { title: "Emissions", status: found.status, body: [filters, <Problem error={found} key="problem" />] };
+    }
+    const { data, nextCursor } = found;
+    return {
+      title: "Emissions",
+      customerIds: data.map(({ customerId }) => customerId),
+      body: (
+        <>
+          {filters}
+          {data.length === 0 && nextCursor === null ? (
+            <Empty>
+              {isFiltered(query)
+                ? "No emission is like this."
+                : "Nothing was emitted yet. An emission comes of each change of a customer, and of rules."}
+            </Empty>
+          ) : (
+            <Table name="Emissions" columns={COLUMNS}>
+              {data.map((emission) => (
+                <Row emission={emission} key={emission.id} />
+              ))}
+            </Table>
+          )}
+          {data.length < Number(LIMIT) && nextCursor !== null ? (
+            <p class="hint">The search goes on with the next page.</p>
+          ) : null}
+          <Pages path={PATH} query={query} next={nextCursor} />
+        </>
+      ),
+    };
+  },
+};
+
+const FILTERS = ["eventType", "source", "customer", "since"] as const;
+const SOURCES = ["lifecycle", "journey", "segment", "health", "rule", "signal"];
+
+function isFiltered(query: URLSearchParams): boolean {
+  return FILTERS.some((name) => given(query, name) !== undefined);
+}
+
+/** The page of the list that the query asks for, or what is wrong with the query. */
+async function listOf({ ask, query }: Visit) {
+  const filters = Object.fromEntries(FILTERS.map((name) => [name, given(query, name)]));
+  try {
+    return await ask("emissions", { ...filters, limit: LIMIT, cursor: given(query, "cursor") });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 400) return error;
+    throw error;
+  }
+}
+
+function Filters({ query }: { query: URLSearchParams }) {
+  const value = (name: string) => query.get(name) ?? "";
+  return (
+    <search>
+      <form class="filters" action={PATH} method="get">
+        <label>
+          Type
+          <input name="eventType" value={value("eventType")} placeholder="customer.activated" maxLength={256} />
+        </label>
+        <Choose label="Source" name="source" value={value("source")} choices={SOURCES} />
+        <label>
+          Customer's id
+          <input name="customer" value={value("customer")} maxLength={256} />
+        </label>
+        <label>
+          Since
+          <input name="since" value={value("since")} placeholder="24h or 2026-03-01" maxLength={64} />
+        </label>
+        <button>Show</button>
+        {isFiltered(query) ? <a href={PATH}>All emissions</a> : null}
+      </form>
+    </search>
+  );
+}
+
+const COLUMNS = ["Happened", "Type", "Customer", "Source", "By", "Details"].map((heading) => ({ heading }));
+
+function Row({ emission }: { emission: ListedEmission }) {
+  const { id, timestamp, eventType, customerId, source, cause, metadata } = emission;
+  return (
+    <tr>
+      <td>
+        <At iso={timestamp} />
+      </td>
+      <td>
+        <a href={emissionHref(id)}>
+          <Text>{eventType}</Text>
+        </a>
+      </td>
+      <td>
+        <Customer id={customerId} />
+      </td>
+      <td>{source}</td>
+      <td>
+        <CauseLink cause={cause} />
+      </td>
+      <td>
+        <Payload value={metadata} />
+      </td>
+    </tr>
+  );
+}

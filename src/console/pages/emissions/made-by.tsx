@@ -1,0 +1,27 @@
+import type { RuleRun } from "../../source.js";
+import { At, Text } from "../../parts.js";
+import { Condition } from "../customer/why.js";
+
+/** The run of a rule that made an emission, and how its condition came out. */
+export function MadeBy({ run }: { run: RuleRun }) {
+  const { ruleId, triggeredBy, executedAt, configVersion, conditions, superseded } = run;
+  return (
+    <section class="why" aria-labelledby="rule">
+      <h2 id="rule">
+        Made by the rule <Text>{ruleId}</Text>
+      </h2>
+      <p>
+        It ran <At iso={executedAt} /> on <Text>{triggeredBy}</Text>
+        {configVersion === null ? "" : ` under ${configVersion}`}.
+        {superseded ? " A recompute has replaced the history that it is of." : ""}
+      </p>
+      {conditions.kind !== undefined ? (
+        <ul>
+          <Condition explanation={conditions} />
+        </ul>
+      ) : (
+        <p>It has no condition.</p>
+      )}
+    </section>
+  );
+}

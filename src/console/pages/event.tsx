@@ -1,0 +1,81 @@
+import type { EventDetail } from "../source.js";
+import { printable } from "../../words/text.js";
+import type { ConsolePage } from "../console-page.js";
+import { useLook } from "../look.js";
+import { address, At, Customer, Empty, Lines, storyHref, Text } from "../parts.js";
+import { History } from "./customer/history.js";
+import { EventStatus } from "./events.js";
+
+/** One event, and what it brought about. */
+export const eventPage: ConsolePage = {
+  path: "event",
+  section: null,
+  async answer({ ask, query }) {
+    const event = await ask("events/:event", { event: query.get("id") ?? "" });
+    const { customerId, properties, caused, status } = event;
+    return {
+      title: printable(event.event),
+      customerIds: [customerId],
+      body: (
+        <>
+          <Head event={event} />
+          <section aria-labelledby="properties">
+            <h2 id="properties">Properties</h2>
+            {Object.keys(properties).length === 0 ? (
+              <p class="faint">none</p>
+            ) : (
+              <Lines>{JSON.stringify(properties, null, 2)}</Lines>
+            )}
+          </section>
+          <section aria-labelledby="caused">
+            <h2 id="caused">What it brought about</h2>
+            {caused.length > 0 ? (
+              <History entries={caused.map((entry) => ({ ...entry, cause: null }))} />
+            ) : (
+              <Empty>
+                {status === "pending"
+                  ? "It waits to be evaluated."
+                  : "No change of state or health, no run of a rule and no emission came of it."}
+              </Empty>
+            )}
+          </section>
+        </>
+      ),
+    };
+  },
+};
+
+function Head({ event }: { event: EventDetail }) {
+  const { eventId, event: name, customerId, occurredAt, acceptedAt, status } = event;
+  return (
+    <dl>
+      <dt>Customer</dt>
+      <dd>
+        <Customer id={customerId} />
+      </dd>
+      <dt>Occurred</dt>
+      <dd>
+        <At iso={occurredAt} />:{" "}
+        <a href={storyHref(customerId, occurredAt, eventId, useLook().now)}>the customer's story at that instant</a>
+      </dd>
+      <dt>Accepted</dt>
+      <dd>
+        <At iso={acceptedAt} />
+      </dd>
+      <dt>Status</dt>
+      <dd>
+        <EventStatus status={status} />
+      </dd>
+      <dt>Of this name</dt>
+      <dd>
+        <a href={address("events", new URLSearchParams({ type: name }))}>
+          all <Text>{name}</Text>
+        </a>
+        ,{" "}
+        <a href={address("events", new URLSearchParams({ type: name, customer: customerId }))}>those of the customer</a>
+      </dd>
+      <dt>Id</dt>
+      <dd>{eventId}</dd>
+    </dl>
+  );
+}

@@ -1,0 +1,139 @@
+import { ApiError } from "../../http/errors.js";
+import type { ListedEvent } from "../source.js";
+import { type ConsolePage, given, type Visit } from "../console-page.js";
+import { address, At, Choose, Customer, Empty, eventHref, Pages, Payload, Problem, Table, Text } from "../parts.js";
+
+const PATH = "events";
+const LIMIT = "50";
+const TAIL_SECONDS = 5;
+
+/** What comes in? The newest events. */
+export const eventsPage: ConsolePage = {
+  path: PATH,
+  section: "Events",
+  async answer(visit) {
+    const { query } = visit;
+    const isTail = query.get("tail") === "1";
+    const head = <Head visit={visit} isTail={isTail} />;
+    const found = await listOf(visit, isTail);
+    if (found instanceof ApiError) {
+      return { title: "Events", status: found.status, body: [head, <Problem error={found} key="problem" />] };
+    }
+    const { data, nextCursor } = found;
+    return {
+      title: "Events",
+      customerIds: data.map(({ customerId }) => customerId),
+      ...(isTail && { refreshSeconds: TAIL_SECONDS }),
+      body: (
+        <>
+          {head}
+          {data.length === 0 && nextCursor === null ? (
+            <Empty>
+              {isFiltered(query)
+                ? "No event is like this."
+                : "There are no events yet. One appears as soon as a backend sends it."}
+            </Empty>
+          ) : (
+            <Table name="Events" columns={COLUMNS}>
+              {data.map((event) => (
+                <Row event={event} key={event.eventId} />
+              ))}
+            </Table>
+          )}
+          {data.length < Number(LIMIT) && nextCursor !== null ? (
+            <p class="hint">The search goes on with the next page.</p>
+          ) : null}
+          {isTail ? null : <Pages path={PATH} query={query} next={nextCursor} />}
+        </>
+      ),
+    };
+  },
+};
+
+const FILTERS = ["type", "customer", "status", "since"] as const;
+
+function isFiltered(query: URLSearchParams): boolean {
+  return FILTERS.some((name) => given(query, name) !== undefined);
+}
+
+/** The page of the list that the query asks for, or what is wrong with the query; of a tail always the first. */
+async function listOf({ ask, query }: Visit, isTail: boolean) {
+  const filters = Object.fromEntries(FILTERS.map((name) => [name, given(query, name)]));
+  try {
+    return await ask("events", { ...filters, limit: LIMIT, cursor: isTail ? undefined : given(query, "cursor") });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 400) return error;
+    throw error;
+  }
+}
+
+function Head({ visit: { query, model }, isTail }: { visit: Visit; isTail: boolean }) {
+  const value = (name: string) => query.get(name) ?? "";
+  const other = new URLSearchParams(FILTERS.flatMap((name) => (given(query, name) ? [[name, value(name)]] : [])));
+  if (!isTail) other.set("tail", "1");
+  return (
+    <>
+      <search>
+        <form class="filters" action={PATH} method="get">
+          {isTail ? <input type="hidden" name="tail" value="1" /> : null}
+          <label>
+            Name
+            <input name="type" list="names" value={value("type")} maxLength={256} />
+          </label>
+          <datalist id="names">
+            {Object.keys(model?.events ?? {}).map((name) => (
+              <option value={name} key={name} />
+            ))}
+          </datalist>
+          <label>
+            Customer's id
+            <input name="customer" value={value("customer")} maxLength={256} />
+          </label>
+          <Choose label="Status" name="status" value={value("status")} choices={["processed", "pending"]} />
+          <label>
+            Since
+            <input name="since" value={value("since")} placeholder="24h or 2026-03-01" maxLength={64} />
+          </label>
+          <button>Show</button>
+          {isFiltered(query) ? <a href={PATH}>All events</a> : null}
+        </form>
+      </search>
+      <nav class="pages" aria-label="Events">
+        {isTail ? <span role="status">The page loads itself again every {TAIL_SECONDS} seconds.</span> : null}
+        <a href={address(PATH, other)}>{isTail ? "Stop" : "Live tail"}</a>
+        <a href="violations">Schema violations</a>
+      </nav>
+    </>
+  );
+}
+
+const COLUMNS = ["Occurred", "Event", "Customer", "Properties", "Status"].map((heading) => ({ heading }));
+
+function Row({ event }: { event: ListedEvent }) {
+  const { eventId, event: name, customerId, properties, occurredAt, status } = event;
+  return (
+    <tr>
+      <td>
+        <At iso={occurredAt} />
+      </td>
+      <td>
+        <a href={eventHref(eventId)}>
+          <Text>{name}</Text>
+        </a>
+      </td>
+      <td>
+        <Customer id={customerId} />
+      </td>
+      <td>
+        <Payload value={properties} />
+      </td>
+      <td>
+        <EventStatus status={status} />
+      </td>
+    </tr>
+  );
+}
+
+export function EventStatus({ status }: Pick<ListedEvent, "status">) {
+  return <span class={status === "pending" ? "warning" : "faint"}>{status}</span>;
+}

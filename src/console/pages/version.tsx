@@ -1,0 +1,96 @@
+import { byPart, countChanges } from "../../words/changes.js";
+import { type ConsolePage, given, type Visit } from "../console-page.js";
+import { address, At, Empty, Text } from "../parts.js";
+import type { ConfigVersion, Difference } from "../source.js";
+import { sourceOf } from "./model.js";
+
+/** What a version changes, from the one before it or any other, and what can be done with it. */
+export const versionPage: ConsolePage = {
+  path: "version",
+  section: null,
+  inService: true,
+  async answer(visit) {
+    const { ask, query } = visit;
+    const id = query.get("id") ?? "";
+    const from = given(query, "from");
+    const [version, difference, activations] = await Promise.all([
+      ask("config-versions/:version", { version: id }),
+      ask("config-diff", { from, to: id }),
+      ask("activations", { limit: "200" }),
+    ]);
+    const wasActive = activations.data.some(({ version }) => version === id);
+    return {
+      title: `Version ${version.version}`,
+      body: (
+        <>
+          <dl>
+            <dt>Deployed</dt>
+            <dd>
+              <At iso={version.createdAt} /> by <Text>{version.author}</Text>
+            </dd>
+            <dt>From</dt>
+            <dd>
+              <Text>{sourceOf(version.provenance) || "nobody said"}</Text>
+            </dd>
+            <dt>Active in</dt>
+            <dd>{version.active.length === 0 ? "none" : version.active.join(", ")}</dd>
+          </dl>
+          <Actions visit={visit} version={version} wasActive={wasActive} />
+          <section aria-labelledby="changes">
+            <h2 id="changes">What is different from {difference.from ?? "nothing"}</h2>
+            <Changes difference={difference} />
+            <form class="filters" action="version" method="get">
+              <input type="hidden" name="id" value={version.version} />
+              <label>
+                Compare with
+                <input name="from" value={from ?? ""} placeholder="v1" maxLength={16} />
+              </label>
+              <button class="second">Compare</button>
+            </form>
+          </section>
+        </>
+      ),
+    };
+  },
+};
+
+/** What can be done with the version in the environment, by whoever may. */
+function Actions({ visit, version, wasActive }: { visit: Visit; version: ConfigVersion; wasActive: boolean }) {
+  const { environment, may } = visit;
+  const id = version.version;
+  if (version.active.some((active) => active === environment)) return <p>It is active here.</p>;
+  const link = (as: string, text: string) => (
+    <p>
+      <a href={address("activate", new URLSearchParams({ version: id, as }))}>{text}</a>
+    </p>
+  );
+  return (
+    <>
+      {environment === "live" && !wasActive && may("promote_config") ? link("promote", "Promote it to live") : null}
+      {wasActive && may("rollback_config") ? link("rollback", `Make it active in ${environment} again`) : null}
+    </>
+  );
+}
+
+/** Differences in the author's terms, by the parts of a model. */
+export function Changes({ difference: { changes } }: { difference: Difference }) {
+  if (changes.length === 0) return <Empty>Nothing is different.</Empty>;
+  return (
+    <>
+      <p>{countChanges(changes)}.</p>
+      {[...byPart(changes)].map(([part, lines]) => (
+        <section key={part} aria-label={part}>
+          <h3>{part}</h3>
+          <ul>
+            {lines.map(({ kind, about, message }, index) => (
+              <li key={index}>
+                <span class="faint">{kind}</span> {about === "" ? null : <Text>{`${about}: `}</Text>}
+                <Text>{message}</Text>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,238 @@
+import { ApiError } from "../../http/errors.js";
+import type { Attempt, ListedDelivery, ListPage, Trends, Webhook } from "../source.js";
+import { formatNumber, plural, printable } from "../../words/text.js";
+import { DeliveryDays } from "../charts/delivery-days.js";
+import { type ConsolePage, given, type Visit } from "../console-page.js";
+import { Ago, At, Choose, Customer, Empty, Pages, Problem, Table, Text } from "../parts.js";
+import { Latency, Waiting } from "./deliveries.js";
+import {
+  DeliveryStatus,
+  deliveryHref,
+  EventTypes,
+  firstDay,
+  outcomesOf,
+  percent,
+  webhookHref,
+  WebhookStatus,
+} from "./deliveries/words.js";
+
+const PATH = "webhook";
+const LIMIT = "50";
+const SPANS = [7, 30, 90];
+
+/** What was sent to a webhook, and whether it arrived. */
+export const webhookPage: ConsolePage = {
+  path: PATH,
+  section: null,
+  inService: true,
+  async answer(visit) {
+    const { ask, query, look } = visit;
+    const id = query.get("id") ?? "";
+    const days = SPANS.find((span) => String(span) === query.get("days")) ?? 30;
+    const [webhook, found, trends] = await Promise.all([
+      ask("webhooks/:webhook", { webhook: id }),
+      listOf(visit, id),
+      ask("trends", { what: "deliveries", from: firstDay(days, look) }),
+    ]);
+    const isWrong = found instanceof ApiError;
+    return {
+      title: printable(webhook.url),
+      ...(isWrong ? { status: found.status } : { customerIds: found.data.map(({ customerId }) => customerId) }),
+      body: (
+        <>
+          <Head webhook={webhook} />
+          <Days webhook={webhook} trends={trends} days={days} />
+          <section aria-labelledby="deliveries">
+            <h2 id="deliveries">Deliveries</h2>
+            <Filters query={query} webhook={webhook} />
+            {isWrong ? <Problem error={found} /> : <List webhookId={id} query={query} page={found} />}
+          </section>
+        </>
+      ),
+    };
+  },
+};
+
+const FILTERS = ["status", "eventType", "search"];
+
+/** Ids of emissions, and so of deliveries. */
+const DELIVERY_ID = /^emi_[0-9a-f]{16}$/;
+
+/** The page of the list that the query asks for, or what is wrong with the query. */
+async function listOf({ ask, query }: Visit, webhook: string): Promise<ListPage<ListedDelivery> | ApiError> {
+  const search = given(query, "search");
+  const [status, eventType] = [given(query, "status"), given(query, "eventType")];
+  try {
+    if (search !== undefined && DELIVERY_ID.test(search)) {
+      const delivery = await ask("webhooks/:webhook/deliveries/:delivery", { webhook, delivery: search });
+      return { data: [delivery], nextCursor: null };
+    }
+    const filters = { status, eventType, customer: search, limit: LIMIT, cursor: given(query, "cursor") };
+    return await ask("webhooks/:webhook/deliveries", { webhook, ...filters });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.code === "DELIVERY_NOT_FOUND") return { data: [], nextCursor: null };
+    if (error.status === 400) return error;
+    throw error;
+  }
+}
+
+function Head({ webhook }: { webhook: Webhook }) {
+  const { id, eventTypes, createdAt, lastDay } = webhook;
+  return (
+    <dl>
+      <dt>Status</dt>
+      <dd>
+        <WebhookStatus webhook={webhook} />
+      </dd>
+      <dt>Waiting</dt>
+      <dd>
+        <Waiting webhook={webhook} />
+      </dd>
+      <dt>Attempts in 24 hours</dt>
+      <dd>
+        {lastDay.attempts === 0
+          ? "none"
+          : `${percent(lastDay.accepted, lastDay.attempts)} of the last ${formatNumber(lastDay.attempts)} accepted`}
+      </dd>
+      <dt>Latency</dt>
+      <dd>
+        <Latency webhook={webhook} />
+      </dd>
+      <dt>Receives</dt>
+      <dd>
+        <EventTypes of={eventTypes} />
+      </dd>
+      <dt>Id</dt>
+      <dd>
+        <Text>{id}</Text>
+      </dd>
+      <dt>Since</dt>
+      <dd>
+        <At iso={createdAt} />
+      </dd>
+    </dl>
+  );
+}
+
+/** What became of the deliveries day by day. */
+function Days({ webhook: { id }, trends, days }: { webhook: Webhook; trends: Trends; days: number }) {
+  const outcomes = outcomesOf(trends, id);
+  return (
+    <section aria-labelledby="days">
+      <h2 id="days">Finished in {days} days</h2>
+      {outcomes.every(({ delivered, failed }) => delivered + failed === 0) ? (
+        <p class="faint">Nothing was delivered or given up.</p>
+      ) : (
+        <DeliveryDays days={outcomes} />
+      )}
+      <nav class="pages" aria-label="Span of time">
+        {SPANS.map((span) => (
+          <a
+            href={`${webhookHref(id, { days: String(span) })}#days`}
+            aria-current={span === days ? "true" : undefined}
+            key={span}
+          >
+            {span} days
+          </a>
+        ))}
+      </nav>
+    </section>
+  );
+}
+
+function Filters({ query, webhook }: { query: URLSearchParams; webhook: Webhook }) {
+  const value = (name: string) => query.get(name) ?? "";
+  return (
+    <search>
+      <form class="filters" action={`${PATH}#deliveries`} method="get">
+        <input type="hidden" name="id" value={webhook.id} />
+        <Choose label="Status" name="status" value={value("status")} choices={["pending", "delivered", "failed"]} />
+        <label>
+          Event type
+          <input name="eventType" value={value("eventType")} maxLength={256} />
+        </label>
+        <label>
+          Customer's or delivery's id
+          <input type="search" name="search" value={value("search")} maxLength={256} />
+        </label>
+        <button>Show</button>
+        {FILTERS.some((name) => given(query, name) !== undefined) ? (
+          <a href={webhookHref(webhook.id)}>All deliveries</a>
+        ) : null}
+      </form>
+    </search>
+  );
+}
+
+const COLUMNS = ["When", "Event type", "Customer", "Status", "Last answer"].map((heading) => ({ heading }));
+
+function List(props: { webhookId: string; query: URLSearchParams; page: ListPage<ListedDelivery> }) {
+  const { webhookId, query, page } = props;
+  const { data, nextCursor } = page;
+  return (
+    <>
+      {data.length === 0 && nextCursor === null ? (
+        <Empty>
+          {FILTERS.some((name) => given(query, name) !== undefined)
+            ? "No delivery to this webhook is like this."
+            : "Nothing was sent to this webhook yet."}
+        </Empty>
+      ) : (
+        <Table name="The deliveries" columns={COLUMNS}>
+          {data.map((delivery) => (
+            <Row webhookId={webhookId} delivery={delivery} key={delivery.id} />
+          ))}
+        </Table>
+      )}
+      {data.length < Number(LIMIT) && nextCursor !== null ? (
+        <p class="hint">The search goes on with the next page.</p>
+      ) : null}
+      <Pages path={PATH} query={query} next={nextCursor} />
+    </>
+  );
+}
+
+function Row({ webhookId, delivery }: { webhookId: string; delivery: ListedDelivery }) {
+  const { id, createdAt, eventType, customerId, status, attempts, nextAttemptAt, lastAttempt } = delivery;
+  return (
+    <tr>
+      <td>
+        <At iso={createdAt} />
+      </td>
+      <td>
+        <a href={deliveryHref(webhookId, id)}>
+          <Text>{eventType}</Text>
+        </a>
+      </td>
+      <td>
+        <Customer id={customerId} />
+      </td>
+      <td>
+        <DeliveryStatus status={status} />{" "}
+        <span class="faint">
+          {attempts === 0 ? null : `after ${plural(attempts, "attempt")}`}
+          {nextAttemptAt === null ? null : (
+            <>
+              {attempts === 0 ? "" : ", "}next <Ago iso={nextAttemptAt} />
+            </>
+          )}
+        </span>
+      </td>
+      <td>{lastAttempt === null ? <span class="faint">none</span> : <Outcome attempt={lastAttempt} />}</td>
+    </tr>
+  );
+}
+
+/** How an attempt ended: by which answer, or by none and why. */
+export function Outcome({ attempt: { statusCode, error, latencyMs } }: { attempt: Attempt }) {
+  const isAccepted = statusCode !== null && statusCode >= 200 && statusCode <= 299;
+  return (
+    <>
+      <span class={isAccepted ? undefined : "critical"}>
+        {statusCode === null ? <Text>{error ?? "no answer"}</Text> : `HTTP ${statusCode}`}
+      </span>{" "}
+      <span class="faint">{formatNumber(latencyMs)} ms</span>
+    </>
+  );
+}

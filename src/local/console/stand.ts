@@ -1,0 +1,24 @@
+import { invalidField } from "../../http/errors.js";
+import { parseTimestamp, timestampProblem } from "../../ingestion/timestamp.js";
+import { isDuration, parseDuration } from "../../model/snapshot/duration.js";
+import type { LocalEngine } from "../engine.js";
+import type { Population } from "../population.js";
+
+/** Customers at an instant: the present one, or one that has passed. */
+export interface Stand {
+  engine: LocalEngine;
+  population: Population;
+  now: number;
+}
+
+export const isoTime = (instant: number) => new Date(instant).toISOString();
+
+/** The instant that a query names by a date, a date-time or how long ago it was, as the service reads it. Throws VALIDATION_ERROR. */
+export function instantOf(text: string, field: string, now: number): number {
+  if (isDuration(text)) return now - parseDuration(text);
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  const instant = isDay ? Date.parse(text) : timestampProblem(text) === null ? parseTimestamp(text).milliseconds : NaN;
+  if (!Number.isNaN(instant)) return instant;
+  const fix = "Write for example 7d, 2026-03-01 or 2026-03-01T09:00:00Z.";
+  throw invalidField(field, text, `\`${field}\` is neither a duration nor a date.`, fix);
+}

@@ -1,0 +1,34 @@
+import type { Change } from "../model/compare/change.js";
+import { plural } from "./text.js";
+
+/** Parts of a model in the order in which authors read them; whatever else there is comes last. */
+const PARTS = ["events", "traits", "lifecycle", "journeys", "segments", "health", "rules", "signals", "display"];
+const SETTINGS = "settings";
+
+/** A difference as it is shown: what it is about, and what is different. */
+export interface Line {
+  kind: Change["kind"];
+  about: string;
+  message: string;
+}
+
+/** How many there are: `4 differences: 2 added, 1 changed, 1 removed`. */
+export function countChanges(changes: readonly Change[]): string {
+  const counts = (["added", "changed", "removed"] as const)
+    .map((kind) => [changes.filter((change) => change.kind === kind).length, kind] as const)
+    .filter(([count]) => count > 0)
+    .map(([count, kind]) => `${count} ${kind}`);
+  return `${plural(changes.length, "difference")}: ${counts.join(", ")}`;
+}
+
+/** Differences by the parts of a model, in the order in which authors read them. */
+export function byPart(changes: readonly Change[]): Map<string, Line[]> {
+  const parts = new Map<string, Line[]>([...PARTS, SETTINGS].map((part) => [part, []]));
+  for (const { kind, subject, id, path, message } of changes) {
+    const member = /^\w*/.exec(path)![0];
+    const part = PARTS.includes(member) ? member : SETTINGS;
+    // The message of a setting names it.
+    parts.get(part)!.push({ kind, about: subject === "setting" ? "" : `${subject} ${id}`, message });
+  }
+  return new Map([...parts].filter(([, lines]) => lines.length > 0));
+}

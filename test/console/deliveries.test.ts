@@ -1,0 +1,213 @@
+import { decodeHTML } from "entities";
+import { beforeAll, describe, expect, it } from "vitest";
+import { useSpec } from "../spec/support/fixture.js";
+import type { Browser } from "../support/browser.js";
+import { formOf } from "../support/browser.js";
+import { environmentId, snapshot } from "../support/service.js";
+import { browserOf } from "./support/session.js";
+
+const fixture = useSpec();
+const BASE = "/console/acme/app/test";
+const HOSTILE = `<b>"evil"‮</b> 🦊`;
+const textOf = (html: string) => decodeHTML(html.replaceAll(/<(?:[^>"]|"[^"]*")*>/g, " ")).replaceAll(/\s+/g, " ");
+const page = (path: string, browser = owner) => browser.get(`${BASE}/${path}`);
+/** The ids of the deliveries that a page of a webhook lists. */
+const listed = (html: string) => [...html.matchAll(/href="delivery\?webhook=\w+&amp;id=(\w+)"/g)].map(([, id]) => id!);
+
+let owner: Browser;
+let webhook: string;
+/** Of the deliveries, the oldest first: delivered, failed, pending. */
+let ids: string[];
+
+async function webhookAt(url: string, env = "test"): Promise<string> {
+  const body = { url, eventTypes: ["customer.active"] };
+  const made = await fixture.admin("POST", `/projects/app/webhooks?env=${env}`, { body });
+  expect(made.status).toBe(201);
+  return (made.body as { id: string }).id;
+}
+
+/** What a worker notes of an attempt. */
+const attempt = (emission: string, statusCode: number | null, more: object = {}) =>
+  fixture.service.db.sql`
+    select svc_api.record_attempts(jsonb_build_array(jsonb_build_object(
+      'environmentId', d.environment_id, 'webhookId', d.webhook_id, 'emissionSeq', d.emission_seq, 'attempt', d.attempts + 1,
+      'attemptedAt', now(), 'latencyMs', 120, 'statusCode', ${statusCode}::integer
+    ) || ${JSON.stringify(more)}::text::jsonb))
+    from svc.deliveries as d where d.webhook_id = ${webhook} and d.emission_seq = svc.emission_seq(${emission})`;
+
+beforeAll(async () => {
+  const { sql } = fixture.service.db;
+  await fixture.deploy(snapshot({ display: { name: "plan" } }));
+  webhook = await webhookAt("https://example.com/hook");
+  for (const customerId of ["globex", "initech", HOSTILE]) {
+    await fixture.batch([{ customerId, event: "login", properties: { seats: 3 } }]);
+    await fixture.evaluate();
+  }
+  const rows = await sql<{ id: string }[]>`
+    select svc.emission_id(emission_seq) as id from svc.deliveries where webhook_id = ${webhook}
+    order by emission_seq`;
+  ids = rows.map(({ id }) => id);
+  await attempt(ids[0]!, 500, { response: "<h1>Oops</h1>" });
+  await sql`update svc.deliveries set next_attempt_at = now() where webhook_id = ${webhook}`;
+  await attempt(ids[0]!, 204);
+  await attempt(ids[1]!, 410, { response: "gone" });
+  // 410 disables it.
+  await fixture.admin("PATCH", `/projects/app/webhooks/${webhook}?env=test`, { body: { disabled: false } });
+  owner = await browserOf(fixture.service, "owner@acme.example");
+});
+
+describe("the webhooks", () => {
+  it("are listed with status, success, latency and what waits, each number leading to what is behind it", async () => {
+    const { status, html } = await page("deliveries");
+    expect(status).toBe(200);
+    const text = textOf(html);
+    expect(text).toContain(
+      "https://example.com/hook customer.active enabled 50 % of 2 33.3 % 120 ms 95 % within 120 ms 1 oldest",
+    );
+    expect(html).toContain(`href="webhook?id=${webhook}&amp;days=7#days"`);
+    expect(listed((await page(`webhook?id=${webhook}&status=pending`)).html)).toEqual([ids[2]]);
+  });
+
+  it("of an environment without any say how one is added", async () => {
+    const { status, html } = await owner.get("/console/acme/app/live/deliveries");
+    expect([status, textOf(html)]).toEqual([200, expect.stringContaining("There is no webhook yet")]);
+  });
+
+  it("say why one is disabled", async () => {
+    const id = await webhookAt("https://example.org/other");
+    await fixture.admin("PATCH", `/projects/app/webhooks/${id}?env=test`, { body: { disabled: true } });
+    expect(textOf((await page("deliveries")).html)).toMatch(
+      /example\.org\/other customer\.active disabled (now|\d+ seconds? ago) : \w+/,
+    );
+    await fixture.admin("DELETE", `/projects/app/webhooks/${id}?env=test`);
+  });
+});
+
+describe("a webhook", () => {
+  it("shows what became of its deliveries day by day, in numbers that add up", async () => {
+    const { html } = await page(`webhook?id=${webhook}&days=7`);
+    const text = textOf(html);
+    expect(text).toContain("1 delivered and 1 failed within 7 days");
+    expect([...html.matchAll(/<td>\d{4}-\d\d-\d\d<\/td>/g)]).toHaveLength(7);
+  });
+
+  it.each<[string, () => number[]]>([
+    ["", () => [2, 1, 0]],
+    ["&status=failed", () => [1]],
+    ["&eventType=customer.active", () => [2, 1, 0]],
+    ["&eventType=customer.*", () => []],
+    ["&search=globex", () => [0]],
+    ["&search=nobody", () => []],
+    ["&search=emi_0000000000000000", () => []],
+  ])("lists its deliveries, the newest first, filtered by %s", async (query, expected) => {
+    const { status, html } = await page(`webhook?id=${webhook}${query}`);
+    expect([status, listed(html)]).toEqual([200, expected().map((n) => ids[n])]);
+  });
+
+  it("finds one by its id", async () => {
+    expect(listed((await page(`webhook?id=${webhook}&search=${ids[1]}`)).html)).toEqual([ids[1]]);
+  });
+
+  it("says what is wrong with a filter, and keeps the others", async () => {
+    const { status, html } = await page(`webhook?id=${webhook}&status=lost&eventType=some.type`);
+    expect([status, textOf(html)]).toEqual([400, expect.stringContaining("status")]);
+    expect(html).toContain('name="eventType" value="some.type"');
+    expect((await page(`webhook?id=${webhook}&cursor=x`)).status).toBe(400);
+  });
+
+  it("that is not there is said to be missing", async () => {
+    const { status, html } = await page("webhook?id=whk_1");
+    expect([status, textOf(html)]).toEqual([404, expect.stringContaining("whk_1")]);
+  });
+});
+
+describe("a delivery", () => {
+  it("shows what is sent, each attempt with its answer, and what brought it about", async () => {
+    const { status, html } = await page(`delivery?webhook=${webhook}&id=${ids[0]}`);
+    const text = textOf(html);
+    expect(status).toBe(200);
+    expect(text).toMatch(/Status delivered (now|\d+ seconds? ago) To/);
+    expect(text).toMatch(/2 .* HTTP 204 120 ms empty .*1 .* HTTP 500 120 ms <h1>Oops<\/h1>/);
+    expect(text).toContain(`webhook-id: ${ids[0]}`);
+    expect(text).toContain('"customerId": "globex"');
+    expect(html).toMatch(/href="customer\?id=globex(&amp;at=[^"]+)?#emi_\w+"/);
+    expect(html).toMatch(/by <a href="event\?id=evt_\w+">an event<\/a>/);
+  });
+
+  it("of a hostile customer is text", async () => {
+    const { html } = await page(`delivery?webhook=${webhook}&id=${ids[2]}`);
+    expect(html).not.toContain("<b>");
+    expect(html).not.toContain("‮");
+    expect(textOf(html)).toContain("Status pending , next attempt");
+  });
+
+  it("that is not there is said to be missing", async () => {
+    expect((await page(`delivery?webhook=${webhook}&id=emi_0000000000000000`)).status).toBe(404);
+  });
+});
+
+describe("sending again", () => {
+  const RESEND = `${BASE}/resend`;
+  const asked = async (id: string) => (await page(`resend?webhook=${webhook}&id=${id}`)).html;
+  const statusOf = async (id: string) => {
+    const [row] = await fixture.service.db.sql<[{ status: string }]>`
+      select status from svc.deliveries where webhook_id = ${webhook} and emission_seq = svc.emission_seq(${id})`;
+    return row.status;
+  };
+
+  it("asks once, and leads back to the delivery, which waits then; a second person is told that it does", async () => {
+    expect((await page(`delivery?webhook=${webhook}&id=${ids[1]}`)).html).toContain('href="resend?');
+    const html = await asked(ids[1]!);
+    expect(textOf(html)).not.toContain("live : the message");
+    const fields = formOf(html, "resend").hidden;
+    const { status, location } = await owner.post(RESEND, fields);
+    expect([status, location]).toEqual([303, `/console/acme/app/test/delivery?webhook=${webhook}&id=${ids[1]}`]);
+    expect(await statusOf(ids[1]!)).toBe("pending");
+    expect(textOf(await asked(ids[1]!))).toContain("It waits already");
+    expect((await owner.post(RESEND, fields)).status).toBe(303);
+  });
+
+  it("needs a form of ours", async () => {
+    const { form_token: _, ...fields } = formOf(await asked(ids[0]!), "resend").hidden;
+    expect((await owner.post(RESEND, fields)).status).toBe(403);
+    expect(await statusOf(ids[0]!)).toBe("delivered");
+  });
+
+  it("is offered to those who may, and refused to others", async () => {
+    const { sql } = fixture.service.db;
+    await fixture.service.member(fixture.owner, "viewer");
+    const [{ email }] = await sql<[{ email: string }]>`
+      select u.email from iam.users as u join iam.memberships as m using (user_id) where m.role = 'viewer'`;
+    const viewer = await browserOf(fixture.service, email);
+    const { html } = await page(`delivery?webhook=${webhook}&id=${ids[0]}`, viewer);
+    expect(html).not.toContain('href="resend?');
+    const ask = await page(`resend?webhook=${webhook}&id=${ids[0]}`, viewer);
+    expect(textOf(ask.html)).toContain("Your role may not send deliveries again");
+    const token = await viewer.formToken(`${BASE}/deliveries`);
+    const refused = await viewer.post(RESEND, { form_token: token, webhook, id: ids[0]! });
+    expect(refused.status).toBe(403);
+    expect(await statusOf(ids[0]!)).toBe("delivered");
+  });
+
+  it("to a webhook that was disabled meanwhile is refused with the reason", async () => {
+    const fields = formOf(await asked(ids[0]!), "resend").hidden;
+    const enable = (disabled: boolean) =>
+      fixture.admin("PATCH", `/projects/app/webhooks/${webhook}?env=test`, { body: { disabled } });
+    await enable(true);
+    const { status, html } = await owner.post(RESEND, fields);
+    expect([status, textOf(html)]).toEqual([409, expect.stringContaining("is disabled: nothing is delivered there")]);
+    expect(textOf(await asked(ids[0]!))).toContain("The webhook is disabled");
+    await enable(false);
+  });
+
+  it("names live where it is live", async () => {
+    const id = await webhookAt("https://example.com/live", "live");
+    const { sql } = fixture.service.db;
+    await sql`
+      insert into svc.emissions (environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type)
+      values (${await environmentId(sql, "app", "live")}, 65536, 'globex', 'customer.active', 'lifecycle', '{}', now(), 'timer')`;
+    await fixture.admin("POST", `/projects/app/webhooks/${id}/deliveries/emi_0000000000010000/resend?env=live`);
+    const { html } = await owner.get(`/console/acme/app/live/resend?webhook=${id}&id=emi_0000000000010000`);
+    expect(textOf(html)).toContain("This is live : the message reaches the real receiver");
+  });
+});

@@ -1,0 +1,75 @@
+import { decodeHTML } from "entities";
+import { beforeAll, describe, expect, it } from "vitest";
+import { useSpec } from "../spec/support/fixture.js";
+import type { Browser } from "../support/browser.js";
+import { snapshot } from "../support/service.js";
+import { browserOf } from "./support/session.js";
+
+const fixture = useSpec();
+const BASE = "/console/acme/app";
+let owner: Browser;
+
+const textOf = (html: string) => decodeHTML(html.replaceAll(/<(?:[^>"]|"[^"]*")*>/g, " ")).replaceAll(/\s+/g, " ");
+const vip = { id: "vip", when: { kind: "trait", trait: "plan", operator: "eq", value: "pro" } } as const;
+
+beforeAll(async () => {
+  owner = await browserOf(fixture.service, "owner@acme.example");
+});
+
+it("of a project without a version says how the first is made", async () => {
+  expect(textOf((await owner.get(`${BASE}/test/model`)).html)).toContain("No version was deployed yet. svc deploy");
+});
+
+describe("versions", () => {
+  beforeAll(async () => {
+    await fixture.deploy(snapshot());
+    await fixture.deploy(snapshot({ segments: [vip] }));
+  });
+
+  it("are listed with who deployed them and where they are active, and what was active when", async () => {
+    const { html } = await owner.get(`${BASE}/test/model`);
+    expect(textOf(html)).toMatch(/v2 test .* owner@acme\.example .*v1 .*Active here .*deployed v2 , after v1,/);
+    expect(html).toContain('href="version?id=v2&amp;from=v1"');
+  });
+
+  it("tell what they changed, in the author's terms, from the one before and from any other", async () => {
+    const changed = textOf((await owner.get(`${BASE}/test/version?id=v2`)).html);
+    expect(changed).toMatch(/What is different from v1 .*segments added segment vip/);
+    const whole = textOf((await owner.get(`${BASE}/test/version?id=v2&from=v2`)).html);
+    expect(whole).toContain("Nothing is different.");
+    expect((await owner.get(`${BASE}/test/version?id=v9`)).status).toBe(404);
+    expect((await owner.get(`${BASE}/test/version?id=nope`)).status).toBe(400);
+  });
+
+  it("are promoted to live once somebody has been asked, by whoever may", async () => {
+    const page = await owner.get(`${BASE}/live/version?id=v2`);
+    expect(page.html).toContain('href="activate?version=v2&amp;as=promote"');
+    const asked = await owner.get(`${BASE}/live/activate?version=v2&as=promote`);
+    expect(textOf(asked.html)).toMatch(/Promote v2\? .*active version of live .*segment vip/);
+    const form = { version: "v2", as: "promote", expected: "" };
+    const token = /name="form_token" value="([^"]*)"/.exec(asked.html)![1]!;
+
+    const viewer = await fixture.service.member(fixture.owner, "viewer");
+    const [row] = await fixture.service.db.sql<[{ email: string }]>`
+      select u.email from iam.users as u join iam.memberships as m using (user_id) where m.role = 'viewer'`;
+    expect(viewer.organizationId).toBe(fixture.owner.organizationId);
+    const other = await browserOf(fixture.service, row.email);
+    expect((await other.get(`${BASE}/live/version?id=v2`)).html).not.toContain("activate?");
+    const itsToken = /name="form_token" value="([^"]*)"/.exec((await other.get(`${BASE}/live/today`)).html)![1]!;
+    expect((await other.post(`${BASE}/live/activate`, { ...form, form_token: itsToken })).status).toBe(403);
+
+    expect((await owner.post(`${BASE}/live/activate`, { ...form, form_token: "guessed" })).status).toBe(403);
+    const done = await owner.post(`${BASE}/live/activate`, { ...form, form_token: token });
+    expect([done.status, done.location]).toEqual([303, `${BASE}/live/version?id=v2`]);
+    expect(textOf((await owner.get(`${BASE}/live/version?id=v2`)).html)).toContain("It is active here.");
+  });
+
+  it("of two people who change the same thing the second is told", async () => {
+    const asked = await owner.get(`${BASE}/test/activate?version=v1&as=rollback`);
+    const token = /name="form_token" value="([^"]*)"/.exec(asked.html)![1]!;
+    const form = { version: "v1", as: "rollback", expected: "v2", form_token: token };
+    expect((await owner.post(`${BASE}/test/activate`, form)).status).toBe(303);
+    const second = await owner.post(`${BASE}/test/activate`, { ...form, version: "v2" });
+    expect([second.status, textOf(second.html)]).toEqual([409, expect.stringMatching(/v1/)]);
+  });
+});
