@@ -105,6 +105,7 @@ grant execute on function
   svc_api.search_emissions(bytea, text, text, text, text, text, text, timestamptz, integer, text),
   svc_api.search_rule_executions(bytea, text, text, text, text, text, text, timestamptz, boolean, boolean, integer, text),
   svc_api.search_signals(bytea, text, text, text, text, text, timestamptz, integer, text),
+  svc_api.search_transitions(bytea, text, text, text, text, text, date, date, integer, text),
   svc_api.set_password(bytea, text),
   svc_api.sign_in_link(bytea),
   svc_api.sign_out(bytea),

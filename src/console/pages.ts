@@ -2,6 +2,8 @@ import type { ConsolePage } from "./console-page.js";
 import { activatePage } from "./pages/activate.js";
 import { customerPage } from "./pages/customer.js";
 import { customersPage } from "./pages/customers.js";
+import { lifecyclePage } from "./pages/lifecycle.js";
+import { transitionsPage } from "./pages/transitions.js";
 import { todayPage } from "./pages/today.js";
 import { deliveriesPage } from "./pages/deliveries.js";
 import { deliveryPage } from "./pages/delivery.js";
@@ -20,6 +22,8 @@ export const PAGES: readonly ConsolePage[] = [
   todayPage,
   customersPage,
   customerPage,
+  lifecyclePage,
+  transitionsPage,
   deliveriesPage,
   webhookPage,
   deliveryPage,

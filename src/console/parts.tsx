@@ -36,6 +36,13 @@ export function At({ iso }: { iso: string }) {
   );
 }
 
+const dayFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
+
+/** A day of the calendar: `12 Mar 2026`. */
+export function Day({ day }: { day: string }) {
+  return <time dateTime={day}>{dayFormat.format(new Date(day))}</time>;
+}
+
 /** Text that came from elsewhere: what cannot be seen is shown as an escape, and its direction does not reach what stands around it. */
 export function Text({ children }: { children: string }) {
   return <bdi>{printable(children)}</bdi>;
@@ -115,6 +122,11 @@ export function Customer({ id, isShort = false }: { id: string; isShort?: boolea
       )}
     </>
   );
+}
+
+/** A link where there is something to lead to. */
+export function MaybeLink({ href, children }: { href: string | null; children: ComponentChildren }) {
+  return href === null ? <>{children}</> : <a href={href}>{children}</a>;
 }
 
 export interface Column {

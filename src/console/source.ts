@@ -83,13 +83,6 @@ export interface Cause {
   id: string | null;
 }
 
-/** Figures by period; those of deliveries have a webhook. */
-export interface Trends {
-  /** The first day of each. */
-  periods: string[];
-  series: { metric: string; webhookId?: string; values: (number | null)[] }[];
-}
-
 export interface ListedWebhook {
   id: string;
   url: string;
@@ -226,6 +219,36 @@ export interface Backlog {
   setAside: SetAside;
 }
 
+/** A line of figures, one for each period; `from` and `to` are states of a transition, null for none. */
+export interface TrendSeries {
+  metric: string;
+  state?: string;
+  from?: string | null;
+  to?: string;
+  webhookId?: string;
+  segment?: string;
+  signal?: string;
+  band?: string;
+  values: (number | null)[];
+}
+
+/** How an environment developed, by periods, each named by its first day. */
+export interface Trends {
+  /** False while what came before is still to be counted. */
+  complete: boolean;
+  periods: string[];
+  series: TrendSeries[];
+}
+
+/** A transition of a customer's lifecycle. */
+export interface ListedTransition {
+  customerId: string;
+  from: string | null;
+  to: string;
+  at: string;
+  cause: { type: string; id: string | null };
+}
+
 /**
  * What pages ask about an environment: the GET endpoints below `/projects/:project` of the administrative API by their paths, and what pages need of
  * the answers. The service has all of them, the local engine those that one process without a database can have.
@@ -240,6 +263,8 @@ export interface Answers {
   "due-customers": ListPage<{ customerId: string; nextDueAt: string }>;
   signals: ListPage<RaisedSignal>;
   "rule-executions": ListPage<RuleExecution>;
+  trends: Trends;
+  transitions: ListPage<ListedTransition>;
   /** By customer and name. */
   traits: Record<string, Record<string, string>>;
   "config-versions": ListPage<ConfigVersion>;
@@ -251,7 +276,6 @@ export interface Answers {
   "schema-violations": ListPage<SchemaViolation>;
   emissions: ListPage<ListedEmission>;
   "emissions/:emission": Emission;
-  trends: Trends;
   webhooks: ListPage<ListedWebhook>;
   "webhooks/:webhook": Webhook;
   "webhooks/:webhook/deliveries": ListPage<ListedDelivery>;
@@ -261,7 +285,7 @@ export interface Answers {
 export type Question = keyof Answers;
 
 /** What only the service is asked: what one process without a database does not have. */
-export type ServiceQuestion = Extract<Question, "trends" | "activations" | `config-${string}` | `webhooks${string}`>;
+export type ServiceQuestion = Extract<Question, "activations" | `config-${string}` | `webhooks${string}`>;
 
 /** What a question's path names and its query, as text; what is undefined is left out. */
 export type Of = Readonly<Record<string, string | undefined>>;

@@ -119,6 +119,7 @@ ol.steps { list-style: none; padding: 0; margin: .5rem 0; display: flex; flex-wr
 .clock input { width: 16rem; min-height: 0; padding: 0; }
 .clock button { min-height: 0; padding: .1rem .5rem; }
 
+figure { margin: 1rem 0; }
 svg.chart { width: 100%; height: auto; display: block; }
 .chart text { fill: var(--faint); font: 12px system-ui, sans-serif; }
 .chart .axis { stroke: var(--line); }
@@ -126,6 +127,13 @@ svg.chart { width: 100%; height: auto; display: block; }
 .chart .dot { fill: var(--c1); }
 .chart .node { fill: var(--code); stroke: var(--line); }
 .chart .edge { fill: none; stroke: var(--faint); }
+.chart .unused .edge { stroke: var(--line); stroke-dasharray: 4 4; }
+.chart .head { fill: var(--faint); }
+.chart .halo { stroke: var(--page); stroke-width: 5px; paint-order: stroke; }
+.chart a text { fill: var(--link); }
+.chart a:hover text { text-decoration: underline; }
+.scroll > .chart { min-width: 36rem; }
+.scroll > .diagram { width: auto; min-width: 0; max-width: none; margin: 0 auto; }
 .chart .strong { fill: var(--text); font-weight: 600; }
 .chart .c1 { fill: var(--c1); } .chart .c2 { fill: var(--c2); } .chart .c3 { fill: var(--c3); } .chart .c4 { fill: var(--c4); }
 .chart .c5 { fill: var(--c5); } .chart .c6 { fill: var(--c6); } .chart .c7 { fill: var(--c7); } .chart .c8 { fill: var(--c8); }

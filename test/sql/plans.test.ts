@@ -162,6 +162,9 @@ describe("the lists read by index, and not much more than they show:", () => {
     ["emissions of no type", () => call(sql, "search_emissions", by, AT, { eventType: "x" }, null, PAGE), FEW],
     ["raised signals", () => call(sql, "search_signals", by, AT, {}, null, PAGE), FEW],
     ["raised signals of a severity", () => call(sql, "search_signals", by, AT, { severity: "info" }, null, PAGE), FEW],
+    ["transitions", () => call(sql, "search_transitions", by, AT, {}, PAGE), BOUNDED],
+    ["transitions to a state", () => call(sql, "search_transitions", by, AT, { entered: "quiet" }, PAGE), BOUNDED],
+    ["transitions from no such state", () => call(sql, "search_transitions", by, AT, { left: "quiet" }, PAGE), BOUNDED],
     ["a customer's transitions", () => call(sql, "list_transitions", by, AT, "customer-000010", true, PAGE), 200],
     ["a customer's scores", () => call(sql, "list_health_scores", by, AT, "customer-000010", true, PAGE), 200],
     [

@@ -69,6 +69,7 @@ as $$
     ('search_signals', 'viewer', 'viewer', null),
     ('get_journey_funnel', 'viewer', 'viewer', null),
     ('search_rule_executions', 'viewer', 'viewer', null),
+    ('search_transitions', 'viewer', 'viewer', null),
     ('list_transitions', 'viewer', 'viewer', null),
     ('list_health_scores', 'viewer', 'viewer', null),
     ('export_customer', 'viewer', 'viewer', null),

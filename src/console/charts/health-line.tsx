@@ -5,6 +5,7 @@ import type { HealthBand } from "../../model/snapshot/types.js";
 import { formatNumber } from "../../words/text.js";
 import { useLook } from "../look.js";
 import { At, Table, Text } from "../parts.js";
+import { shortened, tickFormat } from "./axis.js";
 
 const WIDTH = 800;
 const HEIGHT = 220;
@@ -12,15 +13,6 @@ const LEFT = 100;
 const RIGHT = 12;
 const TOP = 12;
 const BOTTOM = 28;
-
-const DAY_MS = 86_400_000;
-
-/** Hours within two days, days within a year, else months. */
-function tickFormat(spanMs: number, timeZone: string): Intl.DateTimeFormat {
-  if (spanMs < 2 * DAY_MS) return new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone });
-  if (spanMs < 365 * DAY_MS) return new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone });
-  return new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric", timeZone });
-}
 
 /** A health score over time, with the limits of its bands; the changes as a table behind it. @param scores the newest first */
 export function HealthLine(props: {
@@ -50,7 +42,7 @@ export function HealthLine(props: {
           <g key={id}>
             <line class="axis" x1={LEFT} x2={WIDTH - RIGHT} y1={y(from)} y2={y(from)} />
             <text x={LEFT - 8} y={y(from) - 3} text-anchor="end">
-              {id.length > 12 ? `${[...id].slice(0, 11).join("")}…` : id}
+              {shortened(id, 12)}
             </text>
           </g>
         ))}

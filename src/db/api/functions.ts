@@ -213,6 +213,7 @@ export const FUNCTIONS = {
   list_members_at: takes(by, at, text("segment_id"), past, page),
   search_emissions: takes(by, at, filters("customerId", "eventType", "source"), since, page),
   search_signals: takes(by, at, filters("signalId", "severity"), since, page),
+  search_transitions: takes(by, at, filters("left", "entered", "from", "to"), page),
   get_journey_funnel: takes(by, at, text("journey_id"), since),
   list_transitions: takes(by, at, customer, superseded, page),
   list_health_scores: takes(by, at, customer, superseded, page),

@@ -19,6 +19,7 @@ import type { AdminDeps, OperationRoute } from "./route.js";
 import { ruleExecutionRoutes } from "./rule-executions.js";
 import { signalRoutes } from "./signals.js";
 import { traitRoutes } from "./traits.js";
+import { transitionRoutes } from "./transitions.js";
 import { trendRoutes } from "./trends.js";
 import { webhookRoutes } from "./webhooks.js";
 
@@ -60,6 +61,7 @@ export function adminRoutes(deps: AdminDeps): OperationRoute[] {
     ...ruleExecutionRoutes,
     ...emissionRoutes,
     ...signalRoutes,
+    ...transitionRoutes,
     ...diagnosticsRoutes,
     ...webhookRoutes,
     ...deliveryRoutes,

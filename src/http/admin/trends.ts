@@ -43,7 +43,8 @@ export const trends = named("Trends", "How an environment developed.", {
   ),
 });
 
-const dayQuery = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 64, description }));
+export const dayQuery = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 64, description }));
 
 /** How an environment developed. */
 export const trendRoutes = [
@@ -62,7 +63,7 @@ export const trendRoutes = [
 ];
 
 /** Checks that a day of a query is one of the calendar. Throws VALIDATION_ERROR. */
-function dayOf(day: string | undefined, field: string): string | undefined {
+export function dayOf(day: string | undefined, field: string): string | undefined {
   if (day === undefined || (/^\d{4}-\d{2}-\d{2}$/.test(day) && isIsoDate(day) && day >= "0001")) return day;
   throw invalidField(field, day, `\`${field}\` is not a day.`, "Write for example 2026-03-01.");
 }

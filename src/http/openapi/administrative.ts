@@ -48,7 +48,7 @@ const TAGS: readonly (readonly [name: string, description: string, paths?: RegEx
     "History read again: recomputes, dry runs, and previews of models that are not deployed.",
     /\/(recomputes|previews)\b/,
   ],
-  ["Customers", "What is known and derived of customers.", /\/(customers|due-customers|traits)\b/],
+  ["Customers", "What is known and derived of customers.", /\/(customers|due-customers|traits|transitions)\b/],
   ["Events", "What was accepted, as a list and as a stream.", /\/events\b/],
   ["Rules", "The log of what rules did.", /\/rule-executions$/],
   ["Segments", "Segments and their members.", /\/segments\b/],

@@ -17,6 +17,7 @@ import { list } from "../../model/snapshot/problem.js";
 import type { ExplainedParts } from "../../words/explanation.js";
 import type { LocalEngine } from "../engine.js";
 import { emissionOf, emissionsOf, eventOf, eventsOf, violationsOf } from "./events.js";
+import { lifecycleTrends, transitions } from "./lifecycle.js";
 import { instantOf, isoTime, type Stand } from "./stand.js";
 
 const WEEK_MS = 7 * 86_400_000;
@@ -53,6 +54,8 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
     },
     "customers/:customerId/history": (of) => pageOf(history(ofCustomer(of), of), of),
     "customers/:customerId/health-scores": (of) => pageOf(scores(ofCustomer(of)).toReversed(), of),
+    trends: (of) => lifecycleTrends(whole, of),
+    transitions: (of) => pageOf(transitions(whole, of), of),
     // What is accepted is evaluated at once.
     "customers/:customerId/backlog": () => ({ pending: 0, ahead: 0, setAside: null }),
     "due-customers": (of) => pageOf(dueCustomers(whole), of),

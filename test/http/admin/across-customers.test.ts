@@ -116,6 +116,82 @@ describe("GET /projects/:project/emissions", () => {
   });
 });
 
+describe("GET /projects/:project/transitions", () => {
+  interface Transition {
+    customerId: string;
+    from: string | null;
+    to: string;
+    at: string;
+  }
+  const of = (found: Transition[]) => found.map(({ customerId, from, to }) => `${customerId} ${from} ${to}`);
+  const day = (hours: number) => at(hours).slice(0, 10);
+
+  it("has those of all customers, the last written first, each once over all pages", async () => {
+    for (const [query, of] of [
+      ["", ""],
+      ["entered=new", "new"],
+    ] as const) {
+      const [{ written }] = await fixture.service.db.sql<[{ written: string[] }]>`
+        select array_agg(customer_id order by transition_seq desc) as written from svc.lifecycle_transitions
+        where ${of} in ('', to_state)`;
+      expect((await list<Transition>("transitions", query, 3)).map(({ customerId }) => customerId)).toEqual(written);
+    }
+    expect(await list<Transition>("transitions", "entered=customer")).toEqual([
+      {
+        customerId: "c0",
+        from: "new",
+        to: "customer",
+        at: at(5),
+        cause: { type: "event", id: expect.stringMatching(/^evt_/) as string },
+        configVersion: "v1",
+      },
+    ]);
+  });
+
+  it("is filtered by the state that was left, and by days", async () => {
+    expect(of(await list("transitions", "left=new"))).toEqual(["c0 new customer"]);
+    expect(await list("transitions", "entered=customer&left=")).toEqual([]);
+    expect(await list("transitions", "entered=new&left=")).toEqual(await list("transitions", "entered=new"));
+    expect(of(await list("transitions", `entered=customer&from=${day(5)}&to=${day(5)}`))).toEqual(["c0 new customer"]);
+    expect(await list("transitions", `entered=customer&to=${day(5 - 24)}`)).toEqual([]);
+    expect(await list("transitions", `entered=customer&from=${day(5 + 24)}`)).toEqual([]);
+  });
+
+  it("counts days in the time zone of the organization", async () => {
+    await fixture.admin("PATCH", "/organization", { body: { timeZone: "Pacific/Kiritimati" } });
+    const local = new Date(Date.parse(at(5)) + 14 * HOUR).toISOString().slice(0, 10);
+    expect(of(await list("transitions", `entered=customer&from=${local}&to=${local}`))).toEqual(["c0 new customer"]);
+    await fixture.admin("PATCH", "/organization", { body: { timeZone: "UTC" } });
+  });
+
+  it("passes over what a recompute replaced, and goes on past a page that holds nothing else", async () => {
+    const { sql } = fixture.service.db;
+    await sql`
+      insert into svc.lifecycle_transitions (environment_id, customer_id, to_state, transitioned_at, cause_type, generation)
+      select environment_id, customer_id, 'customer', now(), 'job', 7 from svc.customers, generate_series(1, 2100)
+      where customer_id = 'c1'`;
+    const first = await get<Page<Transition>>("transitions?entered=customer");
+    expect(first).toEqual({ data: [], nextCursor: expect.any(String) as string });
+    expect(of(await list("transitions", "entered=customer"))).toEqual(["c0 new customer"]);
+    await sql`delete from svc.lifecycle_transitions where generation = 7`;
+  });
+
+  it("refuses a state that nobody declared, a day that is none and a cursor of another list", async () => {
+    for (const [query, field] of [
+      ["entered=custmer", "entered"],
+      ["entered=customer&left=custmer", "left"],
+      ["entered=customer&from=yesterday", "from"],
+      ["entered=customer&to=2026-02-30", "to"],
+      ["entered=customer&cursor=x", "cursor"],
+    ]) {
+      expect([query, await fixture.admin("GET", `/projects/app/transitions?${query}`)]).toMatchObject([
+        query,
+        invalid(field),
+      ]);
+    }
+  });
+});
+
 describe("GET /projects/:project/signals", () => {
   interface Signal {
     customerId: string;

@@ -154,9 +154,14 @@ const CAUSES: Readonly<Record<string, string>> = {
   job: "a recompute",
 };
 
+/** What brought something about, in a word or two. */
+export function causeText(type: string): string {
+  return CAUSES[type] ?? type;
+}
+
 function Cause({ entry: { cause }, here }: { entry: HistoryEntry; here: ReadonlySet<string> }) {
   if (cause === null) return null;
-  const text = CAUSES[cause.type] ?? cause.type;
+  const text = causeText(cause.type);
   const isLinked = cause.type === "event" && cause.id !== null && here.has(cause.id);
   return <span class="faint">by {isLinked ? <a href={`#${cause.id}`}>{text}</a> : text}</span>;
 }

@@ -1,0 +1,104 @@
+-- Lifecycle transitions of all customers, the last written first; filtered by the state that was left, empty for none, by the state that
+-- was entered, and by the days of the organization's time zone on which they happened, from the first to the last. Filters that are null do
+-- not filter. Of the present record only, as svc_api.get_trends counts it. A page reads at most 2,000 transitions into each state: where so
+-- many hold too few that the filters pass, it is short, even empty, and nextCursor goes on.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor; a state that the active
+-- version does not declare, where nothing is found). Locks nothing.
+create or replace function svc_api.search_transitions(
+  token_hash bytea, organization_id text, project_slug text, environment_name text,
+  "left" text, entered text, "from" date, "to" date, row_limit integer, "cursor" text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+-- By index, whatever the statistics say.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    search_transitions.token_hash, search_transitions.organization_id, 'search_transitions', search_transitions.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    search_transitions.organization_id, search_transitions.project_slug, search_transitions.environment_name
+  );
+  _id constant integer := _environment.environment_id;
+  _zone constant text := svc.time_zone_of_environment(_id);
+  _before constant bigint := coalesce(
+    svc.decode_cursor('transitions', search_transitions.cursor, '^[0-9]{1,18}$')::bigint, 9223372036854775807
+  );
+  _since constant timestamptz := coalesce(search_transitions.from::timestamp at time zone _zone, '-infinity');
+  _until constant timestamptz := coalesce((search_transitions.to + 1)::timestamp at time zone _zone, 'infinity');
+  _look_max constant integer := 2000;
+  _items json[];
+  _positions text[];
+  _resume text;
+begin
+  with recursive
+  -- The states that were ever entered, each found by the index after the one before it.
+  states as (
+    select coalesce(
+      search_transitions.entered, (select min(t.to_state) from svc.lifecycle_transitions as t where t.environment_id = _id)
+    ) as state
+    union all
+    select (select min(t.to_state) from svc.lifecycle_transitions as t where t.environment_id = _id and t.to_state > s.state)
+    from states as s
+    where s.state is not null and search_transitions.entered is null
+  ),
+  looked as materialized (
+    select l.*
+    from states as s
+    cross join lateral (
+      select t.*
+      from svc.lifecycle_transitions as t
+      where t.environment_id = _id and t.to_state = s.state and t.transition_seq < _before
+      order by t.transition_seq desc
+      limit _look_max
+    ) as l
+    order by l.transition_seq desc
+    limit _look_max
+  ),
+  passed as (
+    select l.*
+    from looked as l
+    cross join lateral (
+      select
+      from svc.customers as c
+      where c.environment_id = _id and c.customer_id = l.customer_id and c.generation = l.generation
+      limit 1
+    ) as c
+    where (search_transitions.left is null or l.from_state is not distinct from nullif(search_transitions.left, ''))
+      and l.transitioned_at >= _since and l.transitioned_at < _until
+    order by l.transition_seq desc
+    limit search_transitions.row_limit + 1
+  )
+  select
+    array_agg(
+      json_build_object(
+        'customerId', p.customer_id,
+        'from', p.from_state,
+        'to', p.to_state,
+        'at', svc.iso(p.transitioned_at),
+        'cause', json_build_object('type', p.cause_type, 'id', p.cause_id),
+        'configVersion', 'v' || p.config_version
+      )
+      order by p.transition_seq desc
+    ),
+    array_agg(p.transition_seq::text order by p.transition_seq desc),
+    (select l.transition_seq::text from looked as l order by l.transition_seq desc offset _look_max - 1)
+  into _items, _positions, _resume
+  from passed as p;
+
+  if _items is null and search_transitions.cursor is null and _resume is null then
+    perform
+      svc.require_part(_environment.project_id, _environment.active_version, 'state', f.field, f.name)
+    from (values ('entered', search_transitions.entered), ('left', nullif(search_transitions.left, ''))) as f (field, name);
+  end if;
+  return svc.partial_page('transitions', _items, _positions, search_transitions.row_limit, _resume);
+end;
+$$;
+
+comment on function svc_api.search_transitions(bytea, text, text, text, text, text, date, date, integer, text) is
+  'Lifecycle transitions of all customers, the last written first, filtered.';

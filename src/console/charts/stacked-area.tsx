@@ -1,0 +1,100 @@
+import { scaleLinear, scaleUtc } from "d3-scale";
+import { area, type SeriesPoint, stack } from "d3-shape";
+import { formatNumber, printable } from "../../words/text.js";
+import { Day, MaybeLink, Table } from "../parts.js";
+import { colour, dayFormat } from "./axis.js";
+
+/** A part of the whole, with a value for each period. */
+export interface Layer {
+  name: string;
+  href: string | null;
+  values: readonly number[];
+}
+
+const WIDTH = 800;
+const HEIGHT = 260;
+const LEFT = 64;
+const RIGHT = 12;
+const TOP = 12;
+const BOTTOM = 28;
+const TICKS = 7;
+
+/** How parts of a whole developed, one upon the other, the first at the bottom; the figures as a table behind it. @param periods by their first days, two at least */
+export function StackedArea(props: { title: string; periods: readonly string[]; layers: readonly Layer[] }) {
+  const { title, periods, layers } = props;
+  const days = periods.map((day) => new Date(day));
+  const [first, last] = [days[0]!, days.at(-1)!];
+  const stacked = stack<undefined, number, number>()
+    .keys(layers.keys())
+    .value((period, layer) => layers[layer]!.values[period]!)(periods.keys());
+  const top = Math.max(...stacked.flatMap((layer) => layer.map(([, to]) => to)), 1);
+  const x = scaleUtc([first, last], [LEFT, WIDTH - RIGHT]);
+  const y = scaleLinear([0, top], [HEIGHT - BOTTOM, TOP]).nice(4);
+  const shape = area<SeriesPoint<number>>()
+    .x(({ data }) => x(days[data]!))
+    .y0(([from]) => y(from))
+    .y1(([, to]) => y(to));
+  const format = dayFormat(last.getTime() - first.getTime(), "UTC");
+  const every = Math.ceil(days.length / TICKS);
+  return (
+    <figure>
+      <div class="scroll" role="region" aria-label={`${title}, drawn`} tabIndex={0}>
+        <svg class="chart" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-labelledby="stacked-area">
+          <title id="stacked-area">{title}</title>
+          {y.ticks(4).map((tick) => (
+            <g key={tick}>
+              <line class="axis" x1={LEFT} x2={WIDTH - RIGHT} y1={y(tick)} y2={y(tick)} />
+              <text x={LEFT - 8} y={y(tick) + 4} text-anchor="end">
+                {formatNumber(tick)}
+              </text>
+            </g>
+          ))}
+          {stacked.map((layer) => (
+            <path class={colour(layer.key)} d={shape(layer) ?? ""} key={layer.key}>
+              <title>{printable(layers[layer.key]!.name)}</title>
+            </path>
+          ))}
+          {days.map((day, index) =>
+            index % every === 0 ? (
+              <text x={x(day)} y={HEIGHT - 8} text-anchor={index === 0 ? "start" : "middle"} key={index}>
+                {format.format(day)}
+              </text>
+            ) : null,
+          )}
+        </svg>
+      </div>
+      <ul class="legend chart">
+        {layers.map(({ name, href }, index) => (
+          <li key={name}>
+            <svg viewBox="0 0 10 10" aria-hidden="true">
+              <rect class={colour(index)} width="10" height="10" />
+            </svg>
+            <MaybeLink href={href}>
+              <bdi>{printable(name)}</bdi>
+            </MaybeLink>
+          </li>
+        ))}
+      </ul>
+      <details>
+        <summary>The figures</summary>
+        <Table
+          name={title}
+          columns={[{ heading: "From" }, ...layers.map(({ name }) => ({ heading: printable(name), isNumber: true }))]}
+        >
+          {periods.map((period, index) => (
+            <tr key={period}>
+              <td>
+                <Day day={period} />
+              </td>
+              {layers.map(({ name, values }) => (
+                <td class="number" key={name}>
+                  {formatNumber(values[index]!)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </Table>
+      </details>
+    </figure>
+  );
+}

@@ -1,0 +1,241 @@
+import { ApiError } from "../../http/errors.js";
+import type { Snapshot } from "../../model/snapshot/types.js";
+import { formatNumber } from "../../words/text.js";
+import { StackedArea } from "../charts/stacked-area.js";
+import { type DiagramArrow, type DiagramState, StateDiagram } from "../charts/state-diagram.js";
+import { type ConsolePage, given, type Visit } from "../console-page.js";
+import { partNames } from "../model.js";
+import { address, Day, Empty, MaybeLink, Problem, Table, Text } from "../parts.js";
+import type { Trends } from "../source.js";
+import { dayIn, lastDayOf, type Every, EVERY } from "../span.js";
+
+const PATH = "lifecycle";
+
+/** How customers move through the lifecycle: where they are, which ways they went, and how that developed. */
+export const lifecyclePage: ConsolePage = {
+  path: PATH,
+  section: "Lifecycle",
+  async answer(visit) {
+    const { model } = visit;
+    const filters = <Filters query={visit.query} />;
+    const found = await developmentOf(visit);
+    if (found instanceof ApiError) {
+      return { title: "Lifecycle", status: found.status, body: [filters, <Problem error={found} key="problem" />] };
+    }
+    const lifecycle = lifecycleOf(found, visit);
+    if (lifecycle.states.length === 0) return { title: "Lifecycle", body: <NoLifecycle model={model} /> };
+    const { states, arrows, layers, first, last, isNow } = lifecycle;
+    const { periods, complete } = found.customers;
+    const whole = states.reduce((sum, { customers }) => sum + customers, 0);
+    return {
+      title: "Lifecycle",
+      body: (
+        <>
+          {filters}
+          {complete ? null : (
+            <Empty>
+              What happened before is still being counted: the figures grow for some minutes. Load the page again.
+            </Empty>
+          )}
+          <p>
+            In the boxes: customers in each state {isNow ? "now" : <>at the end of {<Day day={last} />}</>},{" "}
+            {formatNumber(whole)} in all. On the arrows: transitions from <Day day={first} /> to{" "}
+            {isNow ? "today" : <Day day={last} />}.
+          </p>
+          <StateDiagram states={states} arrows={arrows} />
+          <details>
+            <summary>The same as tables</summary>
+            <States states={states} arrows={arrows} span={{ from: first, to: last }} />
+            <Arrows arrows={arrows} />
+          </details>
+          <h2>Customers in each state over time</h2>
+          {periods.length < 2 ? (
+            <Empty>
+              There is one figure of each state in this span. Choose an earlier day to see how they developed.
+            </Empty>
+          ) : (
+            <StackedArea title="Customers in each state over time" periods={periods} layers={layers} />
+          )}
+        </>
+      ),
+    };
+  },
+};
+
+/** What the query asks for, or what is wrong with it. */
+async function developmentOf({ ask, query }: Visit) {
+  const of = { from: given(query, "from"), to: given(query, "to"), every: given(query, "every") };
+  try {
+    const [customers, flows] = await Promise.all([
+      ask("trends", { ...of, what: "lifecycle" }),
+      ask("trends", { ...of, what: "flows" }),
+    ]);
+    return { customers, flows };
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 400) return error;
+    throw error;
+  }
+}
+
+/** The states and ways of the model, and after them those that customers were in or went but the model does not have any more. */
+function lifecycleOf({ customers, flows }: { customers: Trends; flows: Trends }, { model, query, look }: Visit) {
+  const { periods } = customers;
+  const first = periods[0]!;
+  const last = lastDayOf(periods.at(-1)!, everyIn(query));
+  const isNow = last >= dayIn(look.now, look.timeZone);
+  const wentFrom = flows.series.map(({ from = null, to = "", values }) => ({ from, to, transitions: sum(values) }));
+  const valuesOf = new Map(
+    customers.series.map(({ state = "", values }) => [state, values.map((value) => value ?? 0)]),
+  );
+  const names = [
+    ...new Set([
+      ...partNames(model).states,
+      ...valuesOf.keys(),
+      ...wentFrom.flatMap(({ from, to }) => (from === null ? [to] : [from, to])),
+    ]),
+  ];
+  const listOf = (name: string) => address("customers", new URLSearchParams({ lifecycle: name }));
+  const layers = names.map((name) => ({
+    name,
+    href: listOf(name),
+    values: valuesOf.get(name) ?? periods.map(() => 0),
+  }));
+  const states: DiagramState[] = layers.map(({ name, href, values }) => {
+    const customers = values.at(-1)!;
+    // A list is of the present.
+    return { name, customers, href: isNow && customers > 0 ? href : null };
+  });
+  const ways = waysOf(model);
+  const isOf = (way: Way) => (other: Way) => other.from === way.from && other.to === way.to;
+  const arrows: DiagramArrow[] = [
+    ...ways.map((way) => wentFrom.find(isOf(way)) ?? { ...way, transitions: 0 }),
+    ...wentFrom.filter((way) => !ways.some(isOf(way))),
+  ].map((arrow) => ({ ...arrow, href: transitionsOf(arrow, { from: first, to: last }) }));
+  return { states, arrows, layers, first, last, isNow };
+}
+
+/** The list of the transitions from a state, null for none, or to one, or both. */
+function transitionsOf({ from: left, to: entered }: Partial<Way>, span: { from: string; to: string }): string {
+  const states = {
+    ...(left === null ? { first: "true" } : left !== undefined && { left }),
+    ...(entered !== undefined && { entered }),
+  };
+  return address("transitions", new URLSearchParams({ ...states, ...span }));
+}
+
+const sum = (values: readonly (number | null)[]) => values.reduce<number>((total, value) => total + (value ?? 0), 0);
+
+function everyIn(query: URLSearchParams): Every {
+  return EVERY.find((every) => every === given(query, "every")) ?? "day";
+}
+
+type Way = Pick<DiagramArrow, "from" | "to">;
+
+/** Which transitions there are in the model, each once. */
+function waysOf(model: Snapshot | null): Way[] {
+  const lifecycle = model?.lifecycle;
+  if (!lifecycle) return [];
+  const { initial, states } = lifecycle;
+  return [
+    { from: null, to: initial },
+    ...states.flatMap(({ name, transitions }) =>
+      [...new Set(transitions.map(({ to }) => to))].map((to) => ({ from: name, to })),
+    ),
+  ];
+}
+
+function Filters({ query }: { query: URLSearchParams }) {
+  const value = (name: string) => query.get(name) ?? "";
+  return (
+    <search>
+      <form class="filters" action={PATH} method="get">
+        <label>
+          From
+          <input type="date" name="from" value={value("from")} />
+        </label>
+        <label>
+          To
+          <input type="date" name="to" value={value("to")} />
+        </label>
+        <label>
+          By
+          <select name="every">
+            {EVERY.map((every) => (
+              <option value={every} selected={every === everyIn(query)} key={every}>
+                {every}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button>Show</button>
+        {query.size === 0 ? null : <a href={PATH}>The last 30 days</a>}
+      </form>
+    </search>
+  );
+}
+
+function NoLifecycle({ model }: { model: Snapshot | null }) {
+  return (
+    <Empty>
+      {model === null
+        ? "No model is deployed yet. Its lifecycle will be shown here."
+        : "The model has no lifecycle. Once it declares states and what leads from one to another, customers are counted here."}
+    </Empty>
+  );
+}
+
+function States(props: {
+  states: readonly DiagramState[];
+  arrows: readonly DiagramArrow[];
+  span: { from: string; to: string };
+}) {
+  const { states, arrows, span } = props;
+  const columns = [
+    { heading: "State" },
+    ...["Customers", "Entered", "Left"].map((heading) => ({ heading, isNumber: true })),
+  ];
+  return (
+    <Table name="States" columns={columns}>
+      {states.map(({ name, customers, href }) => {
+        const entered = sum(arrows.filter(({ to }) => to === name).map(({ transitions }) => transitions));
+        const left = sum(arrows.filter(({ from }) => from === name).map(({ transitions }) => transitions));
+        return (
+          <tr key={name}>
+            <td>
+              <Text>{name}</Text>
+            </td>
+            <Figure href={href}>{customers}</Figure>
+            <Figure href={transitionsOf({ to: name }, span)}>{entered}</Figure>
+            <Figure href={transitionsOf({ from: name }, span)}>{left}</Figure>
+          </tr>
+        );
+      })}
+    </Table>
+  );
+}
+
+/** How many there are in a list, which it leads to where they are any. */
+function Figure({ href, children }: { href: string | null; children: number }) {
+  return (
+    <td class="number">
+      <MaybeLink href={children === 0 ? null : href}>{formatNumber(children)}</MaybeLink>
+    </td>
+  );
+}
+
+function Arrows({ arrows }: { arrows: readonly DiagramArrow[] }) {
+  const columns = [{ heading: "From" }, { heading: "To" }, { heading: "Transitions", isNumber: true }];
+  return (
+    <Table name="Transitions" columns={columns}>
+      {arrows.map(({ from, to, transitions, href }) => (
+        <tr key={href}>
+          <td>{from === null ? <span class="faint">none</span> : <Text>{from}</Text>}</td>
+          <td>
+            <Text>{to}</Text>
+          </td>
+          <Figure href={href}>{transitions}</Figure>
+        </tr>
+      ))}
+    </Table>
+  );
+}

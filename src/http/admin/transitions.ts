@@ -1,0 +1,32 @@
+import Type from "typebox";
+import { customerId, transition } from "./customers.js";
+import { listQuery, nameFilter } from "./parameters.js";
+import { adminRoute } from "./route.js";
+import { exact, listOf, named } from "./schemas.js";
+import { dayOf, dayQuery } from "./trends.js";
+
+const { superseded: _, ...present } = transition.properties;
+
+const listedTransition = named("CustomerTransition", { customerId, ...present });
+
+/** Transitions of all customers: the list behind what trends count as `flows`. */
+export const transitionRoutes = [
+  adminRoute("search_transitions", "GET /projects/:project/transitions", {
+    summary: "Lifecycle transitions of all customers, the last written first, filtered",
+    query: exact({
+      ...listQuery.properties,
+      entered: nameFilter,
+      left: Type.Optional(
+        Type.String({ maxLength: 256, description: "The state left; empty for the first of a customer." }),
+      ),
+      from: dayQuery("The first day on which they happened, as 2026-03-01, in the time zone of the organization."),
+      to: dayQuery("The last such day."),
+    }),
+    answers: { 200: listOf(listedTransition) },
+    passes: ({ at, query: { left, entered, from, to, ...page } }) => [
+      at,
+      { left, entered, from: dayOf(from, "from"), to: dayOf(to, "to") },
+      page,
+    ],
+  }),
+];

@@ -1,0 +1,203 @@
+import { decodeHTML } from "entities";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Answers, Of, TrendSeries } from "../../src/console/source.js";
+import { TestClock } from "../../src/local/clock.js";
+import { localAsk } from "../../src/local/console/answers.js";
+import { LocalEngine } from "../../src/local/engine.js";
+import type { TrackRequest } from "../../src/ingestion/shape.js";
+import { hashSnapshot } from "../../src/model/snapshot/canonical.js";
+import { happened, snapshotOf } from "../engine/support/builders.js";
+import { useSpec } from "../spec/support/fixture.js";
+import type { Browser } from "../support/browser.js";
+import { browserOf } from "./support/session.js";
+
+const fixture = useSpec();
+const BASE = "/console/acme/app/test";
+const HOSTILE = `<script>alert(1)</script> & "x" ‮evil‬ 🦊`;
+const textOf = (html: string) => decodeHTML(html.replaceAll(/<(?:[^>"]|"[^"]*")*>/g, " ")).replaceAll(/\s+/g, " ");
+
+const MODEL = snapshotOf({
+  events: { signed_up: { properties: {} }, paid: { properties: {} }, left: { properties: {} } },
+  states: {
+    new: [
+      ["customer", happened("paid")],
+      ["gone", happened("left")],
+    ],
+    customer: [["gone", happened("left")]],
+    gone: [],
+  },
+});
+
+const NOW = Date.now();
+const DAY_MS = 86_400_000;
+const daysAgo = (days: number) => new Date(NOW - days * DAY_MS).toISOString();
+const dayAgo = (days: number) => daysAgo(days).slice(0, 10);
+const event = (customerId: string, event: string, days: number): TrackRequest => ({
+  type: "track",
+  customerId,
+  event,
+  timestamp: daysAgo(days),
+});
+const EVENTS = [
+  event("globex", "signed_up", 60),
+  event("globex", "paid", 20),
+  event("initech", "signed_up", 10),
+  event("initech", "paid", 5),
+  event("initech", "left", 3),
+  event("umbrella", "signed_up", 5),
+  event(HOSTILE, "signed_up", 5),
+];
+
+let owner: Browser;
+const page = async (path: string) => {
+  const { status, html } = await owner.get(`${BASE}/${path}`);
+  return { status, html, text: textOf(html) };
+};
+/** The numbers on the arrows, by the list that each leads to; 0 leads nowhere. */
+const arrows = (html: string) =>
+  Object.fromEntries(
+    [...html.matchAll(/href="transitions\?([^"]*)"><title>[^<]*: (\d+)<\/title>/g)].map(([, query, number]) => [
+      decodeHTML(query!),
+      Number(number),
+    ]),
+  );
+const rows = (html: string) => html.split("<tbody>")[1]!.split("</tbody>")[0]!.split("<tr>").length - 1;
+
+beforeAll(async () => {
+  await fixture.deploy(MODEL);
+  await fixture.batch(EVENTS.map(({ type: _, ...track }) => track));
+  await fixture.evaluate();
+  owner = await browserOf(fixture.service, "owner@acme.example");
+});
+
+describe("the lifecycle", () => {
+  it("has the customers in each state, who went which way within 30 days, and how that developed", async () => {
+    const { status, html, text } = await page("lifecycle");
+    expect(status).toBe(200);
+    expect(text).toContain("customers in each state now, 4 in all");
+    for (const [state, customers] of [
+      ["new", "2 customers"],
+      ["customer", "1 customer"],
+      ["gone", "1 customer"],
+    ])
+      expect(html).toContain(`<a href="customers?lifecycle=${state}"><title>${state}: ${customers}</title>`);
+    const span = `&from=${dayAgo(29)}&to=${dayAgo(0)}`;
+    expect(arrows(html)).toEqual({
+      [`first=true&entered=new${span}`]: 3,
+      [`left=new&entered=customer${span}`]: 2,
+      [`left=customer&entered=gone${span}`]: 1,
+    });
+    expect(html).toContain("<title>new to gone: 0</title>");
+    expect(text).toContain("Customers in each state over time");
+  });
+
+  it("leads from each number to a list with as many rows", async () => {
+    const { html } = await page("lifecycle");
+    const lists = Object.entries(arrows(html));
+    expect(lists).toHaveLength(3);
+    for (const [query, number] of lists) {
+      const list = await page(`transitions?${query}`);
+      expect([query, list.status, rows(list.html)]).toEqual([query, 200, number]);
+    }
+    expect(rows((await page("customers?lifecycle=new")).html)).toBe(2);
+  });
+
+  it("tells of another span what was then, and leads to no list of the present", async () => {
+    const { html, text } = await page(`lifecycle?from=${dayAgo(70)}&to=${dayAgo(30)}`);
+    expect(text).toContain("1 in all");
+    expect(html).toContain("<title>new: 1 customer</title>");
+    expect(html).not.toContain('<a href="customers?lifecycle=new"><title>');
+    expect(Object.values(arrows(html))).toEqual([1]);
+  });
+
+  it("is told by weeks and months, which are whole, and by a single day without a picture over time", async () => {
+    for (const every of ["week", "month"]) {
+      const { status, text } = await page(`lifecycle?every=${every}&from=${dayAgo(70)}`);
+      expect([every, status, text]).toEqual([every, 200, expect.stringContaining("4 in all")]);
+    }
+    expect((await page(`lifecycle?from=${dayAgo(0)}`)).text).toContain(
+      "There is one figure of each state in this span",
+    );
+  });
+
+  it.each([
+    ["from=soon", "`from` is not a day. Write for example 2026-03-01."],
+    [`from=${dayAgo(-3)}`, "`from` lies ahead."],
+    [`from=${dayAgo(3)}&to=${dayAgo(4)}`, "The span ends before it begins."],
+    ["from=2001-01-01", "more than 1,100 days"],
+    ["every=hour", "every"],
+  ])("says what is wrong with %s and keeps what was chosen", async (query, says) => {
+    const { status, html, text } = await page(`lifecycle?${query}`);
+    expect([status, text]).toEqual([400, expect.stringContaining(says)]);
+    const from = new URLSearchParams(query).get("from");
+    if (from !== null) expect(html).toContain(`name="from" value="${from}"`);
+  });
+
+  it("says what will be there where there is no model, or one without a lifecycle", async () => {
+    const { html } = await owner.get("/console/acme/app/live/lifecycle");
+    expect(textOf(html)).toContain("No model is deployed yet");
+  });
+});
+
+describe("transitions", () => {
+  it("name who went, when, and what brought it about; a hostile id is text", async () => {
+    const { html, text } = await page("transitions?first=true&entered=new");
+    expect(html).not.toContain("<script");
+    expect(text).toContain('<script>alert(1)</script> & "x" \\u202eevil\\u202c 🦊');
+    expect(text).toMatch(/initech none new .* event/);
+    expect((await page("transitions?entered=gone")).text).toMatch(/initech customer gone/);
+  });
+
+  it("say what is wrong with a state that is not there, and are all of them without one", async () => {
+    const { status, text } = await page("transitions?entered=nope");
+    expect([status, text]).toEqual([400, expect.stringContaining("The active version has no state of this name")]);
+    expect(rows((await page("transitions")).html)).toBe(7);
+    expect(rows((await page("transitions?left=&entered=&from=&to=")).html)).toBe(7);
+    expect(rows((await page("transitions?left=new")).html)).toBe(2);
+    expect((await page("transitions?left=gone&entered=new")).text).toContain("There was no such transition");
+  });
+});
+
+it("the model that is being written has the same figures and lists as the service", async () => {
+  const snapshot = MODEL;
+  const engine = new LocalEngine(
+    { snapshot, hash: hashSnapshot(snapshot) },
+    { clock: new TestClock(NOW), environment: "test", configVersion: null, settleMs: 0 },
+  );
+  engine.accept(EVENTS, "batch");
+  const ask = localAsk(engine, null);
+  const asked = async <Name extends "trends" | "transitions">(name: Name, of: Of) => {
+    const query = new URLSearchParams(of as Record<string, string>).toString();
+    const { status, body } = await fixture.admin("GET", `/projects/app/${name}?${query}`);
+    expect(status).toBe(200);
+    return [body as Answers[Name], await ask(name, of)] as const;
+  };
+  const figures = ({ periods, series }: Answers["trends"]) => ({
+    periods,
+    series: series.map((line: TrendSeries) => JSON.stringify(Object.entries(line).toSorted())).toSorted(),
+  });
+  for (const what of ["lifecycle", "flows"]) {
+    for (const span of [
+      {},
+      { every: "week" },
+      { every: "month", from: dayAgo(100) },
+      { from: dayAgo(70), to: dayAgo(4) },
+    ]) {
+      const [service, local] = await asked("trends", { what, ...span });
+      expect([what, span, figures(local)]).toEqual([what, span, figures(service)]);
+    }
+  }
+  const list = ({ data }: Answers["transitions"]) =>
+    data.map(({ customerId, from, to, at }) => [customerId, from, to, at]).toSorted();
+  for (const of of [
+    {},
+    { left: "new" },
+    { entered: "new" },
+    { entered: "gone", left: "customer" },
+    { entered: "new", left: "", from: dayAgo(30), to: dayAgo(6) },
+  ]) {
+    const [service, local] = await asked("transitions", of as Of);
+    expect([of, list(local)]).toEqual([of, list(service)]);
+  }
+  await expect(ask("trends", { from: "soon" })).rejects.toMatchObject({ status: 400 });
+});
