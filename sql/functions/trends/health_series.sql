@@ -24,12 +24,19 @@ declare
   _medians numeric[];
   _upper numeric[];
 begin
-  -- One reading in order, because a window over every score in every period is five times as slow. The last row ends the last period.
+  -- One reading in order, because a window over every score in every period is five times as slow. What came
+  -- before the first period is one sum; the last row ends the last period.
   for _change in
-    select least(c.day, health_series.today) as day, c.value::integer as score, c.count, c.amount
+    select _periods[1] as day, c.value::integer as score, sum(c.count)::bigint as count, sum(c.amount) as amount
+    from svc.all_trend_counts as c
+    where c.environment_id = health_series.environment_id and c.measure = 'score' and c.day < _periods[1]
+    group by c.value
+    union all
+    select least(c.day, health_series.today), c.value::integer, c.count, c.amount
     from svc.all_trend_counts as c
     where c.environment_id = health_series.environment_id
       and c.measure = 'score'
+      and c.day >= _periods[1]
       and date_trunc(health_series.every, least(c.day, health_series.today)::timestamp) <= _periods[cardinality(_periods)]
     union all
     select 'infinity', 0, 0, 0
