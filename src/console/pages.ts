@@ -2,6 +2,8 @@ import type { ConsolePage } from "./console-page.js";
 import { activatePage } from "./pages/activate.js";
 import { customerPage } from "./pages/customer.js";
 import { customersPage } from "./pages/customers.js";
+import { segmentPage } from "./pages/segment.js";
+import { segmentsPage } from "./pages/segments.js";
 import { lifecyclePage } from "./pages/lifecycle.js";
 import { transitionsPage } from "./pages/transitions.js";
 import { todayPage } from "./pages/today.js";
@@ -24,6 +26,8 @@ export const PAGES: readonly ConsolePage[] = [
   customerPage,
   lifecyclePage,
   transitionsPage,
+  segmentsPage,
+  segmentPage,
   deliveriesPage,
   webhookPage,
   deliveryPage,

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from "preact";
 import type { ApiError } from "../http/errors.js";
 import { distance, printable } from "../words/text.js";
+import type { Snapshot } from "../model/snapshot/types.js";
 import { useLook } from "./look.js";
-import type { Cause } from "./source.js";
+import type { Cause, Trends } from "./source.js";
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
@@ -130,7 +131,7 @@ export function MaybeLink({ href, children }: { href: string | null; children: C
 }
 
 export interface Column {
-  heading: string;
+  heading: ComponentChildren;
   isNumber?: boolean;
 }
 
@@ -142,8 +143,8 @@ export function Table(props: { name: string; columns: readonly Column[]; childre
       <table>
         <thead>
           <tr>
-            {columns.map(({ heading, isNumber = false }) => (
-              <th scope="col" class={isNumber ? "number" : undefined} key={heading}>
+            {columns.map(({ heading, isNumber = false }, index) => (
+              <th scope="col" class={isNumber ? "number" : undefined} key={index}>
                 {heading}
               </th>
             ))}
@@ -196,6 +197,25 @@ export function Problem({ error: { message, detail } }: { error: ApiError }) {
     <p class="error" role="alert">
       <Text>{[message, detail.reason, detail.fix].filter((text) => text !== undefined).join(" ")}</Text>
     </p>
+  );
+}
+
+/** Says that trends are not complete yet; nothing where they are. */
+export function Counting({ trends: { complete } }: { trends: Trends }) {
+  if (complete) return null;
+  return (
+    <p class="note" role="status">
+      What came before is still being counted: numbers may be too low. Load the page again in some minutes.
+    </p>
+  );
+}
+
+/** Where the model has nothing of a kind, `segments` say, or where there is none. */
+export function NoPart({ model, what }: { model: Snapshot | null; what: string }) {
+  return (
+    <Empty>
+      {model === null ? `No model is deployed yet; its ${what} are shown here.` : `The model has no ${what}.`}
+    </Empty>
   );
 }
 

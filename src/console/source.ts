@@ -219,6 +219,18 @@ export interface Backlog {
   setAside: SetAside;
 }
 
+/** A page of a segment's members; how many there are in all, and statistics of them on the first page. */
+export type SegmentMembers = ListPage<{ customerId: string; enteredAt: string }> & {
+  members: number;
+  statistics?: SegmentStatistics;
+};
+
+export interface SegmentStatistics {
+  lifecycle: Record<string, number>;
+  health: { scored: number; average: number | null; bands: Record<string, number> };
+  lastEvent: { within1d: number; within7d: number; within30d: number; older: number; never: number };
+}
+
 /** A line of figures, one for each period; `from` and `to` are states of a transition, null for none. */
 export interface TrendSeries {
   metric: string;
@@ -265,6 +277,7 @@ export interface Answers {
   "rule-executions": ListPage<RuleExecution>;
   trends: Trends;
   transitions: ListPage<ListedTransition>;
+  "segments/:segment": SegmentMembers;
   /** By customer and name. */
   traits: Record<string, Record<string, string>>;
   "config-versions": ListPage<ConfigVersion>;

@@ -97,6 +97,7 @@ time { white-space: nowrap; }
 .critical { color: var(--wrong); font-weight: 600; }
 .warning { color: var(--warn); font-weight: 600; }
 .good { color: var(--good); font-weight: 600; }
+td.words { min-width: 14rem; }
 .pages { display: flex; gap: 1rem; margin-top: 1rem; }
 
 .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(14rem, 100%), 1fr)); gap: 1rem; }
@@ -124,6 +125,9 @@ svg.chart { width: 100%; height: auto; display: block; }
 .chart text { fill: var(--faint); font: 12px system-ui, sans-serif; }
 .chart .axis { stroke: var(--line); }
 .chart .curve { fill: none; stroke: var(--c1); stroke-width: 2; }
+.chart .s2 { stroke: var(--c5); } .chart .s3 { stroke: var(--c2); }
+.chart .between { fill: var(--c1); opacity: .2; }
+svg.spark { width: 8.75rem; }
 .chart .dot { fill: var(--c1); }
 .chart .node { fill: var(--code); stroke: var(--line); }
 .chart .edge { fill: none; stroke: var(--faint); }
@@ -138,7 +142,7 @@ svg.chart { width: 100%; height: auto; display: block; }
 .chart .c1 { fill: var(--c1); } .chart .c2 { fill: var(--c2); } .chart .c3 { fill: var(--c3); } .chart .c4 { fill: var(--c4); }
 .chart .c5 { fill: var(--c5); } .chart .c6 { fill: var(--c6); } .chart .c7 { fill: var(--c7); } .chart .c8 { fill: var(--c8); }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin: .5rem 0; padding: 0; list-style: none; font-size: .875rem; }
-.legend svg { width: .9em; height: .9em; vertical-align: -.1em; margin-right: .35em; }
+.legend svg.chart { display: inline; width: .9em; height: .9em; vertical-align: -.1em; margin-right: .35em; }
 ${DOCS_STYLE}`;
 
 /** GET console/style.css: its address changes with it, so that browsers may keep each version for ever. */

@@ -1,9 +1,9 @@
-import { decodeHTML } from "entities";
 import { beforeAll, describe, expect, it } from "vitest";
 import { useSpec } from "../spec/support/fixture.js";
 import { Browser } from "../support/browser.js";
 import { snapshot, type Actor } from "../support/service.js";
 import { browserOf, startSession } from "./support/session.js";
+import { textOf } from "./support/text.js";
 
 const fixture = useSpec();
 const OWNER = "owner@acme.example";
@@ -12,7 +12,6 @@ const HOSTILE = `<script>alert(1)</script> & "x" ‮evil‬ 🦊 ${"ä".repeat(1
 let owner: Browser;
 
 const HOME = { Accept: "text/html,application/xhtml+xml" };
-const textOf = (html: string) => decodeHTML(html.replaceAll(/<(?:[^>"]|"[^"]*")*>/g, " ")).replaceAll(/\s+/g, " ");
 
 beforeAll(async () => {
   await fixture.deploy(

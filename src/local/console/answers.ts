@@ -18,7 +18,9 @@ import type { ExplainedParts } from "../../words/explanation.js";
 import type { LocalEngine } from "../engine.js";
 import { emissionOf, emissionsOf, eventOf, eventsOf, violationsOf } from "./events.js";
 import { lifecycleTrends, transitions } from "./lifecycle.js";
-import { instantOf, isoTime, type Stand } from "./stand.js";
+import { segmentMembers } from "./segment-members.js";
+import { instantOf, isoTime, pageOf, type Stand } from "./stand.js";
+import { localTrends } from "./trends.js";
 
 const WEEK_MS = 7 * 86_400_000;
 
@@ -54,7 +56,10 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
     },
     "customers/:customerId/history": (of) => pageOf(history(ofCustomer(of), of), of),
     "customers/:customerId/health-scores": (of) => pageOf(scores(ofCustomer(of)).toReversed(), of),
-    trends: (of) => lifecycleTrends(whole, of),
+    trends: (of) =>
+      of["what"] === "lifecycle" || of["what"] === "flows"
+        ? lifecycleTrends(whole, of)
+        : localTrends(whole.population, whole.now, of),
     transitions: (of) => pageOf(transitions(whole, of), of),
     // What is accepted is evaluated at once.
     "customers/:customerId/backlog": () => ({ pending: 0, ahead: 0, setAside: null }),
@@ -70,6 +75,7 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
     "schema-violations": (of) => pageOf(violationsOf(whole), of),
     emissions: (of) => pageOf(emissionsOf(whole, of), of),
     "emissions/:emission": (of) => emissionOf(whole, of["emission"]),
+    "segments/:segment": (of) => segmentMembers(whole, of),
     traits: (of) => {
       const names = JSON.parse(of["names"] ?? "[]") as string[];
       const ids = JSON.parse(of["customers"] ?? "[]") as string[];
@@ -95,16 +101,6 @@ function pastInstant(at: string, now: number): number {
   const instant = instantOf(at, "at", now);
   if (instant <= now) return instant;
   throw invalidField("at", at, "`at` lies ahead.", "Name an instant that has passed.");
-}
-
-/** A part of a list that is there as a whole; its cursor is how many came before. */
-function pageOf<Item>(items: readonly Item[], { limit = "50", cursor = "0" }: Of): ListPage<Item> {
-  const [from, size] = [Number(cursor), Number(limit)];
-  if (!/^\d{1,9}$/.test(cursor) || from > items.length) {
-    throw invalidField("cursor", cursor, "The cursor is not one of this list.", "Begin with the first page.");
-  }
-  const end = from + size;
-  return { data: items.slice(from, end), nextCursor: end < items.length ? String(end) : null };
 }
 
 function customers(stand: Stand, of: Of): ListPage<ListedCustomer> {

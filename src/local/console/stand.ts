@@ -1,3 +1,4 @@
+import type { ListPage, Of } from "../../console/source.js";
 import { invalidField } from "../../http/errors.js";
 import { parseTimestamp, timestampProblem } from "../../ingestion/timestamp.js";
 import { isDuration, parseDuration } from "../../model/snapshot/duration.js";
@@ -21,4 +22,14 @@ export function instantOf(text: string, field: string, now: number): number {
   if (!Number.isNaN(instant)) return instant;
   const fix = "Write for example 7d, 2026-03-01 or 2026-03-01T09:00:00Z.";
   throw invalidField(field, text, `\`${field}\` is neither a duration nor a date.`, fix);
+}
+
+/** A part of a list that is there as a whole; its cursor is how many came before. */
+export function pageOf<Item>(items: readonly Item[], { limit = "50", cursor = "0" }: Of): ListPage<Item> {
+  const [from, size] = [Number(cursor), Number(limit)];
+  if (!/^\d{1,9}$/.test(cursor) || from > items.length) {
+    throw invalidField("cursor", cursor, "The cursor is not one of this list.", "Begin with the first page.");
+  }
+  const end = from + size;
+  return { data: items.slice(from, end), nextCursor: end < items.length ? String(end) : null };
 }

@@ -1,0 +1,38 @@
+import { dayIn } from "./span.js";
+import { given, type Visit } from "./console-page.js";
+
+const DAY_MS = 86_400_000;
+const CHOICES = [7, 30, 90, 365];
+const DAYS = 30;
+/** So many periods are told apart at most; more are put together to weeks. */
+const PERIODS_MAX = 90;
+
+/** The last days that a page tells of: `days` of its query, one of the choices. */
+export function daysOf({ query }: Pick<Visit, "query">): number {
+  const days = Number(given(query, "days"));
+  return CHOICES.includes(days) ? days : DAYS;
+}
+
+/** What a question for trends says of these days. */
+export function trendSpan({ query, look }: Pick<Visit, "query" | "look">): { every: "day" | "week"; from: string } {
+  const days = daysOf({ query });
+  const today = dayIn(look.now, look.timeZone);
+  const from = new Date(Date.parse(today) - (days - 1) * DAY_MS).toISOString().slice(0, 10);
+  return { every: days > PERIODS_MAX ? "week" : "day", from };
+}
+
+/** The field of a form that chooses them. */
+export function SpanField({ days }: { days: number }) {
+  return (
+    <label>
+      Over the last
+      <select name="days">
+        {CHOICES.map((choice) => (
+          <option value={choice} selected={choice === days} key={choice}>
+            {choice} days
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,237 @@
+import { ApiError } from "../../http/errors.js";
+import { formatNumber, printable } from "../../words/text.js";
+import { SeriesLines } from "../charts/series-lines.js";
+import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
+import { Definition } from "../definition.js";
+import { address, Ago, Counting, Customer, Empty, Pages, Problem, Table, Text } from "../parts.js";
+import type { SegmentMembers, SegmentStatistics, Trends } from "../source.js";
+import { daysOf, SpanField, trendSpan } from "../last-days.js";
+import { nowOf, valuesOf } from "../trend-series.js";
+import { FilledByRules } from "./segments.js";
+
+const PATH = "segment";
+const LIMIT = "50";
+/** Statistics of more customers take longer than a page may. */
+const LARGE = 20_000;
+const LEFT_OUT: Partial<SegmentMembers> = {};
+
+/** One segment: what it means, who is in it, and who came and went. */
+export const segmentPage: ConsolePage = {
+  path: PATH,
+  section: null,
+  async answer(visit) {
+    const { ask, query, model } = visit;
+    const segment = query.get("id") ?? "";
+    const cursor = given(query, "cursor");
+    const trends = await ask("trends", { what: "segments", ...trendSpan(visit) });
+    const size = nowOf(trends, { metric: "members", segment });
+    const found =
+      size > LARGE && !query.has("all")
+        ? LEFT_OUT
+        : await ask("segments/:segment", { segment, limit: LIMIT, cursor }).catch(orProblem);
+    if (found instanceof ApiError) return found.status === 404 ? missing(segment) : wrong(segment, found);
+    const { data = [], nextCursor = null, members = size, statistics } = found;
+    const declared = model?.segments.find(({ id }) => id === segment);
+    return {
+      title: `Segment ${printable(segment)}`,
+      customerIds: data.map(({ customerId }) => customerId),
+      body: (
+        <>
+          <section aria-labelledby="meaning">
+            <h2 id="meaning">Who is in it</h2>
+            {declared === undefined ? (
+              <p class="faint">The active model has no such segment any more.</p>
+            ) : declared.when === undefined ? (
+              <p>
+                <FilledByRules segment={segment} model={model} />
+              </p>
+            ) : (
+              <div>
+                <Definition of={declared.when} />
+              </div>
+            )}
+          </section>
+          <div class="cards">
+            <section class="card" aria-labelledby="size">
+              <h2 id="size">Customers now</h2>
+              <p>
+                <a class="big" href={address("customers", new URLSearchParams({ segment }))}>
+                  {formatNumber(members)}
+                </a>
+              </p>
+            </section>
+            {statistics === undefined || members === 0 ? null : <Statistics of={statistics} segment={segment} />}
+          </div>
+          <OverTime visit={visit} segment={segment} trends={trends} />
+          {found === LEFT_OUT ? <Large segment={segment} /> : <Members data={data} isEmpty={members === 0} />}
+          <Pages path={PATH} query={query} next={nextCursor} />
+        </>
+      ),
+    };
+  },
+};
+
+function orProblem(error: unknown): ApiError {
+  if (error instanceof ApiError && (error.status === 400 || error.code === "SEGMENT_NOT_FOUND")) return error;
+  throw error;
+}
+
+function missing(segment: string): View {
+  return {
+    title: "No such segment",
+    status: 404,
+    body: (
+      <>
+        <p role="alert">
+          The active model has no segment "<Text>{segment}</Text>", and no customer is in one of that name.
+        </p>
+        <p>
+          <a href="segments">All segments</a>
+        </p>
+      </>
+    ),
+  };
+}
+
+function wrong(segment: string, problem: ApiError): View {
+  return {
+    title: `Segment ${printable(segment)}`,
+    status: problem.status,
+    body: (
+      <>
+        <Problem error={problem} />
+        <a href={address(PATH, new URLSearchParams({ id: segment }))}>The segment from the first page on</a>
+      </>
+    ),
+  };
+}
+
+/** By state and band, each leading to those customers; and when they were last seen. */
+function Statistics({ of, segment }: { of: SegmentStatistics; segment: string }) {
+  const { lifecycle, health, lastEvent } = of;
+  return (
+    <>
+      {Object.keys(lifecycle).length === 0 ? null : (
+        <Counts title="By state" counts={lifecycle} filter="lifecycle" segment={segment} />
+      )}
+      {health.average === null ? null : (
+        <Counts
+          title={`By health, ${formatNumber(health.average)} on average`}
+          counts={health.bands}
+          filter="health"
+          segment={segment}
+        />
+      )}
+      <section class="card" aria-labelledby="seen">
+        <h2 id="seen">Last event</h2>
+        <dl>
+          <dt>within a day</dt>
+          <dd>{formatNumber(lastEvent.within1d)}</dd>
+          <dt>within 7 days</dt>
+          <dd>{formatNumber(lastEvent.within7d)}</dd>
+          <dt>within 30 days</dt>
+          <dd>{formatNumber(lastEvent.within30d)}</dd>
+          <dt>longer ago</dt>
+          <dd>{formatNumber(lastEvent.older)}</dd>
+          <dt>never</dt>
+          <dd>{formatNumber(lastEvent.never)}</dd>
+        </dl>
+      </section>
+    </>
+  );
+}
+
+interface CountsProps {
+  title: string;
+  counts: Readonly<Record<string, number>>;
+  /** Of the customers' page. */
+  filter: "lifecycle" | "health";
+  segment: string;
+}
+
+function Counts({ title, counts, filter, segment }: CountsProps) {
+  return (
+    <section class="card" aria-labelledby={filter}>
+      <h2 id={filter}>{title}</h2>
+      <dl>
+        {Object.entries(counts).map(([name, count]) => (
+          <>
+            <dt>
+              <Text>{name}</Text>
+            </dt>
+            <dd>
+              <a href={address("customers", new URLSearchParams({ segment, [filter]: name }))}>{formatNumber(count)}</a>
+            </dd>
+          </>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function OverTime({ visit, segment, trends }: { visit: Visit; segment: string; trends: Trends }) {
+  const series = (metric: string, name: string) => ({ name, values: valuesOf(trends, { metric, segment }) });
+  const days = daysOf(visit);
+  const { periods } = trends;
+  return (
+    <section aria-labelledby="time">
+      <h2 id="time">Over time</h2>
+      <form class="filters" action={PATH} method="get">
+        <input type="hidden" name="id" value={segment} />
+        <SpanField days={days} />
+        <button class="second">Show</button>
+      </form>
+      <Counting trends={trends} />
+      <h3>Customers in it</h3>
+      <SeriesLines
+        id="members"
+        title={`Customers in the segment over the last ${days} days`}
+        periods={periods}
+        lines={[series("members", "customers")]}
+      />
+      <h3>Entered and left</h3>
+      <SeriesLines
+        id="moves"
+        title={`Customers that entered and left over the last ${days} days`}
+        periods={periods}
+        lines={[series("entered", "entered"), series("exited", "left")]}
+      />
+    </section>
+  );
+}
+
+function Large({ segment }: { segment: string }) {
+  return (
+    <Empty>
+      So many are found best by <a href={address("customers", new URLSearchParams({ segment }))}>filters</a>.{" "}
+      <a href={address(PATH, new URLSearchParams({ id: segment, all: "true" }))}>
+        Count them by state, health and last event
+      </a>
+      , which takes a moment.
+    </Empty>
+  );
+}
+
+function Members({ data, isEmpty }: { data: SegmentMembers["data"]; isEmpty: boolean }) {
+  return (
+    <section aria-labelledby="list">
+      <h2 id="list">Who</h2>
+      {isEmpty ? (
+        <Empty>Nobody is in it now.</Empty>
+      ) : (
+        <Table name="Customers in the segment" columns={[{ heading: "Customer" }, { heading: "In it since" }]}>
+          {data.map(({ customerId, enteredAt }) => (
+            <tr key={customerId}>
+              <td>
+                <Customer id={customerId} />
+              </td>
+              <td>
+                <Ago iso={enteredAt} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,99 @@
+import type { Segment, Snapshot } from "../../model/snapshot/types.js";
+import { conditionText } from "../../model/snapshot/words.js";
+import { formatNumber } from "../../words/text.js";
+import { Figures } from "../charts/figures.js";
+import { Spark } from "../charts/spark.js";
+import type { ConsolePage } from "../console-page.js";
+import { address, Counting, NoPart, Table, Text } from "../parts.js";
+import { daysOf, SpanField, trendSpan } from "../last-days.js";
+import { nowOf, valuesOf } from "../trend-series.js";
+
+const PATH = "segments";
+
+/** Every segment: what it means, how many are in it, and how that developed. */
+export const segmentsPage: ConsolePage = {
+  path: PATH,
+  section: "Segments",
+  async answer(visit) {
+    const { ask, model } = visit;
+    const trends = await ask("trends", { what: "segments", ...trendSpan(visit) });
+    const declared = model?.segments.map(({ id }) => id) ?? [];
+    const counted = trends.series.flatMap(({ metric, segment }) => (metric === "members" && segment) || []);
+    const left = counted.filter(
+      (id) => !declared.includes(id) && nowOf(trends, { metric: "members", segment: id }) > 0,
+    );
+    const ids = [...declared, ...left];
+    if (ids.length === 0) return { title: "Segments", body: <NoPart model={model} what="segments" /> };
+    const series = ids.map((id) => ({ name: id, values: valuesOf(trends, { metric: "members", segment: id }) }));
+    const days = daysOf(visit);
+    return {
+      title: "Segments",
+      body: (
+        <>
+          <form class="filters" action={PATH} method="get">
+            <SpanField days={days} />
+            <button class="second">Show</button>
+          </form>
+          <Counting trends={trends} />
+          <Table
+            name="Segments"
+            columns={[
+              { heading: "Segment" },
+              { heading: "Customers", isNumber: true },
+              { heading: `Last ${days} days` },
+              { heading: "Who is in it" },
+            ]}
+          >
+            {series.map(({ name, values }) => (
+              <tr key={name}>
+                <td>
+                  <a href={address("segment", new URLSearchParams({ id: name }))}>
+                    <Text>{name}</Text>
+                  </a>
+                </td>
+                <td class="number">
+                  <a href={address("customers", new URLSearchParams({ segment: name }))}>
+                    {formatNumber(values.at(-1) ?? 0)}
+                  </a>
+                </td>
+                <td>
+                  <Spark values={values} />
+                </td>
+                <td class="words">
+                  <Summary segment={model?.segments.find(({ id }) => id === name)} model={model} />
+                </td>
+              </tr>
+            ))}
+          </Table>
+          <Figures name="The figures" periods={trends.periods} series={series} />
+        </>
+      ),
+    };
+  },
+};
+
+function Summary({ segment, model }: { segment: Segment | undefined; model: Snapshot | null }) {
+  if (segment === undefined) return <span class="faint">The active model has no such segment any more.</span>;
+  return segment.when === undefined ? (
+    <FilledByRules segment={segment.id} model={model} />
+  ) : (
+    <Text>{conditionText(segment.when)}</Text>
+  );
+}
+
+/** Which rules put customers into a segment, and take them out. */
+export function FilledByRules({ segment, model }: { segment: string; model: Snapshot | null }) {
+  const rules = model?.rules.filter(({ then }) => "segment" in then && then.segment === segment) ?? [];
+  if (rules.length === 0) return <span class="faint">Rules decide, but the model has none that does.</span>;
+  return (
+    <>
+      Rules decide:{" "}
+      {rules.map(({ id, then }, index) => (
+        <>
+          {index === 0 ? "" : ", "}
+          <Text>{id}</Text> <span class="faint">({then.kind === "addToSegment" ? "in" : "out"})</span>
+        </>
+      ))}
+    </>
+  );
+}

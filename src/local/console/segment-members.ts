@@ -1,0 +1,50 @@
+import type { Of, SegmentMembers, SegmentStatistics } from "../../console/source.js";
+import type { StateDocument } from "../../engine/index.js";
+import { ApiError } from "../../http/errors.js";
+import { pageOf, type Stand } from "./stand.js";
+
+const DAY_MS = 86_400_000;
+
+/** A segment and a page of its members. */
+export function segmentMembers(stand: Stand, of: Of): SegmentMembers {
+  const { engine, population } = stand;
+  const segment = of["segment"] ?? "";
+  const members = population.customerIds
+    .map((id) => engine.document(id, population)!)
+    .filter(({ segments }) => segments.includes(segment));
+  if (members.length === 0 && !engine.snapshot.segments.some(({ id }) => id === segment)) {
+    throw new ApiError(404, "SEGMENT_NOT_FOUND");
+  }
+  const enteredAt = (id: string) => new Date(population.customer(id)!.state.segments[segment]!.enteredAt).toISOString();
+  const items = members.map(({ customerId }) => ({ customerId, enteredAt: enteredAt(customerId) }));
+  return { ...pageOf(items, of), members: members.length, statistics: statisticsOf(members, stand.now) };
+}
+
+function statisticsOf(members: readonly StateDocument[], now: number): SegmentStatistics {
+  const within = (days: number) =>
+    members.filter(({ lastEventAt: at }) => at !== null && Date.parse(at) > now - days * DAY_MS).length;
+  const scores = members.flatMap(({ health }) => health?.overall ?? []);
+  const sum = scores.reduce((total, score) => total + score, 0);
+  const never = members.filter(({ lastEventAt }) => lastEventAt === null).length;
+  return {
+    lifecycle: countsOf(members.map(({ lifecycle }) => lifecycle)),
+    health: {
+      scored: scores.length,
+      average: scores.length === 0 ? null : Math.round((sum / scores.length) * 100) / 100,
+      bands: countsOf(members.map(({ health }) => health?.band ?? null)),
+    },
+    lastEvent: {
+      within1d: within(1),
+      within7d: within(7),
+      within30d: within(30),
+      older: members.length - within(30) - never,
+      never,
+    },
+  };
+}
+
+function countsOf(names: readonly (string | null)[]): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) if (name !== null) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return Object.fromEntries([...counts].toSorted());
+}
