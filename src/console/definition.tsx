@@ -1,6 +1,6 @@
-import type { Condition } from "../model/snapshot/types.js";
+import type { Action, Condition, Snapshot } from "../model/snapshot/types.js";
 import { conditionText } from "../model/snapshot/words.js";
-import { Text } from "./parts.js";
+import { address, Text } from "./parts.js";
 
 /** A condition in words; a group as a list of its parts. */
 export function Definition({ of: condition }: { of: Condition }) {
@@ -15,6 +15,39 @@ export function Definition({ of: condition }: { of: Condition }) {
           </li>
         ))}
       </ul>
+    </>
+  );
+}
+
+const DEEDS: Readonly<Record<Exclude<Action["kind"], "emit">, string>> = {
+  addToSegment: "adds to it",
+  removeFromSegment: "removes from it",
+  raiseSignal: "raises it",
+  clearSignal: "clears it",
+};
+
+/** Which rules decide on a segment or signal that has no condition. */
+export function DecidingRules(props: { model: Snapshot | null; segment?: string; signal?: string }) {
+  const { model, segment, signal } = props;
+  const deciding = (model?.rules ?? []).flatMap(({ id, then }) => {
+    if (then.kind === "emit") return [];
+    return ("segment" in then ? then.segment === segment : then.signal === signal)
+      ? [{ id, deed: DEEDS[then.kind] }]
+      : [];
+  });
+  if (deciding.length === 0) return <span class="faint">Rules decide, but the model has none that does.</span>;
+  return (
+    <>
+      Rules decide:{" "}
+      {deciding.map(({ id, deed }, index) => (
+        <>
+          {index === 0 ? "" : ", "}
+          <a href={address("rule", new URLSearchParams({ id }))}>
+            <Text>{id}</Text>
+          </a>{" "}
+          {deed}
+        </>
+      ))}
     </>
   );
 }

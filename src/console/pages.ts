@@ -2,8 +2,10 @@ import type { ConsolePage } from "./console-page.js";
 import { activatePage } from "./pages/activate.js";
 import { customerPage } from "./pages/customer.js";
 import { customersPage } from "./pages/customers.js";
+import { healthPage } from "./pages/health.js";
 import { segmentPage } from "./pages/segment.js";
 import { segmentsPage } from "./pages/segments.js";
+import { signalsPage } from "./pages/signals.js";
 import { lifecyclePage } from "./pages/lifecycle.js";
 import { transitionsPage } from "./pages/transitions.js";
 import { todayPage } from "./pages/today.js";
@@ -28,6 +30,8 @@ export const PAGES: readonly ConsolePage[] = [
   transitionsPage,
   segmentsPage,
   segmentPage,
+  healthPage,
+  signalsPage,
   deliveriesPage,
   webhookPage,
   deliveryPage,

@@ -128,6 +128,8 @@ svg.chart { width: 100%; height: auto; display: block; }
 .chart .s2 { stroke: var(--c5); } .chart .s3 { stroke: var(--c2); }
 .chart .between { fill: var(--c1); opacity: .2; }
 svg.spark { width: 8.75rem; }
+.share { white-space: nowrap; font-variant-numeric: tabular-nums; }
+.share svg.spark { display: inline; vertical-align: middle; margin-right: .5rem; }
 .chart .dot { fill: var(--c1); }
 .chart .node { fill: var(--code); stroke: var(--line); }
 .chart .edge { fill: none; stroke: var(--faint); }

@@ -2,12 +2,11 @@ import { ApiError } from "../../http/errors.js";
 import { formatNumber, printable } from "../../words/text.js";
 import { SeriesLines } from "../charts/series-lines.js";
 import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
-import { Definition } from "../definition.js";
+import { DecidingRules, Definition } from "../definition.js";
 import { address, Ago, Counting, Customer, Empty, Pages, Problem, Table, Text } from "../parts.js";
 import type { SegmentMembers, SegmentStatistics, Trends } from "../source.js";
 import { daysOf, SpanField, trendSpan } from "../last-days.js";
 import { nowOf, valuesOf } from "../trend-series.js";
-import { FilledByRules } from "./segments.js";
 
 const PATH = "segment";
 const LIMIT = "50";
@@ -43,7 +42,7 @@ export const segmentPage: ConsolePage = {
               <p class="faint">The active model has no such segment any more.</p>
             ) : declared.when === undefined ? (
               <p>
-                <FilledByRules segment={segment} model={model} />
+                <DecidingRules model={model} segment={segment} />
               </p>
             ) : (
               <div>

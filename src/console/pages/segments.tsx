@@ -4,6 +4,7 @@ import { formatNumber } from "../../words/text.js";
 import { Figures } from "../charts/figures.js";
 import { Spark } from "../charts/spark.js";
 import type { ConsolePage } from "../console-page.js";
+import { DecidingRules } from "../definition.js";
 import { address, Counting, NoPart, Table, Text } from "../parts.js";
 import { daysOf, SpanField, trendSpan } from "../last-days.js";
 import { nowOf, valuesOf } from "../trend-series.js";
@@ -75,25 +76,8 @@ export const segmentsPage: ConsolePage = {
 function Summary({ segment, model }: { segment: Segment | undefined; model: Snapshot | null }) {
   if (segment === undefined) return <span class="faint">The active model has no such segment any more.</span>;
   return segment.when === undefined ? (
-    <FilledByRules segment={segment.id} model={model} />
+    <DecidingRules model={model} segment={segment.id} />
   ) : (
     <Text>{conditionText(segment.when)}</Text>
-  );
-}
-
-/** Which rules put customers into a segment, and take them out. */
-export function FilledByRules({ segment, model }: { segment: string; model: Snapshot | null }) {
-  const rules = model?.rules.filter(({ then }) => "segment" in then && then.segment === segment) ?? [];
-  if (rules.length === 0) return <span class="faint">Rules decide, but the model has none that does.</span>;
-  return (
-    <>
-      Rules decide:{" "}
-      {rules.map(({ id, then }, index) => (
-        <>
-          {index === 0 ? "" : ", "}
-          <Text>{id}</Text> <span class="faint">({then.kind === "addToSegment" ? "in" : "out"})</span>
-        </>
-      ))}
-    </>
   );
 }

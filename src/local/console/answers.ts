@@ -6,7 +6,6 @@ import type {
   ListPage,
   Of,
   Question,
-  RaisedSignal,
   RuleExecution,
   ServiceQuestion,
 } from "../../console/source.js";
@@ -19,7 +18,8 @@ import type { LocalEngine } from "../engine.js";
 import { emissionOf, emissionsOf, eventOf, eventsOf, violationsOf } from "./events.js";
 import { lifecycleTrends, transitions } from "./lifecycle.js";
 import { segmentMembers } from "./segment-members.js";
-import { instantOf, isoTime, pageOf, type Stand } from "./stand.js";
+import { raisedSignals } from "./raised-signals.js";
+import { instantOf, isoTime, pageOf, pastInstant, type Stand } from "./stand.js";
 import { localTrends } from "./trends.js";
 
 const WEEK_MS = 7 * 86_400_000;
@@ -37,7 +37,7 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
       : { engine, population: engine.populationAt(instant), now: instant };
   const whole = standAt(at);
   const ofCustomer = (of: Of): Customer => {
-    const stand = of["at"] === undefined ? whole : standAt(pastInstant(of["at"], whole.now));
+    const stand = of["at"] === undefined ? whole : standAt(pastInstant(of["at"], "at", whole.now));
     const customerId = of["customerId"] ?? "";
     const state = engine.document(customerId, stand.population);
     if (state === undefined) throw new ApiError(404, "CUSTOMER_NOT_FOUND");
@@ -64,7 +64,7 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
     // What is accepted is evaluated at once.
     "customers/:customerId/backlog": () => ({ pending: 0, ahead: 0, setAside: null }),
     "due-customers": (of) => pageOf(dueCustomers(whole), of),
-    signals: (of) => pageOf(raisedSignals(whole), of),
+    signals: (of) => raisedSignals(whole, of),
     "rule-executions": (of) => pageOf(ruleExecutions(whole, of), of),
     events: (of) => pageOf(eventsOf(whole, of), of),
     "events/:event": (of) => {
@@ -94,13 +94,6 @@ function textsOf(state: StateDocument | undefined, names: readonly string[]): Re
       return [name, typeof value === "string" ? value : JSON.stringify(value)];
     }),
   );
-}
-
-/** The instant that `at` names, as the service reads it. Throws VALIDATION_ERROR. */
-function pastInstant(at: string, now: number): number {
-  const instant = instantOf(at, "at", now);
-  if (instant <= now) return instant;
-  throw invalidField("at", at, "`at` lies ahead.", "Name an instant that has passed.");
 }
 
 function customers(stand: Stand, of: Of): ListPage<ListedCustomer> {
@@ -176,12 +169,6 @@ function dueCustomers(stand: Stand): { customerId: string; nextDueAt: string }[]
   return statesOf(stand)
     .flatMap(({ customerId, nextDueAt }) => (nextDueAt === null ? [] : [{ customerId, nextDueAt }]))
     .toSorted((a, b) => (a.nextDueAt < b.nextDueAt ? -1 : 1));
-}
-
-function raisedSignals(stand: Stand): RaisedSignal[] {
-  return statesOf(stand)
-    .flatMap(({ customerId, signals }) => signals.map((signal) => ({ customerId, ...signal })))
-    .toSorted((a, b) => (a.raisedAt > b.raisedAt ? -1 : 1));
 }
 
 /** From when on a list is asked for. */

@@ -33,3 +33,10 @@ export function pageOf<Item>(items: readonly Item[], { limit = "50", cursor = "0
   const end = from + size;
   return { data: items.slice(from, end), nextCursor: end < items.length ? String(end) : null };
 }
+
+/** As `instantOf`, of one that has passed. */
+export function pastInstant(text: string, field: string, now: number): number {
+  const instant = instantOf(text, field, now);
+  if (instant <= now) return instant;
+  throw invalidField(field, text, `\`${field}\` lies ahead.`, "Name an instant that has passed.");
+}

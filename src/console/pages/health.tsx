@@ -1,0 +1,169 @@
+import type { Health, Score } from "../../model/snapshot/types.js";
+import { measureText } from "../../model/snapshot/words.js";
+import { formatNumber } from "../../words/text.js";
+import { SeriesLines } from "../charts/series-lines.js";
+import { ShareBar } from "../charts/share-bar.js";
+import type { ConsolePage, Visit } from "../console-page.js";
+import { address, Counting, Empty, NoPart, Table, Text } from "../parts.js";
+import type { Trends } from "../source.js";
+import { daysOf, SpanField, trendSpan } from "../last-days.js";
+import { nowOf } from "../trend-series.js";
+
+const PATH = "health";
+
+/** What makes up the health score, how many customers are in each band, and how the scores developed. */
+export const healthPage: ConsolePage = {
+  path: PATH,
+  section: "Health",
+  async answer(visit) {
+    const { ask, model } = visit;
+    const health = model?.health ?? null;
+    if (health === null) return { title: "Health", body: <NoPart model={model} what="health score" /> };
+    const trends = await ask("trends", { what: "health", ...trendSpan(visit) });
+    return {
+      title: "Health",
+      body: (
+        <>
+          <Counting trends={trends} />
+          <Bands health={health} trends={trends} />
+          <OverTime visit={visit} trends={trends} />
+          <Components health={health} />
+        </>
+      ),
+    };
+  },
+};
+
+/** How many customers are in each band now, also in one that the model does not have any more. */
+function Bands({ health: { bands }, trends }: { health: Health; trends: Trends }) {
+  const counted = trends.series.flatMap(({ metric, band }) => (metric === "customers" && band) || []);
+  const ids = new Set([...bands.map(({ id }) => id), ...counted]);
+  const rows = [...ids].map((id) => {
+    const index = bands.findIndex((band) => band.id === id);
+    return { id, index, customers: nowOf(trends, { metric: "customers", band: id }) };
+  });
+  const scored = rows.reduce((sum, { customers }) => sum + customers, 0);
+  return (
+    <section>
+      <h2>Bands</h2>
+      <Table
+        name="Bands"
+        columns={[
+          { heading: "Band" },
+          { heading: "Score" },
+          { heading: "Customers", isNumber: true },
+          { heading: "Share" },
+        ]}
+      >
+        {rows
+          .filter(({ index, customers }) => index >= 0 || customers > 0)
+          .map(({ id, index, customers }) => (
+            <tr key={id}>
+              <td>
+                <Text>{id}</Text>
+              </td>
+              <td>{index < 0 ? <span class="faint">no band of the active model</span> : rangeText(bands, index)}</td>
+              <td class="number">
+                <a href={address("customers", new URLSearchParams({ health: id }))}>{formatNumber(customers)}</a>
+              </td>
+              <td>
+                <ShareBar share={scored === 0 ? 0 : customers / scored} />
+              </td>
+            </tr>
+          ))}
+      </Table>
+    </section>
+  );
+}
+
+/** `from 40, below 70`. */
+function rangeText(bands: Health["bands"], index: number): string {
+  const { from } = bands[index]!;
+  const above = bands[index - 1];
+  return above === undefined ? `${from} to 100` : `from ${from}, below ${above.from}`;
+}
+
+function OverTime({ visit, trends }: { visit: Visit; trends: Trends }) {
+  const { periods, series } = trends;
+  const days = daysOf(visit);
+  const of = (metric: string, name: string) => {
+    const found = series.find((each) => each.metric === metric);
+    return { name, values: found?.values ?? periods.map(() => null) };
+  };
+  const median = of("median", "median");
+  const now = median.values.at(-1) ?? null;
+  return (
+    <section aria-labelledby="time">
+      <h2 id="time">Over time</h2>
+      <form class="filters" action={PATH} method="get">
+        <SpanField days={days} />
+        <button class="second">Show</button>
+      </form>
+      {median.values.every((value) => value === null) ? (
+        <Empty>No customer had a score in these days.</Empty>
+      ) : (
+        <SeriesLines
+          id="scores"
+          title={`Median and quartiles of the scores over the last ${days} days${now === null ? "" : `, median now ${now}`}`}
+          periods={periods}
+          lines={[median]}
+          between={[of("lowerQuartile", "lower quartile"), of("upperQuartile", "upper quartile")]}
+          max={100}
+        />
+      )}
+      <p class="hint">Half of the customers score between the quartiles, a quarter below and a quarter above.</p>
+    </section>
+  );
+}
+
+function Components({ health: { components } }: { health: Health }) {
+  const weights = components.reduce((sum, { weight }) => sum + weight, 0);
+  return (
+    <section>
+      <h2>What makes up the score</h2>
+      <Table
+        name="What makes up the score"
+        columns={[
+          { heading: "Component" },
+          { heading: "Weight", isNumber: true },
+          { heading: "Counts" },
+          { heading: "Scored by" },
+        ]}
+      >
+        {components.map(({ id, weight, score }) => {
+          const share = weights === 0 ? 0 : weight / weights;
+          return (
+            <tr key={id}>
+              <td>
+                <Text>{id}</Text>
+              </td>
+              <td class="number">{formatNumber(weight)}</td>
+              <td>
+                <ShareBar share={share} />
+              </td>
+              <td class="words">
+                <Text>{scoreInWords(score)}</Text>
+              </td>
+            </tr>
+          );
+        })}
+      </Table>
+    </section>
+  );
+}
+
+/** `days since the last "login": 100 points up to 3, 70 up to 7, else 0`. */
+function scoreInWords(score: Score): string {
+  if (score.kind === "scale") {
+    return `${measureText(score.of)}: 0 points at ${score.from}, 100 points at ${score.to}, in between in proportion`;
+  }
+  const pointsOf = (points: number, index: number) => `${points}${index === 0 ? " points" : ""}`;
+  if (score.kind === "steps") {
+    const steps = score.steps.map(([limit, points], index) => `${pointsOf(points, index)} up to ${limit}`);
+    return `${measureText(score.of)}: ${steps.join(", ")}, else ${score.otherwise}`;
+  }
+  const values = Object.entries(score.values)
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([value, points], index) => `${pointsOf(points, index)} for ${value}`);
+  return `${score.trait}: ${values.join(", ")}, else 0`;
+}

@@ -1,0 +1,209 @@
+import { ApiError } from "../../http/errors.js";
+import type { Severity, Signal } from "../../model/snapshot/types.js";
+import { conditionText } from "../../model/snapshot/words.js";
+import { formatNumber } from "../../words/text.js";
+import { Figures } from "../charts/figures.js";
+import { Spark } from "../charts/spark.js";
+import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
+import { DecidingRules } from "../definition.js";
+import { partNames } from "../model.js";
+import { address, Ago, Choose, Counting, Customer, Empty, NoPart, Pages, Problem, Table, Text } from "../parts.js";
+import type { ListPage, RaisedSignal, Trends } from "../source.js";
+import { daysOf, SpanField, trendSpan } from "../last-days.js";
+import { nowOf, valuesOf } from "../trend-series.js";
+
+const PATH = "signals";
+const LIMIT = 50;
+/** Of each severity, where all are shown. */
+const LIMIT_EACH = 20;
+
+const SEVERITIES = ["critical", "warning", "info"] as const satisfies readonly Severity[];
+
+/** A list of raised signals, and what stands above it. */
+interface Raised {
+  heading: string;
+  /** The query of the list that goes on with it. */
+  query: URLSearchParams;
+  found: ListPage<RaisedSignal>;
+}
+
+/** What is raised now, the most severe first, and what each signal means. */
+export const signalsPage: ConsolePage = {
+  path: PATH,
+  section: "Signals",
+  async answer(visit) {
+    const { ask, query, model } = visit;
+    const [trends, raised] = await Promise.all([
+      ask("trends", { what: "signals", ...trendSpan(visit) }),
+      raisedOf(visit).catch(orProblem),
+    ]);
+    const { signals: declared } = partNames(model);
+    const counted = trends.series.flatMap(({ metric, signal }) => (metric === "customers" && signal) || []);
+    const left = counted.filter(
+      (id) => !declared.includes(id) && nowOf(trends, { metric: "customers", signal: id }) > 0,
+    );
+    const ids = [...declared, ...left];
+    if (ids.length === 0) return { title: "Signals", body: <NoPart model={model} what="signals" /> };
+    const view: View = {
+      title: "Signals",
+      body: (
+        <>
+          <Filters query={query} ids={ids} />
+          <Counting trends={trends} />
+          {raised instanceof ApiError ? <Problem error={raised} /> : <Lists raised={raised} query={query} />}
+          <Meanings visit={visit} ids={ids} trends={trends} />
+        </>
+      ),
+    };
+    if (raised instanceof ApiError) return { ...view, status: raised.status };
+    return { ...view, customerIds: raised.flatMap(({ found }) => found.data.map(({ customerId }) => customerId)) };
+  },
+};
+
+function orProblem(error: unknown): ApiError {
+  if (error instanceof ApiError && error.status === 400) return error;
+  throw error;
+}
+
+/** One list of what is asked for; else of each severity its last. */
+async function raisedOf({ ask, query }: Visit): Promise<Raised[]> {
+  const [signal, severity, since] = ["signal", "severity", "since"].map((name) => given(query, name));
+  if (signal !== undefined || severity !== undefined) {
+    const cursor = given(query, "cursor");
+    const found = await ask("signals", { signal, severity, since, limit: String(LIMIT), cursor });
+    return [{ heading: "Raised now", query, found }];
+  }
+  return Promise.all(
+    SEVERITIES.map(async (each) => {
+      const of = new URLSearchParams({ ...(since !== undefined && { since }), severity: each });
+      const found = await ask("signals", { severity: each, since, limit: String(LIMIT_EACH) });
+      return { heading: TITLES[each], query: of, found };
+    }),
+  );
+}
+
+const TITLES: Readonly<Record<Severity, string>> = { critical: "Critical", warning: "Warning", info: "Info" };
+
+function Filters({ query, ids }: { query: URLSearchParams; ids: readonly string[] }) {
+  const value = (name: string) => query.get(name) ?? "";
+  const isFiltered = ["signal", "severity", "since"].some((name) => given(query, name) !== undefined);
+  return (
+    <search>
+      <form class="filters" action={PATH} method="get">
+        <Choose label="Signal" name="signal" value={value("signal")} choices={ids} />
+        <Choose label="Severity" name="severity" value={value("severity")} choices={SEVERITIES} />
+        <label>
+          Raised since
+          <input name="since" value={value("since")} placeholder="7d or 2026-03-01" maxLength={64} />
+        </label>
+        <SpanField days={daysOf({ query })} />
+        <button>Show</button>
+        {isFiltered ? <a href={PATH}>All signals</a> : null}
+      </form>
+    </search>
+  );
+}
+
+function Lists({ raised, query }: { raised: readonly Raised[]; query: URLSearchParams }) {
+  const shown = raised.filter(({ found: { data, nextCursor } }) => data.length > 0 || nextCursor !== null);
+  if (shown.length === 0) {
+    return (
+      <Empty>{given(query, "cursor") === undefined ? "None like this is raised now." : "There are no more."}</Empty>
+    );
+  }
+  return shown.map((each) => (
+    <section key={each.heading}>
+      <h2>{each.heading}</h2>
+      <Table name={each.heading} columns={COLUMNS}>
+        {each.found.data.map((signal) => (
+          <Row signal={signal} saysSeverity={each.query === query} key={`${signal.customerId} ${signal.signalId}`} />
+        ))}
+      </Table>
+      {each.query === query ? (
+        <Pages path={PATH} query={query} next={each.found.nextCursor} />
+      ) : each.found.nextCursor === null ? null : (
+        <p>
+          <a href={address(PATH, each.query)}>All that are {each.heading.toLowerCase()}</a>
+        </p>
+      )}
+    </section>
+  ));
+}
+
+const COLUMNS = ["Customer", "Signal", "Raised", "What it says"].map((heading) => ({ heading }));
+
+function Row({ signal, saysSeverity }: { signal: RaisedSignal; saysSeverity: boolean }) {
+  const { customerId, signalId, severity, raisedAt, message } = signal;
+  return (
+    <tr>
+      <td>
+        <Customer id={customerId} />
+      </td>
+      <td>
+        <a class={severity} href={address(PATH, new URLSearchParams({ signal: signalId }))}>
+          <Text>{signalId}</Text>
+        </a>{" "}
+        {saysSeverity ? <span class="faint">{severity}</span> : null}
+      </td>
+      <td>
+        <Ago iso={raisedAt} />
+      </td>
+      <td>{message === null ? <span class="faint">nothing</span> : <Text>{message}</Text>}</td>
+    </tr>
+  );
+}
+
+/** Each signal in words, for how many it is raised, and how that developed. */
+function Meanings({ visit, ids, trends }: { visit: Visit; ids: readonly string[]; trends: Trends }) {
+  const { model } = visit;
+  const series = ids.map((id) => ({ name: id, values: valuesOf(trends, { metric: "customers", signal: id }) }));
+  return (
+    <section>
+      <h2>What signals mean</h2>
+      <Table
+        name="What signals mean"
+        columns={[
+          { heading: "Signal" },
+          { heading: "Customers", isNumber: true },
+          { heading: `Last ${daysOf(visit)} days` },
+          { heading: "Raised when" },
+        ]}
+      >
+        {series.map(({ name, values }) => {
+          const signal = model?.signals.find(({ id }) => id === name);
+          return (
+            <tr key={name}>
+              <td>
+                <span class={signal?.severity}>
+                  <Text>{name}</Text>
+                </span>{" "}
+                <span class="faint">{signal?.severity}</span>
+              </td>
+              <td class="number">
+                <a href={address(PATH, new URLSearchParams({ signal: name }))}>{formatNumber(values.at(-1) ?? 0)}</a>
+              </td>
+              <td>
+                <Spark values={values} />
+              </td>
+              <td class="words">
+                <Meaning signal={signal} visit={visit} />
+              </td>
+            </tr>
+          );
+        })}
+      </Table>
+      <Figures name="The figures" periods={trends.periods} series={series} />
+    </section>
+  );
+}
+
+function Meaning({ signal, visit: { model } }: { signal: Signal | undefined; visit: Visit }) {
+  if (signal === undefined) return <span class="faint">The active model has no such signal any more.</span>;
+  if (signal.when !== undefined) return <Text>{conditionText(signal.when)}</Text>;
+  return (
+    <>
+      <DecidingRules model={model} signal={signal.id} />
+      {signal.for === undefined ? null : `; it clears itself after ${signal.for}`}
+    </>
+  );
+}

@@ -1,0 +1,21 @@
+import type { ListPage, Of, RaisedSignal } from "../../console/source.js";
+import { pageOf, instantOf, type Stand } from "./stand.js";
+
+/** The signals that are raised, the last raised first; by signal, severity and since when. */
+export function raisedSignals({ engine, population, now }: Stand, of: Of): ListPage<RaisedSignal> {
+  const { signal, severity } = of;
+  const since = of["since"] === undefined ? -Infinity : instantOf(of["since"], "since", now);
+  const raised = population.customerIds.flatMap((customerId) =>
+    engine.document(customerId, population)!.signals.map((each) => ({ customerId, ...each })),
+  );
+  const wanted = raised.filter(
+    (each) =>
+      (signal === undefined || each.signalId === signal) &&
+      (severity === undefined || each.severity === severity) &&
+      Date.parse(each.raisedAt) >= since,
+  );
+  return pageOf(
+    wanted.toSorted((a, b) => (a.raisedAt < b.raisedAt ? 1 : -1)),
+    of,
+  );
+}
