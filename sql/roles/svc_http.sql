@@ -42,6 +42,8 @@ grant execute on function
   svc_api.get_event(bytea, text, text, text, text),
   svc_api.get_journey(bytea, text, text, text, text, text),
   svc_api.get_journey_funnel(bytea, text, text, text, text, timestamptz),
+  svc_api.get_journey_times(bytea, text, text, text, text, timestamptz, float8),
+  svc_api.get_journeys(bytea, text, text, text, timestamptz),
   svc_api.get_overview(bytea, text, text, text),
   svc_api.get_population(bytea, text, text, text, timestamptz),
   svc_api.get_preview(bytea, text, text, text, text),
@@ -103,6 +105,7 @@ grant execute on function
     bytea, text, text, text, text, text, text, text, text, jsonb, double precision, boolean, text, boolean, integer, text
   ),
   svc_api.search_emissions(bytea, text, text, text, text, text, text, timestamptz, integer, text),
+  svc_api.search_journey_runs(bytea, text, text, text, text, text, text, text, timestamptz, integer, text),
   svc_api.search_rule_executions(bytea, text, text, text, text, text, text, timestamptz, boolean, boolean, integer, text),
   svc_api.search_signals(bytea, text, text, text, text, text, timestamptz, integer, text),
   svc_api.search_transitions(bytea, text, text, text, text, text, date, date, integer, text),

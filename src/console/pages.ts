@@ -6,6 +6,9 @@ import { healthPage } from "./pages/health.js";
 import { segmentPage } from "./pages/segment.js";
 import { segmentsPage } from "./pages/segments.js";
 import { signalsPage } from "./pages/signals.js";
+import { journeyPage } from "./pages/journey.js";
+import { journeyRunsPage } from "./pages/journey-runs.js";
+import { journeysPage } from "./pages/journeys.js";
 import { lifecyclePage } from "./pages/lifecycle.js";
 import { transitionsPage } from "./pages/transitions.js";
 import { todayPage } from "./pages/today.js";
@@ -28,6 +31,9 @@ export const PAGES: readonly ConsolePage[] = [
   customerPage,
   lifecyclePage,
   transitionsPage,
+  journeysPage,
+  journeyPage,
+  journeyRunsPage,
   segmentsPage,
   segmentPage,
   healthPage,

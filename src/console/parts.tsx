@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { ApiError } from "../http/errors.js";
-import { distance, printable } from "../words/text.js";
+import { distance, formatNumber, printable } from "../words/text.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 import { useLook } from "./look.js";
 import type { Cause, Trends } from "./source.js";
@@ -153,6 +153,15 @@ export function Table(props: { name: string; columns: readonly Column[]; childre
         <tbody>{children}</tbody>
       </table>
     </div>
+  );
+}
+
+/** A cell that says how many there are in a list, which it leads to where there are any. */
+export function Figure({ href, children }: { href: string | null; children: number }) {
+  return (
+    <td class="number">
+      <MaybeLink href={children === 0 ? null : href}>{formatNumber(children)}</MaybeLink>
+    </td>
   );
 }
 

@@ -261,6 +261,35 @@ export interface ListedTransition {
   cause: { type: string; id: string | null };
 }
 
+/** Runs of a journey by how they ended, and those under way and expired by the step that they stand or stood at. */
+export interface JourneyCounts {
+  journeyId: string;
+  /** Whether the active version has it. */
+  declared: boolean;
+  active: number;
+  complete: number;
+  expired: number;
+  steps: { stepId: string; declared: boolean; active: number; expired: number }[];
+}
+
+/** Of the runs that were looked at; null where there is nothing to be measured. */
+export interface JourneyTimes {
+  runs: number;
+  secondsToComplete: { median: number } | null;
+  steps: { stepId: string; completed: number; secondsFromPrevious: { median: number } }[];
+}
+
+/** A run of a journey by a customer. */
+export interface ListedRun {
+  customerId: string;
+  run: number;
+  status: "active" | "complete" | "expired";
+  currentStep: string;
+  startedAt: string;
+  completedAt: string | null;
+  expiredAt: string | null;
+}
+
 /**
  * What pages ask about an environment: the GET endpoints below `/projects/:project` of the administrative API by their paths, and what pages need of
  * the answers. The service has all of them, the local engine those that one process without a database can have.
@@ -278,6 +307,9 @@ export interface Answers {
   trends: Trends;
   transitions: ListPage<ListedTransition>;
   "segments/:segment": SegmentMembers;
+  journeys: { journeys: JourneyCounts[] };
+  "journeys/:journeyId/times": JourneyTimes;
+  "journeys/:journeyId/runs": ListPage<ListedRun>;
   /** By customer and name. */
   traits: Record<string, Record<string, string>>;
   "config-versions": ListPage<ConfigVersion>;

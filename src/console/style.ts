@@ -143,6 +143,9 @@ svg.spark { width: 8.75rem; }
 .chart .strong { fill: var(--text); font-weight: 600; }
 .chart .c1 { fill: var(--c1); } .chart .c2 { fill: var(--c2); } .chart .c3 { fill: var(--c3); } .chart .c4 { fill: var(--c4); }
 .chart .c5 { fill: var(--c5); } .chart .c6 { fill: var(--c6); } .chart .c7 { fill: var(--c7); } .chart .c8 { fill: var(--c8); }
+.bar { width: 100%; min-width: 6rem; height: .9rem; display: block; }
+.bar rect { fill: var(--c1); }
+.bar .rest { fill: var(--code); }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin: .5rem 0; padding: 0; list-style: none; font-size: .875rem; }
 .legend svg.chart { display: inline; width: .9em; height: .9em; vertical-align: -.1em; margin-right: .35em; }
 ${DOCS_STYLE}`;

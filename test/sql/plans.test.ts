@@ -118,6 +118,8 @@ const customers = (
   { traits, inactiveSeconds, setAside, sort, reverse = false, ...filters }: CustomerFilters,
   page: Page = PAGE,
 ) => call(sql, "search_customers", by, AT, filters, traits, inactiveSeconds, setAside, sort, reverse, page);
+const runs = (filters: Filters<"status" | "step" | "completed">) =>
+  call(sql, "search_journey_runs", by, AT, "onboarding", filters, undefined, PAGE);
 
 /** Leads to the page after so many. */
 async function cursorAfter(pages: number, list: (page: Page) => Promise<string>): Promise<string | undefined> {
@@ -165,6 +167,9 @@ describe("the lists read by index, and not much more than they show:", () => {
     ["transitions", () => call(sql, "search_transitions", by, AT, {}, PAGE), BOUNDED],
     ["transitions to a state", () => call(sql, "search_transitions", by, AT, { entered: "quiet" }, PAGE), BOUNDED],
     ["transitions from no such state", () => call(sql, "search_transitions", by, AT, { left: "quiet" }, PAGE), BOUNDED],
+    ["runs of a journey", () => runs({}), BOUNDED],
+    ["runs under way at no such step", () => runs({ status: "active", step: "x" }), BOUNDED],
+    ["runs that have completed no such step", () => runs({ completed: "x" }), BOUNDED],
     ["a customer's transitions", () => call(sql, "list_transitions", by, AT, "customer-000010", true, PAGE), 200],
     ["a customer's scores", () => call(sql, "list_health_scores", by, AT, "customer-000010", true, PAGE), 200],
     [

@@ -101,18 +101,10 @@ begin
   into _runs, _funnel
   from runs as r;
 
-  if _runs = 0 and _declared is null then
-    raise exception using
-      errcode = 'SV004',
-      message = 'JOURNEY_NOT_FOUND',
-      detail = jsonb_build_object(
-        'message', format('There is no journey "%s" in this environment.', left(get_journey_funnel.journey_id, 256)),
-        'unknown', json_build_object(
-          'name', get_journey_funnel.journey_id,
-          'known', svc.part_names(_environment.project_id, _environment.active_version, 'journey')
-        ),
-        'fix', 'Check the id and the environment; the configuration lists the journeys.'
-      )::text;
+  if _runs = 0 then
+    perform svc.require_journey(
+      _environment.environment_id, _environment.project_id, _environment.active_version, get_journey_funnel.journey_id
+    );
   end if;
   return _funnel;
 end;

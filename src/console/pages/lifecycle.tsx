@@ -5,7 +5,7 @@ import { StackedArea } from "../charts/stacked-area.js";
 import { type DiagramArrow, type DiagramState, StateDiagram } from "../charts/state-diagram.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
 import { partNames } from "../model.js";
-import { address, Day, Empty, MaybeLink, Problem, Table, Text } from "../parts.js";
+import { address, Day, Empty, Figure, Problem, Table, Text } from "../parts.js";
 import type { Trends } from "../source.js";
 import { dayIn, lastDayOf, type Every, EVERY } from "../span.js";
 
@@ -211,15 +211,6 @@ function States(props: {
         );
       })}
     </Table>
-  );
-}
-
-/** How many there are in a list, which it leads to where they are any. */
-function Figure({ href, children }: { href: string | null; children: number }) {
-  return (
-    <td class="number">
-      <MaybeLink href={children === 0 ? null : href}>{formatNumber(children)}</MaybeLink>
-    </td>
   );
 }
 

@@ -214,7 +214,10 @@ export const FUNCTIONS = {
   search_emissions: takes(by, at, filters("customerId", "eventType", "source"), since, page),
   search_signals: takes(by, at, filters("signalId", "severity"), since, page),
   search_transitions: takes(by, at, filters("left", "entered", "from", "to"), page),
+  get_journeys: takes(by, at, since),
   get_journey_funnel: takes(by, at, text("journey_id"), since),
+  get_journey_times: takes(by, at, text("journey_id"), since, number("share")),
+  search_journey_runs: takes(by, at, text("journey_id"), filters("status", "step", "completed"), since, page),
   list_transitions: takes(by, at, customer, superseded, page),
   list_health_scores: takes(by, at, customer, superseded, page),
   search_rule_executions: takes(

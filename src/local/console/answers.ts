@@ -16,6 +16,7 @@ import { list } from "../../model/snapshot/problem.js";
 import type { ExplainedParts } from "../../words/explanation.js";
 import type { LocalEngine } from "../engine.js";
 import { emissionOf, emissionsOf, eventOf, eventsOf, violationsOf } from "./events.js";
+import { journeyRuns, journeys, journeyTimes } from "./journeys.js";
 import { lifecycleTrends, transitions } from "./lifecycle.js";
 import { segmentMembers } from "./segment-members.js";
 import { raisedSignals } from "./raised-signals.js";
@@ -61,6 +62,9 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
         ? lifecycleTrends(whole, of)
         : localTrends(whole.population, whole.now, of),
     transitions: (of) => pageOf(transitions(whole, of), of),
+    journeys: (of) => journeys(whole, of),
+    "journeys/:journeyId/times": (of) => journeyTimes(whole, of),
+    "journeys/:journeyId/runs": (of) => pageOf(journeyRuns(whole, of), of),
     // What is accepted is evaluated at once.
     "customers/:customerId/backlog": () => ({ pending: 0, ahead: 0, setAside: null }),
     "due-customers": (of) => pageOf(dueCustomers(whole), of),

@@ -228,6 +228,104 @@ describe("GET /projects/:project/signals", () => {
   });
 });
 
+describe("GET /projects/:project/journeys", () => {
+  it("has what the funnel of each counts, by counts alone", async () => {
+    for (const since of ["", "?since=3d", "?since=1h"]) {
+      const { journeys } = await get<{ journeys: object[] }>(`journeys${since}`);
+      const { active, complete, expired, steps } = await get<Record<string, unknown>>(`journeys/onboarding${since}`);
+      const counted = (steps as Record<string, unknown>[]).map(({ stepId, declared, active, expired }) => ({
+        ...{ stepId, declared, active, expired },
+      }));
+      expect(journeys).toEqual([
+        { journeyId: "onboarding", declared: true, active, complete, expired, steps: counted },
+      ]);
+    }
+  });
+});
+
+describe("GET /projects/:project/journeys/:journeyId/times", () => {
+  it("has the times that the funnel has", async () => {
+    const { secondsToComplete, steps } = await get<{ secondsToComplete: unknown; steps: Record<string, unknown>[] }>(
+      "journeys/onboarding",
+    );
+    expect(await get("journeys/onboarding/times")).toEqual({
+      journeyId: "onboarding",
+      since: null,
+      runs: 5,
+      secondsToComplete,
+      steps: steps.map(({ stepId, completed, secondsFromPrevious }) => ({ stepId, completed, secondsFromPrevious })),
+    });
+    expect(await get("journeys/onboarding/times?since=1h")).toMatchObject({
+      runs: 0,
+      secondsToComplete: null,
+      steps: [],
+    });
+  });
+
+  it("are those of a share of the customers, always the same ones", async () => {
+    const [half, again] = [
+      await get("journeys/onboarding/times?share=0.5"),
+      await get("journeys/onboarding/times?share=0.5"),
+    ];
+    expect(half).toEqual(again);
+    expect(await get("journeys/onboarding/times?share=0.000000001")).toMatchObject({ runs: 0 });
+    for (const share of ["0", "2", "-1", "half", "1e-3"]) {
+      expect(await fixture.admin("GET", `/projects/app/journeys/onboarding/times?share=${share}`)).toMatchObject(
+        invalid("share"),
+      );
+    }
+  });
+});
+
+describe("GET /projects/:project/journeys/:journeyId/runs", () => {
+  interface Run {
+    customerId: string;
+    status: string;
+    currentStep: string;
+  }
+  const of = (found: Run[]) =>
+    found.map(({ customerId, status, currentStep }) => `${customerId} ${status} ${currentStep}`);
+  const runs = (query: string, limit?: number) => list<Run>("journeys/onboarding/runs", query, limit);
+
+  it("has them by customer, each once over all pages", async () => {
+    expect(of(await runs(""))).toEqual([
+      "c0 complete pay",
+      "c1 active pay",
+      "c2 active pay",
+      "c3 active invite",
+      "old expired invite",
+    ]);
+    expect(of(await runs("status=active", 1))).toEqual(["c1 active pay", "c2 active pay", "c3 active invite"]);
+  });
+
+  it("is filtered by status, where a run stands, what it has completed, and when it started", async () => {
+    expect(of(await runs("status=active&step=pay"))).toEqual(["c1 active pay", "c2 active pay"]);
+    expect(of(await runs("step=invite"))).toEqual(["c3 active invite", "old expired invite"]);
+    expect(of(await runs("step=pay&status=complete"))).toEqual([]);
+    expect(of(await runs("completed=invite"))).toEqual(["c0 complete pay", "c1 active pay", "c2 active pay"]);
+    expect(of(await runs(`since=${at(2)}`))).toEqual(["c2 active pay", "c3 active invite"]);
+  });
+
+  it("goes on past a page whose runs the filter does not pass", async () => {
+    const { sql } = fixture.service.db;
+    await sql`
+      insert into svc.journey_runs (environment_id, customer_id, journey_id, run, status, current_step, steps, started_at)
+      select environment_id, 'b ' || n / 3, journey_id, n, 'active', 'pay', '{}', started_at
+      from svc.journey_runs, generate_series(1, 4100) as n where customer_id = 'c3'`;
+    const first = await get<Page<Run>>("journeys/onboarding/runs?status=active&step=invite");
+    expect(first).toEqual({ data: [], nextCursor: expect.any(String) as string });
+    expect(of(await runs("status=active&step=invite"))).toEqual(["c3 active invite"]);
+    expect(await runs("", 200)).toHaveLength(4105);
+    await sql`delete from svc.journey_runs where customer_id like 'b %'`;
+  });
+
+  it.each(["runs", "times"])("refuses a journey that is not there: %s", async (path) => {
+    expect(await fixture.admin("GET", `/projects/app/journeys/onbording/${path}`)).toMatchObject(
+      refused(404, "JOURNEY_NOT_FOUND"),
+    );
+  });
+});
+
 describe("GET /projects/:project/journeys/:journeyId", () => {
   it("says how many runs completed each step, stand at it and expired at it, and how long it took", async () => {
     const hours = (n: number) => n * 3_600;

@@ -1,0 +1,75 @@
+-- How long a journey takes, of those runs of a share of all customers (0 to 1, always the same ones) that started at an instant or later
+-- where one is given: quartiles from the start to the completion, and for each step how many runs completed it and the quartiles of the
+-- time since the step that the run completed before, or its start. Reading what a run has completed takes many times as long as counting
+-- it: hence the share.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, or JOURNEY_NOT_FOUND for one that was neither started nor is in
+-- the active version. Locks nothing.
+create or replace function svc_api.get_journey_times(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, journey_id text, since timestamptz, share float8
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+set jit = off
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    get_journey_times.token_hash, get_journey_times.organization_id, 'get_journey_times', get_journey_times.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    get_journey_times.organization_id, get_journey_times.project_slug, get_journey_times.environment_name
+  );
+  -- As in svc.is_sampled, whose call for each run would take longer than the rest.
+  _hash_max constant float8 := get_journey_times.share * 9223372036854775807;
+begin
+  perform svc.require_journey(
+    _environment.environment_id, _environment.project_id, _environment.active_version, get_journey_times.journey_id
+  );
+  return (
+    with runs as materialized (
+      select r.customer_id, r.run, r.steps, r.started_at, r.completed_at
+      from svc.journey_runs as r
+      where r.environment_id = _environment.environment_id
+        and r.journey_id = get_journey_times.journey_id
+        and (get_journey_times.since is null or r.started_at >= get_journey_times.since)
+        and (get_journey_times.share = 1 or (hashtextextended(r.customer_id, 0) & 9223372036854775807) < _hash_max)
+    ),
+    completed as (
+      select c.step_id, count(*) as runs, percentile_cont(array[0.25, 0.5, 0.75]) within group (order by c.seconds) as quartiles
+      from runs as r
+      cross join lateral (
+        select
+          s.step_id,
+          extract(epoch from a.completed_at - lag(a.completed_at, 1, r.started_at) over (order by a.completed_at, s.position)) as seconds
+        from json_each(r.steps) with ordinality as s (step_id, step, position)
+        cross join lateral (select (s.step ->> 'completedAt')::timestamptz) as a (completed_at)
+      ) as c
+      group by c.step_id
+    )
+    select json_build_object(
+      'journeyId', get_journey_times.journey_id,
+      'since', svc.iso(get_journey_times.since),
+      'runs', count(*),
+      'secondsToComplete', svc.quartiles(
+        percentile_cont(array[0.25, 0.5, 0.75]) within group (order by extract(epoch from r.completed_at - r.started_at))
+      ),
+      'steps', (
+        select coalesce(
+          json_agg(
+            json_build_object('stepId', c.step_id, 'completed', c.runs, 'secondsFromPrevious', svc.quartiles(c.quartiles))
+            order by c.step_id collate "C"
+          ),
+          '[]'
+        )
+        from completed as c
+      )
+    )
+    from runs as r
+  );
+end;
+$$;
+
+comment on function svc_api.get_journey_times(bytea, text, text, text, text, timestamptz, float8) is
+  'How long a journey takes, of a share of all customers.';

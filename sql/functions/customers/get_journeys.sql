@@ -1,0 +1,87 @@
+-- All journeys over all customers, by counts alone: for each how many runs there are, of those that started at an instant or later where
+-- one is given, how they ended, and how many stand at each step or expired there. In the author's order, then what has runs but the active
+-- version does not declare; so are the steps of each. Reads all runs of the environment, but none of what they have completed.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
+create or replace function svc_api.get_journeys(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, since timestamptz
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+set jit = off
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    get_journeys.token_hash, get_journeys.organization_id, 'get_journeys', get_journeys.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    get_journeys.organization_id, get_journeys.project_slug, get_journeys.environment_name
+  );
+begin
+  return (
+    with standing as materialized (
+      select
+        r.journey_id, r.current_step as step_id, sum(r.runs) filter (where r.status = 'active') as active,
+        sum(r.runs) filter (where r.status = 'complete') as complete, sum(r.runs) filter (where r.status = 'expired') as expired
+      from (
+        select k.journey_id, k.current_step, k.status, count(*) as runs
+        from svc.journey_runs as k
+        where k.environment_id = _environment.environment_id
+          and (get_journeys.since is null or k.started_at >= get_journeys.since)
+        group by k.journey_id, k.current_step, k.status
+      ) as r
+      group by r.journey_id, r.current_step
+    ),
+    declared as (
+      select d.journey_id, d.n, svc.journey_step_ids(_environment.project_id, _environment.active_version, d.journey_id) as steps
+      from unnest(svc.part_names(_environment.project_id, _environment.active_version, 'journey')) with ordinality as d (journey_id, n)
+    ),
+    journeys as (
+      select j.journey_id, d.n, d.steps
+      from (select d.journey_id from declared as d union select s.journey_id from standing as s) as j
+      left join declared as d on d.journey_id = j.journey_id
+    )
+    select json_build_object(
+      'since', svc.iso(get_journeys.since),
+      'journeys', coalesce(
+        json_agg(
+          json_build_object(
+            'journeyId', j.journey_id,
+            'declared', j.n is not null,
+            'active', t.active,
+            'complete', t.complete,
+            'expired', t.expired,
+            'steps', t.steps
+          )
+          order by j.n, j.journey_id collate "C"
+        ),
+        '[]'
+      )
+    )
+    from journeys as j
+    cross join lateral (
+      select
+        coalesce(sum(s.active), 0) as active, coalesce(sum(s.complete), 0) as complete, coalesce(sum(s.expired), 0) as expired,
+        json_agg(
+          json_build_object(
+            'stepId', p.step_id, 'declared', p.n is not null, 'active', coalesce(s.active, 0), 'expired', coalesce(s.expired, 0)
+          )
+          order by p.n, p.step_id collate "C"
+        ) filter (where p.n is not null or coalesce(s.active, s.expired) > 0) as steps
+      from (
+        select d.step_id, d.n
+        from unnest(j.steps) with ordinality as d (step_id, n)
+        union all
+        select o.step_id, null
+        from standing as o
+        where o.journey_id = j.journey_id and o.step_id = any(j.steps) is not true
+      ) as p
+      left join standing as s on s.journey_id = j.journey_id and s.step_id = p.step_id
+    ) as t
+  );
+end;
+$$;
+
+comment on function svc_api.get_journeys(bytea, text, text, text, timestamptz) is 'All journeys over all customers, by counts alone.';

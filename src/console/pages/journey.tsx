@@ -1,0 +1,179 @@
+import { ApiError } from "../../http/errors.js";
+import { formatNumber, lasted, plural, printable } from "../../words/text.js";
+import { type ConsolePage, type View, type Visit } from "../console-page.js";
+import { Empty, Figure, Problem, Table, Text } from "../parts.js";
+import type { JourneyCounts, JourneyTimes } from "../source.js";
+import { runsHref, sinceIn, SpanForm } from "./journey-span.js";
+import { countsOf } from "./journeys.js";
+
+const PATH = "journey";
+/** So many runs tell how long steps take; where there are more, these are of a share of the customers. */
+const TIMED_RUNS_MAX = 2000;
+
+/** A journey over all customers: who reached which step, where they stay behind, and how long steps take. */
+export const journeyPage: ConsolePage = {
+  path: PATH,
+  section: null,
+  async answer(visit) {
+    const { query, model } = visit;
+    const journeyId = query.get("id") ?? "";
+    const filters = <SpanForm path={PATH} query={query} hidden={{ id: journeyId }} />;
+    const found = await countsOf(visit);
+    if (found instanceof ApiError) {
+      return {
+        title: printable(journeyId),
+        status: found.status,
+        body: [filters, <Problem error={found} key="problem" />],
+      };
+    }
+    const journey = found.find((each) => each.journeyId === journeyId);
+    if (journey === undefined) return missing(journeyId);
+    const begun = journey.active + journey.complete + journey.expired;
+    const times = begun === 0 ? null : await timesOf(visit, journeyId, begun);
+    const isOrdered = model?.journeys.some(({ id, anyOrder }) => id === journeyId && anyOrder !== true) === true;
+    return {
+      title: printable(journeyId),
+      body: (
+        <>
+          {filters}
+          {times === null ? (
+            <Empty>Nobody has begun it within this time.</Empty>
+          ) : (
+            <>
+              <Sum journey={journey} query={query} times={times} />
+              <Steps journey={journey} query={query} times={times} isOrdered={isOrdered} />
+              <p class="hint">
+                {isOrdered
+                  ? "A run has reached a step when all steps before it are completed."
+                  : "Its steps may be completed in any order. A run waits at the first of them that is not."}{" "}
+                Times are medians of {times.runs < begun ? `${formatNumber(times.runs)} of the ` : ""}
+                {plural(begun, "run")}
+                {times.runs < begun ? ", those of customers chosen evenly" : ""}.
+              </p>
+            </>
+          )}
+          <p>
+            <a href="journeys">All journeys</a>
+          </p>
+        </>
+      ),
+    };
+  },
+};
+
+function missing(journeyId: string): View {
+  return {
+    title: "No such journey",
+    status: 404,
+    body: (
+      <>
+        <p role="alert">
+          There is no journey "<Text>{journeyId}</Text>" in the model, and nobody began one within this time.
+        </p>
+        <p>
+          <a href="journeys">All journeys</a>
+        </p>
+      </>
+    ),
+  };
+}
+
+function timesOf({ ask, query }: Visit, journeyId: string, begun: number): Promise<JourneyTimes> {
+  const share = begun <= TIMED_RUNS_MAX ? undefined : (TIMED_RUNS_MAX / begun).toFixed(9);
+  return ask("journeys/:journeyId/times", { journeyId, since: sinceIn(query), share });
+}
+
+interface Shown {
+  journey: JourneyCounts;
+  query: URLSearchParams;
+  times: JourneyTimes;
+}
+
+/** How many began it, and what became of them. */
+function Sum({ journey, query, times: { secondsToComplete } }: Shown) {
+  const { journeyId, active, complete, expired } = journey;
+  const runs = (count: number, filters?: Record<string, string>) =>
+    count === 0 ? "0" : <a href={runsHref(journeyId, query, filters)}>{formatNumber(count)}</a>;
+  return (
+    <dl>
+      <dt>Begun</dt>
+      <dd>{runs(active + complete + expired)}</dd>
+      <dt>Under way</dt>
+      <dd>{runs(active, { status: "active" })}</dd>
+      <dt>Complete</dt>
+      <dd>
+        {runs(complete, { status: "complete" })}
+        {secondsToComplete === null ? null : (
+          <span class="faint"> in {lasted(secondsToComplete.median)}, as a median</span>
+        )}
+      </dd>
+      <dt>Expired</dt>
+      <dd>{runs(expired, { status: "expired" })}</dd>
+    </dl>
+  );
+}
+
+const NUMBERS = ["Completed", "Waiting here", "Expired here", "Median time"];
+
+function Steps({ journey, query, times, isOrdered }: Shown & { isOrdered: boolean }) {
+  const { journeyId, steps } = journey;
+  const begun = journey.active + journey.complete + journey.expired;
+  const columns = [
+    { heading: "Step" },
+    ...(isOrdered ? [{ heading: "Reached", isNumber: true }] : []),
+    { heading: "Share of those that began" },
+    ...NUMBERS.map((heading) => ({ heading, isNumber: true })),
+  ];
+  // Those that have gone past a step are those that stand or stood at a later one, and those that are complete.
+  const past = steps.map((_, index) =>
+    steps
+      .slice(index + 1)
+      .reduce((sum, { declared, active, expired }) => sum + (declared ? active + expired : 0), journey.complete),
+  );
+  return (
+    <Table name="Steps" columns={columns}>
+      {steps.map(({ stepId, declared, active, expired }, index) => {
+        const timed = times.steps.find((each) => each.stepId === stepId);
+        const hasOrder = isOrdered && declared;
+        const reached = past[index]! + active + expired;
+        const measured = timed?.completed ?? 0;
+        // Of a sample it is no number of a list.
+        const completed = hasOrder ? past[index]! : times.runs === begun ? measured : null;
+        const share = hasOrder ? reached / begun : measured / times.runs;
+        return (
+          <tr key={stepId}>
+            <td>
+              <Text>{stepId}</Text>
+              {declared ? null : <span class="faint"> not in the model any more</span>}
+            </td>
+            {isOrdered ? <td class="number">{hasOrder ? formatNumber(reached) : ""}</td> : null}
+            <td>
+              <Bar share={share} />
+              <span class="faint">
+                {formatNumber(Math.round(share * 100))} % {hasOrder ? "reached it" : "completed it"}
+              </span>
+            </td>
+            {completed === null ? (
+              <td class="number" />
+            ) : (
+              <Figure href={runsHref(journeyId, query, { completed: stepId })}>{completed}</Figure>
+            )}
+            <Figure href={runsHref(journeyId, query, { status: "active", step: stepId })}>{active}</Figure>
+            <Figure href={runsHref(journeyId, query, { status: "expired", step: stepId })}>{expired}</Figure>
+            <td class="number">{timed === undefined ? "" : lasted(timed.secondsFromPrevious.median)}</td>
+          </tr>
+        );
+      })}
+    </Table>
+  );
+}
+
+/** A part of the whole, beside its number. */
+function Bar({ share }: { share: number }) {
+  return (
+    <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+      <rect class="rest" width="100" height="10" />
+      <rect width={share * 100} height="10" />
+    </svg>
+  );
+}

@@ -1,0 +1,216 @@
+import { decodeHTML } from "entities";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Answers, Of } from "../../src/console/source.js";
+import { TestClock } from "../../src/local/clock.js";
+import { localAsk } from "../../src/local/console/answers.js";
+import { LocalEngine } from "../../src/local/engine.js";
+import type { TrackRequest } from "../../src/ingestion/shape.js";
+import { hashSnapshot } from "../../src/model/snapshot/canonical.js";
+import { happened, snapshotOf, type StepParts } from "../engine/support/builders.js";
+import { useSpec } from "../spec/support/fixture.js";
+import type { Browser } from "../support/browser.js";
+import { browserOf } from "./support/session.js";
+
+const fixture = useSpec();
+const BASE = "/console/acme/app/test";
+const HOSTILE = `<script>alert(1)</script> & "x" ‮evil‬ 🦊`;
+const textOf = (html: string) => decodeHTML(html.replaceAll(/<(?:[^>"]|"[^"]*")*>/g, " ")).replaceAll(/\s+/g, " ");
+
+const NAMES = ["signed_up", "invited", "imported", "paid"];
+const step = (id: string, event: string): StepParts => [id, happened(event)];
+const journey = { start: happened("signed_up"), expiresAfter: "30d" };
+const MODEL = snapshotOf({
+  events: Object.fromEntries(NAMES.map((name) => [name, { properties: {} }])),
+  journeys: {
+    onboarding: { ...journey, steps: [step("invite", "invited"), step("import", "imported"), step("pay", "paid")] },
+    setup: { ...journey, steps: [step("import", "imported"), step("invite", "invited")], anyOrder: true },
+    renewal: { start: happened("paid"), steps: [step("again", "signed_up")] },
+  },
+});
+
+const NOW = Date.now();
+const HOUR_MS = 3_600_000;
+const event = (customerId: string, event: string, days: number, hours = 0): TrackRequest => ({
+  type: "track",
+  customerId,
+  event,
+  timestamp: new Date(NOW - days * 24 * HOUR_MS + hours * HOUR_MS).toISOString(),
+});
+const EVENTS = [
+  event("globex", "signed_up", 20),
+  event("globex", "invited", 20, 2),
+  event("globex", "imported", 20, 5),
+  event("globex", "paid", 20, 10),
+  event("initech", "signed_up", 10),
+  event("initech", "invited", 10, 4),
+  event("umbrella", "signed_up", 5),
+  event("soylent", "signed_up", 60),
+  event("soylent", "invited", 60, 6),
+  event(HOSTILE, "signed_up", 200),
+];
+
+let owner: Browser;
+const page = async (path: string) => {
+  const { status, html } = await owner.get(`${BASE}/${path}`);
+  return { status, html, text: textOf(html) };
+};
+/** The rows of the table, by their cells. */
+const rows = (html: string) =>
+  (html.split("<tbody>")[1] ?? "")
+    .split("</tbody>")[0]!
+    .split("<tr>")
+    .slice(1)
+    .map((row) =>
+      row
+        .split(/<td[^>]*>/)
+        .slice(1)
+        .map((cell) => textOf(cell).trim()),
+    );
+/** All links to runs, with the number that each of them is of. */
+const numbers = (html: string) =>
+  [...html.matchAll(/href="(journey-runs\?[^"]*)">([\d,]+)</g)].map(([, href, number]) => ({
+    href: decodeHTML(href!),
+    number: Number(number),
+  }));
+
+beforeAll(async () => {
+  await fixture.deploy(MODEL);
+  await fixture.batch(EVENTS.map(({ type: _, ...track }) => track));
+  await fixture.evaluate();
+  owner = await browserOf(fixture.service, "owner@acme.example");
+});
+
+describe("the journeys", () => {
+  it("are those of the model with how many began each within 90 days, and what became of them", async () => {
+    const { status, html } = await page("journeys");
+    expect(status).toBe(200);
+    expect(rows(html).slice(0, 2)).toEqual([
+      ["onboarding", "4", "2", "1", "1", "50 %"],
+      ["setup", "4", "2", "1", "1", "50 %"],
+    ]);
+  });
+
+  it("are counted of another span, too", async () => {
+    expect(rows((await page("journeys?since=30d")).html)[0]).toEqual(["onboarding", "3", "2", "1", "0", "100 %"]);
+    expect(rows((await page("journeys?since=all")).html)[0]).toEqual(["onboarding", "5", "2", "1", "2", "33 %"]);
+  });
+
+  it("say what is wrong with a span", async () => {
+    for (const path of [
+      "journeys?since=soon",
+      "journey?id=onboarding&since=soon",
+      "journey-runs?id=onboarding&since=soon",
+    ]) {
+      const { status, text } = await page(path);
+      expect([path, status, text]).toEqual([path, 400, expect.stringContaining("is neither a duration nor a date")]);
+    }
+  });
+
+  it("say what will be there without a model", async () => {
+    const { html } = await owner.get("/console/acme/app/live/journeys");
+    expect(textOf(html)).toContain("No model is deployed yet");
+  });
+});
+
+describe("a journey", () => {
+  it("shows how many reached and completed each step, wait there or expired there, and how long it took", async () => {
+    const { status, html, text } = await page("journey?id=onboarding");
+    expect(status).toBe(200);
+    expect(rows(html)).toEqual([
+      ["invite", "4", "100 % reached it", "3", "1", "0", "4 hours"],
+      ["import", "3", "75 % reached it", "1", "1", "1", "3 hours"],
+      ["pay", "1", "25 % reached it", "1", "0", "0", "5 hours"],
+    ]);
+    expect(text).toContain("Complete 1 in 10 hours, as a median");
+    expect(text).toContain("Times are medians of 4 runs.");
+  });
+
+  it("in any order shows how many completed each step", async () => {
+    expect(rows((await page("journey?id=setup")).html)).toEqual([
+      ["import", "25 % completed it", "1", "2", "1", "3 hours"],
+      ["invite", "75 % completed it", "3", "0", "0", "4 hours"],
+    ]);
+  });
+
+  it("leads from each number to a list with as many runs", async () => {
+    for (const path of ["journeys", "journeys?since=all", "journey?id=onboarding", "journey?id=setup&since=all"]) {
+      const links = numbers((await page(path)).html);
+      expect(links.length).toBeGreaterThan(4);
+      for (const { href, number } of links) {
+        const list = await page(href);
+        expect([href, list.status, rows(list.html).length]).toEqual([href, 200, number]);
+      }
+    }
+  });
+
+  it("that nobody began says so; one that is not there is missing", async () => {
+    expect((await page("journey?id=renewal&since=1d")).text).toContain("Nobody has begun it within this time");
+    expect(await page("journey?id=nope")).toMatchObject({
+      status: 404,
+      html: expect.stringContaining('href="journeys"') as string,
+    });
+    expect(await page("journey-runs?id=nope")).toMatchObject({
+      status: 404,
+      text: expect.stringContaining('There is no journey "nope" in this environment') as string,
+    });
+  });
+
+  it("names customers as text, whatever they are called", async () => {
+    const { html, text } = await page("journey-runs?id=onboarding&since=all&status=expired");
+    expect(html).not.toContain("<script");
+    expect(text).toContain('<script>alert(1)</script> & "x" \\u202eevil\\u202c 🦊');
+  });
+
+  it("of very many runs tells the times of some of them, and says so", async () => {
+    const { sql } = fixture.service.db;
+    await sql`
+      insert into svc.journey_runs (environment_id, customer_id, journey_id, run, status, current_step, steps, started_at)
+      select environment_id, 'many ' || n, 'onboarding', 1, 'active', 'import', steps, started_at
+      from svc.journey_runs, generate_series(1, 5000) as n where customer_id = 'initech' and journey_id = 'onboarding'`;
+    const { html, text } = await page("journey?id=onboarding");
+    expect(rows(html)[0]).toEqual(["invite", "5,004", "100 % reached it", "5,003", "1", "0", "4 hours"]);
+    const [, timed] = /Times are medians of ([\d,]+) of the 5,004 runs, those of customers chosen evenly/.exec(text)!;
+    expect(Number(timed!.replace(",", ""))).toBeGreaterThan(1800);
+    expect(Number(timed!.replace(",", ""))).toBeLessThan(2200);
+    await sql`delete from svc.journey_runs where customer_id like 'many %'`;
+  });
+});
+
+it("the model that is being written has the same figures and lists as the service", async () => {
+  const engine = new LocalEngine(
+    { snapshot: MODEL, hash: hashSnapshot(MODEL) },
+    { clock: new TestClock(NOW), environment: "test", configVersion: null, settleMs: 0 },
+  );
+  engine.accept(EVENTS, "batch");
+  engine.advance();
+  const ask = localAsk(engine, null);
+  const service = async (path: string, of: Of) => {
+    const query = new URLSearchParams(of as Record<string, string>).toString();
+    const { status, body } = await fixture.admin("GET", `/projects/app/${path}?${query}`);
+    expect([path, status]).toEqual([path, 200]);
+    return body;
+  };
+  for (const of of [{}, { since: "30d" }] as Of[]) {
+    expect(await service("journeys", of)).toMatchObject(await ask("journeys", of));
+    for (const journeyId of ["onboarding", "setup"]) {
+      const times = (await service(`journeys/${journeyId}/times`, of)) as Answers["journeys/:journeyId/times"];
+      const local = await ask("journeys/:journeyId/times", { ...of, journeyId });
+      const byId = ({ steps, ...rest }: typeof times) => ({
+        ...rest,
+        steps: steps.toSorted((a, b) => (a.stepId < b.stepId ? -1 : 1)),
+      });
+      expect(byId(times)).toMatchObject(byId(local));
+      for (const filters of [
+        {},
+        { status: "active" },
+        { status: "expired", step: "import" },
+        { completed: "invite" },
+      ] as Of[]) {
+        expect(await service(`journeys/${journeyId}/runs`, { ...of, ...filters })).toEqual(
+          await ask("journeys/:journeyId/runs", { ...of, ...filters, journeyId }),
+        );
+      }
+    }
+  }
+  await expect(ask("journeys/:journeyId/runs", { journeyId: "nope" })).rejects.toMatchObject({ status: 404 });
+});
