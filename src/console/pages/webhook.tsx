@@ -18,7 +18,7 @@ import {
 
 const PATH = "webhook";
 const LIMIT = "50";
-const SPANS = [7, 30, 90];
+const SPANS = [7, 30];
 
 /** What was sent to a webhook, and whether it arrived. */
 export const webhookPage: ConsolePage = {

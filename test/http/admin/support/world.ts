@@ -65,6 +65,7 @@ export async function startWorld() {
   const ids = () => ({}) as Record<Environment, string>;
   /** Of the versions that were deployed first, of webhooks, whose address is refused when it is dialled, and of deliveries to them. */
   const [versions, webhooks, deliveries] = [ids(), ids(), ids()];
+  const events = ids();
   /** Of those that nobody has taken, with customers all the same. */
   const [recomputes, previews] = [ids(), ids()];
   for (const env of ENVIRONMENTS) {
@@ -74,6 +75,7 @@ export async function startWorld() {
     const headers = { Authorization: `Bearer ${keys[env]}` };
     const sent = await service.request("POST", "/v1/events/batch", { headers, body: { events: HISTORY } });
     expect(sent.status).toBe(202);
+    events[env] = (sent.body as { eventIds: string[] }).eventIds[1]!;
     await fixture.evaluate(env);
     const delivered = await make("GET", `/projects/app/webhooks/${webhooks[env]}/deliveries?env=${env}`);
     deliveries[env] = (delivered.body as { data: { id: string }[] }).data[0]!.id;
@@ -95,7 +97,7 @@ export async function startWorld() {
   };
   return {
     ...{ service, owner, members, foreigner, make },
-    ...{ versions, webhooks, deliveries, recomputes, previews },
+    ...{ versions, webhooks, events, deliveries, recomputes, previews },
     /** A new token of a user. */
     token: async ({ of: { token, organizationId }, role, session = false, change }: TokenOptions): Promise<Actor> => {
       const { text, hash } = newCredential("token");
@@ -173,6 +175,7 @@ const PARAMETERS: Readonly<Record<string, Value>> = {
   preview: ({ previews }, env) => previews[env],
   webhook: ({ webhooks }, env) => webhooks[env],
   delivery: ({ deliveries }, env) => deliveries[env],
+  event: ({ events }, env) => events[env],
   emission: ({ deliveries }, env) => deliveries[env],
   keyId: ({ newKey }, env) => newKey(env),
   userId: ({ newMember }) => newMember(),
