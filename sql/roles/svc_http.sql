@@ -11,6 +11,7 @@ grant execute on function
   svc_api.begin_sign_in(text, text),
   svc_api.begin_time_travel(bytea, text, text, text, text, text),
   svc_api.check_config(bytea, text, text, text, text),
+  svc_api.count_rule_executions(bytea, text, text, text, timestamptz),
   svc_api.create_invitation(bytea, text, text, text, text, bytea),
   svc_api.create_key(bytea, text, text, text, text, text, bytea, text),
   svc_api.create_password_reset(bytea, text, text, text, bytea),

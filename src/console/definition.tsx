@@ -1,5 +1,5 @@
-import type { Action, Condition, Snapshot } from "../model/snapshot/types.js";
-import { conditionText } from "../model/snapshot/words.js";
+import type { Action, Condition, Rule, Snapshot } from "../model/snapshot/types.js";
+import { actionText, conditionText, triggerText } from "../model/snapshot/words.js";
 import { address, Text } from "./parts.js";
 
 /** A condition in words; a group as a list of its parts. */
@@ -17,6 +17,34 @@ export function Definition({ of: condition }: { of: Condition }) {
       </ul>
     </>
   );
+}
+
+/** What a rule does, when, and how often at most. */
+export function RuleInWords({ rule: { on, when, then, cooldown, once } }: { rule: Rule }) {
+  return (
+    <>
+      <Text>{`On ${triggerText(on)}${when === undefined ? "" : `, if ${conditionText(when)}`}`}</Text>:{" "}
+      <strong>
+        {then.kind === "emit" ? (
+          <Text>{actionText(then)}</Text>
+        ) : (
+          <a
+            href={
+              "segment" in then ? partHref("segment", "id", then.segment) : partHref("signals", "signal", then.signal)
+            }
+          >
+            <Text>{actionText(then)}</Text>
+          </a>
+        )}
+      </strong>
+      {once === true ? ", once for each customer" : null}
+      {cooldown === undefined ? null : `, then not again for ${cooldown}`}
+    </>
+  );
+}
+
+function partHref(page: string, name: string, id: string): string {
+  return address(page, new URLSearchParams({ [name]: id }));
 }
 
 const DEEDS: Readonly<Record<Exclude<Action["kind"], "emit">, string>> = {
@@ -42,7 +70,7 @@ export function DecidingRules(props: { model: Snapshot | null; segment?: string;
       {deciding.map(({ id, deed }, index) => (
         <>
           {index === 0 ? "" : ", "}
-          <a href={address("rule", new URLSearchParams({ id }))}>
+          <a href={partHref("rule", "id", id)}>
             <Text>{id}</Text>
           </a>{" "}
           {deed}

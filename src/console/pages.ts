@@ -3,6 +3,8 @@ import { activatePage } from "./pages/activate.js";
 import { customerPage } from "./pages/customer.js";
 import { customersPage } from "./pages/customers.js";
 import { healthPage } from "./pages/health.js";
+import { rulePage } from "./pages/rule.js";
+import { rulesPage } from "./pages/rules.js";
 import { segmentPage } from "./pages/segment.js";
 import { segmentsPage } from "./pages/segments.js";
 import { signalsPage } from "./pages/signals.js";
@@ -37,6 +39,8 @@ export const PAGES: readonly ConsolePage[] = [
   segmentsPage,
   segmentPage,
   healthPage,
+  rulesPage,
+  rulePage,
   signalsPage,
   deliveriesPage,
   webhookPage,

@@ -69,14 +69,6 @@ export interface RaisedSignal {
   raisedAt: string;
 }
 
-export interface RuleExecution {
-  customerId: string;
-  ruleId: string;
-  result: "pass" | "fail" | "skip" | "error";
-  executedAt: string;
-  error: string | null;
-}
-
 /** What brought something about: the event or job of this id, traits or time alone. */
 export interface Cause {
   type: string;
@@ -244,6 +236,21 @@ export interface TrendSeries {
   values: (number | null)[];
 }
 
+export type RuleResult = "pass" | "fail" | "skip" | "error";
+
+/** How often a rule ran with each result; `more` names those of which there are others. */
+export type RuleCounts = { ruleId: string; more: RuleResult[] } & Record<RuleResult, number>;
+
+export interface RuleExecution {
+  customerId: string;
+  ruleId: string;
+  result: RuleResult;
+  triggeredBy: string;
+  executedAt: string;
+  error: string | null;
+  emissionId: string | null;
+}
+
 /** How an environment developed, by periods, each named by its first day. */
 export interface Trends {
   /** False while what came before is still to be counted. */
@@ -304,6 +311,7 @@ export interface Answers {
   "due-customers": ListPage<{ customerId: string; nextDueAt: string }>;
   signals: ListPage<RaisedSignal>;
   "rule-executions": ListPage<RuleExecution>;
+  "rule-executions/counts": { rules: RuleCounts[] };
   trends: Trends;
   transitions: ListPage<ListedTransition>;
   "segments/:segment": SegmentMembers;

@@ -10,6 +10,7 @@ const MODEL: Snapshot = {
   traits: { plan: { type: "string" } },
   segments: [{ id: "paying", when: pro }],
   signals: [{ id: "silent", severity: "warning", when: { kind: "inactiveFor", duration: "7d" } }],
+  rules: [{ id: "tell", on: { kind: "traitsChanged" }, when: pro, then: { kind: "emit", type: "account.pays" } }],
   health: {
     components: [{ id: "plan", weight: 1, score: { kind: "map", trait: "plan", values: { pro: 100 } } }],
     bands: [
@@ -50,6 +51,10 @@ test("the pages of the model's parts tell what came of what was sent, day by day
   const health = await page("health?days=7");
   expect(health.html).toContain('href="customers?health=good">2</a>');
   expect(health.text).toContain("3 Jan 2026 100 100 100 2 Jan 2026 0 0 100");
+
+  expect((await page("rules")).text).toMatch(/tell 2 0 1 0 On traits changed, if plan is "pro" ?: emit "account.pays"/);
+  const rule = await page("rule?id=tell&result=pass");
+  expect(rule.html.match(/href="customer\?id=(ann|bob)&amp;kind=emission#emi_\w+"/g)).toHaveLength(2);
 
   expect((await page("signals")).text).toContain("None like this is raised now.");
   clock.moveTo(START + 7 * DAY);

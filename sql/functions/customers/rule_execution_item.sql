@@ -21,7 +21,8 @@ begin atomic
       'executedAt', svc.iso((execution).executed_at),
       'cause', json_build_object('type', (execution).cause_type, 'id', (execution).cause_id),
       'configVersion', 'v' || (execution).config_version,
-      'error', (execution).error
+      'error', (execution).error,
+      'emissionId', svc.emission_id((execution).emission_seq)
     ) as item
   ) as r
   cross join lateral (

@@ -7,7 +7,7 @@ export interface Series {
   values: readonly (number | null)[];
 }
 
-/** The figures behind a chart: a row for each period, the newest first. @param periods their first days */
+/** The figures behind a chart of this name: a row for each period, the newest first. @param periods their first days */
 export function Figures(props: { name: string; periods: readonly string[]; series: readonly Series[] }) {
   const { name, periods, series } = props;
   const columns = [
@@ -16,7 +16,7 @@ export function Figures(props: { name: string; periods: readonly string[]; serie
   ];
   return (
     <details>
-      <summary>{name}</summary>
+      <summary>The figures</summary>
       <Table name={name} columns={columns}>
         {periods
           .map((period, index) => (

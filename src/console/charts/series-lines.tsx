@@ -90,7 +90,7 @@ export function SeriesLines({ id, title, periods, lines, between, max }: SeriesL
           )}
         </ul>
       )}
-      <Figures name="The figures" periods={periods} series={all} />
+      <Figures name={title} periods={periods} series={all} />
     </figure>
   );
 }

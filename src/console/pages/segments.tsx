@@ -66,7 +66,7 @@ export const segmentsPage: ConsolePage = {
               </tr>
             ))}
           </Table>
-          <Figures name="The figures" periods={trends.periods} series={series} />
+          <Figures name="Customers in each segment" periods={trends.periods} series={series} />
         </>
       ),
     };

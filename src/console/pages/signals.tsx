@@ -192,7 +192,7 @@ function Meanings({ visit, ids, trends }: { visit: Visit; ids: readonly string[]
           );
         })}
       </Table>
-      <Figures name="The figures" periods={trends.periods} series={series} />
+      <Figures name="Customers with each signal" periods={trends.periods} series={series} />
     </section>
   );
 }

@@ -229,6 +229,7 @@ export const FUNCTIONS = {
     superseded,
     page,
   ),
+  count_rule_executions: takes(by, at, arg<Date>("since")),
   begin_explanation: takes(by, at, customer, explained).answers<StoredForExplanation>(),
   explanation_snapshot: takes(by, at, number("version"), explained).answers<unknown>(),
   begin_time_travel: takes(by, at, customer, maybeText("version_name")).answers<StoredForTimeTravel>(),

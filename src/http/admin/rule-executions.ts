@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { adminRoute } from "./route.js";
 import { exact, instant, jsonObject, listOf, named, orNull, superseded, versionName } from "./schemas.js";
-import { listQuery, nameFilter, sinceFilter, supersededToo } from "./parameters.js";
+import { environmentQuery, instantOf, listQuery, nameFilter, sinceFilter, supersededToo } from "./parameters.js";
 
 const RESULTS = ["pass", "fail", "skip", "error"] as const;
 
@@ -14,9 +14,29 @@ export const ruleExecution = named("RuleExecution", {
   cause: exact({ type: Type.Enum(["event", "identify", "timer", "job"]), id: orNull(Type.String()) }),
   configVersion: orNull(versionName),
   error: orNull(Type.String(), "Why it could not be run, where the result is error."),
+  emissionId: orNull(Type.String({ examples: ["emi_0000000000000400"] }), "What it emitted, where that is known."),
   conditions: Type.Optional(jsonObject("How the condition came out, part by part; with `detail=true`.")),
   action: Type.Optional(jsonObject("What the rule does when it passes; with `detail=true`.")),
   superseded: Type.Optional(superseded),
+});
+
+const runs = Type.Integer({ minimum: 0 });
+
+const ruleCounts = named("RuleCounts", "How often rules ran.", {
+  since: instant,
+  rules: Type.Array(
+    exact({
+      ruleId: Type.String(),
+      pass: runs,
+      fail: runs,
+      skip: runs,
+      error: runs,
+      more: Type.Array(Type.Enum([...RESULTS]), {
+        description: "The results of which there were more: of each only the newest runs are counted, at most 1,000.",
+      }),
+    }),
+    { description: "Those of the active version, in the author's order." },
+  ),
 });
 
 /** The log of the rules. */
@@ -39,5 +59,15 @@ export const ruleExecutionRoutes = [
       const filters = { customerId, ruleId, result };
       return [at, filters, sinceFilter(since), detail === "true", superseded === "true", query];
     },
+  }),
+  adminRoute("count_rule_executions", "GET /projects/:project/rule-executions/counts", {
+    operationId: "countRuleExecutions",
+    summary: "How often each rule ran since an instant, by result",
+    query: exact({
+      ...environmentQuery.properties,
+      since: nameFilter,
+    }),
+    answers: { 200: ruleCounts },
+    passes: ({ at, query: { since = "7d" } }) => [at, instantOf(since, "since")],
   }),
 ];

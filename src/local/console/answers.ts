@@ -6,7 +6,6 @@ import type {
   ListPage,
   Of,
   Question,
-  RuleExecution,
   ServiceQuestion,
 } from "../../console/source.js";
 import { causeId, type Effect, type Operation, type StateDocument } from "../../engine/index.js";
@@ -19,8 +18,9 @@ import { emissionOf, emissionsOf, eventOf, eventsOf, violationsOf } from "./even
 import { journeyRuns, journeys, journeyTimes } from "./journeys.js";
 import { lifecycleTrends, transitions } from "./lifecycle.js";
 import { segmentMembers } from "./segment-members.js";
+import { ruleCounts, ruleExecutions } from "./rule-executions.js";
 import { raisedSignals } from "./raised-signals.js";
-import { instantOf, isoTime, pageOf, pastInstant, type Stand } from "./stand.js";
+import { isoTime, pageOf, pastInstant, type Stand } from "./stand.js";
 import { localTrends } from "./trends.js";
 
 const WEEK_MS = 7 * 86_400_000;
@@ -69,7 +69,7 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
     "customers/:customerId/backlog": () => ({ pending: 0, ahead: 0, setAside: null }),
     "due-customers": (of) => pageOf(dueCustomers(whole), of),
     signals: (of) => raisedSignals(whole, of),
-    "rule-executions": (of) => pageOf(ruleExecutions(whole, of), of),
+    "rule-executions": (of) => ruleExecutions(whole, of),
     events: (of) => pageOf(eventsOf(whole, of), of),
     "events/:event": (of) => {
       const event = eventOf(whole, of["event"]);
@@ -80,6 +80,7 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
     emissions: (of) => pageOf(emissionsOf(whole, of), of),
     "emissions/:emission": (of) => emissionOf(whole, of["emission"]),
     "segments/:segment": (of) => segmentMembers(whole, of),
+    "rule-executions/counts": (of) => ruleCounts(whole, of),
     traits: (of) => {
       const names = JSON.parse(of["names"] ?? "[]") as string[];
       const ids = JSON.parse(of["customers"] ?? "[]") as string[];
@@ -173,22 +174,6 @@ function dueCustomers(stand: Stand): { customerId: string; nextDueAt: string }[]
   return statesOf(stand)
     .flatMap(({ customerId, nextDueAt }) => (nextDueAt === null ? [] : [{ customerId, nextDueAt }]))
     .toSorted((a, b) => (a.nextDueAt < b.nextDueAt ? -1 : 1));
-}
-
-/** From when on a list is asked for. */
-const sinceOf = ({ now }: Stand, { since }: Of) => (since === undefined ? -Infinity : instantOf(since, "since", now));
-
-function ruleExecutions(stand: Stand, of: Of): RuleExecution[] {
-  const since = sinceOf(stand, of);
-  return stand.population.customerIds
-    .flatMap((customerId) =>
-      stand.population
-        .effects(customerId)
-        .filter((effect) => effect.kind === "ruleExecuted")
-        .filter(({ at, result }) => at >= since && result === (of["result"] ?? result))
-        .map(({ at, rule: ruleId, result, error }) => ({ customerId, ruleId, result, error, executedAt: isoTime(at) })),
-    )
-    .toSorted((a, b) => (a.executedAt > b.executedAt ? -1 : 1));
 }
 
 /** In the order of the kinds: of one instant what came of something stands before it. */

@@ -42,7 +42,7 @@ describe("GET /projects/:project/rule-executions", () => {
 
   it("shows what came of a rule, with detail also why", async () => {
     const passed = {
-      ...{ customerId: "ann", ruleId: "nudge", result: "pass", triggeredBy: "event:a", error: null },
+      ...{ customerId: "ann", ruleId: "nudge", result: "pass", triggeredBy: "event:a", error: null, emissionId: null },
       ...{ configVersion: "v1", executedAt: "2026-03-01T00:00:00.000Z" },
       cause: { type: "event", id: "evt_0000000000000400" },
     };
@@ -51,6 +51,7 @@ describe("GET /projects/:project/rule-executions", () => {
     expect(await list("customer=ann&result=pass&detail=true")).toEqual(of({ ...passed, ...why }));
     const failed = {
       ...{ customerId: "ann", ruleId: "greet", result: "error", triggeredBy: "event:d", error: "unknown segment" },
+      emissionId: null,
       ...{ configVersion: null, executedAt: "2026-02-01T00:00:00.000Z" },
       cause: { type: "event", id: null },
     };

@@ -1,0 +1,145 @@
+import { ApiError } from "../../http/errors.js";
+import { printable } from "../../words/text.js";
+import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
+import { RuleInWords } from "../definition.js";
+import { At, Choose, Customer, customerHref, Empty, Pages, Problem, Table, Text } from "../parts.js";
+import type { ListPage, RuleExecution, RuleResult } from "../source.js";
+import { daysOf, SpanField } from "../last-days.js";
+import { RESULTS } from "./rules.js";
+
+const PATH = "rule";
+const LIMIT = 50;
+
+/** One rule: what it does, and its latest runs. */
+export const rulePage: ConsolePage = {
+  path: PATH,
+  section: null,
+  async answer(visit) {
+    const { query, model } = visit;
+    const rule = query.get("id") ?? "";
+    const declared = model?.rules.find(({ id }) => id === rule);
+    const found = await runsOf(visit, rule);
+    if (found instanceof ApiError && found.detail.field === "rule") return missing(rule);
+    const view: View = {
+      title: `Rule ${printable(rule)}`,
+      body: (
+        <>
+          {declared === undefined ? (
+            <Empty>The active model has no such rule any more.</Empty>
+          ) : (
+            <p>
+              <RuleInWords rule={declared} />
+            </p>
+          )}
+          <h2>Runs</h2>
+          <Filters rule={rule} query={query} />
+          {found instanceof ApiError ? <Problem error={found} /> : <Runs found={found} query={query} />}
+        </>
+      ),
+    };
+    if (found instanceof ApiError) return { ...view, status: found.status };
+    return { ...view, customerIds: found.data.map(({ customerId }) => customerId) };
+  },
+};
+
+/** The part of the log that is asked for, or what is wrong with that. */
+async function runsOf({ ask, query }: Visit, rule: string) {
+  const since = `${daysOf({ query })}d`;
+  const [result, cursor] = [given(query, "result"), given(query, "cursor")];
+  try {
+    return await ask("rule-executions", { rule, result, since, limit: String(LIMIT), cursor });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 400) return error;
+    throw error;
+  }
+}
+
+function missing(rule: string): View {
+  return {
+    title: "No such rule",
+    status: 404,
+    body: (
+      <>
+        <p role="alert">
+          The active model has no rule "<Text>{rule}</Text>", and none of that name ran in these days.
+        </p>
+        <p>
+          <a href="rules">All rules</a>
+        </p>
+      </>
+    ),
+  };
+}
+
+function Filters({ rule, query }: { rule: string; query: URLSearchParams }) {
+  const choices = Object.entries(RESULTS).map(([value, text]) => ({ value, text }));
+  return (
+    <form class="filters" action={PATH} method="get">
+      <input type="hidden" name="id" value={rule} />
+      <Choose label="Result" name="result" value={query.get("result") ?? ""} choices={choices} />
+      <SpanField days={daysOf({ query })} />
+      <button>Show</button>
+    </form>
+  );
+}
+
+function Runs({ found: { data, nextCursor }, query }: { found: ListPage<RuleExecution>; query: URLSearchParams }) {
+  return (
+    <>
+      {data.length === 0 ? (
+        <Empty>
+          {nextCursor === null ? "It did not run like this in these days." : "The search goes on with the next page."}
+        </Empty>
+      ) : (
+        <Table name="Runs" columns={COLUMNS}>
+          {data.map((run, index) => (
+            <Row run={run} key={index} />
+          ))}
+        </Table>
+      )}
+      <Pages path={PATH} query={query} next={nextCursor} />
+    </>
+  );
+}
+
+const COLUMNS = ["When", "Customer", "Result", "Because of"].map((heading) => ({ heading }));
+
+const CLASSES: Readonly<Record<RuleResult, string>> = { pass: "good", error: "critical", fail: "faint", skip: "faint" };
+
+function Row({ run }: { run: RuleExecution }) {
+  const { customerId, result, triggeredBy, executedAt, error, emissionId } = run;
+  return (
+    <tr>
+      <td>
+        <At iso={executedAt} />
+      </td>
+      <td>
+        <Customer id={customerId} />
+      </td>
+      <td>
+        <span class={CLASSES[result]}>{RESULTS[result]}</span>
+        {error === null ? null : (
+          <span class="critical">
+            : <Text>{error}</Text>
+          </span>
+        )}
+        {emissionId === null ? null : (
+          <>
+            {" "}
+            and <a href={`${customerHref(customerId, { kind: "emission" })}#${emissionId}`}>emitted</a>
+          </>
+        )}
+      </td>
+      <td>
+        <Text>{triggerInWords(triggeredBy)}</Text>
+      </td>
+    </tr>
+  );
+}
+
+/** `event:login` as `event "login"`, `segment.entered:paying` as `segment "paying" entered`. */
+function triggerInWords(triggeredBy: string): string {
+  const [, what, turn, name] = /^(\w+)(?:\.(\w+))?:(.*)$/s.exec(triggeredBy) ?? [];
+  if (what === undefined || name === undefined) return "changed traits";
+  return `${what} ${JSON.stringify(name)}${turn === undefined ? "" : ` ${turn}`}`;
+}
