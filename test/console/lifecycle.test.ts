@@ -199,5 +199,5 @@ it("the model that is being written has the same figures and lists as the servic
     const [service, local] = await asked("transitions", of as Of);
     expect([of, list(local)]).toEqual([of, list(service)]);
   }
-  await expect(ask("trends", { from: "soon" })).rejects.toMatchObject({ status: 400 });
+  await expect(ask("trends", { what: "lifecycle", from: "soon" })).rejects.toMatchObject({ status: 400 });
 });

@@ -74,7 +74,17 @@ it("The service turns product events and customer traits, sent by backends, into
   const { status, body } = await fixture.admin("GET", "/projects/app/customers");
   expect({ status, body }).toEqual({
     status: 200,
-    body: { data: [{ ...shared(), setAside: null }], nextCursor: null },
+    body: {
+      data: [
+        {
+          ...shared(),
+          signals: [{ ...signals[0], message: null, raisedAt: "2026-01-03T00:00:00.000Z" }],
+          healthWeekAgo: 50,
+          setAside: null,
+        },
+      ],
+      nextCursor: null,
+    },
   });
 });
 
