@@ -85,6 +85,23 @@ const PAGES = [
   "customer?id=traveller",
   // 50,000 events.
   "customer?id=customer-000000",
+  "lifecycle",
+  "lifecycle?every=week&from=" + YEAR.slice("from=".length),
+  "transitions",
+  "journeys",
+  "journey?id=onboarding",
+  "journey-runs?id=onboarding",
+  "segments",
+  "segment?id=paying",
+  "health",
+  "rules",
+  "signals",
+  "deliveries",
+  "model",
+  "version?id=v1",
+  "events",
+  "violations",
+  "emissions",
 ];
 const PAGE_P99_MS_MAX = 150;
 const PAGE_KB_MAX = 100;
