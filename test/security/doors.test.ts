@@ -174,6 +174,14 @@ describe("every other door", () => {
         const door = `${method} ${path}`;
         if (!path.startsWith("/console") || path === "/console/style.css") return [];
         const gone = { Cookie: `svc_session=svc_session_${"0".repeat(48)}` };
+        if (method === "POST") {
+          const forged = form({ form_token: "guessed" });
+          return [
+            [door, "a form of another site", 403, { Cookie: cookie, Origin: "https://evil.example" }, forged],
+            [door, "a form with another token", 403, { Cookie: cookie, Origin }, forged],
+            [door, "who never saw the page", 403, { ...gone, Origin }, forged],
+          ];
+        }
         return [
           [door, "nobody", 303],
           [door, "a session that is none", 303, gone],
