@@ -19,6 +19,7 @@ describe("help", () => {
 
       Commands:
         svc whoami              Show the user, the organization and the API
+        svc console             Open the pages for people in a browser, signed in as here
         svc init                Create a project, and a starter for it in an empty directory
         svc validate            Check the local model; deploys nothing
         svc dev                 Run the local model in memory and try it with events; no database, no key

@@ -202,7 +202,7 @@ describe("svc-server tokens", () => {
 
   it.each([
     [["tokens"], "Name a command of tokens: list, create or revoke."],
-    [["users"], "Name a command of users: list or link."],
+    [["users"], "Name a command of users: list, link or sign-in."],
     [["users", "link"], "Missing required argument: email"],
     [["tokens", "revoke"], "Not enough non-option arguments: got 0, need at least 1"],
     [["tokens", "list", "--organization", "acme", "--all"], "Unknown argument: all"],

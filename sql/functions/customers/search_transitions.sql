@@ -27,7 +27,7 @@ declare
   _id constant integer := _environment.environment_id;
   _zone constant text := svc.time_zone_of_environment(_id);
   _before constant bigint := coalesce(
-    svc.decode_cursor('transitions', search_transitions.cursor, '^[0-9]{1,18}$')::bigint, 9223372036854775807
+    svc.decode_cursor('all-transitions', search_transitions.cursor, '^[0-9]{1,18}$')::bigint, 9223372036854775807
   );
   _since constant timestamptz := coalesce(search_transitions.from::timestamp at time zone _zone, '-infinity');
   _until constant timestamptz := coalesce((search_transitions.to + 1)::timestamp at time zone _zone, 'infinity');
@@ -96,7 +96,7 @@ begin
       svc.require_part(_environment.project_id, _environment.active_version, 'state', f.field, f.name)
     from (values ('entered', search_transitions.entered), ('left', nullif(search_transitions.left, ''))) as f (field, name);
   end if;
-  return svc.partial_page('transitions', _items, _positions, search_transitions.row_limit, _resume);
+  return svc.partial_page('all-transitions', _items, _positions, search_transitions.row_limit, _resume);
 end;
 $$;
 

@@ -122,7 +122,8 @@ describe("GET /projects/:project/customers", () => {
     const at = "2026-01-01T00:00:00.000Z";
     const times = { lifecycleEnteredAt: at, lastEventAt: INSTANT, createdAt: at };
     const state = { lifecycle: "new", segments: ["paying"], health: null, journeys: [], setAside: null };
-    const data = [{ customerId: "B/ä?", ...state, ...times }];
+    const seen = { signals: [], healthWeekAgo: null };
+    const data = [{ customerId: "B/ä?", ...state, ...seen, ...times }];
     expect(await read("/customers?limit=1")).toEqual({ data, nextCursor: TEXT });
   });
 
