@@ -43,7 +43,7 @@ interface OutOptions extends Place {
 
 /** Commands that are about no project, or make one. */
 export const WITHOUT_PROJECT =
-  /^svc (audit|auth|completion|dev|events send|init|invitations|members|organization|projects|tokens|usage|validate|whoami)\b/;
+  /^svc (audit|auth|completion|console|dev|events send|init|invitations|members|organization|projects|tokens|usage|validate|whoami)\b/;
 
 export type OutputStyle = ReturnType<typeof picocolors.createColors>;
 
