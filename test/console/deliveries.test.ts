@@ -1,15 +1,14 @@
-import { decodeHTML } from "entities";
 import { beforeAll, describe, expect, it } from "vitest";
 import { useSpec } from "../spec/support/fixture.js";
 import type { Browser } from "../support/browser.js";
 import { formOf } from "../support/browser.js";
 import { environmentId, snapshot } from "../support/service.js";
 import { browserOf } from "./support/session.js";
+import { textOf } from "./support/text.js";
 
 const fixture = useSpec();
 const BASE = "/console/acme/app/test";
 const HOSTILE = `<b>"evil"‮</b> 🦊`;
-const textOf = (html: string) => decodeHTML(html.replaceAll(/<(?:[^>"]|"[^"]*")*>/g, " ")).replaceAll(/\s+/g, " ");
 const page = (path: string, browser = owner) => browser.get(`${BASE}/${path}`);
 /** The ids of the deliveries that a page of a webhook lists. */
 const listed = (html: string) => [...html.matchAll(/href="delivery\?webhook=\w+&amp;id=(\w+)"/g)].map(([, id]) => id!);

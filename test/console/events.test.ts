@@ -1,14 +1,13 @@
-import { decodeHTML } from "entities";
 import { beforeAll, describe, expect, it } from "vitest";
 import { eventIdOf, useSpec } from "../spec/support/fixture.js";
 import type { Browser } from "../support/browser.js";
 import { snapshot } from "../support/service.js";
 import { browserOf } from "./support/session.js";
+import { textOf } from "./support/text.js";
 
 const fixture = useSpec();
 const BASE = "/console/acme/app/test";
 const HOSTILE = `<b>"evil"‮</b> 🦊`;
-const textOf = (html: string) => decodeHTML(html.replaceAll(/<(?:[^>"]|"[^"]*")*>/g, " ")).replaceAll(/\s+/g, " ");
 const page = (path: string) => owner.get(`${BASE}/${path}`);
 const idsOf = (html: string, kind: "event" | "emission") =>
   [...html.matchAll(new RegExp(`<td><a href="${kind}\\?id=(\\w+)"`, "g"))].map(([, id]) => id!);

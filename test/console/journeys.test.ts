@@ -10,12 +10,11 @@ import { happened, snapshotOf, type StepParts } from "../engine/support/builders
 import { useSpec } from "../spec/support/fixture.js";
 import type { Browser } from "../support/browser.js";
 import { browserOf } from "./support/session.js";
+import { textOf } from "./support/text.js";
 
 const fixture = useSpec();
 const BASE = "/console/acme/app/test";
 const HOSTILE = `<script>alert(1)</script> & "x" ‮evil‬ 🦊`;
-const textOf = (html: string) => decodeHTML(html.replaceAll(/<(?:[^>"]|"[^"]*")*>/g, " ")).replaceAll(/\s+/g, " ");
-
 const NAMES = ["signed_up", "invited", "imported", "paid"];
 const step = (id: string, event: string): StepParts => [id, happened(event)];
 const journey = { start: happened("signed_up"), expiresAfter: "30d" };

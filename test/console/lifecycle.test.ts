@@ -10,12 +10,11 @@ import { happened, snapshotOf } from "../engine/support/builders.js";
 import { useSpec } from "../spec/support/fixture.js";
 import type { Browser } from "../support/browser.js";
 import { browserOf } from "./support/session.js";
+import { textOf } from "./support/text.js";
 
 const fixture = useSpec();
 const BASE = "/console/acme/app/test";
 const HOSTILE = `<script>alert(1)</script> & "x" ‮evil‬ 🦊`;
-const textOf = (html: string) => decodeHTML(html.replaceAll(/<(?:[^>"]|"[^"]*")*>/g, " ")).replaceAll(/\s+/g, " ");
-
 const MODEL = snapshotOf({
   events: { signed_up: { properties: {} }, paid: { properties: {} }, left: { properties: {} } },
   states: {

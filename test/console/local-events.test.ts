@@ -1,9 +1,8 @@
-import { decodeHTML } from "entities";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startLocalServer, type LocalServer } from "../../src/local/server.js";
 import { localEngine, MODEL } from "../local/support/model.js";
+import { textOf } from "./support/text.js";
 
-const textOf = (html: string) => decodeHTML(html.replaceAll(/<(?:[^>"]|"[^"]*")*>/g, " ")).replaceAll(/\s+/g, " ");
 const { engine } = localEngine({
   ...MODEL,
   strictSchema: false,

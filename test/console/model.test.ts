@@ -1,15 +1,14 @@
-import { decodeHTML } from "entities";
 import { beforeAll, describe, expect, it } from "vitest";
 import { useSpec } from "../spec/support/fixture.js";
 import type { Browser } from "../support/browser.js";
 import { snapshot } from "../support/service.js";
 import { browserOf } from "./support/session.js";
+import { textOf } from "./support/text.js";
 
 const fixture = useSpec();
 const BASE = "/console/acme/app";
 let owner: Browser;
 
-const textOf = (html: string) => decodeHTML(html.replaceAll(/<(?:[^>"]|"[^"]*")*>/g, " ")).replaceAll(/\s+/g, " ");
 const vip = { id: "vip", when: { kind: "trait", trait: "plan", operator: "eq", value: "pro" } } as const;
 
 beforeAll(async () => {

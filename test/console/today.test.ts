@@ -1,15 +1,14 @@
-import { decodeHTML } from "entities";
 import { beforeAll, expect, it } from "vitest";
 import { useSpec } from "../spec/support/fixture.js";
 import type { Browser } from "../support/browser.js";
 import { snapshot } from "../support/service.js";
 import { browserOf } from "./support/session.js";
+import { textOf } from "./support/text.js";
 
 const fixture = useSpec();
 const PAGE = "/console/acme/app/test/today";
 let owner: Browser;
 
-const textOf = (html: string) => decodeHTML(html.replaceAll(/<(?:[^>"]|"[^"]*")*>/g, " ")).replaceAll(/\s+/g, " ");
 const sectionOf = (html: string, name: string) =>
   textOf(new RegExp(`<section aria-label="${name}">.*?</section>`).exec(html)?.[0] ?? "");
 

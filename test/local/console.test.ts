@@ -1,9 +1,9 @@
-import { decodeHTML } from "entities";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { RealClock } from "../../src/local/clock.js";
 import type { LocalEngineOptions } from "../../src/local/engine.js";
 import { startLocalServer } from "../../src/local/server.js";
 import { DAY, iso, localEngine, MODEL, START } from "./support/model.js";
+import { textOf } from "../console/support/text.js";
 
 /** A local engine with a console, on a clock that is moved by hand. */
 async function serve(options: Partial<LocalEngineOptions> = {}) {
@@ -37,8 +37,6 @@ async function serve(options: Partial<LocalEngineOptions> = {}) {
     },
   };
 }
-
-const textOf = (html: string) => decodeHTML(html.replaceAll(/<(?:[^>"]|"[^"]*")*>/g, " ")).replaceAll(/\s+/g, " ");
 
 test("a browser is led to the console, and a terminal gets the help", async () => {
   const { get } = await serve();
