@@ -30,7 +30,7 @@ export function RuleInWords({ rule: { on, when, then, cooldown, once } }: { rule
         ) : (
           <a
             href={
-              "segment" in then ? partHref("segment", "id", then.segment) : partHref("signals", "signal", then.signal)
+              "segment" in then ? address("segment", { id: then.segment }) : address("signals", { signal: then.signal })
             }
           >
             <Text>{actionText(then)}</Text>
@@ -41,10 +41,6 @@ export function RuleInWords({ rule: { on, when, then, cooldown, once } }: { rule
       {cooldown === undefined ? null : `, then not again for ${cooldown}`}
     </>
   );
-}
-
-function partHref(page: string, name: string, id: string): string {
-  return address(page, new URLSearchParams({ [name]: id }));
 }
 
 const DEEDS: Readonly<Record<Exclude<Action["kind"], "emit">, string>> = {
@@ -70,7 +66,7 @@ export function DecidingRules(props: { model: Snapshot | null; segment?: string;
       {deciding.map(({ id, deed }, index) => (
         <>
           {index === 0 ? "" : ", "}
-          <a href={partHref("rule", "id", id)}>
+          <a href={address("rule", { id })}>
             <Text>{id}</Text>
           </a>{" "}
           {deed}

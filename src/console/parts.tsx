@@ -61,7 +61,7 @@ export function Lines({ children }: { children: string }) {
 
 /** The address of a customer's page, from a page beside it. The id is in the query: a path could not hold every one. */
 export function customerHref(customerId: string, more: Record<string, string> = {}): string {
-  return `customer?${new URLSearchParams({ id: customerId, ...more }).toString()}`;
+  return address("customer", { id: customerId, ...more });
 }
 
 /** The address of a customer's page as it stood just after an instant, at what has this id there. */
@@ -72,10 +72,10 @@ export function storyHref(customerId: string, iso: string, id: string, now: numb
 }
 
 /** The address of an event's page. */
-export const eventHref = (id: string) => `event?${new URLSearchParams({ id }).toString()}`;
+export const eventHref = (id: string) => address("event", { id });
 
 /** The address of an emission's page. */
-export const emissionHref = (id: string) => `emission?${new URLSearchParams({ id }).toString()}`;
+export const emissionHref = (id: string) => address("emission", { id });
 
 const CAUSES: Readonly<Record<string, string>> = {
   event: "an event",
@@ -183,8 +183,9 @@ export function Pages({ path, query, next }: { path: string; query: URLSearchPar
 }
 
 /** A page with its query, which is left out where it is empty. */
-export function address(path: string, query: URLSearchParams): string {
-  return query.size === 0 ? path : `${path}?${query.toString()}`;
+export function address(path: string, query: URLSearchParams | Readonly<Record<string, string>>): string {
+  const text = new URLSearchParams(query).toString();
+  return text === "" ? path : `${path}?${text}`;
 }
 
 /** Names side by side, each a link. */

@@ -87,7 +87,7 @@ function missing(customerId: string, at: string | undefined): View {
         <p>
           It may have been erased, be of the other environment, or be written otherwise: ids are case-sensitive.{" "}
           {at === undefined ? (
-            <a href={address("customers", new URLSearchParams({ search: customerId }))}>Search for it</a>
+            <a href={address("customers", { search: customerId })}>Search for it</a>
           ) : (
             <a href={customerHref(customerId)}>Look at it as of now</a>
           )}
@@ -219,7 +219,7 @@ function Lifecycle({ state: { lifecycle, lifecycleEnteredAt } }: { state: Custom
         <p class="faint">none</p>
       ) : (
         <p>
-          <a class="big" href={address("customers", new URLSearchParams({ lifecycle }))}>
+          <a class="big" href={address("customers", { lifecycle })}>
             <Text>{lifecycle}</Text>
           </a>
           {lifecycleEnteredAt === null ? null : (
@@ -244,7 +244,7 @@ function Health({ state: { health } }: { state: CustomerState }) {
         <>
           <p>
             <span class="big">{formatNumber(health.overall)}</span> of 100,{" "}
-            <a href={address("customers", new URLSearchParams({ health: health.band }))}>
+            <a href={address("customers", { health: health.band })}>
               <Text>{health.band}</Text>
             </a>
           </p>
@@ -271,7 +271,7 @@ function Signals({ state: { signals } }: { state: CustomerState }) {
       {signals.length === 0 ? <p class="faint">none is raised</p> : null}
       {signals.map(({ signalId, severity, message, raisedAt }) => (
         <p key={signalId}>
-          <a class={severity} href={address("customers", new URLSearchParams({ signal: signalId }))}>
+          <a class={severity} href={address("customers", { signal: signalId })}>
             <Text>{signalId}</Text>
           </a>{" "}
           <span class="faint">
@@ -300,7 +300,7 @@ function Segments({ state: { segments } }: { state: CustomerState }) {
           <Tags
             items={segments.map((segment) => ({
               text: segment,
-              href: address("customers", new URLSearchParams({ segment })),
+              href: address("customers", { segment }),
             }))}
           />
         </p>

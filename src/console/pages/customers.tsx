@@ -155,7 +155,7 @@ function Row({ customer }: { customer: ListedCustomer }) {
         {lifecycle === null ? (
           <span class="faint">none</span>
         ) : (
-          <a href={address(PATH, new URLSearchParams({ lifecycle }))}>
+          <a href={address(PATH, { lifecycle })}>
             <Text>{lifecycle}</Text>
           </a>
         )}{" "}
@@ -172,7 +172,7 @@ function Row({ customer }: { customer: ListedCustomer }) {
         <Tags
           items={signals.map(({ signalId, severity }) => ({
             text: signalId,
-            href: address(PATH, new URLSearchParams({ signal: signalId })),
+            href: address(PATH, { signal: signalId }),
             class: severity,
           }))}
         />
@@ -181,7 +181,7 @@ function Row({ customer }: { customer: ListedCustomer }) {
         <Tags
           items={segments.map((segment) => ({
             text: segment,
-            href: address(PATH, new URLSearchParams({ segment })),
+            href: address(PATH, { segment }),
           }))}
         />
       </td>
@@ -197,7 +197,7 @@ function Health({ customer: { health, healthWeekAgo } }: { customer: ListedCusto
   return (
     <>
       {formatNumber(health.overall)}{" "}
-      <a href={address(PATH, new URLSearchParams({ health: health.band }))}>
+      <a href={address(PATH, { health: health.band })}>
         <Text>{health.band}</Text>
       </a>
       {change === 0 ? null : (

@@ -50,8 +50,7 @@ export function deliveryOf({ ask, query }: Visit): Promise<[Webhook, Delivery]> 
   ]);
 }
 
-const resendHref = (webhook: Webhook, { id }: Delivery) =>
-  address("resend", new URLSearchParams({ webhook: webhook.id, id }));
+const resendHref = (webhook: Webhook, { id }: Delivery) => address("resend", { webhook: webhook.id, id });
 
 const HEADERS = (id: string) => [
   "content-type: application/json",

@@ -68,11 +68,10 @@ function Head({ event }: { event: EventDetail }) {
       </dd>
       <dt>Of this name</dt>
       <dd>
-        <a href={address("events", new URLSearchParams({ type: name }))}>
+        <a href={address("events", { type: name })}>
           all <Text>{name}</Text>
         </a>
-        ,{" "}
-        <a href={address("events", new URLSearchParams({ type: name, customer: customerId }))}>those of the customer</a>
+        , <a href={address("events", { type: name, customer: customerId })}>those of the customer</a>
       </dd>
       <dt>Id</dt>
       <dd>{eventId}</dd>

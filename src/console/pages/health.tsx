@@ -64,7 +64,7 @@ function Bands({ health: { bands }, trends }: { health: Health; trends: Trends }
               </td>
               <td>{index < 0 ? <span class="faint">no band of the active model</span> : rangeText(bands, index)}</td>
               <td class="number">
-                <a href={address("customers", new URLSearchParams({ health: id }))}>{formatNumber(customers)}</a>
+                <a href={address("customers", { health: id })}>{formatNumber(customers)}</a>
               </td>
               <td>
                 <ShareBar share={scored === 0 ? 0 : customers / scored} />

@@ -76,7 +76,7 @@ function Filters({ visit: { query, model } }: { visit: Visit }) {
   return (
     <>
       <p>
-        <a href={address("journey", new URLSearchParams({ id: journeyId, since: spanIn(query) }))}>
+        <a href={address("journey", { id: journeyId, since: spanIn(query) })}>
           <Text>{journeyId}</Text>
         </a>
       </p>

@@ -53,5 +53,5 @@ export function runsHref(
   query: URLSearchParams,
   filters: Readonly<Record<string, string>> = {},
 ): string {
-  return address("journey-runs", new URLSearchParams({ id: journeyId, ...filters, since: spanIn(query) }));
+  return address("journey-runs", { id: journeyId, ...filters, since: spanIn(query) });
 }

@@ -66,7 +66,7 @@ function Row({ journey, query }: { journey: JourneyCounts; query: URLSearchParam
   return (
     <tr>
       <td>
-        <a href={address("journey", new URLSearchParams({ id: journeyId, since: spanIn(query) }))}>
+        <a href={address("journey", { id: journeyId, since: spanIn(query) })}>
           <Text>{journeyId}</Text>
         </a>
         {declared ? null : <span class="faint"> not in the model any more</span>}

@@ -94,7 +94,7 @@ function lifecycleOf({ customers, flows }: { customers: Trends; flows: Trends },
       ...wentFrom.flatMap(({ from, to }) => (from === null ? [to] : [from, to])),
     ]),
   ];
-  const listOf = (name: string) => address("customers", new URLSearchParams({ lifecycle: name }));
+  const listOf = (name: string) => address("customers", { lifecycle: name });
   const layers = names.map((name) => ({
     name,
     href: listOf(name),
@@ -120,7 +120,7 @@ function transitionsOf({ from: left, to: entered }: Partial<Way>, span: { from: 
     ...(left === null ? { first: "true" } : left !== undefined && { left }),
     ...(entered !== undefined && { entered }),
   };
-  return address("transitions", new URLSearchParams({ ...states, ...span }));
+  return address("transitions", { ...states, ...span });
 }
 
 const sum = (values: readonly (number | null)[]) => values.reduce<number>((total, value) => total + (value ?? 0), 0);

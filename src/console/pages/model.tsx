@@ -36,7 +36,7 @@ export const modelPage: ConsolePage = {
 };
 
 export const versionHref = (version: string, more: Record<string, string> = {}) =>
-  address("version", new URLSearchParams({ id: version, ...more }));
+  address("version", { id: version, ...more });
 
 function Versions({ versions }: { versions: readonly ConfigVersion[] }) {
   return (

@@ -58,8 +58,7 @@ export const rulesPage: ConsolePage = {
 };
 
 function Row({ rule, counts, days }: { rule: Rule; counts: RuleCounts | undefined; days: number }) {
-  const of = (more: Record<string, string> = {}) =>
-    address("rule", new URLSearchParams({ id: rule.id, ...more, days: String(days) }));
+  const of = (more: Record<string, string> = {}) => address("rule", { id: rule.id, ...more, days: String(days) });
   return (
     <tr>
       <td>

@@ -54,7 +54,7 @@ export const segmentPage: ConsolePage = {
             <section class="card" aria-labelledby="size">
               <h2 id="size">Customers now</h2>
               <p>
-                <a class="big" href={address("customers", new URLSearchParams({ segment }))}>
+                <a class="big" href={address("customers", { segment })}>
                   {formatNumber(members)}
                 </a>
               </p>
@@ -99,7 +99,7 @@ function wrong(segment: string, problem: ApiError): View {
     body: (
       <>
         <Problem error={problem} />
-        <a href={address(PATH, new URLSearchParams({ id: segment }))}>The segment from the first page on</a>
+        <a href={address(PATH, { id: segment })}>The segment from the first page on</a>
       </>
     ),
   };
@@ -159,7 +159,7 @@ function Counts({ title, counts, filter, segment }: CountsProps) {
               <Text>{name}</Text>
             </dt>
             <dd>
-              <a href={address("customers", new URLSearchParams({ segment, [filter]: name }))}>{formatNumber(count)}</a>
+              <a href={address("customers", { segment, [filter]: name })}>{formatNumber(count)}</a>
             </dd>
           </>
         ))}
@@ -202,11 +202,9 @@ function OverTime({ visit, segment, trends }: { visit: Visit; segment: string; t
 function Large({ segment }: { segment: string }) {
   return (
     <Empty>
-      So many are found best by <a href={address("customers", new URLSearchParams({ segment }))}>filters</a>.{" "}
-      <a href={address(PATH, new URLSearchParams({ id: segment, all: "true" }))}>
-        Count them by state, health and last event
-      </a>
-      , which takes a moment.
+      So many are found best by <a href={address("customers", { segment })}>filters</a>.{" "}
+      <a href={address(PATH, { id: segment, all: "true" })}>Count them by state, health and last event</a>, which takes
+      a moment.
     </Empty>
   );
 }

@@ -48,14 +48,12 @@ export const segmentsPage: ConsolePage = {
             {series.map(({ name, values }) => (
               <tr key={name}>
                 <td>
-                  <a href={address("segment", new URLSearchParams({ id: name }))}>
+                  <a href={address("segment", { id: name })}>
                     <Text>{name}</Text>
                   </a>
                 </td>
                 <td class="number">
-                  <a href={address("customers", new URLSearchParams({ segment: name }))}>
-                    {formatNumber(values.at(-1) ?? 0)}
-                  </a>
+                  <a href={address("customers", { segment: name })}>{formatNumber(values.at(-1) ?? 0)}</a>
                 </td>
                 <td>
                   <Spark values={values} />

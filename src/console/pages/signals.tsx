@@ -140,7 +140,7 @@ function Row({ signal, saysSeverity }: { signal: RaisedSignal; saysSeverity: boo
         <Customer id={customerId} />
       </td>
       <td>
-        <a class={severity} href={address(PATH, new URLSearchParams({ signal: signalId }))}>
+        <a class={severity} href={address(PATH, { signal: signalId })}>
           <Text>{signalId}</Text>
         </a>{" "}
         {saysSeverity ? <span class="faint">{severity}</span> : null}
@@ -180,7 +180,7 @@ function Meanings({ visit, ids, trends }: { visit: Visit; ids: readonly string[]
                 <span class="faint">{signal?.severity}</span>
               </td>
               <td class="number">
-                <a href={address(PATH, new URLSearchParams({ signal: name }))}>{formatNumber(values.at(-1) ?? 0)}</a>
+                <a href={address(PATH, { signal: name })}>{formatNumber(values.at(-1) ?? 0)}</a>
               </td>
               <td>
                 <Spark values={values} />

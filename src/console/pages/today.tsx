@@ -191,18 +191,18 @@ function stateEntered({ eventType, metadata }: ListedEmission): Group {
   const state = String(metadata["new_lifecycle"]);
   return {
     name: eventType === "customer.created" ? "new customers" : `to ${state}`,
-    href: address("emissions", new URLSearchParams({ eventType })),
+    href: address("emissions", { eventType }),
   };
 }
 
 function segmentChanged({ eventType, metadata }: ListedEmission): Group {
   const segment = String(metadata["segment"]);
   const verb = eventType === "segment.entered" ? "entered" : "left";
-  return { name: `${segment} ${verb}`, href: address("segment", new URLSearchParams({ id: segment })) };
+  return { name: `${segment} ${verb}`, href: address("segment", { id: segment }) };
 }
 
 function ruleActed({ ruleId }: RuleExecution): Group {
-  return { name: ruleId, href: address("rule", new URLSearchParams({ id: ruleId, result: "pass" })) };
+  return { name: ruleId, href: address("rule", { id: ruleId, result: "pass" }) };
 }
 
 /** Webhooks that do not arrive; nothing where all do. */
@@ -213,7 +213,7 @@ function Troubles({ webhooks }: { webhooks: readonly ListedWebhook[] }) {
     <Section title="Webhooks in trouble">
       {troubled.map(({ id, url, disabledAt, disabledReason, failingSince }) => (
         <p class="error" key={id}>
-          <a href={address("webhook", new URLSearchParams({ id }))}>
+          <a href={address("webhook", { id })}>
             <Text>{url}</Text>
           </a>{" "}
           {disabledAt === null ? (

@@ -61,7 +61,7 @@ function Actions({ visit, version, wasActive }: { visit: Visit; version: ConfigV
   if (version.active.some((active) => active === environment)) return <p>It is active here.</p>;
   const link = (as: string, text: string) => (
     <p>
-      <a href={address("activate", new URLSearchParams({ version: id, as }))}>{text}</a>
+      <a href={address("activate", { version: id, as })}>{text}</a>
     </p>
   );
   return (

@@ -55,7 +55,7 @@ function Row({ violation }: { violation: SchemaViolation }) {
         {event === null ? (
           "traits"
         ) : (
-          <a href={address("events", new URLSearchParams({ type: event }))}>
+          <a href={address("events", { type: event })}>
             <Text>{event}</Text>
           </a>
         )}

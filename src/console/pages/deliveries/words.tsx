@@ -3,11 +3,11 @@ import { formatNumber } from "../../../words/text.js";
 import { address, Ago, Text } from "../../parts.js";
 
 export function webhookHref(id: string, more: Record<string, string> = {}): string {
-  return address("webhook", new URLSearchParams({ id, ...more }));
+  return address("webhook", { id, ...more });
 }
 
 export function deliveryHref(webhook: string, id: string): string {
-  return address("delivery", new URLSearchParams({ webhook, id }));
+  return address("delivery", { webhook, id });
 }
 
 /** What a webhook receives. */
