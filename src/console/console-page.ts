@@ -1,4 +1,5 @@
 import type { ComponentChildren, VNode } from "preact";
+import { ApiError } from "../http/errors.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 import type { Look } from "./look.js";
 import type { Ask, Tell } from "./source.js";
@@ -51,6 +52,12 @@ export interface Change {
   fields: readonly string[];
   /** Makes it, and answers where to go on: another page with its query. */
   make(visit: { tell: Tell; form: Readonly<Record<string, string | undefined>> }): Promise<string>;
+}
+
+/** What a page shows as an answer: that a question was refused for its parameters, or for one of these reasons. Throws all else. */
+export function refusal(error: unknown, ...codes: readonly string[]): ApiError {
+  if (error instanceof ApiError && (error.status === 400 || codes.includes(error.code))) return error;
+  throw error;
 }
 
 /** A parameter of the page's address; undefined where it is missing or empty. */

@@ -16,9 +16,13 @@ export function daysOf({ query }: Pick<Visit, "query">): number {
 /** What a question for trends says of these days. */
 export function trendSpan({ query, look }: Pick<Visit, "query" | "look">): { every: "day" | "week"; from: string } {
   const days = daysOf({ query });
-  const today = dayIn(look.now, look.timeZone);
-  const from = new Date(Date.parse(today) - (days - 1) * DAY_MS).toISOString().slice(0, 10);
-  return { every: days > PERIODS_MAX ? "week" : "day", from };
+  return { every: days > PERIODS_MAX ? "week" : "day", from: firstDay(days, look) };
+}
+
+/** The first of so many days that end today. */
+export function firstDay(days: number, { now, timeZone }: Visit["look"]): string {
+  const today = dayIn(now, timeZone);
+  return new Date(Date.parse(today) - (days - 1) * DAY_MS).toISOString().slice(0, 10);
 }
 
 /** The field of a form that chooses them. */

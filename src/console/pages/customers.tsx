@@ -1,7 +1,7 @@
 import { ApiError } from "../../http/errors.js";
 import type { ListedCustomer } from "../source.js";
 import { formatNumber } from "../../words/text.js";
-import { type ConsolePage, given, type Visit } from "../console-page.js";
+import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
 import { partNames } from "../model.js";
 import { address, Ago, Choose, Customer, Empty, Pages, Problem, Table, Tags, Text } from "../parts.js";
 
@@ -60,23 +60,18 @@ function isFiltered(query: URLSearchParams): boolean {
 }
 
 /** The page of the list that the query asks for, or what is wrong with the query. */
-async function listOf({ ask, query }: Visit) {
+function listOf({ ask, query }: Visit) {
   const [sort, order] = (given(query, "sort") ?? "").split("-");
   const trait = given(query, "trait");
   const filters = Object.fromEntries(FILTERS.map((name) => [name, given(query, name)]));
-  try {
-    return await ask("customers", {
-      ...filters,
-      traits: trait === undefined ? undefined : JSON.stringify({ [trait]: valueOf(query.get("value") ?? "") }),
-      sort: sort === "" ? undefined : sort,
-      reverse: order === "reverse" ? "true" : undefined,
-      limit: LIMIT,
-      cursor: given(query, "cursor"),
-    });
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 400) return error;
-    throw error;
-  }
+  return ask("customers", {
+    ...filters,
+    traits: trait === undefined ? undefined : JSON.stringify({ [trait]: valueOf(query.get("value") ?? "") }),
+    sort: sort === "" ? undefined : sort,
+    reverse: order === "reverse" ? "true" : undefined,
+    limit: LIMIT,
+    cursor: given(query, "cursor"),
+  }).catch(refusal);
 }
 
 /** A trait's value as people write it: numbers and truths as such, all else as text. */

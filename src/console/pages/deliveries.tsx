@@ -2,7 +2,8 @@ import type { Trends, Webhook } from "../source.js";
 import { formatNumber, plural } from "../../words/text.js";
 import { type ConsolePage, given } from "../console-page.js";
 import { Ago, Empty, Pages, Table, Text } from "../parts.js";
-import { EventTypes, firstDay, outcomesOf, percent, webhookHref, WebhookStatus } from "./deliveries/words.js";
+import { firstDay } from "../last-days.js";
+import { EventTypes, outcomesOf, percent, webhookHref, WebhookStatus } from "./deliveries/words.js";
 
 const PATH = "deliveries";
 /** Each is asked for by itself. */

@@ -1,6 +1,6 @@
 import { ApiError } from "../../http/errors.js";
 import type { ListedEmission } from "../source.js";
-import { type ConsolePage, given, type Visit } from "../console-page.js";
+import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
 import {
   At,
   CauseLink,
@@ -67,14 +67,9 @@ function isFiltered(query: URLSearchParams): boolean {
 }
 
 /** The page of the list that the query asks for, or what is wrong with the query. */
-async function listOf({ ask, query }: Visit) {
+function listOf({ ask, query }: Visit) {
   const filters = Object.fromEntries(FILTERS.map((name) => [name, given(query, name)]));
-  try {
-    return await ask("emissions", { ...filters, limit: LIMIT, cursor: given(query, "cursor") });
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 400) return error;
-    throw error;
-  }
+  return ask("emissions", { ...filters, limit: LIMIT, cursor: given(query, "cursor") }).catch(refusal);
 }
 
 function Filters({ query }: { query: URLSearchParams }) {

@@ -1,6 +1,6 @@
 import { ApiError } from "../../http/errors.js";
 import type { ListedEvent } from "../source.js";
-import { type ConsolePage, given, type Visit } from "../console-page.js";
+import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
 import { address, At, Choose, Customer, Empty, eventHref, Pages, Payload, Problem, Table, Text } from "../parts.js";
 
 const PATH = "events";
@@ -57,14 +57,11 @@ function isFiltered(query: URLSearchParams): boolean {
 }
 
 /** The page of the list that the query asks for, or what is wrong with the query; of a tail always the first. */
-async function listOf({ ask, query }: Visit, isTail: boolean) {
+function listOf({ ask, query }: Visit, isTail: boolean) {
   const filters = Object.fromEntries(FILTERS.map((name) => [name, given(query, name)]));
-  try {
-    return await ask("events", { ...filters, limit: LIMIT, cursor: isTail ? undefined : given(query, "cursor") });
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 400) return error;
-    throw error;
-  }
+  return ask("events", { ...filters, limit: LIMIT, cursor: isTail ? undefined : given(query, "cursor") }).catch(
+    refusal,
+  );
 }
 
 function Head({ visit: { query, model }, isTail }: { visit: Visit; isTail: boolean }) {

@@ -1,5 +1,5 @@
 import { ApiError } from "../../http/errors.js";
-import { type ConsolePage, given, type Visit } from "../console-page.js";
+import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
 import { address, Ago, Choose, Customer, Empty, Pages, Problem, Table, Text } from "../parts.js";
 import type { ListedRun } from "../source.js";
 import { sinceIn, spanIn } from "./journey-span.js";
@@ -52,21 +52,16 @@ export const journeyRunsPage: ConsolePage = {
 };
 
 /** The page of the list that the query asks for, or what is wrong with the query. */
-async function listOf({ ask, query }: Visit) {
-  try {
-    return await ask("journeys/:journeyId/runs", {
-      journeyId: query.get("id") ?? "",
-      status: given(query, "status"),
-      step: given(query, "step"),
-      completed: given(query, "completed"),
-      since: sinceIn(query),
-      limit: LIMIT,
-      cursor: given(query, "cursor"),
-    });
-  } catch (error) {
-    if (error instanceof ApiError && (error.status === 400 || error.code === "JOURNEY_NOT_FOUND")) return error;
-    throw error;
-  }
+function listOf({ ask, query }: Visit) {
+  return ask("journeys/:journeyId/runs", {
+    journeyId: query.get("id") ?? "",
+    status: given(query, "status"),
+    step: given(query, "step"),
+    completed: given(query, "completed"),
+    since: sinceIn(query),
+    limit: LIMIT,
+    cursor: given(query, "cursor"),
+  }).catch((error: unknown) => refusal(error, "JOURNEY_NOT_FOUND"));
 }
 
 function Filters({ visit: { query, model } }: { visit: Visit }) {

@@ -1,6 +1,6 @@
 import { ApiError } from "../../http/errors.js";
 import { formatNumber } from "../../words/text.js";
-import { type ConsolePage, type Visit } from "../console-page.js";
+import { type ConsolePage, refusal, type Visit } from "../console-page.js";
 import { address, Empty, Figure, Problem, Table, Text } from "../parts.js";
 import type { JourneyCounts } from "../source.js";
 import { runsHref, sinceIn, spanIn, SpanForm } from "./journey-span.js";
@@ -52,12 +52,8 @@ export const journeysPage: ConsolePage = {
 
 /** The journeys that began in the span that the query names, or what is wrong with that. */
 export async function countsOf({ ask, query }: Visit): Promise<JourneyCounts[] | ApiError> {
-  try {
-    return (await ask("journeys", { since: sinceIn(query) })).journeys;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 400) return error;
-    throw error;
-  }
+  const found = await ask("journeys", { since: sinceIn(query) }).catch(refusal);
+  return found instanceof ApiError ? found : found.journeys;
 }
 
 function Row({ journey, query }: { journey: JourneyCounts; query: URLSearchParams }) {

@@ -3,7 +3,7 @@ import type { Snapshot } from "../../model/snapshot/types.js";
 import { formatNumber } from "../../words/text.js";
 import { StackedArea } from "../charts/stacked-area.js";
 import { type DiagramArrow, type DiagramState, StateDiagram } from "../charts/state-diagram.js";
-import { type ConsolePage, given, type Visit } from "../console-page.js";
+import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
 import { partNames } from "../model.js";
 import { address, Day, Empty, Figure, Problem, Table, Text } from "../parts.js";
 import type { Trends } from "../source.js";
@@ -72,8 +72,7 @@ async function developmentOf({ ask, query }: Visit) {
     ]);
     return { customers, flows };
   } catch (error) {
-    if (error instanceof ApiError && error.status === 400) return error;
-    throw error;
+    return refusal(error);
   }
 }
 

@@ -1,6 +1,6 @@
 import { ApiError } from "../../http/errors.js";
 import { printable } from "../../words/text.js";
-import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
+import { type ConsolePage, given, refusal, type View, type Visit } from "../console-page.js";
 import { RuleInWords } from "../definition.js";
 import { At, Choose, Customer, customerHref, Empty, Pages, Problem, Table, Text } from "../parts.js";
 import type { ListPage, RuleExecution, RuleResult } from "../source.js";
@@ -43,15 +43,10 @@ export const rulePage: ConsolePage = {
 };
 
 /** The part of the log that is asked for, or what is wrong with that. */
-async function runsOf({ ask, query }: Visit, rule: string) {
+function runsOf({ ask, query }: Visit, rule: string) {
   const since = `${daysOf({ query })}d`;
   const [result, cursor] = [given(query, "result"), given(query, "cursor")];
-  try {
-    return await ask("rule-executions", { rule, result, since, limit: String(LIMIT), cursor });
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 400) return error;
-    throw error;
-  }
+  return ask("rule-executions", { rule, result, since, limit: String(LIMIT), cursor }).catch(refusal);
 }
 
 function missing(rule: string): View {

@@ -1,7 +1,7 @@
 import { ApiError } from "../../http/errors.js";
 import { formatNumber, printable } from "../../words/text.js";
 import { SeriesLines } from "../charts/series-lines.js";
-import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
+import { type ConsolePage, given, refusal, type View, type Visit } from "../console-page.js";
 import { DecidingRules, Definition } from "../definition.js";
 import { address, Ago, Counting, Customer, Empty, Pages, Problem, Table, Text } from "../parts.js";
 import type { SegmentMembers, SegmentStatistics, Trends } from "../source.js";
@@ -27,7 +27,9 @@ export const segmentPage: ConsolePage = {
     const found =
       size > LARGE && !query.has("all")
         ? LEFT_OUT
-        : await ask("segments/:segment", { segment, limit: LIMIT, cursor }).catch(orProblem);
+        : await ask("segments/:segment", { segment, limit: LIMIT, cursor }).catch((error: unknown) =>
+            refusal(error, "SEGMENT_NOT_FOUND"),
+          );
     if (found instanceof ApiError) return found.status === 404 ? missing(segment) : wrong(segment, found);
     const { data = [], nextCursor = null, members = size, statistics } = found;
     const declared = model?.segments.find(({ id }) => id === segment);
@@ -69,11 +71,6 @@ export const segmentPage: ConsolePage = {
     };
   },
 };
-
-function orProblem(error: unknown): ApiError {
-  if (error instanceof ApiError && (error.status === 400 || error.code === "SEGMENT_NOT_FOUND")) return error;
-  throw error;
-}
 
 function missing(segment: string): View {
   return {

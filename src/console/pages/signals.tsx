@@ -4,7 +4,7 @@ import { conditionText } from "../../model/snapshot/words.js";
 import { formatNumber } from "../../words/text.js";
 import { Figures } from "../charts/figures.js";
 import { Spark } from "../charts/spark.js";
-import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
+import { type ConsolePage, given, refusal, type View, type Visit } from "../console-page.js";
 import { DecidingRules } from "../definition.js";
 import { partNames } from "../model.js";
 import { address, Ago, Choose, Counting, Customer, Empty, NoPart, Pages, Problem, Table, Text } from "../parts.js";
@@ -35,7 +35,7 @@ export const signalsPage: ConsolePage = {
     const { ask, query, model } = visit;
     const [trends, raised] = await Promise.all([
       ask("trends", { what: "signals", ...trendSpan(visit) }),
-      raisedOf(visit).catch(orProblem),
+      raisedOf(visit).catch(refusal),
     ]);
     const { signals: declared } = partNames(model);
     const counted = trends.series.flatMap(({ metric, signal }) => (metric === "customers" && signal) || []);
@@ -59,11 +59,6 @@ export const signalsPage: ConsolePage = {
     return { ...view, customerIds: raised.flatMap(({ found }) => found.data.map(({ customerId }) => customerId)) };
   },
 };
-
-function orProblem(error: unknown): ApiError {
-  if (error instanceof ApiError && error.status === 400) return error;
-  throw error;
-}
 
 /** One list of what is asked for; else of each severity its last. */
 async function raisedOf({ ask, query }: Visit): Promise<Raised[]> {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { ApiError } from "../../http/errors.js";
+import type { ApiError } from "../../http/errors.js";
 import { formatNumber } from "../../words/text.js";
-import { type ConsolePage, given, type View } from "../console-page.js";
+import { type ConsolePage, given, refusal, type View } from "../console-page.js";
 import { address, Ago, At, Customer, Empty, Problem, Table, Text } from "../parts.js";
 import type { ListedEmission, ListedWebhook, ListPage, RaisedSignal, RuleExecution } from "../source.js";
 
@@ -53,8 +53,7 @@ export const todayPage: ConsolePage = {
         ),
       };
     } catch (error) {
-      if (error instanceof ApiError && error.status === 400) return refused(since, error);
-      throw error;
+      return refused(since, refusal(error));
     }
   },
 };

@@ -1,5 +1,5 @@
 import { ApiError } from "../../http/errors.js";
-import { type ConsolePage, given, type Visit } from "../console-page.js";
+import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
 import { partNames } from "../model.js";
 import { At, Choose, Customer, Empty, Pages, Problem, Table, Text } from "../parts.js";
 import { causeText } from "./customer/history.js";
@@ -58,20 +58,15 @@ export const transitionsPage: ConsolePage = {
 };
 
 /** The page of the list that the query asks for, or what is wrong with the query. */
-async function listOf({ ask, query }: Visit) {
-  try {
-    return await ask("transitions", {
-      entered: given(query, "entered"),
-      left: query.has("first") ? "" : given(query, "left"),
-      from: given(query, "from"),
-      to: given(query, "to"),
-      limit: LIMIT,
-      cursor: given(query, "cursor"),
-    });
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 400) return error;
-    throw error;
-  }
+function listOf({ ask, query }: Visit) {
+  return ask("transitions", {
+    entered: given(query, "entered"),
+    left: query.has("first") ? "" : given(query, "left"),
+    from: given(query, "from"),
+    to: given(query, "to"),
+    limit: LIMIT,
+    cursor: given(query, "cursor"),
+  }).catch(refusal);
 }
 
 function Filters({ visit: { query, model } }: { visit: Visit }) {

@@ -2,14 +2,14 @@ import { ApiError } from "../../http/errors.js";
 import type { Attempt, ListedDelivery, ListPage, Trends, Webhook } from "../source.js";
 import { formatNumber, plural, printable } from "../../words/text.js";
 import { DeliveryDays } from "../charts/delivery-days.js";
-import { type ConsolePage, given, type Visit } from "../console-page.js";
+import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
 import { Ago, At, Choose, Customer, Empty, Pages, Problem, Table, Text } from "../parts.js";
+import { firstDay } from "../last-days.js";
 import { Latency, Waiting } from "./deliveries.js";
 import {
   DeliveryStatus,
   deliveryHref,
   EventTypes,
-  firstDay,
   outcomesOf,
   percent,
   webhookHref,
@@ -70,10 +70,8 @@ async function listOf({ ask, query }: Visit, webhook: string): Promise<ListPage<
     const filters = { status, eventType, customer: search, limit: LIMIT, cursor: given(query, "cursor") };
     return await ask("webhooks/:webhook/deliveries", { webhook, ...filters });
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    if (error.code === "DELIVERY_NOT_FOUND") return { data: [], nextCursor: null };
-    if (error.status === 400) return error;
-    throw error;
+    const refused = refusal(error, "DELIVERY_NOT_FOUND");
+    return refused.code === "DELIVERY_NOT_FOUND" ? { data: [], nextCursor: null } : refused;
   }
 }
 

@@ -62,10 +62,3 @@ export function outcomesOf(trends: Trends, webhookId: string) {
   const [delivered, failed] = [valuesOf("delivered"), valuesOf("failed")];
   return trends.periods.map((day, n) => ({ day, delivered: delivered[n] ?? 0, failed: failed[n] ?? 0 }));
 }
-
-const DAY_MS = 86_400_000;
-
-/** The first of so many days that end today. */
-export function firstDay(days: number, { now, timeZone }: { now: number; timeZone: string }): string {
-  return new Intl.DateTimeFormat("en-CA", { timeZone }).format(now - (days - 1) * DAY_MS);
-}
