@@ -3,7 +3,7 @@ import type { ApiError } from "../http/errors.js";
 import { distance, formatNumber, printable } from "../words/text.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 import { useLook } from "./look.js";
-import type { Cause, Trends } from "./source.js";
+import type { Cause, ListPage, Trends } from "./source.js";
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
@@ -179,6 +179,24 @@ export function Pages({ path, query, next }: { path: string; query: URLSearchPar
     <nav class="pages" aria-label="Parts of the list">
       {links}
     </nav>
+  );
+}
+
+/** A part of a list as its table; what is said where the whole list is empty; and that a short part is not the last. */
+export function Found(props: {
+  list: ListPage<unknown>;
+  limit: number;
+  none: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  const { data, nextCursor } = props.list;
+  return (
+    <>
+      {data.length === 0 && nextCursor === null ? props.none : props.children}
+      {data.length < props.limit && nextCursor !== null ? (
+        <p class="hint">The search goes on with the next page.</p>
+      ) : null}
+    </>
   );
 }
 

@@ -3,7 +3,7 @@ import type { ListedCustomer } from "../source.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
 import { partNames } from "../model.js";
-import { address, Ago, Choose, Customer, Empty, Pages, Problem, Table, Tags, Text } from "../parts.js";
+import { address, Ago, Choose, Customer, Empty, Found, Pages, Problem, Table, Tags, Text } from "../parts.js";
 
 const PATH = "customers";
 const LIMIT = "50";
@@ -34,18 +34,17 @@ export const customersPage: ConsolePage = {
       body: (
         <>
           {filters}
-          {data.length === 0 && nextCursor === null ? (
-            <Nobody isFiltered={isFiltered(query)} hasModel={model !== null} />
-          ) : (
+          <Found
+            list={found}
+            limit={Number(LIMIT)}
+            none={<Nobody isFiltered={isFiltered(query)} hasModel={model !== null} />}
+          >
             <Table name="Customers" columns={COLUMNS}>
               {data.map((customer) => (
                 <Row customer={customer} key={customer.customerId} />
               ))}
             </Table>
-          )}
-          {data.length < Number(LIMIT) && nextCursor !== null ? (
-            <p class="hint">The search goes on with the next page.</p>
-          ) : null}
+          </Found>
           <Pages path={PATH} query={query} next={nextCursor} />
         </>
       ),

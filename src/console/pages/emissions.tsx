@@ -8,6 +8,7 @@ import {
   Customer,
   emissionHref,
   Empty,
+  Found,
   Pages,
   Payload,
   Problem,
@@ -36,22 +37,23 @@ export const emissionsPage: ConsolePage = {
       body: (
         <>
           {filters}
-          {data.length === 0 && nextCursor === null ? (
-            <Empty>
-              {isFiltered(query)
-                ? "No emission is like this."
-                : "Nothing was emitted yet. An emission comes of each change of a customer, and of rules."}
-            </Empty>
-          ) : (
+          <Found
+            list={found}
+            limit={Number(LIMIT)}
+            none={
+              <Empty>
+                {isFiltered(query)
+                  ? "No emission is like this."
+                  : "Nothing was emitted yet. An emission comes of each change of a customer, and of rules."}
+              </Empty>
+            }
+          >
             <Table name="Emissions" columns={COLUMNS}>
               {data.map((emission) => (
                 <Row emission={emission} key={emission.id} />
               ))}
             </Table>
-          )}
-          {data.length < Number(LIMIT) && nextCursor !== null ? (
-            <p class="hint">The search goes on with the next page.</p>
-          ) : null}
+          </Found>
           <Pages path={PATH} query={query} next={nextCursor} />
         </>
       ),

@@ -1,7 +1,20 @@
 import { ApiError } from "../../http/errors.js";
 import type { ListedEvent } from "../source.js";
 import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
-import { address, At, Choose, Customer, Empty, eventHref, Pages, Payload, Problem, Table, Text } from "../parts.js";
+import {
+  address,
+  At,
+  Choose,
+  Customer,
+  Empty,
+  eventHref,
+  Found,
+  Pages,
+  Payload,
+  Problem,
+  Table,
+  Text,
+} from "../parts.js";
 
 const PATH = "events";
 const LIMIT = "50";
@@ -27,22 +40,23 @@ export const eventsPage: ConsolePage = {
       body: (
         <>
           {head}
-          {data.length === 0 && nextCursor === null ? (
-            <Empty>
-              {isFiltered(query)
-                ? "No event is like this."
-                : "There are no events yet. One appears as soon as a backend sends it."}
-            </Empty>
-          ) : (
+          <Found
+            list={found}
+            limit={Number(LIMIT)}
+            none={
+              <Empty>
+                {isFiltered(query)
+                  ? "No event is like this."
+                  : "There are no events yet. One appears as soon as a backend sends it."}
+              </Empty>
+            }
+          >
             <Table name="Events" columns={COLUMNS}>
               {data.map((event) => (
                 <Row event={event} key={event.eventId} />
               ))}
             </Table>
-          )}
-          {data.length < Number(LIMIT) && nextCursor !== null ? (
-            <p class="hint">The search goes on with the next page.</p>
-          ) : null}
+          </Found>
           {isTail ? null : <Pages path={PATH} query={query} next={nextCursor} />}
         </>
       ),

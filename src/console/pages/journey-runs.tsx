@@ -1,6 +1,6 @@
 import { ApiError } from "../../http/errors.js";
 import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
-import { address, Ago, Choose, Customer, Empty, Pages, Problem, Table, Text } from "../parts.js";
+import { address, Ago, Choose, Customer, Empty, Found, Pages, Problem, Table, Text } from "../parts.js";
 import type { ListedRun } from "../source.js";
 import { sinceIn, spanIn } from "./journey-span.js";
 
@@ -32,18 +32,13 @@ export const journeyRunsPage: ConsolePage = {
       body: (
         <>
           {filters}
-          {data.length === 0 && nextCursor === null ? (
-            <Empty>There is no such run.</Empty>
-          ) : (
+          <Found list={found} limit={Number(LIMIT)} none={<Empty>There is no such run.</Empty>}>
             <Table name={title} columns={COLUMNS}>
               {data.map((run) => (
                 <Row run={run} key={`${run.run} ${run.customerId}`} />
               ))}
             </Table>
-          )}
-          {data.length < Number(LIMIT) && nextCursor !== null ? (
-            <p class="hint">The search goes on with the next page.</p>
-          ) : null}
+          </Found>
           <Pages path={PATH} query={query} next={nextCursor} />
         </>
       ),

@@ -1,7 +1,7 @@
 import { ApiError } from "../../http/errors.js";
 import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
 import { partNames } from "../model.js";
-import { At, Choose, Customer, Empty, Pages, Problem, Table, Text } from "../parts.js";
+import { At, Choose, Customer, Empty, Found, Pages, Problem, Table, Text } from "../parts.js";
 import { causeText } from "./customer/history.js";
 
 const PATH = "transitions";
@@ -26,9 +26,7 @@ export const transitionsPage: ConsolePage = {
       body: (
         <>
           {filters}
-          {data.length === 0 && nextCursor === null ? (
-            <Empty>There was no such transition.</Empty>
-          ) : (
+          <Found list={found} limit={Number(LIMIT)} none={<Empty>There was no such transition.</Empty>}>
             <Table name="Transitions" columns={COLUMNS}>
               {data.map(({ customerId, from, to, at, cause }) => (
                 <tr key={`${customerId} ${at} ${to}`}>
@@ -46,10 +44,7 @@ export const transitionsPage: ConsolePage = {
                 </tr>
               ))}
             </Table>
-          )}
-          {data.length < Number(LIMIT) && nextCursor !== null ? (
-            <p class="hint">The search goes on with the next page.</p>
-          ) : null}
+          </Found>
           <Pages path={PATH} query={query} next={nextCursor} />
         </>
       ),

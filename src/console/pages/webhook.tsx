@@ -3,7 +3,7 @@ import type { Attempt, ListedDelivery, ListPage, Trends, Webhook } from "../sour
 import { formatNumber, plural, printable } from "../../words/text.js";
 import { DeliveryDays } from "../charts/delivery-days.js";
 import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
-import { Ago, At, Choose, Customer, Empty, Pages, Problem, Table, Text } from "../parts.js";
+import { Ago, At, Choose, Customer, Empty, Found, Pages, Problem, Table, Text } from "../parts.js";
 import { firstDay } from "../last-days.js";
 import { Latency, Waiting } from "./deliveries.js";
 import {
@@ -170,22 +170,23 @@ function List(props: { webhookId: string; query: URLSearchParams; page: ListPage
   const { data, nextCursor } = page;
   return (
     <>
-      {data.length === 0 && nextCursor === null ? (
-        <Empty>
-          {FILTERS.some((name) => given(query, name) !== undefined)
-            ? "No delivery to this webhook is like this."
-            : "Nothing was sent to this webhook yet."}
-        </Empty>
-      ) : (
+      <Found
+        list={page}
+        limit={Number(LIMIT)}
+        none={
+          <Empty>
+            {FILTERS.some((name) => given(query, name) !== undefined)
+              ? "No delivery to this webhook is like this."
+              : "Nothing was sent to this webhook yet."}
+          </Empty>
+        }
+      >
         <Table name="The deliveries" columns={COLUMNS}>
           {data.map((delivery) => (
             <Row webhookId={webhookId} delivery={delivery} key={delivery.id} />
           ))}
         </Table>
-      )}
-      {data.length < Number(LIMIT) && nextCursor !== null ? (
-        <p class="hint">The search goes on with the next page.</p>
-      ) : null}
+      </Found>
       <Pages path={PATH} query={query} next={nextCursor} />
     </>
   );
