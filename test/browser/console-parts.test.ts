@@ -1,22 +1,12 @@
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import type { AxeResults } from "axe-core";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startSession } from "../console/support/session.js";
+import { beforeAll, expect, it } from "vitest";
 import { useSpec } from "../spec/support/fixture.js";
-import { launchChromium } from "../support/chromium.js";
-import { INSTALL_MS_MAX } from "../support/debian.js";
+import { faultsOf, unfold } from "../support/axe.js";
 import { snapshot } from "../support/service.js";
+import { useConsole } from "./support/page.js";
 
-const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const LONG = `${"long_".repeat(50)}🦊`;
 
 const fixture = useSpec();
-let launched: Browser | string;
-let page: Page;
-const errors: string[] = [];
-
 beforeAll(async () => {
   const paying = { kind: "trait", trait: "plan", operator: "eq", value: "pro" } as const;
   const login = { kind: "event", of: { event: "login" } } as const;
@@ -49,58 +39,30 @@ beforeAll(async () => {
     { customerId: "globex", event: "login", properties: { seats: 1 } },
   ]);
   await fixture.evaluate();
-  launched = await launchChromium();
-  if (typeof launched === "string") return;
-  const { url, db } = fixture.service;
-  const context = await launched.newContext();
-  await context.addCookies([{ name: "svc_session", value: await startSession(db.sql, "owner@acme.example"), url }]);
-  page = await context.newPage();
-  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
-}, INSTALL_MS_MAX);
-beforeEach(({ skip }) => {
-  if (typeof launched === "string") return skip(launched);
 });
-afterAll(async () => {
-  if (typeof launched !== "string") await launched.close();
-});
+const browser = useConsole(fixture);
 
-/** What axe finds fault with, what the browser complained of, and whether the page has to be scrolled sideways. */
-async function faults(): Promise<string[]> {
-  await page.evaluate(AXE);
-  const { violations } = await page.evaluate<AxeResults>("axe.run()");
-  const isTooWide = await page.evaluate<boolean>("document.documentElement.scrollWidth > window.innerWidth");
-  return [
-    ...violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`)),
-    ...errors.splice(0),
-    ...(isTooWide ? ["too wide"] : []),
-  ];
-}
-
-describe.each([1280, 390])("the pages of the model's parts, %i pixels wide", (width) => {
-  it.each([
-    "segments",
-    "segment?id=paying",
-    "health",
-    "rules",
-    "rule?id=greet",
-    "signals",
-    "signals?severity=critical",
-    "signals?since=soon",
-  ])("%s has no barrier, light or dark", async (path) => {
-    await page.setViewportSize({ width, height: 900 });
-    await page.goto(`${fixture.service.url}/console/acme/app/test/${path}`);
-    // Refused as it should be.
-    if (path.includes("soon")) errors.splice(0);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await faults(), colorScheme).toEqual([]);
-    }
-    await page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })");
-    expect(await faults(), "opened").toEqual([]);
-  });
+it.each([
+  "segments",
+  "segment?id=paying",
+  "health",
+  "rules",
+  "rule?id=greet",
+  "signals",
+  "signals?severity=critical",
+  "signals?since=soon",
+])("%s has no barrier, wide or narrow, light or dark, also where all is unfolded", async (path) => {
+  const { page, complaints } = browser;
+  await page.goto(`${fixture.service.url}/console/acme/app/test/${path}`);
+  // Refused as it should be.
+  if (path.includes("soon")) complaints.length = 0;
+  await unfold(page);
+  expect(await faultsOf(page)).toEqual([]);
+  expect(complaints).toEqual([]);
 });
 
 it("a segment's members are reached by keyboard from its row", async () => {
+  const { page } = browser;
   await page.goto(`${fixture.service.url}/console/acme/app/test/segments`);
   await page.getByRole("link", { name: "paying" }).focus();
   await Promise.all([page.waitForEvent("load"), page.keyboard.press("Enter")]);

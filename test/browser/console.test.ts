@@ -1,21 +1,15 @@
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startSession } from "../console/support/session.js";
-import { startSpec, type SpecFixture } from "../spec/support/fixture.js";
+import { beforeAll, expect, it } from "vitest";
+import { useSpec } from "../spec/support/fixture.js";
 import { faultsOf } from "../support/axe.js";
-import { launchChromium } from "../support/chromium.js";
-import { INSTALL_MS_MAX } from "../support/debian.js";
 import { snapshot } from "../support/service.js";
+import { useConsole } from "./support/page.js";
 
 const HOSTILE = `<img src=x onerror=alert(1)> ‮evil 🦊 ${"ä".repeat(200)}`;
 const of = { event: "login" };
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
 
-let launched: Browser | string;
-let fixture: SpecFixture;
+const fixture = useSpec();
 beforeAll(async () => {
-  launched = await launchChromium();
-  fixture = await startSpec();
   await fixture.deploy(
     snapshot({
       health: {
@@ -47,58 +41,34 @@ beforeAll(async () => {
     { customerId: HOSTILE, event: "login", properties: { seats: 1 }, timestamp: daysAgo(20) },
   ]);
   await fixture.evaluate();
-}, INSTALL_MS_MAX);
-afterAll(async () => {
-  if (typeof launched !== "string") await launched.close();
-  await fixture.service.stop();
 });
-
-let context: BrowserContext;
-let page: Page;
-let complaints: string[];
-beforeEach(async ({ skip }) => {
-  if (typeof launched === "string") return skip(launched);
-  const { url, db } = fixture.service;
-  context = await launched.newContext();
-  const session = await startSession(db.sql, "owner@acme.example");
-  await context.addCookies([{ name: "svc_session", value: session, url }]);
-  page = await context.newPage();
-  complaints = [];
-  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-  page.on("pageerror", (error) => complaints.push(error.message));
-  // Whatever a page asks for is asked of the service.
-  page.on("request", (request) => request.url().startsWith(url) || complaints.push(request.url()));
-});
-afterEach(async () => {
-  if (typeof launched !== "string") await context.close();
-});
+const browser = useConsole(fixture);
 
 const at = (path: string) => `${fixture.service.url}/console/acme/app/test/${path}`;
 
-describe.each([1280, 390])("the console, %i pixels wide,", (width) => {
-  it.each([
-    ["today", "today", "Today"],
-    ["customers", "customers", "Customers"],
-    ["customers, filtered", "customers?health=good&sort=health", "Customers"],
-    ["a customer", "customer?id=globex", "globex"],
-    ["a customer as of a day", "customer?id=globex&at=5d", "globex"],
-    [
-      "a customer of a hostile id",
-      `customer?${new URLSearchParams({ id: HOSTILE }).toString()}`,
-      HOSTILE.replace("‮", "\\u202e"),
-    ],
-    ["today without data", "../live/today", "Today"],
-    ["customers without data", "../live/customers", "Customers"],
-  ])("has no barrier: %s, in light and dark, and asks nothing of others", async (_name, path, heading) => {
-    await page.setViewportSize({ width, height: 900 });
-    await page.goto(at(path));
-    expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe(heading);
-    expect(await faultsOf(page)).toEqual([]);
-    expect(complaints).toEqual([]);
-  });
+it.each([
+  ["today", "today", "Today"],
+  ["customers", "customers", "Customers"],
+  ["customers, filtered", "customers?health=good&sort=health", "Customers"],
+  ["a customer", "customer?id=globex", "globex"],
+  ["a customer as of a day", "customer?id=globex&at=5d", "globex"],
+  [
+    "a customer of a hostile id",
+    `customer?${new URLSearchParams({ id: HOSTILE }).toString()}`,
+    HOSTILE.replace("‮", "\\u202e"),
+  ],
+  ["today without data", "../live/today", "Today"],
+  ["customers without data", "../live/customers", "Customers"],
+])("has no barrier: %s, wide or narrow, in light or dark, and asks nothing of others", async (_name, path, heading) => {
+  const { page, complaints } = browser;
+  await page.goto(at(path));
+  expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe(heading);
+  expect(await faultsOf(page)).toEqual([]);
+  expect(complaints).toEqual([]);
 });
 
 it("answers by keyboard who needs a call, and why", async () => {
+  const { page } = browser;
   const press = async (key: string) => Promise.all([page.waitForEvent("load"), page.keyboard.press(key)]);
   await page.goto(at("today"));
   await page.keyboard.press("Tab");
@@ -114,6 +84,7 @@ it("answers by keyboard who needs a call, and why", async () => {
 });
 
 it("finds a customer, looks at it as of a day, and comes back", async () => {
+  const { page, complaints } = browser;
   await page.goto(at("customers"));
   await page.getByRole("searchbox", { name: "Name or id" }).fill("GLOB");
   await page.keyboard.press("Enter");

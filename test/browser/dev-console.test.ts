@@ -1,22 +1,16 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { compileProject } from "../../src/dsl-compiler/index.js";
 import { TestClock } from "../../src/local/clock.js";
 import { LocalEngine } from "../../src/local/engine.js";
 import { startLocalServer, type LocalServer } from "../../src/local/server.js";
 import { faultsOf } from "../support/axe.js";
-import { launchChromium } from "../support/chromium.js";
-import { INSTALL_MS_MAX } from "../support/debian.js";
+import { usePage } from "./support/page.js";
 
 const START = Date.parse("2026-03-01T09:00:00Z");
 const DAY = 86_400_000;
 
-let launched: Browser | string;
 let server: LocalServer;
-let page: Page;
-let complaints: string[];
 beforeAll(async () => {
-  launched = await launchChromium();
   const compiled = await compileProject("examples/saas", { onOutput: () => undefined });
   if (!compiled.ok) throw new Error("the example does not compile");
   const { snapshot, hash } = compiled;
@@ -26,20 +20,13 @@ beforeAll(async () => {
     { clock, environment: "test", settleMs: 30_000, configVersion: null },
   );
   server = await startLocalServer({ engine, port: 0, observe: () => undefined, timersFired: () => undefined });
-  if (typeof launched !== "string") page = await launched.newPage();
-}, INSTALL_MS_MAX);
-beforeEach(({ skip }) => {
-  if (typeof launched === "string") return skip(launched);
-  complaints = [];
-  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
 });
-afterAll(async () => {
-  await server.stop();
-  if (typeof launched !== "string") await launched.close();
-});
+afterAll(() => server.stop());
+const browser = usePage();
 
 /** Moves the slider to a day since the start, by the keys that a slider has, and goes there. */
 async function goTo(day: number): Promise<void> {
+  const { page } = browser;
   const slider = page.getByRole("slider");
   await slider.fill(String(START + day * DAY));
   expect(await page.locator("#clock-shown").innerText()).toBe(
@@ -49,9 +36,10 @@ async function goTo(day: number): Promise<void> {
   await Promise.all([page.waitForEvent("load"), page.keyboard.press("Enter")]);
 }
 
-const state = () => page.getByRole("region", { name: "State", exact: true }).getByRole("link").innerText();
+const state = () => browser.page.getByRole("region", { name: "State", exact: true }).getByRole("link").innerText();
 
 it("an author follows an account from its sign-up to its churn by the slider, and looks back", async () => {
+  const { page, complaints } = browser;
   const events = [
     { customerId: "globex", event: "signed_up", properties: { source: "self_serve" } },
     { customerId: "globex", event: "project_created", properties: { source: "web", seats: 3 } },

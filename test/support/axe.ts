@@ -5,16 +5,29 @@ import type { Page } from "playwright-core";
 
 const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** What axe finds fault with on a page, in light and dark, and whether it has to be scrolled sideways. */
+/** Each width and each colour scheme once: colours do not depend on the width, nor does the layout on colours. */
+const LOOKS = [
+  { width: 1280, colorScheme: "light" },
+  { width: 390, colorScheme: "dark" },
+] as const;
+
+/** What axe finds fault with on a page, wide and light, narrow and dark, and in which it has to be scrolled sideways. */
 export async function faultsOf(page: Page): Promise<string[]> {
   const faults: string[] = [];
-  for (const colorScheme of ["light", "dark"] as const) {
+  await page.evaluate(AXE);
+  for (const { width, colorScheme } of LOOKS) {
+    await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme });
-    await page.evaluate(AXE);
-    const { violations } = await page.evaluate<AxeResults>("axe.run()");
+    const { violations } = await page.evaluate<AxeResults>("axe.run({ resultTypes: ['violations'] })");
     for (const { id, nodes } of violations)
       for (const { html } of nodes) faults.push(`${colorScheme}, ${id}: ${html.slice(0, 200)}`);
+    if (await page.evaluate<boolean>("document.documentElement.scrollWidth > window.innerWidth"))
+      faults.push(`too wide for ${width} pixels`);
   }
-  const isTooWide = await page.evaluate<boolean>("document.documentElement.scrollWidth > window.innerWidth");
-  return isTooWide ? [...faults, "too wide"] : faults;
+  return faults;
+}
+
+/** Opens what is folded, which axe would not look into. */
+export async function unfold(page: Page): Promise<void> {
+  await page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })");
 }

@@ -1,0 +1,52 @@
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import { startSession } from "../../console/support/session.js";
+import type { SpecFixture } from "../../spec/support/fixture.js";
+import { launchChromium } from "../../support/chromium.js";
+import { INSTALL_MS_MAX } from "../../support/debian.js";
+
+const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "localhost"]);
+
+interface Opened {
+  readonly page: Page;
+  /** What the browser complained about in this test: failures of scripts, what a policy forbade, what was asked of another machine. */
+  readonly complaints: string[];
+}
+
+/**
+ * A page for all tests of the file, which are skipped where there is no browser.
+ *
+ * @param prepare what the browser is given before, once what the file prepared before it is there
+ */
+export function usePage(prepare: (context: BrowserContext) => Promise<void> = async () => undefined): Opened {
+  let launched: Browser | string;
+  const opened: { page: Page | undefined; complaints: string[] } = { page: undefined, complaints: [] };
+  beforeAll(async () => {
+    launched = await launchChromium();
+    if (typeof launched === "string") return;
+    const context = await launched.newContext();
+    await prepare(context);
+    opened.page = await context.newPage();
+    opened.page.on("console", (message) => message.type() === "error" && opened.complaints.push(message.text()));
+    opened.page.on("pageerror", (error) => opened.complaints.push(error.message));
+    opened.page.on("request", (request) => {
+      if (!LOOPBACK.has(new URL(request.url()).hostname)) opened.complaints.push(request.url());
+    });
+  }, INSTALL_MS_MAX);
+  beforeEach(({ skip }) => {
+    if (typeof launched === "string") return skip(launched);
+    opened.complaints.length = 0;
+  });
+  afterAll(async () => {
+    if (typeof launched !== "string") await launched.close();
+  });
+  return opened as Opened;
+}
+
+/** As `usePage`, signed in as the owner of the fixture's organization. */
+export function useConsole(fixture: SpecFixture): Opened {
+  return usePage(async (context) => {
+    const { url, db } = fixture.service;
+    await context.addCookies([{ name: "svc_session", value: await startSession(db.sql, "owner@acme.example"), url }]);
+  });
+}
