@@ -50,9 +50,12 @@ export interface ConsolePage {
 /** A change that the form of a page asks for. */
 export interface Change {
   fields: readonly string[];
-  /** Makes it, and answers where to go on: another page with its query. */
-  make(visit: { tell: Tell; form: Readonly<Record<string, string | undefined>> }): Promise<string>;
+  /** Makes it, and answers where to go on: another page with its query; or what is shown once, a secret that was made. */
+  make(visit: Pick<Visit, "environment"> & { tell: Tell; form: Filled }): Promise<string | View>;
 }
+
+/** What a form was filled in with. */
+export type Filled = Readonly<Record<string, string | undefined>>;
 
 /** What a page shows as an answer: that a question was refused for its parameters, or for one of these reasons. Throws all else. */
 export function refusal(error: unknown, ...codes: readonly string[]): ApiError {

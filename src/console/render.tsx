@@ -1,9 +1,10 @@
 import type { Context } from "koa";
 import { toApiError } from "../http/errors.js";
 import { noteInLog } from "../http/middleware/request-log.js";
-import type { ConsolePage, View, Visit } from "./console-page.js";
+import type { Change, ConsolePage, Filled, View, Visit } from "./console-page.js";
 import { type Frame, Framed } from "./frame.js";
 import { WithLook } from "./look.js";
+import type { Tell } from "./source.js";
 import { ErrorBody, pageErrorOf, renderDocument } from "./page.js";
 
 /** What a page is asked by, whoever answers. */
@@ -14,8 +15,7 @@ export interface Asking extends Omit<Visit, "query"> {
 
 /** Answers with a page of the console, also where what it asks for fails. */
 export async function renderConsolePage(page: ConsolePage, asking: Asking): Promise<void> {
-  const { ctx, look } = asking;
-  const query = new URLSearchParams(ctx.querystring);
+  const query = new URLSearchParams(asking.ctx.querystring);
   let view: View;
   try {
     view = await page.answer({ ...asking, query });
@@ -23,6 +23,28 @@ export async function renderConsolePage(page: ConsolePage, asking: Asking): Prom
     renderFailure(asking, error);
     return;
   }
+  await renderView(asking, view);
+}
+
+/** Makes a change, and leads on by `goOn` or shows what came of it; in the frame also where it fails. */
+export async function renderConsoleChange(
+  change: Change,
+  asking: Asking & { tell: Tell; form: Filled },
+  goOn: (next: string) => void,
+): Promise<void> {
+  let next: string | View;
+  try {
+    next = await change.make(asking);
+  } catch (error) {
+    renderFailure(asking, error);
+    return;
+  }
+  if (typeof next === "string") goOn(next);
+  else await renderView(asking, next);
+}
+
+async function renderView(asking: Asking, view: View): Promise<void> {
+  const { look } = asking;
   const names = await namesOf(asking, view.customerIds ?? []);
   const nameOf = (customerId: string) => names.get(customerId);
   renderFramed(asking, { ...view, body: <WithLook value={{ ...look, nameOf }}>{view.body}</WithLook> });

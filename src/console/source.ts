@@ -1,8 +1,11 @@
 import type { StateDocument } from "../engine/index.js";
 import type { Explanation } from "../engine/conditions/leaf.js";
+import type { RuleResult } from "../engine/state/types.js";
 import type { Change } from "../model/compare/change.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 import type { ExplainedParts } from "../words/explanation.js";
+import type { CustomerDifference, Finding, Overview, Preview, Recompute } from "./answers/operations.js";
+import type { AccessToken, AuditEntry, Invitation, Key, Member, Usage } from "./answers/organization.js";
 
 /** A part of a list, and where it goes on; null at its end. */
 export interface ListPage<Item> {
@@ -236,8 +239,6 @@ export interface TrendSeries {
   values: (number | null)[];
 }
 
-export type RuleResult = "pass" | "fail" | "skip" | "error";
-
 /** How often a rule ran with each result; `more` names those of which there are others. */
 export type RuleCounts = { ruleId: string; more: RuleResult[] } & Record<RuleResult, number>;
 
@@ -298,8 +299,8 @@ export interface ListedRun {
 }
 
 /**
- * What pages ask about an environment: the GET endpoints below `/projects/:project` of the administrative API by their paths, and what pages need of
- * the answers. The service has all of them, the local engine those that one process without a database can have.
+ * What pages ask: the GET endpoints of the administrative API by their paths, those of the project below it, and what pages need of the answers. The
+ * service has all of them, the local engine those that one process without a database can have.
  */
 export interface Answers {
   customers: ListPage<ListedCustomer>;
@@ -333,19 +334,43 @@ export interface Answers {
   "webhooks/:webhook": Webhook;
   "webhooks/:webhook/deliveries": ListPage<ListedDelivery>;
   "webhooks/:webhook/deliveries/:delivery": Delivery;
+  overview: Overview;
+  diagnostics: { data: Finding[] };
+  recomputes: ListPage<Recompute>;
+  "recomputes/:recompute": Recompute;
+  "recomputes/:recompute/customers": ListPage<CustomerDifference>;
+  "previews/:preview": Preview;
+  "previews/:preview/customers": ListPage<CustomerDifference>;
+  keys: ListPage<Key>;
+  "/organization/members": ListPage<Member>;
+  "/organization/invitations": ListPage<Invitation>;
+  "/organization/tokens": ListPage<AccessToken>;
+  "/organization/audit-log": ListPage<AuditEntry>;
+  "/organization/usage": Usage;
 }
 
 export type Question = keyof Answers;
 
 /** What only the service is asked: what one process without a database does not have. */
-export type ServiceQuestion = Extract<Question, "activations" | `config-${string}` | `webhooks${string}`>;
+export type ServiceQuestion = Extract<
+  Question,
+  | "activations"
+  | "overview"
+  | "diagnostics"
+  | "keys"
+  | `config-${string}`
+  | `webhooks${string}`
+  | `recomputes${string}`
+  | `previews/${string}`
+  | `/${string}`
+>;
 
 /** What a question's path names and its query, as text; what is undefined is left out. */
 export type Of = Readonly<Record<string, string | undefined>>;
 
 /**
- * Has something changed, by an endpoint of the administrative API below a project: `POST webhooks/:webhook/resend`. Members of `of` that its path
- * does not name are the query's.
+ * Has something changed, by an endpoint of the administrative API, named as questions are: `POST webhooks/:webhook/resend`. Members of `of` that its
+ * path does not name are the query's.
  *
  * @throws {ApiError} as the endpoint does
  */

@@ -3,7 +3,8 @@ import { printable } from "../../words/text.js";
 import { type ConsolePage, given, refusal, type View, type Visit } from "../console-page.js";
 import { RuleInWords } from "../definition.js";
 import { At, Choose, Customer, customerHref, Empty, Pages, Problem, Table, Text } from "../parts.js";
-import type { ListPage, RuleExecution, RuleResult } from "../source.js";
+import type { RuleResult } from "../../engine/state/types.js";
+import type { ListPage, RuleExecution } from "../source.js";
 import { daysOf, SpanField } from "../last-days.js";
 import { RESULTS } from "./rules.js";
 

@@ -6,14 +6,14 @@ import { noteInLog } from "../../http/middleware/request-log.js";
 import type { OperationRoute } from "../../http/admin/route.js";
 import type { Ask, Of, Tell } from "../source.js";
 
-/** The administrative API's endpoints below a project: `GET customers/:customerId`. */
+/** The administrative API's endpoints, those of a project below it: `GET customers/:customerId`, `GET /organization/usage`. */
 export type Endpoints = ReadonlyMap<string, OperationRoute>;
 
 const BELOW = "/projects/:project/";
 
 export function endpointsOf(operations: readonly OperationRoute[]): Endpoints {
-  const below = operations.filter(({ path }) => path.startsWith(BELOW));
-  return new Map(below.map((route) => [`${route.method} ${route.path.slice(BELOW.length)}`, route]));
+  const nameOf = (path: string) => (path.startsWith(BELOW) ? path.slice(BELOW.length) : path);
+  return new Map(operations.map((route) => [`${route.method} ${nameOf(route.path)}`, route]));
 }
 
 interface Asking {

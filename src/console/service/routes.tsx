@@ -11,7 +11,7 @@ import type { Frame } from "../frame.js";
 import { PageError, renderErrorPage, rootOf, seeOther } from "../page.js";
 import { pageRoute, type Visit } from "../page-route.js";
 import { PAGES } from "../pages.js";
-import { renderConsolePage } from "../render.js";
+import { renderConsoleChange, renderConsolePage } from "../render.js";
 import type { PageDeps } from "../session.js";
 import { devicePages } from "../sign-in/device.js";
 import { linkedPages } from "../sign-in/links.js";
@@ -76,9 +76,11 @@ function consoleRoutes(operations: readonly OperationRoute[]) {
         answer: async (visit) => {
           const standing = await standingOf(visit, endpoints);
           if (standing === null) return;
-          const next = await change.make({ tell: standing.tell, form: visit.form });
-          const { ctx } = visit;
-          seeOther(ctx, ctx.path.slice(0, ctx.path.lastIndexOf("/") + 1) + next);
+          const { ctx, form } = visit;
+          const frame = frameOf(visit, standing.place, page.path);
+          await renderConsoleChange(change, { ...standing, form, model: null, frame }, (next) =>
+            seeOther(ctx, ctx.path.slice(0, ctx.path.lastIndexOf("/") + 1) + next),
+          );
         },
       });
       return [show, make];

@@ -1,4 +1,5 @@
-import type { ListPage, Of, RuleCounts, RuleExecution, RuleResult } from "../../console/source.js";
+import type { RuleResult } from "../../engine/state/types.js";
+import type { ListPage, Of, RuleCounts, RuleExecution } from "../../console/source.js";
 import { instantOf, pageOf, type Stand } from "./stand.js";
 
 /** The log of the rules, newest first; by rule, result and since when. */
