@@ -43,6 +43,8 @@ export interface ConsolePage {
   /** Whether it asks what only the service can answer. */
   inService?: true;
   answer(visit: Visit): Promise<View>;
+  /** Of a list: what it shows as a file of comma-separated values, in pieces; served beside it, as `customers.csv`. */
+  csv?: (visit: Visit) => AsyncGenerator<string>;
   /** Of a page that asks whether something is to be changed. */
   change?: Change;
 }
@@ -51,7 +53,7 @@ export interface ConsolePage {
 export interface Change {
   fields: readonly string[];
   /** Makes it, and answers where to go on: another page with its query; or what is shown once, a secret that was made. */
-  make(visit: Pick<Visit, "environment"> & { tell: Tell; form: Filled }): Promise<string | View>;
+  make(visit: Pick<Visit, "ask" | "environment"> & { tell: Tell; form: Filled }): Promise<string | View>;
 }
 
 /** What a form was filled in with. */

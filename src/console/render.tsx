@@ -4,6 +4,7 @@ import { noteInLog } from "../http/middleware/request-log.js";
 import type { Change, ConsolePage, Filled, View, Visit } from "./console-page.js";
 import { type Frame, Framed } from "./frame.js";
 import { WithLook } from "./look.js";
+import { namesOf } from "./names.js";
 import type { Tell } from "./source.js";
 import { ErrorBody, pageErrorOf, renderDocument } from "./page.js";
 
@@ -84,21 +85,4 @@ function renderFramed({ ctx, frame }: Asking, { title, body, status = 200, refre
       </Framed>
     ),
   });
-}
-
-/** As many of the longest ids as a question takes. */
-const NAMED_AT_ONCE = 40;
-
-/** How the model's display calls these customers. */
-async function namesOf({ ask, model }: Asking, customerIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const trait = model?.display?.name;
-  const names = new Map<string, string>();
-  if (trait === undefined) return names;
-  const ids = [...new Set(customerIds)];
-  for (let from = 0; from < ids.length; from += NAMED_AT_ONCE) {
-    const customers = JSON.stringify(ids.slice(from, from + NAMED_AT_ONCE));
-    const texts = await ask("traits", { customers, names: JSON.stringify([trait]) });
-    for (const [id, { [trait]: name }] of Object.entries(texts)) if (name) names.set(id, name);
-  }
-  return names;
 }

@@ -4,6 +4,7 @@ import { UsageError } from "../core/errors.js";
 import { lineChart } from "../output/chart.js";
 import { type Column, table } from "../output/table.js";
 import { formatNumber, paragraphs, printable } from "../../words/text.js";
+import { csvLine } from "../../words/csv.js";
 
 type Series = Trends["series"][number];
 
@@ -91,12 +92,11 @@ function extreme(values: Series["values"], of: (...values: number[]) => number):
   return known.length === 0 ? null : of(...known);
 }
 
-/** A line for each period, a column for each series (RFC 4180). */
+/** A line for each period, a column for each series. */
 function csvOf({ every, periods, series }: Trends): string {
-  const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const lines = [
     [every, ...series.map(nameOf)],
-    ...periods.map((period, index) => [period, ...series.map(({ values }) => String(values[index] ?? ""))]),
+    ...periods.map((period, index) => [period, ...series.map(({ values }) => values[index] ?? null)]),
   ];
-  return lines.map((cells) => cells.map(quoted).join(",")).join("\n");
+  return lines.map(csvLine).join("\n");
 }

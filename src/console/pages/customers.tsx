@@ -2,6 +2,8 @@ import { ApiError } from "../../http/errors.js";
 import type { ListedCustomer } from "../source.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
+import { csvLines } from "../csv.js";
+import { namesOf } from "../names.js";
 import { partNames } from "../model.js";
 import { address, Ago, Choose, Customer, Empty, Found, Pages, Problem, Table, Tags, Text } from "../parts.js";
 
@@ -46,20 +48,74 @@ export const customersPage: ConsolePage = {
             </Table>
           </Found>
           <Pages path={PATH} query={query} next={nextCursor} />
+          {data.length === 0 ? null : (
+            <p>
+              <a href={address(`${PATH}.csv`, withoutCursor(query))}>Download as CSV</a>{" "}
+              <span class="hint">all that are found, in this order; {formatNumber(CSV_ROWS_MAX)} at most</span>
+            </p>
+          )}
         </>
       ),
     };
   },
+  async *csv(visit) {
+    // With the first lines, so that a refusal comes before anything.
+    let heading = csvLines([CSV_COLUMNS]);
+    let cursor: string | undefined;
+    let rows = 0;
+    do {
+      const { data, nextCursor } = await search(visit, { limit: CSV_LIMIT, cursor });
+      const names = await namesOf(
+        visit,
+        data.map(({ customerId }) => customerId),
+      );
+      const shown = data.slice(0, CSV_ROWS_MAX - rows);
+      yield heading + csvLines(shown.map((customer) => cellsOf(customer, names.get(customer.customerId) ?? null)));
+      heading = "";
+      rows += data.length;
+      cursor = nextCursor ?? undefined;
+    } while (cursor !== undefined && rows < CSV_ROWS_MAX);
+  },
 };
 
-const FILTERS = ["search", "lifecycle", "segment", "health", "signal", "inactive"] as const;
+const CSV_ROWS_MAX = 10_000;
+/** The most that the list answers at once. */
+const CSV_LIMIT = "200";
+const CSV_COLUMNS = [
+  ...["customer", "name", "state", "state since", "health", "band", "health a week ago"],
+  ...["signals", "segments", "last event", "set aside"],
+];
+
+function cellsOf(customer: ListedCustomer, name: string | null) {
+  const { customerId, lifecycle, lifecycleEnteredAt, health, healthWeekAgo, signals, segments } = customer;
+  return [
+    ...[customerId, name, lifecycle, lifecycleEnteredAt],
+    ...[health?.overall ?? null, health?.band ?? null, healthWeekAgo],
+    signals.map(({ signalId }) => signalId).join(" "),
+    segments.join(" "),
+    ...[customer.lastEventAt, customer.setAside?.at ?? null],
+  ];
+}
+
+function withoutCursor(query: URLSearchParams): URLSearchParams {
+  const all = new URLSearchParams(query);
+  all.delete("cursor");
+  return all;
+}
+
+const FILTERS = ["search", "lifecycle", "segment", "health", "signal", "inactive", "setAside"] as const;
 
 function isFiltered(query: URLSearchParams): boolean {
   return [...FILTERS, "trait"].some((name) => given(query, name) !== undefined);
 }
 
 /** The page of the list that the query asks for, or what is wrong with the query. */
-function listOf({ ask, query }: Visit) {
+function listOf(visit: Visit) {
+  return search(visit, { limit: LIMIT, cursor: given(visit.query, "cursor") }).catch(refusal);
+}
+
+/** A part of the customers that the query's filters find, in its order. */
+function search({ ask, query }: Visit, part: { limit: string; cursor: string | undefined }) {
   const [sort, order] = (given(query, "sort") ?? "").split("-");
   const trait = given(query, "trait");
   const filters = Object.fromEntries(FILTERS.map((name) => [name, given(query, name)]));
@@ -68,9 +124,8 @@ function listOf({ ask, query }: Visit) {
     traits: trait === undefined ? undefined : JSON.stringify({ [trait]: valueOf(query.get("value") ?? "") }),
     sort: sort === "" ? undefined : sort,
     reverse: order === "reverse" ? "true" : undefined,
-    limit: LIMIT,
-    cursor: given(query, "cursor"),
-  }).catch(refusal);
+    ...part,
+  });
 }
 
 /** A trait's value as people write it: numbers and truths as such, all else as text. */
@@ -107,6 +162,14 @@ function Filters({ visit: { query, model } }: { visit: Visit }) {
             with the value
             <input name="value" value={value("value")} maxLength={256} />
           </label>
+        )}
+        {value("setAside") === "" ? null : (
+          <Choose
+            label="Evaluation"
+            name="setAside"
+            value={value("setAside")}
+            choices={[{ value: "true", text: "set aside" }]}
+          />
         )}
         <label>
           Sorted by

@@ -7,11 +7,13 @@ import type { OperationRoute } from "../../http/admin/route.js";
 import type { Route } from "../../http/route.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
 import { docsRoutes } from "../docs/routes.js";
+import type { ConsolePage, Filled } from "../console-page.js";
+import { answerCsv } from "../csv.js";
 import type { Frame } from "../frame.js";
 import { PageError, renderErrorPage, rootOf, seeOther } from "../page.js";
 import { pageRoute, type Visit } from "../page-route.js";
 import { PAGES } from "../pages.js";
-import { renderConsoleChange, renderConsolePage } from "../render.js";
+import { type Asking, renderConsoleChange, renderConsolePage } from "../render.js";
 import type { PageDeps } from "../session.js";
 import { devicePages } from "../sign-in/device.js";
 import { linkedPages } from "../sign-in/links.js";
@@ -19,7 +21,7 @@ import { Passwords } from "../sign-in/passwords.js";
 import { signInLinkPages } from "../sign-in/sign-in-link.js";
 import { signInPages, signInTo } from "../sign-in/sign-in.js";
 import { answerStyle } from "../style.js";
-import type { Ask } from "../source.js";
+import type { Ask, Tell } from "../source.js";
 import { type Endpoints, endpointsOf, serviceAsk, serviceTell } from "./ask.js";
 
 /** All pages of the service: signing in, the documentation, the console. */
@@ -55,38 +57,45 @@ function consoleRoutes(operations: readonly OperationRoute[]) {
   const models = new ModelCache();
   return [
     ...["/console", "/console/:organization"].map((path) => pageRoute({ method: "GET", path, answer: leadOn })),
-    ...PAGES.flatMap((page) => {
-      const path = `/console/:organization/:project/:environment/${page.path}`;
-      const { change } = page;
-      const show = pageRoute({
-        method: "GET",
-        path,
-        answer: async (visit) => {
-          const standing = await standingOf(visit, endpoints);
-          if (standing === null) return;
-          const model = await models.get(standing.place, standing.ask);
-          await renderConsolePage(page, { ...standing, model, frame: frameOf(visit, standing.place, page.path) });
-        },
-      });
-      if (change === undefined) return [show];
-      const make = pageRoute({
-        method: "POST",
-        path,
-        fields: change.fields,
-        answer: async (visit) => {
-          const standing = await standingOf(visit, endpoints);
-          if (standing === null) return;
-          const { ctx, form } = visit;
-          const frame = frameOf(visit, standing.place, page.path);
-          await renderConsoleChange(change, { ...standing, form, model: null, frame }, (next) =>
-            seeOther(ctx, ctx.path.slice(0, ctx.path.lastIndexOf("/") + 1) + next),
-          );
-        },
-      });
-      return [show, make];
-    }),
+    ...PAGES.flatMap((page) => routesOf(page, endpoints, models)),
   ];
 }
+
+type PageRoutes = ReturnType<typeof pageRoute>[];
+
+/** A page, its list as a file, and the change that it asks for. */
+function routesOf(page: ConsolePage, endpoints: Endpoints, models: ModelCache): PageRoutes {
+  const path = `/console/:organization/:project/:environment/${page.path}`;
+  const { csv, change } = page;
+  /** As `answer`, with where the visit takes place; signing in comes first. */
+  const standing =
+    (answer: (asking: Standing) => Promise<void>) =>
+    async (visit: Visit<string>): Promise<void> => {
+      const found = await standingOf(visit, endpoints);
+      if (found === null) return;
+      const model = await models.get(found.place, found.ask);
+      await answer({ ...found, model, frame: frameOf(visit, found.place, page.path), form: visit.form });
+    };
+  const routes = [pageRoute({ method: "GET", path, answer: standing((asking) => renderConsolePage(page, asking)) })];
+  if (csv !== undefined) {
+    const answer = standing(({ ctx, ...asking }) => {
+      const query = new URLSearchParams(ctx.querystring);
+      return answerCsv(ctx, `${page.path}.csv`, csv({ ...asking, query }));
+    });
+    routes.push(pageRoute({ method: "GET", path: `${path}.csv`, answer }));
+  }
+  if (change !== undefined) {
+    const answer = standing((asking) => {
+      const { ctx } = asking;
+      const beside = ctx.path.slice(0, ctx.path.lastIndexOf("/") + 1);
+      return renderConsoleChange(change, asking, (next) => seeOther(ctx, beside + next));
+    });
+    routes.push(pageRoute({ method: "POST", path, fields: change.fields, answer }));
+  }
+  return routes;
+}
+
+type Standing = Asking & { tell: Tell; form: Filled };
 
 /** Where a visit takes place, in whose name; null where it was led to sign in first. */
 async function standingOf({ deps, ctx, session, tokenField }: Visit<string>, endpoints: Endpoints) {

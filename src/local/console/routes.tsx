@@ -1,5 +1,6 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
+import { answerCsv } from "../../console/csv.js";
 import type { Frame } from "../../console/frame.js";
 import { rootOf, seeOther } from "../../console/page.js";
 import { PAGES as ALL_PAGES } from "../../console/pages.js";
@@ -25,16 +26,22 @@ export function addConsole(router: Router, engine: LocalEngine): void {
     ctx.type = "js";
     ctx.body = CLOCK_SCRIPT;
   });
+  const standing = () => ({
+    // There is nothing to be changed here but the clock.
+    ...{ isService: false, activeVersion: null, may: () => false, token: null, environment: "test" },
+    ask: localAsk(engine, viewedAt),
+    model: engine.snapshot,
+    look: { now: viewedAt ?? engine.clock.now(), timeZone: "UTC" },
+  });
   for (const page of PAGES) {
-    router.get(`/console/${page.path}`, async (ctx) => {
-      const now = viewedAt ?? engine.clock.now();
-      const look = { now, timeZone: "UTC" };
-      const frame = frameOf(ctx, engine, { path: page.path, viewedAt });
-      // There is nothing to be changed here but the clock.
-      const changes = { isService: false, activeVersion: null, may: () => false, token: null };
-      const ask = localAsk(engine, viewedAt);
-      await renderConsolePage(page, { ...changes, ctx, ask, model: engine.snapshot, look, frame, environment: "test" });
-    });
+    const { path, csv } = page;
+    router.get(`/console/${path}`, (ctx) =>
+      renderConsolePage(page, { ...standing(), ctx, frame: frameOf(ctx, engine, { path, viewedAt }) }),
+    );
+    if (csv === undefined) continue;
+    router.get(`/console/${path}.csv`, (ctx) =>
+      answerCsv(ctx, `${path}.csv`, csv({ ...standing(), query: new URLSearchParams(ctx.querystring) })),
+    );
   }
   router.post("/console/clock", async (ctx) => {
     const { to = "", advance, back = "" } = await readForm(ctx, ["to", "advance", "back"]);

@@ -1,0 +1,55 @@
+import { beforeAll, expect, it } from "vitest";
+import { useSpec } from "../spec/support/fixture.js";
+import { Browser, textOf } from "../support/browser.js";
+import { snapshot } from "../support/service.js";
+import { browserOf } from "./support/session.js";
+
+const fixture = useSpec();
+const FILE = "/console/acme/app/test/customers.csv";
+/** A spreadsheet would compute it. */
+const FORMULA = '=HYPERLINK("https://evil.example","a, b")';
+const MANY = 250;
+
+let owner: Browser;
+beforeAll(async () => {
+  owner = await browserOf(fixture.service, "owner@acme.example");
+  await fixture.deploy(snapshot({ display: { name: "plan" } }));
+  await fixture.batch([
+    { type: "identify", customerId: FORMULA, traits: { plan: "pro" } },
+    ...Array.from({ length: MANY }, (_, n) => ({
+      customerId: `c${String(n).padStart(3, "0")}`,
+      event: "login",
+      properties: { seats: n },
+    })),
+  ]);
+  await fixture.evaluate();
+});
+
+const linesOf = (html: string) => html.trimEnd().split("\r\n");
+
+it("has all customers that are found, over all parts of the list, in the order that is shown", async () => {
+  const { status, headers, html } = await owner.get(FILE);
+  expect([status, headers.get("content-type")]).toEqual([200, "text/csv; charset=utf-8"]);
+  expect(headers.get("content-disposition")).toBe('attachment; filename="customers.csv"');
+  const [heading, first, ...others] = linesOf(html);
+  expect(heading).toBe(
+    "customer,name,state,state since,health,band,health a week ago,signals,segments,last event,set aside",
+  );
+  expect(first).toMatch(/^"'=HYPERLINK\(""https:\/\/evil\.example"",""a, b""\)",pro,new,.*,paying,,$/);
+  expect(others.map((line) => line.split(",")[0])).toEqual(
+    Array.from({ length: MANY }, (_, n) => `c${String(n).padStart(3, "0")}`),
+  );
+});
+
+it("has what the filters leave, as the link on the page says", async () => {
+  const page = await owner.get("/console/acme/app/test/customers?segment=paying&sort=lastEvent");
+  expect(page.html).toContain('href="customers.csv?segment=paying&amp;sort=lastEvent"');
+  expect(linesOf((await owner.get(`${FILE}?segment=paying`)).html)).toHaveLength(2);
+});
+
+it("says on a page what is wrong with a filter, and that one must sign in first", async () => {
+  const refused = await owner.get(`${FILE}?inactive=soon`);
+  expect([refused.status, textOf(refused.html)]).toEqual([400, expect.stringContaining("inactive")]);
+  const answer = await new Browser(fixture.service.url).get(`${FILE}?segment=paying`);
+  expect(answer.location).toBe(`/login?next=${encodeURIComponent(`${FILE}?segment=paying`)}`);
+});
