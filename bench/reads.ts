@@ -102,6 +102,9 @@ const PAGES = [
   "events",
   "violations",
   "emissions",
+  "operations",
+  "recomputes",
+  "audit-log",
 ];
 const PAGE_P99_MS_MAX = 150;
 const PAGE_KB_MAX = 100;

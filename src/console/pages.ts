@@ -1,5 +1,10 @@
 import type { ConsolePage } from "./console-page.js";
 import { activatePage } from "./pages/activate.js";
+import { auditLogPage } from "./pages/audit-log.js";
+import { operationsPage } from "./pages/operations.js";
+import { previewPage } from "./pages/preview.js";
+import { recomputePage } from "./pages/recompute.js";
+import { recomputesPage } from "./pages/recomputes.js";
 import { customerPage } from "./pages/customer.js";
 import { customersPage } from "./pages/customers.js";
 import { healthPage } from "./pages/health.js";
@@ -49,9 +54,14 @@ export const PAGES: readonly ConsolePage[] = [
   modelPage,
   versionPage,
   activatePage,
+  previewPage,
   eventsPage,
   eventPage,
   violationsPage,
   emissionsPage,
   emissionPage,
+  operationsPage,
+  recomputesPage,
+  recomputePage,
+  auditLogPage,
 ];

@@ -4,7 +4,7 @@ import type { RuleResult } from "../engine/state/types.js";
 import type { Change } from "../model/compare/change.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 import type { ExplainedParts } from "../words/explanation.js";
-import type { CustomerDifference, Finding, Overview, Preview, Recompute } from "./answers/operations.js";
+import type { CustomerDifference, Finding, Preview, Recompute } from "./answers/operations.js";
 import type { AccessToken, AuditEntry, Invitation, Key, Member, Usage } from "./answers/organization.js";
 
 /** A part of a list, and where it goes on; null at its end. */
@@ -334,7 +334,6 @@ export interface Answers {
   "webhooks/:webhook": Webhook;
   "webhooks/:webhook/deliveries": ListPage<ListedDelivery>;
   "webhooks/:webhook/deliveries/:delivery": Delivery;
-  overview: Overview;
   diagnostics: { data: Finding[] };
   recomputes: ListPage<Recompute>;
   "recomputes/:recompute": Recompute;
@@ -355,7 +354,6 @@ export type Question = keyof Answers;
 export type ServiceQuestion = Extract<
   Question,
   | "activations"
-  | "overview"
   | "diagnostics"
   | "keys"
   | `config-${string}`

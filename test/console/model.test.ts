@@ -46,7 +46,7 @@ describe("versions", () => {
     const asked = await owner.get(`${BASE}/live/activate?version=v2&as=promote`);
     expect(textOf(asked.html)).toMatch(/Promote v2\? .*active version of live .*segment vip/);
     const form = { version: "v2", as: "promote", expected: "" };
-    const token = /name="form_token" value="([^"]*)"/.exec(asked.html)![1]!;
+    const token = await owner.formToken(`${BASE}/live/today`);
 
     const viewer = await fixture.service.member(fixture.owner, "viewer");
     const [row] = await fixture.service.db.sql<[{ email: string }]>`
@@ -54,7 +54,7 @@ describe("versions", () => {
     expect(viewer.organizationId).toBe(fixture.owner.organizationId);
     const other = await browserOf(fixture.service, row.email);
     expect((await other.get(`${BASE}/live/version?id=v2`)).html).not.toContain("activate?");
-    const itsToken = /name="form_token" value="([^"]*)"/.exec((await other.get(`${BASE}/live/today`)).html)![1]!;
+    const itsToken = await other.formToken(`${BASE}/live/today`);
     expect((await other.post(`${BASE}/live/activate`, { ...form, form_token: itsToken })).status).toBe(403);
 
     expect((await owner.post(`${BASE}/live/activate`, { ...form, form_token: "guessed" })).status).toBe(403);
@@ -64,8 +64,7 @@ describe("versions", () => {
   });
 
   it("of two people who change the same thing the second is told", async () => {
-    const asked = await owner.get(`${BASE}/test/activate?version=v1&as=rollback`);
-    const token = /name="form_token" value="([^"]*)"/.exec(asked.html)![1]!;
+    const token = await owner.formToken(`${BASE}/test/activate?version=v1&as=rollback`);
     const form = { version: "v1", as: "rollback", expected: "v2", form_token: token };
     expect((await owner.post(`${BASE}/test/activate`, form)).status).toBe(303);
     const second = await owner.post(`${BASE}/test/activate`, { ...form, version: "v2" });

@@ -2,6 +2,8 @@ import { decodeHTML } from "entities";
 
 /** What a browser was answered. Redirections are not followed. */
 export interface Visited {
+  /** Its address on the site. */
+  path: string;
   status: number;
   headers: Headers;
   html: string;
@@ -44,7 +46,8 @@ export class Browser {
   /** Fills in and sends the one form of a page, or the one with this action. */
   submit(page: Visited, fields: Readonly<Record<string, string>> = {}, action?: string): Promise<Visited> {
     const form = formOf(page.html, action);
-    return this.post(`/${form.action}`, { ...form.hidden, ...fields });
+    const { pathname } = new URL(form.action, this.origin + page.path);
+    return this.post(pathname, { ...form.hidden, ...fields });
   }
 
   /** Opens a page, fills in its one form and sends it. */
@@ -52,9 +55,12 @@ export class Browser {
     return this.submit(await this.get(path), fields);
   }
 
-  /** The token that its forms carry. */
+  /** The token that the forms of a page carry. */
   async formToken(path = "/login"): Promise<string> {
-    return formOf((await this.get(path)).html).hidden["form_token"]!;
+    const { html } = await this.get(path);
+    const token = /name="form_token" value="([^"]*)"/.exec(html)?.[1];
+    if (token === undefined) throw new Error(`the page has no form: ${html}`);
+    return token;
   }
 
   async send(method: string, path: string, { headers, body }: Visit = {}): Promise<Visited> {
@@ -68,6 +74,7 @@ export class Browser {
     for (const cookie of this.setCookies) this.#keep(cookie);
     const location = response.headers.get("Location");
     return {
+      path,
       status: response.status,
       headers: response.headers,
       html: await response.text(),
@@ -101,11 +108,13 @@ export interface Form {
 
 /** The one form of a page, or the one with this action. */
 export function formOf(html: string, action?: string): Form {
-  const forms = [...html.matchAll(/<form method="post" action="([^"]*)">(.*?)<\/form>/gs)].filter(
-    ([, name]) => action === undefined || name === action,
-  );
+  const forms = [...html.matchAll(/<form\s([^>]*)>(.*?)<\/form>/gs)]
+    .map(([, attributes, content]) => ({ ...attributesOf(attributes!), content: content! }))
+    .filter(
+      ({ method, action: name }: Record<string, string>) => method === "post" && [undefined, name].includes(action),
+    );
   if (forms.length !== 1) throw new Error(`the page has ${forms.length} such forms: ${html}`);
-  const [, name, content] = forms[0]!;
+  const { action: name, content } = forms[0] as Record<string, string>;
   const inputs = [...content!.matchAll(/<input\s([^>]*)>/g)].map(([, attributes]) => attributesOf(attributes!));
   const hidden = inputs.filter(({ type }) => type === "hidden").map(({ name, value }) => [name!, value!]);
   return {

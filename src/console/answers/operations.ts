@@ -1,13 +1,5 @@
 import type { RuleResult } from "../../engine/state/types.js";
 
-/** An environment in numbers. */
-export interface Overview {
-  customers: number;
-  customersDue: number;
-  customersSetAside: number;
-  events: { accepted: number; pending: number; ahead: number };
-}
-
 /** A common problem. */
 export interface Finding {
   code: string;

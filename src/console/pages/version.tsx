@@ -1,12 +1,17 @@
 import { byPart, countChanges } from "../../words/changes.js";
+import { formatNumber } from "../../words/text.js";
+import type { Preview } from "../answers/operations.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
 import { address, At, Empty, Text } from "../parts.js";
 import type { ConfigVersion, Difference } from "../source.js";
 import { sourceOf } from "./model.js";
+import { previewHref } from "./preview.js";
+
+const PATH = "version";
 
 /** What a version changes, from the one before it or any other, and what can be done with it. */
 export const versionPage: ConsolePage = {
-  path: "version",
+  path: PATH,
   section: null,
   inService: true,
   async answer(visit) {
@@ -36,10 +41,11 @@ export const versionPage: ConsolePage = {
             <dd>{version.active.length === 0 ? "none" : version.active.join(", ")}</dd>
           </dl>
           <Actions visit={visit} version={version} wasActive={wasActive} />
+          <PreviewForm visit={visit} version={version} />
           <section aria-labelledby="changes">
             <h2 id="changes">What is different from {difference.from ?? "nothing"}</h2>
             <Changes difference={difference} />
-            <form class="filters" action="version" method="get">
+            <form class="filters" action={PATH} method="get">
               <input type="hidden" name="id" value={version.version} />
               <label>
                 Compare with
@@ -52,7 +58,42 @@ export const versionPage: ConsolePage = {
       ),
     };
   },
+  change: {
+    fields: ["version", "sample"],
+    async make({ ask, tell, form: { version = "", sample } }) {
+      const { snapshot } = await ask("config-versions/:version", { version });
+      const body = { snapshot, ...(sample !== "all" && { sample: Number(sample) }) };
+      const { id } = (await tell("POST previews", {}, body)) as Preview;
+      return previewHref(id, version);
+    },
+  },
 };
+
+const SAMPLES = ["200", "2000"];
+
+/** Begins a preview, by whoever may, of a version that is not active here. */
+function PreviewForm({ visit, version: { version, active } }: { visit: Visit; version: ConfigVersion }) {
+  const { environment, may, token } = visit;
+  if (!may("create_preview") || active.some((each) => each === environment)) return null;
+  return (
+    <form class="filters" method="post" action={PATH}>
+      {token}
+      <input type="hidden" name="version" value={version} />
+      <label>
+        What it would change in {environment}
+        <select name="sample">
+          {SAMPLES.map((size) => (
+            <option value={size} key={size}>
+              for about {formatNumber(Number(size))} customers
+            </option>
+          ))}
+          <option value="all">for all customers</option>
+        </select>
+      </label>
+      <button class="second">Preview it</button>
+    </form>
+  );
+}
 
 /** What can be done with the version in the environment, by whoever may. */
 function Actions({ visit, version, wasActive }: { visit: Visit; version: ConfigVersion; wasActive: boolean }) {

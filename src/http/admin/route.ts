@@ -8,7 +8,7 @@ import { call, callBytes, type AnswerOf, type ArgumentsOf, type FunctionName } f
 import type { Mailer } from "../../mail/mailer.js";
 import { ApiError } from "../errors.js";
 import type { Declaration } from "../openapi/administrative.js";
-import { readJsonBody, readJsonText } from "../request/body.js";
+import { type JsonBody, readJsonBody, readJsonText } from "../request/body.js";
 import { bearerToken, hashCredential, isSessionText } from "../request/credentials.js";
 import { countJson } from "../request/json-limits.js";
 import { largeBodies } from "../request/large-bodies.js";
@@ -150,8 +150,11 @@ export function adminRoute<
       if (route.body || isScarce) {
         await deps.calls.run(() => call(deps.sql, "authorize_request", credentials, operation, environment), who);
       }
-      const read = (body: BodyShape<Body>, shape: RequestShape<Body>) =>
-        given === undefined ? readBody(ctx, body, shape, credentials) : shape.check(given);
+      const read = (body: BodyShape<Body>, shape: RequestShape<Body>) => {
+        if (given === undefined) return readBody(ctx, body, shape, credentials);
+        if (body.submission === undefined) return shape.check(given);
+        return readSubmitted<Body>(ctx, body.submission, JSON.stringify(given), credentials);
+      };
       const body = route.body && bodyShape && (await read(route.body, bodyShape));
       const bound = (name: AdminFunction, ...args: unknown[]) =>
         call(deps.sql, name, ...([credentials, ...args] as ArgumentsOf<AdminFunction>));
@@ -285,14 +288,8 @@ async function readBody<Body extends TSchema>(
   // Where nothing has to be said, nothing may be sent.
   if (!needsMembers(schema) && hasNoBody(ctx.req)) return body.check({});
   if (submission !== undefined) {
-    const kind = submission;
     const sent = await readJsonBody(ctx, bytesMax, SUBMISSION_AT_ONCE_BYTES_MAX);
-    // The organization is one that the token may act in.
-    const read =
-      typeof sent === "string"
-        ? readSubmission({ kind, pieces: [new TextEncoder().encode(sent)] })
-        : await largeBodies(ctx).run(organizationId, "readSubmission", sent, (pieces) => ({ kind, pieces }));
-    return read as Static<Body>;
+    return readSubmitted(ctx, submission, sent, { organizationId });
   }
   const text = await readJsonText(ctx, bytesMax);
   if (countJson(text, { ...PARSER_LIMITS, depthMax }).exceeded?.limit === "depthMax") {
@@ -301,4 +298,19 @@ async function readBody<Body extends TSchema>(
   const value = parseJson(text);
   refuseBadLiterals(text);
   return body.check(value);
+}
+
+/** A snapshot is read at once where it is small, else in the thread of large bodies. */
+async function readSubmitted<Body extends TSchema>(
+  ctx: Context,
+  kind: SubmissionKind,
+  sent: JsonBody,
+  { organizationId }: Pick<AdminCredentials, "organizationId">,
+): Promise<Static<Body>> {
+  const read =
+    typeof sent === "string" && sent.length <= SUBMISSION_AT_ONCE_BYTES_MAX
+      ? readSubmission({ kind, pieces: [new TextEncoder().encode(sent)] })
+      : // The organization is one that the token may act in.
+        await largeBodies(ctx).run(organizationId, "readSubmission", sent, (pieces) => ({ kind, pieces }));
+  return read as Static<Body>;
 }

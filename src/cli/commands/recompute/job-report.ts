@@ -3,7 +3,8 @@ import { fields, type Column, table } from "../../output/table.js";
 import { componentsChanged, entered, exited, healthChanged, journeysChanged } from "../deploy/impact.js";
 import { kindOf, jobFailure, scopeOf } from "./jobs.js";
 import type { Out } from "../../output/out.js";
-import { formatNumber, plural, printable, span } from "../../../words/text.js";
+import { totalsOf } from "../../../words/recompute.js";
+import { formatNumber, printable, span } from "../../../words/text.js";
 
 /** A job that has come to something, for people: what it is, its totals, and the customers that change most. */
 export function jobInWords(out: Out, job: RecomputeJob, top: readonly JobDifference[]): string {
@@ -15,22 +16,6 @@ export function jobInWords(out: Out, job: RecomputeJob, top: readonly JobDiffere
     fields(out, { ...stateOf(out, job), ...totalsOf(job) }),
     ...(top.length === 0 ? [] : [[differencesTable(out, top), ...more].join("\n")]),
   ].join("\n\n");
-}
-
-/** What changes, line by line; the words are in the future where nothing was written. */
-export function totalsOf({ result, dry_run }: RecomputeJob): Record<string, string> {
-  const would = (done: string, not: string) => (dry_run ? not : done);
-  const changed = would("changed", "would change");
-  const [entered, left] = [would("entered", "would enter"), would("left", "would leave")];
-  const added = would("added to the log", "would be added to the log");
-  return {
-    Customers: `${formatNumber(result.customersChanged)} ${changed}`,
-    Lifecycle: `${plural(result.lifecycleChanged, "customer")} ${would("moved", "would move")}`,
-    Health: `${plural(result.healthChanged, "customer")} ${changed}`,
-    Segments: `${formatNumber(result.segmentsEntered)} ${entered}, ${formatNumber(result.segmentsExited)} ${left}`,
-    Rules: `${plural(result.rules, "run")} ${added}, ${formatNumber(result.rulesRemoved)} ${would("went", "would go")}`,
-    Emissions: `${formatNumber(result.emissions)} ${would("emitted", "would be emitted")}`,
-  };
 }
 
 function stateOf(out: Out, job: RecomputeJob): Record<string, string | undefined> {

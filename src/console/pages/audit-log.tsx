@@ -1,0 +1,89 @@
+import { type ConsolePage, given, refusal } from "../console-page.js";
+import { ApiError } from "../../http/errors.js";
+import { address, At, Empty, Pages, Payload, Problem, Table, Text } from "../parts.js";
+import type { AuditEntry } from "../answers/organization.js";
+
+const PATH = "audit-log";
+
+const FIELDS = [
+  { name: "actor", label: "By", placeholder: "ada@example.com" },
+  { name: "action", label: "Action", placeholder: "member.removed" },
+  { name: "since", label: "Since", placeholder: "7d" },
+] as const;
+
+/** Who changed what in the organization. */
+export const auditLogPage: ConsolePage = {
+  path: PATH,
+  section: null,
+  inService: true,
+  async answer({ ask, query, may }) {
+    const title = "Audit log";
+    if (!may("list_audit_log")) {
+      return { title, status: 403, body: <p class="note">Administrators and owners see who changed what.</p> };
+    }
+    const filters = Object.fromEntries(FIELDS.map(({ name }) => [name, given(query, name)]));
+    const cursor = given(query, "cursor");
+    const found = await ask("/organization/audit-log", { ...filters, limit: "50", cursor }).catch(refusal);
+    const isFiltered = FIELDS.some(({ name }) => given(query, name) !== undefined);
+    return {
+      title,
+      ...(found instanceof ApiError && { status: found.status }),
+      body: (
+        <>
+          <form class="filters" action={PATH} method="get">
+            {FIELDS.map(({ name, label, placeholder }) => (
+              <label key={name}>
+                {label}
+                <input name={name} value={query.get(name) ?? ""} placeholder={placeholder} maxLength={256} />
+              </label>
+            ))}
+            <button>Show</button>
+            {isFiltered ? <a href={PATH}>All entries</a> : null}
+          </form>
+          {found instanceof ApiError ? (
+            <Problem error={found} />
+          ) : (
+            <>
+              {found.data.length === 0 && !query.has("cursor") ? (
+                <Empty>{isFiltered ? "There is no such entry." : "Nothing was changed yet."}</Empty>
+              ) : (
+                <Entries entries={found.data} />
+              )}
+              <Pages path={PATH} query={query} next={found.nextCursor} />
+            </>
+          )}
+        </>
+      ),
+    };
+  },
+};
+
+const COLUMNS = ["At", "Action", "By", "Where", "What"].map((heading) => ({ heading }));
+
+function Entries({ entries }: { entries: readonly AuditEntry[] }) {
+  return (
+    <Table name="Audit log" columns={COLUMNS}>
+      {entries.map(({ at, action, actor, project, environment, target, details }, index) => (
+        <tr key={index}>
+          <td>
+            <At iso={at} />
+          </td>
+          <td>
+            <a href={address(PATH, { action })}>{action}</a>
+          </td>
+          <td>
+            <a href={address(PATH, { actor })}>
+              <Text>{actor}</Text>
+            </a>
+          </td>
+          <td>
+            <Text>{[project, environment].filter((part) => part !== null).join(" ")}</Text>
+          </td>
+          <td>
+            <Text>{target ?? ""}</Text> <Payload value={details} />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}

@@ -1,0 +1,136 @@
+import { SeriesLines } from "../charts/series-lines.js";
+import type { ConsolePage } from "../console-page.js";
+import { daysOf, SpanField, trendSpan } from "../last-days.js";
+import { Counting, Empty, MaybeLink, Payload, Text } from "../parts.js";
+import type { Finding } from "../answers/operations.js";
+import type { Trends } from "../source.js";
+import { valuesOf } from "../trend-series.js";
+import { PlanUsage } from "./operations/usage.js";
+import { Recomputes } from "./recomputes.js";
+
+const PATH = "operations";
+const RECOMPUTES_SHOWN = "5";
+
+/** Is it well? What is wrong or waits, what came in, what was recomputed, how much of the plan is used. */
+export const operationsPage: ConsolePage = {
+  path: PATH,
+  section: "Operations",
+  inService: true,
+  async answer(visit) {
+    const { ask, may } = visit;
+    const [{ data: findings }, trends, recomputes, usage] = await Promise.all([
+      ask("diagnostics"),
+      ask("trends", { what: "operations", ...trendSpan(visit) }),
+      ask("recomputes", { limit: RECOMPUTES_SHOWN }),
+      ask("/organization/usage"),
+    ]);
+    return {
+      title: "Operations",
+      customerIds: recomputes.data.flatMap(({ customerId }) => customerId ?? []),
+      body: (
+        <>
+          <section aria-labelledby="diagnostics">
+            <h2 id="diagnostics">Diagnostics</h2>
+            {findings.length === 0 ? (
+              <Empty>Nothing is wrong, and nothing waits.</Empty>
+            ) : (
+              <Findings findings={findings} />
+            )}
+          </section>
+          <Accepted trends={trends} days={daysOf(visit)} />
+          <section aria-labelledby="recomputes">
+            <h2 id="recomputes">Recomputes</h2>
+            {recomputes.data.length === 0 ? (
+              <Empty>There was none yet.</Empty>
+            ) : (
+              <Recomputes recomputes={recomputes.data} />
+            )}
+            <p>
+              <a href="recomputes">All recomputes and dry runs</a>
+            </p>
+          </section>
+          <section aria-labelledby="usage">
+            <h2 id="usage">Plan</h2>
+            <PlanUsage usage={usage} />
+          </section>
+          {may("list_audit_log") ? (
+            <p>
+              <a href="audit-log">Audit log: who changed what</a>
+            </p>
+          ) : null}
+        </>
+      ),
+    };
+  },
+};
+
+const SEVERITIES: Readonly<Record<Finding["severity"], string>> = {
+  problem: "critical",
+  warning: "warning",
+  info: "faint",
+};
+
+/** Where what was found can be looked at. */
+const PLACES: Readonly<Record<string, string>> = {
+  CONFIGURATION_MISSING: "model",
+  CUSTOMERS_SET_ASIDE: "customers?setAside=true",
+  EVENTS_NEVER_RECEIVED: "events",
+  EVENTS_UNDECLARED: "violations",
+  KEYS_NEVER_USED: "keys",
+  OPERATIONS_WAITING: "events?status=pending",
+  RECOMPUTES_GIVEN_UP: "recomputes?status=dead_letter",
+  RULES_FAILING: "rules",
+  SCHEMA_VIOLATIONS: "violations",
+  STATES_NEVER_REACHED: "lifecycle",
+  STATE_OUTDATED: "recomputes",
+  WEBHOOKS_DISABLED: "deliveries",
+  WEBHOOKS_FAILING: "deliveries",
+};
+
+function Findings({ findings }: { findings: readonly Finding[] }) {
+  return (
+    <ul>
+      {findings.map(({ code, severity, message, fix, details }) => (
+        <li key={code}>
+          <span class={SEVERITIES[severity]}>{severity}</span>{" "}
+          <MaybeLink href={PLACES[code] ?? null}>
+            <Text>{message}</Text>
+          </MaybeLink>
+          <br />
+          <Text>{fix}</Text>
+          {Object.keys(details).length === 0 ? null : (
+            <>
+              <br />
+              <Payload value={details} />
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What came in, day by day. */
+function Accepted({ trends, days }: { trends: Trends; days: number }) {
+  const lines = ["events", "identifies"].map((metric) => ({ name: metric, values: valuesOf(trends, { metric }) }));
+  return (
+    <section aria-labelledby="accepted">
+      <h2 id="accepted">What was accepted</h2>
+      <form class="filters" action={PATH} method="get">
+        <SpanField days={days} />
+        <button class="second">Show</button>
+      </form>
+      <Counting trends={trends} />
+      {lines.every(({ values }) => values.every((value) => value === 0)) ? (
+        <Empty>Nothing came in these days.</Empty>
+      ) : (
+        <SeriesLines
+          id="operations"
+          title={`Events and identifies accepted over the last ${days} days`}
+          periods={trends.periods}
+          lines={lines}
+        />
+      )}
+    </section>
+  );
+}

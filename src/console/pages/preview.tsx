@@ -1,0 +1,45 @@
+import { plural } from "../../words/text.js";
+import { type ConsolePage, given } from "../console-page.js";
+import { address } from "../parts.js";
+import { jobView, pageOf } from "./recomputes/job.js";
+import { versionHref } from "./model.js";
+
+const PATH = "preview";
+
+/** The address of a preview's page. @param version that it is of */
+export const previewHref = (id: string, version: string) => address(PATH, { id, version });
+
+/** What a version that is not active would change, for whom. */
+export const previewPage: ConsolePage = {
+  path: PATH,
+  section: null,
+  inService: true,
+  async answer(visit) {
+    const { ask, query } = visit;
+    const preview = query.get("id") ?? "";
+    const version = given(query, "version");
+    const [job, changed] = await Promise.all([
+      ask("previews/:preview", { preview }),
+      ask("previews/:preview/customers", { preview, ...pageOf(query) }),
+    ]);
+    return jobView({ path: PATH }, visit, {
+      job,
+      changed,
+      title: `What ${version ?? "another model"} would change`,
+      about: (
+        <>
+          <dt>Compared with</dt>
+          <dd>the active version; customers are replayed under both</dd>
+          <dt>Of</dt>
+          <dd>{job.sample === null ? "all customers" : `about ${plural(job.sample, "customer")}`}</dd>
+        </>
+      ),
+      actions:
+        version === undefined ? null : (
+          <p>
+            <a href={versionHref(version)}>Back to {version}</a>
+          </p>
+        ),
+    });
+  },
+};

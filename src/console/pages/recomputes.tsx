@@ -1,0 +1,100 @@
+import { formatNumber } from "../../words/text.js";
+import { type ConsolePage, given } from "../console-page.js";
+import { Ago, Choose, Customer, Empty, Pages, Table, Text } from "../parts.js";
+import type { Recompute } from "../answers/operations.js";
+import { JobStatus, Progress } from "./recomputes/job.js";
+import { recomputeHref } from "./recompute.js";
+
+const PATH = "recomputes";
+
+const STATUSES = ["queued", "running", "retrying", "completed", { value: "dead_letter", text: "given up" }];
+
+/** The recomputes and dry runs of the environment, and how another dry run is begun. */
+export const recomputesPage: ConsolePage = {
+  path: PATH,
+  section: null,
+  inService: true,
+  async answer({ ask, query, may, token, environment }) {
+    const status = given(query, "status");
+    const { data, nextCursor } = await ask("recomputes", { status, limit: "50", cursor: given(query, "cursor") });
+    return {
+      title: "Recomputes",
+      customerIds: data.flatMap(({ customerId }) => customerId ?? []),
+      body: (
+        <>
+          <p>
+            A recompute replays the history of customers as if the active model had been so from the start. A dry run
+            tells what that would change, and changes nothing.
+          </p>
+          {may("create_recompute") ? (
+            <form method="post" action={PATH}>
+              {token}
+              <button>Begin a dry run of all customers in {environment}</button>
+            </form>
+          ) : (
+            <p class="note">Your role may not begin one here; ask an owner of the organization for a higher one.</p>
+          )}
+          <h2>The newest first</h2>
+          <form class="filters" action={PATH} method="get">
+            <Choose label="Status" name="status" value={status ?? ""} choices={STATUSES} />
+            <button class="second">Show</button>
+          </form>
+          {data.length === 0 && !query.has("cursor") ? (
+            <Empty>{status === undefined ? "There was none yet." : "There is none like this."}</Empty>
+          ) : (
+            <Recomputes recomputes={data} />
+          )}
+          <Pages path={PATH} query={query} next={nextCursor} />
+        </>
+      ),
+    };
+  },
+  change: {
+    fields: [],
+    async make({ tell }) {
+      const { id } = (await tell("POST recomputes", {}, { all: true, dryRun: true })) as Recompute;
+      return recomputeHref(id);
+    },
+  },
+};
+
+const COLUMNS = [
+  { heading: "What" },
+  { heading: "Status" },
+  { heading: "Done" },
+  { heading: "Customers changed", isNumber: true },
+  { heading: "Asked for" },
+];
+
+/** Recomputes as a table. */
+export function Recomputes({ recomputes }: { recomputes: readonly Recompute[] }) {
+  return (
+    <Table name="Recomputes and dry runs" columns={COLUMNS}>
+      {recomputes.map((job) => (
+        <tr key={job.id}>
+          <td>
+            <a href={recomputeHref(job.id)}>{job.dry_run ? "Dry run" : "Recompute"}</a>
+            {job.customerId === null ? null : (
+              <>
+                {" "}
+                of <Customer id={job.customerId} isShort />
+              </>
+            )}
+            <br />
+            <span class="faint">{job.pins.configVersion}</span>
+          </td>
+          <td>
+            <JobStatus job={job} />
+          </td>
+          <td>
+            <Progress job={job} />
+          </td>
+          <td class="number">{formatNumber(job.result.customersChanged)}</td>
+          <td>
+            <Ago iso={job.requestedAt} /> by <Text>{job.requestedBy}</Text>
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}

@@ -1,0 +1,191 @@
+import { totalsOf } from "../../../words/recompute.js";
+import { formatNumber, span } from "../../../words/text.js";
+import { type ConsolePage, given, type View, type Visit } from "../../console-page.js";
+import { Ago, At, Customer, Found, Pages, Table, Text } from "../../parts.js";
+import type { CustomerDifference, Job } from "../../answers/operations.js";
+import type { ListPage } from "../../source.js";
+
+/** How many customers of a job a page shows. */
+export const LIMIT = 50;
+
+/** How often a page is loaded again while its job is under way. */
+const REFRESH_SECONDS = 5;
+
+/** Reads of the list of customers that a job changes what the page's query asks for. */
+export function pageOf(query: URLSearchParams): { limit: string; cursor: string | undefined } {
+  return { limit: String(LIMIT), cursor: given(query, "cursor") };
+}
+
+interface JobParts {
+  job: Job;
+  title: string;
+  /** What it is of. */
+  about: View["body"];
+  /** What can be done with it. */
+  actions?: View["body"];
+  changed: ListPage<CustomerDifference>;
+}
+
+/** A recompute, a dry run or a preview: how far it came, what it changes, and for whom. */
+export function jobView(page: Pick<ConsolePage, "path">, { query }: Pick<Visit, "query">, parts: JobParts): View {
+  const { job, title, about, actions, changed } = parts;
+  return {
+    title,
+    customerIds: changed.data.map(({ customerId }) => customerId),
+    ...(isUnderWay(job) && !query.has("cursor") && { refreshSeconds: REFRESH_SECONDS }),
+    body: (
+      <>
+        <dl>
+          {about}
+          <dt>Status</dt>
+          <dd>
+            <JobStatus job={job} />
+          </dd>
+          <dt>Model</dt>
+          <dd>{job.pins.configVersion ?? "none deployed yet"}</dd>
+          <dt>As of</dt>
+          <dd>
+            <At iso={job.pins.evaluatedAt} />
+          </dd>
+          <dt>Asked for</dt>
+          <dd>
+            <Ago iso={job.requestedAt} /> by <Text>{job.requestedBy}</Text>
+          </dd>
+          <dt>Done</dt>
+          <dd>
+            <Progress job={job} />
+          </dd>
+        </dl>
+        {job.error === null ? null : (
+          <p class="error" role="alert">
+            <Text>{job.error}</Text>
+          </p>
+        )}
+        {actions}
+        <section aria-labelledby="totals">
+          <h2 id="totals">What {job.dry_run ? "would change" : "changed"}</h2>
+          <dl>
+            {Object.entries(totalsOf(job)).map(([name, text]) => (
+              <>
+                <dt key={name}>{name}</dt>
+                <dd>{text}</dd>
+              </>
+            ))}
+          </dl>
+        </section>
+        <section aria-labelledby="customers">
+          <h2 id="customers">For whom, the most telling first</h2>
+          <Found
+            list={changed}
+            limit={LIMIT}
+            none={<p class="note">{isUnderWay(job) ? "Nobody yet." : "Nothing is different for anybody."}</p>}
+          >
+            <Differences differences={changed.data} />
+          </Found>
+          <Pages path={page.path} query={query} next={changed.nextCursor} />
+        </section>
+      </>
+    ),
+  };
+}
+
+export function isUnderWay({ status }: Pick<Job, "status">): boolean {
+  return status !== "completed" && status !== "dead_letter";
+}
+
+const STATUSES: Readonly<Record<Job["status"], { text: string; class?: string }>> = {
+  queued: { text: "waits for its turn" },
+  running: { text: "is running" },
+  retrying: { text: "failed, and is tried again", class: "warning" },
+  completed: { text: "completed", class: "good" },
+  dead_letter: { text: "given up", class: "critical" },
+};
+
+/** How it stands; how long it took, or when it is tried again. */
+export function JobStatus({ job: { status, startedAt, finishedAt, nextAttemptAt } }: { job: Job }) {
+  const { text, class: kind } = STATUSES[status];
+  return (
+    <>
+      <span class={kind}>{text}</span>
+      {status === "completed" && startedAt !== null && finishedAt !== null
+        ? ` in ${span(Date.parse(finishedAt) - Date.parse(startedAt)) ?? "less than a second"}`
+        : null}
+      {nextAttemptAt === null ? null : (
+        <>
+          {" "}
+          <Ago iso={nextAttemptAt} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** Customers that are done; of how many, where that is known. */
+export function Progress({ job: { progress, status } }: { job: Job }) {
+  const { customersDone: done, customersTotal: total } = progress;
+  const text = `${formatNumber(done)}${total === null ? "" : ` of ${formatNumber(total)}`} customers`;
+  if (status === "completed" || total === null || total === 0) return <>{text}</>;
+  return (
+    <>
+      <progress max={total} value={done} aria-label={text} /> {text}
+    </>
+  );
+}
+
+const COLUMNS = [
+  { heading: "Customer" },
+  { heading: "State" },
+  { heading: "Health" },
+  { heading: "Segments" },
+  { heading: "Runs of rules", isNumber: true },
+  { heading: "Emissions", isNumber: true },
+];
+
+function Differences({ differences }: { differences: readonly CustomerDifference[] }) {
+  return (
+    <Table name="Customers that change" columns={COLUMNS}>
+      {differences.map((difference) => (
+        <Row difference={difference} key={difference.customerId} />
+      ))}
+    </Table>
+  );
+}
+
+function Row({ difference }: { difference: CustomerDifference }) {
+  const { customerId, lifecycle, health, segments, rules, rulesOmitted = 0, rulesRemoved = 0 } = difference;
+  const entered = segments.after.filter((id) => !segments.before.includes(id));
+  const left = segments.before.filter((id) => !segments.after.includes(id));
+  return (
+    <tr>
+      <td>
+        <Customer id={customerId} />
+      </td>
+      <td>
+        <Move {...lifecycle} />
+      </td>
+      <td>
+        <Move before={scoreText(health.before)} after={scoreText(health.after)} />
+      </td>
+      <td>
+        <Text>{[...entered.map((id) => `+${id}`), ...left.map((id) => `−${id}`)].join(" ")}</Text>
+      </td>
+      <td class="number">{[signed("+", rules.length + rulesOmitted), signed("−", rulesRemoved)].join(" ")}</td>
+      <td class="number">{signed("", difference.emissions.length + (difference.emissionsOmitted ?? 0))}</td>
+    </tr>
+  );
+}
+
+const scoreText = (health: CustomerDifference["health"]["before"]) =>
+  health === null ? null : formatNumber(health.overall);
+
+const signed = (sign: string, count: number) => (count === 0 ? "" : sign + formatNumber(count));
+
+/** What was and what is; nothing where that is the same. */
+function Move({ before, after }: { before: string | null; after: string | null }) {
+  if (before === after) return null;
+  return (
+    <>
+      <Text>{before ?? "none"}</Text> → <Text>{after ?? "none"}</Text>
+    </>
+  );
+}

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { useSpec } from "../spec/support/fixture.js";
+import { type Browser, textOf } from "../support/browser.js";
+import { snapshot } from "../support/service.js";
+import { JobRunner } from "../tasks/support/recompute.js";
+import { browserOf } from "./support/session.js";
+
+const fixture = useSpec();
+const BASE = "/console/acme/app";
+const HOSTILE = `<script>alert(1)</script>\u202e${"x".repeat(200)}`;
+const vip = { id: "vip", when: { kind: "trait", trait: "plan", operator: "eq", value: "pro" } } as const;
+
+let owner: Browser;
+let viewer: Browser;
+let worker: JobRunner;
+beforeAll(async () => {
+  const { service } = fixture;
+  worker = new JobRunner(service.db);
+  owner = await browserOf(service, "owner@acme.example");
+  await service.member(fixture.owner, "viewer");
+  viewer = await browserOf(service, `viewer@${fixture.owner.organizationId}.example`);
+});
+afterAll(() => worker.end());
+
+const text = async (browser: Browser, page: string, env = "test") =>
+  textOf((await browser.get(`${BASE}/${env}/${page}`)).html);
+
+/** Sends the form of a page that changes something, and opens the page that it leads to. */
+async function change(page: string, fields: Readonly<Record<string, string>> = {}) {
+  const asked = await owner.get(`${BASE}/test/${page}`);
+  const path = page.split("?")[0]!;
+  const answer = await owner.submit(asked, fields, path);
+  expect(answer.status).toBe(303);
+  return answer.location!;
+}
+
+describe("before anything is deployed", () => {
+  it("operations tell what is missing, with what to do and where", async () => {
+    const { html } = await owner.get(`${BASE}/test/operations`);
+    expect(textOf(html)).toMatch(/problem No configuration is deployed in test/);
+    expect(html).toContain('<a href="model">');
+    expect(textOf(html)).toMatch(/Nothing came in these days.*There was none yet.*The plan is standard/);
+  });
+});
+
+describe("with customers of a former version", () => {
+  beforeAll(async () => {
+    await fixture.deploy(snapshot());
+    await fixture.batch([
+      { type: "identify", customerId: "globex", traits: { plan: "pro" } },
+      { type: "identify", customerId: HOSTILE, traits: { plan: "pro" } },
+      { customerId: "acme", event: "login", properties: { seats: 1 } },
+    ]);
+    await fixture.evaluate();
+    await fixture.deploy(snapshot({ segments: [vip] }));
+  });
+
+  it("operations count what came in, and lead from what is wrong to where it is seen", async () => {
+    const { html } = await owner.get(`${BASE}/test/operations`);
+    expect(textOf(html)).toMatch(
+      /warning The state of 3 customers was computed under another version than the active v2/,
+    );
+    expect(html).toContain('<a href="recomputes"><bdi>The state of 3 customers');
+    expect(textOf(html)).toMatch(/Events this month 1 .*Members, with open invitations 2/);
+  });
+
+  it("a dry run is begun, shows what would change and for whom, and the recompute goes on from it", async () => {
+    const dryRun = await change("recomputes");
+    expect((await owner.get(dryRun)).headers.get("refresh")).toBe("5");
+    expect(textOf((await owner.get(dryRun)).html)).toMatch(/Dry run .*all customers .*waits for its turn .*Nobody yet/);
+    await worker.runNext();
+    const { html, headers } = await owner.get(dryRun);
+    expect(headers.get("refresh")).toBeNull();
+    expect(textOf(html)).toMatch(/completed in .*Customers 2 would change .*Segments 2 would enter, 2 would leave/);
+    expect(textOf(html)).toMatch(/globex .*\+vip/);
+    expect(html).not.toContain("<script>");
+
+    const recompute = await change(dryRun.slice(`${BASE}/test/`.length));
+    await worker.runNext();
+    expect(await text(owner, recompute.slice(`${BASE}/test/`.length))).toMatch(/Recompute .*Customers 2 changed/);
+    expect(await text(owner, "customers?segment=vip")).toMatch(/globex/);
+    expect(await text(owner, "recomputes")).toMatch(/Recompute v2 completed .*Dry run v2 completed/);
+    expect(await text(owner, "recomputes?status=dead_letter")).toContain("There is none like this.");
+  });
+
+  it("one that was given up says why, and goes on when it is asked to", async () => {
+    const { sql } = fixture.service.db;
+    const { body } = await fixture.admin("POST", "/projects/app/recomputes?env=test", { body: { all: true } });
+    const page = `recompute?id=${(body as { id: string }).id}`;
+    const job = await worker.claim();
+    await worker.fail(job!, "out of memory", 1);
+    await worker.leave(job!);
+    expect(await text(owner, page)).toMatch(/given up .*out of memory/);
+    expect((await viewer.get(`${BASE}/test/${page}`)).html).not.toContain('action="recompute"');
+    expect(await text(owner, "operations")).toMatch(/problem 1 recompute was given up/);
+    await change(page);
+    expect(await text(owner, page)).toMatch(/waits for its turn/);
+    await sql`delete from svc.recomputes where status <> 'completed'`;
+  });
+
+  it("a viewer sees them, begins none, and is refused where the form is sent all the same", async () => {
+    const { html } = await viewer.get(`${BASE}/test/recomputes`);
+    expect(textOf(html)).toMatch(/Your role may not begin one here.*Recompute v2 completed/);
+    const token = await viewer.formToken(`${BASE}/test/recomputes`);
+    const refused = await viewer.post(`${BASE}/test/recomputes`, { form_token: token });
+    expect([refused.status, textOf(refused.html)]).toEqual([
+      403,
+      expect.stringContaining("Ask an owner of the organization for that role"),
+    ]);
+  });
+
+  it("a version that is not active is previewed, for some customers or for all", async () => {
+    const { html } = await owner.get(`${BASE}/test/version?id=v2`);
+    expect(html).not.toContain("Preview it");
+    const preview = await change("version?id=v1", { sample: "all" });
+    await worker.runNext();
+    const page = textOf((await owner.get(preview)).html);
+    expect(page).toMatch(
+      /What v1 would change .*all customers .*Segments 2 would enter, 2 would leave .*globex .*\+paying −vip/,
+    );
+    expect((await viewer.get(`${BASE}/test/version?id=v1`)).html).not.toContain("Preview it");
+  });
+
+  it("of what is not there says so, and leads on", async () => {
+    for (const page of ["recompute?id=rec_0", "preview?id=prv_0", "recompute", "preview"]) {
+      const { status, html } = await owner.get(`${BASE}/test/${page}`);
+      expect([page, status]).toEqual([page, 404]);
+      expect(html).toContain('href="today"');
+    }
+  });
+});
+
+describe("the audit log", () => {
+  it("tells who changed what, and is narrowed down by each of its columns", async () => {
+    expect(await text(owner, "audit-log")).toMatch(/config\.deployed .*owner@acme\.example app test/);
+    expect(await text(owner, "audit-log?action=config.deployed")).not.toContain("project.created");
+    expect(await text(owner, "audit-log?actor=nobody")).toContain("There is no such entry.");
+    expect((await owner.get(`${BASE}/test/audit-log?since=soon`)).status).toBe(400);
+    expect((await owner.get(`${BASE}/test/audit-log?cursor=nope`)).status).toBe(400);
+  });
+
+  it("is for administrators and owners", async () => {
+    const { status, html } = await viewer.get(`${BASE}/test/audit-log`);
+    expect([status, textOf(html)]).toEqual([403, expect.stringContaining("Administrators and owners see who")]);
+    expect((await viewer.get(`${BASE}/test/operations`)).html).not.toContain("audit-log");
+  });
+});
