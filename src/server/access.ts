@@ -3,7 +3,8 @@ import type { Argv } from "yargs";
 import { ROLES, TOKEN_EXPIRES_IN_DAYS_MAX } from "../db/api/access.js";
 import { call } from "../db/api/call.js";
 import type { token } from "../http/admin/organization/organizations.js";
-import { newCredential, passwordLink, signInLink } from "../http/request/credentials.js";
+import { newCredential, passwordLink } from "../http/request/credentials.js";
+import { linkInWords, makeSignInLink } from "./console-link.js";
 import { addressOf, ConfigError, type ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
 import { asOperator, type Configure, jsonOption, lookAsOperator, print } from "./operator.js";
@@ -31,10 +32,13 @@ export async function bootstrapCommand(
   if (!/^[^\s@]+@[^\s@]+$/.test(email)) problems.push(`--email must be an address, not \`${email}\``);
   if (problems.length > 0) throw new ConfigError(problems);
   const token = newCredential("token");
-  const document = await asOperator(config, logger, async (sql) => {
+  const { document, link } = await asOperator(config, logger, async (sql) => {
     // First: where it ends in between, nobody opens that user, and it can be run again.
     if (resetUser) await call(sql, "operator_reset_user", email);
-    return call(sql, "bootstrap", organization, email, token.hash);
+    const document = await call(sql, "bootstrap", organization, email, token.hash);
+    // Programs have no use for it, and where the port is any that is free nobody knows where it would lead.
+    const isWanted = !json && (config.publicUrl !== null || config.port !== 0);
+    return { document, link: isWanted ? await makeSignInLink(sql, linkBase(config), email) : null };
   });
   const { organizationId, joined } = JSON.parse(document) as { organizationId: string; joined: string | null };
   if (joined !== null) {
@@ -42,6 +46,8 @@ export async function bootstrapCommand(
   }
   const credentials = { organizationId, accessToken: token.text };
   print(json, JSON.stringify(credentials), inWords(credentials));
+  // The output proper is evaluated by shells.
+  if (link !== null) process.stderr.write(`${linkInWords(link)}\n`);
 }
 
 /** For people to read and for a shell to evaluate. */
@@ -111,14 +117,10 @@ export const usersCommands = (configure: Configure) => (command: Argv) =>
       async ({ email, json }) => {
         const [config, logger] = configure();
         const publicUrl = linkBase(config);
-        const secret = newCredential("link");
-        const made = await asOperator(config, logger, (sql) =>
-          call(sql, "operator_create_sign_in_link", email, secret.hash),
-        );
-        const link = signInLink(publicUrl, secret);
-        print(json, JSON.stringify({ ...made, link }), [
+        const made = await asOperator(config, logger, (sql) => makeSignInLink(sql, publicUrl, email));
+        print(json, JSON.stringify(made), [
           `# Whoever opens this link is signed in as ${made.email}. It works once, until ${made.expiresAt}:`,
-          link,
+          made.link,
         ]);
         await noteUnanswered(publicUrl);
       },

@@ -41,7 +41,8 @@ export async function lookAsOperator<T>(
   return lookAtDatabase(config, logger, (url) => operate(url, look, statementTimeoutMs));
 }
 
-async function operate<T>(url: string, work: (sql: Sql) => Promise<T>, statementTimeoutMs?: number): Promise<T> {
+/** As `asOperator`, of the database at this address. */
+export async function operate<T>(url: string, work: (sql: Sql) => Promise<T>, statementTimeoutMs?: number): Promise<T> {
   const timeout = statementTimeoutMs === undefined ? {} : { statementTimeoutMs };
   const sql = connect(url, { max: 1, applicationName: "svc operator", ...timeout });
   try {

@@ -72,11 +72,23 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: P
     if (worker !== null) parts.splice(-1, 0, { name: "jobs", msMax: STOP_MS_MAX.jobs, stop: () => worker.stop() });
     http?.serve(known);
     process.stdout.write(http === null ? "svc-server working\n" : `svc-server listening on ${http.address}\n`);
+    if (http !== null && process.stdout.isTTY)
+      await printConsole(known.databaseUrl, config.publicUrl ?? http.address, logger);
     logger.info({ signal: await stop.received }, "stopping");
   } finally {
     await stopAll(parts, logger).finally(stop.release);
     // It still waits, or is at a migration, which the server undoes.
     if (abandoned) process.exit();
+  }
+}
+
+/** Tells whoever sits at the terminal how the console is opened. The service serves without that, too. */
+async function printConsole(databaseUrl: string, publicUrl: string, logger: Logger): Promise<void> {
+  try {
+    const { consoleInWords } = await import("./console-link.js");
+    process.stdout.write(`${await consoleInWords(databaseUrl, publicUrl)}\n`);
+  } catch (err) {
+    logger.warn({ err }, "the link to the console could not be made");
   }
 }
 

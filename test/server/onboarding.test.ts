@@ -171,6 +171,22 @@ describe("bootstrap", () => {
     expect(now!.organizationId).toBe(before!.organizationId);
   });
 
+  it("tells people beside its output a link by which the owner opens the console", async () => {
+    const { slug, email } = somebody();
+    const args = ["bootstrap", "--organization", slug, "--email", email];
+    const { stdout, stderr } = await runServer(service.db.url, args, { SVC_PUBLIC_URL: service.url });
+    expect(stdout).toMatch(
+      /^# The token is shown only now.*\nexport SVC_ORGANIZATION=\S+\nexport SVC_ACCESS_TOKEN=\S+\n$/,
+    );
+    expect(stderr).toMatch(
+      new RegExp(`^svc-server: the console, signed in as ${email} \\(once, within five minutes\\): ${service.url}/`),
+    );
+    const { pathname, search } = new URL(stderr.trim().split(" ").at(-1)!);
+    const browser = new Browser(service.url);
+    expect((await browser.submit(await browser.get(pathname + search))).location).toBe("/console");
+    expect(await whoIs(browser)).toBe(email);
+  });
+
   it("leaves nothing to an invitation of the address that was open", async () => {
     const { slug, email } = somebody();
     const { shown } = await invite(email);

@@ -6,7 +6,7 @@ import type { CustomerDifference, Job } from "../../answers/operations.js";
 import type { ListPage } from "../../source.js";
 
 /** How many customers of a job a page shows. */
-export const LIMIT = 50;
+const LIMIT = 50;
 
 /** How often a page is loaded again while its job is under way. */
 const REFRESH_SECONDS = 5;
@@ -89,7 +89,7 @@ export function jobView(page: Pick<ConsolePage, "path">, { query }: Pick<Visit, 
   };
 }
 
-export function isUnderWay({ status }: Pick<Job, "status">): boolean {
+function isUnderWay({ status }: Pick<Job, "status">): boolean {
   return status !== "completed" && status !== "dead_letter";
 }
 

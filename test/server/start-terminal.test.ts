@@ -1,0 +1,61 @@
+import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { call } from "../../src/db/api/call.js";
+import { newCredential } from "../../src/http/request/credentials.js";
+import { Browser } from "../support/browser.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { INSTALL_MS_MAX } from "../support/debian.js";
+import { freePort } from "../support/free-port.js";
+import { openTerminal, terminalsMissing, type Terminal } from "../support/terminal.js";
+
+let missing: string | null;
+let db: TestDatabase;
+let terminal: Terminal;
+let url: string;
+beforeAll(async () => {
+  missing = await terminalsMissing();
+}, INSTALL_MS_MAX);
+beforeEach(async ({ skip }) => {
+  skip(missing !== null, missing ?? "");
+  db = await createDatabase();
+  const port = await freePort();
+  url = `http://127.0.0.1:${port}`;
+  const env = { DATABASE_URL: db.url, SVC_PORT: String(port), SVC_SECRET: "s".repeat(32), PATH: process.env["PATH"]! };
+  terminal = await openTerminal({ cwd: process.cwd(), env, columns: 300 });
+});
+afterEach(async () => {
+  if (missing !== null) return;
+  await terminal.press("C-c");
+  await terminal.shows(/stopping/);
+  await terminal.close();
+  await db.drop();
+});
+
+const bootstrap = (email: string) => call(db.sql, "bootstrap", "acme", email, newCredential("token").hash);
+
+/** Starts the service as `npm start` does, and answers what the terminal shows then. */
+async function started(shown: RegExp): Promise<string> {
+  await terminal.type("node bin/svc-server.js start");
+  await terminal.press("Enter");
+  return terminal.shows(shown);
+}
+
+it("on a terminal the service prints a link that signs its one user in", async () => {
+  await bootstrap("ada@example.com");
+  const screen = await started(/signed in as ada@example\.com .*: \S+/);
+  const link = new URL(/(http\S+token=\S+)/.exec(screen)![1]!);
+  expect(link.origin).toBe(url);
+  const browser = new Browser(url);
+  expect((await browser.submit(await browser.get(link.pathname + link.search))).location).toBe("/console");
+});
+
+it("where there are others, it makes a link for none of them", async () => {
+  await bootstrap("ada@example.com");
+  await bootstrap("eve@example.com");
+  const screen = await started(/the console is at/);
+  expect(screen).toContain(`${url}/console; svc-server users sign-in --email`);
+  expect(screen).not.toContain("token=");
+});
+
+it("where there is nobody, it says how the first user is made", async () => {
+  expect(await started(/nobody can sign in yet/)).toContain("svc-server bootstrap --organization acme --email");
+});
