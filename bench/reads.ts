@@ -102,6 +102,10 @@ const PAGES = [
   "events",
   "violations",
   "emissions",
+  "settings",
+  "members",
+  "keys",
+  "tokens",
 ];
 const PAGE_P99_MS_MAX = 150;
 const PAGE_KB_MAX = 100;

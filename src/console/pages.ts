@@ -20,8 +20,16 @@ import { emissionPage } from "./pages/emission.js";
 import { emissionsPage } from "./pages/emissions.js";
 import { eventPage } from "./pages/event.js";
 import { eventsPage } from "./pages/events.js";
+import { invitationPage } from "./pages/invitation.js";
+import { keyPage } from "./pages/key.js";
+import { keysPage } from "./pages/keys.js";
+import { memberPage } from "./pages/member.js";
+import { membersPage } from "./pages/members.js";
 import { modelPage } from "./pages/model.js";
 import { resendPage } from "./pages/resend.js";
+import { settingsPage } from "./pages/settings.js";
+import { tokenPage } from "./pages/token.js";
+import { tokensPage } from "./pages/tokens.js";
 import { versionPage } from "./pages/version.js";
 import { violationsPage } from "./pages/violations.js";
 import { webhookPage } from "./pages/webhook.js";
@@ -54,4 +62,12 @@ export const PAGES: readonly ConsolePage[] = [
   violationsPage,
   emissionsPage,
   emissionPage,
+  settingsPage,
+  membersPage,
+  memberPage,
+  invitationPage,
+  keysPage,
+  keyPage,
+  tokensPage,
+  tokenPage,
 ];
