@@ -105,6 +105,10 @@ const PAGES = [
   "operations",
   "recomputes",
   "audit-log",
+  "settings",
+  "members",
+  "keys",
+  "tokens",
 ];
 const PAGE_P99_MS_MAX = 150;
 const PAGE_KB_MAX = 100;

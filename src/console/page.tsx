@@ -1,6 +1,7 @@
 import type { Context } from "koa";
 import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
+import { TEXTS } from "../http/error-texts.js";
 import { toApiError, type ApiError } from "../http/errors.js";
 import { STYLE_VERSION } from "./style.js";
 
@@ -185,11 +186,14 @@ export function ErrorBody({ ctx, words }: { ctx: Context; words: ErrorWords }) {
 
 export function pageErrorOf(error: unknown): PageError {
   if (error instanceof PageError) return error;
-  const { status, message, detail, headers }: ApiError = toApiError(error);
+  const { status, code, message, detail, headers }: ApiError = toApiError(error);
+  // What programs are told to do about other refusals names headers and paths.
+  const fix = detail.fix ?? (status === 409 ? TEXTS[code]?.fix : undefined);
   const words = FAULTS[status] ?? {
-    title: TITLES[status] ?? "The request was refused",
+    // Which has the status of too many attempts.
+    title: code === "QUOTA_EXCEEDED" ? "The plan allows no more" : (TITLES[status] ?? "The request was refused"),
     message: [message, detail.reason].filter((text) => text !== undefined).join(" "),
-    fix: detail.fix ?? "Go back, correct what is wrong, and try again.",
+    fix: fix ?? "Go back, correct what is wrong, and try again.",
   };
   return new PageError(status, words, headers);
 }

@@ -25,8 +25,16 @@ import { emissionPage } from "./pages/emission.js";
 import { emissionsPage } from "./pages/emissions.js";
 import { eventPage } from "./pages/event.js";
 import { eventsPage } from "./pages/events.js";
+import { invitationPage } from "./pages/invitation.js";
+import { keyPage } from "./pages/key.js";
+import { keysPage } from "./pages/keys.js";
+import { memberPage } from "./pages/member.js";
+import { membersPage } from "./pages/members.js";
 import { modelPage } from "./pages/model.js";
 import { resendPage } from "./pages/resend.js";
+import { settingsPage } from "./pages/settings.js";
+import { tokenPage } from "./pages/token.js";
+import { tokensPage } from "./pages/tokens.js";
 import { versionPage } from "./pages/version.js";
 import { violationsPage } from "./pages/violations.js";
 import { webhookPage } from "./pages/webhook.js";
@@ -64,4 +72,12 @@ export const PAGES: readonly ConsolePage[] = [
   recomputesPage,
   recomputePage,
   auditLogPage,
+  settingsPage,
+  membersPage,
+  memberPage,
+  invitationPage,
+  keysPage,
+  keyPage,
+  tokensPage,
+  tokenPage,
 ];

@@ -165,18 +165,25 @@ export function Figure({ href, children }: { href: string | null; children: numb
   );
 }
 
-/** Links to the other parts of a list. */
-export function Pages({ path, query, next }: { path: string; query: URLSearchParams; next: string | null }) {
+/** Links to the other parts of a list. Of two lists on a page the second says which parameter is its cursor, and what it is called. */
+export function Pages(props: {
+  path: string;
+  query: URLSearchParams;
+  next: string | null;
+  cursor?: string;
+  name?: string;
+}) {
+  const { path, query, next, cursor = "cursor", name = "the list" } = props;
   const first = new URLSearchParams(query);
-  first.delete("cursor");
+  first.delete(cursor);
   const following = new URLSearchParams(query);
-  following.set("cursor", next ?? "");
+  following.set(cursor, next ?? "");
   const links = [
-    ...(query.has("cursor") ? [<a href={address(path, first)}>First page</a>] : []),
+    ...(query.has(cursor) ? [<a href={address(path, first)}>First page</a>] : []),
     ...(next === null ? [] : [<a href={address(path, following)}>Next page</a>]),
   ];
   return links.length === 0 ? null : (
-    <nav class="pages" aria-label="Parts of the list">
+    <nav class="pages" aria-label={`Parts of ${name}`}>
       {links}
     </nav>
   );

@@ -5,7 +5,7 @@ import type { Change } from "../model/compare/change.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 import type { ExplainedParts } from "../words/explanation.js";
 import type { CustomerDifference, Finding, Preview, Recompute } from "./answers/operations.js";
-import type { AccessToken, AuditEntry, Invitation, Key, Member, Usage } from "./answers/organization.js";
+import type { AccessToken, Actor, AuditEntry, Invitation, Key, Member, Usage } from "./answers/organization.js";
 
 /** A part of a list, and where it goes on; null at its end. */
 export interface ListPage<Item> {
@@ -341,6 +341,7 @@ export interface Answers {
   "previews/:preview": Preview;
   "previews/:preview/customers": ListPage<CustomerDifference>;
   keys: ListPage<Key>;
+  "/whoami": Actor;
   "/organization/members": ListPage<Member>;
   "/organization/invitations": ListPage<Invitation>;
   "/organization/tokens": ListPage<AccessToken>;

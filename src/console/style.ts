@@ -56,6 +56,7 @@ input, select, button { min-height: 2.5rem; padding: .4rem .7rem; border: 1px so
 button { border-color: var(--link); background: var(--link); color: var(--page); font-weight: 600; cursor: pointer; }
 button.second, button.plain { background: none; color: var(--link); }
 button.plain { min-height: 0; padding: 0; border: 0; font-weight: inherit; text-decoration: underline; }
+.secret { width: 100%; max-width: 46rem; font-family: ui-monospace, monospace; }
 [readonly] { border-color: var(--line); background: var(--code); }
 [aria-invalid] { border-color: var(--wrong); border-width: 2px; }
 .narrow input, .narrow button { width: 100%; min-height: 2.75rem; }

@@ -108,20 +108,24 @@ export interface Form {
 
 /** The one form of a page, or the one with this action. */
 export function formOf(html: string, action?: string): Form {
-  const forms = [...html.matchAll(/<form\s([^>]*)>(.*?)<\/form>/gs)]
-    .map(([, attributes, content]) => ({ ...attributesOf(attributes!), content: content! }))
-    .filter(
-      ({ method, action: name }: Record<string, string>) => method === "post" && [undefined, name].includes(action),
-    );
+  const forms = formsOf(html).filter((form) => action === undefined || form.action === action);
   if (forms.length !== 1) throw new Error(`the page has ${forms.length} such forms: ${html}`);
-  const { action: name, content } = forms[0] as Record<string, string>;
-  const inputs = [...content!.matchAll(/<input\s([^>]*)>/g)].map(([, attributes]) => attributesOf(attributes!));
-  const hidden = inputs.filter(({ type }) => type === "hidden").map(({ name, value }) => [name!, value!]);
-  return {
-    action: name!,
-    hidden: Object.fromEntries(hidden) as Record<string, string>,
-    fields: inputs.flatMap(({ type, name }) => (type !== "hidden" && name !== undefined ? [name] : [])),
-  };
+  return forms[0]!;
+}
+
+/** The forms of a page that change something. */
+export function formsOf(html: string): Form[] {
+  return [...html.matchAll(/<form\s([^>]*)>(.*?)<\/form>/gs)].flatMap(([, attributes, content]) => {
+    const { method, action } = attributesOf(attributes!);
+    if (method !== "post") return [];
+    const inputs = [...content!.matchAll(/<input\s([^>]*)>/g)].map(([, attributes]) => attributesOf(attributes!));
+    const hidden = inputs.filter(({ type }) => type === "hidden").map(({ name, value }) => [name!, value!]);
+    return {
+      action: action!,
+      hidden: Object.fromEntries(hidden) as Record<string, string>,
+      fields: inputs.flatMap(({ type, name }) => (type !== "hidden" && name !== undefined ? [name] : [])),
+    };
+  });
 }
 
 /** The attributes of an element's text. */

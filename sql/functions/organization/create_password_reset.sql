@@ -1,6 +1,6 @@
 -- Makes a link by which a member sets a password, good for 24 hours: {email, expiresAt}. The caller made the link; an open one of the
 -- user stops. Whoever holds the link can become the user everywhere, so it is only made for a user all of whose organizations the token
--- is an owner's of.
+-- or session is an owner's of.
 -- Raises what iam.authorize raises, SV004 MEMBER_NOT_FOUND, SV003 FORBIDDEN. Locks as iam.authorize_exclusively, and the user's row.
 create or replace function svc_api.create_password_reset(
   token_hash bytea, organization_id text, request_id text, user_id text, link_hash bytea
@@ -25,11 +25,15 @@ begin
     select from iam.memberships as m
     where m.user_id = create_password_reset.user_id
       and not exists (
-        select from iam.access_tokens as t
-        join iam.memberships as own on own.user_id = t.user_id and own.organization_id = m.organization_id
-        where t.token_id = _actor.token_id
+        select from iam.memberships as own
+        where own.user_id = _actor.user_id
+          and own.organization_id = m.organization_id
           and own.role = 'owner'
-          and coalesce(t.organization_id, m.organization_id) = m.organization_id
+          -- A browser's session has no token, and is good for all of them.
+          and (_actor.token_id is null or exists (
+            select from iam.access_tokens as t
+            where t.token_id = _actor.token_id and coalesce(t.organization_id, m.organization_id) = m.organization_id
+          ))
       )
   ) then
     raise exception using
@@ -37,7 +41,10 @@ begin
       message = 'FORBIDDEN',
       detail = jsonb_build_object(
         'message', 'You may not make a link to set this member''s password.',
-        'reason', 'The member also belongs to an organization that this token is not an owner''s of; the link would open that one, too.',
+        'reason', format(
+          'The member also belongs to an organization that %s; the link would open that one, too.',
+          case when _actor.token_id is null then 'you are not an owner of' else 'this token is not an owner''s of' end
+        ),
         'fix', 'Ask the operator of this service, who can make such a link for everybody.'
       )::text;
   end if;

@@ -10,7 +10,24 @@ export interface Key {
   revokedAt: string | null;
 }
 
+/** A key that was made, with its secret. */
+export interface CreatedKey {
+  key: Key;
+  secret: string;
+}
+
+/** A key that takes the place of another, which works until then. */
+export interface RotatedKey extends CreatedKey {
+  replaced: { revokedAt: string };
+}
+
 export type Role = "viewer" | "developer" | "administrator" | "owner";
+
+/** Who asks, and for whom. */
+export interface Actor {
+  user: { email: string };
+  organization: { id: string; slug: string; role: Role };
+}
 
 export interface Member {
   userId: string;
@@ -29,6 +46,13 @@ export interface Invitation {
   expiresAt: string;
 }
 
+/** A link that is shown once; `mailed` where the mail server took another to the same end. */
+export interface MadeLink {
+  link: string;
+  expiresAt: string;
+  mailed: boolean;
+}
+
 /** A token for programs, without its secret. */
 export interface AccessToken {
   id: string;
@@ -41,6 +65,8 @@ export interface AccessToken {
   lastUsedAt: string | null;
   revokedAt: string | null;
 }
+
+export type CreatedToken = AccessToken & { accessToken: string };
 
 export interface AuditEntry {
   at: string;

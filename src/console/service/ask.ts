@@ -40,13 +40,18 @@ async function request(
   body?: object,
 ): Promise<unknown> {
   const endpoint = endpoints.get(name)!;
+  const isBelow = endpoint.path.startsWith(BELOW);
   const given = Object.entries(of).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const inPath = new Set([...name.matchAll(/:(\w+)/g)].map(([, parameter]) => parameter));
   const { query: shape } = endpoint.declaration!;
   const asked = {
     ctx,
     credentials,
-    params: { project: at.project, ...Object.fromEntries(given.filter(([parameter]) => inPath.has(parameter))) },
+    // Those of the path and no others: they are the arguments of its function.
+    params: {
+      ...(isBelow && { project: at.project }),
+      ...Object.fromEntries(given.filter(([parameter]) => inPath.has(parameter))),
+    },
     query: new Map([
       ...("env" in (shape?.properties ?? {}) ? [["env", at.environment] as const] : []),
       ...given.filter(([parameter]) => !inPath.has(parameter)),

@@ -1,0 +1,57 @@
+import { printable } from "../../words/text.js";
+import type { ConsolePage, Visit } from "../console-page.js";
+import { At, Text } from "../parts.js";
+import { Allowed, Back, entryOf, missing } from "./settings/parts.js";
+
+const PATH = "invitation";
+const BACK = { href: "members", text: "Members" };
+
+/** Asks whether an invitation is to be revoked. */
+export const invitationPage: ConsolePage = {
+  path: PATH,
+  section: null,
+  inService: true,
+  async answer(visit) {
+    const invitation = visit.may("list_invitations") ? await openInvitation(visit) : undefined;
+    if (invitation === null) return missing("open invitation", BACK);
+    return {
+      title: invitation === undefined ? "Invitation" : `Invitation of ${printable(invitation.email)}`,
+      body: (
+        <>
+          <Allowed visit={visit} operation="revoke_invitation" what="see or revoke invitations" who="an owner">
+            {invitation && (
+              <>
+                <p>
+                  <Text>{invitation.createdBy}</Text> invited <Text>{invitation.email}</Text> as {invitation.role} on{" "}
+                  <At iso={invitation.createdAt} />; the link is good until <At iso={invitation.expiresAt} />. Revoked,
+                  it ends at once.
+                </p>
+                <form method="post" action={PATH}>
+                  {visit.token}
+                  <input type="hidden" name="id" value={invitation.id} />
+                  <button>Revoke the invitation</button>
+                </form>
+              </>
+            )}
+          </Allowed>
+          <Back {...BACK} />
+        </>
+      ),
+    };
+  },
+  change: {
+    fields: ["id"],
+    async make({ tell, form: { id = "" } }) {
+      await tell("DELETE /organization/invitations/:invitationId", { invitationId: id });
+      return BACK.href;
+    },
+  },
+};
+
+function openInvitation(visit: Visit) {
+  return entryOf(
+    visit,
+    (part) => visit.ask("/organization/invitations", part),
+    ({ id }) => id,
+  );
+}

@@ -1,0 +1,119 @@
+import type { CreatedKey, Key } from "../answers/organization.js";
+import { printable } from "../../words/text.js";
+import { type ConsolePage, given, type Visit } from "../console-page.js";
+import { Ago, Empty, Pages, Table, Text } from "../parts.js";
+import { Allowed, Back, entryHref, inLive, shownOnce } from "./settings/parts.js";
+
+const PATH = "keys";
+
+/** The API keys of the environment, by which it is sent events. */
+export const keysPage: ConsolePage = {
+  path: PATH,
+  section: null,
+  inService: true,
+  async answer(visit) {
+    const { ask, query, environment } = visit;
+    const cursor = given(query, "cursor");
+    const { data, nextCursor } = await ask("keys", { limit: "50", cursor });
+    return {
+      title: "API keys",
+      body: (
+        <>
+          <p>
+            What sends events to <strong>{environment}</strong> does so with one of these keys.
+          </p>
+          {data.length === 0 && cursor === undefined ? (
+            <Empty>There is no key yet, so nothing can be sent here.</Empty>
+          ) : (
+            <Table name="The keys" columns={COLUMNS}>
+              {data.map((key) => (
+                <Row apiKey={key} cursor={query.get("cursor")} key={key.id} />
+              ))}
+            </Table>
+          )}
+          <Pages path={PATH} query={query} next={nextCursor} />
+          <h2>A new key</h2>
+          <Allowed visit={visit} operation="create_key" what="create keys" who="an administrator">
+            <Create visit={visit} />
+          </Allowed>
+          <Back href="settings" text="Settings" />
+        </>
+      ),
+    };
+  },
+  change: {
+    fields: ["name"],
+    async make({ tell, environment, form: { name = "" } }) {
+      const { key, secret } = (await tell("POST keys", {}, { name })) as CreatedKey;
+      return shownOnce({
+        title: `API key ${printable(key.name)}`,
+        label: "API key",
+        secret,
+        children: <p>It sends events to {environment} from now on.</p>,
+        next: { href: PATH, text: "API keys" },
+      });
+    },
+  },
+};
+
+const COLUMNS = ["Name", "Key", "Status", "Made", "Last used"].map((heading) => ({ heading }));
+
+function Row({ apiKey, cursor }: { apiKey: Key; cursor: string | null }) {
+  const { id, name, hint, createdAt, createdBy, lastUsedAt } = apiKey;
+  return (
+    <tr>
+      <td>
+        <a href={entryHref("key", id, cursor)}>
+          <Text>{name}</Text>
+        </a>
+      </td>
+      <td>
+        <code>{hint}…</code>
+      </td>
+      <td>
+        <KeyStatus of={apiKey} />
+      </td>
+      <td>
+        <Ago iso={createdAt} /> by <Text>{createdBy}</Text>
+      </td>
+      <td>
+        <LastUsed at={lastUsedAt} />
+      </td>
+    </tr>
+  );
+}
+
+/** Whether a key works, in words. */
+export function KeyStatus({ of: { status, revokedAt } }: { of: Key }) {
+  if (revokedAt === null) return <span class="good">works</span>;
+  return status === "expiring" ? (
+    <span class="warning">
+      replaced, ends <Ago iso={revokedAt} />
+    </span>
+  ) : (
+    <span class="faint">
+      revoked <Ago iso={revokedAt} />
+    </span>
+  );
+}
+
+/** When something was used last. */
+export function LastUsed({ at }: { at: string | null }) {
+  return at === null ? <span class="faint">never</span> : <Ago iso={at} />;
+}
+
+function Create({ visit }: { visit: Visit }) {
+  return (
+    <form method="post" action={PATH}>
+      {visit.token}
+      <label for="name">Name</label>
+      <input id="name" name="name" required maxLength={256} autocomplete="off" aria-describedby="name-hint" />
+      <p class="hint" id="name-hint">
+        For people: what sends with it.
+      </p>
+      <p>
+        <button>Create the key{inLive(visit)}</button>
+      </p>
+    </form>
+  );
+}

@@ -1,0 +1,109 @@
+import type { MadeLink, Member } from "../answers/organization.js";
+import { printable } from "../../words/text.js";
+import type { ConsolePage, Visit } from "../console-page.js";
+import { At, Text } from "../parts.js";
+import { linkMade } from "./members.js";
+import { Allowed, Back, entryOf, missing, ROLES, Select } from "./settings/parts.js";
+
+const PATH = "member";
+const BACK = { href: "members", text: "Members" };
+
+/** A member, and what can be done about it: another role, a new password, its end. */
+export const memberPage: ConsolePage = {
+  path: PATH,
+  section: null,
+  inService: true,
+  async answer(visit) {
+    const [member, { user }] = await Promise.all([
+      entryOf(
+        visit,
+        (part) => visit.ask("/organization/members", part),
+        ({ userId }) => userId,
+      ),
+      visit.ask("/whoami"),
+    ]);
+    if (member === null) return missing("member", BACK);
+    return {
+      title: printable(member.email),
+      body: (
+        <>
+          <dl>
+            <dt>Role</dt>
+            <dd>{ROLES[member.role]}</dd>
+            <dt>Since</dt>
+            <dd>
+              <At iso={member.createdAt} />
+            </dd>
+            <dt>Id</dt>
+            <dd>
+              <Text>{member.userId}</Text>
+            </dd>
+          </dl>
+          <Allowed visit={visit} operation="update_member" what="change or remove members" who="an owner">
+            {user.email === member.email ? (
+              <p class="note">This is you: what you take from yourself, only another owner can give you again.</p>
+            ) : null}
+            <Changes visit={visit} member={member} />
+          </Allowed>
+          <Back {...BACK} />
+        </>
+      ),
+    };
+  },
+  change: {
+    fields: ["as", "id", "email", "role"],
+    async make({ tell, form: { as, id: userId = "", email = "", role = "" } }) {
+      if (as === "password") {
+        const made = await tell("POST /organization/members/:userId/password-reset", { userId });
+        return linkMade("password", email, made as MadeLink);
+      }
+      if (as === "removal") await tell("DELETE /organization/members/:userId", { userId });
+      else await tell("PATCH /organization/members/:userId", { userId }, { role });
+      return BACK.href;
+    },
+  },
+};
+
+function Changes({ visit, member: { userId, email, role } }: { visit: Visit; member: Member }) {
+  const hidden = (as: string) => (
+    <>
+      {visit.token}
+      <input type="hidden" name="as" value={as} />
+      <input type="hidden" name="id" value={userId} />
+    </>
+  );
+  return (
+    <>
+      <h2>Another role</h2>
+      <p>
+        It holds from the next request on, also for the access tokens that the member made. Of an owner who becomes
+        something else, open invitations and links to set passwords end.
+      </p>
+      <form method="post" action={PATH}>
+        {hidden("role")}
+        <Select label="Role" name="role" value={role} choices={ROLES} />
+        <p>
+          <button>Change the role</button>
+        </p>
+      </form>
+      <h2>A new password</h2>
+      <p>Makes a link by which the member sets a password, good for 24 hours. The link made before ends.</p>
+      <form method="post" action={PATH}>
+        {hidden("password")}
+        <input type="hidden" name="email" value={email} />
+        <button>Make a link</button>
+      </form>
+      <h2>Removal</h2>
+      <p>
+        Ends the membership at once, with the access tokens that the member made for this organization, and with open
+        invitations and links to set passwords. The account stays, with its other organizations.
+      </p>
+      <form method="post" action={PATH}>
+        {hidden("removal")}
+        <button>
+          Remove <Text>{email}</Text>
+        </button>
+      </form>
+    </>
+  );
+}

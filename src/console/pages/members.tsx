@@ -1,0 +1,148 @@
+import type { Invitation, MadeLink, Member } from "../answers/organization.js";
+import { printable } from "../../words/text.js";
+import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
+import { Ago, At, Empty, Pages, Table, Text } from "../parts.js";
+import type { ListPage } from "../source.js";
+import { Allowed, Back, entryHref, ROLES, Select, shownOnce } from "./settings/parts.js";
+
+const PATH = "members";
+const LIMIT = "50";
+/** The parameter that has the cursor of the invitations: the members have the usual one. */
+const INVITATIONS = "invitations";
+
+/** Who belongs to the organization, and who is invited. */
+export const membersPage: ConsolePage = {
+  path: PATH,
+  section: null,
+  inService: true,
+  async answer(visit) {
+    const { ask, query, may } = visit;
+    const [members, invitations] = await Promise.all([
+      ask("/organization/members", { limit: LIMIT, cursor: given(query, "cursor") }),
+      may("list_invitations")
+        ? ask("/organization/invitations", { limit: LIMIT, cursor: given(query, INVITATIONS) })
+        : null,
+    ]);
+    return {
+      title: "Members",
+      body: (
+        <>
+          <Members query={query} members={members} />
+          <section aria-labelledby="invitations">
+            <h2 id="invitations">Invitations</h2>
+            <Allowed visit={visit} operation="create_invitation" what="see or make invitations" who="an owner">
+              {invitations && <Invitations query={query} invitations={invitations} />}
+              <Invite visit={visit} />
+            </Allowed>
+          </section>
+          <Back href="settings" text="Settings" />
+        </>
+      ),
+    };
+  },
+  change: {
+    fields: ["email", "role"],
+    async make({ tell, form: { email = "", role = "" } }) {
+      return linkMade(
+        "invitation",
+        email,
+        (await tell("POST /organization/invitations", {}, { email, role })) as MadeLink,
+      );
+    },
+  },
+};
+
+function Members({ query, members: { data, nextCursor } }: { query: URLSearchParams; members: ListPage<Member> }) {
+  return (
+    <>
+      <Table name="The members" columns={["Address", "Role", "Since"].map((heading) => ({ heading }))}>
+        {data.map(({ userId, email, role, createdAt }) => (
+          <tr key={userId}>
+            <td>
+              <a href={entryHref("member", userId, query.get("cursor"))}>
+                <Text>{email}</Text>
+              </a>
+            </td>
+            <td>{role}</td>
+            <td>
+              <At iso={createdAt} />
+            </td>
+          </tr>
+        ))}
+      </Table>
+      <Pages path={PATH} query={query} next={nextCursor} />
+    </>
+  );
+}
+
+function Invitations(props: { query: URLSearchParams; invitations: ListPage<Invitation> }) {
+  const { query, invitations } = props;
+  const { data, nextCursor } = invitations;
+  return (
+    <>
+      {data.length === 0 && !query.has(INVITATIONS) ? (
+        <Empty>Nobody is invited who did not come yet.</Empty>
+      ) : (
+        <Table name="Open invitations" columns={["Address", "Role", "By", "Ends"].map((heading) => ({ heading }))}>
+          {data.map(({ id, email, role, createdBy, expiresAt }) => (
+            <tr key={id}>
+              <td>
+                <a href={entryHref("invitation", id, query.get(INVITATIONS))}>
+                  <Text>{email}</Text>
+                </a>
+              </td>
+              <td>{role}</td>
+              <td>
+                <Text>{createdBy}</Text>
+              </td>
+              <td>
+                <Ago iso={expiresAt} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      <Pages path={PATH} query={query} next={nextCursor} cursor={INVITATIONS} name="the invitations" />
+    </>
+  );
+}
+
+function Invite({ visit }: { visit: Visit }) {
+  return (
+    <>
+      <h3>Invite somebody</h3>
+      <p>Makes a link that is good for 7 days. An open invitation of the same address ends.</p>
+      <form method="post" action={PATH}>
+        {visit.token}
+        <label for="email">E-mail address</label>
+        <input id="email" name="email" type="email" required maxLength={254} autocomplete="off" />
+        <Select label="Role" name="role" value="viewer" choices={ROLES} />
+        <p>
+          <button>Invite</button>
+        </p>
+      </form>
+    </>
+  );
+}
+
+const LINKS = {
+  invitation: ["Invitation of", "Whoever opens this link joins the organization"],
+  password: ["Password of", "Whoever opens this link sets the password, once"],
+} as const;
+
+/** Shows a link that was made for somebody. */
+export function linkMade(kind: keyof typeof LINKS, email: string, { link, expiresAt, mailed }: MadeLink): View {
+  const [title, does] = LINKS[kind];
+  return shownOnce({
+    title: `${title} ${printable(email)}`,
+    label: "Link",
+    secret: link,
+    children: (
+      <p>
+        {does}; it is good until <At iso={expiresAt} />.{" "}
+        {mailed ? "Another one to the same end was mailed." : "No mail was sent: pass the link on."}
+      </p>
+    ),
+    next: { href: PATH, text: "Members" },
+  });
+}

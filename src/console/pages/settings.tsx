@@ -1,0 +1,100 @@
+import { type ConsolePage, type Visit } from "../console-page.js";
+import { Text } from "../parts.js";
+import { Allowed, ROLES } from "./settings/parts.js";
+
+const PATH = "settings";
+
+/** Who may do what, and how the organization is set up. */
+export const settingsPage: ConsolePage = {
+  path: PATH,
+  section: "Settings",
+  inService: true,
+  async answer(visit) {
+    const { user, organization } = await visit.ask("/whoami");
+    return {
+      title: "Settings",
+      body: (
+        <>
+          <dl>
+            <dt>Organization</dt>
+            <dd>
+              <Text>{organization.slug}</Text>
+            </dd>
+            <dt>Id</dt>
+            <dd>
+              <Text>{organization.id}</Text>
+            </dd>
+            <dt>You</dt>
+            <dd>
+              <Text>{user.email}</Text>
+            </dd>
+            <dt>Your role</dt>
+            <dd>{ROLES[organization.role]}</dd>
+          </dl>
+          <ul>
+            {PAGES.map(([path, name, what]) => (
+              <li key={path}>
+                <a href={path}>{name}</a>: {what}
+              </li>
+            ))}
+          </ul>
+          <TimeZone visit={visit} />
+        </>
+      ),
+    };
+  },
+  change: {
+    fields: ["timeZone"],
+    async make({ tell, form: { timeZone = "" } }) {
+      await tell("PATCH /organization", {}, { timeZone });
+      return PATH;
+    },
+  },
+};
+
+const PAGES = [
+  ["members", "Members", "people, their roles, invitations"],
+  ["keys", "API keys", "what sends events to this environment"],
+  ["tokens", "Access tokens", "what acts for the organization without a person"],
+  ["operations", "Operations", "whether all is well, and what is used of the plan"],
+  ["audit-log", "Audit log", "what was changed, by whom"],
+] as const;
+
+function TimeZone({ visit }: { visit: Visit }) {
+  const { timeZone } = visit.look;
+  return (
+    <section aria-labelledby="time-zone">
+      <h2 id="time-zone">Time zone</h2>
+      <p>
+        <strong>{timeZone}</strong>: days of trends begin at midnight there, and instants on these pages are told in it.
+      </p>
+      <Allowed visit={visit} operation="update_organization" what="change it" who="an administrator">
+        <form method="post" action={PATH}>
+          {visit.token}
+          <label for="timeZone">Another time zone</label>
+          <input
+            id="timeZone"
+            name="timeZone"
+            value={timeZone}
+            list="timeZones"
+            required
+            maxLength={64}
+            aria-describedby="timeZone-hint"
+          />
+          <datalist id="timeZones">
+            {Intl.supportedValuesOf("timeZone").map((name) => (
+              <option value={name} key={name} />
+            ))}
+          </datalist>
+          <p class="hint" id="timeZone-hint">
+            A name such as Europe/Berlin. What was logged is counted anew by its days within minutes; active customers,
+            operations and deliveries stay in the days in which they were counted.
+          </p>
+          <p>
+            <button>Change the time zone</button>
+          </p>
+        </form>
+      </Allowed>
+    </section>
+  );
+}

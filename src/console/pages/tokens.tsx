@@ -1,0 +1,143 @@
+import type { AccessToken, CreatedToken } from "../answers/organization.js";
+import { printable } from "../../words/text.js";
+import { type ConsolePage, given, type Visit } from "../console-page.js";
+import { useLook } from "../look.js";
+import { Ago, At, Empty, Pages, Table, Text } from "../parts.js";
+import type { ListPage } from "../source.js";
+import { LastUsed } from "./keys.js";
+import { Allowed, Back, entryHref, ROLES, Select, shownOnce } from "./settings/parts.js";
+
+const PATH = "tokens";
+const DAYS_MAX = 90;
+
+/** The access tokens of the organization, by which programs act for it. */
+export const tokensPage: ConsolePage = {
+  path: PATH,
+  section: null,
+  inService: true,
+  async answer(visit) {
+    const { ask, query, may } = visit;
+    const page = { limit: "50", cursor: given(query, "cursor") };
+    const tokens = may("list_tokens") ? await ask("/organization/tokens", page) : null;
+    return {
+      title: "Access tokens",
+      body: (
+        <>
+          <p>
+            Pipelines and scripts act for the organization by these, as whoever made them. They show them to the API and
+            the command line; events are sent with <a href="keys">API keys</a>.
+          </p>
+          <Allowed visit={visit} operation="create_token" what="see or create access tokens" who="an owner">
+            {tokens && <List query={query} tokens={tokens} />}
+            <h2>A new token</h2>
+            <Create visit={visit} />
+          </Allowed>
+          <Back href="settings" text="Settings" />
+        </>
+      ),
+    };
+  },
+  change: {
+    fields: ["label", "role", "days"],
+    async make({ tell, form: { label = "", role = "", days = "" } }) {
+      const body = { label, ...(role !== "" && { role }), ...(days !== "" && { expiresInDays: Number(days) }) };
+      const { accessToken, expiresAt, ...token } = (await tell("POST /organization/tokens", {}, body)) as CreatedToken;
+      return shownOnce({
+        title: `Access token ${printable(token.label)}`,
+        label: "Access token",
+        secret: accessToken,
+        children: (
+          <p>
+            It acts as you{token.role === null ? "" : `, as ${token.role} at most`}, until <At iso={expiresAt} />.
+          </p>
+        ),
+        next: { href: PATH, text: "Access tokens" },
+      });
+    },
+  },
+};
+
+const COLUMNS = ["Label", "Acts as", "Status", "Last used"].map((heading) => ({ heading }));
+
+function List({ query, tokens: { data, nextCursor } }: { query: URLSearchParams; tokens: ListPage<AccessToken> }) {
+  return (
+    <>
+      {data.length === 0 && !query.has("cursor") ? (
+        <Empty>There is no access token yet.</Empty>
+      ) : (
+        <Table name="The tokens" columns={COLUMNS}>
+          {data.map((token) => (
+            <tr key={token.id}>
+              <td>
+                <a href={entryHref("token", token.id, query.get("cursor"))}>
+                  <Text>{token.label}</Text>
+                </a>
+              </td>
+              <td>
+                <ActsAs token={token} />
+              </td>
+              <td>
+                <TokenStatus token={token} />
+              </td>
+              <td>
+                <LastUsed at={token.lastUsedAt} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      <Pages path={PATH} query={query} next={nextCursor} />
+    </>
+  );
+}
+
+/** Whose a token is, and the most that it may do. */
+export function ActsAs({ token: { user, role } }: { token: AccessToken }) {
+  return (
+    <>
+      <Text>{user.email}</Text>
+      {role === null ? "" : `, as ${role} at most`}
+    </>
+  );
+}
+
+/** Whether a token works at an instant. */
+export const works = ({ revokedAt, expiresAt }: AccessToken, now: number): boolean =>
+  revokedAt === null && Date.parse(expiresAt) > now;
+
+/** Whether a token works, in words. */
+export function TokenStatus({ token }: { token: AccessToken }) {
+  const { revokedAt, expiresAt } = token;
+  if (works(token, useLook().now))
+    return (
+      <>
+        <span class="good">works</span>, ends <Ago iso={expiresAt} />
+      </>
+    );
+  return (
+    <span class="faint">
+      {revokedAt === null ? "ended" : "revoked"} <Ago iso={revokedAt ?? expiresAt} />
+    </span>
+  );
+}
+
+const { owner: _, ...LESSER } = ROLES;
+
+function Create({ visit }: { visit: Visit }) {
+  return (
+    <form method="post" action={PATH}>
+      {visit.token}
+      <label for="label">Label</label>
+      <input id="label" name="label" required maxLength={256} autocomplete="off" aria-describedby="label-hint" />
+      <p class="hint" id="label-hint">
+        For people: what acts with it.
+      </p>
+      <Select label="Role at most" name="role" value="" choices={{ "": "the same as mine", ...LESSER }} />
+      <label for="days">Days until it ends</label>
+      <input id="days" name="days" type="number" min={1} max={DAYS_MAX} value={DAYS_MAX} required />
+      <p>
+        <button>Create the token</button>
+      </p>
+    </form>
+  );
+}

@@ -1,0 +1,368 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { auditOf, join, userIdOf } from "../http/admin/organization/support.js";
+import { useSpec } from "../spec/support/fixture.js";
+import { type Browser, formsOf, type Visited } from "../support/browser.js";
+import { browserOf } from "./support/session.js";
+import { textOf } from "./support/text.js";
+
+const fixture = useSpec();
+const BASE = "/console/acme/app/test";
+const OWNER = "owner@acme.example";
+const HOSTILE = `<script>alert(1)</script> ‮evil 🦊 ${"x".repeat(210)}`;
+const EVENT = { customerId: "globex", event: "login" };
+const who = {} as Record<"owner" | "administrator" | "viewer", Browser>;
+const emails = {} as Record<keyof typeof who, string>;
+
+const at = (path: string) => `${BASE}/${path}`;
+const page = async (path: string, by = who.owner) => {
+  const visited = await by.get(at(path));
+  return { ...visited, text: textOf(visited.html) };
+};
+
+/** Opens a page, fills in the form that has this hidden `as`, or its one form, and sends it. */
+async function fill(path: string, fields: Record<string, string>, by = who.owner): Promise<Visited & { text: string }> {
+  const { html } = await by.get(at(path));
+  const { as } = fields;
+  const forms = formsOf(html).filter(({ action, hidden }) => action !== "../../../../logout" && hidden["as"] === as);
+  expect(forms).toHaveLength(1);
+  const sent = await by.post(at(forms[0]!.action), { ...forms[0]!.hidden, ...fields });
+  return { ...sent, text: textOf(sent.html) };
+}
+
+/** The secret that a page shows, which no other page may. */
+function secretOf({ status, html, text, headers }: Visited & { text: string }): string {
+  expect([status, headers.get("Cache-Control")]).toEqual([200, "no-store"]);
+  expect(text).toContain("It is shown here and never again");
+  return /<input id="secret" class="secret" value="([^"]+)" readonly/.exec(html)![1]!;
+}
+
+const idOf = (html: string, path: string, name: string) =>
+  new RegExp(`href="${path}\\?id=(\\w+)"><bdi>${name}<`).exec(html)![1]!;
+
+const member = (email: string, role: string) =>
+  fixture.service.db.sql`
+    with u as (insert into iam.users (user_id, email) values (svc.random_id('usr_'), ${email}) returning user_id)
+    insert into iam.memberships (organization_id, user_id, role)
+    select ${fixture.owner.organizationId}, user_id, ${role} from u`;
+
+beforeAll(async () => {
+  emails.owner = OWNER;
+  for (const role of ["administrator", "viewer"] as const) {
+    emails[role] = `${role}@acme.example`;
+    await member(emails[role], role);
+  }
+  for (const role of ["owner", "administrator", "viewer"] as const)
+    who[role] = await browserOf(fixture.service, emails[role]);
+});
+
+describe("the organization", () => {
+  it("tells where one stands, and leads to all settings", async () => {
+    const { status, html, text } = await page("settings", who.viewer);
+    expect(status).toBe(200);
+    expect(text).toContain(`Organization acme Id ${fixture.owner.organizationId} You viewer@acme.example`);
+    expect(text).toContain("Your role viewer: reads");
+    for (const path of ["members", "keys", "tokens", "operations", "audit-log"])
+      expect(html).toContain(`href="${path}"`);
+    expect(text).toContain("Your role may not change it; ask an administrator.");
+    expect(html).not.toContain('name="timeZone"');
+  });
+
+  it("takes another time zone from an administrator, and tells which it does not know", async () => {
+    const { status, location } = await fill("settings", { timeZone: "europe/berlin" }, who.administrator);
+    expect([status, location]).toEqual([303, at("settings")]);
+    expect((await page("settings")).text).toContain("Europe/Berlin : days of trends begin at midnight there");
+    const refused = await fill("settings", { timeZone: "Mars/Base" });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("not one that this database knows")]);
+    expect(refused.html).toContain('aria-label="Console"');
+  });
+});
+
+describe("what a role may not do", () => {
+  it.each<[string, "administrator" | "viewer", string, boolean]>([
+    ["members", "viewer", "Your role may not see or make invitations; ask an owner.", true],
+    ["members", "administrator", "Your role may not see or make invitations; ask an owner.", true],
+    ["tokens", "administrator", "Your role may not see or create access tokens; ask an owner.", true],
+    ["token?id=tok_1", "viewer", "Your role may not see or revoke access tokens; ask an owner.", true],
+    ["invitation?id=inv_1", "viewer", "Your role may not see or revoke invitations; ask an owner.", true],
+    ["keys", "viewer", "Your role may not create keys; ask an administrator.", true],
+    ["keys", "administrator", "A new key Name", false],
+  ])("%s tells who may, as %s", async (path, role, says, isWithout) => {
+    const { status, html, text } = await page(path, who[role]);
+    expect([status, text]).toEqual([200, expect.stringContaining(says)]);
+    expect(html.includes('method="post" action="../../../../logout"')).toBe(true);
+    expect(formsOf(html)).toHaveLength(isWithout ? 1 : 2);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ["settings", { timeZone: "UTC" }],
+    ["members", { email: "eve@example.com", role: "owner" }],
+    ["member", { as: "role", id: "usr_1", role: "owner" }],
+    ["member", { as: "password", id: "usr_1", email: OWNER }],
+    ["member", { as: "removal", id: "usr_1" }],
+    ["invitation", { id: "inv_1" }],
+    ["keys", { name: "mine" }],
+    ["key", { as: "rotate", id: "key_1", grace: "0m" }],
+    ["key", { as: "revoke", id: "key_1" }],
+    ["tokens", { label: "mine" }],
+    ["token", { id: "tok_1" }],
+  ])("a form of %s is refused to a viewer, and to everybody without a form of ours", async (path, fields) => {
+    const before = await auditOf(fixture.service, fixture.owner.organizationId);
+    const token = await who.viewer.formToken(at("keys"));
+    const refused = await who.viewer.post(at(path), { ...fields, form_token: token });
+    expect([refused.status, textOf(refused.html)]).toEqual([
+      403,
+      expect.stringContaining('Your role "viewer" may not'),
+    ]);
+    for (const form_token of [{}, { form_token: "guessed" }, { form_token: token }])
+      expect((await who.owner.post(at(path), { ...fields, ...form_token })).status).toBe(403);
+    expect(await auditOf(fixture.service, fixture.owner.organizationId)).toEqual(before);
+  });
+});
+
+it.each(["member?id=usr_0", "invitation?id=inv_0", "key?id=key_0", "token?id=tok_0", "key"])(
+  "%s, which is not there, is said to be missing",
+  async (path) => {
+    const { status, html, text } = await page(path);
+    expect([status, text]).toEqual([404, expect.stringContaining("There is no such")]);
+    expect(html).toMatch(/<a href="(members|keys|tokens)">/);
+  },
+);
+
+describe("keys", () => {
+  it("are created with a secret that is shown once and works", async () => {
+    const made = await fill("keys", { name: "backend" });
+    const secret = secretOf(made);
+    expect(secret).toMatch(/^svc_test_/);
+    const headers = { Authorization: `Bearer ${secret}` };
+    expect((await fixture.service.request("POST", "/v1/events", { headers, body: EVENT })).status).toBe(202);
+    const { html, text } = await page("keys", who.viewer);
+    expect(text).toMatch(/backend svc_test_\w+… works .* (now|\d+ seconds? ago) by owner@acme\.example/);
+    expect(html).not.toContain(secret);
+    const own = await page(`key?id=${idOf(html, "key", "backend")}`);
+    expect([own.status, own.html.includes(secret)]).toEqual([200, false]);
+  });
+
+  it.each(["0m", "24h"])("are rotated, the old one working for %s", async (grace) => {
+    const name = `rotated ${grace}`;
+    const old = secretOf(await fill("keys", { name }));
+    const id = idOf((await page("keys")).html, "key", name);
+    const made = await fill(`key?id=${id}`, { as: "rotate", grace });
+    const secret = secretOf(made);
+    expect(made.text).toContain(grace === "0m" ? "The key before ended." : "The key before works until");
+    const statusOf = async (key: string) => {
+      const headers = { Authorization: `Bearer ${key}` };
+      return (await fixture.service.request("POST", "/v1/events", { headers, body: EVENT })).status;
+    };
+    expect([await statusOf(secret), await statusOf(old)]).toEqual([202, grace === "0m" ? 401 : 202]);
+    const after = await page(`key?id=${id}`);
+    expect(after.text).toContain(grace === "0m" ? "Status revoked" : "Status replaced, ends in 23 hours");
+    expect(after.html).not.toContain('name="grace"');
+    const again = await who.owner.post(at("key"), {
+      ...{ as: "rotate", id, grace },
+      form_token: formsOf(after.html)[0]!.hidden["form_token"]!,
+    });
+    expect([again.status, textOf(again.html)]).toEqual([409, expect.stringContaining(id)]);
+  });
+
+  it("are revoked at once, by name of live where it is live", async () => {
+    const live = (path: string) => `/console/acme/app/live/${path}`;
+    const created = await who.administrator.get(live("keys"));
+    expect(textOf(created.html)).toContain("Create the key, live");
+    const id = /href="key\?id=(\w+)"/.exec(created.html)![1]!;
+    const asked = await who.administrator.get(live(`key?id=${id}`));
+    expect(textOf(asked.html)).toMatch(/This is live : .*Rotate it, live .*Revoke it, live/);
+    const form = formsOf(asked.html).find(({ hidden }) => hidden["as"] === "revoke")!;
+    const done = await who.administrator.post(live("key"), form.hidden);
+    expect([done.status, done.location]).toEqual([303, live("keys")]);
+    const headers = { Authorization: `Bearer ${fixture.keys.live}` };
+    expect((await fixture.service.request("POST", "/v1/events", { headers, body: EVENT })).status).toBe(401);
+    expect(textOf((await who.viewer.get(live(`key?id=${id}`))).html)).toMatch(/Status revoked (now|\d+ seconds? ago)/);
+    expect((await page(`key?id=${id}`)).status).toBe(404);
+  });
+
+  it("of hostile names are text, and bad ones are refused in the frame", async () => {
+    const name = HOSTILE.replace("‮", "").slice(0, 256);
+    const made = await fill("keys", { name });
+    secretOf(made);
+    const list = await page("keys");
+    for (const { html, text } of [made, list]) {
+      expect(html).not.toContain("<script>");
+      expect(text).toContain("<script>alert(1)</script> evil 🦊 xxx");
+    }
+    for (const bad of [HOSTILE, " "]) {
+      const refused = await fill("keys", { name: bad });
+      expect([refused.status, refused.html]).toEqual([400, expect.stringContaining('aria-label="Console"')]);
+      expect(refused.html).not.toMatch(/<script>|‮/);
+    }
+  });
+});
+
+describe("access tokens", () => {
+  const whoami = (token: string) =>
+    fixture.service.request("GET", "/whoami", { by: { token, organizationId: fixture.owner.organizationId } });
+
+  it("are created with a secret that is shown once and works, and revoked", async () => {
+    expect((await page("tokens")).text).toContain("Access tokens");
+    const made = await fill("tokens", { label: "CI", role: "developer", days: "7" });
+    const secret = secretOf(made);
+    expect(made.text).toContain("It acts as you, as developer at most, until");
+    const body = { user: { email: OWNER }, organization: { role: "developer" } };
+    expect(await whoami(secret)).toMatchObject({ status: 200, body });
+    const { html, text } = await page("tokens");
+    expect(text).toContain("CI owner@acme.example , as developer at most works , ends in 6 days");
+    expect(html).not.toContain(secret);
+    const id = idOf(html, "token", "CI");
+    const { status, location } = await fill(`token?id=${id}`, {});
+    expect([status, location]).toEqual([303, at("tokens")]);
+    expect((await whoami(secret)).status).toBe(401);
+    const after = await page(`token?id=${id}`);
+    expect(after.text).toContain("Status revoked");
+    expect(formsOf(after.html)).toHaveLength(1);
+  });
+
+  it("may do all that their maker may, unless told otherwise, and last as long as they may", async () => {
+    const secret = secretOf(await fill("tokens", { label: HOSTILE.slice(0, 25), role: "", days: "" }));
+    expect(await whoami(secret)).toMatchObject({ body: { organization: { role: "owner" } } });
+    const { html, text } = await page("tokens");
+    expect(html).not.toContain("<script>");
+    expect(text).toContain("<script>alert(1)</script> owner@acme.example works , ends in 89 days");
+    for (const days of ["91", "soon", "0.5"])
+      expect((await fill("tokens", { label: "long", role: "", days })).status).toBe(400);
+  });
+});
+
+describe("invitations", () => {
+  it("are made with a link that is shown once and opens, listed, and revoked", async () => {
+    expect((await page("members")).text).toContain("Nobody is invited who did not come yet.");
+    const made = await fill("members", { email: "bob@example.com", role: "developer" });
+    const link = new URL(secretOf(made));
+    expect(made.text).toMatch(/Invitation of bob@example\.com .*good until .* No mail was sent: pass the link on/);
+    const open = async () => {
+      const browser = await browserOf(fixture.service, OWNER);
+      browser.cookies.delete("svc_session");
+      return browser.get(link.pathname + link.search);
+    };
+    const opened = await open();
+    expect([opened.status, textOf(opened.html)]).toEqual([200, expect.stringContaining("Join acme")]);
+    const { html, text } = await page("members");
+    expect(text).toContain("bob@example.com developer owner@acme.example in 6 days");
+    expect(html).not.toContain(link.search);
+    const id = idOf(html, "invitation", "bob@example.com");
+    expect((await page(`invitation?id=${id}`)).text).toContain("invited bob@example.com as developer");
+    const done = await fill(`invitation?id=${id}`, {});
+    expect([done.status, done.location]).toEqual([303, at("members")]);
+    expect((await open()).status).toBe(410);
+    expect((await page(`invitation?id=${id}`)).status).toBe(404);
+  });
+
+  it("of a member, of no address or of no role are refused with the API's words", async () => {
+    const taken = await fill("members", { email: emails.viewer, role: "owner" });
+    expect([taken.status, taken.text]).toEqual([
+      409,
+      expect.stringContaining("is a member of this organization already"),
+    ]);
+    expect((await fill("members", { email: "<b>@x", role: "viewer" })).status).toBe(400);
+    expect((await fill("members", { email: "eve@example.com", role: "king" })).status).toBe(400);
+  });
+
+  it("beyond the plan are refused, with what to do", async () => {
+    const { sql } = fixture.service.db;
+    await sql`update iam.plans set members = 3`;
+    const { status, text } = await fill("members", { email: "eve@example.com", role: "viewer" });
+    expect([status, text]).toEqual([429, expect.stringContaining("The plan allows 3 members and open invitations")]);
+    expect(text).toContain("The plan allows no more");
+    expect(text).toContain("Remove a member or revoke an invitation");
+    await sql`update iam.plans set members = default`;
+  });
+
+  it("and members have parts of their own", async () => {
+    const { sql } = fixture.service.db;
+    await sql`
+      insert into iam.invitations (organization_id, invitation_id, link_hash, email, role, created_by, expires_at)
+      select ${fixture.owner.organizationId}, svc.random_id('inv_'), sha256(i::text::bytea), 'guest-' || i || '@example.com', 'viewer',
+        ${OWNER}, now() + interval '1 day'
+      from generate_series(10, 70) as i`;
+    const first = await page("members");
+    const next = /<a href="(members\?invitations=[^"]+)">Next page/.exec(first.html)![1]!;
+    const second = await page(next.replaceAll("&amp;", "&"));
+    expect(second.text).toMatch(/owner@acme\.example .*guest-70@example\.com/);
+    expect(second.text).not.toContain("guest-10@");
+    // The entry is found by the part of the list that its link names.
+    const href = /href="(invitation\?id=\w+&amp;cursor=[^"]+)"><bdi>guest-70@/.exec(second.html)![1]!;
+    expect((await page(href.replaceAll("&amp;", "&"))).text).toContain("invited guest-70@example.com");
+    await sql`delete from iam.invitations`;
+  });
+});
+
+describe("members", () => {
+  const memberPage = async (email: string) => `member?id=${await userIdOf(fixture.service, email)}`;
+
+  it("are listed, each leading to its page, where others than owners only look", async () => {
+    const { html, text } = await page("members", who.administrator);
+    expect(text).toMatch(
+      /administrator@acme\.example administrator .*owner@acme\.example owner .*viewer@acme\.example viewer/,
+    );
+    const path = `member?id=${idOf(html, "member", emails.viewer)}`;
+    const own = await page(path, who.administrator);
+    expect(own.text).toContain("Your role may not change or remove members; ask an owner.");
+    expect(formsOf(own.html)).toHaveLength(1);
+  });
+
+  it("are given another role", async () => {
+    const path = await memberPage(emails.viewer);
+    const { status, location } = await fill(path, { as: "role", role: "developer" });
+    expect([status, location]).toEqual([303, at("members")]);
+    expect((await page("members")).text).toContain("viewer@acme.example developer");
+    expect((await page("settings", who.viewer)).text).toContain("Your role developer: changes test");
+    await fill(path, { as: "role", role: "viewer" });
+  });
+
+  it("do not lose their last owner, which is said with the API's words in the frame", async () => {
+    const path = await memberPage(OWNER);
+    expect((await page(path)).text).toContain("This is you");
+    for (const fields of [{ as: "role", role: "viewer" }, { as: "removal" }]) {
+      const { status, html, text } = await fill(path, fields);
+      expect([status, text]).toEqual([
+        409,
+        expect.stringContaining("The organization would have no owner left. Make another"),
+      ]);
+      expect(html).toContain('aria-label="Console"');
+    }
+  });
+
+  it("get a link to set a password, which is shown once and opens", async () => {
+    const made = await fill(await memberPage(emails.viewer), { as: "password" });
+    const link = new URL(secretOf(made));
+    expect(made.text).toContain("Password of viewer@acme.example");
+    const opened = await (await browserOf(fixture.service, OWNER)).get(link.pathname + link.search);
+    expect([opened.status, opened.html]).toEqual([200, expect.stringContaining(emails.viewer)]);
+  });
+
+  it("get none by whoever does not own all of their organizations", async () => {
+    const other = await fixture.service.owner("elsewhere");
+    await join(fixture.service, emails.viewer, other.organizationId, "viewer");
+    const path = await memberPage(emails.viewer);
+    const refused = await fill(path, { as: "password" });
+    expect([refused.status, refused.text]).toEqual([403, expect.stringContaining("that you are not an owner of")]);
+    await join(fixture.service, OWNER, other.organizationId, "owner");
+    expect((await fill(path, { as: "password" })).status).toBe(200);
+    await fixture.service.db.sql`delete from iam.memberships where organization_id = ${other.organizationId}`;
+  });
+
+  it("of hostile addresses are text", async () => {
+    const address = `${HOSTILE.toLowerCase()}@example.com`;
+    await member(address, "viewer");
+    for (const path of ["members", await memberPage(address)]) {
+      const { status, html, text } = await page(path);
+      expect([status, text]).toEqual([200, expect.stringContaining("<script>alert(1)</script> \\u202eevil")]);
+      expect(html).not.toMatch(/<script>|<bdi>[^<]*‮/);
+    }
+  });
+
+  it("are removed, and see nothing from then on", async () => {
+    const { status, location } = await fill(await memberPage(emails.viewer), { as: "removal" });
+    expect([status, location]).toEqual([303, at("members")]);
+    expect((await page("members")).text).not.toContain(emails.viewer);
+    expect((await page("settings", who.viewer)).status).toBe(404);
+  });
+});
