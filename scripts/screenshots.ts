@@ -1,6 +1,7 @@
 // Takes pictures of every page of the console, of the demo's customers: wide and on a phone, light and dark. Those that the README shows are the
 // wide, light ones of docs/screenshots. `npm run screenshots -- DIRECTORY` writes all of them there.
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -8,7 +9,7 @@ import type { Browser, Page } from "playwright-core";
 import { launchChromium } from "../test/support/chromium.js";
 
 const SIZES = { wide: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
-const SHOWN = ["today", "customers", "customer"];
+const SHOWN = ["today", "customer", "lifecycle"];
 const LINK = /https?:\/\/\S+\/sign-in\?token=\S+/;
 
 const all = process.argv[2];
@@ -23,8 +24,9 @@ const demo = spawn(process.execPath, ["dist/demo/main.js", "--keep", "--customer
 try {
   await takeAll(launched, await linkOf());
 } finally {
+  const ended = once(demo, "exit");
   demo.kill("SIGINT");
-  await launched.close();
+  await Promise.all([ended, launched.close()]);
 }
 
 /** Where the demo's console is opened, once everything is evaluated. */
@@ -42,6 +44,10 @@ async function takeAll(browser: Browser, link: string): Promise<void> {
   await page.getByRole("button", { name: "Continue" }).click();
   const sections = page.getByRole("navigation", { name: "Console" }).getByRole("link");
   const addresses = await sections.evaluateAll((links) => links.map((each) => (each as { href?: string }).href!));
+  await counted(
+    page,
+    addresses.find((address) => nameOf(address) === "lifecycle")!,
+  );
   for (const address of addresses) await take(page, address, nameOf(address));
   // The customer whose health is the lowest of those with a score.
   await page.goto(
@@ -54,7 +60,18 @@ async function takeAll(browser: Browser, link: string): Promise<void> {
   await take(page, customer, "customer");
 }
 
-const nameOf = (address: string) => path.posix.basename(new URL(address).pathname);
+/** Waits until the trends are complete, which a job sees to each minute. */
+async function counted(page: Page, address: string): Promise<void> {
+  await page.goto(address);
+  while (await page.getByText("still being counted").isVisible()) {
+    await page.waitForTimeout(2000);
+    await page.reload();
+  }
+}
+
+function nameOf(address: string): string {
+  return path.posix.basename(new URL(address).pathname);
+}
 
 async function take(page: Page, address: string, name: string): Promise<void> {
   await page.goto(address);

@@ -116,7 +116,7 @@ export function Customer({ id, isShort = false }: { id: string; isShort?: boolea
       {name === undefined || name === id || isShort ? null : (
         <>
           {" "}
-          <span class="faint">
+          <span class="faint id">
             <Text>{id}</Text>
           </span>
         </>

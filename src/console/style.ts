@@ -80,6 +80,7 @@ button.plain { min-height: 0; padding: 0; border: 0; font-weight: inherit; text-
 dl { display: grid; grid-template-columns: auto 1fr; gap: .25rem 1rem; margin: 1rem 0; }
 dt { color: var(--faint); }
 dd { margin: 0; overflow-wrap: anywhere; }
+dl.facts { grid-template-columns: repeat(auto-fill, minmax(min(13rem, 100%), 1fr)); gap: .5rem 1.5rem; }
 dd.code { font-size: 1.25rem; line-height: 1.2; font-weight: 600; }
 @media (max-width: 48rem) { dl.groups { grid-template-columns: 1fr; gap: 0; } dl.groups dd { margin-bottom: .75rem; } .scroll table { min-width: 44rem; } }
 @media (max-width: 24rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; } }
@@ -90,6 +91,7 @@ caption { text-align: left; color: var(--faint); font-size: .875rem; padding-bot
 th, td { padding: .4rem .9rem .4rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 th { color: var(--faint); font-size: .875rem; font-weight: 600; white-space: nowrap; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+.id { display: inline-block; max-width: 100%; }
 td .faint, .faint { color: var(--faint); font-size: .875rem; }
 time { white-space: nowrap; }
 .narrow time { white-space: normal; }

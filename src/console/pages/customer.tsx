@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { CustomerState } from "../source.js";
 import { ApiError } from "../../http/errors.js";
 import { formatNumber, printable } from "../../words/text.js";
@@ -144,38 +145,28 @@ function Head({ state, visit, named }: { state: CustomerState; visit: Visit; nam
   const others = Object.keys(state.traits).filter((trait) => !chosen.includes(trait) && trait !== display?.name);
   const facts = (names: readonly string[]) =>
     names.map((trait) => (
-      <>
-        <dt>
-          <Text>{trait}</Text>
-        </dt>
-        <dd>
-          {trait in state.traits ? <Text>{traitText(state.traits[trait])}</Text> : <span class="faint">none</span>}
-        </dd>
-      </>
+      <Fact name={trait} key={trait}>
+        <TraitValue type={visit.model?.traits[trait]?.type} value={state.traits[trait]} />
+      </Fact>
     ));
   return (
     <>
-      <dl>
+      <dl class="facts">
         {named ? (
-          <>
-            <dt>Id</dt>
-            <dd>
-              <Text>{state.customerId}</Text>
-            </dd>
-          </>
+          <Fact name="Id">
+            <Text>{state.customerId}</Text>
+          </Fact>
         ) : null}
         {facts(chosen)}
-        <dt>Last event</dt>
-        <dd>{state.lastEventAt === null ? "none" : <Ago iso={state.lastEventAt} />}</dd>
-        <dt>Since</dt>
-        <dd>
+        <Fact name="Last event">{state.lastEventAt === null ? "none" : <Ago iso={state.lastEventAt} />}</Fact>
+        <Fact name="Known since">
           <At iso={state.createdAt} />
-        </dd>
+        </Fact>
       </dl>
       {others.length === 0 ? null : (
         <details>
           <summary>{chosen.length === 0 ? "Traits" : "Other traits"}</summary>
-          <dl>{facts(others)}</dl>
+          <dl class="facts">{facts(others)}</dl>
         </details>
       )}
       <form class="filters" action={PATH} method="get">
@@ -190,9 +181,30 @@ function Head({ state, visit, named }: { state: CustomerState; visit: Visit; nam
   );
 }
 
-/** A value of a trait as people read it. */
-function traitText(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>
+        <Text>{name}</Text>
+      </dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** A value of a trait as people read it; a date with how far it is. */
+function TraitValue({ type, value }: { type: string | undefined; value: unknown }) {
+  if (value === undefined) return <span class="faint">none</span>;
+  if (typeof value !== "string") return <Text>{JSON.stringify(value)}</Text>;
+  if (type !== "date" || Number.isNaN(Date.parse(value))) return <Text>{value}</Text>;
+  return (
+    <>
+      <At iso={value} />{" "}
+      <span class="faint">
+        <Ago iso={value} />
+      </span>
+    </>
+  );
 }
 
 function Past({ state: { customerId, at, exactFrom, configVersion } }: { state: CustomerState }) {

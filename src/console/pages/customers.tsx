@@ -198,7 +198,9 @@ function Nobody({ isFiltered, hasModel }: { isFiltered: boolean; hasModel: boole
   );
 }
 
-const COLUMNS = ["Customer", "State", "Health", "Signals", "Segments", "Last event"].map((heading) => ({ heading }));
+const COLUMNS = ["Customer", "State", "Health, change in a week", "Signals", "Segments", "Last event"].map(
+  (heading) => ({ heading }),
+);
 
 function Row({ customer }: { customer: ListedCustomer }) {
   const { customerId, lifecycle, lifecycleEnteredAt, signals, segments, lastEventAt, setAside } = customer;
@@ -262,7 +264,6 @@ function Health({ customer: { health, healthWeekAgo } }: { customer: ListedCusto
           {" "}
           {change < 0 ? "↓" : "↑"}
           {formatNumber(Math.abs(change))}
-          <span class="faint"> in a week</span>
         </span>
       )}
     </>
