@@ -52,6 +52,7 @@ grant execute on function
   svc_api.get_recompute(bytea, text, text, text, text),
   svc_api.get_segment(bytea, text, text, text, text, integer, text),
   svc_api.get_state_limit(bytea, text, text, text),
+  svc_api.get_transition_times(bytea, text, text, text),
   svc_api.get_trends(bytea, text, text, text, text, text, date, date),
   svc_api.get_usage(bytea, text),
   svc_api.get_webhook(bytea, text, text, text, text),

@@ -269,6 +269,12 @@ export interface ListedTransition {
   cause: { type: string; id: string | null };
 }
 
+/** How long customers had been in the states that they left, by the last transitions. */
+export interface TransitionTimes {
+  transitions: number;
+  states: { state: string; left: number; seconds: { median: number } }[];
+}
+
 /** Runs of a journey by how they ended, and those under way and expired by the step that they stand or stood at. */
 export interface JourneyCounts {
   journeyId: string;
@@ -315,6 +321,7 @@ export interface Answers {
   "rule-executions/counts": { rules: RuleCounts[] };
   trends: Trends;
   transitions: ListPage<ListedTransition>;
+  "transitions/times": TransitionTimes;
   "segments/:segment": SegmentMembers;
   journeys: { journeys: JourneyCounts[] };
   "journeys/:journeyId/times": JourneyTimes;

@@ -90,6 +90,13 @@ describe("the lifecycle", () => {
     expect(text).toContain("Customers in each state over time");
   });
 
+  it("tells how long customers stayed in the states that they left", async () => {
+    const { text } = await page("lifecycle");
+    expect(text).toMatch(
+      /How long customers stay .*Departures new 22 days 2 customer 2 days 1 By the last 7 transitions/,
+    );
+  });
+
   it("leads from each number to a list with as many rows", async () => {
     const { html } = await page("lifecycle");
     const lists = Object.entries(arrows(html));
@@ -165,7 +172,7 @@ it("the model that is being written has the same figures and lists as the servic
   );
   engine.accept(EVENTS, "batch");
   const ask = localAsk(engine, null);
-  const asked = async <Name extends "trends" | "transitions">(name: Name, of: Of) => {
+  const asked = async <Name extends "trends" | "transitions" | "transitions/times">(name: Name, of: Of) => {
     const query = new URLSearchParams(of as Record<string, string>).toString();
     const { status, body } = await fixture.admin("GET", `/projects/app/${name}?${query}`);
     expect(status).toBe(200);
@@ -198,5 +205,12 @@ it("the model that is being written has the same figures and lists as the servic
     const [service, local] = await asked("transitions", of as Of);
     expect([of, list(local)]).toEqual([of, list(service)]);
   }
+  const medians = ({ transitions, states }: Answers["transitions/times"]) => [
+    transitions,
+    Object.fromEntries(states.map(({ state, left, seconds }) => [state, [left, seconds.median]])),
+  ];
+  const [service, local] = await asked("transitions/times", {});
+  expect(medians(local)).toEqual(medians(service));
+  expect(medians(service)).toEqual([7, { new: [2, (22.5 * DAY_MS) / 1000], customer: [1, (2 * DAY_MS) / 1000] }]);
   await expect(ask("trends", { what: "lifecycle", from: "soon" })).rejects.toMatchObject({ status: 400 });
 });

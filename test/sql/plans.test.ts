@@ -166,6 +166,7 @@ describe("the lists read by index, and not much more than they show:", () => {
     ["raised signals of a severity", () => call(sql, "search_signals", by, AT, { severity: "info" }, null, PAGE), FEW],
     ["transitions", () => call(sql, "search_transitions", by, AT, {}, PAGE), BOUNDED],
     ["transitions to a state", () => call(sql, "search_transitions", by, AT, { entered: "quiet" }, PAGE), BOUNDED],
+    ["times in states", () => call(sql, "get_transition_times", by, AT), BOUNDED],
     ["transitions from no such state", () => call(sql, "search_transitions", by, AT, { left: "quiet" }, PAGE), BOUNDED],
     ["runs of a journey", () => runs({}), BOUNDED],
     ["runs under way at no such step", () => runs({ status: "active", step: "x" }), BOUNDED],

@@ -73,6 +73,7 @@ as $$
     ('search_journey_runs', 'viewer', 'viewer', null),
     ('search_rule_executions', 'viewer', 'viewer', null),
     ('search_transitions', 'viewer', 'viewer', null),
+    ('get_transition_times', 'viewer', 'viewer', null),
     ('count_rule_executions', 'viewer', 'viewer', null),
     ('list_transitions', 'viewer', 'viewer', null),
     ('list_health_scores', 'viewer', 'viewer', null),

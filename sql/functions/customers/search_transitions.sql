@@ -36,29 +36,8 @@ declare
   _positions text[];
   _resume text;
 begin
-  with recursive
-  -- The states that were ever entered, each found by the index after the one before it.
-  states as (
-    select coalesce(
-      search_transitions.entered, (select min(t.to_state) from svc.lifecycle_transitions as t where t.environment_id = _id)
-    ) as state
-    union all
-    select (select min(t.to_state) from svc.lifecycle_transitions as t where t.environment_id = _id and t.to_state > s.state)
-    from states as s
-    where s.state is not null and search_transitions.entered is null
-  ),
-  looked as materialized (
-    select l.*
-    from states as s
-    cross join lateral (
-      select t.*
-      from svc.lifecycle_transitions as t
-      where t.environment_id = _id and t.to_state = s.state and t.transition_seq < _before
-      order by t.transition_seq desc
-      limit _look_max
-    ) as l
-    order by l.transition_seq desc
-    limit _look_max
+  with looked as materialized (
+    select t.* from svc.newest_transitions(_id, search_transitions.entered, _before, _look_max) as t
   ),
   passed as (
     select l.*

@@ -1,12 +1,12 @@
 import { ApiError } from "../../http/errors.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
-import { formatNumber } from "../../words/text.js";
+import { formatNumber, lasted, plural } from "../../words/text.js";
 import { StackedArea } from "../charts/stacked-area.js";
 import { type DiagramArrow, type DiagramState, StateDiagram } from "../charts/state-diagram.js";
 import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
 import { partNames } from "../model.js";
 import { address, Day, Empty, Figure, Problem, Table, Text } from "../parts.js";
-import type { Trends } from "../source.js";
+import type { TransitionTimes, Trends } from "../source.js";
 import { dayIn, lastDayOf, type Every, EVERY } from "../span.js";
 
 const PATH = "lifecycle";
@@ -48,6 +48,7 @@ export const lifecyclePage: ConsolePage = {
             <States states={states} arrows={arrows} span={{ from: first, to: last }} />
             <Arrows arrows={arrows} />
           </details>
+          <Times times={found.times} states={states} />
           <h2>Customers in each state over time</h2>
           {periods.length < 2 ? (
             <Empty>
@@ -66,11 +67,12 @@ export const lifecyclePage: ConsolePage = {
 async function developmentOf({ ask, query }: Visit) {
   const of = { from: given(query, "from"), to: given(query, "to"), every: given(query, "every") };
   try {
-    const [customers, flows] = await Promise.all([
+    const [customers, flows, times] = await Promise.all([
       ask("trends", { ...of, what: "lifecycle" }),
       ask("trends", { ...of, what: "flows" }),
+      ask("transitions/times"),
     ]);
-    return { customers, flows };
+    return { customers, flows, times };
   } catch (error) {
     return refusal(error);
   }
@@ -210,6 +212,35 @@ function States(props: {
         );
       })}
     </Table>
+  );
+}
+
+/** How long customers stay in each state that they leave, in the order of the diagram. */
+function Times({ times, states }: { times: TransitionTimes; states: readonly DiagramState[] }) {
+  const known = new Map(times.states.map((each) => [each.state, each]));
+  const rows = states.flatMap(({ name }) => known.get(name) ?? []);
+  if (rows.length === 0) return null;
+  return (
+    <section aria-labelledby="times">
+      <h2 id="times">How long customers stay</h2>
+      <Table
+        name="Time in each state"
+        columns={[{ heading: "State" }, { heading: "Half leave it within" }, { heading: "Departures", isNumber: true }]}
+      >
+        {rows.map(({ state, left, seconds }) => (
+          <tr key={state}>
+            <td>
+              <Text>{state}</Text>
+            </td>
+            <td>{lasted(seconds.median)}</td>
+            <td class="number">{formatNumber(left)}</td>
+          </tr>
+        ))}
+      </Table>
+      <p class="hint">
+        By the last {plural(times.transitions, "transition")}; who is still in a state is not counted there.
+      </p>
+    </section>
   );
 }
 

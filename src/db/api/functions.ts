@@ -214,6 +214,7 @@ export const FUNCTIONS = {
   search_emissions: takes(by, at, filters("customerId", "eventType", "source"), since, page),
   search_signals: takes(by, at, filters("signalId", "severity"), since, page),
   search_transitions: takes(by, at, filters("left", "entered", "from", "to"), page),
+  get_transition_times: takes(by, at),
   get_journeys: takes(by, at, since),
   get_journey_funnel: takes(by, at, text("journey_id"), since),
   get_journey_times: takes(by, at, text("journey_id"), since, number("share")),

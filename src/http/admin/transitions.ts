@@ -2,12 +2,24 @@ import Type from "typebox";
 import { customerId, transition } from "./customers.js";
 import { listQuery, nameFilter } from "./parameters.js";
 import { adminRoute } from "./route.js";
-import { exact, listOf, named } from "./schemas.js";
+import { quartiles } from "./journeys.js";
+import { countOf, exact, listOf, named } from "./schemas.js";
 import { dayOf, dayQuery } from "./trends.js";
 
 const { superseded: _, ...present } = transition.properties;
 
 const listedTransition = named("CustomerTransition", { customerId, ...present });
+
+const transitionTimes = named("TransitionTimes", "How long customers stay in states.", {
+  transitions: countOf("Transitions that were looked at."),
+  states: Type.Array(
+    named("StateTimes", {
+      state: Type.String(),
+      left: countOf("How often it was left by those transitions."),
+      seconds: quartiles,
+    }),
+  ),
+});
 
 /** Transitions of all customers: the list behind what trends count as `flows`. */
 export const transitionRoutes = [
@@ -28,5 +40,9 @@ export const transitionRoutes = [
       { left, entered, from: dayOf(from, "from"), to: dayOf(to, "to") },
       page,
     ],
+  }),
+  adminRoute("get_transition_times", "GET /projects/:project/transitions/times", {
+    summary: "How long customers had been in the states that they left, by the last 2,000 transitions",
+    answers: { 200: transitionTimes },
   }),
 ];

@@ -16,7 +16,7 @@ import type { ExplainedParts } from "../../words/explanation.js";
 import type { LocalEngine } from "../engine.js";
 import { emissionOf, emissionsOf, eventOf, eventsOf, violationsOf } from "./events.js";
 import { journeyRuns, journeys, journeyTimes } from "./journeys.js";
-import { lifecycleTrends, transitions } from "./lifecycle.js";
+import { lifecycleTrends, transitions, transitionTimes } from "./lifecycle.js";
 import { segmentMembers } from "./segment-members.js";
 import { ruleCounts, ruleExecutions } from "./rule-executions.js";
 import { raisedSignals } from "./raised-signals.js";
@@ -62,6 +62,7 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
         ? lifecycleTrends(whole, of)
         : localTrends(whole.population, whole.now, of),
     transitions: (of) => pageOf(transitions(whole, of), of),
+    "transitions/times": () => transitionTimes(whole),
     journeys: (of) => journeys(whole, of),
     "journeys/:journeyId/times": (of) => journeyTimes(whole, of),
     "journeys/:journeyId/runs": (of) => pageOf(journeyRuns(whole, of), of),

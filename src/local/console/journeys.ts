@@ -73,7 +73,8 @@ export function journeyTimes(stand: Stand, of: Of): JourneyTimes {
   };
 }
 
-function medianOf(values: readonly number[]): number {
+/** The middle of values, of which there is one at least. */
+export function medianOf(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
   return (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2;

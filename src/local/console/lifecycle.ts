@@ -1,8 +1,9 @@
-import type { ListedTransition, Of, Trends, TrendSeries } from "../../console/source.js";
+import type { ListedTransition, Of, TransitionTimes, Trends, TrendSeries } from "../../console/source.js";
 import { dayIn, type Every, EVERY, firstDayOf, lastDayOf } from "../../console/span.js";
 import { causeId } from "../../engine/index.js";
 import { ApiError, invalidField } from "../../http/errors.js";
 import { isIsoDate } from "../../model/snapshot/duration.js";
+import { medianOf } from "./journeys.js";
 import type { Stand } from "./stand.js";
 
 const PERIODS_MAX = 1100;
@@ -91,4 +92,21 @@ export function transitions(stand: Stand, of: Of): ListedTransition[] {
       at.slice(0, 10) >= first &&
       at.slice(0, 10) <= last,
   );
+}
+
+/** How long customers had been in the states that they left. */
+export function transitionTimes(stand: Stand): TransitionTimes {
+  const all = transitionsOf(stand).toReversed();
+  const since = new Map<string, number>();
+  const taken = new Map<string, number[]>();
+  for (const { customerId, from, at } of all) {
+    const now = Date.parse(at);
+    const before = since.get(customerId);
+    if (from !== null && before !== undefined) taken.set(from, [...(taken.get(from) ?? []), (now - before) / 1000]);
+    since.set(customerId, now);
+  }
+  const states = [...taken].map(([state, seconds]) => {
+    return { state, left: seconds.length, seconds: { median: medianOf(seconds) } };
+  });
+  return { transitions: all.length, states };
 }

@@ -176,6 +176,20 @@ describe("GET /projects/:project/transitions", () => {
     await sql`delete from svc.lifecycle_transitions where generation = 7`;
   });
 
+  it("tells how long customers had been in the states that they left, by the present record", async () => {
+    const { sql } = fixture.service.db;
+    const times = await get<{ transitions: number }>("transitions/times");
+    expect(times).toEqual({
+      transitions: (await list("transitions", "")).length,
+      states: [{ state: "new", left: 1, seconds: expect.objectContaining({ median: 5 * 3600 }) as object }],
+    });
+    await sql`
+      insert into svc.lifecycle_transitions (environment_id, customer_id, from_state, to_state, transitioned_at, cause_type, generation)
+      select environment_id, customer_id, 'new', 'customer', now(), 'job', 7 from svc.customers where customer_id = 'c1'`;
+    expect(await get("transitions/times")).toEqual(times);
+    await sql`delete from svc.lifecycle_transitions where generation = 7`;
+  });
+
   it("refuses a state that nobody declared, a day that is none and a cursor of another list", async () => {
     for (const [query, field] of [
       ["entered=custmer", "entered"],
