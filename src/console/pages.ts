@@ -1,6 +1,7 @@
 import type { ConsolePage } from "./console-page.js";
 import { activatePage } from "./pages/activate.js";
 import { auditLogPage } from "./pages/audit-log.js";
+import { beginRecomputePage } from "./pages/begin-recompute.js";
 import { operationsPage } from "./pages/operations.js";
 import { previewPage } from "./pages/preview.js";
 import { recomputePage } from "./pages/recompute.js";
@@ -71,6 +72,7 @@ export const PAGES: readonly ConsolePage[] = [
   operationsPage,
   recomputesPage,
   recomputePage,
+  beginRecomputePage,
   auditLogPage,
   settingsPage,
   membersPage,

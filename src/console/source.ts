@@ -90,6 +90,8 @@ export interface ListedWebhook {
 
 export interface ConfigVersion {
   version: string;
+  /** Of its snapshot. */
+  hash: string;
   author: string;
   createdAt: string;
   /** The environments. */

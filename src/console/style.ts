@@ -141,6 +141,8 @@ svg.spark { width: 8.75rem; }
 .chart .halo { stroke: var(--page); stroke-width: 5px; paint-order: stroke; }
 .chart a text { fill: var(--link); }
 .chart a:hover text { text-decoration: underline; }
+.diagram text { font-size: 12px; }
+@media (max-width: 48rem) { svg.chart { overflow: visible; } .chart:not(.diagram) text { font-size: 17px; } }
 .scroll > .chart { min-width: 36rem; }
 .scroll > .diagram { width: auto; min-width: 0; max-width: none; margin: 0 auto; }
 .chart .strong { fill: var(--text); font-weight: 600; }
@@ -150,7 +152,7 @@ svg.spark { width: 8.75rem; }
 .bar rect { fill: var(--c1); }
 .bar .rest { fill: var(--code); }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin: .5rem 0; padding: 0; list-style: none; font-size: .875rem; }
-.legend svg.chart { display: inline; width: .9em; height: .9em; vertical-align: -.1em; margin-right: .35em; }
+.legend svg { display: inline; width: .9em; height: .9em; vertical-align: -.1em; margin-right: .35em; }
 ${DOCS_STYLE}`;
 
 /** GET console/style.css: its address changes with it, so that browsers may keep each version for ever. */

@@ -21,14 +21,19 @@ export function countChanges(changes: readonly Change[]): string {
   return `${plural(changes.length, "difference")}: ${counts.join(", ")}`;
 }
 
+/** What a difference is about; empty for a setting, whose message names it, unless it is one of many. */
+function aboutOf(subject: Change["subject"], id: string): string {
+  if (subject !== "setting") return `${subject} ${id}`;
+  return id.startsWith("bands.") ? `band ${id.slice("bands.".length)}` : "";
+}
+
 /** Differences by the parts of a model, in the order in which authors read them. */
 export function byPart(changes: readonly Change[]): Map<string, Line[]> {
   const parts = new Map<string, Line[]>([...PARTS, SETTINGS].map((part) => [part, []]));
   for (const { kind, subject, id, path, message } of changes) {
     const member = /^\w*/.exec(path)![0];
     const part = PARTS.includes(member) ? member : SETTINGS;
-    // The message of a setting names it.
-    parts.get(part)!.push({ kind, about: subject === "setting" ? "" : `${subject} ${id}`, message });
+    parts.get(part)!.push({ kind, about: aboutOf(subject, id), message });
   }
   return new Map([...parts].filter(([, lines]) => lines.length > 0));
 }

@@ -54,6 +54,9 @@ describe("versions", () => {
     expect(viewer.organizationId).toBe(fixture.owner.organizationId);
     const other = await browserOf(fixture.service, row.email);
     expect((await other.get(`${BASE}/live/version?id=v2`)).html).not.toContain("activate?");
+    const shown = await other.get(`${BASE}/live/activate?version=v2&as=promote`);
+    expect(textOf(shown.html)).toContain("Your role may not do that in live; ask an administrator.");
+    expect(shown.html).not.toContain('action="activate"');
     const itsToken = await other.formToken(`${BASE}/live/today`);
     expect((await other.post(`${BASE}/live/activate`, { ...form, form_token: itsToken })).status).toBe(403);
 

@@ -75,7 +75,15 @@ describe("with customers of a former version", () => {
     expect(textOf(html)).toMatch(/globex .*\+vip/);
     expect(html).not.toContain("<script>");
 
-    const recompute = await change(dryRun.slice(`${BASE}/test/`.length));
+    expect(textOf(html)).toMatch(/globex .*\+vip −paying .*segment\.exited, segment\.entered/);
+    const from = new URLSearchParams(dryRun.split("?")[1]).get("id")!;
+    expect(html).toContain(`<a href="begin-recompute?from=${from}">Recompute like this</a>`);
+    const asked = await text(owner, `begin-recompute?from=${from}`);
+    expect(asked).toMatch(
+      /Recompute\? In test , the history of all customers is replayed under v2 .*2 customers change/,
+    );
+    expect(asked).toContain("of health one score, the present one, is kept");
+    const recompute = await change(`begin-recompute?from=${from}`);
     await worker.runNext();
     expect(await text(owner, recompute.slice(`${BASE}/test/`.length))).toMatch(/Recompute .*Customers 2 changed/);
     expect(await text(owner, "customers?segment=vip")).toMatch(/globex/);
@@ -109,6 +117,17 @@ describe("with customers of a former version", () => {
     ]);
   });
 
+  it("a dry run of a version that is not active any more leads to no recompute", async () => {
+    const page = await change("recomputes");
+    await worker.runNext();
+    const from = new URLSearchParams(page.split("?")[1]).get("id")!;
+    await fixture.admin("POST", "/projects/app/config-versions/v1/rollback?env=test", { body: { force: true } });
+    const { html } = await owner.get(`${BASE}/test/begin-recompute?from=${from}`);
+    expect(textOf(html)).toContain("The dry run is of v2, but v1 is active here: begin another one.");
+    expect(html).not.toContain('action="begin-recompute"');
+    await fixture.admin("POST", "/projects/app/config-versions/v2/rollback?env=test", { body: { force: true } });
+  });
+
   it("a version that is not active is previewed, for some customers or for all", async () => {
     const { html } = await owner.get(`${BASE}/test/version?id=v2`);
     expect(html).not.toContain("Preview it");
@@ -118,11 +137,14 @@ describe("with customers of a former version", () => {
     expect(page).toMatch(
       /What v1 would change .*all customers .*Segments 2 would enter, 2 would leave .*globex .*\+paying −vip/,
     );
+    expect(page).toMatch(/Compared with v2 ; customers are replayed under both/);
+    // The address does not decide what it is a preview of.
+    expect(textOf((await owner.get(preview.replace("version=v1", "version=v2"))).html)).toContain("What another model");
     expect((await viewer.get(`${BASE}/test/version?id=v1`)).html).not.toContain("Preview it");
   });
 
   it("of what is not there says so, and leads on", async () => {
-    for (const page of ["recompute?id=rec_0", "preview?id=prv_0", "recompute", "preview"]) {
+    for (const page of ["recompute?id=rec_0", "preview?id=prv_0", "recompute", "preview", "begin-recompute?from=x"]) {
       const { status, html } = await owner.get(`${BASE}/test/${page}`);
       expect([page, status]).toEqual([page, 404]);
       expect(html).toContain('href="today"');

@@ -67,11 +67,12 @@ describe("who may look", () => {
     }
   });
 
-  it("a user of no organization is told so", async () => {
+  it("a user of no organization is told so, and can sign out", async () => {
     const { sql } = fixture.service.db;
     await sql`insert into iam.users (user_id, email) values ('usr_alone', 'alone@example.com')`;
     const { status, html } = await (await browserOf(fixture.service, "alone@example.com")).get("/console");
     expect([status, textOf(html)]).toEqual([404, expect.stringContaining("not a member of an organization")]);
+    expect(html).toMatch(/<form method="post" action="logout">/);
   });
 
   it("a session is no token of the API, and a session that ended leads to sign in", async () => {

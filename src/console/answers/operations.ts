@@ -40,8 +40,8 @@ export interface Job {
 /** `customerId` is of a recompute of one customer. */
 export type Recompute = Job & { customerId: string | null };
 
-/** `sample` is about how many customers it looks at; null for all. */
-export type Preview = Job & { sample: number | null };
+/** `sample` is about how many customers it looks at; null for all. `hash` is of its snapshot. */
+export type Preview = Job & { sample: number | null; hash: string };
 
 interface BeforeAndAfter<Value> {
   before: Value;

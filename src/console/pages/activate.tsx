@@ -10,7 +10,7 @@ export const activatePage: ConsolePage = {
   path: "activate",
   section: null,
   inService: true,
-  async answer({ ask, query, environment, activeVersion, token }) {
+  async answer({ ask, query, environment, activeVersion, token, may }) {
     const version = query.get("version") ?? "";
     const way = wayOf(given(query, "as"));
     const difference = await ask("config-diff", { from: activeVersion ?? undefined, to: version });
@@ -26,21 +26,26 @@ export const activatePage: ConsolePage = {
           </p>
           <h2>What is different</h2>
           <Changes difference={difference} />
-          <form method="post" action="activate">
-            {token}
-            <input type="hidden" name="version" value={version} />
-            <input type="hidden" name="as" value={way} />
-            <input type="hidden" name="expected" value={activeVersion ?? ""} />
-            <label class="check">
-              <input type="checkbox" name="force" value="true" /> Also if data is stranded by it
-            </label>
-            <p>
-              <button>
-                {verb} {version} in {environment}
-              </button>{" "}
-              <a href={versionHref(version)}>Leave it</a>
-            </p>
-          </form>
+          {may(`${way}_config`) ? null : (
+            <p class="note">Your role may not do that in {environment}; ask an administrator.</p>
+          )}
+          {may(`${way}_config`) ? (
+            <form method="post" action="activate">
+              {token}
+              <input type="hidden" name="version" value={version} />
+              <input type="hidden" name="as" value={way} />
+              <input type="hidden" name="expected" value={activeVersion ?? ""} />
+              <label class="check">
+                <input type="checkbox" name="force" value="true" /> Also if data is stranded by it
+              </label>
+              <p>
+                <button>
+                  {verb} {version} in {environment}
+                </button>{" "}
+                <a href={versionHref(version)}>Leave it</a>
+              </p>
+            </form>
+          ) : null}
         </>
       ),
     };

@@ -51,7 +51,9 @@ export const customersPage: ConsolePage = {
           {data.length === 0 ? null : (
             <p>
               <a href={address(`${PATH}.csv`, withoutCursor(query))}>Download as CSV</a>{" "}
-              <span class="hint">all that are found, in this order; {formatNumber(CSV_ROWS_MAX)} at most</span>
+              <span class="hint">
+                all that are found, in this order; of more than {formatNumber(CSV_ROWS_MAX)} the first
+              </span>
             </p>
           )}
         </>
@@ -78,7 +80,7 @@ export const customersPage: ConsolePage = {
   },
 };
 
-const CSV_ROWS_MAX = 10_000;
+const CSV_ROWS_MAX = 100_000;
 /** The most that the list answers at once. */
 const CSV_LIMIT = "200";
 const CSV_COLUMNS = [

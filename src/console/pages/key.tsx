@@ -3,7 +3,7 @@ import { printable } from "../../words/text.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { At, Text } from "../parts.js";
 import { KeyStatus, LastUsed } from "./keys.js";
-import { Allowed, Back, entryOf, inLive, Live, missing, Select, shownOnce } from "./settings/parts.js";
+import { Allowed, Back, changeIn, entryOf, inLive, Live, missing, Select, shownOnce } from "./settings/parts.js";
 
 const PATH = "key";
 const BACK = { href: "keys", text: "API keys" };
@@ -53,8 +53,9 @@ export const keyPage: ConsolePage = {
   },
   change: {
     fields: ["as", "id", "grace"],
-    async make({ tell, form: { as, id: keyId = "", grace = "" } }) {
-      if (as === "revoke") {
+    async make({ tell, form }) {
+      const { id: keyId = "", grace = "" } = form;
+      if (changeIn(form, ["rotate", "revoke"]) === "revoke") {
         await tell("POST keys/:keyId/revoke", { keyId });
         return BACK.href;
       }

@@ -3,7 +3,7 @@ import { printable } from "../../words/text.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { At, Text } from "../parts.js";
 import { linkMade } from "./members.js";
-import { Allowed, Back, entryOf, missing, ROLES, Select } from "./settings/parts.js";
+import { Allowed, Back, changeIn, entryOf, missing, ROLES, Select } from "./settings/parts.js";
 
 const PATH = "member";
 const BACK = { href: "members", text: "Members" };
@@ -51,13 +51,15 @@ export const memberPage: ConsolePage = {
     };
   },
   change: {
-    fields: ["as", "id", "email", "role"],
-    async make({ tell, form: { as, id: userId = "", email = "", role = "" } }) {
-      if (as === "password") {
+    fields: ["as", "id", "role"],
+    async make({ tell, form }) {
+      const { id: userId = "", role = "" } = form;
+      const change = changeIn(form, ["role", "password", "removal"]);
+      if (change === "password") {
         const made = await tell("POST /organization/members/:userId/password-reset", { userId });
-        return linkMade("password", email, made as MadeLink);
+        return linkMade("Link to set a password", "Whoever opens this link sets the password, once", made as MadeLink);
       }
-      if (as === "removal") await tell("DELETE /organization/members/:userId", { userId });
+      if (change === "removal") await tell("DELETE /organization/members/:userId", { userId });
       else await tell("PATCH /organization/members/:userId", { userId }, { role });
       return BACK.href;
     },
@@ -90,7 +92,6 @@ function Changes({ visit, member: { userId, email, role } }: { visit: Visit; mem
       <p>Makes a link by which the member sets a password, good for 24 hours. The link made before ends.</p>
       <form method="post" action={PATH}>
         {hidden("password")}
-        <input type="hidden" name="email" value={email} />
         <button>Make a link</button>
       </form>
       <h2>Removal</h2>

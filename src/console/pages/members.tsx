@@ -43,11 +43,9 @@ export const membersPage: ConsolePage = {
   change: {
     fields: ["email", "role"],
     async make({ tell, form: { email = "", role = "" } }) {
-      return linkMade(
-        "invitation",
-        email,
-        (await tell("POST /organization/invitations", {}, { email, role })) as MadeLink,
-      );
+      const made = (await tell("POST /organization/invitations", {}, { email, role })) as MadeLink & { email: string };
+      const title = `Invitation of ${printable(made.email)}`;
+      return linkMade(title, "Whoever opens this link joins the organization", made);
     },
   },
 };
@@ -125,16 +123,10 @@ function Invite({ visit }: { visit: Visit }) {
   );
 }
 
-const LINKS = {
-  invitation: ["Invitation of", "Whoever opens this link joins the organization"],
-  password: ["Password of", "Whoever opens this link sets the password, once"],
-} as const;
-
-/** Shows a link that was made for somebody. */
-export function linkMade(kind: keyof typeof LINKS, email: string, { link, expiresAt, mailed }: MadeLink): View {
-  const [title, does] = LINKS[kind];
+/** Shows a link that was made for somebody. @param does what it is good for, as the beginning of a sentence */
+export function linkMade(title: string, does: string, { link, expiresAt, mailed }: MadeLink): View {
   return shownOnce({
-    title: `${title} ${printable(email)}`,
+    title,
     label: "Link",
     secret: link,
     children: (

@@ -1,7 +1,7 @@
 import { SeriesLines } from "../charts/series-lines.js";
 import type { ConsolePage } from "../console-page.js";
 import { daysOf, SpanField, trendSpan } from "../last-days.js";
-import { Counting, Empty, MaybeLink, Payload, Text } from "../parts.js";
+import { Counting, Empty, MaybeLink, Text } from "../parts.js";
 import type { Finding } from "../answers/operations.js";
 import type { Trends } from "../source.js";
 import { valuesOf } from "../trend-series.js";
@@ -87,6 +87,13 @@ const PLACES: Readonly<Record<string, string>> = {
   WEBHOOKS_FAILING: "deliveries",
 };
 
+/** Names of what a finding is about: events, say; figures are in its message. */
+function namesIn(details: Finding["details"]): string[] {
+  return Object.values(details).flatMap((value) =>
+    Array.isArray(value) ? value.filter((each) => typeof each === "string") : [],
+  );
+}
+
 function Findings({ findings }: { findings: readonly Finding[] }) {
   return (
     <ul>
@@ -98,10 +105,12 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
           </MaybeLink>
           <br />
           <Text>{fix}</Text>
-          {Object.keys(details).length === 0 ? null : (
+          {namesIn(details).length === 0 ? null : (
             <>
               <br />
-              <Payload value={details} />
+              <span class="faint">
+                <Text>{namesIn(details).join(", ")}</Text>
+              </span>
             </>
           )}
         </li>

@@ -1,7 +1,7 @@
 import { plural } from "../../words/text.js";
 import { type ConsolePage, given } from "../console-page.js";
 import { address } from "../parts.js";
-import { jobView, pageOf } from "./recomputes/job.js";
+import { JobModel, jobView, pageOf } from "./recomputes/job.js";
 import { versionHref } from "./model.js";
 
 const PATH = "preview";
@@ -17,11 +17,14 @@ export const previewPage: ConsolePage = {
   async answer(visit) {
     const { ask, query } = visit;
     const preview = query.get("id") ?? "";
-    const version = given(query, "version");
-    const [job, changed] = await Promise.all([
+    const named = given(query, "version");
+    const [job, changed, found] = await Promise.all([
       ask("previews/:preview", { preview }),
       ask("previews/:preview/customers", { preview, ...pageOf(query) }),
+      named === undefined ? null : ask("config-versions/:version", { version: named }),
     ]);
+    // A preview knows its snapshot only; the address says which version that is of.
+    const version = found?.hash === job.hash ? found.version : undefined;
     return jobView({ path: PATH }, visit, {
       job,
       changed,
@@ -29,7 +32,9 @@ export const previewPage: ConsolePage = {
       about: (
         <>
           <dt>Compared with</dt>
-          <dd>the active version; customers are replayed under both</dd>
+          <dd>
+            <JobModel job={job} />; customers are replayed under both
+          </dd>
           <dt>Of</dt>
           <dd>{job.sample === null ? "all customers" : `about ${plural(job.sample, "customer")}`}</dd>
         </>

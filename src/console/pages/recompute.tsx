@@ -1,14 +1,14 @@
 import type { ConsolePage, Visit } from "../console-page.js";
 import { address, Customer } from "../parts.js";
 import type { Recompute } from "../answers/operations.js";
-import { jobView, pageOf } from "./recomputes/job.js";
+import { JobModel, jobView, pageOf } from "./recomputes/job.js";
 
 const PATH = "recompute";
 
 /** The address of a recompute's page. */
 export const recomputeHref = (id: string) => address(PATH, { id });
 
-/** A recompute or dry run: how far it came, what it changes and for whom; going on from a dry run to the recompute, and trying again. */
+/** A recompute or dry run: how far it came, what it changes and for whom; what can be done next. */
 export const recomputePage: ConsolePage = {
   path: PATH,
   section: null,
@@ -29,48 +29,44 @@ export const recomputePage: ConsolePage = {
         <>
           <dt>Of</dt>
           <dd>{customerId === null ? "all customers" : <Customer id={customerId} />}</dd>
+          <dt>Model</dt>
+          <dd>
+            <JobModel job={job} />
+          </dd>
           <dt>Id</dt>
           <dd>{job.id}</dd>
         </>
       ),
-      actions: <Actions visit={visit} job={job} />,
+      actions: <Next visit={visit} job={job} />,
     });
     return { ...view, customerIds: [...(view.customerIds ?? []), ...(customerId === null ? [] : [customerId])] };
   },
   change: {
-    fields: ["id", "as"],
-    async make({ tell, form: { id = "", as } }) {
-      if (as === "retry") {
-        await tell("POST recomputes/:recompute/retry", { recompute: id });
-        return recomputeHref(id);
-      }
-      const begun = (await tell("POST recomputes", {}, { from: id })) as Recompute;
-      return recomputeHref(begun.id);
+    fields: ["id"],
+    async make({ tell, form: { id = "" } }) {
+      await tell("POST recomputes/:recompute/retry", { recompute: id });
+      return recomputeHref(id);
     },
   },
 };
 
-/** What can be done with it, by whoever may. */
-function Actions({ visit, job }: { visit: Visit; job: Recompute }) {
-  const { environment, may, token } = visit;
-  const [as, operation, text] =
-    job.status === "dead_letter"
-      ? (["retry", "retry_recompute", `Go on with it in ${environment}`] as const)
-      : (["begin", "create_recompute", `Recompute like this in ${environment}`] as const);
-  const isPossible = job.status === "dead_letter" || (job.dry_run && job.status === "completed");
-  if (!isPossible || !may(operation)) return null;
-  return (
-    <form method="post" action={PATH}>
-      {token}
-      <input type="hidden" name="id" value={job.id} />
-      <input type="hidden" name="as" value={as} />
-      {as === "retry" ? null : (
-        <p>
-          The recompute replays the same history under the same version and writes what is listed here; corrections are
-          delivered to webhooks.
-        </p>
-      )}
-      <button>{text}</button>
-    </form>
-  );
+/** What can be done with it, by whoever may: from a dry run on to the recompute, and on with one that was given up. */
+function Next({ visit: { environment, may, token }, job }: { visit: Visit; job: Recompute }) {
+  if (job.status === "dead_letter" && may("retry_recompute")) {
+    return (
+      <form method="post" action={PATH}>
+        {token}
+        <input type="hidden" name="id" value={job.id} />
+        <button>Go on with it in {environment}</button>
+      </form>
+    );
+  }
+  if (job.dry_run && job.status === "completed" && may("create_recompute")) {
+    return (
+      <p>
+        <a href={address("begin-recompute", { from: job.id })}>Recompute like this</a>
+      </p>
+    );
+  }
+  return null;
 }

@@ -32,7 +32,7 @@ export const settingsPage: ConsolePage = {
             <dd>{ROLES[organization.role]}</dd>
           </dl>
           <ul>
-            {PAGES.map(([path, name, what]) => (
+            {PAGES.filter(([path]) => path !== "audit-log" || visit.may("list_audit_log")).map(([path, name, what]) => (
               <li key={path}>
                 <a href={path}>{name}</a>: {what}
               </li>

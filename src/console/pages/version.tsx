@@ -99,7 +99,14 @@ function PreviewForm({ visit, version: { version, active } }: { visit: Visit; ve
 function Actions({ visit, version, wasActive }: { visit: Visit; version: ConfigVersion; wasActive: boolean }) {
   const { environment, may } = visit;
   const id = version.version;
-  if (version.active.some((active) => active === environment)) return <p>It is active here.</p>;
+  if (version.active.some((active) => active === environment)) {
+    return (
+      <p>
+        It is active here. Customers stay as a former version left them until something happens to them; whom it
+        changes, and how, <a href="recomputes">a dry run</a> tells.
+      </p>
+    );
+  }
   const link = (as: string, text: string) => (
     <p>
       <a href={address("activate", { version: id, as })}>{text}</a>

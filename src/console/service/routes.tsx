@@ -1,4 +1,5 @@
 import type { Context } from "koa";
+import type { VNode } from "preact";
 import { call } from "../../db/api/call.js";
 import type { ConsolePlace } from "../../db/api/sign-in.js";
 import type { Pages } from "../../http/app.js";
@@ -10,7 +11,7 @@ import { docsRoutes } from "../docs/routes.js";
 import type { ConsolePage, Filled } from "../console-page.js";
 import { answerCsv } from "../csv.js";
 import type { Frame } from "../frame.js";
-import { PageError, renderErrorPage, rootOf, seeOther } from "../page.js";
+import { type ErrorWords, renderErrorPage, renderPage, rootOf, seeOther } from "../page.js";
 import { pageRoute, type Visit } from "../page-route.js";
 import { PAGES } from "../pages.js";
 import { type Asking, renderConsoleChange, renderConsolePage } from "../render.js";
@@ -138,7 +139,7 @@ function signInFirst(ctx: Context): void {
 }
 
 /** GET /console and /console/:organization: to the first project, live where something was deployed there. */
-async function leadOn({ deps, ctx, session }: Visit<never>): Promise<void> {
+async function leadOn({ deps, ctx, session, tokenField }: Visit<never>): Promise<void> {
   if (session === null) {
     signInFirst(ctx);
     return;
@@ -147,21 +148,38 @@ async function leadOn({ deps, ctx, session }: Visit<never>): Promise<void> {
   const place = await call(deps.sql, "open_console", session.hash, slug, null, "live");
   const { organization, project, activeVersion } = place;
   if (organization === null) {
-    throw new PageError(404, {
+    renderNowhere(ctx, tokenField, {
       title: "You are in no organization",
       message: `${session.email} is not a member of an organization.`,
       fix: "Ask an owner of one to invite you.",
     });
+    return;
   }
   if (project === null) {
-    throw new PageError(404, {
+    renderNowhere(ctx, tokenField, {
       title: "There is no project yet",
       message: `The organization ${organization.slug} has no project to be shown.`,
       fix: "An administrator makes one with `svc init` or `svc projects create`; the documentation's tutorial begins there.",
     });
+    return;
   }
   const environment = activeVersion === null ? "test" : "live";
   seeOther(ctx, `/console/${organization.slug}/${project}/${environment}/${PAGES[0]!.path}`);
+}
+
+/** Where there is nothing to lead to: why, and a way to sign in as somebody else. */
+function renderNowhere(ctx: Context, tokenField: () => VNode, { title, message, fix }: ErrorWords): void {
+  const body = (
+    <>
+      <p role="alert">{message}</p>
+      <p>{fix}</p>
+      <form method="post" action={`${rootOf(ctx)}logout`}>
+        {tokenField()}
+        <button class="second">Sign out</button>
+      </form>
+    </>
+  );
+  renderPage(ctx, { status: 404, title, body });
 }
 
 function frameOf({ session, tokenField, ctx }: Visit<string>, place: ConsolePlace, path: string): Frame {

@@ -4,6 +4,7 @@ import { type ConsolePage, given, type View, type Visit } from "../../console-pa
 import { Ago, At, Customer, Found, Pages, Table, Text } from "../../parts.js";
 import type { CustomerDifference, Job } from "../../answers/operations.js";
 import type { ListPage } from "../../source.js";
+import { versionHref } from "../model.js";
 
 /** How many customers of a job a page shows. */
 const LIMIT = 50;
@@ -41,8 +42,6 @@ export function jobView(page: Pick<ConsolePage, "path">, { query }: Pick<Visit, 
           <dd>
             <JobStatus job={job} />
           </dd>
-          <dt>Model</dt>
-          <dd>{job.pins.configVersion ?? "none deployed yet"}</dd>
           <dt>As of</dt>
           <dd>
             <At iso={job.pins.evaluatedAt} />
@@ -62,17 +61,7 @@ export function jobView(page: Pick<ConsolePage, "path">, { query }: Pick<Visit, 
           </p>
         )}
         {actions}
-        <section aria-labelledby="totals">
-          <h2 id="totals">What {job.dry_run ? "would change" : "changed"}</h2>
-          <dl>
-            {Object.entries(totalsOf(job)).map(([name, text]) => (
-              <>
-                <dt key={name}>{name}</dt>
-                <dd>{text}</dd>
-              </>
-            ))}
-          </dl>
-        </section>
+        {job.startedAt === null ? null : <Totals job={job} />}
         <section aria-labelledby="customers">
           <h2 id="customers">For whom, the most telling first</h2>
           <Found
@@ -87,6 +76,31 @@ export function jobView(page: Pick<ConsolePage, "path">, { query }: Pick<Visit, 
       </>
     ),
   };
+}
+
+function Totals({ job }: { job: Job }) {
+  return (
+    <section aria-labelledby="totals">
+      <h2 id="totals">
+        What {job.dry_run ? "would change" : "changed"}
+        {isUnderWay(job) ? " so far" : ""}
+      </h2>
+      <dl>
+        {Object.entries(totalsOf(job)).map(([name, text]) => (
+          <>
+            <dt key={name}>{name}</dt>
+            <dd>{text}</dd>
+          </>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+/** The model of a job, where there is one. */
+export function JobModel({ job: { pins } }: { job: Job }) {
+  const version = pins.configVersion;
+  return version === null ? <>none deployed yet</> : <a href={versionHref(version)}>{version}</a>;
 }
 
 function isUnderWay({ status }: Pick<Job, "status">): boolean {
@@ -138,7 +152,7 @@ const COLUMNS = [
   { heading: "Health" },
   { heading: "Segments" },
   { heading: "Runs of rules", isNumber: true },
-  { heading: "Emissions", isNumber: true },
+  { heading: "Emissions" },
 ];
 
 function Differences({ differences }: { differences: readonly CustomerDifference[] }) {
@@ -170,9 +184,19 @@ function Row({ difference }: { difference: CustomerDifference }) {
         <Text>{[...entered.map((id) => `+${id}`), ...left.map((id) => `−${id}`)].join(" ")}</Text>
       </td>
       <td class="number">{[signed("+", rules.length + rulesOmitted), signed("−", rulesRemoved)].join(" ")}</td>
-      <td class="number">{signed("", difference.emissions.length + (difference.emissionsOmitted ?? 0))}</td>
+      <td>
+        <Text>{emissionsText(difference)}</Text>
+      </td>
     </tr>
   );
+}
+
+/** `health.band_changed, signal.raised 2`: the types, with how many of each. */
+function emissionsText({ emissions, emissionsOmitted = 0 }: CustomerDifference): string {
+  const counts = new Map<string, number>();
+  for (const { eventType } of emissions) counts.set(eventType, (counts.get(eventType) ?? 0) + 1);
+  const types = [...counts].map(([type, count]) => (count === 1 ? type : `${type} ${formatNumber(count)}`));
+  return [...types, ...(emissionsOmitted === 0 ? [] : [`${formatNumber(emissionsOmitted)} more`])].join(", ");
 }
 
 const scoreText = (health: CustomerDifference["health"]["before"]) =>

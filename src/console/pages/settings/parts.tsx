@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Role } from "../../answers/organization.js";
-import { given, type View, type Visit } from "../../console-page.js";
+import { type Filled, given, type View, type Visit } from "../../console-page.js";
+import { PageError } from "../../page.js";
 import { address, Empty } from "../../parts.js";
 import type { ListPage } from "../../source.js";
 
@@ -66,6 +67,17 @@ export function Back({ href, text }: Link) {
       <a href={href}>{text}</a>
     </p>
   );
+}
+
+/** Which of these changes a form asks for. @throws {PageError} for none of them */
+export function changeIn<Change extends string>(form: Filled, changes: readonly Change[]): Change {
+  const asked = changes.find((each) => each === form["as"]);
+  if (asked !== undefined) return asked;
+  throw new PageError(400, {
+    title: "Nothing was changed",
+    message: "The form does not say what is to be changed.",
+    fix: "Open the page again and send its form.",
+  });
 }
 
 /** Says that what happens here happens to what is real; nothing in test. */
