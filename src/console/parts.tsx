@@ -107,7 +107,7 @@ export function Payload({ value }: { value: Record<string, unknown> }) {
 
 /** A customer by the name that the model gives it, else by its id. @param isShort without the id beside the name */
 export function Customer({ id, isShort = false }: { id: string; isShort?: boolean }) {
-  const name = useLook().nameOf(id);
+  const { name } = useLook().shownOf(id);
   return (
     <>
       <a href={customerHref(id)}>

@@ -4,7 +4,7 @@ import { noteInLog } from "../http/middleware/request-log.js";
 import type { Change, ConsolePage, Filled, View, Visit } from "./console-page.js";
 import { type Frame, Framed } from "./frame.js";
 import { WithLook } from "./look.js";
-import { namesOf } from "./names.js";
+import { shownOf } from "./shown.js";
 import type { Tell } from "./source.js";
 import { ErrorBody, pageErrorOf, renderDocument } from "./page.js";
 
@@ -46,9 +46,11 @@ export async function renderConsoleChange(
 
 async function renderView(asking: Asking, view: View): Promise<void> {
   const { look } = asking;
-  const names = await namesOf(asking, view.customerIds ?? []);
-  const nameOf = (customerId: string) => names.get(customerId);
-  renderFramed(asking, { ...view, body: <WithLook value={{ ...look, nameOf }}>{view.body}</WithLook> });
+  const shown = await shownOf(asking, view.customerIds ?? []);
+  renderFramed(asking, {
+    ...view,
+    body: <WithLook value={{ ...look, shownOf: (customerId) => shown.get(customerId) ?? {} }}>{view.body}</WithLook>,
+  });
 }
 
 /** Says in the frame what went wrong. */

@@ -13,7 +13,7 @@ const MANY = 250;
 let owner: Browser;
 beforeAll(async () => {
   owner = await browserOf(fixture.service, "owner@acme.example");
-  await fixture.deploy(snapshot({ display: { name: "plan" } }));
+  await fixture.deploy(snapshot({ display: { name: "plan", owner: "plan" } }));
   await fixture.batch([
     { type: "identify", customerId: FORMULA, traits: { plan: "pro" } },
     ...Array.from({ length: MANY }, (_, n) => ({
@@ -33,9 +33,9 @@ it("has all customers that are found, over all parts of the list, in the order t
   expect(headers.get("content-disposition")).toBe('attachment; filename="customers.csv"');
   const [heading, first, ...others] = linesOf(html);
   expect(heading).toBe(
-    "customer,name,state,state since,health,band,health a week ago,signals,segments,last event,set aside",
+    "customer,name,state,state since,health,band,health a week ago,signals,segments,last event,set aside,owner",
   );
-  expect(first).toMatch(/^"'=HYPERLINK\(""https:\/\/evil\.example"",""a, b""\)",pro,new,.*,paying,,$/);
+  expect(first).toMatch(/^"'=HYPERLINK\(""https:\/\/evil\.example"",""a, b""\)",pro,new,.*,paying,,,pro$/);
   expect(others.map((line) => line.split(",")[0])).toEqual(
     Array.from({ length: MANY }, (_, n) => `c${String(n).padStart(3, "0")}`),
   );

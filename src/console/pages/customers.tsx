@@ -3,7 +3,9 @@ import type { ListedCustomer } from "../source.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
 import { csvLines } from "../csv.js";
-import { namesOf } from "../names.js";
+import type { Shown } from "../look.js";
+import { shownOf } from "../shown.js";
+import { headingsOf, ShownCells, shownColumns } from "../shown-columns.js";
 import { partNames } from "../model.js";
 import { address, Ago, Choose, Customer, Empty, Found, Pages, Problem, Table, Tags, Text } from "../parts.js";
 
@@ -30,6 +32,7 @@ export const customersPage: ConsolePage = {
       return { title: "Customers", status: found.status, body: [filters, <Problem error={found} key="problem" />] };
     }
     const { data, nextCursor } = found;
+    const columns = shownColumns(model);
     return {
       title: "Customers",
       customerIds: data.map(({ customerId }) => customerId),
@@ -41,9 +44,9 @@ export const customersPage: ConsolePage = {
             limit={Number(LIMIT)}
             none={<Nobody isFiltered={isFiltered(query)} hasModel={model !== null} />}
           >
-            <Table name="Customers" columns={COLUMNS}>
+            <Table name="Customers" columns={[...COLUMNS, ...headingsOf(columns)]}>
               {data.map((customer) => (
-                <Row customer={customer} key={customer.customerId} />
+                <Row customer={customer} columns={columns} key={customer.customerId} />
               ))}
             </Table>
           </Found>
@@ -62,17 +65,21 @@ export const customersPage: ConsolePage = {
   },
   async *csv(visit) {
     // With the first lines, so that a refusal comes before anything.
-    let heading = csvLines([CSV_COLUMNS]);
+    const columns = shownColumns(visit.model);
+    let heading = csvLines([[...CSV_COLUMNS, ...columns]]);
     let cursor: string | undefined;
     let rows = 0;
     do {
       const { data, nextCursor } = await search(visit, { limit: CSV_LIMIT, cursor });
-      const names = await namesOf(
+      const shown = await shownOf(
         visit,
         data.map(({ customerId }) => customerId),
       );
-      const shown = data.slice(0, CSV_ROWS_MAX - rows);
-      yield heading + csvLines(shown.map((customer) => cellsOf(customer, names.get(customer.customerId) ?? null)));
+      const lines = data.slice(0, CSV_ROWS_MAX - rows).map((customer) => {
+        const known = shown.get(customer.customerId) ?? {};
+        return [...cellsOf(customer, known), ...columns.map((member) => known[member] ?? null)];
+      });
+      yield heading + csvLines(lines);
       heading = "";
       rows += data.length;
       cursor = nextCursor ?? undefined;
@@ -88,10 +95,10 @@ const CSV_COLUMNS = [
   ...["signals", "segments", "last event", "set aside"],
 ];
 
-function cellsOf(customer: ListedCustomer, name: string | null) {
+function cellsOf(customer: ListedCustomer, { name }: Shown) {
   const { customerId, lifecycle, lifecycleEnteredAt, health, healthWeekAgo, signals, segments } = customer;
   return [
-    ...[customerId, name, lifecycle, lifecycleEnteredAt],
+    ...[customerId, name ?? null, lifecycle, lifecycleEnteredAt],
     ...[health?.overall ?? null, health?.band ?? null, healthWeekAgo],
     signals.map(({ signalId }) => signalId).join(" "),
     segments.join(" "),
@@ -204,7 +211,7 @@ const COLUMNS = ["Customer", "State", "Health, change in a week", "Signals", "Se
   (heading) => ({ heading }),
 );
 
-function Row({ customer }: { customer: ListedCustomer }) {
+function Row({ customer, columns }: { customer: ListedCustomer; columns: ReturnType<typeof shownColumns> }) {
   const { customerId, lifecycle, lifecycleEnteredAt, signals, segments, lastEventAt, setAside } = customer;
   return (
     <tr>
@@ -247,6 +254,7 @@ function Row({ customer }: { customer: ListedCustomer }) {
         />
       </td>
       <td>{lastEventAt === null ? <span class="faint">never</span> : <Ago iso={lastEventAt} />}</td>
+      <ShownCells id={customerId} columns={columns} />
     </tr>
   );
 }

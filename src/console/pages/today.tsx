@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { ApiError } from "../../http/errors.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, given, refusal, type View } from "../console-page.js";
+import { headingsOf, ShownCells, shownColumns } from "../shown-columns.js";
 import { address, Ago, At, Customer, Empty, Problem, Table, Text } from "../parts.js";
 import type { ListedEmission, ListedWebhook, ListPage, RaisedSignal, RuleExecution } from "../source.js";
 
@@ -36,9 +37,9 @@ export const todayPage: ConsolePage = {
         ),
         body: (
           <>
-            <Since since={since} />
             {webhooks === null ? null : <Troubles webhooks={webhooks.data} />}
-            <Signals signals={signals} />
+            <Signals signals={signals} columns={shownColumns(visit.model)} />
+            <Since since={since} />
             <Section title="States">
               <Groups found={lifecycle} groupOf={stateEntered} none="Nobody came to another state." />
             </Section>
@@ -88,10 +89,14 @@ function Section({ title, children }: { title: string; children: ComponentChildr
   );
 }
 
+const SIGNAL_COLUMNS = ["Signal", "Customer", "Since"].map((heading) => ({ heading }));
+
 const SEVERITIES = ["critical", "warning", "info"] as const;
 
 /** The signals that are raised, the gravest and then the newest first. */
-function Signals({ signals: { data, nextCursor } }: { signals: ListPage<RaisedSignal> }) {
+function Signals(props: { signals: ListPage<RaisedSignal>; columns: ReturnType<typeof shownColumns> }) {
+  const { columns } = props;
+  const { data, nextCursor } = props.signals;
   const sorted = SEVERITIES.flatMap((severity) => data.filter((signal) => signal.severity === severity));
   const more = nextCursor !== null || data.length > SIGNALS_MAX;
   return (
@@ -100,7 +105,7 @@ function Signals({ signals: { data, nextCursor } }: { signals: ListPage<RaisedSi
       {data.length === 0 ? null : (
         <Table
           name="Signals that are raised"
-          columns={["Signal", "Customer", "Since", "Message"].map((heading) => ({ heading }))}
+          columns={[...SIGNAL_COLUMNS, ...headingsOf(columns), { heading: "Message" }]}
         >
           {sorted.slice(0, SIGNALS_MAX).map(({ customerId, signalId, severity, raisedAt, message }) => (
             <tr key={`${signalId} ${customerId}`}>
@@ -116,6 +121,7 @@ function Signals({ signals: { data, nextCursor } }: { signals: ListPage<RaisedSi
               <td>
                 <Ago iso={raisedAt} />
               </td>
+              <ShownCells id={customerId} columns={columns} />
               <td>{message === null ? null : <Text>{message}</Text>}</td>
             </tr>
           ))}

@@ -1,0 +1,33 @@
+import type { Display } from "../model/snapshot/types.js";
+import type { Visit } from "./console-page.js";
+import type { Shown } from "./look.js";
+
+const MEMBERS = ["name", "owner", "renewal"] as const;
+
+/** As many of the longest ids as a question takes. */
+const ASKED_AT_ONCE = 40;
+
+/** What is shown of these customers, by their ids. */
+export async function shownOf(
+  { ask, model }: Pick<Visit, "ask" | "model">,
+  customerIds: readonly string[],
+): Promise<ReadonlyMap<string, Shown>> {
+  const shown = new Map<string, Shown>();
+  const traits = MEMBERS.flatMap((member) => model?.display?.[member] ?? []);
+  if (traits.length === 0) return shown;
+  const ids = [...new Set(customerIds)];
+  for (let from = 0; from < ids.length; from += ASKED_AT_ONCE) {
+    const customers = JSON.stringify(ids.slice(from, from + ASKED_AT_ONCE));
+    const texts = await ask("traits", { customers, names: JSON.stringify(traits) });
+    for (const [id, values] of Object.entries(texts)) shown.set(id, shownIn(model?.display ?? {}, values));
+  }
+  return shown;
+}
+
+function shownIn(display: Display, values: Readonly<Record<string, string>>): Shown {
+  const members = MEMBERS.flatMap((member) => {
+    const value = values[display[member] ?? ""]?.trim() ?? "";
+    return value === "" ? [] : [[member, value]];
+  });
+  return Object.fromEntries(members) as Shown;
+}
