@@ -4,6 +4,7 @@ create or replace function svc.part_names(project_id integer, version integer, k
 returns text[]
 language sql
 stable
+parallel safe
 return array(
   select p.part ->> case part_names.kind when 'state' then 'name' else 'id' end
   from svc.config_versions as v

@@ -4,6 +4,7 @@ create or replace function svc.journey_step_ids(project_id integer, version inte
 returns text[]
 language sql
 stable
+parallel safe
 set search_path = ''
 return (
   select array(select s.step ->> 'id' from json_array_elements(j -> 'steps') with ordinality as s (step, n) order by s.n)
