@@ -143,6 +143,26 @@ describe("with customers of a former version", () => {
     expect((await viewer.get(`${BASE}/test/version?id=v1`)).html).not.toContain("Preview it");
   });
 
+  it("a dry run tells of bands and signals that change while the score stays", async () => {
+    const health = (good: number) => ({
+      components: [
+        { id: "plan", weight: 1, score: { kind: "map" as const, trait: "plan", values: { free: 0, pro: 50 } } },
+      ],
+      bands: [
+        { id: "good", from: good },
+        { id: "poor", from: 0 },
+      ],
+    });
+    await fixture.deploy(snapshot({ health: health(60) }));
+    await fixture.batch([{ type: "identify", customerId: "umbrella", traits: { plan: "pro" } }]);
+    await fixture.evaluate();
+    const rich = { id: "rich", severity: "info" as const, when: vip.when };
+    await fixture.deploy(snapshot({ health: health(40), signals: [rich] }));
+    const page = (await change("recomputes")).slice(`${BASE}/test/`.length);
+    await worker.runNext();
+    expect(await text(owner, page)).toMatch(/umbrella 50 poor → 50 good \+rich/);
+  });
+
   it("of what is not there says so, and leads on", async () => {
     for (const page of ["recompute?id=rec_0", "preview?id=prv_0", "recompute", "preview", "begin-recompute?from=x"]) {
       const { status, html } = await owner.get(`${BASE}/test/${page}`);

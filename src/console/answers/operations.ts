@@ -52,8 +52,10 @@ interface BeforeAndAfter<Value> {
 export interface CustomerDifference {
   customerId: string;
   lifecycle: BeforeAndAfter<string | null>;
-  health: BeforeAndAfter<{ overall: number } | null>;
+  health: BeforeAndAfter<{ overall: number; band?: string } | null>;
   segments: BeforeAndAfter<string[]>;
+  /** Not in what earlier releases compared. */
+  signals?: BeforeAndAfter<string[]>;
   rules: { ruleId: string; result: RuleResult; executedAt: string }[];
   rulesOmitted?: number;
   rulesRemoved?: number;

@@ -84,7 +84,14 @@ export const preview = named("Preview", {
 });
 
 const state = orNull(Type.String(), "Null where there is none.");
-const score = orNull(exact({ overall: Type.Number(), components: mapOf(Type.Number()) }), "Null where there is none.");
+const score = orNull(
+  exact({
+    overall: Type.Number(),
+    band: Type.Optional(Type.String({ description: "Not in what was compared by a release before bands were." })),
+    components: mapOf(Type.Number()),
+  }),
+  "Null where there is none.",
+);
 
 /** A pair of what was and what is, or would be. */
 const beforeAndAfter = <Schema extends TSchema>(schema: Schema) => exact({ before: schema, after: schema });
@@ -95,6 +102,13 @@ export const difference = named("CustomerDifference", "A customer before and aft
   health: beforeAndAfter(score),
   segments: beforeAndAfter(Type.Array(Type.String(), { description: "All that the customer is in." })),
   journeys: beforeAndAfter(Type.Array(journeyRun)),
+  signals: Type.Optional(
+    beforeAndAfter(
+      Type.Array(Type.String(), {
+        description: "All that are raised. Not in what was compared by a release before signals were.",
+      }),
+    ),
+  ),
   rules: Type.Array(
     exact({
       ruleId: Type.String(),

@@ -1,6 +1,12 @@
 import type { EffectRows } from "../../db/api/evaluation.js";
 import type { ExecutionKey, ResultCounts } from "../../db/api/recompute.js";
-import { type CustomerState, type Effect, type HealthScore, stateDocument } from "../../engine/index.js";
+import {
+  type CustomerState,
+  type Effect,
+  type HealthScore,
+  type StateDocument,
+  stateDocument,
+} from "../../engine/index.js";
 
 type Execution = EffectRows["ruleExecutions"][number];
 
@@ -75,17 +81,20 @@ export function compare(
   const health = { before: scoreOf(before), after: scoreOf(after) };
   const segments = { before: from!.segments, after: to!.segments };
   const journeys = { before: from!.journeys, after: to!.journeys };
+  const signals = { before: signalsOf(from!), after: signalsOf(to!) };
 
   const entered = segments.after.filter((id) => !Object.hasOwn(before.segments, id)).length;
   const exited = segments.before.filter((id) => !Object.hasOwn(after.segments, id)).length;
   const lifecycleChanged = lifecycle.before !== lifecycle.after;
   const healthChanged = differ(health);
   const journeysChanged = differ(journeys);
+  const signalsChanged = differ(signals);
   const isListed =
     lifecycleChanged ||
     healthChanged ||
     entered + exited > 0 ||
     journeysChanged ||
+    signalsChanged ||
     added.count > 0 ||
     emissions.length > 0;
   const counts: ResultCounts = {
@@ -106,6 +115,7 @@ export function compare(
     health,
     segments,
     journeys,
+    signals,
     rules: added.kept.map(({ rule, result, triggeredBy, conditions, action, at }) => ({
       ruleId: rule,
       result,
@@ -129,6 +139,8 @@ export function compare(
     100 * Number(lifecycleChanged) +
     10 * (entered + exited) +
     moved +
+    20 * Number(health.before?.band !== health.after?.band) +
+    20 * Number(signalsChanged) +
     5 * Number(journeysChanged) +
     Math.min(emissions.length, 5) +
     Math.min(added.count, 5);
@@ -139,8 +151,12 @@ export function addCounts(sum: ResultCounts, counts: ResultCounts): void {
   for (const name of Object.keys(sum) as (keyof ResultCounts)[]) sum[name] += counts[name];
 }
 
-function scoreOf({ health }: CustomerState): Pick<HealthScore, "overall" | "components"> | null {
-  return health && { overall: health.overall, components: health.components };
+function scoreOf({ health }: CustomerState): Pick<HealthScore, "overall" | "band" | "components"> | null {
+  return health && { overall: health.overall, band: health.band, components: health.components };
+}
+
+function signalsOf({ signals }: StateDocument): string[] {
+  return signals.map(({ signalId }) => signalId);
 }
 
 function differ({ before, after }: { before: unknown; after: unknown }): boolean {

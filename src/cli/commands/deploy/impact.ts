@@ -17,7 +17,7 @@ type RuleImpact = ImpactGroup & { ruleId: string; runs: Record<string, number> }
 type EmissionImpact = ImpactGroup & { eventType: string; emissions: number };
 export type HealthExample = { customerId: string; before: number | null; after: number | null };
 
-/** How many customers' overall scores rise, fall, stay while components change, come to be, and cease to be. */
+/** How many customers' overall scores rise, fall, stay while components or bands change, come to be, and cease to be. */
 export type HealthImpact = Record<"rises" | "falls" | "shifts" | "gained" | "lost", number> & {
   examples: HealthExample[];
 };
@@ -124,11 +124,11 @@ export function componentsChanged({ health: { before, after } }: JobDifference):
   return [...ids].filter((id) => before?.components[id] !== after?.components[id]);
 }
 
-/** Whether a customer's score is another one afterwards, or made of others. */
+/** Whether a customer's score is another one afterwards, in another band, or made of others. */
 export function healthChanged(difference: JobDifference): boolean {
   const { before, after } = difference.health;
   if (before === null || after === null) return before !== after;
-  return before.overall !== after.overall || componentsChanged(difference).length > 0;
+  return before.overall !== after.overall || before.band !== after.band || componentsChanged(difference).length > 0;
 }
 
 function none(): ImpactGroup {

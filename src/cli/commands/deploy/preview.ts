@@ -197,7 +197,7 @@ function lookedAt({ progress, sample }: RecomputeJob): string {
 const HEALTH_MOVES = {
   rises: "rise",
   falls: "fall",
-  shifts: "keep their score while components change",
+  shifts: "keep their score while components or bands change",
   gained: "get a score",
   lost: "lose it",
 } as const;

@@ -67,6 +67,7 @@ function differencesTable(out: Out, differences: readonly JobDifference[]): stri
     { title: "Lifecycle", value: move, kept: true },
     { title: "Health", value: healthMove, kept: true },
     { title: "Segments", value: segments, optional: true },
+    { title: "Signals", value: signalMoves, optional: true },
     { title: "Journeys", value: (row) => journeysChanged(row).join(", "), optional: true },
     { title: "Rules", value: ran, align: "right", optional: true },
     { title: "Emissions", value: emitted, align: "right", optional: true },
@@ -75,11 +76,30 @@ function differencesTable(out: Out, differences: readonly JobDifference[]): stri
   return table(out, used, differences);
 }
 
+/** `+escalation -health_critical`. */
+function signalMoves({ signals }: JobDifference): string {
+  if (signals === undefined) return "";
+  const { before, after } = signals;
+  const raised = after.filter((id) => !before.includes(id)).map((id) => `+${id}`);
+  const cleared = before.filter((id) => !after.includes(id)).map((id) => `-${id}`);
+  return [...raised, ...cleared].join(" ");
+}
+
+/** `41 → 36.5`, and the bands where they differ: `44.75 at_risk → 44.75 critical`. */
+function bandMove(before: Score, after: Score): string {
+  const isSame = before === null || after === null || before.band === after.band;
+  const text = (score: Score) =>
+    score === null ? "none" : `${score.overall}${isSame || score.band === undefined ? "" : ` ${score.band}`}`;
+  return `${text(before)} → ${text(after)}`;
+}
+
+type Score = JobDifference["health"]["before"];
+
 /** The overall score; where that stays, the components that change. */
 function healthMove(difference: JobDifference): string {
   if (!healthChanged(difference)) return "";
   const { before, after } = difference.health;
-  if (before?.overall !== after?.overall) return `${before?.overall ?? "none"} → ${after?.overall ?? "none"}`;
+  if (before?.overall !== after?.overall || before?.band !== after?.band) return bandMove(before, after);
   return componentsChanged(difference)
     .map((id) => `${id} ${before?.components[id] ?? "none"} → ${after?.components[id] ?? "none"}`)
     .join(", ");

@@ -151,6 +151,7 @@ const COLUMNS = [
   { heading: "State" },
   { heading: "Health" },
   { heading: "Segments" },
+  { heading: "Signals" },
   { heading: "Runs of rules", isNumber: true },
   { heading: "Emissions" },
 ];
@@ -166,9 +167,7 @@ function Differences({ differences }: { differences: readonly CustomerDifference
 }
 
 function Row({ difference }: { difference: CustomerDifference }) {
-  const { customerId, lifecycle, health, segments, rules, rulesOmitted = 0, rulesRemoved = 0 } = difference;
-  const entered = segments.after.filter((id) => !segments.before.includes(id));
-  const left = segments.before.filter((id) => !segments.after.includes(id));
+  const { customerId, lifecycle, health, segments, signals, rules, rulesOmitted = 0, rulesRemoved = 0 } = difference;
   return (
     <tr>
       <td>
@@ -181,7 +180,10 @@ function Row({ difference }: { difference: CustomerDifference }) {
         <Move before={scoreText(health.before)} after={scoreText(health.after)} />
       </td>
       <td>
-        <Text>{[...entered.map((id) => `+${id}`), ...left.map((id) => `−${id}`)].join(" ")}</Text>
+        <Text>{moves(segments)}</Text>
+      </td>
+      <td>
+        <Text>{moves(signals)}</Text>
       </td>
       <td class="number">{[signed("+", rules.length + rulesOmitted), signed("−", rulesRemoved)].join(" ")}</td>
       <td>
@@ -200,7 +202,13 @@ function emissionsText({ emissions, emissionsOmitted = 0 }: CustomerDifference):
 }
 
 const scoreText = (health: CustomerDifference["health"]["before"]) =>
-  health === null ? null : formatNumber(health.overall);
+  health === null ? null : `${formatNumber(health.overall)} ${health.band ?? ""}`.trim();
+
+/** `+vip −paying`. */
+function moves({ before, after }: { before: string[]; after: string[] } = { before: [], after: [] }): string {
+  const came = after.filter((id) => !before.includes(id)).map((id) => `+${id}`);
+  return [...came, ...before.filter((id) => !after.includes(id)).map((id) => `−${id}`)].join(" ");
+}
 
 const signed = (sign: string, count: number) => (count === 0 ? "" : sign + formatNumber(count));
 
