@@ -8,7 +8,6 @@ import { LastUsed } from "./keys.js";
 import { Allowed, Back, entryHref, ROLES, Select, shownOnce } from "./settings/parts.js";
 
 const PATH = "tokens";
-const DAYS_MAX = 90;
 
 /** The access tokens of the organization, by which programs act for it. */
 export const tokensPage: ConsolePage = {
@@ -134,7 +133,10 @@ function Create({ visit }: { visit: Visit }) {
       </p>
       <Select label="Role at most" name="role" value="" choices={{ "": "the same as mine", ...LESSER }} />
       <label for="days">Days until it ends</label>
-      <input id="days" name="days" type="number" min={1} max={DAYS_MAX} value={DAYS_MAX} required />
+      <input id="days" name="days" type="number" min={1} aria-describedby="days-hint" />
+      <p class="hint" id="days-hint">
+        Empty for as many as there may be.
+      </p>
       <p>
         <button>Create the token</button>
       </p>
