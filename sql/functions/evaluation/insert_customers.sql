@@ -51,11 +51,9 @@ begin
     return;
   end if;
 
-  -- In statements of their own: the insert may have waited for an erasure, whose deletions it does not see. What was accepted since then
-  -- is another customer's beginning.
-  update svc.customers as c
-  set created_at = n.accepted_at
-  from (
+  -- In a statement of its own: the insert may have waited for an erasure, whose deletions it does not see. What was accepted since then
+  -- is another customer's beginning. In one statement: what is accepted after it is for the next look.
+  with begun as materialized (
     select w.customer_id, b.accepted_at
     from unnest(_inserted) as w (customer_id)
     cross join lateral (
@@ -71,18 +69,16 @@ begin
       where k.environment_id = insert_customers.environment_id and k.batch_seq = i.seq / 1024
       limit 1
     ) as b
-  ) as n
-  where c.environment_id = insert_customers.environment_id and c.customer_id = n.customer_id and c.created_at <> n.accepted_at;
-
+  ),
+  changed as (
+    update svc.customers as c
+    set created_at = n.accepted_at
+    from begun as n
+    where c.environment_id = insert_customers.environment_id and c.customer_id = n.customer_id and c.created_at <> n.accepted_at
+  )
   select array_agg(n.customer_id) into _erased
   from unnest(_inserted) as n (customer_id)
-  left join lateral (
-    select true as waits
-    from svc.inbox as i
-    where i.environment_id = insert_customers.environment_id and i.customer_id = n.customer_id
-    limit 1
-  ) as p on true
-  where p.waits is null;
+  where not exists (select from begun as b where b.customer_id = n.customer_id);
   if _erased is not null then
     delete from svc.customers as c
     where c.environment_id = insert_customers.environment_id and c.customer_id = any(_erased);
