@@ -46,7 +46,8 @@ begin
     failures = start_recompute.failures,
     done_at_attempt = r.customers_done,
     next_attempt_at = null,
-    started_at = coalesce(r.started_at, now()),
+    -- By the clock: the claim may have waited for the job before it, which is over by then.
+    started_at = coalesce(r.started_at, clock_timestamp()),
     customers_total = _job.customers_total,
     sample_share = _job.sample_share
   where r.environment_id = _job.environment_id and r.recompute_id = _job.recompute_id
