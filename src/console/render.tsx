@@ -62,17 +62,30 @@ function renderFailure(asking: Asking, error: unknown): void {
   noteInLog(ctx, { failure: toApiError(error) });
   ctx.set(headers);
   const [home] = asking.frame.sections;
+  const form = formPage(ctx);
+  const next = form === null ? home : { href: form, text: "Back to the form" };
   const body = (
     <>
       <ErrorBody ctx={ctx} words={words} />
-      {home && (
+      {next && (
         <p>
-          <a href={home.href}>{home.text}</a>
+          <a href={next.href}>{next.text}</a>
         </p>
       )}
     </>
   );
   renderFramed(asking, { title: words.title, status, body });
+}
+
+/** The page that a form was sent from, one beside that which it was sent to; null where the browser does not say. */
+function formPage(ctx: Context): string | null {
+  const referer = ctx.get("Referer");
+  if (ctx.method !== "POST" || !URL.canParse(referer)) return null;
+  const { host, pathname, search } = new URL(referer);
+  const [from, to] = [pathname, ctx.path].map((path) => path.lastIndexOf("/") + 1) as [number, number];
+  // A proxy may have put something in front.
+  const isBeside = host === ctx.host && pathname.slice(0, from).endsWith(ctx.path.slice(0, to));
+  return isBeside ? pathname.slice(from) + search : null;
 }
 
 function renderFramed({ ctx, frame }: Asking, { title, body, status = 200, refreshSeconds }: View): void {

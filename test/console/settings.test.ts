@@ -1,3 +1,4 @@
+import { decodeHTML } from "entities";
 import { beforeAll, describe, expect, it } from "vitest";
 import { auditOf, join, userIdOf } from "../http/admin/organization/support.js";
 import { useSpec } from "../spec/support/fixture.js";
@@ -25,7 +26,8 @@ async function fill(path: string, fields: Record<string, string>, by = who.owner
   const { as } = fields;
   const forms = formsOf(html).filter(({ action, hidden }) => action !== "../../../../logout" && hidden["as"] === as);
   expect(forms).toHaveLength(1);
-  const sent = await by.post(at(forms[0]!.action), { ...forms[0]!.hidden, ...fields });
+  const headers = { Referer: fixture.service.url + at(path) };
+  const sent = await by.post(at(forms[0]!.action), { ...forms[0]!.hidden, ...fields }, headers);
   return { ...sent, text: textOf(sent.html) };
 }
 
@@ -342,6 +344,15 @@ describe("members", () => {
         expect.stringContaining("The organization would have no owner left. Make another"),
       ]);
       expect(html).toContain('aria-label="Console"');
+      expect(decodeHTML(html)).toContain(`<a href="${path}">Back to the form</a>`);
+    }
+  });
+
+  it("are led to nowhere else by a page that their browser says it came from", async () => {
+    const form_token = await who.owner.formToken(at("keys"));
+    for (const referer of ["https://evil.example/console/acme/app/test/members", `${fixture.service.url}/docs`, "x"]) {
+      const { status, html } = await who.owner.post(at("members"), { form_token, email: "x" }, { Referer: referer });
+      expect([status, html]).toEqual([400, expect.stringContaining('<a href="today">Today</a>')]);
     }
   });
 
