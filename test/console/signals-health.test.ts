@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import type { Snapshot } from "../../src/model/snapshot/types.js";
 import { useSpec } from "../spec/support/fixture.js";
 import type { Browser } from "../support/browser.js";
 import { snapshot } from "../support/service.js";
@@ -104,6 +105,18 @@ describe("health", () => {
     expect(text).toMatch(/usage 3 75 % count of "login": 0 points at 0, 100 points at 2/);
     expect(text).toContain("plan: 100 points for pro, 20 for free, else 0");
     expect(text).toContain("Median and quartiles of the scores over the last 7 days, median now");
+  });
+
+  it("says after a deploy that customers are still in the bands of the version before", async () => {
+    const before = "computed under another version than the active";
+    expect((await page("health")).text).not.toContain(before);
+    const { body } = await fixture.admin("GET", "/projects/app/config-versions/v1");
+    const { health } = (body as { snapshot: Snapshot }).snapshot;
+    const bands = health!.bands.map((band) => ({ ...band, from: band.from / 2 }));
+    await fixture.deploy(snapshot({ health: { ...health!, bands } }));
+    const { text, html } = await page("health");
+    expect(text).toContain(`The state of 3 customers was ${before} v2. They are in the bands of that version until`);
+    expect(html).toContain('<a href="recomputes">a recompute</a>');
   });
 });
 

@@ -64,8 +64,8 @@ export const customersPage: ConsolePage = {
     };
   },
   async *csv(visit) {
-    // With the first lines, so that a refusal comes before anything.
     const columns = shownColumns(visit.model);
+    // With the first lines, so that a refusal comes before anything.
     let heading = csvLines([[...CSV_COLUMNS, ...columns]]);
     let cursor: string | undefined;
     let rows = 0;

@@ -19,12 +19,21 @@ export const healthPage: ConsolePage = {
     const { ask, model } = visit;
     const health = model?.health ?? null;
     if (health === null) return { title: "Health", body: <NoPart model={model} what="health score" /> };
-    const trends = await ask("trends", { what: "health", ...trendSpan(visit) });
+    const [trends, outdated] = await Promise.all([
+      ask("trends", { what: "health", ...trendSpan(visit) }),
+      outdatedIn(visit),
+    ]);
     return {
       title: "Health",
       body: (
         <>
           <Counting trends={trends} />
+          {outdated === undefined ? null : (
+            <p class="note">
+              <Text>{outdated.message}</Text> They are in the bands of that version until something happens to them, or{" "}
+              <a href="recomputes">a recompute</a>.
+            </p>
+          )}
           <Bands health={health} trends={trends} />
           <OverTime visit={visit} trends={trends} />
           <Components health={health} />
@@ -33,6 +42,13 @@ export const healthPage: ConsolePage = {
     };
   },
 };
+
+/** What is found where customers still stand as another version left them; the local engine has none. */
+async function outdatedIn({ ask, isService }: Visit) {
+  if (!isService) return undefined;
+  const { data } = await ask("diagnostics");
+  return data.find(({ code }) => code === "STATE_OUTDATED");
+}
 
 /** How many customers are in each band now, also in one that the model does not have any more. */
 function Bands({ health: { bands }, trends }: { health: Health; trends: Trends }) {
