@@ -33,3 +33,24 @@ export function totalsOf({ result, dry_run }: Totals): Record<string, string> {
     Emissions: `${formatNumber(result.emissions)} ${would("emitted", "would be emitted")}`,
   };
 }
+
+/** What a customer is in, or what is raised, before and after. */
+interface Ids {
+  before: readonly string[];
+  after: readonly string[];
+}
+
+/** What is there afterwards, and was not before. */
+export function gained({ before, after }: Ids): string[] {
+  return after.filter((id) => !before.includes(id));
+}
+
+/** What was there before, and is not any more. */
+export function lost({ before, after }: Ids): string[] {
+  return before.filter((id) => !after.includes(id));
+}
+
+/** `+vip -paying`. @param minus the sign of what is lost */
+export function movesText(ids: Ids, minus: "-" | "−"): string {
+  return [...gained(ids).map((id) => `+${id}`), ...lost(ids).map((id) => `${minus}${id}`)].join(" ");
+}

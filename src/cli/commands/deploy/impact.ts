@@ -1,4 +1,5 @@
 import type { JobDifference } from "../../client/answers.js";
+import { gained, lost } from "../../../words/recompute.js";
 
 /** How many customers are named of each thing that changes; the most telling ones, as they come first. */
 const EXAMPLES = 5;
@@ -50,8 +51,8 @@ export class Impact {
     const { customerId, lifecycle, rules, emissions, rulesOmitted = 0, emissionsOmitted = 0 } = difference;
     const segment = (segmentId: string) =>
       of(this.#segments, segmentId, () => ({ segmentId, entered: none(), exited: none() }));
-    for (const id of entered(difference)) count(segment(id).entered, customerId);
-    for (const id of exited(difference)) count(segment(id).exited, customerId);
+    for (const id of gained(difference.segments)) count(segment(id).entered, customerId);
+    for (const id of lost(difference.segments)) count(segment(id).exited, customerId);
     const { before: from, after: to } = lifecycle;
     if (from !== to) {
       const move = of(this.#lifecycle, JSON.stringify([from, to]), () => ({ from, to, ...none() }));
@@ -98,16 +99,6 @@ export class Impact {
     else health[after > before ? "rises" : after < before ? "falls" : "shifts"] += 1;
     if (health.examples.length < EXAMPLES) health.examples.push({ customerId: difference.customerId, before, after });
   }
-}
-
-/** The segments that a customer is in afterwards, and was not before. */
-export function entered({ segments: { before, after } }: JobDifference): string[] {
-  return after.filter((id) => !before.includes(id));
-}
-
-/** The segments that a customer was in before, and is not any more. */
-export function exited({ segments: { before, after } }: JobDifference): string[] {
-  return before.filter((id) => !after.includes(id));
 }
 
 /** The journeys whose progress is another one afterwards. */

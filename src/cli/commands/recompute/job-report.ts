@@ -1,9 +1,9 @@
 import type { JobDifference, RecomputeJob } from "../../client/answers.js";
 import { fields, type Column, table } from "../../output/table.js";
-import { componentsChanged, entered, exited, healthChanged, journeysChanged } from "../deploy/impact.js";
+import { componentsChanged, healthChanged, journeysChanged } from "../deploy/impact.js";
 import { kindOf, jobFailure, scopeOf } from "./jobs.js";
 import type { Out } from "../../output/out.js";
-import { totalsOf } from "../../../words/recompute.js";
+import { movesText, totalsOf } from "../../../words/recompute.js";
 import { formatNumber, printable, span } from "../../../words/text.js";
 
 /** A job that has come to something, for people: what it is, its totals, and the customers that change most. */
@@ -55,8 +55,6 @@ function differencesTable(out: Out, differences: readonly JobDifference[]): stri
   const signed = (sign: string, count: number) => (count > 0 ? [`${sign}${formatNumber(count)}`] : []);
   const move = ({ lifecycle: { before, after } }: JobDifference) =>
     before === after ? "" : `${before ?? "none"} → ${after ?? "none"}`;
-  const segments = (row: JobDifference) =>
-    [...entered(row).map((id) => `+${id}`), ...exited(row).map((id) => `-${id}`)].join(" ");
   /** `+12 -3`. */
   const ran = ({ rules, rulesOmitted = 0, rulesRemoved = 0 }: JobDifference) =>
     [...signed("+", rules.length + rulesOmitted), ...signed("-", rulesRemoved)].join(" ");
@@ -66,23 +64,14 @@ function differencesTable(out: Out, differences: readonly JobDifference[]): stri
     { title: "Customer", value: ({ customerId }) => customerId },
     { title: "Lifecycle", value: move, kept: true },
     { title: "Health", value: healthMove, kept: true },
-    { title: "Segments", value: segments, optional: true },
-    { title: "Signals", value: signalMoves, optional: true },
+    { title: "Segments", value: ({ segments }) => movesText(segments, "-"), optional: true },
+    { title: "Signals", value: ({ signals }) => (signals ? movesText(signals, "-") : ""), optional: true },
     { title: "Journeys", value: (row) => journeysChanged(row).join(", "), optional: true },
     { title: "Rules", value: ran, align: "right", optional: true },
     { title: "Emissions", value: emitted, align: "right", optional: true },
   ];
   const used = columns.filter((column) => differences.some((difference) => column.value(difference) !== ""));
   return table(out, used, differences);
-}
-
-/** `+escalation -health_critical`. */
-function signalMoves({ signals }: JobDifference): string {
-  if (signals === undefined) return "";
-  const { before, after } = signals;
-  const raised = after.filter((id) => !before.includes(id)).map((id) => `+${id}`);
-  const cleared = before.filter((id) => !after.includes(id)).map((id) => `-${id}`);
-  return [...raised, ...cleared].join(" ");
 }
 
 /** `41 → 36.5`, and the bands where they differ: `44.75 at_risk → 44.75 critical`. */

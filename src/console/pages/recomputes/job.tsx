@@ -1,4 +1,4 @@
-import { totalsOf } from "../../../words/recompute.js";
+import { movesText, totalsOf } from "../../../words/recompute.js";
 import { formatNumber, span } from "../../../words/text.js";
 import { type ConsolePage, given, type View, type Visit } from "../../console-page.js";
 import { Ago, At, Customer, Found, Pages, Table, Text } from "../../parts.js";
@@ -180,11 +180,9 @@ function Row({ difference }: { difference: CustomerDifference }) {
         <Move before={scoreText(health.before)} after={scoreText(health.after)} />
       </td>
       <td>
-        <Text>{moves(segments)}</Text>
+        <Text>{movesText(segments, "−")}</Text>
       </td>
-      <td>
-        <Text>{moves(signals)}</Text>
-      </td>
+      <td>{signals && <Text>{movesText(signals, "−")}</Text>}</td>
       <td class="number">{[signed("+", rules.length + rulesOmitted), signed("−", rulesRemoved)].join(" ")}</td>
       <td>
         <Text>{emissionsText(difference)}</Text>
@@ -203,12 +201,6 @@ function emissionsText({ emissions, emissionsOmitted = 0 }: CustomerDifference):
 
 const scoreText = (health: CustomerDifference["health"]["before"]) =>
   health === null ? null : `${formatNumber(health.overall)} ${health.band ?? ""}`.trim();
-
-/** `+vip −paying`. */
-function moves({ before, after }: { before: string[]; after: string[] } = { before: [], after: [] }): string {
-  const came = after.filter((id) => !before.includes(id)).map((id) => `+${id}`);
-  return [...came, ...before.filter((id) => !after.includes(id)).map((id) => `−${id}`)].join(" ");
-}
 
 const signed = (sign: string, count: number) => (count === 0 ? "" : sign + formatNumber(count));
 
