@@ -37,8 +37,8 @@ export async function bootstrapCommand(
     if (resetUser) await call(sql, "operator_reset_user", email);
     const document = await call(sql, "bootstrap", organization, email, token.hash);
     // Programs have no use for it, and where the port is any that is free nobody knows where it would lead.
-    const isWanted = !json && (config.publicUrl !== null || config.port !== 0);
-    return { document, link: isWanted ? await makeSignInLink(sql, linkBase(config), email) : null };
+    const publicUrl = json ? null : knownBase(config);
+    return { document, link: publicUrl === null ? null : await makeSignInLink(sql, publicUrl, email) };
   });
   const { organizationId, joined } = JSON.parse(document) as { organizationId: string; joined: string | null };
   if (joined !== null) {
@@ -133,12 +133,16 @@ function userInWords({ email, hasPassword, organizations, emailVerifiedAt }: Use
   return [email, roles === "" ? "-" : roles, hasPassword ? verified : "no password"].join("\t");
 }
 
-/** Where people reach the service; this process does not listen, so it cannot ask for the port. */
+/** Where people reach the service; null where only the process that listens knows its port. */
+function knownBase({ publicUrl, host, port }: ServerConfig): string | null {
+  return publicUrl ?? (port === 0 ? null : addressOf(host, port));
+}
+
+/** The same for a link that has to lead there. */
 function linkBase(config: ServerConfig): string {
-  if (config.publicUrl === null && config.port === 0) {
-    throw new ConfigError(["SVC_PUBLIC_URL must be set where SVC_PORT is 0: the link has to lead to the service"]);
-  }
-  return config.publicUrl ?? addressOf(config.host, config.port);
+  const base = knownBase(config);
+  if (base !== null) return base;
+  throw new ConfigError(["SVC_PUBLIC_URL must be set where SVC_PORT is 0: the link has to lead to the service"]);
 }
 
 const ANSWER_MS_MAX = 2_000;
