@@ -65,6 +65,16 @@ export function refusal(error: unknown, ...codes: readonly string[]): ApiError {
   throw error;
 }
 
+/** These parameters of the page's address, by their names. */
+export function allGiven(query: URLSearchParams, names: readonly string[]): Record<string, string | undefined> {
+  return Object.fromEntries(names.map((name) => [name, given(query, name)]));
+}
+
+/** Whether one of these parameters is given. */
+export function isAnyGiven(query: URLSearchParams, names: readonly string[]): boolean {
+  return names.some((name) => given(query, name) !== undefined);
+}
+
 /** A parameter of the page's address; undefined where it is missing or empty. */
 export function given(query: URLSearchParams, name: string): string | undefined {
   const value = query.get(name)?.trim() ?? "";

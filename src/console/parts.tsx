@@ -174,8 +174,7 @@ export function Pages(props: {
   name?: string;
 }) {
   const { path, query, next, cursor = "cursor", name = "the list" } = props;
-  const first = new URLSearchParams(query);
-  first.delete(cursor);
+  const first = without(query, cursor);
   const following = new URLSearchParams(query);
   following.set(cursor, next ?? "");
   const links = [
@@ -187,6 +186,13 @@ export function Pages(props: {
       {links}
     </nav>
   );
+}
+
+/** A query without one of its parameters. */
+export function without(query: URLSearchParams, name: string): URLSearchParams {
+  const others = new URLSearchParams(query);
+  others.delete(name);
+  return others;
 }
 
 /** A part of a list as its table; what is said where the whole list is empty; and that a short part is not the last. */
@@ -241,6 +247,20 @@ export function Counting({ trends: { complete } }: { trends: Trends }) {
   return (
     <p class="note" role="status">
       What came before is still being counted: numbers may be too low. Load the page again in some minutes.
+    </p>
+  );
+}
+
+export interface Link {
+  href: string;
+  text: string;
+}
+
+/** A link back to a list. */
+export function Back({ href, text }: Link) {
+  return (
+    <p>
+      <a href={href}>{text}</a>
     </p>
   );
 }

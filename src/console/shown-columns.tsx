@@ -4,18 +4,20 @@ import { Ago, type Column, Text } from "./parts.js";
 
 const HEADINGS = { owner: "Owner", renewal: "Renewal" } as const;
 
+export type ShownColumn = keyof typeof HEADINGS;
+
 /** Which of these a list of customers has a column of. */
-export function shownColumns(model: Snapshot | null): ("owner" | "renewal")[] {
+export function shownColumns(model: Snapshot | null): ShownColumn[] {
   return (["owner", "renewal"] as const).filter((member) => model?.display?.[member] !== undefined);
 }
 
 /** Their headings. */
-export function headingsOf(columns: ReturnType<typeof shownColumns>): Column[] {
+export function headingsOf(columns: ShownColumn[]): Column[] {
   return columns.map((member) => ({ heading: HEADINGS[member] }));
 }
 
 /** Their cells in the row of a customer. */
-export function ShownCells({ id, columns }: { id: string; columns: ReturnType<typeof shownColumns> }) {
+export function ShownCells({ id, columns }: { id: string; columns: ShownColumn[] }) {
   const shown = useLook().shownOf(id);
   return (
     <>
@@ -28,7 +30,7 @@ export function ShownCells({ id, columns }: { id: string; columns: ReturnType<ty
   );
 }
 
-function Member({ member, value }: { member: "owner" | "renewal"; value: string | undefined }) {
+function Member({ member, value }: { member: ShownColumn; value: string | undefined }) {
   if (value === undefined) return <span class="faint">none</span>;
   return member === "renewal" && !Number.isNaN(Date.parse(value)) ? <Ago iso={value} /> : <Text>{value}</Text>;
 }

@@ -6,7 +6,6 @@ export interface Finding {
   severity: "problem" | "warning" | "info";
   message: string;
   fix: string;
-  count: number;
   details: Record<string, unknown>;
 }
 
@@ -16,7 +15,6 @@ export interface Job {
   status: "queued" | "running" | "retrying" | "completed" | "dead_letter";
   dry_run: boolean;
   pins: { configVersion: string | null; evaluatedAt: string };
-  attempt: number;
   nextAttemptAt: string | null;
   error: string | null;
   progress: { customersTotal: number | null; customersDone: number };

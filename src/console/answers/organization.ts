@@ -73,7 +73,6 @@ export interface AuditEntry {
   action: string;
   /** Who did it: an e-mail address, operator, or svc. */
   actor: string;
-  tokenId: string | null;
   project: string | null;
   environment: string | null;
   target: string | null;
@@ -83,20 +82,14 @@ export interface AuditEntry {
 /** What an organization has used of its plan. */
 export interface Usage {
   plan: string;
-  /** The calendar month (UTC) that its events are counted in. */
-  month: string;
   resetsAt: string;
   used: { monthlyEvents: number; projects: number; members: number; tokens: number };
   /** Null without a limit. */
   limits: {
     monthlyEvents: number | null;
     retentionDays: number | null;
-    supersededDays: number | null;
     projects: number;
     members: number;
     tokens: number;
-    ratePerSecond: number;
-    keys: number;
-    webhooks: number;
   };
 }

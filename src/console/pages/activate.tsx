@@ -1,4 +1,5 @@
 import { PageError } from "../page.js";
+import { Allowed } from "../changes.js";
 import { type ConsolePage, given } from "../console-page.js";
 import { Changes } from "./version.js";
 import { versionHref } from "./model.js";
@@ -10,7 +11,8 @@ export const activatePage: ConsolePage = {
   path: "activate",
   section: null,
   inService: true,
-  async answer({ ask, query, environment, activeVersion, token, may }) {
+  async answer(visit) {
+    const { ask, query, environment, activeVersion, token } = visit;
     const version = query.get("version") ?? "";
     const way = wayOf(given(query, "as"));
     const difference = await ask("config-diff", { from: activeVersion ?? undefined, to: version });
@@ -26,10 +28,7 @@ export const activatePage: ConsolePage = {
           </p>
           <h2>What is different</h2>
           <Changes difference={difference} />
-          {may(`${way}_config`) ? null : (
-            <p class="note">Your role may not do that in {environment}; ask an administrator.</p>
-          )}
-          {may(`${way}_config`) ? (
+          <Allowed visit={visit} operation={`${way}_config`} what={`do that in ${environment}`} who="an administrator">
             <form method="post" action="activate">
               {token}
               <input type="hidden" name="version" value={version} />
@@ -45,7 +44,7 @@ export const activatePage: ConsolePage = {
                 <a href={versionHref(version)}>Leave it</a>
               </p>
             </form>
-          ) : null}
+          </Allowed>
         </>
       ),
     };

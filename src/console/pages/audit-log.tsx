@@ -1,4 +1,4 @@
-import { type ConsolePage, given, refusal } from "../console-page.js";
+import { allGiven, type ConsolePage, given, isAnyGiven, refusal } from "../console-page.js";
 import { ApiError } from "../../http/errors.js";
 import { address, At, Empty, Pages, Payload, Problem, Table, Text } from "../parts.js";
 import type { AuditEntry } from "../answers/organization.js";
@@ -10,6 +10,7 @@ const FIELDS = [
   { name: "action", label: "Action", placeholder: "member.removed" },
   { name: "since", label: "Since", placeholder: "7d" },
 ] as const;
+const FILTERS = FIELDS.map(({ name }) => name);
 
 /** Who changed what in the organization. */
 export const auditLogPage: ConsolePage = {
@@ -21,10 +22,10 @@ export const auditLogPage: ConsolePage = {
     if (!may("list_audit_log")) {
       return { title, status: 403, body: <p class="note">Administrators and owners see who changed what.</p> };
     }
-    const filters = Object.fromEntries(FIELDS.map(({ name }) => [name, given(query, name)]));
+    const filters = allGiven(query, FILTERS);
     const cursor = given(query, "cursor");
     const found = await ask("/organization/audit-log", { ...filters, limit: "50", cursor }).catch(refusal);
-    const isFiltered = FIELDS.some(({ name }) => given(query, name) !== undefined);
+    const isFiltered = isAnyGiven(query, FILTERS);
     return {
       title,
       ...(found instanceof ApiError && { status: found.status }),

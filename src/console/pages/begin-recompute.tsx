@@ -1,4 +1,5 @@
 import { plural } from "../../words/text.js";
+import { Allowed } from "../changes.js";
 import type { ConsolePage } from "../console-page.js";
 import type { Recompute } from "../answers/operations.js";
 import { recomputeHref } from "./recompute.js";
@@ -11,7 +12,8 @@ export const beginRecomputePage: ConsolePage = {
   path: PATH,
   section: null,
   inService: true,
-  async answer({ ask, query, environment, activeVersion, may, token }) {
+  async answer(visit) {
+    const { ask, query, environment, activeVersion, token } = visit;
     const from = query.get("from") ?? "";
     const dryRun = await ask("recomputes/:recompute", { recompute: from });
     const isOfActive = dryRun.pins.configVersion === activeVersion;
@@ -37,16 +39,20 @@ export const beginRecomputePage: ConsolePage = {
               here: begin another one.
             </p>
           )}
-          {may("create_recompute") ? null : (
-            <p class="note">Your role may not recompute in {environment}; ask an owner for a higher one.</p>
-          )}
-          {isOfActive && may("create_recompute") ? (
-            <form method="post" action={PATH}>
-              {token}
-              <input type="hidden" name="from" value={from} />
-              <button>Recompute in {environment}</button>
-            </form>
-          ) : null}
+          <Allowed
+            visit={visit}
+            operation="create_recompute"
+            what={`recompute in ${environment}`}
+            who="an owner for a higher one"
+          >
+            {isOfActive ? (
+              <form method="post" action={PATH}>
+                {token}
+                <input type="hidden" name="from" value={from} />
+                <button>Recompute in {environment}</button>
+              </form>
+            ) : null}
+          </Allowed>
           <p>
             <a href={recomputeHref(from)}>Leave it</a>
           </p>

@@ -1,13 +1,13 @@
 import { ApiError } from "../../http/errors.js";
 import type { ListedCustomer } from "../source.js";
 import { formatNumber } from "../../words/text.js";
-import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
+import { allGiven, type ConsolePage, given, isAnyGiven, refusal, type Visit } from "../console-page.js";
 import { csvLines } from "../csv.js";
 import type { Shown } from "../look.js";
 import { shownOf } from "../shown.js";
-import { headingsOf, ShownCells, shownColumns } from "../shown-columns.js";
+import { headingsOf, ShownCells, type ShownColumn, shownColumns } from "../shown-columns.js";
 import { partNames } from "../model.js";
-import { address, Ago, Choose, Customer, Empty, Found, Pages, Problem, Table, Tags, Text } from "../parts.js";
+import { address, Ago, Choose, Customer, Empty, Found, Pages, Problem, Table, Tags, Text, without } from "../parts.js";
 
 const PATH = "customers";
 const LIMIT = "50";
@@ -53,7 +53,7 @@ export const customersPage: ConsolePage = {
           <Pages path={PATH} query={query} next={nextCursor} />
           {data.length === 0 ? null : (
             <p>
-              <a href={address(`${PATH}.csv`, withoutCursor(query))}>Download as CSV</a>{" "}
+              <a href={address(`${PATH}.csv`, without(query, "cursor"))}>Download as CSV</a>{" "}
               <span class="hint">
                 all that are found, in this order; of more than {formatNumber(CSV_ROWS_MAX)} the first
               </span>
@@ -106,16 +106,10 @@ function cellsOf(customer: ListedCustomer, { name }: Shown) {
   ];
 }
 
-function withoutCursor(query: URLSearchParams): URLSearchParams {
-  const all = new URLSearchParams(query);
-  all.delete("cursor");
-  return all;
-}
-
 const FILTERS = ["search", "lifecycle", "segment", "health", "signal", "inactive", "setAside"] as const;
 
 function isFiltered(query: URLSearchParams): boolean {
-  return [...FILTERS, "trait"].some((name) => given(query, name) !== undefined);
+  return isAnyGiven(query, [...FILTERS, "trait"]);
 }
 
 /** The page of the list that the query asks for, or what is wrong with the query. */
@@ -127,9 +121,8 @@ function listOf(visit: Visit) {
 function search({ ask, query }: Visit, part: { limit: string; cursor: string | undefined }) {
   const [sort, order] = (given(query, "sort") ?? "").split("-");
   const trait = given(query, "trait");
-  const filters = Object.fromEntries(FILTERS.map((name) => [name, given(query, name)]));
   return ask("customers", {
-    ...filters,
+    ...allGiven(query, FILTERS),
     traits: trait === undefined ? undefined : JSON.stringify({ [trait]: valueOf(query.get("value") ?? "") }),
     sort: sort === "" ? undefined : sort,
     reverse: order === "reverse" ? "true" : undefined,
@@ -211,7 +204,7 @@ const COLUMNS = ["Customer", "State", "Health, change in a week", "Signals", "Se
   (heading) => ({ heading }),
 );
 
-function Row({ customer, columns }: { customer: ListedCustomer; columns: ReturnType<typeof shownColumns> }) {
+function Row({ customer, columns }: { customer: ListedCustomer; columns: ShownColumn[] }) {
   const { customerId, lifecycle, lifecycleEnteredAt, signals, segments, lastEventAt, setAside } = customer;
   return (
     <tr>

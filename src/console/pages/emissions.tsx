@@ -1,6 +1,6 @@
 import { ApiError } from "../../http/errors.js";
 import type { ListedEmission } from "../source.js";
-import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
+import { allGiven, type ConsolePage, given, isAnyGiven, refusal, type Visit } from "../console-page.js";
 import {
   At,
   CauseLink,
@@ -42,7 +42,7 @@ export const emissionsPage: ConsolePage = {
             limit={Number(LIMIT)}
             none={
               <Empty>
-                {isFiltered(query)
+                {isAnyGiven(query, FILTERS)
                   ? "No emission is like this."
                   : "Nothing was emitted yet. An emission comes of each change of a customer, and of rules."}
               </Empty>
@@ -64,14 +64,9 @@ export const emissionsPage: ConsolePage = {
 const FILTERS = ["eventType", "source", "customer", "since"] as const;
 const SOURCES = ["lifecycle", "journey", "segment", "health", "rule", "signal"];
 
-function isFiltered(query: URLSearchParams): boolean {
-  return FILTERS.some((name) => given(query, name) !== undefined);
-}
-
 /** The page of the list that the query asks for, or what is wrong with the query. */
 function listOf({ ask, query }: Visit) {
-  const filters = Object.fromEntries(FILTERS.map((name) => [name, given(query, name)]));
-  return ask("emissions", { ...filters, limit: LIMIT, cursor: given(query, "cursor") }).catch(refusal);
+  return ask("emissions", { ...allGiven(query, FILTERS), limit: LIMIT, cursor: given(query, "cursor") }).catch(refusal);
 }
 
 function Filters({ query }: { query: URLSearchParams }) {
@@ -93,7 +88,7 @@ function Filters({ query }: { query: URLSearchParams }) {
           <input name="since" value={value("since")} placeholder="24h or 2026-03-01" maxLength={64} />
         </label>
         <button>Show</button>
-        {isFiltered(query) ? <a href={PATH}>All emissions</a> : null}
+        {isAnyGiven(query, FILTERS) ? <a href={PATH}>All emissions</a> : null}
       </form>
     </search>
   );

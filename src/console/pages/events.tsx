@@ -1,6 +1,6 @@
 import { ApiError } from "../../http/errors.js";
 import type { ListedEvent } from "../source.js";
-import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
+import { allGiven, type ConsolePage, given, isAnyGiven, refusal, type Visit } from "../console-page.js";
 import {
   address,
   At,
@@ -45,7 +45,7 @@ export const eventsPage: ConsolePage = {
             limit={Number(LIMIT)}
             none={
               <Empty>
-                {isFiltered(query)
+                {isAnyGiven(query, FILTERS)
                   ? "No event is like this."
                   : "There are no events yet. One appears as soon as a backend sends it."}
               </Empty>
@@ -66,16 +66,13 @@ export const eventsPage: ConsolePage = {
 
 const FILTERS = ["type", "customer", "status", "since"] as const;
 
-function isFiltered(query: URLSearchParams): boolean {
-  return FILTERS.some((name) => given(query, name) !== undefined);
-}
-
 /** The page of the list that the query asks for, or what is wrong with the query; of a tail always the first. */
 function listOf({ ask, query }: Visit, isTail: boolean) {
-  const filters = Object.fromEntries(FILTERS.map((name) => [name, given(query, name)]));
-  return ask("events", { ...filters, limit: LIMIT, cursor: isTail ? undefined : given(query, "cursor") }).catch(
-    refusal,
-  );
+  return ask("events", {
+    ...allGiven(query, FILTERS),
+    limit: LIMIT,
+    cursor: isTail ? undefined : given(query, "cursor"),
+  }).catch(refusal);
 }
 
 function Head({ visit: { query, model }, isTail }: { visit: Visit; isTail: boolean }) {
@@ -106,7 +103,7 @@ function Head({ visit: { query, model }, isTail }: { visit: Visit; isTail: boole
             <input name="since" value={value("since")} placeholder="24h or 2026-03-01" maxLength={64} />
           </label>
           <button>Show</button>
-          {isFiltered(query) ? <a href={PATH}>All events</a> : null}
+          {isAnyGiven(query, FILTERS) ? <a href={PATH}>All events</a> : null}
         </form>
       </search>
       <nav class="pages" aria-label="Events">

@@ -1,7 +1,8 @@
 import { printable } from "../../words/text.js";
 import type { ConsolePage, Visit } from "../console-page.js";
-import { At, Text } from "../parts.js";
-import { Allowed, Back, entryOf, missing } from "./settings/parts.js";
+import { At, Back, Text } from "../parts.js";
+import { Allowed } from "../changes.js";
+import { entryOf, missingEntry } from "./settings/parts.js";
 
 const PATH = "invitation";
 const BACK = { href: "members", text: "Members" };
@@ -13,7 +14,7 @@ export const invitationPage: ConsolePage = {
   inService: true,
   async answer(visit) {
     const invitation = visit.may("list_invitations") ? await openInvitation(visit) : undefined;
-    if (invitation === null) return missing("open invitation", BACK);
+    if (invitation === null) return missingEntry("open invitation", BACK);
     return {
       title: invitation === undefined ? "Invitation" : `Invitation of ${printable(invitation.email)}`,
       body: (

@@ -1,6 +1,7 @@
 import { ApiError } from "../../http/errors.js";
 import { formatNumber, lasted, plural, printable } from "../../words/text.js";
 import { type ConsolePage, type View, type Visit } from "../console-page.js";
+import { missing } from "../missing.js";
 import { Empty, Figure, Problem, Table, Text } from "../parts.js";
 import type { JourneyCounts, JourneyTimes } from "../source.js";
 import { runsHref, sinceIn, SpanForm } from "./journey-span.js";
@@ -27,7 +28,7 @@ export const journeyPage: ConsolePage = {
       };
     }
     const journey = found.find((each) => each.journeyId === journeyId);
-    if (journey === undefined) return missing(journeyId);
+    if (journey === undefined) return none(journeyId);
     const begun = journey.active + journey.complete + journey.expired;
     const times = begun === 0 ? null : await timesOf(visit, journeyId, begun);
     const isOrdered = model?.journeys.some(({ id, anyOrder }) => id === journeyId && anyOrder !== true) === true;
@@ -61,21 +62,13 @@ export const journeyPage: ConsolePage = {
   },
 };
 
-function missing(journeyId: string): View {
-  return {
-    title: "No such journey",
-    status: 404,
-    body: (
-      <>
-        <p role="alert">
-          There is no journey "<Text>{journeyId}</Text>" in the model, and nobody began one within this time.
-        </p>
-        <p>
-          <a href="journeys">All journeys</a>
-        </p>
-      </>
-    ),
-  };
+function none(journeyId: string): View {
+  const says = (
+    <p role="alert">
+      There is no journey "<Text>{journeyId}</Text>" in the model, and nobody began one within this time.
+    </p>
+  );
+  return missing("No such journey", says, { href: "journeys", text: "All journeys" });
 }
 
 function timesOf({ ask, query }: Visit, journeyId: string, begun: number): Promise<JourneyTimes> {

@@ -1,9 +1,10 @@
 import type { Key, RotatedKey } from "../answers/organization.js";
 import { printable } from "../../words/text.js";
 import type { ConsolePage, Visit } from "../console-page.js";
-import { At, Text } from "../parts.js";
+import { At, Back, Text } from "../parts.js";
 import { KeyStatus, LastUsed } from "./keys.js";
-import { Allowed, Back, changeIn, entryOf, inLive, Live, missing, Select, shownOnce } from "./settings/parts.js";
+import { Allowed, changeIn, inLive, Live } from "../changes.js";
+import { entryOf, missingEntry, Select, shownOnce } from "./settings/parts.js";
 
 const PATH = "key";
 const BACK = { href: "keys", text: "API keys" };
@@ -28,7 +29,7 @@ export const keyPage: ConsolePage = {
       (part) => visit.ask("keys", part),
       ({ id }) => id,
     );
-    if (key === null) return missing("key in this environment", BACK);
+    if (key === null) return missingEntry("key in this environment", BACK);
     return {
       title: `API key ${printable(key.name)}`,
       body: (

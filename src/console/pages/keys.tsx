@@ -1,8 +1,9 @@
 import type { CreatedKey, Key } from "../answers/organization.js";
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
-import { Ago, Empty, Pages, Table, Text } from "../parts.js";
-import { Allowed, Back, entryHref, inLive, shownOnce } from "./settings/parts.js";
+import { Ago, Back, Empty, Pages, Table, Text } from "../parts.js";
+import { Allowed, inLive } from "../changes.js";
+import { entryHref, shownOnce } from "./settings/parts.js";
 
 const PATH = "keys";
 

@@ -1,9 +1,10 @@
 import type { MadeLink, Member } from "../answers/organization.js";
 import { printable } from "../../words/text.js";
 import type { ConsolePage, Visit } from "../console-page.js";
-import { At, Text } from "../parts.js";
+import { At, Back, Text } from "../parts.js";
 import { linkMade } from "./members.js";
-import { Allowed, Back, changeIn, entryOf, missing, ROLES, Select } from "./settings/parts.js";
+import { Allowed, changeIn } from "../changes.js";
+import { entryOf, missingEntry, ROLES, Select } from "./settings/parts.js";
 
 const PATH = "member";
 const BACK = { href: "members", text: "Members" };
@@ -22,7 +23,7 @@ export const memberPage: ConsolePage = {
       ),
       visit.ask("/whoami"),
     ]);
-    if (member === null) return missing("member", BACK);
+    if (member === null) return missingEntry("member", BACK);
     return {
       title: printable(member.email),
       body: (

@@ -1,9 +1,10 @@
 import type { Invitation, MadeLink, Member } from "../answers/organization.js";
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
-import { Ago, At, Empty, Pages, Table, Text } from "../parts.js";
+import { Ago, At, Back, Empty, Pages, Table, Text } from "../parts.js";
 import type { ListPage } from "../source.js";
-import { Allowed, Back, entryHref, ROLES, Select, shownOnce } from "./settings/parts.js";
+import { Allowed } from "../changes.js";
+import { entryHref, ROLES, Select, shownOnce } from "./settings/parts.js";
 
 const PATH = "members";
 const LIMIT = "50";

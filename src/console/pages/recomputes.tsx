@@ -1,4 +1,5 @@
 import { formatNumber } from "../../words/text.js";
+import { Allowed } from "../changes.js";
 import { type ConsolePage, given } from "../console-page.js";
 import { Ago, Choose, Customer, Empty, Pages, Table, Text } from "../parts.js";
 import type { Recompute } from "../answers/operations.js";
@@ -14,7 +15,8 @@ export const recomputesPage: ConsolePage = {
   path: PATH,
   section: null,
   inService: true,
-  async answer({ ask, query, may, token, environment }) {
+  async answer(visit) {
+    const { ask, query, token, environment } = visit;
     const status = given(query, "status");
     const { data, nextCursor } = await ask("recomputes", { status, limit: "50", cursor: given(query, "cursor") });
     return {
@@ -26,14 +28,17 @@ export const recomputesPage: ConsolePage = {
             A recompute replays the history of customers as if the active model had been so from the start. A dry run
             tells what that would change, and changes nothing.
           </p>
-          {may("create_recompute") ? (
+          <Allowed
+            visit={visit}
+            operation="create_recompute"
+            what="begin one here"
+            who="an owner of the organization for a higher one"
+          >
             <form method="post" action={PATH}>
               {token}
               <button>Begin a dry run of all customers in {environment}</button>
             </form>
-          ) : (
-            <p class="note">Your role may not begin one here; ask an owner of the organization for a higher one.</p>
-          )}
+          </Allowed>
           <h2>The newest first</h2>
           <form class="filters" action={PATH} method="get">
             <Choose label="Status" name="status" value={status ?? ""} choices={STATUSES} />

@@ -1,4 +1,5 @@
 import type { ConsolePage } from "../console-page.js";
+import { Allowed, inLive, Live } from "../changes.js";
 import { Ago, Customer, Text } from "../parts.js";
 import { deliveryHref } from "./deliveries/words.js";
 import { deliveryOf } from "./delivery.js";
@@ -13,7 +14,6 @@ export const resendPage: ConsolePage = {
   async answer(visit) {
     const [webhook, delivery] = await deliveryOf(visit);
     const { id, eventType, customerId, nextAttemptAt } = delivery;
-    const isAllowed = visit.may("resend_delivery") && webhook.disabledAt === null;
     return {
       title: "Send it again?",
       customerIds: [customerId],
@@ -23,11 +23,7 @@ export const resendPage: ConsolePage = {
             <Text>{webhook.url}</Text> receives <Text>{eventType}</Text> of <Customer id={customerId} /> once more, as
             the same message: a receiver that knows its id does nothing.
           </p>
-          {visit.environment === "live" ? (
-            <p class="error">
-              This is <strong class="live">live</strong>: the message reaches the real receiver.
-            </p>
-          ) : null}
+          <Live visit={visit}>the message reaches the real receiver.</Live>
           {nextAttemptAt === null || webhook.disabledAt !== null ? null : (
             <p class="note">
               It waits already: its next attempt is due <Ago iso={nextAttemptAt} />. Sent again, it is due now.
@@ -36,17 +32,16 @@ export const resendPage: ConsolePage = {
           {webhook.disabledAt === null ? null : (
             <p class="note">The webhook is disabled: nothing is delivered there until an administrator enables it.</p>
           )}
-          {visit.may("resend_delivery") ? null : (
-            <p class="note">Your role may not send deliveries again; ask an administrator.</p>
-          )}
-          {isAllowed ? (
-            <form method="post" action={PATH}>
-              {visit.token}
-              <input type="hidden" name="webhook" value={webhook.id} />
-              <input type="hidden" name="id" value={id} />
-              <button>Send it again{visit.environment === "live" ? ", live" : ""}</button>
-            </form>
-          ) : null}
+          <Allowed visit={visit} operation="resend_delivery" what="send deliveries again" who="an administrator">
+            {webhook.disabledAt === null ? (
+              <form method="post" action={PATH}>
+                {visit.token}
+                <input type="hidden" name="webhook" value={webhook.id} />
+                <input type="hidden" name="id" value={id} />
+                <button>Send it again{inLive(visit)}</button>
+              </form>
+            ) : null}
+          </Allowed>
           <p>
             <a href={deliveryHref(webhook.id, id)}>Back to the delivery</a>
           </p>

@@ -1,6 +1,7 @@
 import { ApiError } from "../../http/errors.js";
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, refusal, type View, type Visit } from "../console-page.js";
+import { missing } from "../missing.js";
 import { RuleInWords } from "../definition.js";
 import { At, Choose, Customer, customerHref, Empty, Pages, Problem, Table, Text } from "../parts.js";
 import type { RuleResult } from "../../engine/state/types.js";
@@ -20,7 +21,7 @@ export const rulePage: ConsolePage = {
     const rule = query.get("id") ?? "";
     const declared = model?.rules.find(({ id }) => id === rule);
     const found = await runsOf(visit, rule);
-    if (found instanceof ApiError && found.detail.field === "rule") return missing(rule);
+    if (found instanceof ApiError && found.detail.field === "rule") return none(rule);
     const view: View = {
       title: `Rule ${printable(rule)}`,
       body: (
@@ -50,21 +51,13 @@ function runsOf({ ask, query }: Visit, rule: string) {
   return ask("rule-executions", { rule, result, since, limit: String(LIMIT), cursor }).catch(refusal);
 }
 
-function missing(rule: string): View {
-  return {
-    title: "No such rule",
-    status: 404,
-    body: (
-      <>
-        <p role="alert">
-          The active model has no rule "<Text>{rule}</Text>", and none of that name ran in these days.
-        </p>
-        <p>
-          <a href="rules">All rules</a>
-        </p>
-      </>
-    ),
-  };
+function none(rule: string): View {
+  const says = (
+    <p role="alert">
+      The active model has no rule "<Text>{rule}</Text>", and none of that name ran in these days.
+    </p>
+  );
+  return missing("No such rule", says, { href: "rules", text: "All rules" });
 }
 
 function Filters({ rule, query }: { rule: string; query: URLSearchParams }) {

@@ -2,6 +2,7 @@ import { ApiError } from "../../http/errors.js";
 import { formatNumber, printable } from "../../words/text.js";
 import { SeriesLines } from "../charts/series-lines.js";
 import { type ConsolePage, given, refusal, type View, type Visit } from "../console-page.js";
+import { missing } from "../missing.js";
 import { DecidingRules, Definition } from "../definition.js";
 import { address, Ago, Counting, Customer, Empty, Pages, Problem, Table, Text } from "../parts.js";
 import type { SegmentMembers, SegmentStatistics, Trends } from "../source.js";
@@ -30,7 +31,7 @@ export const segmentPage: ConsolePage = {
         : await ask("segments/:segment", { segment, limit: LIMIT, cursor }).catch((error: unknown) =>
             refusal(error, "SEGMENT_NOT_FOUND"),
           );
-    if (found instanceof ApiError) return found.status === 404 ? missing(segment) : wrong(segment, found);
+    if (found instanceof ApiError) return found.status === 404 ? none(segment) : wrong(segment, found);
     const { data = [], nextCursor = null, members = size, statistics } = found;
     const declared = model?.segments.find(({ id }) => id === segment);
     return {
@@ -72,21 +73,13 @@ export const segmentPage: ConsolePage = {
   },
 };
 
-function missing(segment: string): View {
-  return {
-    title: "No such segment",
-    status: 404,
-    body: (
-      <>
-        <p role="alert">
-          The active model has no segment "<Text>{segment}</Text>", and no customer is in one of that name.
-        </p>
-        <p>
-          <a href="segments">All segments</a>
-        </p>
-      </>
-    ),
-  };
+function none(segment: string): View {
+  const says = (
+    <p role="alert">
+      The active model has no segment "<Text>{segment}</Text>", and no customer is in one of that name.
+    </p>
+  );
+  return missing("No such segment", says, { href: "segments", text: "All segments" });
 }
 
 function wrong(segment: string, problem: ApiError): View {

@@ -1,6 +1,7 @@
 import { type ConsolePage, type Visit } from "../console-page.js";
 import { Text } from "../parts.js";
-import { Allowed, ROLES } from "./settings/parts.js";
+import { Allowed } from "../changes.js";
+import { ROLES } from "./settings/parts.js";
 
 const PATH = "settings";
 

@@ -4,7 +4,7 @@ import { conditionText } from "../../model/snapshot/words.js";
 import { formatNumber } from "../../words/text.js";
 import { Figures } from "../charts/figures.js";
 import { Spark } from "../charts/spark.js";
-import { type ConsolePage, given, refusal, type View, type Visit } from "../console-page.js";
+import { type ConsolePage, given, isAnyGiven, refusal, type View, type Visit } from "../console-page.js";
 import { DecidingRules } from "../definition.js";
 import { partNames } from "../model.js";
 import { address, Ago, Choose, Counting, Customer, Empty, NoPart, Pages, Problem, Table, Text } from "../parts.js";
@@ -81,7 +81,7 @@ const TITLES: Readonly<Record<Severity, string>> = { critical: "Critical", warni
 
 function Filters({ query, ids }: { query: URLSearchParams; ids: readonly string[] }) {
   const value = (name: string) => query.get(name) ?? "";
-  const isFiltered = ["signal", "severity", "since"].some((name) => given(query, name) !== undefined);
+  const isFiltered = isAnyGiven(query, ["signal", "severity", "since"]);
   return (
     <search>
       <form class="filters" action={PATH} method="get">

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { ApiError } from "../../http/errors.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, given, refusal, type View } from "../console-page.js";
-import { headingsOf, ShownCells, shownColumns } from "../shown-columns.js";
+import { headingsOf, ShownCells, type ShownColumn, shownColumns } from "../shown-columns.js";
 import { address, Ago, At, Customer, Empty, Problem, Table, Text } from "../parts.js";
 import type { ListedEmission, ListedWebhook, ListPage, RaisedSignal, RuleExecution } from "../source.js";
 
@@ -94,7 +94,7 @@ const SIGNAL_COLUMNS = ["Signal", "Customer", "Since"].map((heading) => ({ headi
 const SEVERITIES = ["critical", "warning", "info"] as const;
 
 /** The signals that are raised, the gravest and then the newest first. */
-function Signals(props: { signals: ListPage<RaisedSignal>; columns: ReturnType<typeof shownColumns> }) {
+function Signals(props: { signals: ListPage<RaisedSignal>; columns: ShownColumn[] }) {
   const { columns } = props;
   const { data, nextCursor } = props.signals;
   const sorted = SEVERITIES.flatMap((severity) => data.filter((signal) => signal.severity === severity));

@@ -1,9 +1,10 @@
 import type { AccessToken } from "../answers/organization.js";
 import { printable } from "../../words/text.js";
 import type { ConsolePage, Visit } from "../console-page.js";
-import { At, Text } from "../parts.js";
+import { At, Back, Text } from "../parts.js";
 import { LastUsed } from "./keys.js";
-import { Allowed, Back, entryOf, missing } from "./settings/parts.js";
+import { Allowed } from "../changes.js";
+import { entryOf, missingEntry } from "./settings/parts.js";
 import { ActsAs, TokenStatus, works } from "./tokens.js";
 
 const PATH = "token";
@@ -22,7 +23,7 @@ export const tokenPage: ConsolePage = {
           ({ id }) => id,
         )
       : undefined;
-    if (token === null) return missing("access token", BACK);
+    if (token === null) return missingEntry("access token", BACK);
     return {
       title: token === undefined ? "Access token" : `Access token ${printable(token.label)}`,
       body: (

@@ -2,10 +2,11 @@ import type { AccessToken, CreatedToken } from "../answers/organization.js";
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
 import { useLook } from "../look.js";
-import { Ago, At, Empty, Pages, Table, Text } from "../parts.js";
+import { Ago, At, Back, Empty, Pages, Table, Text } from "../parts.js";
 import type { ListPage } from "../source.js";
 import { LastUsed } from "./keys.js";
-import { Allowed, Back, entryHref, ROLES, Select, shownOnce } from "./settings/parts.js";
+import { Allowed } from "../changes.js";
+import { entryHref, ROLES, Select, shownOnce } from "./settings/parts.js";
 
 const PATH = "tokens";
 

@@ -2,7 +2,7 @@ import { ApiError } from "../../http/errors.js";
 import type { Attempt, ListedDelivery, ListPage, Trends, Webhook } from "../source.js";
 import { formatNumber, plural, printable } from "../../words/text.js";
 import { DeliveryDays } from "../charts/delivery-days.js";
-import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
+import { type ConsolePage, given, isAnyGiven, refusal, type Visit } from "../console-page.js";
 import { Ago, At, Choose, Customer, Empty, Found, Pages, Problem, Table, Text } from "../parts.js";
 import { firstDay } from "../last-days.js";
 import { Latency, Waiting } from "./deliveries.js";
@@ -155,9 +155,7 @@ function Filters({ query, webhook }: { query: URLSearchParams; webhook: Webhook 
           <input type="search" name="search" value={value("search")} maxLength={256} />
         </label>
         <button>Show</button>
-        {FILTERS.some((name) => given(query, name) !== undefined) ? (
-          <a href={webhookHref(webhook.id)}>All deliveries</a>
-        ) : null}
+        {isAnyGiven(query, FILTERS) ? <a href={webhookHref(webhook.id)}>All deliveries</a> : null}
       </form>
     </search>
   );
@@ -175,7 +173,7 @@ function List(props: { webhookId: string; query: URLSearchParams; page: ListPage
         limit={Number(LIMIT)}
         none={
           <Empty>
-            {FILTERS.some((name) => given(query, name) !== undefined)
+            {isAnyGiven(query, FILTERS)
               ? "No delivery to this webhook is like this."
               : "Nothing was sent to this webhook yet."}
           </Empty>

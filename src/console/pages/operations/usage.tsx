@@ -22,7 +22,11 @@ export function PlanUsage({ usage }: { usage: Usage }) {
   return (
     <>
       <p>
-        The plan is <strong>{<Text>{plan}</Text>}</strong>. Events are counted anew <Ago iso={resetsAt} />, and kept{" "}
+        The plan is{" "}
+        <strong>
+          <Text>{plan}</Text>
+        </strong>
+        . Events are counted anew <Ago iso={resetsAt} />, and kept{" "}
         {limits.retentionDays === null ? "for ever" : `for ${plural(limits.retentionDays, "day")}`}.
       </p>
       <Table name="Usage of the plan" columns={COLUMNS}>

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import type { Role } from "../../answers/organization.js";
-import { type Filled, given, type View, type Visit } from "../../console-page.js";
-import { PageError } from "../../page.js";
-import { address, Empty } from "../../parts.js";
+import { given, type View, type Visit } from "../../console-page.js";
+import { missing } from "../../missing.js";
+import { address, Back, Empty, type Link } from "../../parts.js";
 import type { ListPage } from "../../source.js";
 
 /** The roles, each of which may do all that those before it may. */
@@ -35,63 +35,6 @@ export function Select<Value extends string>(props: {
   );
 }
 
-/** What is there for those who may do an operation; others are told who may. */
-export function Allowed(props: {
-  visit: Visit;
-  operation: string;
-  /** What they may not. */
-  what: string;
-  /** Who may. */
-  who: "an owner" | "an administrator";
-  children: ComponentChildren;
-}) {
-  const { visit, operation, what, who, children } = props;
-  return visit.may(operation) ? (
-    <>{children}</>
-  ) : (
-    <Empty>
-      Your role may not {what}; ask {who}.
-    </Empty>
-  );
-}
-
-interface Link {
-  href: string;
-  text: string;
-}
-
-/** A link back to a list. */
-export function Back({ href, text }: Link) {
-  return (
-    <p>
-      <a href={href}>{text}</a>
-    </p>
-  );
-}
-
-/** Which of these changes a form asks for. @throws {PageError} for none of them */
-export function changeIn<Change extends string>(form: Filled, changes: readonly Change[]): Change {
-  const asked = changes.find((each) => each === form["as"]);
-  if (asked !== undefined) return asked;
-  throw new PageError(400, {
-    title: "Nothing was changed",
-    message: "The form does not say what is to be changed.",
-    fix: "Open the page again and send its form.",
-  });
-}
-
-/** Says that what happens here happens to what is real; nothing in test. */
-export function Live({ visit, children }: { visit: Visit; children: string }) {
-  return visit.environment === "live" ? (
-    <p class="error">
-      This is <strong class="live">live</strong>: {children}
-    </p>
-  ) : null;
-}
-
-/** What the button of a change in an environment ends with. */
-export const inLive = ({ environment }: Visit): string => (environment === "live" ? ", live" : "");
-
 /** The address of an entry's page, which finds the entry in the part of the list that begins with the cursor. */
 export function entryHref(path: string, id: string, cursor: string | null): string {
   return address(path, { id, ...(cursor !== null && { cursor }) });
@@ -118,17 +61,12 @@ export async function entryOf<Entry>(
 }
 
 /** What the page of an entry shows that is not in its list, or not any more. */
-export function missing(what: string, back: Link): View {
-  return {
-    title: "Not found",
-    status: 404,
-    body: (
-      <>
-        <Empty>There is no such {what}: it ended since, or the address is not complete.</Empty>
-        <Back {...back} />
-      </>
-    ),
-  };
+export function missingEntry(what: string, back: Link): View {
+  return missing(
+    "Not found",
+    <Empty>There is no such {what}: it ended since, or the address is not complete.</Empty>,
+    back,
+  );
 }
 
 /** What a change answers that made a secret: the one page that ever shows it. */
