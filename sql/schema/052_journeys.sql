@@ -29,3 +29,6 @@ comment on column svc.journey_runs.started_at is 'When the run started.';
 comment on column svc.journey_runs.completed_at is 'When the last step was completed.';
 comment on column svc.journey_runs.expired_at is 'When the time for the run was over.';
 create index journey_runs_active_idx on svc.journey_runs (environment_id, journey_id, customer_id) where status = 'active';
+-- By what svc.is_sampled compares. Nothing in it ever changes, so updates of a run leave it alone.
+create index journey_runs_sample_idx on svc.journey_runs
+  (environment_id, journey_id, (hashtextextended(customer_id, 0) & 9223372036854775807));

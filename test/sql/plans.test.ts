@@ -171,6 +171,11 @@ describe("the lists read by index, and not much more than they show:", () => {
     ["runs of a journey", () => runs({}), BOUNDED],
     ["runs under way at no such step", () => runs({ status: "active", step: "x" }), BOUNDED],
     ["runs that have completed no such step", () => runs({ completed: "x" }), BOUNDED],
+    [
+      "how long a journey takes some customers",
+      () => call(sql, "get_journey_times", by, AT, "onboarding", undefined, 0.01),
+      1_000,
+    ],
     ["a customer's transitions", () => call(sql, "list_transitions", by, AT, "customer-000010", true, PAGE), 200],
     ["a customer's scores", () => call(sql, "list_health_scores", by, AT, "customer-000010", true, PAGE), 200],
     [

@@ -5,6 +5,8 @@ returns void
 language plpgsql
 stable
 set search_path = ''
+-- By index, whatever the statistics say.
+set enable_seqscan = off
 as $$
 declare
   _names constant text[] := svc.part_names(require_journey.project_id, require_journey.active_version, 'journey');

@@ -9,7 +9,7 @@ import { countsOf } from "./journeys.js";
 
 const PATH = "journey";
 /** So many runs tell how long steps take; where there are more, these are of a share of the customers. */
-const TIMED_RUNS_MAX = 2000;
+const TIMED_RUNS_MAX = 1000;
 
 /** A journey over all customers: who reached which step, where they stay behind, and how long steps take. */
 export const journeyPage: ConsolePage = {
