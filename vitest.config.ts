@@ -44,8 +44,8 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   resolve: {
     alias: [
-      { find: /^svc$/, replacement: fileURLToPath(new URL("src/dsl/index.ts", import.meta.url)) },
-      { find: /^svc\/client$/, replacement: fileURLToPath(new URL("src/client/index.ts", import.meta.url)) },
+      { find: /^svc-success$/, replacement: fileURLToPath(new URL("src/dsl/index.ts", import.meta.url)) },
+      { find: /^svc-success-client$/, replacement: fileURLToPath(new URL("src/client/index.ts", import.meta.url)) },
     ],
   },
   test: {

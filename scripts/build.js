@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { manifestOf } from "./lib/manifest.js";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const dist = path.join(root, "dist");
@@ -134,7 +135,15 @@ const [modules, checker, processes, packages] = await Promise.all([
   }),
 ]);
 
-const outputs = [...modules.outputFiles, ...checker.outputFiles, ...processes.outputFiles, ...packages.outputFiles];
+/** The folder of the client is a package. */
+const CLIENT = "svc-success-client";
+const client = [
+  ["package.json", JSON.stringify(await manifestOf(root, CLIENT), null, 2)],
+  ["README.md", await readFile(path.join(root, "packages", CLIENT, "README.md"))],
+  ["LICENSE", await readFile(path.join(root, "LICENSE"))],
+].map(([name, contents]) => ({ path: path.join(dist, "client", name), contents: Buffer.from(contents) }));
+
+const outputs = [...[modules, checker, processes, packages].flatMap(({ outputFiles }) => outputFiles), ...client];
 
 // Only what changed, and each file whole at once: processes run from dist, and bundle it, while it is built again.
 await Promise.all(outputs.map(store));
@@ -153,7 +162,8 @@ await store({ path: STAMP, contents: Buffer.from(JSON.stringify({ inputs, names 
 async function hashOfInputs() {
   const files = [
     ...sources.toSorted().map((name) => path.join("src", name)),
-    ...["scripts/build.js", "scripts/lib/plain-width.js", "package-lock.json"],
+    ...["scripts/build.js", "scripts/lib/plain-width.js", "package-lock.json", "package.json", "LICENSE"],
+    ...["package.json", "README.md"].map((name) => `packages/svc-success-client/${name}`),
     ...["esbuild", "typebox", "yargs"].map((name) => `node_modules/${name}/package.json`),
   ];
   const hash = createHash("sha256");

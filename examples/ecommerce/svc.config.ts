@@ -1,6 +1,6 @@
 // The model of an online shop that sells to people: who buys for the first time, who comes back and at which rhythm, what is left in carts, what is
 // sent back, and who is worth a personal word.
-import { defineModel } from "svc";
+import { defineModel } from "svc-success";
 import * as events from "./model/events.js";
 import { score } from "./model/health.js";
 import * as journeys from "./model/journeys.js";

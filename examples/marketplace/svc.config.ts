@@ -1,6 +1,6 @@
 // The model of a marketplace for second-hand instruments. It has two kinds of customers, buyers and sellers, which the trait `side` tells apart; one
 // model describes both, because one customer-success team looks after the balance between them.
-import { defineModel } from "svc";
+import { defineModel } from "svc-success";
 import * as events from "./model/events.js";
 import { score } from "./model/health.js";
 import * as journeys from "./model/journeys.js";

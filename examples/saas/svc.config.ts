@@ -1,7 +1,7 @@
 // The model of a B2B SaaS product: what happens, what we know, where each customer stands and is going, how well each does, who needs
 // attention, and what is done about it.
 // A "customer" is an account (a company), not a single user: events of all its users carry the account's id.
-import { defineModel } from "svc";
+import { defineModel } from "svc-success";
 import { shown } from "./model/display.js";
 import * as events from "./model/events.js";
 import { score } from "./model/health.js";

@@ -22,7 +22,7 @@ Times are UTC. Write plain Markdown, in short paragraphs and lists, the most imp
 
 const OF: Readonly<Record<Task, string>> = {
   "model-success": `Write a better draft of the model than \`baseline\`, from \`answers\`: what the product is, and which events matter. Keep to the \
-language as \`baseline\` uses it: the same imports from "svc", the same functions, and no others; \`import\`, \`const\` and \`export default\` only, no functions of your \
+language as \`baseline\` uses it: the same imports from "svc-success", the same functions, and no others; \`import\`, \`const\` and \`export default\` only, no functions of your \
 own, no loops, no spread, no template strings. Where \`diagnostics\` are given, \`draft\` did not compile: correct exactly what they name. Answer with one code block \
 \`\`\`ts … \`\`\` that is the whole file, and below it at most five sentences on the choices. The limit of words does not hold for the code.`,
   "suggest-events": `Say which events and properties are worth adding, sending or removing, in order of what the team gains: what the model waits for and never \

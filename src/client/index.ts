@@ -1,4 +1,4 @@
-/** The client of the ingestion API for Node.js: `import { createClient } from "svc/client"`. It needs nothing else. */
+/** The client of the ingestion API for Node.js: `import { createClient } from "svc-success-client"`. It needs nothing else. */
 import { Client } from "./client.js";
 import type { ClientOptions } from "./options.js";
 import type { AnySchema, Schema } from "./types.js";

@@ -1,7 +1,7 @@
 // The model: what happens, what is known, where each customer stands, and what is done about it.
 // A "customer" here is an account (a company), not a single user: events of all its users carry the account's id.
 // `svc validate` checks it, `svc dev` tries it on your machine, `svc deploy` ships it as a new version.
-import { defineModel } from "svc";
+import { defineModel } from "svc-success";
 import { shown } from "./model/display.js";
 import * as events from "./model/events.js";
 import { score } from "./model/health.js";

@@ -13,7 +13,7 @@ import { usePage } from "./support/page.js";
 const OWNER = "ada@example.com";
 const DAY_MS = 86_400_000;
 const STUCK = `
-  import { all, emit, inState, rule, segment } from "svc";
+  import { all, emit, inState, rule, segment } from "svc-success";
   import { projectCreated } from "./events.js";
   import { stages } from "./lifecycle.js";
   export const stuckInTrial = segment("stuck_in_trial", {

@@ -208,7 +208,7 @@ const READ = {
   ...{ maxEventAge: null, maxConcurrency: 10, maxPerSecond: null },
 };
 const MODEL = `
-  import { defineModel, event, segment } from "svc";
+  import { defineModel, event, segment } from "svc-success";
   const paid = event("paid");
   export default defineModel({ events: { paid }, segments: [segment("payers", { when: paid.happened() })] });`;
 

@@ -11,7 +11,7 @@ import { type RunOptions, steady } from "./support/run-svc.js";
 
 /** A model; the parts that its versions differ in are replaced. */
 const model = (threshold: number, more = "", states = "new: { to: { customer: paid.happened() } }, customer: {}") => `
-  import { defineModel, event, lifecycle, not, number, segment } from "svc";
+  import { defineModel, event, lifecycle, not, number, segment } from "svc-success";
   const paid = event("paid", { amount: number() });
   const login = event("login");
   const stages = lifecycle({ initial: "new", states: { ${states} } });
@@ -271,7 +271,7 @@ describe("svc config pull", () => {
 describe("svc deploy, where it would strand data,", () => {
   /** Without the segment "payers", which is there. */
   const source = `
-    import { defineModel, event, segment } from "svc";
+    import { defineModel, event, segment } from "svc-success";
     const paid = event("paid");
     export default defineModel({ events: [paid], segments: [segment("buyers", { when: paid.happened() })] });`;
   const deploy = (...argv: string[]) => run(["deploy", "--yes", "--project", "stranded", ...argv], { source });

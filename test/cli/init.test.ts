@@ -53,9 +53,10 @@ async function initialized(stack: string): Promise<{ directory: string; slug: st
   expect(code, stdout).toBe(0);
   for (const file of await filesIn(directory))
     expect(await readFile(path.join(directory, file), "utf8"), file).not.toMatch(/\{\{[A-Z]/);
-  // As `npm install` of the folder does.
+  // As `npm install` of the folders does.
   await mkdir(path.join(directory, "node_modules"));
-  await symlink(ROOT, path.join(directory, "node_modules", "svc"));
+  await symlink(ROOT, path.join(directory, "node_modules", "svc-success"));
+  await symlink(path.join(ROOT, "dist/client"), path.join(directory, "node_modules", "svc-success-client"));
   return { directory, slug, keys: (JSON.parse(stdout) as { keys: { test: string } }).keys };
 }
 
@@ -267,10 +268,10 @@ describe.each(["node", "python"])("the %s starter", (stack) => {
 
 test("an editor finds no mistake in it, with its own tsconfig.json", async () => {
   const { directory } = await initialized("node");
-  const language = path.join(directory, "node_modules", "svc");
+  const language = path.join(directory, "node_modules", "svc-success");
   await rm(language);
   await mkdir(language, { recursive: true });
-  await writeFile(path.join(language, "package.json"), '{ "name": "svc", "types": "src/dsl/index.ts" }');
+  await writeFile(path.join(language, "package.json"), '{ "name": "svc-success", "types": "src/dsl/index.ts" }');
   await symlink(path.join(ROOT, "src"), path.join(language, "src"));
   expect(await typeMistakes(directory)).toBe("");
 });

@@ -7,7 +7,7 @@ import { standIn } from "./support/recompute-worker.js";
 import { type RunOptions, steady } from "./support/run-svc.js";
 
 const MODEL = `
-  import { defineModel, event, segment } from "svc";
+  import { defineModel, event, segment } from "svc-success";
   const paid = event("paid");
   export default defineModel({ events: { paid }, segments: [segment("payers", { when: paid.happened() })] });`;
 

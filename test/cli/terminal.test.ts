@@ -9,7 +9,7 @@ import { PROGRAM } from "./support/program.js";
 import { cannedServer, json, type Canned, type Seen } from "./support/canned-server.js";
 
 const MODEL = `
-  import { defineModel, event, segment } from "svc";
+  import { defineModel, event, segment } from "svc-success";
   const paid = event("paid");
   export default defineModel({ events: { paid }, segments: [segment("payers", { when: paid.happened() })] });`;
 const KEY = { id: "key_1", name: "backend", hint: "svc_test_1a2b" };

@@ -10,7 +10,7 @@ import { type RunOptions, steady } from "./support/run-svc.js";
 import { tsconfig, typeMistakes } from "./support/types.js";
 
 const MODEL = `
-  import { array, boolean, date, defineModel, event, number, oneOf, string, traits } from "svc";
+  import { array, boolean, date, defineModel, event, number, oneOf, string, traits } from "svc-success";
   export default defineModel({
     strictSchema: true,
     events: {
@@ -124,7 +124,7 @@ test("code of callers, with the client and without, is checked by them under str
       export const who: Identify = { type: "identify", customerId: "c", traits: {} };
     `,
     "client.ts": `
-      import { createClient, type Operation, type Track } from "svc/client";
+      import { createClient, type Operation, type Track } from "svc-success-client";
       import type { Schema } from "./svc-types.js";
       const client = createClient<Schema>({ url: "https://svc.example.com", apiKey: "svc_test_x" });
       const customerId = "c";

@@ -13,7 +13,7 @@ import { type RunOptions, svc } from "./support/run-svc.js";
 
 const plain = picocolors.createColors(false);
 
-const BROKEN = `import { defineModel, event, segment } from "svc";
+const BROKEN = `import { defineModel, event, segment } from "svc-success";
 const paid = event("paid");
 export default defineModel({
   events: { paid },
@@ -22,7 +22,7 @@ export default defineModel({
 `;
 
 const WITH_WARNING = `
-  import { defineModel, event } from "svc";
+  import { defineModel, event } from "svc-success";
   export default defineModel({ events: [event("paid")] });`;
 
 describe("svc validate", () => {
@@ -95,7 +95,7 @@ describe("svc validate", () => {
 
   test("lets nothing that a model prints rewrite the terminal", async () => {
     const cwd = await project({
-      "svc.config.ts": `import { defineModel } from "svc";\nconsole.log("\\u001b[2Jgone");\nexport default defineModel({});\n`,
+      "svc.config.ts": `import { defineModel } from "svc-success";\nconsole.log("\\u001b[2Jgone");\nexport default defineModel({});\n`,
     });
     const { code, stderr } = await svc(["validate"], { cwd });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "\\u001b[2Jgone\n" });
@@ -191,8 +191,8 @@ const built = (cwd: string, ...options: string[]) => ended(start(["validate", ..
 
 test("the built program checks the types of a folder that holds nothing but the model", async () => {
   const cwd = await project({
-    "svc.config.ts": `import { defineModel } from "svc";\nimport { quiet } from "./segments.js";\nexport default defineModel({ segments: [quiet] });\n`,
-    "segments.ts": `import { inactiveFor, segment } from "svc";\nexport const quiet = segment("quiet", {\n  when: inactiveFor("3 days"),\n});\nexport const limit: number = "3";\n`,
+    "svc.config.ts": `import { defineModel } from "svc-success";\nimport { quiet } from "./segments.js";\nexport default defineModel({ segments: [quiet] });\n`,
+    "segments.ts": `import { inactiveFor, segment } from "svc-success";\nexport const quiet = segment("quiet", {\n  when: inactiveFor("3 days"),\n});\nexport const limit: number = "3";\n`,
   });
   const { code, stdout, stderr } = await built(cwd);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });

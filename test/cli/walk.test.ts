@@ -20,7 +20,9 @@ beforeAll(async () => {
   await symlink(PROGRAM, path.join(directory, "bin", "svc"));
   // As `npm install` of the folder does, for all projects of the directory.
   await mkdir(path.join(directory, "node_modules"));
-  await symlink(path.resolve(PROGRAM, "../.."), path.join(directory, "node_modules", "svc"));
+  const root = path.resolve(PROGRAM, "../..");
+  await symlink(root, path.join(directory, "node_modules", "svc-success"));
+  await symlink(path.join(root, "dist/client"), path.join(directory, "node_modules", "svc-success-client"));
   const programs = `${path.join(directory, "bin")}:${path.dirname(process.execPath)}:${process.env["PATH"]}`;
   env = { ...acme.env, PATH: programs, HOME: directory, TZ: "UTC" };
 });

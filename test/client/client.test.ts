@@ -386,7 +386,7 @@ describe("close", () => {
   it("keeps a process until all is sent; without it the process ends, and what waits is gone", async () => {
     const { memory, front } = await start((request) => (request === 0 ? { status: 503, body: "" } : "pass"));
     const program = `
-      import { createClient } from "svc/client";
+      import { createClient } from "svc-success-client";
       const client = createClient({ url: "${front.url}", apiKey: "svc_test_x", flushIntervalMs: 60_000, retryFirstMs: 200 });
       client.track({ customerId: "c", event: "e", idempotencyKey: "of a process" });`;
     const cwd = new URL("../..", import.meta.url);

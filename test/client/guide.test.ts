@@ -1,6 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { mkdir, symlink } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
@@ -12,6 +13,7 @@ import { isThere } from "../cli/support/program.js";
 import { tsconfig, typeMistakes } from "../cli/support/types.js";
 import { project } from "../dsl-compiler/project.js";
 import { useIngest } from "../http/ingest/fixture.js";
+import { useDirectory } from "../support/directory.js";
 
 // docs/client.md: its programs run as they stand there, one after the other, and its types are compiled.
 
@@ -31,12 +33,18 @@ const MODEL: Partial<Snapshot> = {
   traits: { plan: { type: "string", enum: ["free", "pro"] }, seats: { type: "number" } },
 };
 
+const directory = await useDirectory();
+await mkdir(path.join(directory, "node_modules"));
+await symlink(path.join(ROOT, "dist/client"), path.join(directory, "node_modules/svc-success-client"));
 const fixture = await useIngest();
 await fixture.deploy(MODEL);
 
 const environment = () => ({ ...process.env, SVC_API_URL: fixture.service.url, SVC_API_KEY: fixture.keys.test });
 const node = (code: string) =>
-  promisify(execFile)(process.execPath, ["--input-type=module", "--eval", code], { cwd: ROOT, env: environment() });
+  promisify(execFile)(process.execPath, ["--input-type=module", "--eval", code], {
+    cwd: directory,
+    env: environment(),
+  });
 /** The properties of a customer's events, in the order of their acceptance. */
 async function propertiesOf(customerId: string): Promise<unknown[]> {
   const rows = await fixture.service.db.sql<{ properties: unknown }[]>`
@@ -69,7 +77,7 @@ it("waits for room", async () => {
 
 it("ends with everything sent when it is asked to end", async () => {
   const child = spawn(process.execPath, ["--input-type=module", "--eval", programs[3]!], {
-    cwd: ROOT,
+    cwd: directory,
     env: environment(),
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -22,7 +22,7 @@ test.each(["cdnow", "fines"])(
 
 test("the author's console is passed on and is no part of the snapshot", async () => {
   const directory = await project({
-    "svc.config.ts": `import { defineModel } from "svc"; console.log("loaded"); export default defineModel({});`,
+    "svc.config.ts": `import { defineModel } from "svc-success"; console.log("loaded"); export default defineModel({});`,
   });
   const printed: string[] = [];
   expect(await compileProject(directory, { onOutput: (text) => printed.push(text) })).toMatchObject({ ok: true });

@@ -22,7 +22,7 @@ test("a missing module and a missing export are told with their places", async (
 
 test("a state that is written twice is not silently the last one", async () => {
   const found = await diagnose(`
-import { defineModel, lifecycle } from "svc";
+import { defineModel, lifecycle } from "svc-success";
 export default defineModel({ lifecycle: lifecycle({ initial: "a", states: {
   a: {},
   a: {},
@@ -87,7 +87,7 @@ test.each([
 
 test("all mistakes of a model are told at once, each at its place", async () => {
   const found = await diagnose(`
-import { all, defineModel, event, lifecycle, number, oneOf, segment, traits } from "svc";
+import { all, defineModel, event, lifecycle, number, oneOf, segment, traits } from "svc-success";
 const order = event("order", { total: number() });
 const again = event("order");
 const unlisted = event("unlisted");
@@ -136,8 +136,8 @@ const b = segment("b");
 test("segments that read each other in a circle are refused", async () => {
   const found = await diagnose(
     `
-import { defineModel, not, segment } from "svc";
-import type { SegmentModel } from "svc";
+import { defineModel, not, segment } from "svc-success";
+import type { SegmentModel } from "svc-success";
 const a: SegmentModel = segment("a", { when: () => b.has() });
 const b: SegmentModel = segment("b", { when: () => not(a.has()) });
 export default defineModel({ segments: [a, b] });`,
@@ -150,7 +150,7 @@ export default defineModel({ segments: [a, b] });`,
 
 test("a filter or a condition that is undefined is refused, not left out", async () => {
   const found = await diagnose(`
-import { defineModel, event, segment } from "svc";
+import { defineModel, event, segment } from "svc-success";
 const order = event("order");
 export default defineModel({ events: [order], segments: [
   segment("a", { when: order.where(() => undefined as never).happened() }),
@@ -164,7 +164,7 @@ export default defineModel({ events: [order], segments: [
 
 test("what is certainly of no use is warned about", async () => {
   const found = await diagnose(`
-import { activeWithin, all, defineModel, event, inactiveFor, lifecycle, segment } from "svc";
+import { activeWithin, all, defineModel, event, inactiveFor, lifecycle, segment } from "svc-success";
 const order = event("order");
 const unused = event("unused");
 const stages = lifecycle({ initial: "a", states: { a: { to: { b: () => stages.is("b") } }, b: {}, c: { to: { a: order.happened() } } } });
@@ -185,7 +185,7 @@ export default defineModel({ events: [order, unused], lifecycle: stages, segment
 
 test("an event that nothing reads is warned about where no condition reads activity", async () => {
   const found = await diagnose(`
-import { defineModel, event } from "svc";
+import { defineModel, event } from "svc-success";
 const unused = event("unused");
 export default defineModel({ events: [unused] });`);
   expect(found.map(({ code, message, line }) => [code, message, line])).toEqual([

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { diagnose, inOneLine } from "./project.js";
 
 const HEAD = `
-import { addTo, defineModel, emit, event, health, inactiveFor, journey, lifecycle, rule, scale, segment, sequence, signal, step } from "svc";
+import { addTo, defineModel, emit, event, health, inactiveFor, journey, lifecycle, rule, scale, segment, sequence, signal, step } from "svc-success";
 const order = event("order");
 const good = segment("good", { when: order.happened() });
 const stages = lifecycle({ initial: "a", states: { a: {} } });

@@ -23,7 +23,7 @@ it("every block of docs/recipes.md is a recipe's model, and every recipe has a s
 it("the models of docs/recipes.md have the right types", async () => {
   const modules = recipes.map(({ model }, n) => [`recipe-${n}.ts`, model]);
   const imports = recipes.map((_, n) => `import "./recipe-${n}.js";\n`).join("");
-  const config = `import { defineModel } from "svc";\n${imports}export default defineModel({});\n`;
+  const config = `import { defineModel } from "svc-success";\n${imports}export default defineModel({});\n`;
   const directory = await project({ "svc.config.ts": config, ...Object.fromEntries(modules) });
   expect(await compileProject(directory, { types: true })).toMatchObject({ ok: true });
 });

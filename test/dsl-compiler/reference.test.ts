@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import * as svc from "svc";
+import * as svc from "svc-success";
 import { describe, expect, it } from "vitest";
 
 import { compileProject, type CompileResult } from "../../src/dsl-compiler/index.js";
@@ -73,7 +73,7 @@ function moduleOf(code: string): string {
   const builders = ["event", "traits", "lifecycle", "journey", "segment", "health", "rule", "signal", "display"];
   const conditions = declared.filter(({ name, builder }) => !builders.includes(builder ?? "") && name !== "large");
   const segments = conditions.map(({ name }, n) => `segment("example_${n}", { when: ${name} })`);
-  return `import { ${exported.values.join(", ")} } from "svc";
+  return `import { ${exported.values.join(", ")} } from "svc-success";
 ${prelude}${code}
 export default defineModel({
   strictSchema: true,
@@ -133,7 +133,7 @@ describe("the examples", () => {
   it("have the right types", async () => {
     const modules = examples.map((code, n) => [`example-${n}.ts`, moduleOf(code)]);
     const imports = modules.map(([, code], n) => (code === "" ? "" : `import "./example-${n}.js";\n`)).join("");
-    const config = `import { defineModel } from "svc";\n${imports}export default defineModel({});\n`;
+    const config = `import { defineModel } from "svc-success";\n${imports}export default defineModel({});\n`;
     const directory = await project({ "svc.config.ts": config, ...Object.fromEntries(modules) });
     expect(await compileProject(directory, { types: true })).toMatchObject({ ok: true });
   });

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { compileProject } from "../../src/dsl-compiler/index.js";
 import { diagnose, project } from "./project.js";
 
-const EMPTY = `import { defineModel } from "svc";\nexport default defineModel({});\n`;
+const EMPTY = `import { defineModel } from "svc-success";\nexport default defineModel({});\n`;
 
 /** The code of each diagnostic, with its place. */
 async function codes(files: string | Record<string, string>): Promise<string[]> {
@@ -87,16 +87,16 @@ test("modules that need each other's values while they load are told what to do"
   const found = await diagnose(
     {
       "svc.config.ts": `
-        import { defineModel } from "svc";
+        import { defineModel } from "svc-success";
         import { a } from "./a.js";
         import { b } from "./b.js";
         export default defineModel({ segments: [a, b] });`,
       "a.ts": `
-        import { segment } from "svc";
+        import { segment } from "svc-success";
         import { b } from "./b.js";
         export const a = segment("a", { when: b.has() });`,
       "b.ts": `
-        import { not, segment } from "svc";
+        import { not, segment } from "svc-success";
         import { a } from "./a.js";
         export const b = segment("b", { when: not(a.has()) });`,
     },
@@ -117,7 +117,7 @@ test("columns are counted in UTF-16 units, as editors do", async () => {
 
 test("the same sources give the same bytes, twice", async () => {
   const directory = await project({
-    "svc.config.ts": `import { defineModel, segment } from "svc";
+    "svc.config.ts": `import { defineModel, segment } from "svc-success";
       export default defineModel({ segments: [segment("Wrong", { when: 1 as never }), segment("also wrong")] });`,
   });
   const first = await compileProject(directory, { types: true });

@@ -11,14 +11,14 @@ async function told(files: string | Record<string, string>): Promise<string[]> {
 }
 
 const MODEL = `
-import { all, defineModel, event, inactiveFor, lifecycle, number, oneOf, segment, traits } from "svc";
+import { all, defineModel, event, inactiveFor, lifecycle, number, oneOf, segment, traits } from "svc-success";
 const order = event("order", { total: number() });
 const customer = traits({ plan: oneOf("free", "pro") });
 `;
 
 test("an error of types has the number of TypeScript, its exact place, the line and a fix", async () => {
   const directory = await project({
-    "svc.config.ts": `import { defineModel } from "svc";\nconst limit: number = "3";\nexport default defineModel({});\nvoid limit;\n`,
+    "svc.config.ts": `import { defineModel } from "svc-success";\nconst limit: number = "3";\nexport default defineModel({});\nvoid limit;\n`,
   });
   expect(await compileProject(directory, { types: true })).toEqual({
     ok: false,
@@ -127,13 +127,13 @@ void [all, segment];`),
 test("a name that is not exported does not hide what else is wrong", async () => {
   expect(
     await told({
-      "svc.config.ts": `import { defineModel, segment } from "svc";
+      "svc.config.ts": `import { defineModel, segment } from "svc-success";
 import { ordr, login } from "./events.js";
 export default defineModel({ events: [login, ordr], segments: [
   segment("a", { when: ordr.happened() }),
   segment("b", { when: login.happened().within("1.5d") }),
 ] });`,
-      "events.ts": `import { event } from "svc";\nexport const order = event("order");\nexport const login = event("login");\n`,
+      "events.ts": `import { event } from "svc-success";\nexport const order = event("order");\nexport const login = event("login");\n`,
     }),
   ).toEqual([
     'svc.config.ts:2:10-14 NO_SUCH_EXPORT: no matching export in "events.ts" for import "ordr"; write "order"',
@@ -144,7 +144,7 @@ export default defineModel({ events: [login, ordr], segments: [
 test("an exception does not hide what else is wrong, and what fails because of it is not told", async () => {
   expect(
     await told({
-      "svc.config.ts": `import { defineModel, event, inactiveFor, segment } from "svc";
+      "svc.config.ts": `import { defineModel, event, inactiveFor, segment } from "svc-success";
 const login = event("login");
 function days(count: number): \`\${number}d\` {
   if (count > 30) throw new Error("too long");
@@ -163,7 +163,7 @@ export default defineModel({ events: { login }, segments: [quiet, other, third] 
 
 test("a name that is exported or declared twice is told at both places, with what to do", async () => {
   const fix = "remove one of the two, or give it another name";
-  const twice = `export { event } from "svc";\n`;
+  const twice = `export { event } from "svc-success";\n`;
   expect(await told({ "svc.config.ts": `import "./a.js";\n`, "a.ts": twice + twice })).toEqual([
     `a.ts:1:10-15 TYPE_ERROR: there are two "event" in this file; ${fix}`,
     `a.ts:2:10-15 SYNTAX_ERROR: multiple exports with the same name "event"; ${fix}`,
@@ -197,17 +197,17 @@ test("a model may use what Node.js offers, without its types, and modules that i
       "svc.config.ts": `
         import { existsSync } from "node:fs";
         import path from "path";
-        import { defineModel } from "svc";
+        import { defineModel } from "svc-success";
         import * as segments from "./segments.js";
         import { stages } from "./stages.js";
         if (existsSync(path.join(import.meta.dirname, "none"))) console.log(process.env["NONE"]);
         export default defineModel({ lifecycle: stages, segments });`,
       "stages.ts": `
-        import { lifecycle } from "svc";
+        import { lifecycle } from "svc-success";
         import { quiet } from "./segments.js";
         export const stages = lifecycle({ initial: "a", states: { a: { to: { b: () => quiet.has() } }, b: {} } });`,
       "segments.ts": `
-        import { all, inactiveFor, segment } from "svc";
+        import { all, inactiveFor, segment } from "svc-success";
         import { stages } from "./stages.js";
         export const quiet = segment("quiet", { when: () => all(stages.is("a"), inactiveFor("3d")) });`,
     }),
@@ -215,7 +215,7 @@ test("a model may use what Node.js offers, without its types, and modules that i
 });
 
 test("neither a tsconfig.json of the author nor the lack of one changes what is checked", async () => {
-  const source = `import { defineModel } from "svc";\nconst a: string = null;\nexport default defineModel({});\nvoid a;\n`;
+  const source = `import { defineModel } from "svc-success";\nconst a: string = null;\nexport default defineModel({});\nvoid a;\n`;
   const lax = { compilerOptions: { strict: false, noEmit: false, paths: { svc: ["./nowhere"] } } };
   const without = await told(source);
   const with_ = await told({ "svc.config.ts": source, "tsconfig.json": JSON.stringify(lax) });
@@ -240,7 +240,7 @@ test.each([
   ],
   ["nam: customer.plan", '8:3-6 TYPE_ERROR: "nam" is not known here; write "name"'],
 ])("a display with %s is one diagnostic", async (members, expected) => {
-  const source = `import { defineModel, display, event, number, oneOf, traits } from "svc";
+  const source = `import { defineModel, display, event, number, oneOf, traits } from "svc-success";
 const login = event("login");
 const customer = traits({ plan: oneOf("free", "pro"), seats: number() });
 
@@ -254,13 +254,15 @@ export default defineModel({
 
 test("without `types` nothing is said of types", async () => {
   expect(
-    await diagnose(`import { defineModel } from "svc"; const a: string = 1; export default defineModel({}); void a;`),
+    await diagnose(
+      `import { defineModel } from "svc-success"; const a: string = 1; export default defineModel({}); void a;`,
+    ),
   ).toEqual([]);
 });
 
 test("a folder is read anew each time, and no file is left in it", async () => {
   const config = (limit: string) =>
-    `import { defineModel } from "svc";\nconst limit: number = ${limit};\nexport default defineModel({});\nvoid limit;\n`;
+    `import { defineModel } from "svc-success";\nconst limit: number = ${limit};\nexport default defineModel({});\nvoid limit;\n`;
   const directory = await project({ "svc.config.ts": config('"3"') });
   expect(await compileProject(directory, { types: true })).toMatchObject({ ok: false });
   await writeFile(path.join(directory, "svc.config.ts"), config("3"));

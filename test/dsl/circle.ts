@@ -15,7 +15,7 @@ import {
   segment,
   signal,
   step,
-} from "svc";
+} from "svc-success";
 
 const login = event("login");
 

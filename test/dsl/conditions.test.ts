@@ -24,7 +24,7 @@ import {
   step,
   string,
   traits,
-} from "svc";
+} from "svc-success";
 import { expect, test } from "vitest";
 
 import { NODE } from "../../src/dsl/part.js";

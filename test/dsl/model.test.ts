@@ -18,7 +18,7 @@ import {
   step,
   string,
   traits,
-} from "svc";
+} from "svc-success";
 import { expect, test } from "vitest";
 
 import { lower } from "../../src/dsl-compiler/load/lower.js";

@@ -19,9 +19,9 @@ import {
   raise,
   removeFrom,
   rule,
-} from "svc";
-import { scale, segment, signal, step, steps, string, traits, traitsChanged } from "svc";
-import type { Condition, ManualSegment, ManualSignal, Score } from "svc";
+} from "svc-success";
+import { scale, segment, signal, step, steps, string, traits, traitsChanged } from "svc-success";
+import type { Condition, ManualSegment, ManualSignal, Score } from "svc-success";
 
 const signedUp = event("signed_up");
 const created = event("created", { seats: number(), source: oneOf("web", "api") });

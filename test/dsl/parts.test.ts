@@ -24,7 +24,7 @@ import {
   steps,
   traits,
   traitsChanged,
-} from "svc";
+} from "svc-success";
 import { expect, test } from "vitest";
 
 import { LOWER, type Part, SCORE } from "../../src/dsl/part.js";

@@ -9,7 +9,7 @@ import {
   type Quantity,
   scale,
   step,
-} from "svc";
+} from "svc-success";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 

@@ -18,9 +18,9 @@ import {
   lifecycle,
   not,
   number,
-} from "svc";
-import { oneOf, segment, sequence, string, traits } from "svc";
-import type { Condition, OpenCondition, PropertyCondition, ScopedQuantity } from "svc";
+} from "svc-success";
+import { oneOf, segment, sequence, string, traits } from "svc-success";
+import type { Condition, OpenCondition, PropertyCondition, ScopedQuantity } from "svc-success";
 
 const created = event("project created", {
   template: string().optional(),

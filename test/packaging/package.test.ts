@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
@@ -13,9 +13,10 @@ import { keepLog } from "../support/run-log.js";
 import { useDirectory } from "../support/directory.js";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
 import { bash, blocksOf, type Block } from "./support/guide.js";
-import { pack, type Packed } from "./support/package.js";
+import { bytesOf, packAll, type Packed } from "./support/package.js";
 
-// The package as others get it: packed, installed by docs/deploy.md in a directory that holds nothing else, and run there on the embedded PostgreSQL.
+// The packages as others get them: packed, installed in a directory that holds nothing else, and used there; the service by docs/deploy.md, on the
+// embedded PostgreSQL.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 /** The variables of what installs. */
@@ -28,37 +29,102 @@ const NPM = {
 };
 const [install, settings, units, ready, bootstrap, svcEnv, ...more] = blocksOf("test/packaging/package.test.ts");
 const directory = await useDirectory();
-let packed: Packed;
+let packed: Record<string, Packed>;
+let author: Packed, client: Packed, server: Packed;
 
 beforeAll(async () => {
-  packed = await pack(directory);
-});
+  packed = await packAll(directory);
+  author = packed["svc-success"]!;
+  client = packed["svc-success-client"]!;
+  server = packed["svc-success-server"]!;
+}, 120_000);
 
-test("the package has what is read at run time, as it stands in the project", async () => {
-  for (const folder of ["bin", "deploy", "docs", "migrations", "sql", "starter", "src/dsl", "src/model"]) {
-    const names = await readdir(path.join(ROOT, folder), { recursive: true, withFileTypes: true });
-    const files = names.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
-    // README's pictures are looked at where the project is.
-    const here = files.map((file) => path.relative(ROOT, file)).filter((file) => !file.startsWith("docs/screenshots/"));
-    expect(packed.files.filter((file) => file.startsWith(`${folder}/`))).toEqual(here.toSorted());
+/** The words of a shell in an empty directory where one package was installed. */
+async function installedAlone({ file }: Packed) {
+  const alone = path.join(directory, `alone-${path.basename(file)}`);
+  await mkdir(alone);
+  await writeFile(path.join(alone, "package.json"), '{ "private": true, "type": "module" }');
+  await bash(`npm install --no-audit --no-fund ${file}`, alone, NPM);
+  const bin = path.join(alone, "node_modules/.bin");
+  const env = { PATH: `${bin}:${path.dirname(process.execPath)}:${process.env["PATH"]}`, HOME: alone };
+  return { alone, run: (line: string) => bash(line, alone, env) };
+}
+
+test("the packages have what is read at run time, as it stands in the project", async () => {
+  for (const { files, folders } of [
+    { files: server.files, folders: ["deploy", "docs", "migrations", "sql"] },
+    { files: author.files, folders: ["src/dsl", "src/model", "starter"] },
+  ]) {
+    for (const folder of folders) {
+      const names = await readdir(path.join(ROOT, folder), { recursive: true, withFileTypes: true });
+      const there = names.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
+      // README's pictures are looked at where the project is.
+      const here = there
+        .map((file) => path.relative(ROOT, file))
+        .filter((file) => !file.startsWith("docs/screenshots/"));
+      expect(files.filter((file) => file.startsWith(`${folder}/`))).toEqual(here.toSorted());
+    }
   }
 });
 
-test("the package has nothing that nobody needs to run it", () => {
-  const folders = new Set(packed.files.map((file) => file.split("/")[0]));
-  const alone = ["CHANGELOG.md", "LICENSE", "README.md", "package.json"];
-  expect([...folders].toSorted()).toEqual(
-    [...alone, "bin", "deploy", "dist", "docs", "migrations", "sql", "src", "starter"].toSorted(),
+test("the packages have nothing that nobody needs to run them", async () => {
+  const roots = (files: string[]) => [...new Set(files.map((file) => file.split("/")[0]))].toSorted();
+  const alike = ["LICENSE", "README.md", "bin", "dist", "package.json"];
+  expect(roots(author.files)).toEqual([...alike, "src", "starter"].toSorted());
+  expect(roots(server.files)).toEqual([...alike, "CHANGELOG.md", "deploy", "docs", "migrations", "sql"].toSorted());
+  expect(client.files.filter((file) => !/^[a-z]+\.(js|d\.ts)$/.test(file))).toEqual([
+    "LICENSE",
+    "README.md",
+    "package.json",
+  ]);
+  for (const { file, files } of Object.values(packed)) {
+    expect(files.filter((name) => /\.map$|\.test\.ts$|\.built|\.partial$/.test(name))).toEqual([]);
+    expect((await stat(file)).size).toBeLessThan(3_000_000);
+  }
+});
+
+test("the client is one small package, which sends from a directory that holds nothing else", async () => {
+  const { alone, run } = await installedAlone(client);
+  expect(await readdir(path.join(alone, "node_modules"))).toEqual([".package-lock.json", "svc-success-client"]);
+  expect(await bytesOf(path.join(alone, "node_modules/svc-success-client"))).toBeLessThan(100_000);
+  await writeFile(
+    path.join(alone, "send.js"),
+    `import { createServer } from "node:http";
+     import { text } from "node:stream/consumers";
+     import { createClient } from "svc-success-client";
+     const receiver = createServer(async (request, response) => {
+       console.log(request.method, request.url, JSON.parse(await text(request)).events.length);
+       response.writeHead(202, { "Content-Type": "application/json" }).end('{"accepted":1,"rejected":0,"eventIds":["evt_1"]}');
+     }).listen(0, "127.0.0.1", async () => {
+       const client = createClient({ url: "http://127.0.0.1:" + receiver.address().port, apiKey: "svc_test_x" });
+       client.track({ customerId: "globex", event: "signed_up" });
+       await client.close();
+       receiver.close();
+     });`,
   );
-  expect(packed.files.filter((file) => /\.map$|\.test\.ts$|\.built|\.partial$/.test(file))).toEqual([]);
-  expect(packed.bytes).toBeLessThan(3_000_000);
+  expect(await run("node send.js")).toBe("POST /v1/events/batch 1\n");
+});
+
+test("the author's package checks and runs a model without PostgreSQL, from less than 60 MB", async () => {
+  const { alone, run } = await installedAlone(author);
+  expect(await bytesOf(path.join(alone, "node_modules"))).toBeLessThan(60_000_000);
+  const names = await readdir(path.join(alone, "node_modules"));
+  expect(names.filter((name) => /postgres|^pg|graphile/.test(name))).toEqual([]);
+  await cp(path.join(ROOT, "starter/common/model"), path.join(alone, "model"), { recursive: true });
+  await cp(path.join(ROOT, "starter/common/svc.config.ts"), path.join(alone, "svc.config.ts"));
+  expect(await run("svc validate --strict")).toContain("The model is valid");
+  expect(
+    await run(`node --eval 'import("svc-success").then((language) => console.log(typeof language.defineModel))'`),
+  ).toBe("function\n");
 });
 
 test("it installs as the guide says, and leads from the start of the service to a customer", async () => {
   expect(more).toEqual([]);
   const { version } = JSON.parse(await readFile(path.join(ROOT, "package.json"), "utf8")) as { version: string };
-  expect(path.basename(packed.file)).toBe(`svc-${version}.tgz`);
-  expect(install!.code).toContain(`./svc-${version}.tgz`);
+  for (const { file } of [author, server]) {
+    expect(file).toContain(`-${version}.tgz`);
+    expect(install!.code).toContain(` ./${path.basename(file)}`);
+  }
   // An empty directory stands for the machine, and its owner for all users there.
   const machine = path.join(directory, "machine");
   const here = (words: string) => words.replaceAll(/(?<=[\s=])\/(etc|opt|var)\//g, `${machine}/$1/`);
@@ -70,22 +136,22 @@ test("it installs as the guide says, and leads from the start of the service to 
 
   const { command, variables } = await unitOf(path.join(machine, "etc/systemd/system"), here);
   const [program, ...argv] = command;
-  const server = spawn(program!, argv, {
+  const service = spawn(program!, argv, {
     cwd: variables["SVC_DATA_DIR"],
     env: { PATH: process.env["PATH"], ...variables, SVC_PORT: "0" },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  keepLog(server.stderr, `packaged-${server.pid}`);
-  const ended = once(server, "exit");
+  keepLog(service.stderr, `packaged-${service.pid}`);
+  const ended = once(service, "exit");
   try {
-    const url = await listening(server.stdout);
+    const url = await listening(service.stdout);
     expect(await type({ ...ready!, code: ready!.code.replace("http://127.0.0.1:4400", url) })).toBe(ready!.answer);
     expect(await (await fetch(`${url}/docs/operations/upgrade`)).text()).toContain("<h1");
     await walk(url, await type(bootstrap!), path.join(machine, "opt/svc/node_modules/.bin"));
-    server.kill("SIGTERM");
+    service.kill("SIGTERM");
     expect(await ended).toEqual([0, null]);
   } finally {
-    server.kill("SIGTERM"); // its embedded PostgreSQL ends with it
+    service.kill("SIGTERM"); // its embedded PostgreSQL ends with it
     await ended;
   }
 }, 180_000);
@@ -125,10 +191,12 @@ async function walk(url: string, printed: string, bin: string): Promise<void> {
   expect(await run("svc deploy --yes")).toContain("Deployed v1 to test of shop");
   // What an editor sees of the language are the declarations of the package, and those of the client, for code that is checked by the types
   // of what was deployed.
+  const own = path.join(path.dirname(bin), "svc-success");
+  await run(`npm install --no-save --no-audit --no-fund ${own} ${own}/dist/client`, NPM);
   await run("svc types --output model/svc-types.ts");
   await writeFile(
     path.join(project.directory, "model/sender.ts"),
-    `import { createClient } from "svc/client";
+    `import { createClient } from "svc-success-client";
      import type { Schema } from "./svc-types.js";
      const client = createClient<Schema>({ url: "https://svc.example.com", apiKey: "svc_test_x" });
      client.track({ customerId: "c", event: "signed_up", properties: { source: "website" } });
@@ -219,7 +287,15 @@ describe("the image", () => {
     const names = sent.slice(1).map((line) => line.replace(/^!/, ""));
     const { files } = JSON.parse(await readFile(path.join(ROOT, "package.json"), "utf8")) as { files: string[] };
     const packed = files.map((name) => name.split("/")[0]!).filter((name) => !name.startsWith("!") && name !== "dist");
-    const built = ["package.json", "package-lock.json", "scripts", "src", "tsconfig.json", "tsconfig.build.json"];
+    const built = [
+      "package.json",
+      "package-lock.json",
+      "packages",
+      "scripts",
+      "src",
+      "tsconfig.json",
+      "tsconfig.build.json",
+    ];
     expect([...names].toSorted()).toEqual([...new Set([...packed, ...built])].toSorted());
     const there = await readdir(ROOT);
     expect(names.filter((name) => !there.includes(name))).toEqual([]);

@@ -23,7 +23,9 @@ beforeAll(async () => {
     if (!name.endsWith(".service")) continue;
     const file = path.join(directory, name);
     const text = await readFile(file, "utf8");
-    const moved = text.replace("/usr/bin/node", process.execPath).replace("/opt/svc/node_modules/svc", ROOT);
+    const moved = text
+      .replace("/usr/bin/node", process.execPath)
+      .replace("/opt/svc/node_modules/svc-success-server", ROOT);
     await writeFile(file, moved);
   }
 }, INSTALL_MS_MAX);

@@ -88,7 +88,8 @@ it("| `SVC_API_KEY` | fallback ingestion key for the selected environment |: one
 it("| `SVC_NO_AI=1` | disables AI commands |, and names what tells the facts, which need no language model", async () => {
   const { url, seen } = await cannedServer(json({}));
   const cwd = await project({
-    "svc.config.ts": 'import { defineModel, event } from "svc"; export default defineModel({ events: [event("e")] });',
+    "svc.config.ts":
+      'import { defineModel, event } from "svc-success"; export default defineModel({ events: [event("e")] });',
   });
   const explain = (env: Record<string, string>) =>
     svc(["ai", "explain-config", "--project", "app"], { cwd, env: { SVC_API_URL: url, ...session(), ...env } });

@@ -111,7 +111,9 @@ it("| local engine port | 4401 default | `svc dev` |", async () => {
   const other = createServer();
   await new Promise<unknown>((resolve) => other.once("error", resolve).listen(4401, "127.0.0.1", () => resolve(0)));
   onTestFinished(() => void other.close());
-  const cwd = await project({ "svc.config.ts": 'import { defineModel } from "svc"; export default defineModel({});' });
+  const cwd = await project({
+    "svc.config.ts": 'import { defineModel } from "svc-success"; export default defineModel({});',
+  });
   const { code, stdout } = await svc(["dev", "--no-watch", "--json"], { cwd });
   expect({ code, document: JSON.parse(stdout) as unknown }).toMatchObject({
     code: 1,

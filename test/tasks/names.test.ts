@@ -12,7 +12,7 @@ describe.each(["constructor", "__proto__", "prototype", "hasOwnProperty"])("what
   const quoted = JSON.stringify(name);
   const authored = async () => {
     const result = await compiled(`
-        import { all, defineModel, event, segment, string, traits } from "svc";
+        import { all, defineModel, event, segment, string, traits } from "svc-success";
         const named = event(${quoted}, { [${quoted}]: string() });
         const customer = traits({ [${quoted}]: string() });
         export default defineModel({

@@ -13,7 +13,8 @@ const ROOT = path.resolve(import.meta.dirname, "../..");
 const directory = await useDirectory();
 
 beforeAll(async () => {
-  await cp(path.join(ROOT, "scripts"), path.join(directory, "scripts"), { recursive: true });
+  for (const name of ["LICENSE", "packages", "scripts"])
+    await cp(path.join(ROOT, name), path.join(directory, name), { recursive: true });
   await symlink(path.join(ROOT, "node_modules"), path.join(directory, "node_modules"));
   await mkdir(path.join(directory, "src/server"), { recursive: true });
   await writeFile(path.join(directory, "package.json"), '{"type":"module"}');

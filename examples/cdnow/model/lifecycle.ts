@@ -1,6 +1,6 @@
 // Half of all repeated orders come within a month of the one before and three quarters within three months, so a silence of four
 // months is unusual. Customers do come back after much longer, so no state is an end.
-import { activeWithin, inactiveFor, inState, lifecycle } from "svc";
+import { activeWithin, inactiveFor, inState, lifecycle } from "svc-success";
 import { purchase } from "./events.js";
 
 export const stages = lifecycle({

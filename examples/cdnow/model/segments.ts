@@ -1,4 +1,4 @@
-import { all, segment } from "svc";
+import { all, segment } from "svc-success";
 import { purchase } from "./events.js";
 import { stages } from "./lifecycle.js";
 

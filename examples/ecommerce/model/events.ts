@@ -1,5 +1,5 @@
 // What shoppers do. Amounts are in euros, after discounts and before refunds: a refund is an event of its own, on the day it is paid.
-import { event, number, oneOf, string } from "svc";
+import { event, number, oneOf, string } from "svc-success";
 
 const category = oneOf("shoes", "coats", "bags", "knitwear", "accessories");
 

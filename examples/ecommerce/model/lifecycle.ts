@@ -1,6 +1,6 @@
 // The rhythm of orders and nothing else. Looking around is no purchase, so silence is measured by `orderPlaced.never().within(…)` and not by
 // `inactiveFor`, which any event would end.
-import { inState, lifecycle } from "svc";
+import { inState, lifecycle } from "svc-success";
 import { orderPlaced } from "./events.js";
 
 /** An order after the present state was entered: what brought a shopper here does not bring it back. */

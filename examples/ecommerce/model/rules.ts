@@ -1,5 +1,5 @@
 // What is done by itself. Types that are emitted here are what the mail program and the shop's till listen for, by webhooks.
-import { addTo, all, clear, emit, not, raise, removeFrom, rule } from "svc";
+import { addTo, all, clear, emit, not, raise, removeFrom, rule } from "svc-success";
 import { orderPlaced, refundIssued, reviewWritten } from "./events.js";
 import { goodwill, sendsBack, vip } from "./segments.js";
 import { apologyDue, cartWaiting, unhappy, vipSlipping } from "./signals.js";

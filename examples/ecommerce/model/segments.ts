@@ -1,5 +1,5 @@
 // Whom to write to, and whom not.
-import { all, inactiveFor, segment, sequence } from "svc";
+import { all, inactiveFor, segment, sequence } from "svc-success";
 import { addedToCart, orderPlaced, productViewed, refundIssued } from "./events.js";
 import { cart } from "./journeys.js";
 import { stages } from "./lifecycle.js";

@@ -1,4 +1,4 @@
-import { all, inactiveFor, signal } from "svc";
+import { all, inactiveFor, signal } from "svc-success";
 import { cart } from "./journeys.js";
 import { stages } from "./lifecycle.js";
 import { vip } from "./segments.js";

@@ -1,4 +1,4 @@
-import { array, boolean, date, oneOf, string, traits } from "svc";
+import { array, boolean, date, oneOf, string, traits } from "svc-success";
 
 export const shopper = traits({
   country: string(),

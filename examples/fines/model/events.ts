@@ -1,5 +1,5 @@
 // Amounts are in euros. `totalPaymentAmount` is what has been paid on the case so far, this payment included.
-import { event, number, string } from "svc";
+import { event, number, string } from "svc-success";
 
 export const createFine = event("Create Fine", {
   amount: number(),

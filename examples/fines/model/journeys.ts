@@ -1,4 +1,4 @@
-import { journey, step } from "svc";
+import { journey, step } from "svc-success";
 import {
   addPenalty,
   createFine,

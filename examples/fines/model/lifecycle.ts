@@ -4,7 +4,7 @@
 //   owes the penalty. So "paid" can be left again, by whatever the town does next.
 // - Stages repeat, so each step is counted since the present stage began: an old payment must not pull a case out of a stage that began
 //   after it. Events of one day are told apart by the order in which they were sent.
-import { any, lifecycle } from "svc";
+import { any, lifecycle } from "svc-success";
 import {
   addPenalty,
   appealToJudge,

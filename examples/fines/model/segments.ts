@@ -1,4 +1,4 @@
-import { all, inactiveFor, segment, sequence } from "svc";
+import { all, inactiveFor, segment, sequence } from "svc-success";
 import { addPenalty, createFine, payment, receiveResult, sendAppeal } from "./events.js";
 import { appeal } from "./journeys.js";
 import { stages } from "./lifecycle.js";

@@ -1,5 +1,5 @@
 // What happens to either side. A trade is sent twice, once for each party: an event belongs to one customer, and nothing is looked up in another's.
-import { boolean, event, number, oneOf, string } from "svc";
+import { boolean, event, number, oneOf, string } from "svc-success";
 
 const category = oneOf("guitars", "keys", "strings", "winds", "drums");
 

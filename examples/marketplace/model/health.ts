@@ -1,6 +1,6 @@
 // Trust weighs as much as trade: a marketplace whose parties do not trust each other has no trade next year. Each component holds for both sides,
 // as there is one score; what only sellers do is in no component.
-import { daysSince, health, scale, steps } from "svc";
+import { daysSince, health, scale, steps } from "svc-success";
 import { disputeOpened, ratingReceived, tradeCompleted } from "./events.js";
 
 export const score = health({

@@ -1,4 +1,4 @@
-import { all, journey, step } from "svc";
+import { all, journey, step } from "svc-success";
 import {
   disputeOpened,
   disputeResolved,

@@ -1,5 +1,5 @@
 // Two lifecycles in one, which part at the first state and meet again at the last. A customer whose side is not known yet waits in `registered`.
-import { all, inState, lifecycle } from "svc";
+import { all, inState, lifecycle } from "svc-success";
 import { accountClosed, listingPublished, reinstated, suspended, tradeCompleted } from "./events.js";
 import { buyer, seller } from "./traits.js";
 

@@ -1,5 +1,5 @@
 // What is done by itself. The shop window listens for badges, the sourcing team for `supply.wanted`, trust and safety for cases.
-import { addTo, daysSinceFirst, emit, not, raise, rule, traitsChanged } from "svc";
+import { addTo, daysSinceFirst, emit, not, raise, rule, traitsChanged } from "svc-success";
 import { listingPublished, registered, reinstated } from "./events.js";
 import { inDispute, quickStarters, topSellers, unmetDemand, unsold } from "./segments.js";
 import { qualityAlarm, watched } from "./signals.js";

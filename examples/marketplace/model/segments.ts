@@ -1,4 +1,4 @@
-import { activeWithin, all, any, daysSinceFirst, not, segment, sequence } from "svc";
+import { activeWithin, all, any, daysSinceFirst, not, segment, sequence } from "svc-success";
 import {
   disputeOpened,
   identityVerified,

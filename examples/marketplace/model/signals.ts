@@ -1,4 +1,4 @@
-import { all, any, inState, signal } from "svc";
+import { all, any, inState, signal } from "svc-success";
 import { disputeOpened, disputeResolved, ratingReceived, tradeCompleted } from "./events.js";
 import { score } from "./health.js";
 import { dispute } from "./journeys.js";

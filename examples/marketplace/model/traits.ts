@@ -1,4 +1,4 @@
-import { boolean, date, number, oneOf, traits } from "svc";
+import { boolean, date, number, oneOf, traits } from "svc-success";
 
 export const party = traits({
   /** On which side of the market the customer is. Who does both has two accounts, as the two have little in common. */

@@ -1,5 +1,5 @@
 // Amounts are in pounds. Two levels of detail can be sent, orders or their lines, or both: the lines say what was bought.
-import { event, number, string } from "svc";
+import { event, number, string } from "svc-success";
 
 const order = {
   invoiceNo: string(),

@@ -1,5 +1,5 @@
 // Recency, frequency, money: the three numbers by which shops have sorted their customers since the days of mail order; and what comes back.
-import { daysSince, health, scale, steps } from "svc";
+import { daysSince, health, scale, steps } from "svc-success";
 import { orderCancelled, orderPlaced } from "./events.js";
 
 export const score = health({

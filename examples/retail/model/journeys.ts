@@ -1,4 +1,4 @@
-import { journey, step } from "svc";
+import { journey, step } from "svc-success";
 import { orderPlaced } from "./events.js";
 
 /** From the first order to a habit, as a funnel. A step needs an order after the one that completed the step before. */

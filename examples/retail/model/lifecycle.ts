@@ -1,6 +1,6 @@
 // Half of the orders come within two weeks of the one before, three quarters within six, nine tenths within three months. So three months of
 // silence are unusual. The shops buy for Christmas and come back after much longer; no state is an end.
-import { activeWithin, inactiveFor, inState, lifecycle } from "svc";
+import { activeWithin, inactiveFor, inState, lifecycle } from "svc-success";
 import { orderPlaced } from "./events.js";
 
 export const stages = lifecycle({

@@ -1,4 +1,4 @@
-import { emit, raise, rule } from "svc";
+import { emit, raise, rule } from "svc-success";
 import { orderCancelled } from "./events.js";
 import { bigSpenders } from "./segments.js";
 import { largeReturn } from "./signals.js";

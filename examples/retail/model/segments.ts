@@ -1,4 +1,4 @@
-import { all, any, daysSinceFirst, segment } from "svc";
+import { all, any, daysSinceFirst, segment } from "svc-success";
 import { lineCancelled, lineSold, orderCancelled, orderPlaced } from "./events.js";
 import { stages } from "./lifecycle.js";
 

@@ -1,4 +1,4 @@
-import { all, inactiveFor, signal } from "svc";
+import { all, inactiveFor, signal } from "svc-success";
 import { bigSpenders } from "./segments.js";
 
 /** A big spender has ordered nothing for six weeks, which is long for one. */

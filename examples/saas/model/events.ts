@@ -1,5 +1,5 @@
 // What happens in the product. Names are in the past tense, and properties say only what a condition or a reader will ask for.
-import { boolean, event, number, oneOf, string } from "svc";
+import { boolean, event, number, oneOf, string } from "svc-success";
 
 /** The account was created. `source` tells a self-served trial from one that sales or a partner brought. */
 export const signedUp = event("signed_up", { source: oneOf("self_serve", "sales", "partner") });

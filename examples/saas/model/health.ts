@@ -1,6 +1,6 @@
 // One number for how well an account does, and what it is made of. The weights say what we have seen to matter: accounts that are used
 // stay, whatever they pay. A score is no reason to do something by itself; signals.ts says which are.
-import { daysSince, health, scale, steps } from "svc";
+import { daysSince, health, scale, steps } from "svc-success";
 import { featureUsed, login, supportTicketOpened } from "./events.js";
 import { account } from "./traits.js";
 

@@ -1,5 +1,5 @@
 // Where accounts are on the ways we want them to go. A journey shows who is stuck, and at which step.
-import { journey, step } from "svc";
+import { journey, step } from "svc-success";
 import {
   featureUsed,
   invoicePaid,

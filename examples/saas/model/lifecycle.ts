@@ -1,6 +1,6 @@
 // Where each account stands. The first transition whose condition holds is taken, so the order within a state matters: what ends
 // the relationship stands first, then what is good news, then what is a warning.
-import { activeWithin, all, any, inactiveFor, inState, lifecycle, not } from "svc";
+import { activeWithin, all, any, inactiveFor, inState, lifecycle, not } from "svc-success";
 import { featureUsed, invoicePaid, memberInvited, projectCreated, signedUp, subscriptionCancelled } from "./events.js";
 import { account } from "./traits.js";
 

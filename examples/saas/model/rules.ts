@@ -1,5 +1,5 @@
 // What is done by itself when something happens. Each rule does one thing; each run is logged with what was expected and what was found.
-import { addTo, clear, emit, not, raise, removeFrom, rule, traitsChanged } from "svc";
+import { addTo, clear, emit, not, raise, removeFrom, rule, traitsChanged } from "svc-success";
 import { incidentReported, invoicePaid, paymentFailed, subscriptionCancelled } from "./events.js";
 import { paying } from "./lifecycle.js";
 import { expansionCandidates, frustrated, highValue, keyAccounts } from "./segments.js";

@@ -1,5 +1,5 @@
 // What somebody should look at today. A signal is raised once, when its condition becomes true, and cleared when it is no longer.
-import { all, inactiveFor, signal } from "svc";
+import { all, inactiveFor, signal } from "svc-success";
 import { score } from "./health.js";
 import { onboarding } from "./journeys.js";
 import { paying, stages } from "./lifecycle.js";

@@ -1,5 +1,5 @@
 // What is known about an account. Traits change by identify operations and show how things are now, not how they were.
-import { array, boolean, date, number, oneOf, string, traits } from "svc";
+import { array, boolean, date, number, oneOf, string, traits } from "svc-success";
 
 export const account = traits({
   companyName: string(),

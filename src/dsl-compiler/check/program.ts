@@ -26,7 +26,7 @@ export interface Places {
   directory: string;
   /** The entry of the model, in that folder. */
   config: string;
-  /** The folder of this package's sources: they declare the language that authors import as "svc". */
+  /** The folder of this package's sources: they declare the language that authors import as "svc-success". */
   sources: string;
   /** Whether nothing but these is read, and nothing of Node.js is declared: the entry is somebody else's, and may name any file. */
   sealed: boolean;
@@ -61,7 +61,8 @@ export function createProgram(places: Places): ts.Program {
     skipLibCheck: true,
     types: hasNodeTypes ? ["node"] : [],
     ...(hasNodeTypes ? { typeRoots: [typeRoots] } : {}),
-    paths: { svc: [path.join(sources, "dsl", "index.ts")] },
+    // Former versions called it "svc".
+    paths: Object.fromEntries(["svc-success", "svc"].map((name) => [name, [path.join(sources, "dsl", "index.ts")]])),
   };
   const roots = [path.join(directory, config), ...(hasNodeTypes || sealed ? [] : [AMBIENT_FILE])];
   return ts.createProgram(roots, options, hostOf(options, places));

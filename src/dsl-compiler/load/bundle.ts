@@ -33,11 +33,14 @@ function isAuthored(file: string): boolean {
   return !own && !file.includes(`${path.sep}node_modules${path.sep}`);
 }
 
-/** Authors import "svc", and get the language of the service that compiles: their folder needs no packages. */
+/**
+ * Authors import "svc-success", and get the language of the service that compiles: their folder needs no packages. Models of former versions
+ * import it as "svc".
+ */
 const language: Plugin = {
   name: "svc",
   setup(build) {
-    build.onResolve({ filter: /^svc$/ }, () => ({ path: neighbour("../../dsl/index") }));
+    build.onResolve({ filter: /^svc(-success)?$/ }, () => ({ path: neighbour("../../dsl/index") }));
   },
 };
 

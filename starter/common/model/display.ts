@@ -1,5 +1,5 @@
 // How an account is shown to people. Nothing is derived from it.
-import { display } from "svc";
+import { display } from "svc-success";
 import { account } from "./traits.js";
 
 export const shown = display({

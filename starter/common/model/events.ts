@@ -1,5 +1,5 @@
 // What happens in the product. Names are in the past tense, and properties say only what a condition or a reader will ask for.
-import { event, number, oneOf, string } from "svc";
+import { event, number, oneOf, string } from "svc-success";
 
 /** The account was created. */
 export const signedUp = event("signed_up", { source: oneOf("website", "sales", "partner") });

@@ -1,5 +1,5 @@
 // One number from 0 to 100 for how well an account does, and what it is made of.
-import { daysSince, health, scale, steps } from "svc";
+import { daysSince, health, scale, steps } from "svc-success";
 import { featureUsed, loggedIn } from "./events.js";
 import { account } from "./traits.js";
 

@@ -1,5 +1,5 @@
 // Where accounts are on the way we want them to go. A journey shows who is stuck, and at which step.
-import { journey, step } from "svc";
+import { journey, step } from "svc-success";
 import { featureUsed, memberInvited, projectCreated, signedUp } from "./events.js";
 
 /** What a team should have done in its first month, in whatever order. Everything counts from the sign-up on. */

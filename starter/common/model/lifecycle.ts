@@ -1,5 +1,5 @@
 // Where each account stands. The first transition whose condition holds is taken, so the order within a state matters.
-import { activeWithin, all, any, inactiveFor, inState, lifecycle } from "svc";
+import { activeWithin, all, any, inactiveFor, inState, lifecycle } from "svc-success";
 import { featureUsed, invoicePaid, memberInvited, projectCreated, signedUp, subscriptionCancelled } from "./events.js";
 
 /** Counted since the present state was entered: an account that comes back is not thrown out by its old cancellation. */

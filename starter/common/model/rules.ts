@@ -1,5 +1,5 @@
 // What is done by itself when something happens. Each run is logged with what was expected and what was found.
-import { emit, rule } from "svc";
+import { emit, rule } from "svc-success";
 import { stages } from "./lifecycle.js";
 import { outgrowing } from "./segments.js";
 

@@ -1,5 +1,5 @@
 // Who needs attention, and of which kind. Accounts enter and leave by themselves as their conditions come and go.
-import { activeWithin, all, inactiveFor, segment } from "svc";
+import { activeWithin, all, inactiveFor, segment } from "svc-success";
 import { featureUsed } from "./events.js";
 import { stages } from "./lifecycle.js";
 import { account } from "./traits.js";

@@ -1,5 +1,5 @@
 // What somebody should look at today. A signal is raised when its condition becomes true, and cleared when it is no longer.
-import { all, signal } from "svc";
+import { all, signal } from "svc-success";
 import { score } from "./health.js";
 import { account } from "./traits.js";
 

@@ -2,9 +2,9 @@
 //
 //   SVC_API_KEY=svc_test_… node instrumentation/track.mjs
 //
-// The client is that of the package svc, which README.md says how to make known here; it needs nothing but Node.js. The key may write
-// events, so keep it on servers.
-import { createClient } from "svc/client";
+// The client is a package of its own, which README.md says how to install; it needs nothing but Node.js. The key may write events, so keep it
+// on servers.
+import { createClient } from "svc-success-client";
 
 const url = process.env.SVC_API_URL || "{{API_URL}}";
 const apiKey = process.env.SVC_API_KEY;

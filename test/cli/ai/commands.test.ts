@@ -243,7 +243,7 @@ test("facts that are too long are told, and not sent", async () => {
   const events = Array.from({ length: 900 }, (_, index) => `event("e${index}_${"x".repeat(100)}", { a: number() })`);
   await mkdir(path.join(cwd, ".kite"), { recursive: true });
   await copyFile(path.join(shop.directory, ".kite/config.json"), path.join(cwd, ".kite/config.json"));
-  const model = `import { defineModel, event, number } from "svc";\nexport default defineModel({ events: [${events.join(",\n")}] });\n`;
+  const model = `import { defineModel, event, number } from "svc-success";\nexport default defineModel({ events: [${events.join(",\n")}] });\n`;
   await writeFile(path.join(cwd, "svc.config.ts"), model);
   const { code, stdout, stderr } = await shop.run(["ai", "explain-config"], { cwd });
   expect(code).toBe(1);

@@ -11,7 +11,7 @@ import { useDirectory } from "../../support/directory.js";
 
 /** A sound draft, which `statement` is put into. */
 const draft = (statement = "", condition = "login.happened()") =>
-  `import { all, defineModel, event, number, segment } from "svc";
+  `import { all, defineModel, event, number, segment } from "svc-success";
 const login = event("login", { seats: number() });
 ${statement}
 export default defineModel({ events: [login], segments: [segment("active", { when: ${condition} })] });
@@ -116,7 +116,7 @@ describe("draftMistakes", () => {
     ["Node.js", 'import { writeFileSync } from "node:fs";'],
     ["its process", "process.exit();"],
     ["the network", 'fetch("https://example.com");'],
-    ["what is no part of the language", 'import { compile } from "svc";'],
+    ["what is no part of the language", 'import { compile } from "svc-success";'],
   ])("knows nothing beside the language: %s", async (_, statement) => {
     expect(await told(draft(statement))).not.toEqual([]);
   });

@@ -60,7 +60,7 @@ describe("Node.js", () => {
   async function projectOf(framework: Framework, packages: readonly string[]): Promise<string> {
     const directory = await project({ ...filesOf(framework), "package.json": '{"type":"module"}' });
     await mkdir(path.join(directory, "node_modules"));
-    await symlink(ROOT, path.join(directory, "node_modules/svc"));
+    await symlink(path.join(ROOT, "dist/client"), path.join(directory, "node_modules/svc-success-client"));
     for (const name of packages)
       await symlink(path.join(ROOT, "node_modules", name), path.join(directory, "node_modules", name));
     return directory;

@@ -86,7 +86,7 @@ describe("a plan", () => {
         const { files: written, calls } = partsOf(instrumentationPlan(HARD, framework));
         for (const [name, code] of Object.entries(written)) files[`${framework}/${name}`] = code;
         expect(calls).toHaveLength(5);
-        files[`${framework}.ts`] = `import type { Client } from "svc/client";
+        files[`${framework}.ts`] = `import type { Client } from "svc-success-client";
 import type { Schema } from "./svc-types.js";
 declare const svc: Client<Schema>;
 declare const record: { id: string; accountId: string; createdAt: Date };

@@ -10,7 +10,7 @@ import { useOwner } from "../support/owner.js";
 import type { RunOptions } from "../support/run-svc.js";
 import { useDirectory } from "../../support/directory.js";
 
-const DRAFT = `import { defineModel, event, inactiveFor, lifecycle } from "svc";
+const DRAFT = `import { defineModel, event, inactiveFor, lifecycle } from "svc-success";
 
 const reportShared = event("report_shared");
 
@@ -119,7 +119,7 @@ test("a draft whose types are wrong is corrected", async () => {
 
 test("what is no model after three tries is refused, and the model of the answers stays", async () => {
   const marker = path.join(folder, "executed");
-  const attack = `import { defineModel } from "svc";\nimport { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(marker)}, "");\nexport default defineModel({ events: [] });\n`;
+  const attack = `import { defineModel } from "svc-success";\nimport { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(marker)}, "");\nexport default defineModel({ events: [] });\n`;
   provider.behave(inTurn("I would rather not.", inAnswer(attack), inAnswer(attack)));
   const output = path.join(folder, "refused.ts");
   const { code, stdout, stderr } = await run(["--yes", "--output", output]);

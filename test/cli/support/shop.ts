@@ -36,7 +36,7 @@ export interface Shop {
 }
 
 const MODEL = `
-  import { addTo, all, date, defineModel, event, health, inactiveFor, inState, journey, lifecycle, number, oneOf, raise, rule, scale, segment, signal, step, string, traits } from "svc";
+  import { addTo, all, date, defineModel, event, health, inactiveFor, inState, journey, lifecycle, number, oneOf, raise, rule, scale, segment, signal, step, string, traits } from "svc-success";
 
   const signedUp = event("signed_up", { source: oneOf("self_serve", "sales") });
   const login = event("login", { method: oneOf("password", "sso").optional() });

@@ -14,7 +14,7 @@ export const tsconfig = ({ paths, ...options }: { paths?: Record<string, string[
       module: "nodenext",
       target: "es2023",
       types: ["node"],
-      paths: { "svc/client": [path.join(ROOT, "src/client/index.ts")], ...paths },
+      paths: { "svc-success-client": [path.join(ROOT, "src/client/index.ts")], ...paths },
       typeRoots: [path.join(ROOT, "node_modules/@types")],
       ...options,
     },

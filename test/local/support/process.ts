@@ -9,7 +9,7 @@ import { onTestFinished } from "vitest";
 
 const program = path.resolve(import.meta.dirname, "../../../bin/svc.js");
 
-const CONFIG = `import { defineModel } from "svc";
+const CONFIG = `import { defineModel } from "svc-success";
 import { projectCreated, signedUp } from "./model/events.js";
 import { onboarding } from "./model/journeys.js";
 import { stages } from "./model/stages.js";
@@ -22,7 +22,7 @@ export default defineModel({
 });
 `;
 
-export const STAGES = `import { lifecycle } from "svc";
+export const STAGES = `import { lifecycle } from "svc-success";
 import { projectCreated, signedUp } from "./events.js";
 
 export const stages = lifecycle({
@@ -35,7 +35,7 @@ export const stages = lifecycle({
 });
 `;
 
-export const EVENTS = `import { event, number } from "svc";
+export const EVENTS = `import { event, number } from "svc-success";
 
 export const signedUp = event("signed_up");
 export const projectCreated = event("project_created", { seats: number() });
@@ -44,7 +44,7 @@ export const projectCreated = event("project_created", { seats: number() });
 const PROJECT = {
   "svc.config.ts": CONFIG,
   "model/events.ts": EVENTS,
-  "model/journeys.ts": `import { journey, step } from "svc";
+  "model/journeys.ts": `import { journey, step } from "svc-success";
 import { projectCreated, signedUp } from "./events.js";
 
 export const onboarding = journey("onboarding", {

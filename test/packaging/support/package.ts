@@ -1,27 +1,36 @@
 import { execFile } from "node:child_process";
+import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 
 const ROOT = path.resolve(import.meta.dirname, "../../..");
+const execute = promisify(execFile);
 
-/** A package as `npm pack` makes it. */
+/** A package as `npm run pack` makes it. */
 export interface Packed {
   /** The archive. */
   file: string;
   /** Paths inside the package, in order. */
   files: string[];
-  /** Of the archive. */
-  bytes: number;
 }
 
-/** Packs the project into a directory, built as it is for a release. */
-export async function pack(directory: string): Promise<Packed> {
-  const argv = ["pack", "--json", "--pack-destination", directory];
-  const { stdout } = await promisify(execFile)("npm", argv, { cwd: ROOT, maxBuffer: 64 * 1024 * 1024 });
-  const [made] = JSON.parse(stdout) as [{ filename: string; size: number; files: { path: string }[] }];
-  return {
-    file: path.join(directory, made.filename),
-    files: made.files.map((file) => file.path).toSorted(),
-    bytes: made.size,
-  };
+/** Packs the packages of the project into a directory, built as they are for a release; by name. */
+export async function packAll(directory: string): Promise<Record<string, Packed>> {
+  const { stdout } = await execute("npm", ["run", "--silent", "pack", directory], { cwd: ROOT });
+  const made = stdout.trim().split("\n");
+  const packed = made.map(async (file) => {
+    const { stdout: listed } = await execute("tar", ["-tzf", file]);
+    const files = listed.trim().split("\n");
+    const name = path.basename(file).replace(/-[0-9.]+\.tgz$/, "");
+    return [name, { file, files: files.map((entry) => entry.replace("package/", "")).toSorted() }] as const;
+  });
+  return Object.fromEntries(await Promise.all(packed));
+}
+
+/** Of all files in a folder, and in those that it holds. */
+export async function bytesOf(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
+  const sizes = await Promise.all(files.map(async (file) => (await stat(file)).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
 }

@@ -10,7 +10,7 @@ import { useSpec } from "../support/fixture.js";
 const fixture = useSpec();
 
 const MODEL = `
-  import { defineModel, event, lifecycle, number, segment, string, traits } from "svc";
+  import { defineModel, event, lifecycle, number, segment, string, traits } from "svc-success";
   const paid = event("paid", { amount: number(), note: string().optional() });
   export default defineModel({
     strictSchema: true,
@@ -21,10 +21,10 @@ const MODEL = `
   });`;
 /** Declares an event that nothing reads: worth a warning. */
 const SUSPICIOUS = `
-  import { defineModel, event } from "svc";
+  import { defineModel, event } from "svc-success";
   export default defineModel({ events: [event("paid")] });`;
 const BROKEN = `
-  import { defineModel, event } from "svc";
+  import { defineModel, event } from "svc-success";
   export default defineModel({ events: [event("paid"), event("paid")] });`;
 
 const config = (more: object = {}) => JSON.stringify({ project: "app", ...more });
@@ -209,8 +209,8 @@ describe("| `svc validate [--strict] [--json]` | compiles TypeScript sources, ch
 
   const ACROSS = {
     "svc.config.ts":
-      'import { defineModel } from "svc"; import { payers } from "./model/payers.js"; export default defineModel({ segments: [payers] });',
-    "model/payers.ts": 'import { segment } from "svc"; export const buyers = segment("buyers");',
+      'import { defineModel } from "svc-success"; import { payers } from "./model/payers.js"; export default defineModel({ segments: [payers] });',
+    "model/payers.ts": 'import { segment } from "svc-success"; export const buyers = segment("buyers");',
   };
   it.each([
     ["an error, with its place", { "svc.config.ts": BROKEN }, { code: "DUPLICATE_EVENT", line: 3 }],

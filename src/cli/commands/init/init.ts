@@ -18,9 +18,11 @@ const EXAMPLES: Readonly<
 > = {
   node: {
     file: "instrumentation/track.mjs",
-    // By its folder: npm would look up a name that it does not find in the public registry, where another package has it.
-    setupHere: [`npm install --no-save ${shellWord(PACKAGE)}`],
-    setup: ['npm install --no-save "$(npm root --global)/svc"'],
+    // The language and the client, by their folders: they are on this machine already.
+    setupHere: [`npm install --no-save ${[PACKAGE, path.join(PACKAGE, "dist/client")].map(shellWord).join(" ")}`],
+    setup: [
+      `npm install --no-save ${["", "/dist/client"].map((folder) => `"$(npm root --global)/svc-success${folder}"`).join(" ")}`,
+    ],
     run: "node instrumentation/track.mjs",
   },
   python: { file: "instrumentation/track.py", setupHere: [], setup: [], run: "python3 instrumentation/track.py" },
@@ -184,7 +186,7 @@ async function starterFiles(
     VERSION: version(),
     TRACK: track,
     RUN: run,
-    CLIENT: stack === "node" ? ", `svc/client`" : ", `svc_client.py` beside it",
+    CLIENT: stack === "node" ? ", `svc-success-client`" : ", `svc_client.py` beside it",
     SETUP: setup.map((line) => `${line}\n`).join(""),
   };
   const config = { project: slug, defaultEnvironment: environment, organization, ...(isDefaultApi ? {} : { apiUrl }) };

