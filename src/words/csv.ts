@@ -1,17 +1,14 @@
-/** What spreadsheets would take for a formula, and run. */
-const FORMULA = /^[=+\-@\t\r]/;
+import { stringify } from "csv-stringify/sync";
 
-/**
- * A line of comma-separated values (RFC 4180), without its end. Text that a spreadsheet would take for a formula begins with an apostrophe; null
- * is an empty cell.
- */
-export function csvLine(cells: readonly (string | number | null)[]): string {
-  return cells.map(cellText).join(",");
-}
+/** null is an empty cell. */
+export type Cell = string | number | boolean | null;
 
-function cellText(cell: string | number | null): string {
-  if (cell === null) return "";
-  if (typeof cell === "number") return String(cell);
-  const text = FORMULA.test(cell) ? `'${cell}` : cell;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+/** Lines of comma-separated values (RFC 4180, with the line ends of Unix). A text that a spreadsheet would take for a formula, and run, begins with an apostrophe. */
+export function csvLines(lines: readonly (readonly Cell[])[]): string {
+  return stringify(lines as Cell[][], {
+    record_delimiter: "unix",
+    escape_formulas: true,
+    // A number may begin with a minus.
+    cast: { number: (value) => ({ value: String(value), escape_formulas: false }), boolean: String },
+  });
 }

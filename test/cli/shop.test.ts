@@ -256,6 +256,18 @@ describe("across customers", () => {
     expect((await shop.run(["trends", "--csv", "--json"])).stdout).toContain("give one of them");
   });
 
+  test("lists and the members of a segment are also files of comma-separated values", async () => {
+    const lines = (await stdoutOf(["customers", "list", "--csv"])).trimEnd().split("\n");
+    expect(lines[0]).toMatch(/^customerId,lifecycle,.*,health\.overall,/);
+    const { data } = JSON.parse(await stdoutOf(["customers", "list", "--json"])) as { data: { customerId: string }[] };
+    expect(lines.slice(1).map((line) => line.split(",")[0])).toEqual(data.map(({ customerId }) => customerId));
+    expect((await stdoutOf(["customers", "list", "--csv", "--limit", "1"])).trimEnd().split("\n")).toHaveLength(2);
+    expect(await stdoutOf(["events", "list", "--csv"])).toMatch(/^eventId,.*\n/);
+    expect(await stdoutOf(["rules", "logs", "--csv"])).toMatch(/^[a-zA-Z,.]+\n/);
+    expect((await shop.run(["customers", "list", "--csv", "--json"])).stdout).toContain("give one of them");
+    expect((await shop.run(["segments", "inspect", "nothing", "--csv"])).stderr).toContain("SEGMENT_NOT_FOUND");
+  });
+
   test("svc journeys funnel tells how far customers came, and how long it took", async () => {
     expect(await stdoutOf(["journeys", "funnel", "onboarding"])).toMatchInlineSnapshot(`
       "onboarding in test: 3 runs of 3 customers

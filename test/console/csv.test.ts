@@ -25,7 +25,7 @@ beforeAll(async () => {
   await fixture.evaluate();
 });
 
-const linesOf = (html: string) => html.trimEnd().split("\r\n");
+const linesOf = (html: string) => html.trimEnd().split("\n");
 
 it("has all customers that are found, over all parts of the list, in the order that is shown", async () => {
   const { status, headers, html } = await owner.get(FILE);

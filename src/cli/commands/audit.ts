@@ -1,5 +1,5 @@
 import type { AuditEntry } from "../client/answers.js";
-import { defineCommand, pageOptions } from "../core/command.js";
+import { csvPageOptions, defineCommand } from "../core/command.js";
 import { sinceOption } from "../core/values.js";
 import { printList } from "../output/table.js";
 
@@ -8,13 +8,14 @@ export default defineCommand({
     action: { type: "text", describe: "Only this action, such as member.removed" },
     actor: { type: "text", describe: "Only what this address did; operator, or svc for the service itself" },
     since: { type: "text", describe: "Only from then on: a duration before now such as 7d, or an ISO date" },
-    ...pageOptions,
+    ...csvPageOptions,
   },
   examples: [["svc audit --since 7d", "Who changed what in the organization, the newest first"]],
-  async handler(context, { action, actor, since, limit, cursor }) {
+  async handler(context, { action, actor, since, limit, cursor, csv }) {
     const query = { action, actor, since: sinceOption("--since", since), limit, cursor };
     const where = ({ project, environment }: AuditEntry) => [project, environment].filter(Boolean).join(" ");
     await printList<AuditEntry>(context, query, "/organization/audit-log", {
+      csv,
       none: "There is no such entry.",
       columns: [
         { title: "At", value: ({ at }) => context.out.at(at), fixed: true },

@@ -4,7 +4,7 @@ import { UsageError } from "../core/errors.js";
 import { lineChart } from "../output/chart.js";
 import { type Column, table } from "../output/table.js";
 import { formatNumber, paragraphs, printable } from "../../words/text.js";
-import { csvLine } from "../../words/csv.js";
+import { csvLines } from "../../words/csv.js";
 
 type Series = Trends["series"][number];
 
@@ -98,5 +98,5 @@ function csvOf({ every, periods, series }: Trends): string {
     [every, ...series.map(nameOf)],
     ...periods.map((period, index) => [period, ...series.map(({ values }) => values[index] ?? null)]),
   ];
-  return lines.map(csvLine).join("\n");
+  return csvLines(lines);
 }

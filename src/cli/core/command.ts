@@ -101,6 +101,13 @@ export const pageOptions = {
   cursor: { type: "text", describe: "Go on where the page before ended" },
 } as const satisfies Options;
 
+/** The same of lists that are printed as comma-separated values, too. */
+export const csvPageOptions = {
+  ...pageOptions,
+  limit: { type: "integer", min: 1, max: 10_000, describe: "How many to show: 50 unless given, with --csv all" },
+  csv: { type: "flag", describe: "Print it as CSV, a line for each" },
+} as const satisfies Options;
+
 /** Options of lists that have an order. */
 export const reverseOption = {
   reverse: { type: "flag", describe: "The other way round: the newest or highest first" },

@@ -4,7 +4,9 @@ import stringWidth from "string-width";
 import type { ApiAnswer, ApiPath, ListPage } from "../client/api.js";
 import { type ListQuery, readList } from "../client/pages.js";
 import type { Context } from "../core/command.js";
+import { UsageError } from "../core/errors.js";
 import type { Out } from "./out.js";
+import { textOf } from "./text-of.js";
 import { printable, shellWord } from "../../words/text.js";
 
 export interface Column<Row> {
@@ -118,9 +120,20 @@ export async function printList<Row>(
   { api, out }: Pick<Context, "api" | "out">,
   query: ListQuery,
   path: ApiPath,
-  view: PageView<NoInfer<Row>>,
+  { csv = false, ...view }: PageView<NoInfer<Row>> & { csv?: boolean },
 ): Promise<void> {
+  if (csv) return printCsv({ api, out }, query, path);
   page<Row>(out, await readList<Row>(api, path, query), view);
+}
+
+/** Prints a list as comma-separated values as it comes, all of it unless a limit is given. */
+export async function printCsv(
+  { api, out }: Pick<Context, "api" | "out">,
+  query: ListQuery,
+  path: ApiPath,
+): Promise<void> {
+  if (out.json) throw new UsageError("--csv and --json were given", "give one of them");
+  return out.stream(textOf(await api.stream(path, query, { type: "text/csv" })));
 }
 
 /** Prints a part of a list, and how to get the next one. */

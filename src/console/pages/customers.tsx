@@ -1,8 +1,8 @@
 import { ApiError } from "../../http/errors.js";
 import type { ListedCustomer } from "../source.js";
+import { csvLines } from "../../words/csv.js";
 import { formatNumber } from "../../words/text.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, refusal, type Visit } from "../console-page.js";
-import { csvLines } from "../csv.js";
 import type { Shown } from "../look.js";
 import { shownOf } from "../shown.js";
 import { headingsOf, ShownCells, type ShownColumn, shownColumns } from "../shown-columns.js";

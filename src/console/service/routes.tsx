@@ -9,7 +9,7 @@ import type { Route } from "../../http/route.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
 import { docsRoutes } from "../docs/routes.js";
 import type { ConsolePage, Filled } from "../console-page.js";
-import { answerCsv } from "../csv.js";
+import { answerCsv } from "../../http/csv.js";
 import type { Frame } from "../frame.js";
 import { type ErrorWords, renderErrorPage, renderPage, rootOf, seeOther } from "../page.js";
 import { pageRoute, type Visit } from "../page-route.js";
@@ -81,7 +81,7 @@ function routesOf(page: ConsolePage, endpoints: Endpoints, models: ModelCache): 
   if (csv !== undefined) {
     const answer = standing(({ ctx, ...asking }) => {
       const query = new URLSearchParams(ctx.querystring);
-      return answerCsv(ctx, `${page.path}.csv`, csv({ ...asking, query }));
+      return answerCsv(ctx, csv({ ...asking, query }), `${page.path}.csv`);
     });
     routes.push(pageRoute({ method: "GET", path: `${path}.csv`, answer }));
   }

@@ -6,6 +6,7 @@ import type { Static, TObject, TSchema } from "typebox";
 import type { AdminCredentials, EnvironmentRef } from "../../db/api/access.js";
 import { call, callBytes, type AnswerOf, type ArgumentsOf, type FunctionName } from "../../db/api/call.js";
 import type { Mailer } from "../../mail/mailer.js";
+import { answerCsv } from "../csv.js";
 import { ApiError } from "../errors.js";
 import type { Declaration } from "../openapi/administrative.js";
 import { type JsonBody, readJsonBody, readJsonText } from "../request/body.js";
@@ -17,6 +18,7 @@ import { needsMembers, shape, type RequestShape } from "../request/shapes.js";
 import type { Route } from "../route.js";
 import type { Semaphore } from "../semaphore.js";
 import type { AiQuestions, CustomerWork, WebhookTests } from "./work.js";
+import { CSV, csvColumns, listCsv, type ListPage } from "./list-csv.js";
 import { emptyObject, environmentQuery } from "./parameters.js";
 import { readSubmission, refuseBadLiterals, type SubmissionKind } from "./submitted-snapshot.js";
 
@@ -140,6 +142,7 @@ export function adminRoute<
   const { query: schema = path.startsWith("/projects/:project/") ? environmentQuery : emptyObject } = route;
   const queryShape = shape(schema as Query);
   const bodyShape = route.body && shape(route.body.schema);
+  const columns = csvColumns(route.answers[200]);
   return (deps) => {
     const ask = async ({ ctx, credentials, params, query: texts, body: given }: OperationRequest) => {
       // Not the organization, which anybody may name.
@@ -171,7 +174,13 @@ export function adminRoute<
       handle: async (ctx) => {
         const credentials = readCredentials(ctx, route.organization !== false);
         ctx.status = Number(Object.keys(route.answers)[0]);
-        const document = await ask({ ctx, credentials, params: readPathText(ctx, path), query: readQueryText(ctx) });
+        const asked = { ctx, credentials, params: readPathText(ctx, path), query: readQueryText(ctx) };
+        if (columns !== null && ctx.accepts("json", CSV) === CSV) {
+          const read = async (query: ReadonlyMap<string, string>) =>
+            JSON.parse(((await ask({ ...asked, query })) as string | Buffer).toString()) as ListPage;
+          return answerCsv(ctx, listCsv(columns, asked.query, read));
+        }
+        const document = await ask(asked);
         ctx.type = route.type ?? "application/json";
         const isReady = typeof document === "string" || Buffer.isBuffer(document) || document instanceof Readable;
         ctx.body = isReady ? document : JSON.stringify(document);

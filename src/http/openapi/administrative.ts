@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TObject, TSchema } from "typebox";
 import { PROJECT_ROOT } from "../../db/migrate/files.js";
+import { csvColumns } from "../admin/list-csv.js";
 import { needsMembers } from "../request/shapes.js";
 import { type Description, type Endpoint, type JsonSchema, REQUEST_ID, type RequestParameter } from "./endpoint.js";
 import { ANY_SERVED, ANY_WITH_BODY, mergeRefusals, type Refusals } from "./refusals.js";
@@ -119,7 +120,7 @@ export function administrativeEndpoint(to: Description, route: Declaration): End
   const queried = query ? namedParameters("query", query, to) : [];
   const read = namedParameters("header", { properties: headers ?? {} }, to);
   const described = Object.entries(answers).map(
-    ([status, schema]) => [status, { description: DONE[status] ?? "Done.", schema, type }] as const,
+    ([status, schema]) => [status, { description: DONE[status] ?? "Done.", schema, type, isList: csvColumns(schema) !== null }] as const,
   );
   return to.endpoint({
     method: route.method.toLowerCase() as "get",

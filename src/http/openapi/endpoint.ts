@@ -27,6 +27,8 @@ interface Response {
 interface Content {
   schema: TSchema;
   type?: string | undefined;
+  /** Whether it may also be asked for as comma-separated values. */
+  isList?: boolean;
   example?: unknown;
 }
 
@@ -52,6 +54,8 @@ interface EndpointWords {
 
 /** Of every request. */
 export const REQUEST_ID: Reference = { $ref: "#/components/parameters/RequestId" };
+
+const CSV_TEXT = { type: "string", description: "All of the list, or `limit` items: a heading, and a line for each." };
 
 const NAME = /^[A-Z][A-Za-z]*$/;
 /** Keywords that hold values, not schemas. */
@@ -101,8 +105,8 @@ export class Description {
     };
   }
 
-  #content({ schema, type = "application/json", example }: Content) {
-    return { [type]: { schema: this.schema(schema), example } };
+  #content({ schema, type = "application/json", example, isList = false }: Content) {
+    return { [type]: { schema: this.schema(schema), example }, ...(isList && { "text/csv": { schema: CSV_TEXT } }) };
   }
 
   #refer(node: unknown): unknown {

@@ -1,6 +1,6 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
-import { answerCsv } from "../../console/csv.js";
+import { answerCsv } from "../../http/csv.js";
 import type { Frame } from "../../console/frame.js";
 import { rootOf, seeOther } from "../../console/page.js";
 import { PAGES as ALL_PAGES } from "../../console/pages.js";
@@ -40,7 +40,7 @@ export function addConsole(router: Router, engine: LocalEngine): void {
     );
     if (csv === undefined) continue;
     router.get(`/console/${path}.csv`, (ctx) =>
-      answerCsv(ctx, `${path}.csv`, csv({ ...standing(), query: new URLSearchParams(ctx.querystring) })),
+      answerCsv(ctx, csv({ ...standing(), query: new URLSearchParams(ctx.querystring) }), `${path}.csv`),
     );
   }
   router.post("/console/clock", async (ctx) => {

@@ -5,6 +5,7 @@ import { unexpected } from "../../client/failures.js";
 import { failure } from "../../core/errors.js";
 import { cancellable } from "../../output/interruption.js";
 import { jsonOf, formatNumber, printable } from "../../../words/text.js";
+import { textOf } from "../../output/text-of.js";
 import { createFile, refuseExisting } from "../../output/write-file.js";
 
 export default defineCommand({
@@ -20,7 +21,7 @@ export default defineCommand({
   async handler(context, { customerId, output }) {
     if (output === undefined) {
       const parts = await exportOf(context, customerId);
-      return context.out.stream(decoded(parts));
+      return context.out.stream(textOf(parts));
     }
     const { io, out } = context;
     const file = path.resolve(io.cwd, output);
@@ -84,16 +85,4 @@ async function* checked(
     throw failure("SERVICE_UNREACHABLE", `${base} broke the export off before its end`, "try again", error);
   }
   if (held !== undefined) throw unexpected(base, 200, "something else than an export of that customer");
-}
-
-async function* decoded(parts: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  // The line's end is added where a document ends.
-  let held = "";
-  for await (const part of parts) {
-    const text = held + decoder.decode(part, { stream: true });
-    const end = text.trimEnd().length;
-    held = text.slice(end);
-    if (end > 0) yield text.slice(0, end);
-  }
 }

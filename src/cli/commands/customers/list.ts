@@ -1,5 +1,5 @@
 import type { ListedCustomer } from "../../client/answers.js";
-import { defineCommand, pageOptions, projectOptions, reverseOption } from "../../core/command.js";
+import { csvPageOptions, defineCommand, projectOptions, reverseOption } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";
 import { durationOf } from "../../core/values.js";
 import { objectFromTexts } from "../../output/json-text.js";
@@ -26,14 +26,14 @@ export default defineCommand({
       describe: "The order, the lowest first; with --inactive by the last event, else by id, unless given",
     },
     ...reverseOption,
-    ...pageOptions,
+    ...csvPageOptions,
   },
   examples: [
     ["svc customers list --lifecycle trial --inactive 7d", "Trials that went quiet a week ago"],
     ["svc customers list --trait plan=pro --sort health", "Those on the plan pro, the worst health first"],
   ],
   async handler(context, values) {
-    const { lifecycle, segment, signal, search, sort, setAside, limit, cursor } = values;
+    const { lifecycle, segment, signal, search, sort, setAside, limit, cursor, csv } = values;
     const filters = { lifecycle, segment, health: values.health, signal, search, traits: traitsFilter(values.trait) };
     const inactive = durationOf("--inactive", values.inactive);
     const flags = { setAside: setAside ? "true" : undefined, reverse: values.reverse ? "true" : undefined };
@@ -41,6 +41,7 @@ export default defineCommand({
     const ago = (iso: string | null) => (iso === null ? "" : context.out.ago(iso));
     const health = ({ health: its }: ListedCustomer) => (its === null ? "" : `${its.overall} ${its.band}`);
     await printList<ListedCustomer>(context, query, ["customers"], {
+      csv,
       none: "There is no such customer.",
       columns: [
         { title: "Customer", value: ({ customerId }) => customerId, kept: true },

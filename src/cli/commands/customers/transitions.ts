@@ -1,19 +1,20 @@
 import type { LifecycleTransition } from "../../client/answers.js";
-import { defineCommand, pageOptions, projectOptions, supersededOption } from "../../core/command.js";
+import { csvPageOptions, defineCommand, projectOptions, supersededOption } from "../../core/command.js";
 import { printList, recordColumn } from "../../output/table.js";
 import { causeInWords } from "../../../words/text.js";
 
 export default defineCommand({
   args: { customerId: "The customer's id" },
-  options: { ...projectOptions, ...supersededOption, ...pageOptions },
+  options: { ...projectOptions, ...supersededOption, ...csvPageOptions },
   examples: [
     ["svc customers transitions cus_42", "Which lifecycle states the customer was in, the last first"],
     ["svc customers transitions cus_42 --superseded", "Also what was recorded before a recompute"],
   ],
-  async handler(context, { customerId, superseded, limit, cursor }) {
+  async handler(context, { customerId, superseded, limit, cursor, csv }) {
     const { out } = context;
     const query = { superseded: superseded ? "true" : undefined, limit, cursor };
     await printList<LifecycleTransition>(context, query, ["customers", customerId, "transitions"], {
+      csv,
       none: "This customer's lifecycle has not begun.",
       columns: [
         { title: "At", value: ({ at }) => out.at(at), fixed: true },

@@ -1,5 +1,5 @@
 import type { ListedEmission } from "../../client/answers.js";
-import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
+import { csvPageOptions, defineCommand, projectOptions } from "../../core/command.js";
 import { sinceOption } from "../../core/values.js";
 import { printList } from "../../output/table.js";
 import { causeInWords } from "../../../words/text.js";
@@ -19,16 +19,17 @@ export default defineCommand({
       type: "text",
       describe: "Only those emitted since, whenever they happened: how long ago, such as 7d, or an ISO date",
     },
-    ...pageOptions,
+    ...csvPageOptions,
   },
   examples: [
     ["svc emissions list --since 1d", "What is new since yesterday, about all customers"],
     ["svc emissions list --type customer.churned --since 30d", "Who churned lately"],
   ],
-  async handler(context, { customer, type: eventType, source, since: from, limit, cursor }) {
+  async handler(context, { customer, type: eventType, source, since: from, limit, cursor, csv }) {
     const { out } = context;
     const query = { customer, eventType, source, since: sinceOption("--since", from), limit, cursor };
     await printList<ListedEmission>(context, query, ["emissions"], {
+      csv,
       none: "There is no such emission.",
       columns: [
         { title: "At", value: ({ timestamp }) => out.at(timestamp), fixed: true },

@@ -1,9 +1,9 @@
 import type { Event } from "../../client/answers.js";
 import { readList } from "../../client/pages.js";
-import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
+import { csvPageOptions, defineCommand, projectOptions } from "../../core/command.js";
 import { sinceOption } from "../../core/values.js";
 import { elementTexts, memberTexts, propertiesIn } from "../../output/json-text.js";
-import { page } from "../../output/table.js";
+import { page, printCsv } from "../../output/table.js";
 
 export default defineCommand({
   options: {
@@ -16,16 +16,16 @@ export default defineCommand({
       describe: "Only those that were evaluated, or that wait for it: processed or pending",
     },
     since: { type: "text", describe: "Only those that occurred since: how long ago, such as 7d, or an ISO date" },
-    ...pageOptions,
-    limit: { ...pageOptions.limit, default: 20 },
+    ...csvPageOptions,
   },
   examples: [
     ["svc events list --customer cus_42 --since 7d", "What a customer did in the last week, the newest first"],
     ["svc events list --status pending --limit 200", "What was accepted and not evaluated yet"],
   ],
-  async handler({ api, out }, { customer, type, status, since, limit, cursor }) {
+  async handler({ api, out }, { customer, type, status, since, limit, cursor, csv }) {
     const query = { customer, type, status, since: sinceOption("--since", since), limit, cursor };
-    const answer = await readList<Event>(api, ["events"], query);
+    if (csv) return printCsv({ api, out }, query, ["events"]);
+    const answer = await readList<Event>(api, ["events"], { ...query, limit: limit ?? 20 });
     // As they are written, so that long numbers keep all their digits.
     const items = elementTexts(memberTexts(answer.text).get("data") ?? "[]");
     const properties = new Map(answer.data.data.map((event, index) => [event, propertiesIn(items[index] ?? "{}")]));

@@ -1,16 +1,16 @@
 import type { HealthScoreChange } from "../../client/answers.js";
-import { defineCommand, pageOptions, projectOptions, supersededOption } from "../../core/command.js";
+import { csvPageOptions, defineCommand, projectOptions, supersededOption } from "../../core/command.js";
 import { printList, recordColumn } from "../../output/table.js";
 import { causeInWords } from "../../../words/text.js";
 
 export default defineCommand({
   args: { customerId: "The customer's id" },
-  options: { ...projectOptions, ...supersededOption, ...pageOptions },
+  options: { ...projectOptions, ...supersededOption, ...csvPageOptions },
   examples: [
     ["svc health history cus_42", "How the score changed, the last change first"],
     ["svc health history cus_42 --superseded", "Also what was recorded before a recompute"],
   ],
-  async handler(context, { customerId, superseded, limit, cursor }) {
+  async handler(context, { customerId, superseded, limit, cursor, csv }) {
     const { out } = context;
     const query = { superseded: superseded ? "true" : undefined, limit, cursor };
     const parts = ({ components }: HealthScoreChange) =>
@@ -18,6 +18,7 @@ export default defineCommand({
         .map(([id, score]) => `${id} ${score}`)
         .join(", ");
     await printList<HealthScoreChange>(context, query, ["customers", customerId, "health-scores"], {
+      csv,
       none: "This customer has had no health score.",
       columns: [
         { title: "At", value: ({ at }) => out.at(at), fixed: true },

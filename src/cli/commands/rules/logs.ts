@@ -1,8 +1,8 @@
 import type { RuleExecution } from "../../client/answers.js";
 import { readList } from "../../client/pages.js";
-import { defineCommand, pageOptions, projectOptions, supersededOption } from "../../core/command.js";
+import { csvPageOptions, defineCommand, projectOptions, supersededOption } from "../../core/command.js";
 import { sinceOption } from "../../core/values.js";
-import { noteMore, page, recordColumn } from "../../output/table.js";
+import { noteMore, page, printCsv, recordColumn } from "../../output/table.js";
 import { outcomeIn, runInWords } from "./run.js";
 
 export default defineCommand({
@@ -18,7 +18,7 @@ export default defineCommand({
     since: { type: "text", describe: "Only those since: how long ago, such as 7d, or an ISO date" },
     detail: { type: "flag", describe: "Show how each condition came out, and what the rule does" },
     ...supersededOption,
-    ...pageOptions,
+    ...csvPageOptions,
   },
   examples: [
     ["svc rules logs --rule upsell --result fail --detail", "Why a rule did not act"],
@@ -30,11 +30,12 @@ export default defineCommand({
   ],
   async handler(
     { api, out },
-    { customer, rule, result, since: from, detail: isDetailed, superseded: isAll, limit, cursor },
+    { customer, rule, result, since: from, detail: isDetailed, superseded: isAll, limit, cursor, csv },
   ) {
     const [since, detail] = [sinceOption("--since", from), isDetailed ? "true" : undefined];
     const superseded = isAll ? "true" : undefined;
     const query = { customer, rule, result, since, detail, superseded, limit, cursor };
+    if (csv) return printCsv({ api, out }, query, ["rule-executions"]);
     const answer = await readList<RuleExecution>(api, ["rule-executions"], query);
     const runs = answer.data.data;
     const none = "There is no such run of a rule.";

@@ -3,8 +3,8 @@ import type { ExplainedCustomer, SegmentMember, SegmentStatistics } from "../../
 import type { ListPage } from "../../client/api.js";
 import { readList } from "../../client/pages.js";
 import { UsageError } from "../../core/errors.js";
-import { type Context, defineCommand, pageOptions, pastOption, projectOptions } from "../../core/command.js";
-import { type Column, fields, page, printList } from "../../output/table.js";
+import { type Context, csvPageOptions, defineCommand, pastOption, projectOptions } from "../../core/command.js";
+import { type Column, fields, page, printCsv, printList } from "../../output/table.js";
 import { elementTexts, memberTexts, objectFromTexts } from "../../output/json-text.js";
 import type { Out } from "../../output/out.js";
 import { formatNumber, plural, printable, shellWord } from "../../../words/text.js";
@@ -25,14 +25,14 @@ export default defineCommand({
     ...projectOptions,
     customer: { type: "text", describe: "Instead of the members: whether this customer is one, and why" },
     at: pastOption,
-    ...pageOptions,
+    ...csvPageOptions,
   },
   examples: [
     ["svc segments inspect power_users", "What it asks for, what its members are like, who they are and since when"],
     ["svc segments inspect power_users --customer cus_42", "Why a customer is in it, or is not"],
     ["svc segments inspect power_users --at 30d", "Who was in it thirty days ago, and since when"],
   ],
-  async handler(context, { segmentId, customer, at, limit, cursor }) {
+  async handler(context, { segmentId, customer, at, limit, cursor, csv }) {
     const { api, out, settings } = context;
     const path = ["segments", segmentId];
     if (at !== undefined) {
@@ -42,6 +42,7 @@ export default defineCommand({
           `give one of them, or ask ${out.typed(`svc customers inspect ${shellWord(customer)} --at ${shellWord(at)}`)}`,
         );
       await printList<SegmentMember>(context, { at, limit, cursor }, [...path, "members"], {
+        csv,
         none: "Nobody was in it.",
         columns: memberColumns(out),
       });
@@ -52,6 +53,7 @@ export default defineCommand({
       const { data } = await api.get<Segment & ListPage<SegmentMember>>(path, ["segment", "members"], { limit: 1 });
       return explainMembership(context, data, customer);
     }
+    if (csv) return printCsv(context, { limit, cursor }, path);
     const answer = await readList<SegmentMember, Segment>(api, path, { limit, cursor }, ["segment", "members"]);
     const { segment, members, definition, statistics } = answer.data;
     const { bold } = out.style;

@@ -1,5 +1,5 @@
 import type { RaisedSignal } from "../../client/answers.js";
-import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
+import { csvPageOptions, defineCommand, projectOptions } from "../../core/command.js";
 import { sinceOption } from "../../core/values.js";
 import { printList } from "../../output/table.js";
 
@@ -9,17 +9,18 @@ export default defineCommand({
     signal: { type: "text", describe: "Only this signal" },
     severity: { type: "text", choices: ["info", "warning", "critical"], describe: "Only those of this severity" },
     since: { type: "text", describe: "Only those raised since: how long ago, such as 7d, or an ISO date" },
-    ...pageOptions,
+    ...csvPageOptions,
   },
   examples: [
     ["svc signals list --severity critical", "Who needs somebody now, the last one first"],
     ["svc signals list --signal going_quiet --since 7d", "For whom it was raised in the last week, and is still"],
   ],
-  async handler(context, { signal, severity, since: from, limit, cursor }) {
+  async handler(context, { signal, severity, since: from, limit, cursor, csv }) {
     const { out } = context;
     const paint = { info: out.style.cyan, warning: out.style.yellow, critical: out.style.red };
     const query = { signal, severity, since: sinceOption("--since", from), limit, cursor };
     await printList<RaisedSignal>(context, query, ["signals"], {
+      csv,
       none: "No such signal is raised.",
       columns: [
         { title: "Raised", value: ({ raisedAt }) => out.at(raisedAt), fixed: true },

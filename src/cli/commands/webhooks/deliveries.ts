@@ -1,5 +1,5 @@
 import type { Delivery } from "../../client/answers.js";
-import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
+import { csvPageOptions, defineCommand, projectOptions } from "../../core/command.js";
 import { printList } from "../../output/table.js";
 
 export default defineCommand({
@@ -9,13 +9,13 @@ export default defineCommand({
     type: { type: "text", describe: "Only those of this event type" },
     customer: { type: "text", describe: "Only those about this customer" },
     ...projectOptions,
-    ...pageOptions,
+    ...csvPageOptions,
   },
   examples: [
     ["svc webhooks deliveries whk_0123456789abcdef0123", "Every delivery, the newest first"],
     ["svc webhooks deliveries whk_0123456789abcdef0123 --status failed", "What was given up"],
   ],
-  async handler(context, { webhookId, status, type, customer, limit, cursor }) {
+  async handler(context, { webhookId, status, type, customer, limit, cursor, csv }) {
     const { out } = context;
     const isAll = [status, type, customer].every((filter) => filter === undefined);
     const paint = { pending: out.style.yellow, delivered: out.style.green, failed: out.style.red };
@@ -26,6 +26,7 @@ export default defineCommand({
       finishedAt !== null ? out.at(finishedAt) : due === null ? "" : `due ${out.at(due)}`;
     const query = { status, type, customer, limit, cursor };
     await printList<Delivery>(context, query, ["webhooks", webhookId, "deliveries"], {
+      csv,
       none: isAll ? "Nothing was delivered to this webhook yet." : "There is no such delivery.",
       columns: [
         { title: "Event", value: ({ id }) => id, fixed: true },

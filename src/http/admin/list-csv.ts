@@ -1,0 +1,73 @@
+import type { TSchema } from "typebox";
+import { csvLines, type Cell } from "../../words/csv.js";
+
+/** A member of a list's items, in an object of theirs where it has several names. */
+type Column = readonly string[];
+
+/** What of a schema is read here. */
+interface Shape {
+  properties?: Readonly<Record<string, Shape>>;
+  anyOf?: readonly Shape[];
+  items?: Shape;
+}
+
+export interface ListPage {
+  data: readonly unknown[];
+  nextCursor: string | null;
+}
+
+/** What is accepted where a list is asked for so. */
+export const CSV = "text/csv";
+/** The most that a list answers at once. */
+const PAGE_MAX = 200;
+
+/** The columns of a list as comma-separated values, by what its items have; null where the answer is no list. */
+export function csvColumns(answer: TSchema | undefined): readonly Column[] | null {
+  const { data, nextCursor } = (answer as Shape | undefined)?.properties ?? {};
+  return data?.items === undefined || nextCursor === undefined ? null : columnsOf(data.items);
+}
+
+/** One for each value, and for each array and each object whose members no schema names. */
+function columnsOf(shape: Shape): Column[] {
+  const object = [shape, ...(shape.anyOf ?? [])].find(({ properties = {} }) => Object.keys(properties).length > 0);
+  if (object === undefined) return [[]];
+  return Object.entries(object.properties!).flatMap(([name, member]) =>
+    columnsOf(member).map((column) => [name, ...column]),
+  );
+}
+
+/**
+ * A list as comma-separated values, all pages of it from `cursor` on, or as many items as `limit` says: a heading such as `health.band`, then
+ * a line for each item. Values of an array are separated by a comma and a space; what else is no single value is JSON.
+ */
+export async function* listCsv(
+  columns: readonly Column[],
+  query: ReadonlyMap<string, string>,
+  read: (query: ReadonlyMap<string, string>) => Promise<ListPage>,
+): AsyncGenerator<string> {
+  const limit = query.get("limit");
+  const isNumber = limit !== undefined && /^[1-9]\d{0,8}$/.test(limit);
+  let left = isNumber ? Number(limit) : Infinity;
+  let pending = csvLines([columns.map((column) => column.join("."))]);
+  let from = query.get("cursor");
+  do {
+    const page = new Map(query);
+    // What is no number is the list's to refuse.
+    if (limit === undefined || isNumber) page.set("limit", String(Math.min(left, PAGE_MAX)));
+    if (from !== undefined) page.set("cursor", from);
+    const { data, nextCursor } = await read(page);
+    yield pending + csvLines(data.map((item) => columns.map((column) => cellAt(item, column))));
+    pending = "";
+    left -= data.length;
+    from = nextCursor ?? undefined;
+  } while (from !== undefined && left > 0);
+}
+
+function cellAt(item: unknown, column: Column): Cell {
+  let value = item;
+  for (const name of column) value = (value as Record<string, unknown> | null | undefined)?.[name];
+  if (value === undefined || value === null) return null;
+  if (typeof value !== "object") return value as Cell;
+  const values: readonly unknown[] | null = Array.isArray(value) ? value : null;
+  return values?.every((each) => typeof each !== "object") === true ? values.join(", ") : JSON.stringify(value);
+}

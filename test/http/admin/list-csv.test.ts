@@ -1,0 +1,76 @@
+import { beforeAll, expect, it } from "vitest";
+import { snapshot } from "../../support/service.js";
+import { useSpec } from "../../spec/support/fixture.js";
+
+// Lists of the administrative API as comma-separated values.
+
+const fixture = useSpec();
+/** A spreadsheet would compute it. */
+const FORMULA = '=HYPERLINK("https://evil.example","a, b")';
+const MANY = 450;
+
+beforeAll(async () => {
+  await fixture.deploy(snapshot({}));
+  await fixture.batch([
+    { type: "identify", customerId: FORMULA, traits: { plan: "pro" } },
+    ...Array.from({ length: MANY }, (_, n) => ({ customerId: `c${n}`, event: "login", properties: { seats: -n } })),
+  ]);
+  await fixture.evaluate();
+});
+
+async function csv(path: string, accept = "text/csv") {
+  const { token, organizationId } = fixture.owner;
+  const answer = await fetch(`${fixture.service.url}${path}`, {
+    headers: { Authorization: `Bearer ${token}`, "X-Svc-Organization": organizationId, Accept: accept },
+  });
+  return { status: answer.status, type: answer.headers.get("content-type"), text: await answer.text() };
+}
+const linesOf = ({ text }: { text: string }) => text.trimEnd().split("\n");
+
+it("a list has a heading of its items' members and a line for each item, of all its pages", async () => {
+  const answer = await csv("/projects/app/customers");
+  expect([answer.status, answer.type]).toEqual([200, "text/csv; charset=utf-8"]);
+  const [heading, ...lines] = linesOf(answer);
+  expect(heading).toBe(
+    "customerId,lifecycle,lifecycleEnteredAt,segments,health.overall,health.components,health.band,healthWeekAgo," +
+      "signals,journeys,lastEventAt,createdAt,setAside.at,setAside.error",
+  );
+  expect(lines).toHaveLength(MANY + 1);
+  expect(lines[0]).toMatch(/^"'=HYPERLINK\(""https:\/\/evil\.example"",""a, b""\)",new,\d{4}-.*,paying,/);
+});
+
+it("the members of a segment are such a list", async () => {
+  const [heading, ...lines] = linesOf(await csv("/projects/app/segments/paying"));
+  expect(heading).toBe("customerId,enteredAt");
+  expect(lines).toHaveLength(1);
+});
+
+it("filters, a limit and a cursor hold for it as for JSON", async () => {
+  expect(linesOf(await csv("/projects/app/customers?limit=250"))).toHaveLength(251);
+  expect(linesOf(await csv("/projects/app/customers?segment=paying"))).toHaveLength(2);
+  expect(linesOf(await csv("/projects/app/customers?lifecycle=nowhere"))).toHaveLength(1);
+  const { body } = await fixture.admin("GET", "/projects/app/customers?limit=200");
+  const { nextCursor } = body as { nextCursor: string };
+  expect(linesOf(await csv(`/projects/app/customers?cursor=${nextCursor}`))).toHaveLength(MANY + 1 - 200 + 1);
+});
+
+it("what has no schema is JSON, and a negative number is no formula", async () => {
+  const [heading, line] = linesOf(await csv("/projects/app/events?customer=c7"));
+  const columns = heading!.split(",");
+  expect(columns).toContain("properties");
+  expect(line).toContain('"{""seats"":-7}"');
+});
+
+it("refusals are JSON as everywhere, before anything is sent", async () => {
+  for (const query of ["inactive=soon", "limit=0", "limit=many", "cursor=other"]) {
+    const { status, type, text } = await csv(`/projects/app/customers?${query}`);
+    expect([status, type]).toEqual([400, "application/json; charset=utf-8"]);
+    expect(JSON.parse(text)).toMatchObject({ error: { code: "VALIDATION_ERROR" } });
+  }
+});
+
+it("whoever accepts JSON gets that, and what is no list is no table", async () => {
+  for (const accept of ["*/*", "application/json", "application/json, text/csv"])
+    expect((await csv("/projects/app/customers?limit=1", accept)).type).toContain("application/json");
+  expect((await csv("/projects/app/customers/c1")).type).toContain("application/json");
+});
