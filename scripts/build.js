@@ -13,7 +13,14 @@ const STAMP = path.join(dist, ".built.json");
 const sources = (await readdir(path.join(root, "src"), { recursive: true })).filter((name) => /\.tsx?$/.test(name));
 
 /** Packages of many small modules, which take longer to find than to run: each of these imports becomes one file of ours. */
-const BUNDLED = ["prom-client", "typebox", "typebox/compile", "yargs"];
+const BUNDLED = [
+  "prom-client",
+  "typebox",
+  "typebox/compile",
+  "yargs",
+  "@modelcontextprotocol/server",
+  "@modelcontextprotocol/server/stdio",
+];
 const bundleName = (specifier) => `packages/${specifier.replaceAll("/", "-")}`;
 
 const inputs = await hashOfInputs();
@@ -143,7 +150,11 @@ const client = [
   ["LICENSE", await readFile(path.join(root, "LICENSE"))],
 ].map(([name, contents]) => ({ path: path.join(dist, "client", name), contents: Buffer.from(contents) }));
 
-const outputs = [...[modules, checker, processes, packages].flatMap(({ outputFiles }) => outputFiles), ...client];
+const outputs = [
+  ...[modules, checker, processes, packages].flatMap(({ outputFiles }) => outputFiles),
+  ...client,
+  { path: path.join(dist, "packages/LICENSES.txt"), contents: Buffer.from(await licenses(packages.metafile)) },
+];
 
 // Only what changed, and each file whole at once: processes run from dist, and bundle it, while it is built again.
 await Promise.all(outputs.map(store));
@@ -164,12 +175,29 @@ async function hashOfInputs() {
     ...sources.toSorted().map((name) => path.join("src", name)),
     ...["scripts/build.js", "scripts/lib/plain-width.js", "package-lock.json", "package.json", "LICENSE"],
     ...["package.json", "README.md"].map((name) => `packages/svc-success-client/${name}`),
-    ...["esbuild", "typebox", "yargs"].map((name) => `node_modules/${name}/package.json`),
+    ...["esbuild", "typebox", "yargs", "@modelcontextprotocol/server"].map(
+      (name) => `node_modules/${name}/package.json`,
+    ),
   ];
   const hash = createHash("sha256");
   const stats = await Promise.all(files.map((name) => stat(path.join(root, name)).catch(() => null)));
   for (const [i, name] of files.entries()) hash.update(`${name}\0${stats[i]?.size}\0${stats[i]?.mtimeMs}\n`);
   return hash.digest("hex");
+}
+
+/** The licenses of all packages that bundles were made of: wherever a bundle goes, they go along. */
+async function licenses({ inputs }) {
+  const folders = new Set(
+    Object.keys(inputs).flatMap((name) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(name) ?? []),
+  );
+  const texts = [...folders].toSorted().map(async (folder) => {
+    const names = await readdir(path.join(root, folder));
+    const { name, license } = JSON.parse(await readFile(path.join(root, folder, "package.json"), "utf8"));
+    const file = names.find((one) => /^licen[cs]e/i.test(one));
+    const text = file === undefined ? license : await readFile(path.join(root, folder, file), "utf8");
+    return `${name}\n\n${text.trim()}\n`;
+  });
+  return (await Promise.all(texts)).join(`\n${"-".repeat(80)}\n\n`);
 }
 
 /** Whether dist has all that was made of the same inputs. */

@@ -30,6 +30,13 @@ function zoned(timeZone: string | undefined): Intl.DateTimeFormat {
   return format;
 }
 
+/** A text as a sentence of its own, whether or not it came as one. */
+export function sentence(text: string): string {
+  // A name such as `svc.config.ts` or an address keeps its first letter.
+  const shown = printable(text.trim()).replace(/^[a-z](?=[a-z]*(?:[ ,]|:(?!\/)))/, (letter) => letter.toUpperCase());
+  return /[.?!…]$/.test(shown) ? shown : `${shown}.`;
+}
+
 /** An instant in the local zone, with its offset: `2026-03-02 11:00:00 +01:00`. A text that is no instant is returned as it is. */
 export function localTime(iso: string, timeZone: string | undefined): string {
   const instant = new Date(iso);

@@ -31,6 +31,8 @@ describe("help", () => {
         svc trends [what]       Show how an environment developed, by days, weeks or months
         svc diagnose            Check configuration and data for common problems; finding some is no
                                 failure
+        svc mcp                 Serve facts to an assistant, such as Claude Desktop or Cursor, which
+                                starts it
         svc completion <shell>  Print a script that completes command lines in bash, zsh or fish
         svc audit               Show what was changed in the organization, and by whom
         svc usage               Show what the organization has used of its plan

@@ -51,17 +51,24 @@ export class Api {
   readonly requestId: string;
   readonly #settings: Settings;
   readonly #credentials: Credentials | undefined;
+  readonly #end: AbortSignal | undefined;
 
-  /** @param credentials those of the settings unless given. */
-  constructor(settings: Settings, requestId: string, credentials?: Credentials) {
+  /** @param credentials those of the settings unless given. @param end ends every request */
+  constructor(settings: Settings, requestId: string, credentials?: Credentials, end?: AbortSignal) {
     this.requestId = requestId;
     this.#settings = settings;
     this.#credentials = credentials;
+    this.#end = end;
   }
 
   /** The same service in the name of somebody else. */
   as(credentials: Credentials): Api {
-    return new Api(this.#settings, this.requestId, credentials);
+    return new Api(this.#settings, this.requestId, credentials, this.#end);
+  }
+
+  /** The same service, asked until the signal ends it. */
+  until(end: AbortSignal): Api {
+    return new Api(this.#settings, this.requestId, this.#credentials, end);
   }
 
   /** Reads. `members` are those that the answer must have; without them the service is of another version. */
@@ -204,7 +211,7 @@ export class Api {
       method,
       headers: { accept, "x-request-id": this.requestId, ...isJson, ...headers },
       ...(body === undefined ? {} : { body }),
-      signal,
+      signal: anyOf(signal, this.#end),
     });
   }
 }
@@ -213,8 +220,8 @@ function isSuccess({ status }: Head): boolean {
   return status >= 200 && status <= 299;
 }
 
-function anyOf(timeout: AbortSignal, signal: AbortSignal | undefined): AbortSignal {
-  return signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
+function anyOf(first: AbortSignal, second: AbortSignal | undefined): AbortSignal {
+  return second === undefined ? first : AbortSignal.any([first, second]);
 }
 
 /** An identifier as a part of a path. Addresses treat dots specially, encoded or not, so such an identifier cannot stand in one. */

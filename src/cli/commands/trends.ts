@@ -8,7 +8,7 @@ import { csvLines } from "../../words/csv.js";
 
 type Series = Trends["series"][number];
 
-const WHAT = [
+export const WHAT = [
   "lifecycle",
   "flows",
   "segments",
@@ -18,7 +18,7 @@ const WHAT = [
   "operations",
   "deliveries",
 ] as const satisfies readonly Trends["what"][];
-const EVERY = ["day", "week", "month"] as const satisfies readonly Trends["every"][];
+export const EVERY = ["day", "week", "month"] as const satisfies readonly Trends["every"][];
 /** As many as fit a screen; the table has all. */
 const CHARTS_MAX = 4;
 

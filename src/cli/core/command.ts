@@ -62,6 +62,8 @@ export interface Command<A extends Positionals = Positionals, O extends Options 
   options?: O;
   /** Command lines with what each of them does; at least one. */
   examples: readonly [readonly [string, string], ...(readonly [string, string])[]];
+  /** Whether it gives facts to somebody's language model for as long as it runs. */
+  isForAssistants?: true;
   /** Does it, or throws: a `UserError` for what the user can mend, anything else is a fault of ours. */
   handler(context: Context, values: Values<A, O>): Promise<void>;
 }

@@ -28,6 +28,7 @@ export type LocalCode =
   | "DRAFT_REFUSED"
   | "FACTS_TOO_LARGE"
   | "AI_DISABLED"
+  | "ANSWER_TOO_LARGE"
   | "PORT_TAKEN"
   | "DEAD_LETTER"
   | "STOPPED_WAITING"

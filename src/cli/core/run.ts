@@ -6,7 +6,7 @@ import { Api } from "../client/api.js";
 import type { Context, Positionals, sharedOptions, Values } from "./command.js";
 import { failure, UsageError, UserError } from "./errors.js";
 import { type Io, Out } from "../output/out.js";
-import { printable, shellWord } from "../../words/text.js";
+import { printable, sentence, shellWord } from "../../words/text.js";
 import { commands, nouns } from "./registry.js";
 import { SessionStore } from "../client/session.js";
 import { Settings } from "./settings.js";
@@ -40,6 +40,10 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
     debug = values.debug;
     const disabledBy = whatDisablesAi(io, values);
     if (disabledBy !== null && values.facts === false) throw aiDisabled(disabledBy, argv);
+    if (disabledBy !== null && parsed.command.isForAssistants) {
+      const fix = "ask by the other commands, which tell no language model anything";
+      throw failure("AI_DISABLED", `what serves assistants is disabled by ${disabledBy}`, fix);
+    }
     await parsed.command.handler(await context(io, out, values, requestId), parsed.values as never);
     return 0;
   } catch (error) {
@@ -109,11 +113,4 @@ async function inWords(
   // Not above: what measures their texts takes long to load, and every command loads this file.
   const { showDiagnostics } = await import("../output/diagnostics.js");
   return `${showDiagnostics(listed, errorStyle)}\n${line}`;
-}
-
-/** A text as a sentence of its own, whether or not it came as one. */
-function sentence(text: string): string {
-  // A name such as `svc.config.ts` or an address keeps its first letter.
-  const shown = printable(text.trim()).replace(/^[a-z](?=[a-z]*(?:[ ,]|:(?!\/)))/, (letter) => letter.toUpperCase());
-  return /[.?!…]$/.test(shown) ? shown : `${shown}.`;
 }

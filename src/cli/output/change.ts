@@ -177,15 +177,16 @@ export async function outcomeOf<T>(seen: string, request: (signal: AbortSignal) 
   try {
     return await request(signal);
   } catch (error) {
-    if (await caused()) throw unknown("stopped before the service answered", seen, error);
-    if (error instanceof UserError && mayBeDone(error)) throw unknown(error.message, seen, error);
+    if (await caused()) throw outcomeUnknown("stopped before the service answered", seen, error);
+    if (error instanceof UserError && mayBeDone(error)) throw outcomeUnknown(error.message, seen, error);
     throw error;
   } finally {
     release();
   }
 }
 
-function unknown(why: string, seen: string, cause: unknown): UserError {
+/** The failure of a request of which nobody knows here whether it was carried out. @param seen the command that shows that */
+export function outcomeUnknown(why: string, seen: string, cause: unknown): UserError {
   const message = `${why}; it is not known whether this was carried out`;
   return failure("OUTCOME_UNKNOWN", message, `see for yourself: ${seen}`, cause);
 }

@@ -4,7 +4,7 @@ import type { OutputStyle } from "./out.js";
 import { plural, printable } from "../../words/text.js";
 
 /** A diagnostic of the compiler (a place in a file) or of the service (a path in a document). */
-type AnyDiagnostic = Partial<Diagnostic> & { path?: string };
+export type AnyDiagnostic = Partial<Diagnostic> & { path?: string };
 
 /** More of a line is not shown: a frame that wraps marks nothing. In characters. */
 const FRAME_WIDTH = 110;
@@ -35,7 +35,8 @@ function show(found: AnyDiagnostic, style: OutputStyle): string {
   return lines.join("\n");
 }
 
-function placeOf({ file, line, column, path }: AnyDiagnostic): string | undefined {
+/** Where it is: a place in a file, or a path in a document. */
+export function placeOf({ file, line, column, path }: AnyDiagnostic): string | undefined {
   if (file !== undefined) return printable([file, line, column].filter((part) => part !== undefined).join(":"));
   return path === undefined || path === "" ? undefined : printable(path);
 }

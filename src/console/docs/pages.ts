@@ -44,6 +44,7 @@ const PARTS: readonly {
       console: ["The console", "pages for people: opening it, what each answers, the clock of svc dev"],
       trends: ["Trends", "how states, segments, health and activity developed, by days, weeks or months"],
       ai: ["svc ai", "facts about models and customers, what of them a language model gets, setting one up"],
+      mcp: ["Assistants", "svc mcp for Claude Desktop, Cursor and others: setting it up, its tools, what they get"],
       walk: ["A walk with svc", "a project from the empty folder to live and back, with what the commands print"],
     },
   },

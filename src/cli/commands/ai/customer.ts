@@ -34,8 +34,6 @@ export interface CustomerRecord {
 
 /** How many entries of each list are told: what led to the present state, and no more than a person reads. */
 const LATEST = 30;
-/** The timeline begins with the oldest, so the latest are behind all others. */
-const TIMELINE_MAX = 2_000;
 
 /** Reads what there is to know of a customer. */
 export async function readCustomer(context: Context, customerId: string): Promise<CustomerRecord> {
@@ -48,7 +46,7 @@ export async function readCustomer(context: Context, customerId: string): Promis
     api.get<Backlog>([...path, "backlog"], ["pending", "ahead", "setAside"]),
     explanationOf(context, customerId),
     activeSnapshot(context),
-    readList<Emission>(api, [...path, "timeline"], { limit: TIMELINE_MAX }),
+    readList<Emission>(api, [...path, "timeline"], { reverse: "true", limit: LATEST }),
     readList<Event>(api, ["events"], newest),
     readList<RuleExecution>(api, ["rule-executions"], newest),
   ]);
@@ -58,7 +56,7 @@ export async function readCustomer(context: Context, customerId: string): Promis
     backlog: backlog.data,
     explanation: explanation.data,
     snapshot,
-    timeline: timeline.data.data.slice(-LATEST),
+    timeline: timeline.data.data.reverse(),
     events: events.data.data.reverse(),
     ruleRuns: ruleRuns.data.data.reverse(),
   };
@@ -114,42 +112,55 @@ const SENT_BYTES_MAX = 200 * 1024;
 /** What there is to know of a customer: its state, why it is so, what is wrong, and what happened last. */
 export function customerFacts(record: CustomerRecord, sanitizer: Sanitizer): Facts {
   const { state, backlog, explanation, timeline, events, ruleRuns } = record;
-  const { setAside } = backlog;
   const findings = findingsOf(record);
   return {
     task: "debug-customer",
     document: { findings, state, backlog, explanation, timeline, events, ruleRuns },
     text: (out) => inWords(out, record, findings),
-    sent: fitting({
-      findings,
-      ...sentState(record, sanitizer),
-      backlog: {
-        ...pick(backlog, "pending", "ahead"),
-        setAside: setAside && { at: setAside.at, error: sanitizer.value("error", setAside.error) },
-      },
-      why: sentWhy(sanitizer, explanation),
-      timeline: timeline.map(({ at, type, source, metadata, cause }) => ({
-        at,
-        type: sanitizer.name(type),
-        source,
-        metadata: sanitizer.values(metadata),
-        cause: { type: cause.type, ...(cause.id === null ? {} : { id: sanitizer.id("event", cause.id) }) },
-      })),
-      events: events.map((one) => ({
-        id: sanitizer.id("event", one.id),
-        event: sanitizer.name(one.event),
-        ...pick(one, "occurredAt", "acceptedAt", "status"),
-        properties: sanitizer.values(one.properties),
-      })),
-      ruleRuns: ruleRuns.map(({ ruleId, result, triggeredBy, error, ...run }) => ({
-        rule: ruleId,
-        result,
-        triggeredBy: sanitizer.name(triggeredBy),
-        ...pick(run, "executedAt", "configVersion"),
-        ...(error === null ? {} : { error: sanitizer.value("error", error) }),
-      })),
-    }),
+    sent: sentCustomer(record, sanitizer, SENT_BYTES_MAX),
     restore: (text) => sanitizer.restore(text),
+  };
+}
+
+/** The same as it may be sent; of the lists as many of the newest entries as make it at most so long. */
+export function sentCustomer(record: CustomerRecord, sanitizer: Sanitizer, bytesMax: number) {
+  const { backlog, explanation, timeline, events, ruleRuns } = record;
+  const sent = {
+    findings: findingsOf(record),
+    ...sentState(record, sanitizer),
+    backlog: { ...pick(backlog, "pending", "ahead"), setAside: sentSetAside(backlog.setAside, sanitizer) },
+    why: sentWhy(sanitizer, explanation),
+    timeline: timeline.map((one) => sentEmission(one, sanitizer)),
+    events: events.map((one) => ({
+      id: sanitizer.id("event", one.id),
+      event: sanitizer.name(one.event),
+      ...pick(one, "occurredAt", "acceptedAt", "status"),
+      properties: sanitizer.values(one.properties),
+    })),
+    ruleRuns: ruleRuns.map(({ ruleId, result, triggeredBy, error, ...run }) => ({
+      rule: ruleId,
+      result,
+      triggeredBy: sanitizer.name(triggeredBy),
+      ...pick(run, "executedAt", "configVersion"),
+      ...(error === null ? {} : { error: sanitizer.value("error", error) }),
+    })),
+  };
+  return fitting(sent, bytesMax);
+}
+
+/** When evaluation of a customer was given up, and why, as it may be sent. */
+export function sentSetAside(setAside: Backlog["setAside"], sanitizer: Sanitizer) {
+  return setAside && { at: setAside.at, error: sanitizer.value("error", setAside.error) };
+}
+
+/** What was emitted about a customer as it may be sent. */
+export function sentEmission({ at, type, source, metadata, cause }: Emission, sanitizer: Sanitizer) {
+  return {
+    at,
+    type: sanitizer.name(type),
+    source,
+    metadata: sanitizer.values(metadata),
+    cause: { type: cause.type, ...(cause.id === null ? {} : { id: sanitizer.id("event", cause.id) }) },
   };
 }
 
@@ -189,8 +200,8 @@ function sentJourney(journey: CustomerState["journeys"][number], sanitizer: Sani
 }
 
 /** Leaves out the oldest entries of the lists until it is short enough. */
-function fitting<T extends { timeline: object[]; events: object[]; ruleRuns: object[] }>(sent: T): T {
-  while (Buffer.byteLength(JSON.stringify(sent)) > SENT_BYTES_MAX) {
+function fitting<T extends { timeline: object[]; events: object[]; ruleRuns: object[] }>(sent: T, bytesMax: number): T {
+  while (Buffer.byteLength(JSON.stringify(sent)) > bytesMax) {
     const [longest] = [sent.events, sent.timeline, sent.ruleRuns].sort((a, b) => lengthOf(b) - lengthOf(a));
     if (longest!.length === 0) return sent;
     longest!.shift();

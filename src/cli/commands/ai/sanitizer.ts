@@ -12,6 +12,8 @@ const TEXT_LENGTH_MAX = 500;
 const ITEMS_MAX = 20;
 const MEMBERS_MAX = 50;
 const HASH_LENGTH = 12;
+/** How many names it knows the identifiers of, the latest: whoever asks for more and more must not fill the memory. */
+const ORIGINALS_MAX = 10_000;
 /** Names of events and properties look so; what does not may be anything, such as an address or a sentence. */
 const NAME = /^[A-Za-z][A-Za-z0-9_.:-]{0,63}$/;
 
@@ -22,6 +24,8 @@ export interface SanitizerOptions {
   known: ReadonlySet<string>;
   /** Names of traits and properties all values of which may be sent. */
   allowed: ReadonlySet<string>;
+  /** Whether ids of customers may be sent as they are. */
+  showsCustomers?: boolean;
 }
 
 /**
@@ -81,9 +85,12 @@ export class Sanitizer {
 
   /** An identifier as a name that means nothing elsewhere: `customer_1a2b3c4d5e6f`. */
   id(kind: string, id: string): string {
+    if (kind === "customer" && this.#options.showsCustomers === true) return id;
     const hash = createHmac("sha256", this.#options.key).update(`${kind}:${id}`).digest("hex").slice(0, HASH_LENGTH);
     const name = `${kind}_${hash}`;
+    this.#originals.delete(name);
     this.#originals.set(name, id);
+    if (this.#originals.size > ORIGINALS_MAX) this.#originals.delete(this.#originals.keys().next().value!);
     return name;
   }
 

@@ -1,0 +1,72 @@
+import type { Context } from "../../core/command.js";
+import { activeVersion, getVersion } from "../config/stored-versions.js";
+import { Sanitizer, textsIn } from "../ai/sanitizer.js";
+
+/** What may go to the assistant, beyond what may go to any language model. */
+export interface Allowed {
+  allowIds: boolean;
+  /** Names of traits and properties all values of which may be sent. */
+  allow: readonly string[];
+}
+
+/** One call of a tool. */
+export interface Call {
+  /** Its requests end when the call does. */
+  context: Context;
+  /** Ends when nobody waits for the answer any more. */
+  signal: AbortSignal;
+  /** What decides about the values of customers. */
+  sanitizer: () => Promise<Sanitizer>;
+  /** The id of a customer that is named by it, or by a pseudonym of an earlier answer. */
+  customerId: (named: string) => string;
+  /** The same text with that pseudonym in the place of the id. */
+  conceal: (text: string) => string;
+}
+
+/**
+ * What lasts from call to call: pseudonyms, because the assistant hands them back, and the texts of the models that were active. In
+ * `svc ai` the command puts identifiers back into the answer; an assistant answers by itself.
+ */
+export class Session {
+  readonly #context: Context;
+  readonly #allowed: Allowed;
+  readonly #known = new Set<string>();
+  #version: string | null = null;
+  #sanitizer: Sanitizer | undefined;
+
+  constructor(context: Context, allowed: Allowed) {
+    this.#context = context;
+    this.#allowed = allowed;
+  }
+
+  /** @param signal ends it */
+  call(signal: AbortSignal): Call {
+    const context = { ...this.#context, api: this.#context.api.until(signal) };
+    const names = new Map<string, string>();
+    return {
+      context,
+      signal,
+      sanitizer: () => this.#sanitizerFor(context),
+      customerId: (named) => {
+        const id = this.#sanitizer?.restore(named) ?? named;
+        names.set(id, named);
+        return id;
+      },
+      conceal: (text) => [...names].reduce((shown, [id, named]) => shown.replaceAll(id, named), text),
+    };
+  }
+
+  async #sanitizerFor(context: Context): Promise<Sanitizer> {
+    const version = await activeVersion(context, context.settings.environment);
+    if (version !== null && version !== this.#version) {
+      textsIn((await getVersion(context, version)).snapshot, this.#known);
+      this.#version = version;
+    }
+    return (this.#sanitizer ??= new Sanitizer({
+      key: context.settings.credentials().accessToken,
+      known: this.#known,
+      allowed: new Set(this.#allowed.allow),
+      showsCustomers: this.#allowed.allowIds,
+    }));
+  }
+}

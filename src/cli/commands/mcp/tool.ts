@@ -1,0 +1,90 @@
+import Type, { type Static, type TObject, type TProperties, type TSchema } from "typebox";
+
+import type { ListPage, Query } from "../../client/api.js";
+import type { Call } from "./session.js";
+
+/**
+ * What a call of a tool does: it reads from the service; it runs the model in the project's folder, which is a program; or it changes
+ * something at the service.
+ */
+export type Effect = "reads" | "runs" | "changes";
+
+/** One thing that an assistant can ask for. */
+export interface Tool<I extends TProperties = TProperties, O extends TProperties = TProperties> {
+  name: string;
+  title: string;
+  /** For the assistant: what it answers, and when to use it. */
+  description: string;
+  effect: Effect;
+  input: TObject<I>;
+  output: TObject<O>;
+  /** How to ask for less, where an answer is too long. */
+  less: string;
+  /** @throws {UserError} what is wrong, and what to do */
+  run: (call: Call, input: Static<TObject<I>>) => Promise<Static<TObject<O>>>;
+}
+
+/** A tool whose input is not known in detail, as the protocol hands it in. */
+export type AnyTool = Omit<Tool, "run"> & { run: (call: Call, input: never) => Promise<object> };
+
+interface Definition<I extends TProperties, O extends TProperties> extends Pick<
+  Tool<I, O>,
+  "name" | "title" | "description" | "effect" | "run"
+> {
+  less?: string;
+  input: I;
+  output: O;
+}
+
+/** A tool; more members than those of its input are refused. */
+export function defineTool<const I extends TProperties, const O extends TProperties>({
+  input,
+  output,
+  less = "give a smaller limit",
+  ...tool
+}: Definition<I, O>): Tool<I, O> {
+  return { ...tool, less, input: Type.Object(input, { additionalProperties: false }), output: Type.Object(output) };
+}
+
+/** A text that has to be given. */
+export const text = (description: string) => Type.String({ minLength: 1, description });
+
+/** A text that may be left out. */
+export const optionalText = (description: string) => Type.Optional(text(description));
+
+/** A customer as tools are asked about one. */
+export const customerInput = text("The customer's id, or its pseudonym from an earlier answer.");
+
+/** The members of the input that choose a page. */
+export const pageInput = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: "How many; 20 unless given." })),
+  cursor: optionalText("The nextCursor of the page before, to go on there."),
+};
+
+/** The output of a list: items of this shape. */
+export const pageOutput = <const I extends TProperties>(item: I) => ({
+  items: Type.Array(Type.Object(item)),
+  nextCursor: orNull(Type.String(), "Not null where there may be more: call again with it as cursor."),
+});
+
+/** What another schema describes, or null. */
+export const orNull = <const S extends TSchema>(schema: S, description?: string) =>
+  Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
+
+/** A document whose members depend on the model, or are told by its description. */
+export const document = (description: string) => Type.Unsafe<object>({ type: "object", description });
+
+interface PageQuery extends Query {
+  limit?: number;
+}
+
+/** Reads one page of a list, and makes an item of each row. */
+export async function readPage<Item>(
+  { context: { api } }: Call,
+  path: readonly string[],
+  { limit = 20, ...query }: PageQuery,
+  itemOf: (row: never) => Item,
+): Promise<{ items: Item[]; nextCursor: string | null }> {
+  const { data } = await api.get<ListPage<never>>(path, ["data", "nextCursor"], { ...query, limit });
+  return { items: data.data.map(itemOf), nextCursor: data.nextCursor };
+}

@@ -1,0 +1,140 @@
+import Type from "typebox";
+
+import type { Emission, ListedCustomer } from "../../../client/answers.js";
+import { durationOf } from "../../../core/values.js";
+import { readCustomer, sentCustomer, sentEmission, sentSetAside } from "../../ai/customer.js";
+import { pick } from "../../ai/sanitizer.js";
+import { ANSWER_BYTES_MAX } from "../answer.js";
+import { customerInput, defineTool, document, optionalText, orNull, pageInput, pageOutput, readPage } from "../tool.js";
+import { changed } from "./changed.js";
+
+const health = orNull(document("The overall score, the band that it lies in, and the score of a week ago."));
+
+const listCustomers = defineTool({
+  name: "list_customers",
+  title: "Find customers",
+  description:
+    "Customers with their lifecycle state, health, segments and signals, filtered and sorted. For why one of them stands there, explain_customer.",
+  effect: "reads",
+  input: {
+    lifecycle: optionalText("Only those in this lifecycle state."),
+    segment: optionalText("Only members of this segment."),
+    health: optionalText("Only those whose health is in this band."),
+    signal: optionalText("Only those for whom this signal is raised."),
+    traits: Type.Optional(document('Only those with these traits, such as {"plan": "pro"}.')),
+    search: optionalText("Only those whose id or traits contain this text."),
+    inactive: optionalText("Only those without an event for this long, such as 14d."),
+    setAside: Type.Optional(Type.Boolean({ description: "Only those whose evaluation was given up." })),
+    sort: Type.Optional(
+      Type.Enum(["customerId", "lastEvent", "health"], { description: "The lowest first; by id unless given." }),
+    ),
+    reverse: Type.Optional(Type.Boolean({ description: "The highest first." })),
+    ...pageInput,
+  },
+  output: pageOutput({
+    customer: Type.String(),
+    lifecycle: orNull(Type.String()),
+    lifecycleEnteredAt: orNull(Type.String()),
+    health,
+    segments: Type.Array(Type.String()),
+    signals: Type.Array(Type.Object({ signal: Type.String(), severity: Type.String() })),
+    lastEventAt: orNull(Type.String()),
+    setAside: orNull(document("When evaluation was given up, and why.")),
+  }),
+  async run(call, { traits, inactive, setAside, reverse, ...query }) {
+    const sanitizer = await call.sanitizer();
+    const flags = { setAside: setAside ? "true" : undefined, reverse: reverse ? "true" : undefined };
+    const filters = {
+      ...query,
+      ...flags,
+      traits: traits && JSON.stringify(traits),
+      inactive: durationOf("inactive", inactive),
+    };
+    return readPage(call, ["customers"], filters, (row: ListedCustomer) => ({
+      customer: sanitizer.id("customer", row.customerId),
+      ...pick(row, "lifecycle", "lifecycleEnteredAt", "segments", "lastEventAt"),
+      health: row.health && { ...pick(row.health, "overall", "band"), weekAgo: row.healthWeekAgo },
+      signals: row.signals.map(({ signalId, severity }) => ({ signal: signalId, severity })),
+      setAside: sentSetAside(row.setAside, sanitizer),
+    }));
+  },
+});
+
+const PARTS = ["lifecycle", "journeys", "segments", "health", "signals"] as const;
+
+const explainCustomer = defineTool({
+  name: "explain_customer",
+  title: "Explain a customer",
+  description:
+    "Where one customer stands and why: findings (what is or may be wrong), state, each condition that is consulted now with what is met and missing, the latest changes, events and runs of rules. Use it for questions such as why a customer is at risk, or not activated.",
+  effect: "reads",
+  input: {
+    customer: customerInput,
+    part: Type.Optional(Type.Enum([...PARTS], { description: "Explain only this part; all unless given." })),
+  },
+  less: "ask for one part: lifecycle, journeys, segments, health or signals",
+  output: {
+    customer: Type.String(),
+    findings: Type.Array(Type.String({ description: "What is or may be wrong, and what to do." })),
+    state: document("Where the customer stands now."),
+    backlog: document("What waits for evaluation."),
+    why: document("The conditions of each part, with what is met and missing."),
+    timeline: Type.Array(document("A change of the state; the newest last.")),
+    events: Type.Array(document("An event; the newest last.")),
+    ruleRuns: Type.Array(document("A run of a rule; the newest last.")),
+  },
+  async run(call, { customer, part }) {
+    const sanitizer = await call.sanitizer();
+    const record = await readCustomer(call.context, call.customerId(customer));
+    const { why, ...sent } = sentCustomer(record, sanitizer, ANSWER_BYTES_MAX - 1024);
+    const others = new Set<string>(part === undefined ? [] : PARTS.filter((one) => one !== part));
+    const asked = Object.fromEntries(Object.entries(why).filter(([name]) => !others.has(name)));
+    // Named as it was asked for, which says nothing new.
+    return { ...sent, customer, why: asked };
+  },
+});
+
+const customerTimeline = defineTool({
+  name: "customer_timeline",
+  title: "A customer's timeline",
+  description: "Every change of one customer's state, with what caused it; the newest first unless oldestFirst.",
+  effect: "reads",
+  input: {
+    customer: customerInput,
+    oldestFirst: Type.Optional(Type.Boolean()),
+    ...pageInput,
+  },
+  output: pageOutput({
+    at: Type.String(),
+    type: Type.String(),
+    source: Type.String(),
+    metadata: document("What changed; depends on the type."),
+    cause: document("The event, the trait update or the timer that caused it."),
+  }),
+  async run(call, { customer, oldestFirst, ...page }) {
+    const sanitizer = await call.sanitizer();
+    const query = { ...page, reverse: oldestFirst ? undefined : "true" };
+    const path = ["customers", call.customerId(customer), "timeline"];
+    return readPage(call, path, query, (row: Emission) => sentEmission(row, sanitizer));
+  },
+});
+
+export const customerTools = [listCustomers, explainCustomer, customerTimeline];
+
+/** A change: evaluates a customer again that was set aside. */
+export const releaseCustomer = defineTool({
+  name: "release_customer",
+  title: "Release a customer",
+  description:
+    "Evaluate a customer again that was set aside because its evaluation failed. Only once the cause is mended; otherwise it is set aside again.",
+  effect: "changes",
+  input: { customer: customerInput },
+  output: { released: Type.Integer({ description: "1, or 0 where it was not set aside." }) },
+  async run(call, { customer }) {
+    const path = ["customers", call.customerId(customer), "release"];
+    const { data } = await changed("explain_customer", () =>
+      call.context.api.post<{ released: number }>(path, {}, ["released"]),
+    );
+    return { released: data.released };
+  },
+});

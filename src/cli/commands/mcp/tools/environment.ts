@@ -1,0 +1,194 @@
+import Type from "typebox";
+
+import { conditionText } from "../../../../model/snapshot/words.js";
+import type { Condition } from "../../../../model/snapshot/types.js";
+import type {
+  Finding,
+  Overview,
+  RaisedSignal,
+  SegmentMember,
+  SegmentStatistics,
+  Trends,
+} from "../../../client/answers.js";
+import { sinceOption } from "../../../core/values.js";
+import { isObject } from "../../../../words/text.js";
+import { pick, type Sanitizer, WITHHELD } from "../../ai/sanitizer.js";
+import { EVERY, WHAT } from "../../trends.js";
+import { defineTool, document, optionalText, orNull, pageInput, pageOutput, readPage, text } from "../tool.js";
+
+const overview = defineTool({
+  name: "overview",
+  title: "Overview",
+  description:
+    "The whole environment in numbers: customers in each lifecycle state, members of each segment, events, deliveries, and which version of the model is active.",
+  effect: "reads",
+  input: {},
+  output: {
+    configVersion: orNull(Type.String()),
+    customers: Type.Integer(),
+    customersSetAside: Type.Integer({ description: "Those whose evaluation was given up." }),
+    events: document("Accepted, pending, and ahead of time."),
+    lifecycle: Type.Array(document("A state, how many customers are in it, and how many ever were.")),
+    segments: Type.Array(document("A segment and how many members it has.")),
+    webhooks: document("Deliveries by status."),
+  },
+  less: "ask for one thing by list_customers or list_segment_members",
+  async run({ context: { api } }) {
+    const { data } = await api.get<Overview>(["overview"], ["customers", "lifecycle", "segments"]);
+    return pick(data, "configVersion", "customers", "customersSetAside", "events", "lifecycle", "segments", "webhooks");
+  },
+});
+
+const trends = defineTool({
+  name: "trends",
+  title: "Trends",
+  description:
+    "How the environment developed by days, weeks or months: customers per lifecycle state, transitions (flows), segments, health, signals, active customers, operations or deliveries. Each series has one value for each period.",
+  effect: "reads",
+  input: {
+    what: Type.Optional(Type.Enum([...WHAT], { description: "lifecycle unless given." })),
+    every: Type.Optional(Type.Enum([...EVERY], { description: "day unless given." })),
+    from: optionalText("The first day, as 2026-03-01; 30 days, 12 weeks or 12 months ago unless given."),
+    to: optionalText("The last day; today unless given."),
+  },
+  output: {
+    what: Type.String(),
+    every: Type.String(),
+    timeZone: Type.String(),
+    complete: Type.Boolean({ description: "False while what came before is still being counted." }),
+    periods: Type.Array(Type.String({ description: "The first day of each." })),
+    series: Type.Array(document("What is counted, of what, and the values.")),
+  },
+  less: "ask for fewer or longer periods: from, to, every",
+  async run({ context: { api } }, query) {
+    const { data } = await api.get<Trends>(["trends"], ["periods", "series"], { ...query });
+    return pick(data, "what", "every", "timeZone", "complete", "periods", "series");
+  },
+});
+
+/** A segment as the first page of its members tells it. */
+interface Segment {
+  members: number;
+  definition?: { when?: Condition } | null;
+  statistics?: SegmentStatistics;
+}
+
+const listSegmentMembers = defineTool({
+  name: "list_segment_members",
+  title: "Members of a segment",
+  description:
+    "Who is in a segment and since when; on the first page also its condition and what its members are like. The names of segments: overview. Whether and why one customer is in it: explain_customer.",
+  effect: "reads",
+  input: { segment: text("The segment's id."), ...pageInput },
+  output: {
+    members: Type.Integer({ description: "How many there are." }),
+    condition: Type.Optional(
+      orNull(Type.String(), "Null where rules fill it, or the active version does not have it."),
+    ),
+    statistics: Type.Optional(document("By lifecycle, health and last event.")),
+    ...pageOutput({ customer: Type.String(), enteredAt: Type.String() }),
+  },
+  async run({ context: { api }, sanitizer: sanitizerOf }, { segment, limit = 20, cursor }) {
+    const sanitizer = await sanitizerOf();
+    const { data } = await api.get<Segment & { data: SegmentMember[]; nextCursor: string | null }>(
+      ["segments", segment],
+      ["data", "nextCursor", "members"],
+      { limit, cursor },
+    );
+    const { definition, statistics } = data;
+    return {
+      members: data.members,
+      ...(definition === undefined ? {} : { condition: definition?.when ? conditionText(definition.when) : null }),
+      ...(statistics === undefined ? {} : { statistics }),
+      items: data.data.map(({ customerId, enteredAt }) => ({
+        customer: sanitizer.id("customer", customerId),
+        enteredAt,
+      })),
+      nextCursor: data.nextCursor,
+    };
+  },
+});
+
+const listSignals = defineTool({
+  name: "list_signals",
+  title: "Raised signals",
+  description: "The signals that are raised now: which customers need somebody, the last raised first.",
+  effect: "reads",
+  input: {
+    signal: optionalText("Only this signal."),
+    severity: Type.Optional(Type.Enum(["info", "warning", "critical"])),
+    since: optionalText("Only those raised since: how long ago, such as 7d, or an ISO date."),
+    ...pageInput,
+  },
+  output: pageOutput({
+    customer: Type.String(),
+    signal: Type.String(),
+    severity: Type.String(),
+    message: Type.Unknown(),
+    raisedAt: Type.String(),
+  }),
+  async run(call, { since, ...query }) {
+    const sanitizer = await call.sanitizer();
+    const filters = { ...query, since: sinceOption("since", since) };
+    return readPage(call, ["signals"], filters, ({ customerId, signalId, ...row }: RaisedSignal) => ({
+      customer: sanitizer.id("customer", customerId),
+      signal: signalId,
+      ...pick(row, "severity", "raisedAt"),
+      message: sanitizer.value("message", row.message),
+    }));
+  },
+});
+
+const diagnose = defineTool({
+  name: "diagnose",
+  title: "Diagnose",
+  description:
+    "What is wrong with configuration or data, the most severe first, and what to do about it; empty where all is well.",
+  effect: "reads",
+  input: {},
+  less: "run svc diagnose instead, which tells all of it",
+  output: {
+    problems: Type.Array(
+      Type.Object({
+        code: Type.String(),
+        severity: Type.String(),
+        message: Type.String(),
+        fix: Type.String(),
+        count: Type.Integer(),
+        details: Type.Unknown({ description: "What helps to find it." }),
+      }),
+    ),
+  },
+  async run({ context: { api }, sanitizer }) {
+    const [decide, { data }] = await Promise.all([
+      sanitizer(),
+      api.get<{ data: Finding[] }>(["diagnostics"], ["data"]),
+    ]);
+    return {
+      problems: data.data.map((finding) => ({
+        ...pick(finding, "code", "severity", "message", "fix", "count"),
+        details: sentDetails(decide, "", finding.details),
+      })),
+    };
+  },
+});
+
+/** Members of findings that hold instants, or names of the model or the service. */
+const PLAIN = /^(at|\w+At|code|\w*[vV]ersion|ruleId|webhookId|recomputeId)$/;
+
+/** What a finding has besides its words, as it may be sent. @param name of the member that holds it */
+function sentDetails(sanitizer: Sanitizer, name: string, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((one) => sentDetails(sanitizer, name, one));
+  if (isObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, sentDetails(sanitizer, key, part)]));
+  }
+  if (typeof value !== "string" || PLAIN.test(name)) return value;
+  if (/customerId$/i.test(name)) return sanitizer.id("customer", value);
+  if (/eventId$/i.test(name)) return sanitizer.id("event", value);
+  // What came in under a name that the model does not have.
+  if (/^(events?|path)$/.test(name)) return sanitizer.name(value);
+  if (name === "url") return URL.canParse(value) ? new URL(value).host : WITHHELD;
+  return sanitizer.value(name, value);
+}
+
+export const environmentTools = [overview, trends, listSegmentMembers, listSignals, diagnose];

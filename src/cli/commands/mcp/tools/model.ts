@@ -1,0 +1,166 @@
+import { setTimeout } from "node:timers/promises";
+import Type from "typebox";
+
+import { stateBudget } from "../../../../engine/index.js";
+import { summary } from "../../../../words/text.js";
+import type { DeployedVersion, RecomputeJob } from "../../../client/answers.js";
+import { pauseAfter } from "../../../client/pages.js";
+import { compile, warningsBlock } from "../../../core/compile.js";
+import { failure, UserError } from "../../../core/errors.js";
+import type { AnyDiagnostic } from "../../../output/diagnostics.js";
+import type { Sanitizer } from "../../ai/sanitizer.js";
+import { Impact, type ImpactDocument, type ImpactGroup } from "../../deploy/impact.js";
+import { differencesOf, JOB_MEMBERS } from "../../recompute/jobs.js";
+import { problemOf } from "../answer.js";
+import type { Call } from "../session.js";
+import { defineTool, document, optionalText, orNull } from "../tool.js";
+import { changed } from "./changed.js";
+
+/** Said of each tool that does. */
+const RUNS = "It runs the TypeScript of the model on this machine, as svc validate does.";
+
+const validateModel = defineTool({
+  name: "validate_model",
+  title: "Validate the local model",
+  description: `Check the model in the project's folder: its types, and what svc finds wrong or doubtful, with file and line. Nothing is deployed. ${RUNS}`,
+  effect: "runs",
+  input: {},
+  less: "run svc validate instead, which tells all of it",
+  output: {
+    valid: Type.Boolean(),
+    summary: orNull(Type.String(), "What the model has; null where it is not valid."),
+    stateBytes: orNull(Type.Number(), "What a customer's state may take."),
+    problems: Type.Array(document("What is wrong, where, and what to do; warnings too.")),
+  },
+  async run({ context, signal }) {
+    try {
+      const { snapshot, warnings } = await compile(context, signal);
+      const { bytes } = stateBudget(snapshot);
+      return { valid: true, summary: summary(snapshot), stateBytes: bytes, problems: warnings.map(problemOf) };
+    } catch (error) {
+      if (!(error instanceof UserError) || error.code !== "CONFIG_INVALID") throw error;
+      const problems = (error.details.problems ?? []) as readonly AnyDiagnostic[];
+      return { valid: false, summary: null, stateBytes: null, problems: problems.map(problemOf) };
+    }
+  },
+});
+
+/** Clients wait for about a minute. */
+const WAIT_MS = 40_000;
+
+const previewModel = defineTool({
+  name: "preview_model",
+  title: "Preview the local model",
+  description: `What the model in the project's folder would change among customers if it were deployed: who would enter or leave segments, move in the lifecycle, change health. It looks at a sample of customers; nothing is deployed or changed. Where it takes long, the answer has no impact yet: call it again with its previewId. ${RUNS}`,
+  effect: "runs",
+  input: {
+    previewId: optionalText("Of an earlier answer, to see what came of it; otherwise a new preview begins."),
+    sample: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 10_000,
+        description: "About how many customers to look at; 1000 unless given.",
+      }),
+    ),
+  },
+  less: "give a smaller sample",
+  output: {
+    previewId: Type.String(),
+    status: Type.String({ description: "completed, or how far it is." }),
+    comparedWith: orNull(Type.String(), "The active version; null where none is."),
+    evaluatedAt: Type.String(),
+    progress: document("How many customers were looked at, of how many."),
+    totals: document("How much changes."),
+    impact: orNull(document("What changes, with some of the customers; null until the preview is completed.")),
+  },
+  async run(call, { previewId, sample = 1000 }) {
+    const { context } = call;
+    const sanitizer = await call.sanitizer();
+    const job = await ended(call, previewId ?? (await begin(call, sample)));
+    if (job.status === "dead_letter") {
+      throw failure(
+        "DEAD_LETTER",
+        `the preview ${job.id} was given up`,
+        "mend the cause (see diagnose), then preview again",
+      );
+    }
+    const impact = new Impact();
+    if (job.status === "completed") {
+      for await (const { items } of differencesOf(context, ["previews", job.id])) {
+        for (const difference of items) impact.add(difference);
+      }
+    }
+    return {
+      previewId: job.id,
+      status: job.status,
+      comparedWith: job.pins.configVersion,
+      evaluatedAt: job.pins.evaluatedAt,
+      progress: job.progress,
+      totals: job.result,
+      impact: job.status === "completed" ? sentImpact(sanitizer, impact.document) : null,
+    };
+  },
+});
+
+async function begin({ context, signal }: Call, sample: number): Promise<string> {
+  const { snapshot } = await compile(context, signal);
+  const { data } = await context.api.post<RecomputeJob>(["previews"], { snapshot, sample }, JOB_MEMBERS);
+  return data.id;
+}
+
+/** A preview once it has ended, or as far as it is after a while. */
+async function ended({ context: { api }, signal }: Call, id: string): Promise<RecomputeJob> {
+  const until = Date.now() + WAIT_MS;
+  for (let looks = 0; ; looks++) {
+    const { data } = await api.get<RecomputeJob>(["previews", id], JOB_MEMBERS);
+    if (["completed", "dead_letter"].includes(data.status) || Date.now() > until) return data;
+    await setTimeout(pauseAfter(looks), undefined, { signal });
+  }
+}
+
+/** What a model changes as it may be sent: the customers that stand as examples are named as everywhere. */
+function sentImpact(sanitizer: Sanitizer, { segments, health, emissions, ...impact }: ImpactDocument) {
+  const customer = (id: string) => sanitizer.id("customer", id);
+  const group = <G extends ImpactGroup>(one: G): G => ({ ...one, examples: one.examples.map(customer) });
+  return {
+    ...impact,
+    segments: segments.map(({ segmentId, entered, exited }) => ({
+      segmentId,
+      entered: group(entered),
+      exited: group(exited),
+    })),
+    lifecycle: impact.lifecycle.map(group),
+    journeys: impact.journeys.map(group),
+    rules: impact.rules.map(group),
+    emissions: emissions.map((one) => ({ ...group(one), eventType: sanitizer.name(one.eventType) })),
+    health: {
+      ...health,
+      examples: health.examples.map((one) => ({ ...one, customerId: customer(one.customerId) })),
+    },
+  };
+}
+
+export const modelTools = [validateModel, previewModel];
+
+/** A change, for test alone: deploys the local model. */
+export const deployModel = defineTool({
+  name: "deploy_model",
+  title: "Deploy the local model to test",
+  description: `Deploy the model in the project's folder as a new version of the environment test. Preview it first. Warnings refuse it. Customers keep their state until something happens to them. ${RUNS}`,
+  effect: "changes",
+  input: {},
+  output: {
+    version: Type.String(),
+    created: Type.Boolean({ description: "False where this model is active already." }),
+    hasCustomers: Type.Boolean(),
+  },
+  async run({ context, signal }) {
+    const { snapshot, warnings } = await compile(context, signal);
+    if (warnings.length > 0)
+      throw warningsBlock(warnings, "correct them, or have a person deploy despite them: `svc deploy --force`");
+    const { data } = await changed("list_versions", () =>
+      context.api.post<DeployedVersion>(["config-versions"], { snapshot }, ["version", "created", "hasCustomers"]),
+    );
+    return { version: data.version, created: data.created, hasCustomers: data.hasCustomers };
+  },
+});

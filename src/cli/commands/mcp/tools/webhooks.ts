@@ -1,0 +1,87 @@
+import Type from "typebox";
+
+import type { Delivery, Webhook } from "../../../client/answers.js";
+import { pick } from "../../ai/sanitizer.js";
+import { defineTool, optionalText, orNull, pageInput, pageOutput, readPage, text } from "../tool.js";
+import { changed } from "./changed.js";
+
+const webhookInput = text("The webhook's id, from list_webhooks.");
+
+const listWebhooks = defineTool({
+  name: "list_webhooks",
+  title: "Webhooks",
+  description: "The endpoints that receive what is emitted, and whether they take it.",
+  effect: "reads",
+  input: pageInput,
+  output: pageOutput({
+    webhookId: Type.String(),
+    host: Type.String({ description: "Of its address; the rest may hold a secret." }),
+    eventTypes: Type.Array(Type.String()),
+    failingSince: orNull(Type.String()),
+    disabledAt: orNull(Type.String()),
+  }),
+  run: (call, page) =>
+    readPage(call, ["webhooks"], page, (row: Webhook) => ({
+      webhookId: row.id,
+      host: new URL(row.url).host,
+      ...pick(row, "eventTypes", "failingSince", "disabledAt"),
+    })),
+});
+
+const listDeliveries = defineTool({
+  name: "list_deliveries",
+  title: "Deliveries of a webhook",
+  description: "What was delivered to a webhook, the newest first, and how the last attempt of each ended.",
+  effect: "reads",
+  input: {
+    webhookId: webhookInput,
+    status: Type.Optional(Type.Enum(["pending", "delivered", "failed"])),
+    type: optionalText("Only those of this event type, such as customer.activated."),
+    customer: optionalText("Only those about this customer: its id, or its pseudonym."),
+    ...pageInput,
+  },
+  output: pageOutput({
+    deliveryId: Type.String(),
+    type: Type.String(),
+    customer: Type.String(),
+    status: Type.String(),
+    attempts: Type.Integer(),
+    emittedAt: Type.String(),
+    nextAttemptAt: orNull(Type.String()),
+    finishedAt: orNull(Type.String()),
+    statusCode: orNull(Type.Number(), "What the receiver answered last; null without an answer."),
+    error: orNull(Type.String(), "Why there was no answer."),
+  }),
+  async run(call, { webhookId, customer, ...query }) {
+    const sanitizer = await call.sanitizer();
+    const filters = { ...query, customer: customer === undefined ? undefined : call.customerId(customer) };
+    return readPage(call, ["webhooks", webhookId, "deliveries"], filters, (row: Delivery) => ({
+      deliveryId: row.id,
+      type: sanitizer.name(row.type),
+      customer: sanitizer.id("customer", row.customerId),
+      ...pick(row, "status", "attempts", "emittedAt", "nextAttemptAt", "finishedAt"),
+      statusCode: row.lastAttempt?.statusCode ?? null,
+      error: row.lastAttempt?.error ?? null,
+    }));
+  },
+});
+
+export const webhookTools = [listWebhooks, listDeliveries];
+
+/** A change: sends one delivery again. */
+export const resendDelivery = defineTool({
+  name: "resend_delivery",
+  title: "Send a delivery again",
+  description:
+    "Queue one delivery again, as the receiver gets it from a webhook. Receivers that took it before get it a second time.",
+  effect: "changes",
+  input: { webhookId: webhookInput, deliveryId: text("From list_deliveries.") },
+  output: { deliveryId: Type.String(), type: Type.String() },
+  async run({ context: { api } }, { webhookId, deliveryId }) {
+    const path = ["webhooks", webhookId, "deliveries", deliveryId, "resend"];
+    const { data } = await changed("list_deliveries", () =>
+      api.post<{ id: string; type: string }>(path, {}, ["id", "type"]),
+    );
+    return { deliveryId: data.id, type: data.type };
+  },
+});

@@ -1,0 +1,56 @@
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { onTestFinished } from "vitest";
+
+import { PROGRAM } from "./program.js";
+import type { Shop } from "./shop.js";
+
+/** What a tool answered: a document, and the text of it; of a failure only the text. */
+export interface Answer {
+  isError: boolean;
+  text: string;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each tool has a shape of its own
+  found: any;
+}
+
+export interface Assistant {
+  client: Client;
+  names: () => Promise<string[]>;
+  call: (name: string, input?: Record<string, unknown>) => Promise<Answer>;
+  /** What came that is no message of the protocol. */
+  strays: Error[];
+  log: () => string;
+}
+
+/** An assistant that has started `svc mcp` as the owner of a shop, until the test ends. */
+export async function assistantOf(
+  shop: Pick<Shop, "env" | "directory">,
+  argv: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Assistant> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [PROGRAM, "mcp", ...argv],
+    env: { PATH: process.env["PATH"] ?? "", ...shop.env, ...env },
+    cwd: shop.directory,
+    stderr: "pipe",
+  });
+  const client = new Client({ name: "assistant", version: "1.0.0" });
+  const strays: Error[] = [];
+  client.onerror = (error) => strays.push(error);
+  let log = "";
+  transport.stderr?.on("data", (chunk: Buffer) => (log += chunk.toString()));
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  return {
+    client,
+    strays,
+    log: () => log,
+    names: async () => (await client.listTools()).tools.map(({ name }) => name),
+    call: async (name, input = {}) => {
+      const { isError = false, content, structuredContent } = await client.callTool({ name, arguments: input });
+      const [first] = content as { text: string }[];
+      return { isError, text: first!.text, found: structuredContent };
+    },
+  };
+}
