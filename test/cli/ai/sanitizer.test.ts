@@ -47,6 +47,21 @@ test("an identifier has one name, which differs by kind and key", () => {
   expect(new Set(names).size).toBe(3);
 });
 
+test("customers are shown where that is allowed, and no other identifiers", () => {
+  const shown = new Sanitizer({ key: "secret", known, allowed: new Set(), showsCustomers: true });
+  expect(shown.id("customer", "globex")).toBe("globex");
+  expect(shown.id("event", "evt_1")).toMatch(/^event_[0-9a-f]{12}$/);
+});
+
+test("of the identifiers that stand behind names, the latest are kept", () => {
+  const names = sanitizer();
+  const first = names.id("customer", "first");
+  const second = names.id("customer", "second");
+  names.id("customer", "first");
+  for (let i = 0; i < 9_999; i++) names.id("customer", String(i));
+  expect([names.restore(first), names.restore(second)]).toEqual(["first", second]);
+});
+
 test("identifiers are put back however an answer is cut into parts", () => {
   const one = sanitizer();
   const names = ["globex", "initech"].map((id) => one.id("customer", id));

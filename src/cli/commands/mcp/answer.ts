@@ -33,8 +33,8 @@ const FIXES: Readonly<Record<string, string>> = {
 const PROBLEMS_MAX = 20;
 
 /** Why a tool failed: what is wrong, where, and what to do. What is no failure of the user's is told in the log in full. */
-export function failed({ context: { out }, conceal }: Call, thrown: unknown): CallToolResult {
-  const error = thrown instanceof UserError ? thrown : internal(out, thrown);
+export function failed({ context: { out }, pseudonym }: Call, thrown: unknown): CallToolResult {
+  const error = concealed(thrown instanceof UserError ? thrown : internal(out, thrown), pseudonym);
   const { code, message, details } = error;
   const { reason, field, problems = [], warnings = [], diagnostics = [] } = details;
   const place = field === undefined ? undefined : `the argument is ${field}`;
@@ -45,7 +45,13 @@ export function failed({ context: { out }, conceal }: Call, thrown: unknown): Ca
   const lines = shown.slice(0, PROBLEMS_MAX).map((one) => `- ${JSON.stringify(one)}`);
   const more = shown.length > PROBLEMS_MAX ? [`- and ${shown.length - PROBLEMS_MAX} more`] : [];
   const text = [`${code}: ${said.map(sentence).join(" ")}`, ...lines, ...more].join("\n");
-  return { content: [{ type: "text", text: conceal(text) }], isError: true };
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+/** Whom a pseudonym stands for is not told by a failure either. */
+function concealed(error: UserError, pseudonym: string | undefined): UserError {
+  if (error.code !== "CUSTOMER_NOT_FOUND" || pseudonym === undefined) return error;
+  return new UserError(error.code, `there is no customer ${pseudonym} any more`);
 }
 
 function internal(out: Out, thrown: unknown): UserError {

@@ -19,8 +19,8 @@ export interface Call {
   sanitizer: () => Promise<Sanitizer>;
   /** The id of a customer that is named by it, or by a pseudonym of an earlier answer. */
   customerId: (named: string) => string;
-  /** The same text with that pseudonym in the place of the id. */
-  conceal: (text: string) => string;
+  /** The pseudonym, where it was one. */
+  pseudonym?: string;
 }
 
 /**
@@ -42,18 +42,17 @@ export class Session {
   /** @param signal ends it */
   call(signal: AbortSignal): Call {
     const context = { ...this.#context, api: this.#context.api.until(signal) };
-    const names = new Map<string, string>();
-    return {
+    const call: Call = {
       context,
       signal,
       sanitizer: () => this.#sanitizerFor(context),
       customerId: (named) => {
         const id = this.#sanitizer?.restore(named) ?? named;
-        names.set(id, named);
+        if (id !== named) call.pseudonym = named;
         return id;
       },
-      conceal: (text) => [...names].reduce((shown, [id, named]) => shown.replaceAll(id, named), text),
     };
+    return call;
   }
 
   async #sanitizerFor(context: Context): Promise<Sanitizer> {

@@ -12,9 +12,10 @@ import type {
 } from "../../../client/answers.js";
 import { sinceOption } from "../../../core/values.js";
 import { isObject } from "../../../../words/text.js";
-import { pick, type Sanitizer, WITHHELD } from "../../ai/sanitizer.js";
+import { pick, type Sanitizer } from "../../ai/sanitizer.js";
 import { EVERY, WHAT } from "../../trends.js";
 import { defineTool, document, optionalText, orNull, pageInput, pageOutput, readPage, text } from "../tool.js";
+import { hostOf } from "./webhooks.js";
 
 const overview = defineTool({
   name: "overview",
@@ -187,7 +188,7 @@ function sentDetails(sanitizer: Sanitizer, name: string, value: unknown): unknow
   if (/eventId$/i.test(name)) return sanitizer.id("event", value);
   // What came in under a name that the model does not have.
   if (/^(events?|path)$/.test(name)) return sanitizer.name(value);
-  if (name === "url") return URL.canParse(value) ? new URL(value).host : WITHHELD;
+  if (name === "url") return hostOf(value);
   return sanitizer.value(name, value);
 }
 

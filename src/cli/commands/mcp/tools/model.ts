@@ -3,14 +3,14 @@ import Type from "typebox";
 
 import { stateBudget } from "../../../../engine/index.js";
 import { summary } from "../../../../words/text.js";
-import type { DeployedVersion, RecomputeJob } from "../../../client/answers.js";
-import { pauseAfter } from "../../../client/pages.js";
+import type { DeployedVersion, JobDifference, RecomputeJob } from "../../../client/answers.js";
+import { pauseAfter, readAll } from "../../../client/pages.js";
 import { compile, warningsBlock } from "../../../core/compile.js";
 import { failure, UserError } from "../../../core/errors.js";
 import type { AnyDiagnostic } from "../../../output/diagnostics.js";
 import type { Sanitizer } from "../../ai/sanitizer.js";
 import { Impact, type ImpactDocument, type ImpactGroup } from "../../deploy/impact.js";
-import { differencesOf, JOB_MEMBERS } from "../../recompute/jobs.js";
+import { JOB_MEMBERS } from "../../recompute/jobs.js";
 import { problemOf } from "../answer.js";
 import type { Call } from "../session.js";
 import { defineTool, document, optionalText, orNull } from "../tool.js";
@@ -86,8 +86,8 @@ const previewModel = defineTool({
     }
     const impact = new Impact();
     if (job.status === "completed") {
-      for await (const { items } of differencesOf(context, ["previews", job.id])) {
-        for (const difference of items) impact.add(difference);
+      for await (const { data } of readAll<JobDifference>(context.api, ["previews", job.id, "customers"])) {
+        for (const difference of data.data) impact.add(difference);
       }
     }
     return {

@@ -1,11 +1,16 @@
 import Type from "typebox";
 
 import type { Delivery, Webhook } from "../../../client/answers.js";
-import { pick } from "../../ai/sanitizer.js";
+import { pick, WITHHELD } from "../../ai/sanitizer.js";
 import { defineTool, optionalText, orNull, pageInput, pageOutput, readPage, text } from "../tool.js";
 import { changed } from "./changed.js";
 
 const webhookInput = text("The webhook's id, from list_webhooks.");
+
+/** All of an address that may be sent: the rest may hold a secret. */
+export function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : WITHHELD;
+}
 
 const listWebhooks = defineTool({
   name: "list_webhooks",
@@ -15,7 +20,7 @@ const listWebhooks = defineTool({
   input: pageInput,
   output: pageOutput({
     webhookId: Type.String(),
-    host: Type.String({ description: "Of its address; the rest may hold a secret." }),
+    host: Type.String({ description: "Of its address." }),
     eventTypes: Type.Array(Type.String()),
     failingSince: orNull(Type.String()),
     disabledAt: orNull(Type.String()),
@@ -23,7 +28,7 @@ const listWebhooks = defineTool({
   run: (call, page) =>
     readPage(call, ["webhooks"], page, (row: Webhook) => ({
       webhookId: row.id,
-      host: new URL(row.url).host,
+      host: hostOf(row.url),
       ...pick(row, "eventTypes", "failingSince", "disabledAt"),
     })),
 });
