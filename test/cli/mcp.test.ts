@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { cp, readFile, writeFile } from "node:fs/promises";
+import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
@@ -409,6 +409,20 @@ describe("what goes wrong is told in words, and the server lives on", () => {
     const nobody = await assistantOf(shop, [], { SVC_ACCESS_TOKEN: "", XDG_CONFIG_HOME: folder });
     expect((await nobody.call("overview")).text).toContain("NOT_SIGNED_IN: ");
   });
+});
+
+test("no other command loads the protocol, nor does the help", async () => {
+  const loaded = async (...argv: string[]) => {
+    const directory = path.join(folder, `loaded-${argv.join("-")}`);
+    const env = { ...shop.env, NODE_V8_COVERAGE: directory };
+    expect(await ended(start(argv, { cwd: shop.directory, env }))).toMatchObject({ code: 0 });
+    const files = await Promise.all(
+      (await readdir(directory)).map((name) => readFile(path.join(directory, name), "utf8")),
+    );
+    return files.join("").includes("packages/@modelcontextprotocol");
+  };
+  expect(await loaded("mcp")).toBe(true);
+  for (const argv of [["mcp", "--help"], ["--help"], ["overview"]]) expect(await loaded(...argv)).toBe(false);
 });
 
 describe("the process", () => {
