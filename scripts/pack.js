@@ -27,6 +27,7 @@ const PACKAGES = {
       "bin/svc.js",
       "dist/client",
       "dist/packages/LICENSES.txt",
+      "python/svc_client/__init__.py",
       "src/dsl",
       "src/model",
       "starter",

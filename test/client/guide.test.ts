@@ -113,7 +113,7 @@ it("does the same in Python", async ({ skip }) => {
   const [{ code } = { code: "" }] = blocks.filter(({ language }) => language === "python");
   const env = {
     ...environment(),
-    PYTHONPATH: path.join(ROOT, "starter/python/instrumentation"),
+    PYTHONPATH: path.join(ROOT, "python"),
     PYTHONDONTWRITEBYTECODE: "1",
   };
   expect(await promisify(execFile)("python3", ["-c", code], { env })).toEqual({

@@ -7,9 +7,9 @@ import { refusal, serviceAt, startFront, type Fate, type Front } from "./support
 import { Memory } from "./support/memory.js";
 import { insertedOf, useCounted } from "./support/stored.js";
 
-// The client of the Python starter, run as it lies there, by the same rules as that of Node.js.
+// The client for Python, run as it lies there, by the same rules as that of Node.js.
 
-const FOLDER = fileURLToPath(new URL("../../starter/python/instrumentation", import.meta.url));
+const FOLDER = fileURLToPath(new URL("../../python", import.meta.url));
 beforeEach(({ skip }) => {
   if (!isThere("python3")) skip("there is no python3");
 });

@@ -65,12 +65,13 @@ test("the packages have what is read at run time, as it stands in the project", 
       expect(files.filter((file) => file.startsWith(`${folder}/`))).toEqual(here.toSorted());
     }
   }
+  expect(author.files.filter((file) => file.startsWith("python/"))).toEqual(["python/svc_client/__init__.py"]);
 });
 
 test("the packages have nothing that nobody needs to run them", async () => {
   const roots = (files: string[]) => [...new Set(files.map((file) => file.split("/")[0]))].toSorted();
   const alike = ["LICENSE", "README.md", "bin", "dist", "package.json"];
-  expect(roots(author.files)).toEqual([...alike, "src", "starter"].toSorted());
+  expect(roots(author.files)).toEqual([...alike, "python", "src", "starter"].toSorted());
   expect(roots(server.files)).toEqual([...alike, "CHANGELOG.md", "deploy", "docs", "migrations", "sql"].toSorted());
   expect(client.files.filter((file) => !/^[a-z]+\.(js|d\.ts)$/.test(file))).toEqual([
     "LICENSE",
@@ -205,6 +206,10 @@ async function walk(url: string, printed: string, bin: string): Promise<void> {
   );
   await run("tsc --noEmit --project .");
   await run("node instrumentation/track.mjs", { SVC_API_KEY: project.keys.test });
+  await run("svc init --existing --directory python --slug shop --stack python --yes");
+  expect(await readFile(path.join(project.directory, "python/instrumentation/svc_client.py"), "utf8")).toBe(
+    await readFile(path.join(ROOT, "python/svc_client/__init__.py"), "utf8"),
+  );
   await vi.waitFor(async () => expect(await run("svc customers inspect cus_example")).toMatch(/Lifecycle +activated/), {
     timeout: 30_000,
     interval: 500,

@@ -142,7 +142,7 @@ describe("Python", () => {
   /** A folder of a framework's files, with the client in `folder`. */
   async function projectOf(framework: Framework, folder: string, more: Record<string, string> = {}): Promise<string> {
     const directory = await project({ ...filesOf(framework), ...more });
-    const client = path.join(ROOT, "starter/python/instrumentation/svc_client.py");
+    const client = path.join(ROOT, "python/svc_client/__init__.py");
     await copyFile(client, path.join(directory, folder, "svc_client.py"));
     return directory;
   }

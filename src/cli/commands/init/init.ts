@@ -191,6 +191,11 @@ async function starterFiles(
   };
   const config = { project: slug, defaultEnvironment: environment, organization, ...(isDefaultApi ? {} : { apiUrl }) };
   const files: [file: string, text: string][] = [[".kite/config.json", `${JSON.stringify(config, null, 2)}\n`]];
+  // The client is the one module of its package.
+  if (stack === "python") {
+    const client = await readFile(path.join(PACKAGE, "python/svc_client/__init__.py"), "utf8");
+    files.push(["instrumentation/svc_client.py", client]);
+  }
   // Templates that all starters have, and those of the stack.
   for (const folder of ["common", stack]) {
     const root = path.join(PACKAGE, "starter", folder);

@@ -5,7 +5,11 @@ nothing is lost but what was not sent when the process ended, nothing is counted
 The guide is docs/client.md of svc. Make one client a process, after it forked, and close() it at the end.
 """
 
-import datetime, http.client, json, logging, random, re, socket, threading, time, urllib.parse, uuid  # noqa: E401
+from __future__ import annotations
+
+import dataclasses, datetime, http.client, json, logging, random, re  # noqa: E401
+import socket, threading, time, urllib.parse, uuid  # noqa: E401
+from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence
 
 _log = logging.getLogger("svc")
 
@@ -14,7 +18,15 @@ class SvcError(Exception):
     """Why operations were not taken. `code` is the service's, or QUEUE_FULL, CLOSED, TIMEOUT, UNEXPECTED_ANSWER or
     BATCH_REFUSED, and `refused` then has (index, error) for each operation that was not accepted."""
 
-    def __init__(self, code, message, status=0, field=None, operation=None, refused=()):
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        status: int = 0,
+        field: str | None = None,
+        operation: dict[str, Any] | None = None,
+        refused: Sequence[tuple[int, SvcError]] = (),
+    ) -> None:
         super().__init__(f"{code}: {field + ': ' if field else ''}{message}")
         self.code, self.status, self.field, self.operation, self.refused = code, status, field, operation, refused
 
@@ -24,7 +36,9 @@ class Client:
     queue_operations, queue_bytes, batch_operations, batch_bytes = 50_000, 64 * 1024 * 1024, 1_000, 900_000
     flush_interval, timeout, retry_first, retry_longest = 1.0, 60.0, 1.0, 60.0
 
-    def __init__(self, url, api_key, on_error=None, **options):
+    def __init__(
+        self, url: str, api_key: str, on_error: Callable[[SvcError], object] | None = None, **options: float
+    ) -> None:
         """`on_error` is told of each operation that was refused or not queued (error.operation), and once of what
         keeps the service from taking any. It is called from the client's thread, which it must not wait for by batch()
         or flush(); unless given, it is logged."""
@@ -40,52 +54,64 @@ class Client:
         secure = self._address.scheme == "https"
         self._connection = http.client.HTTPSConnection if secure else http.client.HTTPConnection
         self._on_error = on_error or (lambda error: _log.error("%s", error))
-        self._changed, self._end, self._thread = threading.Condition(), threading.Event(), None
-        self._line, self._groups = [], []  # What is not answered yet, the oldest first; the calls of batch().
+        self._changed, self._end = threading.Condition(), threading.Event()
+        self._thread: threading.Thread | None = None
+        self._line: list[_Entry] = []  # What is not answered yet, the oldest first.
+        self._groups: list[_Group] = []
         self._last = self._due = self._held = self._held_bytes = 0
-        self._at_most, self._stopped, self._told, self._closing = self.batch_operations, None, None, False
+        self._at_most, self._closing = self.batch_operations, False
+        self._stopped: SvcError | None = None
+        self._told: str | None = None
 
-    def track(self, customer_id, event, properties=None, timestamp=None, idempotency_key=None):
+    def track(
+        self,
+        customer_id: str,
+        event: str,
+        properties: dict[str, Any] | None = None,
+        timestamp: str | datetime.datetime | None = None,
+        idempotency_key: str | None = None,
+    ) -> bool:
         """Something happened. Queues it and returns at once; False where there is no room. Raises TypeError for what
         cannot be sent. The key identifies the event in your system; give the timestamp with it."""
         named = {"properties": properties, "timestamp": timestamp, "idempotencyKey": idempotency_key}
         named = {name: value for name, value in named.items() if value is not None}
         return self._enqueue({"type": "track", "customerId": customer_id, "event": event, **named})
 
-    def identify(self, customer_id, traits):
+    def identify(self, customer_id: str, traits: dict[str, Any]) -> bool:
         """Something is known. Traits are merged into those that are there; None removes one."""
         return self._enqueue({"type": "identify", "customerId": customer_id, "traits": traits})
 
-    def batch(self, operations):
+    def batch(self, operations: Iterable[Mapping[str, Any]]) -> list[str]:
         """Sends dicts with the API's names, after what waits. Returns the events' ids once all are accepted; raises
         SvcError where some were refused (the others were accepted), or the service takes none."""
         entries = [_entry({"type": "track", **operation}) for operation in operations]
-        group = {"missing": len(entries), "ids": [], "refused": [], "error": None}
+        group = _Group(missing=len(entries))
         with self._changed:
             self._groups.append(group)
             for index, entry in enumerate(entries):
-                self._add({**entry, "group": group, "index": index})
+                entry.group, entry.index = group, index
+                self._add(entry)
             self._send()
-            self._changed.wait_for(lambda: group["error"] or not group["missing"])
+            self._changed.wait_for(lambda: group.error or not group.missing)
             self._groups.remove(group)
-        if group["refused"] and not group["error"]:
-            message = f"{len(group['refused'])} of {len(entries)} operations were refused: {group['refused'][0][1]}"
-            raise SvcError("BATCH_REFUSED", message, refused=group["refused"])
-        if group["error"]:
-            raise group["error"]
-        return group["ids"]
+        if group.error:
+            raise group.error
+        if group.refused:
+            message = f"{len(group.refused)} of {len(entries)} operations were refused: {group.refused[0][1]}"
+            raise SvcError("BATCH_REFUSED", message, refused=group.refused)
+        return group.ids
 
-    def flush(self, timeout=None):
-        """Returns once all that was queued is answered. Raises SvcError where the service takes none of it, or in time."""
+    def flush(self, timeout: float | None = None) -> None:
+        """Returns once all that was queued is answered. Raises SvcError where none is taken, or not in time."""
         with self._changed:
             last = self._last
             self._send()
-            waits = lambda: bool(self._line) and self._line[0]["number"] <= last  # noqa: E731
+            waits: Callable[[], bool] = lambda: bool(self._line) and self._line[0].number <= last
             self._changed.wait_for(lambda: self._stopped or self._end.is_set() or not waits(), timeout)
             if waits():
                 raise self._stopped or SvcError("TIMEOUT", "not everything was answered in time")
 
-    def close(self, timeout=10.0):
+    def close(self, timeout: float | None = 10.0) -> list[dict[str, Any]]:
         """Sends what waits, and takes nothing more. Returns what is left, which batch() takes as it is."""
         self._closing = True
         try:
@@ -95,78 +121,80 @@ class Client:
         with self._changed:
             self._end.set()
             self._abandon(SvcError("CLOSED", "the client was closed"))
-            return [json.loads(entry["text"]) for entry in self._line]
+            return [json.loads(entry.text) for entry in self._line]
 
-    def _enqueue(self, operation):
+    def _enqueue(self, operation: dict[str, Any]) -> bool:
         entry = _entry(operation)
         with self._changed:
-            is_full = self._held >= self.queue_operations or self._held_bytes + entry["size"] > self.queue_bytes
+            is_full = self._held >= self.queue_operations or self._held_bytes + entry.size > self.queue_bytes
             if not is_full and not self._closing:
-                self._held, self._held_bytes = self._held + 1, self._held_bytes + entry["size"]
-                self._add({**entry, "group": None})
+                self._held, self._held_bytes = self._held + 1, self._held_bytes + entry.size
+                self._add(entry)
                 return True
         why = ("CLOSED", "the client was closed") if self._closing else ("QUEUE_FULL", "the queue is full")
-        self._tell(SvcError(*why, operation=json.loads(entry["text"])))
+        self._tell(SvcError(*why, operation=json.loads(entry.text)))
         return False
 
-    def _add(self, entry):
+    def _add(self, entry: _Entry) -> None:
         if self._end.is_set():
             raise SvcError("CLOSED", "the client was closed")
         self._last += 1
-        self._line.append({**entry, "number": self._last, "at": time.monotonic()})
+        entry.number, entry.at = self._last, time.monotonic()
+        self._line.append(entry)
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="svc-client", daemon=True)
             self._thread.start()
         if len(self._line) in (1, self._at_most) or self._is_full():
             self._changed.notify_all()
 
-    def _send(self):
+    def _send(self) -> None:
         self._stopped, self._due = None, self._last
         self._changed.notify_all()
 
-    def _abandon(self, error):
+    def _abandon(self, error: SvcError) -> None:
         """Whoever waits hears it. What is part of a batch() is the caller's again."""
-        self._line = [entry for entry in self._line if entry["group"] is None]
+        self._line = [entry for entry in self._line if entry.group is None]
         for group in self._groups:
-            group["error"] = error
+            group.error = error
         self._changed.notify_all()
 
-    def _is_full(self):
+    def _is_full(self) -> bool:
         """What waits gathers no longer then: nothing could be added to it."""
         return self._held >= self.queue_operations
 
-    def _due_in(self):
+    def _due_in(self) -> float | None:
         """Seconds until something is to be sent; None where nothing is in sight."""
         if not self._line or self._stopped:
             return None
-        is_due = self._line[0]["number"] <= self._due or len(self._line) >= self._at_most or self._is_full()
-        return 0 if is_due else max(0, self._line[0]["at"] + self.flush_interval - time.monotonic())
+        is_due = self._line[0].number <= self._due or len(self._line) >= self._at_most or self._is_full()
+        return 0 if is_due else max(0, self._line[0].at + self.flush_interval - time.monotonic())
 
-    def _run(self):
+    def _run(self) -> None:
         while not self._end.is_set():
             with self._changed:
                 if self._due_in() != 0:
                     self._changed.wait(self._due_in())
                     continue
                 batch = self._line[: self._at_most]
-                while len(batch) > 1 and sum(entry["size"] + 1 for entry in batch) > self.batch_bytes:
+                while len(batch) > 1 and sum(entry.size + 1 for entry in batch) > self.batch_bytes:
                     batch = batch[: len(batch) // 2]
-            self._settle(batch, *self._exchange(batch))
+            self._settle(batch, self._exchange(batch))
 
-    def _exchange(self, batch):
+    def _exchange(self, batch: list[_Entry]) -> _Answer:
         """Sends a batch, to the byte the same, until the answer is no longer one that may pass."""
-        body = f'{{"events":[{",".join(entry["text"] for entry in batch)}]}}'.encode()
+        body = f'{{"events":[{",".join(entry.text for entry in batch)}]}}'.encode()
         for tries in range(1_000_000):
-            kind, value, asked = _read(*self._post(body), batch)
-            if kind != "again" or self._end.is_set():
+            answer = _read(*self._post(body), batch)
+            if answer.kind != "again" or self._end.is_set():
                 break
-            _log.log(logging.WARNING if tries == 4 else logging.DEBUG, "sent again after try %d: %s", tries + 1, value)
+            level = logging.WARNING if tries == 4 else logging.DEBUG
+            _log.log(level, "sent again after try %d: %s", tries + 1, answer.error)
             # Random, so that senders that were refused together do not come back together.
-            longest = self.retry_first if asked else min(self.retry_longest, self.retry_first * 2 ** min(tries, 30))
-            self._end.wait(asked + random.random() * longest)
-        return kind, value
+            doubled = min(self.retry_longest, self.retry_first * 2 ** min(tries, 30))
+            self._end.wait(answer.asked + random.random() * (self.retry_first if answer.asked else doubled))
+        return answer
 
-    def _post(self, body):
+    def _post(self, body: bytes) -> tuple[int, str, int]:
         """The status (0 where no answer came), its text, and the seconds that it asks to wait."""
         headers = {"Authorization": f"Bearer {self._api_key}", "Content-Type": "application/json"}
         connection = self._connection(self._address.netloc, timeout=self.timeout)
@@ -179,65 +207,100 @@ class Client:
             end.start()
             connection.request("POST", self._address.path.rstrip("/") + "/v1/events/batch", body, headers)
             with connection.getresponse() as answer:
-                text, asked = answer.read(16 * 1024 * 1024).decode(errors="replace"), answer.getheader("Retry-After")
-                return answer.status, text, int(asked) if re.fullmatch("[0-9]{1,9}", asked or "") else 0
+                text = answer.read(16 * 1024 * 1024).decode(errors="replace")
+                asked = answer.getheader("Retry-After") or ""
+                return answer.status, text, int(asked) if re.fullmatch("[0-9]{1,9}", asked) else 0
         except (OSError, ValueError, http.client.HTTPException) as error:
             return 0, f"no answer: {error}", 0
         finally:
             end.cancel()
             connection.close()
 
-    def _settle(self, batch, kind, value):
-        told = []
+    def _settle(self, batch: list[_Entry], answer: _Answer) -> None:
+        kind, refused, told = answer.kind, answer.refused, []
         with self._changed:
             if kind == "divide" and len(batch) == 1:
-                kind, value = "refused", {0: value}
+                refused = {0: answer.error}
             elif kind == "divide":
                 self._at_most = len(batch) // 2
             elif kind == "accepted":
                 self._at_most = min(self.batch_operations, self._at_most * 2)
-            ids, answered = iter(value if kind == "accepted" else ()), set()
+            ids, answered = iter(answer.ids), set()
             for index, entry in enumerate(batch):
-                group, error = entry["group"], value.get(index) if kind == "refused" else None
+                group, error = entry.group, refused.get(index)
                 if kind != "accepted" and not error:
                     continue
-                answered.add(entry["number"])
-                event_id = [next(ids)] if entry["is_track"] and not error else []
+                answered.add(entry.number)
+                event_id = [next(ids)] if entry.is_track and not error else []
                 if error:
-                    error.operation = json.loads(entry["text"])
+                    error.operation = json.loads(entry.text)
                 if group:
-                    group["missing"] -= 1
-                    group["ids"] += event_id
-                    group["refused"] += [(entry["index"], error)] if error else []
+                    group.missing -= 1
+                    group.ids += event_id
+                    group.refused += [(entry.index, error)] if error else []
                 else:
-                    self._held, self._held_bytes = self._held - 1, self._held_bytes - entry["size"]
+                    self._held, self._held_bytes = self._held - 1, self._held_bytes - entry.size
                     told += [error] if error else []
-            self._line = [entry for entry in self._line if entry["number"] not in answered]
-            self._due = max(self._due, batch[-1]["number"])
+            self._line = [entry for entry in self._line if entry.number not in answered]
+            self._due = max(self._due, batch[-1].number)
             if kind == "stop":
-                told += [value] if value.code != self._told else []
-                self._stopped = value
-                self._abandon(value)
-            self._told = value.code if kind == "stop" else None
+                told += [answer.error] if answer.error.code != self._told else []
+                self._stopped = answer.error
+                self._abandon(answer.error)
+            self._told = answer.error.code if kind == "stop" else None
             self._changed.notify_all()
         for error in told:
             self._tell(error)
 
-    def _tell(self, error):
+    def _tell(self, error: SvcError) -> None:
         try:
             self._on_error(error)
         except Exception:
             _log.exception("on_error failed")
 
 
-def _cut(sock):
+@dataclasses.dataclass
+class _Group:
+    """The operations of one batch()."""
+
+    missing: int
+    ids: list[str] = dataclasses.field(default_factory=list)
+    refused: list[tuple[int, SvcError]] = dataclasses.field(default_factory=list)
+    error: SvcError | None = None
+
+
+@dataclasses.dataclass
+class _Entry:
+    """An operation that waits: its JSON, and its place in a batch() and among all."""
+
+    text: str
+    size: int
+    is_track: bool
+    group: _Group | None = None
+    index: int = 0
+    number: int = 0
+    at: float = 0
+
+
+class _Answer(NamedTuple):
+    """What an answer means: accepted, with the events' ids; refused, by the places in the batch; divide; again, after
+    the seconds asked; or stop."""
+
+    kind: str
+    error: SvcError
+    ids: Sequence[str] = ()
+    refused: Mapping[int, SvcError] = {}
+    asked: int = 0
+
+
+def _cut(sock: socket.socket) -> None:
     try:
         sock.shutdown(socket.SHUT_RDWR)
     except OSError:
         pass  # It has ended by itself.
 
 
-def _entry(operation):
+def _entry(operation: dict[str, Any]) -> _Entry:
     """An operation as it is kept and sent. Its key is made here, once, and with it the present instant. A key that was
     given stands for an event that another run may send again, whose present would be another: it is left alone."""
     kind, made = operation["type"], dict(operation)
@@ -262,41 +325,42 @@ def _entry(operation):
         raise TypeError(f"{content} cannot be sent: {error}") from error
     if inner_size > 65_536:
         raise TypeError(f"{content} is larger than 64 KiB as JSON")
-    return {"text": text, "size": size, "is_track": kind == "track"}
+    return _Entry(text, size, kind == "track")
 
 
-def _json(value):
+def _json(value: object) -> str:
     return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
 
 
-def _read(status, text, asked, batch):
-    """What an answer means: (kind, value, seconds to wait). Only the service's own words stop the client or cost an
-    operation: whatever else answers is an outage like any other. But for 413: proxies say that, too."""
+def _read(status: int, text: str, asked: int, batch: list[_Entry]) -> _Answer:
+    """Only the service's own words stop the client or cost an operation: whatever else answers is an outage like any
+    other. But for 413: proxies say that, too."""
     try:
         answer = json.loads(text)
     except (ValueError, RecursionError):
         answer = {}
     answer = answer if isinstance(answer, dict) else {}
-    ids, envelope = answer.get("eventIds"), answer.get("error") if isinstance(answer.get("error"), dict) else {}
-    if status == 202 and answer.get("accepted") == len(batch) and isinstance(ids, list):
-        if len(ids) == sum(entry["is_track"] for entry in batch):
-            return "accepted", ids, 0
+    ids, envelope = answer.get("eventIds"), answer.get("error")
+    envelope = envelope if isinstance(envelope, dict) else {}
     named = (envelope.get(name) for name in ("code", "message", "field"))
     code, message, field = (value if isinstance(value, str) else None for value in named)
-    listed = envelope.get("diagnostics")
     error = SvcError(code or "UNEXPECTED_ANSWER", message or f"{status}: {text[:200]}", status, field)
+    if status == 202 and answer.get("accepted") == len(batch) and isinstance(ids, list):
+        if len(ids) == sum(entry.is_track for entry in batch):
+            return _Answer("accepted", error, ids=ids)
+    listed = envelope.get("diagnostics")
     if status == 413:
-        return "divide", error, 0
+        return _Answer("divide", error)
     if status in (408, 429) or status >= 500 or not code:
         # A monthly quota that is used up says to come back next month: nobody waits for that in place.
-        return ("stop" if asked > 600 else "again"), error, asked
+        return _Answer("stop" if asked > 600 else "again", error, asked=asked)
     if status not in (400, 409, 422):
-        return "stop", error, 0
-    refused = {}
+        return _Answer("stop", error)
+    refused: dict[int, SvcError] = {}
     for found in [{"path": field, "code": code, "message": message}, *(listed if isinstance(listed, list) else [])]:
         path = found.get("path") if isinstance(found, dict) else None
         place = re.match(r"events\[(\d{1,4})\]\.?(.*)", path, re.S) if isinstance(path, str) else None
         if place and int(place[1]) < len(batch):
             said = str(found.get("message")).replace(f"events[{place[1]}].", "")
             refused.setdefault(int(place[1]), SvcError(found.get("code"), said, status, place[2]))
-    return ("refused", refused, 0) if refused else ("divide", error, 0)
+    return _Answer("refused" if refused else "divide", error, refused=refused)
