@@ -4,6 +4,7 @@ revoke execute on all routines in schema iam, svc, svc_api from public;
 grant usage on schema svc_api to svc_http;
 grant execute on function
   svc_api.accept_invitation(bytea, text, bytea, bytea, text),
+  svc_api.add_webhook(bytea, text, text, text, text, text, text[], text, integer, integer, text[], bytea),
   svc_api.authenticate_key(bytea),
   svc_api.authorize_request(bytea, text, text, text),
   svc_api.begin_device_authorization(bytea, text, text, text, text),
@@ -20,7 +21,6 @@ grant execute on function
   svc_api.create_recompute(bytea, text, text, text, text, text, boolean, text),
   svc_api.create_sign_in_link(bytea, text, bytea),
   svc_api.create_token(bytea, text, text, text, text, integer, bytea),
-  svc_api.create_webhook(bytea, text, text, text, text, text, text[], text, integer, integer, bytea),
   svc_api.current_session(bytea),
   svc_api.customer_backlog(bytea, text, text, text, text),
   svc_api.customer_timeline(bytea, text, text, text, text, integer, text),
@@ -85,6 +85,7 @@ grant execute on function
   svc_api.list_webhooks(bytea, text, text, text, integer, text),
   svc_api.mail_link(bytea, bytea),
   svc_api.metrics(),
+  svc_api.note_public_url(text),
   svc_api.open_console(bytea, text, text, text),
   svc_api.open_export(bytea, text, text, text, text),
   svc_api.password_link(bytea),

@@ -17,12 +17,14 @@ create table svc.webhooks (
   leased_until timestamptz,
   created_at timestamptz not null default now(),
   deleted_at timestamptz,
+  include text[] not null default '{}',
   primary key (environment_id, webhook_id),
   constraint webhooks_event_types_not_empty check (cardinality(event_types) > 0),
   constraint webhooks_max_event_age_readable check (max_event_age ~ '^[1-9][0-9]{0,6}[mhdw]$'),
   constraint webhooks_max_concurrency_in_range check (max_concurrency between 1 and 100),
   constraint webhooks_max_per_second_in_range check (max_per_second between 1 and 1000),
   constraint webhooks_previous_secret_expires check ((previous_sealed_secret is null) = (previous_secret_expires_at is null)),
+  constraint webhooks_include_bounded check (cardinality(include) <= 32),
   constraint webhooks_disabled_for_a_reason check ((disabled_at is null) = (disabled_reason is null)),
   constraint webhooks_leased_for_a_time check ((leased_by is null) = (leased_until is null))
 ) with (fillfactor = 50);
@@ -48,6 +50,8 @@ comment on column svc.webhooks.leased_by is 'The worker that alone delivers here
 comment on column svc.webhooks.leased_until is 'When that lease ends; afterwards that worker is taken for dead.';
 comment on column svc.webhooks.created_at is 'When it was created; only later emissions are delivered.';
 comment on column svc.webhooks.deleted_at is 'When it was deleted; it is gone for everybody, and its deliveries are removed bit by bit.';
+comment on column svc.webhooks.include is
+  'What of the customer deliveries tell besides: name, owner, renewal, url, facts, and traits by name, for example traits.plan.';
 
 -- Few, and soon removed.
 create index webhooks_deleted_idx on svc.webhooks (deleted_at)
@@ -108,3 +112,26 @@ comment on column svc.delivery_attempts.error is 'Why there was no answer.';
 comment on column svc.delivery_attempts.response is 'First KiB of the answer.';
 -- What is old is removed by it.
 create index delivery_attempts_age_idx on svc.delivery_attempts (attempted_at);
+
+create table svc.delivery_bodies (
+  environment_id integer not null,
+  webhook_id text not null,
+  emission_seq bigint not null,
+  body text not null,
+  primary key (environment_id, webhook_id, emission_seq)
+);
+comment on table svc.delivery_bodies is
+  'What is sent of the deliveries that tell more than their emission: written with the delivery, so that every attempt says the same.';
+comment on column svc.delivery_bodies.environment_id is 'The environment.';
+comment on column svc.delivery_bodies.webhook_id is 'The webhook.';
+comment on column svc.delivery_bodies.emission_seq is 'The emission.';
+comment on column svc.delivery_bodies.body is 'The body of every attempt, byte for byte.';
+
+create table svc.public_url (
+  is_only boolean primary key default true,
+  url text not null,
+  constraint public_url_one_row check (is_only)
+);
+comment on table svc.public_url is 'Where people reach the service, for links in deliveries: one row, written when an HTTP process starts.';
+comment on column svc.public_url.is_only is 'Always true, so that there is one row.';
+comment on column svc.public_url.url is 'SVC_PUBLIC_URL, else the address that the process listens on; without a slash at the end.';

@@ -3,6 +3,7 @@
 -- recompute wrote before this.
 -- What a webhook wants is asked once per type among the emissions, because there may be a thousand of either; in place, because a call of
 -- svc.webhook_wants, which says the same of one emission, costs more than all the rest.
+-- What webhooks tell besides is written here, too: it is that of the emissions' instant, and the same at every attempt.
 -- Raises nothing. Locks the webhooks against deletion (foreign key).
 create or replace function svc.tg_emission_batches__fan_out()
 returns trigger
@@ -11,13 +12,14 @@ volatile
 security definer
 set search_path = ''
 as $$
+declare
+  _includes boolean;
 begin
   -- Most environments have none, and then the emissions need not be read.
-  if not exists (
-    select
-    from new_batches as b
-    join svc.webhooks as w on w.environment_id = b.environment_id and w.disabled_at is null and w.deleted_at is null
-  ) then
+  select bool_or(w.include <> '{}') into _includes
+  from new_batches as b
+  join svc.webhooks as w on w.environment_id = b.environment_id and w.disabled_at is null and w.deleted_at is null;
+  if _includes is null then
     return null;
   end if;
 
@@ -59,6 +61,14 @@ begin
   if found then
     -- A hint: workers look for themselves every second.
     perform pg_notify('svc_deliveries', '');
+  end if;
+  if _includes then
+    perform svc.write_delivery_bodies(
+      b.environment_id, array_agg(w.webhook_id), array_agg(b.evaluation_seq << 16), array_agg((b.evaluation_seq << 16) + 65535)
+    )
+    from new_batches as b
+    join svc.webhooks as w on w.environment_id = b.environment_id and w.include <> '{}'
+    group by b.environment_id;
   end if;
   return null;
 end;

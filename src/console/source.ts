@@ -82,6 +82,7 @@ export interface ListedWebhook {
   id: string;
   url: string;
   eventTypes: string[];
+  include: string[];
   createdAt: string;
   failingSince: string | null;
   disabledAt: string | null;

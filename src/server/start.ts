@@ -46,7 +46,11 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: P
     // A migration may wait, for another process's or for a server that does not answer: who says stop does not wait with it.
     const migrated = bringToVersion(reaching, config, logger);
     const settings = migrated.then(async (database): Promise<WorkerRoleOptions> => {
-      if (role !== "worker") await checkPooler(config.poolerUrl, database, logger);
+      if (http !== null) {
+        await checkPooler(config.poolerUrl, database, logger);
+        const { notePublicUrl } = await import("./public-url.js");
+        await notePublicUrl(database.url, config.publicUrl ?? http.address);
+      }
       return {
         databaseUrl: database.url,
         useRoles: database.useRoles,

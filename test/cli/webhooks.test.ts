@@ -18,15 +18,18 @@ const webhooks = (...argv: string[]) => shop.run(["webhooks", ...argv]);
 describe("svc webhooks create and list", () => {
   test("with limits; the secret is printed once", async () => {
     const limits = ["--max-event-age", "7d", "--max-concurrency", "5", "--max-per-second", "50"];
-    const argv = ["webhooks", "create", "--url", "https://crm.example/hook", "--event-type", "customer.*", ...limits];
+    const told = ["--include", "name, url", "--include", "traits.plan"];
+    const what = ["--event-type", "customer.*", ...told, ...limits];
+    const argv = ["webhooks", "create", "--url", "https://crm.example/hook", ...what];
     expect(await shop.run(argv, { ...plain, input: "y\n" })).toMatchInlineSnapshot(`
       ! Send customer.* in test of project shop at <service> to https://crm.example/hook from now on? (y/N) y
       Created the webhook whk_<id> in test. Keep its secret in a safe place: it is not shown again.
 
-      URL     https://crm.example/hook
-      Events  customer.*
-      Limits  7d old at most, 5 at once, 50 per second
-      Secret  whsec_<secret>
+      URL      https://crm.example/hook
+      Events   customer.*
+      Include  name, url, traits.plan
+      Limits   7d old at most, 5 at once, 50 per second
+      Secret   whsec_<secret>
     `);
   });
 
@@ -128,23 +131,32 @@ describe("svc webhooks test", () => {
 
 describe("svc webhooks update", () => {
   test("shows what changes, and asks; enables again, without limits, as JSON", async () => {
-    const argv = ["webhooks", "update", id, "--event-type", "segment.*", "--max-per-second", "9", "--disable"];
+    const changes = ["--event-type", "segment.*", "--include", "name", "--max-per-second", "9", "--disable"];
+    const argv = ["webhooks", "update", id, ...changes];
     expect(await shop.run(argv, { ...plain, input: "y\n" })).toMatchInlineSnapshot(`
       ! Webhook whk_<id> in test of project shop at <service>
       !   Events: * → segment.*
+      !   Include: none → name
       !   Limits: 10 at once → 10 at once, 9 per second
       !   Disabled: nothing is delivered
       ! Change it? (y/N) y
       Changed the webhook whk_<id> in test.
 
-      URL     <receiver>
-      Events  segment.*
-      Limits  10 at once, 9 per second
-      Status  Disabled by owner@acme.example.
+      URL      <receiver>
+      Events   segment.*
+      Include  name
+      Limits   10 at once, 9 per second
+      Status   Disabled by owner@acme.example.
     `);
-    const { code, stdout } = await webhooks("update", id, "--enable", "--max-per-second", "none", "--yes", "--json");
+    const back = ["--enable", "--include", "none", "--max-per-second", "none"];
+    const { code, stdout } = await webhooks("update", id, ...back, "--yes", "--json");
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ eventTypes: ["segment.*"], maxPerSecond: null, disabledAt: null });
+    expect(JSON.parse(stdout)).toMatchObject({
+      eventTypes: ["segment.*"],
+      include: [],
+      maxPerSecond: null,
+      disabledAt: null,
+    });
   });
 
   test("where nothing would be different it says so; what the service refuses is told", async () => {

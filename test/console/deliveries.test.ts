@@ -90,6 +90,17 @@ describe("a webhook", () => {
     expect([...html.matchAll(/<td>\d{4}-\d\d-\d\d<\/td>/g)]).toHaveLength(7);
   });
 
+  it("shows what it is told of customers", async () => {
+    const told = async () =>
+      /Tells of the customer (.*?) Id /.exec(textOf((await page(`webhook?id=${webhook}`)).html))?.[1];
+    expect(await told()).toBe("its id alone");
+    const change = (include: string[]) =>
+      fixture.admin("PATCH", `/projects/app/webhooks/${webhook}?env=test`, { body: { include } });
+    await change(["name", "traits.plan"]);
+    expect(await told()).toBe("its id, name, traits.plan");
+    await change([]);
+  });
+
   it.each<[string, () => number[]]>([
     ["", () => [2, 1, 0]],
     ["&status=failed", () => [1]],

@@ -75,6 +75,26 @@ it("corrections tell of the differences between the final states at the pinned i
   ]);
 });
 
+it("a webhook is told of the customer as the recompute found it", async () => {
+  const environment = await evaluated(
+    NOTHING,
+    [on(2, "login"), { at: day(3), traits: { plan: "pro" } }].map((one) => ({ customer: "c1", ...one })),
+  );
+  const { webhookId } = await createWebhook(
+    db.sql,
+    environment.environmentId,
+    "https://example.com/hook",
+    ["customer.*"],
+    {
+      include: ["traits.plan", "facts"],
+    },
+  );
+  await recompute(environment, ALL);
+  const bodies = await db.sql<{ customer: object }[]>`
+    select body::json -> 'data' -> 'customer' as customer from svc.delivery_bodies where webhook_id = ${webhookId}`;
+  expect(bodies).toEqual([{ customer: { traits: { plan: "pro" } } }]);
+});
+
 describe("expirations", () => {
   const expiring = (expiresAfter: string | undefined, start = "login", repeat = false): Snapshot =>
     snapshotOf({

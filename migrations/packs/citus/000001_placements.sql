@@ -46,6 +46,7 @@ insert into svc_citus.placements (relation, placement, reason) values
 ('webhooks', 'local', 'refers to environments; leased by the statement that takes deliveries'),
 ('deliveries', 'local', 'refers to webhooks; a queue over all environments'),
 ('delivery_attempts', 'local', 'written by the statement that updates deliveries'),
+('delivery_bodies', 'local', 'read by the statement that takes deliveries'),
 ('recomputes', 'local', 'a queue over all environments'),
 ('recompute_customers', 'local', 'removed with recomputes, over all environments; kept for 30 days'),
 ('trend_progress', 'local', 'refers to environments; one row for each'),

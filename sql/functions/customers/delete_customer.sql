@@ -183,6 +183,21 @@ begin
     ))
     returning 1
   ),
+  deleted_bodies as (
+    delete from svc.delivery_bodies as b
+    where b.ctid = any(array(
+      select k.ctid
+      from delivery as d
+      cross join lateral (
+        select i.ctid
+        from svc.delivery_bodies as i
+        where i.environment_id = delete_customer.environment_id
+          and i.webhook_id = d.webhook_id
+          and i.emission_seq = d.emission_seq
+        limit 1
+      ) as k
+    ))
+  ),
   deleted_deliveries as (
     delete from svc.deliveries as d
     where d.ctid = any(array(select k.ctid from delivery as k))

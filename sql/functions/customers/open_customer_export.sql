@@ -138,6 +138,11 @@ begin
   select json_build_object(
     'id', svc.emission_id(d.emission_seq), 'webhookId', d.webhook_id, 'url', w.url, 'status', d.status,
     'nextAttemptAt', case when d.status = 'pending' then svc.iso(d.next_attempt_at) end, 'finishedAt', svc.iso(d.finished_at),
+    'body', (
+      select b.body::json
+      from svc.delivery_bodies as b
+      where b.environment_id = _id and b.webhook_id = d.webhook_id and b.emission_seq = d.emission_seq
+    ),
     'attempts', (
       select coalesce(
         json_agg(

@@ -56,6 +56,14 @@ as $$
   where m.emission_seq is null
   union all
   select
+    'bodies_have_their_delivery', b.environment_id,
+    format('a body is kept of %s for the webhook %s, which has no such delivery', svc.emission_id(b.emission_seq), b.webhook_id)
+  from svc.delivery_bodies as b
+  left join svc.deliveries as d
+    on d.environment_id = b.environment_id and d.webhook_id = b.webhook_id and d.emission_seq = b.emission_seq
+  where d.emission_seq is null
+  union all
+  select
     'deliveries_are_those_of_their_attempts', d.environment_id,
     format('the delivery of %s to %s is %s after %s attempts', svc.emission_id(d.emission_seq), d.webhook_id, d.status, d.attempts)
   from svc.deliveries as d

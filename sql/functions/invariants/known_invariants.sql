@@ -176,35 +176,40 @@ as $$
       'svc.delivery_attempts.'
     ),
     (
-      31, 'deliveries_are_those_of_their_attempts',
+      31, 'bodies_have_their_delivery',
+      'Every body that is kept belongs to a delivery.',
+      'It may be what is left of an erased customer. Delete these rows of svc.delivery_bodies.'
+    ),
+    (
+      32, 'deliveries_are_those_of_their_attempts',
       'Attempts belong to a delivery that counts them, no delivery ended without one, and what was delivered was accepted by '
       'the last.',
       'Find out who changed rows by SQL. svc webhooks resend brings a delivery to an end of its own.'
     ),
     (
-      32, 'recomputes_are_consistent',
+      33, 'recomputes_are_consistent',
       'A recompute has as many results as it says, has done all when it is completed, and then has nothing left to tell.',
       'Look at it with svc recompute status; queue another one where its figures matter. Emissions that it kept are sent one '
       'by one, by their ids: svc webhooks resend WEBHOOK ID.'
     ),
     (
-      33, 'recomputes_run_one_at_a_time',
+      34, 'recomputes_run_one_at_a_time',
       'Of an environment one recompute or dry run is at work, and one preview.',
       'Stop the workers and start them again: the oldest goes on, and what the other one still writes is refused. Report it.'
     ),
     (
-      34, 'organizations_have_an_owner',
+      35, 'organizations_have_an_owner',
       'Every organization has an owner.',
       'Make one: svc-server bootstrap --organization SLUG --email ADDRESS.'
     ),
     (
-      35, 'numbers_are_ahead_of_what_is_stored',
+      36, 'numbers_are_ahead_of_what_is_stored',
       'Sequences are ahead of what is stored.',
       'The next calls fail, or ids come twice: docs/operations/backup.md says how to set the sequences after a restore. Do it '
       'before anything is accepted.'
     ),
     (
-      36, 'trends_are_what_was_logged',
+      37, 'trends_are_what_was_logged',
       'Trends are what transitions, scores and what was told of segments and signals add up to.',
       'Somebody changed rows by SQL. Have them counted anew: update svc.trend_progress set outdated_since = ''0'' where '
       'environment_id is that in question.'

@@ -145,7 +145,7 @@ begin
   select
     d.environment_id, d.webhook_id, d.emission_seq, d.attempts + 1, svc.emission_id(d.emission_seq), d.url, d.sealed_secret,
     d.previous_sealed_secret, d.max_concurrency, d.max_per_second, d.failing,
-    svc.delivery_body(m, v.name)::text
+    coalesce(b.body, svc.delivery_body(m, v.name)::text)
   from due as d
   cross join lateral (
     select k.* from svc.emissions as k where k.environment_id = d.environment_id and k.emission_seq = d.emission_seq limit 1
@@ -153,6 +153,12 @@ begin
   cross join lateral (
     select k.name from svc.environments as k where k.environment_id = d.environment_id limit 1
   ) as v
+  left join lateral (
+    select k.body
+    from svc.delivery_bodies as k
+    where k.environment_id = d.environment_id and k.webhook_id = d.webhook_id and k.emission_seq = d.emission_seq
+    limit 1
+  ) as b on true
   where d.leased or d.webhook_id in (select l.webhook_id from leased as l)
   order by d.turn, d.due_at, d.emission_seq;
 end;

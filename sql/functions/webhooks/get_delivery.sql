@@ -8,6 +8,8 @@ language plpgsql
 stable
 security definer
 set search_path = ''
+-- Its plan is kept while the tables grow.
+set enable_seqscan = off
 as $$
 declare
   _actor constant iam.actor := iam.authorize(
@@ -32,7 +34,14 @@ begin
   return svc.with_members(
     _item,
     json_build_object(
-      'body', svc.delivery_body(_emission, get_delivery.environment_name),
+      'body', coalesce(
+        (
+          select b.body::json
+          from svc.delivery_bodies as b
+          where b.environment_id = _webhook.environment_id and b.webhook_id = _webhook.webhook_id and b.emission_seq = _seq
+        ),
+        svc.delivery_body(_emission, get_delivery.environment_name)
+      ),
       'ruleExecution', svc.emitting_run(_emission),
       'attemptLog', (
         select coalesce(json_agg(svc.attempt_item(k) order by k.attempt desc), '[]')

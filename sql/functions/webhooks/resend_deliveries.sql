@@ -40,7 +40,7 @@ declare
   _matching bigint[];
   _finished bigint[];
   _queued integer;
-  _made integer;
+  _made bigint[];
 begin
   with batches as materialized (
     -- One more than hold so many emissions, where there are. Of erased customers they hold nothing any more.
@@ -143,13 +143,21 @@ begin
   get diagnostics _queued = row_count;
 
   if 'missing' = any(resend_deliveries.statuses) then
-    insert into svc.deliveries (environment_id, webhook_id, emission_seq)
-    select _webhook.environment_id, _webhook.webhook_id, w.emission_seq
-    from unnest(_matching) as w (emission_seq)
-    order by w.emission_seq
-    on conflict (environment_id, webhook_id, emission_seq) do nothing;
-    get diagnostics _made = row_count;
-    _queued := _queued + _made;
+    with made as (
+      insert into svc.deliveries (environment_id, webhook_id, emission_seq)
+      select _webhook.environment_id, _webhook.webhook_id, w.emission_seq
+      from unnest(_matching) as w (emission_seq)
+      order by w.emission_seq
+      on conflict (environment_id, webhook_id, emission_seq) do nothing
+      returning emission_seq
+    )
+    select array_agg(m.emission_seq) into _made from made as m;
+    _queued := _queued + coalesce(cardinality(_made), 0);
+    if _webhook.include <> '{}' and _made is not null then
+      perform svc.write_delivery_bodies(
+        _webhook.environment_id, array_fill(_webhook.webhook_id, array[cardinality(_made)]), _made, _made
+      );
+    end if;
   end if;
 
   if _queued > 0 then

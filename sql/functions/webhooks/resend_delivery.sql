@@ -31,21 +31,22 @@ begin
     perform svc.raise_delivery_not_found(resend_delivery.delivery_id);
   end if;
 
-  if _written_at < _webhook.created_at then
-    update svc.deliveries as d
-    set status = 'pending', resent_after = d.attempts, next_attempt_at = now(), finished_at = null
-    where d.environment_id = _webhook.environment_id and d.webhook_id = _webhook.webhook_id and d.emission_seq = _seq;
-    if not found then
+  update svc.deliveries as d
+  set status = 'pending', resent_after = d.attempts, next_attempt_at = now(), finished_at = null
+  where d.environment_id = _webhook.environment_id and d.webhook_id = _webhook.webhook_id and d.emission_seq = _seq;
+  if not found then
+    if _written_at < _webhook.created_at then
       perform svc.raise_delivery_not_found(
         resend_delivery.delivery_id,
         format('It was written at %s, before the webhook was created.', svc.iso(_written_at))
       );
     end if;
-  else
+    -- Another call may make it at once.
     insert into svc.deliveries as d (environment_id, webhook_id, emission_seq)
     values (_webhook.environment_id, _webhook.webhook_id, _seq)
     on conflict (environment_id, webhook_id, emission_seq) do update
     set status = 'pending', resent_after = d.attempts, next_attempt_at = now(), finished_at = null;
+    perform svc.write_delivery_bodies(_webhook.environment_id, array[_webhook.webhook_id], array[_seq], array[_seq]);
   end if;
 
   perform iam.record_audit(

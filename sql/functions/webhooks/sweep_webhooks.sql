@@ -49,6 +49,16 @@ begin
   get diagnostics _rows = row_count;
   _total := _total + _rows;
 
+  delete from svc.delivery_bodies as b
+  where b.ctid = any(array(
+    select o.ctid
+    from svc.delivery_bodies as o
+    where o.environment_id = _deleted.environment_id and o.webhook_id = _deleted.webhook_id
+    limit sweep_webhooks.row_limit
+  ));
+  get diagnostics _rows = row_count;
+  _total := _total + _rows;
+
   delete from svc.deliveries as d
   where d.ctid = any(array(
     select o.ctid
@@ -68,6 +78,9 @@ begin
     and not exists (
       select from svc.delivery_attempts as o
       where o.environment_id = _deleted.environment_id and o.webhook_id = _deleted.webhook_id
+    )
+    and not exists (
+      select from svc.delivery_bodies as o where o.environment_id = _deleted.environment_id and o.webhook_id = _deleted.webhook_id
     );
   get diagnostics _rows = row_count;
   return _total + _rows;

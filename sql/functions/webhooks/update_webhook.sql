@@ -1,6 +1,6 @@
--- Changes a webhook by the members of `changes`, which the caller checked: url, eventTypes, maxEventAge, maxConcurrency, maxPerSecond and
--- disabled. What waits goes to the new address. Another address, and enabling one that was disabled, forget since when it failed: what
--- was attempted before decides nothing any more. Enabled, what waited goes on.
+-- Changes a webhook by the members of `changes`, which the caller checked: url, eventTypes, maxEventAge, maxConcurrency, maxPerSecond,
+-- include and disabled. What waits goes to the new address, as it was written. Another address, and enabling one that was disabled,
+-- forget since when it failed: what was attempted before decides nothing any more. Enabled, what waited goes on.
 -- A change that changes nothing is not written down.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND. Locks the webhook's row.
 create or replace function svc_api.update_webhook(
@@ -36,6 +36,10 @@ begin
     max_event_age = case when _changes ? 'maxEventAge' then _changes ->> 'maxEventAge' else w.max_event_age end,
     max_concurrency = case when _changes ? 'maxConcurrency' then (_changes ->> 'maxConcurrency')::integer else w.max_concurrency end,
     max_per_second = case when _changes ? 'maxPerSecond' then (_changes ->> 'maxPerSecond')::integer else w.max_per_second end,
+    include = case
+      when _changes ? 'include' then array(select jsonb_array_elements_text(_changes -> 'include'))
+      else w.include
+    end,
     -- Not when the transaction began: it may have waited for the row while attempts were made.
     active_since = case when _moves or _enables then clock_timestamp() else w.active_since end,
     failing_since = case when not (_moves or _enables) then w.failing_since end,

@@ -76,7 +76,7 @@ async function listOf({ ask, query }: Visit, webhook: string): Promise<ListPage<
 }
 
 function Head({ webhook }: { webhook: Webhook }) {
-  const { id, eventTypes, createdAt, lastDay } = webhook;
+  const { id, eventTypes, include, createdAt, lastDay } = webhook;
   return (
     <dl>
       <dt>Status</dt>
@@ -101,6 +101,8 @@ function Head({ webhook }: { webhook: Webhook }) {
       <dd>
         <EventTypes of={eventTypes} />
       </dd>
+      <dt>Tells of the customer</dt>
+      <dd>{include.length === 0 ? "its id alone" : <Text>{`its id, ${include.join(", ")}`}</Text>}</dd>
       <dt>Id</dt>
       <dd>
         <Text>{id}</Text>

@@ -254,10 +254,18 @@ export const FUNCTIONS = {
   list_preview_customers: takes(by, at, text("preview_id"), byId, page),
 
   // Webhooks, deliveries and emissions. A deleted webhook is answered as it was.
-  create_webhook: takes(
+  add_webhook: takes(
     actor,
     at,
-    members<NewWebhook>("url", "eventTypes", "maxEventAge", "maxConcurrency", "maxPerSecond", "sealedSecret"),
+    members<NewWebhook>(
+      "url",
+      "eventTypes",
+      "maxEventAge",
+      "maxConcurrency",
+      "maxPerSecond",
+      "include",
+      "sealedSecret",
+    ),
   ),
   list_webhooks: takes(by, at, page),
   get_webhook: takes(by, at, webhook),
@@ -269,6 +277,7 @@ export const FUNCTIONS = {
   resend_delivery: takes(actor, at, webhook, text("delivery_id")),
   resend_deliveries: takes(actor, at, webhook, members<Resending>("since", "until", "statuses", "cursor")),
   get_emission: takes(by, at, text("emission_id")),
+  note_public_url: takes(text("url")).answers<Nothing>(),
 
   // Pages and sign-in.
   current_session: takes(sessionHash).answers<signIn.SessionUser | null>(),

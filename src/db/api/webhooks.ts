@@ -9,6 +9,8 @@ export interface NewWebhook {
   maxConcurrency: number;
   /** Null without a limit. */
   maxPerSecond: number | null;
+  /** What of the customer deliveries tell besides. */
+  include: string[];
   sealedSecret: Buffer;
 }
 

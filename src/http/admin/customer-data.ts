@@ -74,6 +74,7 @@ const items = {
     status: Type.Enum(["pending", "delivered", "failed"]),
     nextAttemptAt: orNull(instant),
     finishedAt: orNull(instant),
+    body: orNull(jsonObject("What is sent; null where that is the emission alone.")),
     attempts: Type.Array(deliveryAttempt),
   }),
   recomputes: exact({

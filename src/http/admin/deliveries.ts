@@ -3,7 +3,7 @@ import { invalidField } from "../errors.js";
 import { cause, customerId, eventType, source } from "./customers.js";
 import { emptyObject, instantOf, KIB, listQuery, nameFilter, nameText } from "./parameters.js";
 import { adminRoute } from "./route.js";
-import { ruleExecution } from "./rule-executions.js";
+import { conditions, ruleExecution, triggeredBy } from "./rule-executions.js";
 import {
   count,
   describedText,
@@ -57,6 +57,26 @@ const deliveryProperties = {
 
 export const delivery = named("Delivery", deliveryProperties);
 
+const toldCustomer = exact(
+  {
+    name: Type.Optional(Type.String()),
+    owner: Type.Optional(Type.String()),
+    renewal: Type.Optional(Type.String({ examples: ["2026-12-01"] })),
+    url: Type.Optional(Type.String({ description: "The customer's page in the console." })),
+    traits: Type.Optional(jsonObject("Those that were chosen and that the customer has.")),
+    facts: Type.Optional(
+      exact(
+        { triggeredBy, conditions },
+        { description: "What made a rule run, as its log has it; absent where no rule made the emission." },
+      ),
+    ),
+  },
+  {
+    description:
+      "What the webhook asked for by `include` when the delivery was written; absent where it asked for nothing.",
+  },
+);
+
 const deliveryBody = named("DeliveryBody", "What is sent.", {
   id: emissionId,
   type: eventType,
@@ -69,6 +89,7 @@ const deliveryBody = named("DeliveryBody", "What is sent.", {
     configVersion: orNull(versionName),
     cause,
     sequence,
+    customer: Type.Optional(toldCustomer),
   }),
 });
 

@@ -5,11 +5,14 @@ import { environmentQuery, instantOf, listQuery, nameFilter, sinceFilter, supers
 
 const RESULTS = ["pass", "fail", "skip", "error"] as const;
 
+export const triggeredBy = Type.String({ examples: ["event:login", "segment.entered:paying"] });
+export const conditions = jsonObject("How the condition came out, part by part.");
+
 export const ruleExecution = named("RuleExecution", {
   customerId: Type.String(),
   ruleId: Type.String(),
   result: Type.Enum([...RESULTS]),
-  triggeredBy: Type.String({ examples: ["event:login", "segment.entered:paying"] }),
+  triggeredBy,
   executedAt: instant,
   cause: exact({ type: Type.Enum(["event", "identify", "timer", "job"]), id: orNull(Type.String()) }),
   configVersion: orNull(versionName),

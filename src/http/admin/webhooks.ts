@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import Type from "typebox";
 import { testWebhook } from "../../db/api/webhooks.js";
 import { isDuration } from "../../model/snapshot/duration.js";
+import { LIMITS } from "../../model/snapshot/limits.js";
 import { isAccepted } from "../../webhooks/send.js";
 import { checkUrl } from "../../webhooks/address.js";
 import { newSecret, sealSecret } from "../../webhooks/secret.js";
@@ -22,6 +23,9 @@ const webhookProperties = {
   ),
   maxConcurrency: Type.Integer({ minimum: 1, description: "Deliveries under way at once at most." }),
   maxPerSecond: orNull(Type.Integer({ minimum: 1 }), "Deliveries begun per second at most; null without a limit."),
+  include: Type.Array(Type.String({ examples: ["traits.plan"] }), {
+    description: "What of the customer deliveries tell besides; empty for nothing.",
+  }),
   createdAt: instant,
   previousSecretExpiresAt: orNull(
     instant,
@@ -98,6 +102,12 @@ const maxEventAge = Type.Unsafe<string | null>({
 });
 const maxConcurrency = Type.Integer({ minimum: 1, maximum: 100 });
 const maxPerSecond = Type.Unsafe<number | null>({ type: ["integer", "null"], minimum: 1, maximum: 1000 });
+const told = Type.String({
+  maxLength: "traits.".length + LIMITS.nameLength,
+  pattern: "^(name|owner|renewal|url|facts|traits\\.[^\\u0000-\\u001f\\u007f-\\u009f]+)$",
+  description: "must be name, owner, renewal, url, facts, or traits. and the name of a trait, for example traits.plan",
+});
+const include = Type.Array(told, { maxItems: 32, uniqueItems: true });
 
 const newWebhook = exact({
   url,
@@ -105,9 +115,10 @@ const newWebhook = exact({
   maxEventAge: Type.Optional(maxEventAge),
   maxConcurrency: Type.Optional(Type.Integer({ ...maxConcurrency, default: MAX_CONCURRENCY })),
   maxPerSecond: Type.Optional(maxPerSecond),
+  include: Type.Optional(Type.Array(told, { ...include, default: [] })),
 });
 const changes = Type.Partial(
-  Type.Object({ url, eventTypes, maxEventAge, maxConcurrency, maxPerSecond, disabled: Type.Boolean() }),
+  Type.Object({ url, eventTypes, maxEventAge, maxConcurrency, maxPerSecond, include, disabled: Type.Boolean() }),
   { additionalProperties: false, minProperties: 1 },
 );
 const rotation = exact({ grace: Type.Optional(Type.String({ default: "24h", examples: ["0m", "1h", "24h"] })) });
@@ -133,9 +144,10 @@ export const webhookRoutes = [
       checkSettings(body, deps);
       const secret = newSecret();
       const { url, eventTypes, maxEventAge = null, maxConcurrency = MAX_CONCURRENCY, maxPerSecond = null } = body;
+      const { include = [] } = body;
       const sealedSecret = sealSecret(secret, deps.sealingKey);
-      const settings = { url, eventTypes, maxEventAge, maxConcurrency, maxPerSecond, sealedSecret };
-      const document = await call("create_webhook", at, settings);
+      const settings = { url, eventTypes, maxEventAge, maxConcurrency, maxPerSecond, include, sealedSecret };
+      const document = await call("add_webhook", at, settings);
       return { ...(JSON.parse(document) as object), secret };
     },
   }),

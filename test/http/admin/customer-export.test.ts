@@ -148,6 +148,7 @@ it("holds everything that is known about a customer, in one document", async () 
     ...{ id: EMISSION_ID, webhookId: "whk_1", url: "https://receiver.example/hook", status: "pending" },
     nextAttemptAt: INSTANT,
     finishedAt: null,
+    body: null,
     attempts: [{ ...attempt, response: "no" }],
   });
   // It is on record without the customer's id.

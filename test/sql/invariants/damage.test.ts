@@ -278,6 +278,9 @@ a delivery is lost
 a delivery of nothing
   insert into svc.deliveries (environment_id, webhook_id, emission_seq) select environment_id, webhook_id, 5 from svc.webhooks
   - deliveries_have_their_emission (1): the webhook whk has a delivery of emi, which is not there
+a body of no delivery
+  insert into svc.delivery_bodies select environment_id, webhook_id, 5, '{}' from svc.webhooks
+  - bodies_have_their_delivery (1): a body is kept of emi for the webhook whk, which has no such delivery
 a delivery without an attempt
   update svc.deliveries set attempts = 0 where emission_seq = (select min(emission_seq) from svc.deliveries)
   - deliveries_are_those_of_their_attempts (2): the attempt 1 to deliver emi to whk has a delivery of 0 attempts; the delivery of emi to whk is delivered after 0 attempts

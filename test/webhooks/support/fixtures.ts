@@ -35,6 +35,7 @@ export interface WebhookSettings {
   maxConcurrency?: number;
   maxPerSecond?: number;
   maxEventAge?: string;
+  include?: string[];
 }
 
 /** A webhook in an environment of its own. */
@@ -48,16 +49,16 @@ export async function createWebhook(
   environmentId: number,
   url: string,
   eventTypes: string[] = ["*"],
-  { maxConcurrency = 10, maxPerSecond, maxEventAge }: WebhookSettings = {},
+  { maxConcurrency = 10, maxPerSecond, maxEventAge, include = [] }: WebhookSettings = {},
 ): Promise<TestWebhook> {
   const secret = newSecret();
   const [row] = await sql<{ webhook_id: string }[]>`
     insert into svc.webhooks (
-      environment_id, webhook_id, url, event_types, max_concurrency, max_per_second, max_event_age, sealed_secret
+      environment_id, webhook_id, url, event_types, max_concurrency, max_per_second, max_event_age, include, sealed_secret
     )
     values (
       ${environmentId}, svc.random_id('whk_'), ${url}, ${eventTypes}, ${maxConcurrency}, ${maxPerSecond ?? null},
-      ${maxEventAge ?? null}, ${sealSecret(secret, sealingKey(SERVICE_SECRET))}
+      ${maxEventAge ?? null}, ${include}, ${sealSecret(secret, sealingKey(SERVICE_SECRET))}
     )
     returning webhook_id`;
   return { webhookId: row!.webhook_id, secret };

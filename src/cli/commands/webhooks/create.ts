@@ -4,7 +4,7 @@ import { confirmAndRun } from "../../output/change.js";
 import { fields } from "../../output/table.js";
 import { printable, shellWord } from "../../../words/text.js";
 import { noteUnknownTypes } from "./emission-types.js";
-import { limitOptions, readLimits, settingsInWords, WEBHOOK_MEMBERS } from "./webhooks.js";
+import { includeOption, limitOptions, readInclude, readLimits, settingsInWords, WEBHOOK_MEMBERS } from "./webhooks.js";
 
 export default defineCommand({
   options: {
@@ -14,17 +14,22 @@ export default defineCommand({
       type: "list",
       describe: "What to deliver, such as customer.activated or segment.*; may be given again; everything unless given",
     },
+    ...includeOption,
     ...limitOptions,
     ...yesOption,
   },
   examples: [
     ["svc webhooks create --url https://example.com/hook --event-type 'customer.*'", "Deliver changes of lifecycle"],
+    [
+      "svc webhooks create --url https://example.com/hook --include name,url,traits.plan",
+      "Tell the customer's name, page and plan, too",
+    ],
   ],
-  async handler(context, { url, eventType, yes, ...limits }) {
+  async handler(context, { url, eventType, include, yes, ...limits }) {
     const { api, out, settings } = context;
     const { environment, project } = settings;
     const eventTypes = eventType.length === 0 ? ["*"] : eventType;
-    const body = { url, eventTypes, ...readLimits(limits) };
+    const body = { url, eventTypes, ...readInclude(include), ...readLimits(limits) };
     const answer = await confirmAndRun(context, {
       action: "creating a webhook",
       yes,

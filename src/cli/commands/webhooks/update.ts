@@ -5,7 +5,16 @@ import { noteUnknownTypes } from "./emission-types.js";
 import { UsageError } from "../../core/errors.js";
 import { fields } from "../../output/table.js";
 import { printable } from "../../../words/text.js";
-import { getWebhook, limitOptions, readLimits, settingsInWords, statusInWords, WEBHOOK_MEMBERS } from "./webhooks.js";
+import {
+  getWebhook,
+  includeOption,
+  limitOptions,
+  readInclude,
+  readLimits,
+  settingsInWords,
+  statusInWords,
+  WEBHOOK_MEMBERS,
+} from "./webhooks.js";
 
 export default defineCommand({
   args: { webhookId: "The webhook's id" },
@@ -15,6 +24,7 @@ export default defineCommand({
       type: "list",
       describe: "What to deliver, such as customer.activated or segment.*, instead of what was; may be given again",
     },
+    ...includeOption,
     ...limitOptions,
     disable: { type: "flag", describe: "Deliver nothing of what is emitted from now on; what waits goes on waiting" },
     enable: { type: "flag", describe: "Deliver again, what waits first" },
@@ -26,13 +36,14 @@ export default defineCommand({
     ["svc webhooks update whk_0123456789abcdef0123 --max-per-second 50", "Spare the receiver"],
     ["svc webhooks update whk_0123456789abcdef0123 --disable", "Stop it for a while"],
   ],
-  async handler(context, { webhookId, url, eventType, disable, enable, yes, ...limits }) {
+  async handler(context, { webhookId, url, eventType, include, disable, enable, yes, ...limits }) {
     const { api, out, settings } = context;
     const { environment } = settings;
     if (disable && enable) throw new UsageError("--disable and --enable exclude each other", "give one of them");
     const changed = {
       ...(url === undefined ? {} : { url }),
       ...(eventType.length === 0 ? {} : { eventTypes: eventType }),
+      ...readInclude(include),
       ...readLimits(limits),
     };
     const changes = { ...changed, ...(disable || enable ? { disabled: disable } : {}) };

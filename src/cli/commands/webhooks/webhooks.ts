@@ -8,11 +8,27 @@ import { formatNumber, printable } from "../../../words/text.js";
 /** Members that every answer with a webhook must have. */
 export const WEBHOOK_MEMBERS = ["id", "url", "eventTypes", "maxEventAge", "maxConcurrency", "maxPerSecond"] as const;
 
-type WebhookSettings = Omit<Pick<Webhook, (typeof WEBHOOK_MEMBERS)[number]>, "id">;
+type WebhookLimits = Pick<Webhook, "maxEventAge" | "maxConcurrency" | "maxPerSecond">;
 
-type WebhookLimits = Readonly<Omit<WebhookSettings, "url" | "eventTypes">>;
+type WebhookSettings = WebhookLimits & Pick<Webhook, "url" | "eventTypes"> & Partial<Pick<Webhook, "include">>;
 
 const NONE = "none";
+
+/** What deliveries tell of the customer besides its id. */
+export const includeOption = {
+  include: {
+    type: "list",
+    describe:
+      "What of the customer to tell besides: name, owner, renewal, url, facts, traits.<name>, with commas between; none for nothing",
+  },
+} as const satisfies Options;
+
+/** What was given as `--include`; absent where nothing was. */
+export function readInclude(given: readonly string[]): Partial<WebhookSettings> {
+  const names = given.flatMap((list) => list.split(",")).map((name) => name.trim());
+  if (names.length === 0) return {};
+  return { include: names.length === 1 && names[0] === NONE ? [] : names };
+}
 
 /** Options that spare a receiver. */
 export const limitOptions = {
@@ -24,7 +40,7 @@ export const limitOptions = {
 type Limits = Record<"maxEventAge" | "maxPerSecond", string | undefined> & { maxConcurrency: number | undefined };
 
 /** The limits as the service takes them; those that were not given are absent. @throws {UsageError} */
-export function readLimits({ maxEventAge, maxConcurrency, maxPerSecond }: Limits): Partial<WebhookSettings> {
+export function readLimits({ maxEventAge, maxConcurrency, maxPerSecond }: Limits): Partial<WebhookLimits> {
   if (maxEventAge !== NONE) checkDurationOption("--max-event-age", maxEventAge, ", or none");
   const perSecond = /^\d{1,4}$/.test(maxPerSecond ?? "") ? Number(maxPerSecond) : 0;
   if (maxPerSecond !== undefined && maxPerSecond !== NONE && (perSecond < 1 || perSecond > 1000)) {
@@ -39,12 +55,18 @@ export function readLimits({ maxEventAge, maxConcurrency, maxPerSecond }: Limits
 }
 
 /** What a webhook is set to, label by label. */
-export function settingsInWords({ url, eventTypes, ...limits }: Readonly<WebhookSettings>): Record<string, string> {
-  return { URL: printable(url), Events: printable(eventTypes.join(", ")), Limits: limitsInWords(limits) };
+export function settingsInWords(webhook: Readonly<WebhookSettings>): Record<string, string> {
+  const { url, eventTypes, include = [], ...limits } = webhook;
+  return {
+    URL: printable(url),
+    Events: printable(eventTypes.join(", ")),
+    Include: printable(include.join(", ") || NONE),
+    Limits: limitsInWords(limits),
+  };
 }
 
 /** `7d old at most, 10 at once, 50 per second`. */
-export function limitsInWords({ maxEventAge, maxConcurrency, maxPerSecond }: WebhookLimits): string {
+export function limitsInWords({ maxEventAge, maxConcurrency, maxPerSecond }: Readonly<WebhookLimits>): string {
   return [
     ...(maxEventAge === null ? [] : [`${printable(maxEventAge)} old at most`]),
     `${formatNumber(maxConcurrency)} at once`,

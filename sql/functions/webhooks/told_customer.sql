@@ -1,0 +1,44 @@
+-- What a webhook tells of a customer: of name, owner, renewal, url, traits and facts, in this order, what `include` names and there is.
+-- Name, owner and renewal are the traits that the model's display names, cut as lists of the console cut them. A chosen trait is left out
+-- where the customer does not have it, or it takes more than 2 KiB. `run` is the run of a rule that made the emission, as
+-- svc.emitting_run answers it.
+-- Raises nothing, locks nothing.
+create or replace function svc.told_customer(include text[], traits jsonb, display json, url text, run json)
+returns json
+language sql
+-- Rendering JSON is only stable.
+stable
+parallel safe
+set search_path = ''
+begin atomic
+  select coalesce(json_object_agg(m.name, m.value order by m.place) filter (where m.value is not null), '{}')
+  from (
+    select d.place, d.name, to_json(nullif(btrim(left(told_customer.traits ->> (told_customer.display ->> d.name), 256)), '')) as value
+    from (values (1, 'name'), (2, 'owner'), (3, 'renewal')) as d (place, name)
+    where d.name = any(told_customer.include)
+    union all
+    select 4, 'url', to_json(told_customer.url)
+    where 'url' = any(told_customer.include)
+    union all
+    select
+      5, 'traits',
+      coalesce(
+        json_object_agg(t.name, told_customer.traits -> t.name order by t.place)
+          filter (where octet_length((told_customer.traits -> t.name)::text) <= 2048),
+        '{}'
+      )
+    from (
+      select i.place, substr(i.name, 8) as name
+      from unnest(told_customer.include) with ordinality as i (name, place)
+      where starts_with(i.name, 'traits.')
+    ) as t
+    having count(*) > 0
+    union all
+    select
+      6, 'facts',
+      json_build_object('triggeredBy', told_customer.run -> 'triggeredBy', 'conditions', told_customer.run -> 'conditions')
+    where 'facts' = any(told_customer.include) and told_customer.run is not null
+  ) as m;
+end;
+
+comment on function svc.told_customer(text[], jsonb, json, text, json) is 'What a webhook tells of a customer.';
