@@ -6,10 +6,14 @@ create index if not exists journey_runs_sample_idx on svc.journey_runs
 
 -- Webhooks that say who: what deliveries tell besides their emission, and where their links lead. Changes of the catalog alone.
 alter table svc.webhooks add column if not exists include text[] not null default '{}';
+alter table svc.webhooks add column if not exists format text not null default 'json';
 alter table svc.webhooks drop constraint if exists webhooks_include_bounded;
 alter table svc.webhooks add constraint webhooks_include_bounded check (cardinality(include) <= 32);
+alter table svc.webhooks drop constraint if exists webhooks_format_known;
+alter table svc.webhooks add constraint webhooks_format_known check (format in ('json', 'slack', 'teams'));
 comment on column svc.webhooks.include is
   'What of the customer deliveries tell besides: name, owner, renewal, url, facts, and traits by name, for example traits.plan.';
+comment on column svc.webhooks.format is 'How a delivery is written: json, or a message as slack or teams takes it.';
 create table if not exists svc.delivery_bodies (
   environment_id integer not null,
   webhook_id text not null,

@@ -4,7 +4,7 @@ revoke execute on all routines in schema iam, svc, svc_api from public;
 grant usage on schema svc_api to svc_http;
 grant execute on function
   svc_api.accept_invitation(bytea, text, bytea, bytea, text),
-  svc_api.add_webhook(bytea, text, text, text, text, text, text[], text, integer, integer, text[], bytea),
+  svc_api.add_webhook(bytea, text, text, text, text, text, text[], text, integer, integer, text[], text, bytea),
   svc_api.authenticate_key(bytea),
   svc_api.authorize_request(bytea, text, text, text),
   svc_api.begin_device_authorization(bytea, text, text, text, text),
@@ -116,9 +116,9 @@ grant execute on function
   svc_api.sign_in_link(bytea),
   svc_api.sign_out(bytea),
   svc_api.stream_events(bytea, text, text, text, text, text, bigint, integer),
-  svc_api.test_webhook(bytea, text, text, text, text, text, text, text),
   svc_api.time_travel_events(bytea, text, text, text, text, text, bigint, text[]),
   svc_api.touch_token(bytea),
+  svc_api.try_webhook(bytea, text, text, text, text, text, text, text),
   svc_api.unready_reasons(),
   svc_api.update_member(bytea, text, text, text, text),
   svc_api.update_organization(bytea, text, text, text),

@@ -18,6 +18,7 @@ create table svc.webhooks (
   created_at timestamptz not null default now(),
   deleted_at timestamptz,
   include text[] not null default '{}',
+  format text not null default 'json',
   primary key (environment_id, webhook_id),
   constraint webhooks_event_types_not_empty check (cardinality(event_types) > 0),
   constraint webhooks_max_event_age_readable check (max_event_age ~ '^[1-9][0-9]{0,6}[mhdw]$'),
@@ -25,6 +26,7 @@ create table svc.webhooks (
   constraint webhooks_max_per_second_in_range check (max_per_second between 1 and 1000),
   constraint webhooks_previous_secret_expires check ((previous_sealed_secret is null) = (previous_secret_expires_at is null)),
   constraint webhooks_include_bounded check (cardinality(include) <= 32),
+  constraint webhooks_format_known check (format in ('json', 'slack', 'teams')),
   constraint webhooks_disabled_for_a_reason check ((disabled_at is null) = (disabled_reason is null)),
   constraint webhooks_leased_for_a_time check ((leased_by is null) = (leased_until is null))
 ) with (fillfactor = 50);
@@ -52,6 +54,7 @@ comment on column svc.webhooks.created_at is 'When it was created; only later em
 comment on column svc.webhooks.deleted_at is 'When it was deleted; it is gone for everybody, and its deliveries are removed bit by bit.';
 comment on column svc.webhooks.include is
   'What of the customer deliveries tell besides: name, owner, renewal, url, facts, and traits by name, for example traits.plan.';
+comment on column svc.webhooks.format is 'How a delivery is written: json, or a message as slack or teams takes it.';
 
 -- Few, and soon removed.
 create index webhooks_deleted_idx on svc.webhooks (deleted_at)

@@ -3,7 +3,8 @@
 -- recompute wrote before this.
 -- What a webhook wants is asked once per type among the emissions, because there may be a thousand of either; in place, because a call of
 -- svc.webhook_wants, which says the same of one emission, costs more than all the rest.
--- What webhooks tell besides is written here, too: it is that of the emissions' instant, and the same at every attempt.
+-- What webhooks tell besides, or in another format, is written here, too: it is that of the emissions' instant, and the same at every
+-- attempt.
 -- Raises nothing. Locks the webhooks against deletion (foreign key).
 create or replace function svc.tg_emission_batches__fan_out()
 returns trigger
@@ -13,13 +14,13 @@ security definer
 set search_path = ''
 as $$
 declare
-  _includes boolean;
+  _formats boolean;
 begin
   -- Most environments have none, and then the emissions need not be read.
-  select bool_or(w.include <> '{}') into _includes
+  select bool_or(w.include <> '{}' or w.format <> 'json') into _formats
   from new_batches as b
   join svc.webhooks as w on w.environment_id = b.environment_id and w.disabled_at is null and w.deleted_at is null;
-  if _includes is null then
+  if _formats is null then
     return null;
   end if;
 
@@ -62,12 +63,12 @@ begin
     -- A hint: workers look for themselves every second.
     perform pg_notify('svc_deliveries', '');
   end if;
-  if _includes then
+  if _formats then
     perform svc.write_delivery_bodies(
       b.environment_id, array_agg(w.webhook_id), array_agg(b.evaluation_seq << 16), array_agg((b.evaluation_seq << 16) + 65535)
     )
     from new_batches as b
-    join svc.webhooks as w on w.environment_id = b.environment_id and w.include <> '{}'
+    join svc.webhooks as w on w.environment_id = b.environment_id and (w.include <> '{}' or w.format <> 'json')
     group by b.environment_id;
   end if;
   return null;

@@ -3,7 +3,7 @@ select
   o.slug as organization, p.slug as project, e.name as environment, w.webhook_id, w.url, w.event_types, w.max_event_age,
   w.max_concurrency, w.max_per_second,
   case when w.previous_secret_expires_at > now() then w.previous_secret_expires_at end as previous_secret_expires_at, w.failing_since,
-  w.disabled_at, w.disabled_reason, w.created_at, w.include
+  w.disabled_at, w.disabled_reason, w.created_at, w.include, w.format
 from svc.webhooks as w
 join svc.environments as e on e.environment_id = w.environment_id
 join svc.projects as p on p.project_id = e.project_id
@@ -28,3 +28,4 @@ comment on column svc_inspect.webhooks.disabled_at is 'From when nothing is deli
 comment on column svc_inspect.webhooks.disabled_reason is 'Why it was disabled.';
 comment on column svc_inspect.webhooks.created_at is 'When it was created; only later emissions are delivered.';
 comment on column svc_inspect.webhooks.include is 'What of the customer deliveries tell besides; empty for nothing.';
+comment on column svc_inspect.webhooks.format is 'How a delivery is written: json, slack or teams.';

@@ -83,6 +83,7 @@ export interface ListedWebhook {
   url: string;
   eventTypes: string[];
   include: string[];
+  format: string;
   createdAt: string;
   failingSince: string | null;
   disabledAt: string | null;

@@ -20,9 +20,18 @@ export function removeFrom(segment: ManualSegment): Action {
   return action({ kind: "removeFromSegment", segment: segment.id });
 }
 
+/** What is emitted besides the type. */
+export interface EmissionText {
+  /**
+   * For the people who read it, in a chat for example: `"{name} has {seats} seats, ask {owner}"`. `{name}` and `{owner}` are those that the
+   * model's display names, `{customerId}` is the id, `{<trait>}` a trait; braces are doubled to stand for themselves.
+   */
+  message?: string;
+}
+
 /** Emits an event type of your own, such as "upsell.ready", to webhooks and the customer's timeline. */
-export function emit(type: string): Action {
-  return action({ kind: "emit", type });
+export function emit(type: string, text: EmissionText = {}): Action {
+  return action({ kind: "emit", type, ...text });
 }
 
 /** Raises a signal that has no condition. Raising it again renews its `for` and emits nothing. */

@@ -28,6 +28,7 @@ describe("svc webhooks create and list", () => {
       URL      https://crm.example/hook
       Events   customer.*
       Include  name, url, traits.plan
+      Format   json
       Limits   7d old at most, 5 at once, 50 per second
       Secret   whsec_<secret>
     `);
@@ -145,6 +146,7 @@ describe("svc webhooks update", () => {
       URL      <receiver>
       Events   segment.*
       Include  name
+      Format   json
       Limits   10 at once, 9 per second
       Status   Disabled by owner@acme.example.
     `);

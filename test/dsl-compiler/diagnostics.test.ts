@@ -133,6 +133,25 @@ const b = segment("b");
   expect(found.every(({ severity, file }) => severity === "error" && file === "svc.config.ts")).toBe(true);
 });
 
+test("what a message names and nothing has is told where it is emitted", async () => {
+  const found = await diagnose(`
+import { defineModel, emit, number, rule, traits, traitsChanged } from "svc";
+const customer = traits({ seats: number() });
+export default defineModel({
+  traits: customer,
+  rules: [
+    rule("grow", {
+      on: traitsChanged,
+      then: emit("upsell.ready", { message: "{name} has {seat}" }),
+    }),
+  ],
+});
+`);
+  expect(found.map(({ code, message, line, column }) => `${line}:${column} ${code}: ${message}`)).toEqual([
+    '9:13 UNKNOWN_TRAIT: there is no trait "seat" that "{seat}" could stand for; did you mean "seats"?',
+  ]);
+});
+
 test("segments that read each other in a circle are refused", async () => {
   const found = await diagnose(
     `

@@ -81,6 +81,7 @@ test.each<[node: object, then: Action]>([
   [{ kind: "addToSegment", segment: "chosen" }, addTo(chosen)],
   [{ kind: "removeFromSegment", segment: "chosen" }, removeFrom(chosen)],
   [{ kind: "emit", type: "upsell.ready" }, emit("upsell.ready")],
+  [{ kind: "emit", type: "upsell.ready", message: "{name}" }, emit("upsell.ready", { message: "{name}" })],
   [{ kind: "raiseSignal", signal: "alarm" }, raise(alarm)],
   [{ kind: "clearSignal", signal: "alarm" }, clear(alarm)],
 ])("what a rule may do becomes %j", (node, then) => {

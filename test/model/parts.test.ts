@@ -213,7 +213,17 @@ const HEALTH: Rows = [
 
 const emits = (type: unknown) => withRule({ then: { kind: "emit", type } });
 
+const says = (message: unknown) => withRule({ then: { kind: "emit", type: "upsell.ready", message } });
+
 const RULES: Rows = [
+  [says("{name} of {customerId}, {{plan}}: {plan}")],
+  [says("{seat} {Name}"), "rules[0].then.message UNKNOWN_TRAIT", "rules[0].then.message UNKNOWN_TRAIT"],
+  [says("{owner}"), "rules[0].then.message INVALID_VALUE"],
+  [{ ...says("{owner}"), display: { owner: "plan" } }],
+  [says("50 } done"), "rules[0].then.message INVALID_VALUE"],
+  [says(""), "rules[0].then.message INVALID_SHAPE"],
+  [says("x".repeat(1_001)), "rules[0].then.message INVALID_SHAPE"],
+  [says(7), "rules[0].then.message INVALID_SHAPE"],
   [withRule({ id: "R" }), "rules[0].id INVALID_NAME"],
   [{ rules: [withRule({}).rules[0], withRule({}).rules[0]] }, "rules[1].id DUPLICATE_RULE"],
   [withRule({ on: null }), "rules[0].on INVALID_SHAPE"],
@@ -302,6 +312,16 @@ test("what a rule must not change is explained", () => {
   ).toEqual([
     'the condition of the segment "buyers" decides who is in it; a rule changes segments without one',
     'there is no signal "orderd"; did you mean "ordered"?',
+  ]);
+});
+
+test("what is wrong with a message is explained", () => {
+  const told = ["{seat}", "{nam}", "{owner}", "{"];
+  expect(told.flatMap((message) => messagesOf(says(message)))).toEqual([
+    'there is no trait "seat" that "{seat}" could stand for; did you mean "seats"?',
+    'there is no trait "nam" that "{nam}" could stand for; did you mean "name"?',
+    'the display names no owner that "{owner}" could stand for',
+    'a brace stands alone: write a placeholder, such as "{name}", or double the brace to have it in the text',
   ]);
 });
 

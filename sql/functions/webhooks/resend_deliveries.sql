@@ -153,7 +153,7 @@ begin
     )
     select array_agg(m.emission_seq) into _made from made as m;
     _queued := _queued + coalesce(cardinality(_made), 0);
-    if _webhook.include <> '{}' and _made is not null then
+    if _made is not null then
       perform svc.write_delivery_bodies(
         _webhook.environment_id, array_fill(_webhook.webhook_id, array[cardinality(_made)]), _made, _made
       );

@@ -1,5 +1,5 @@
 -- Changes a webhook by the members of `changes`, which the caller checked: url, eventTypes, maxEventAge, maxConcurrency, maxPerSecond,
--- include and disabled. What waits goes to the new address, as it was written. Another address, and enabling one that was disabled,
+-- include, format and disabled. What waits goes to the new address, as it was written. Another address, and enabling one that was disabled,
 -- forget since when it failed: what was attempted before decides nothing any more. Enabled, what waited goes on.
 -- A change that changes nothing is not written down.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND. Locks the webhook's row.
@@ -40,6 +40,7 @@ begin
       when _changes ? 'include' then array(select jsonb_array_elements_text(_changes -> 'include'))
       else w.include
     end,
+    format = case when _changes ? 'format' then _changes ->> 'format' else w.format end,
     -- Not when the transaction began: it may have waited for the row while attempts were made.
     active_since = case when _moves or _enables then clock_timestamp() else w.active_since end,
     failing_since = case when not (_moves or _enables) then w.failing_since end,

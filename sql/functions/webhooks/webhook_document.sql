@@ -13,6 +13,7 @@ return json_build_object(
   'maxConcurrency', (webhook).max_concurrency,
   'maxPerSecond', (webhook).max_per_second,
   'include', (webhook).include,
+  'format', (webhook).format,
   'createdAt', svc.iso((webhook).created_at),
   'previousSecretExpiresAt', case
     when (webhook).previous_secret_expires_at > now() then svc.iso((webhook).previous_secret_expires_at)

@@ -1,6 +1,6 @@
--- Writes what is sent of deliveries that tell more than their emission: of those that these webhooks have of the emissions from
--- first_seqs to last_seqs, each webhook with its span. It is what there is now of the customer, in the deliveries' own transaction; of one
--- that has a body already nothing is changed, and webhooks that ask for no more are passed over.
+-- Writes what is sent of deliveries that tell more than their emission, or tell it in another format: of those that these webhooks have
+-- of the emissions from first_seqs to last_seqs, each webhook with its span. It is what there is now of the customer, in the deliveries'
+-- own transaction; of one that has a body already nothing is changed, and webhooks that ask for neither are passed over.
 -- Raises nothing. Locks nothing more than the rows it writes; the caller holds the deliveries or their emissions against erasure.
 create or replace function svc.write_delivery_bodies(
   environment_id integer, webhook_ids text[], first_seqs bigint[], last_seqs bigint[]
@@ -27,13 +27,14 @@ begin
     where e.environment_id = write_delivery_bodies.environment_id
   ),
   told as materialized (
-    select w.webhook_id, w.include, m.emission
+    select w.webhook_id, w.include, w.format, m.emission
     from unnest(write_delivery_bodies.webhook_ids, write_delivery_bodies.first_seqs, write_delivery_bodies.last_seqs)
       as r (webhook_id, first_seq, last_seq)
     cross join lateral (
-      select k.webhook_id, k.include
+      select k.webhook_id, k.include, k.format
       from svc.webhooks as k
-      where k.environment_id = write_delivery_bodies.environment_id and k.webhook_id = r.webhook_id and k.include <> '{}'
+      where k.environment_id = write_delivery_bodies.environment_id and k.webhook_id = r.webhook_id
+        and (k.include <> '{}' or k.format <> 'json')
       limit 1
     ) as w
     cross join lateral (
@@ -52,10 +53,12 @@ begin
     ) as m
   ),
   -- A snapshot is large: of each version it is read once.
-  displays as materialized (
-    select v.version, v.snapshot -> 'display' as display
+  models as materialized (
+    select v.version, v.snapshot -> 'display' as display, v.snapshot -> 'health' -> 'bands' as bands
     from (
-      select distinct (t.emission).config_version as version from told as t where t.include && array['name', 'owner', 'renewal']
+      select distinct (t.emission).config_version as version
+      from told as t
+      where t.include && array['name', 'owner', 'renewal'] or t.format <> 'json'
     ) as n
     cross join place as p
     cross join lateral (
@@ -64,14 +67,25 @@ begin
   )
   select
     write_delivery_bodies.environment_id, t.webhook_id, (t.emission).emission_seq,
-    -- One more member of data, after the others.
-    concat(
-      left(svc.delivery_body(t.emission, p.environment)::text, -2), ', "customer" : ',
-      svc.told_customer(t.include, c.traits, s.display, p.page || svc.percent_encoded((t.emission).customer_id), r.run), '}}'
-    )
+    case
+      -- One more member of data, after the others.
+      when t.format = 'json' then concat(
+        left(svc.delivery_body(t.emission, p.environment)::text, -2), ', "customer" : ',
+        svc.told_customer(t.include, c.traits, s.display, l.url, r.run), '}}'
+      )
+      else svc.chat_body(
+        t.format,
+        svc.emission_text(
+          (t.emission).event_type, (t.emission).source, (t.emission).metadata,
+          coalesce(svc.told_customer('{name}', c.traits, s.display, null, null) ->> 'name', (t.emission).customer_id), s.bands
+        ),
+        l.url
+      )::text
+    end
   from told as t
   cross join place as p
-  left join displays as s on s.version = (t.emission).config_version
+  cross join lateral (select p.page || svc.percent_encoded((t.emission).customer_id) as url) as l
+  left join models as s on s.version = (t.emission).config_version
   left join lateral (
     select k.traits
     from svc.customers as k
@@ -87,4 +101,4 @@ end;
 $$;
 
 comment on function svc.write_delivery_bodies(integer, text[], bigint[], bigint[]) is
-  'Writes what is sent of deliveries that tell more than their emission.';
+  'Writes what is sent of deliveries that tell more than their emission, or in another format.';

@@ -76,7 +76,7 @@ async function listOf({ ask, query }: Visit, webhook: string): Promise<ListPage<
 }
 
 function Head({ webhook }: { webhook: Webhook }) {
-  const { id, eventTypes, include, createdAt, lastDay } = webhook;
+  const { id, eventTypes, include, format, createdAt, lastDay } = webhook;
   return (
     <dl>
       <dt>Status</dt>
@@ -101,8 +101,18 @@ function Head({ webhook }: { webhook: Webhook }) {
       <dd>
         <EventTypes of={eventTypes} />
       </dd>
+      <dt>Format</dt>
+      <dd>{format}</dd>
       <dt>Tells of the customer</dt>
-      <dd>{include.length === 0 ? "its id alone" : <Text>{`its id, ${include.join(", ")}`}</Text>}</dd>
+      <dd>
+        {format !== "json" ? (
+          "its name and its page"
+        ) : include.length === 0 ? (
+          "its id alone"
+        ) : (
+          <Text>{`its id, ${include.join(", ")}`}</Text>
+        )}
+      </dd>
       <dt>Id</dt>
       <dd>
         <Text>{id}</Text>

@@ -264,6 +264,7 @@ export const FUNCTIONS = {
       "maxConcurrency",
       "maxPerSecond",
       "include",
+      "format",
       "sealedSecret",
     ),
   ),

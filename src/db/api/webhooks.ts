@@ -11,6 +11,8 @@ export interface NewWebhook {
   maxPerSecond: number | null;
   /** What of the customer deliveries tell besides. */
   include: string[];
+  /** How a delivery is written. */
+  format: "json" | "slack" | "teams";
   sealedSecret: Buffer;
 }
 
@@ -27,17 +29,18 @@ export interface WebhookTarget {
   previousSealedSecret: Uint8Array | null;
 }
 
-/** Puts a test on record and answers what it needs; `at` is the database's time. */
+/** Puts a test on record and answers what it needs; `at` is the database's time, `body` a message for a chat, null where JSON is sent. */
 export async function testWebhook(
   sql: Sql,
   by: AdminCredentials,
   at: EnvironmentRef,
   webhookId: string,
   message: { id: string; type: string },
-): Promise<WebhookTarget & { at: Date }> {
-  const [row] = await sql<[WebhookTarget & { at: Date }]>`
-    select url, sealed_secret as "sealedSecret", previous_sealed_secret as "previousSealedSecret", clock_timestamp() as at
-    from svc_api.test_webhook(
+): Promise<WebhookTarget & { at: Date; body: string | null }> {
+  const [row] = await sql<[WebhookTarget & { at: Date; body: string | null }]>`
+    select url, sealed_secret as "sealedSecret", previous_sealed_secret as "previousSealedSecret", body,
+      clock_timestamp() as at
+    from svc_api.try_webhook(
       ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${webhookId},
       ${message.id}, ${message.type}
     )`;

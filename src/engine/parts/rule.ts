@@ -6,6 +6,7 @@ import { type CompiledCondition, NEVER } from "../conditions/leaf.js";
 import type { DerivedPart, OpenCustomer } from "../open-customer.js";
 import { HistoryNeeded } from "../state/history.js";
 import type { Json, RuleResult } from "../state/types.js";
+import { compileMessage } from "./message.js";
 import { changeMembership } from "./segment.js";
 import { clearSignal, raiseSignal } from "./signal.js";
 
@@ -108,8 +109,9 @@ interface CompiledAction {
 
 function compileAction({ id, then }: Rule, { model }: ConditionCompiler): CompiledAction {
   if (then.kind === "emit") {
+    const message = then.message === undefined ? undefined : compileMessage(then.message, model.snapshot);
     const act: Test = (customer) => {
-      customer.emit(then.type, "rule", { rule: id });
+      customer.emit(then.type, "rule", { rule: id, ...(message && { message: message(customer) }) });
       return false;
     };
     return { act, record: { type: then.kind, eventType: then.type } };

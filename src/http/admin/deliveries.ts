@@ -100,7 +100,7 @@ const madeBy = orNull(
 
 const deliveryDetail = named("DeliveryDetail", {
   ...deliveryProperties,
-  body: deliveryBody,
+  body: Type.Union([deliveryBody, jsonObject("A message for a chat, where the webhook's format says so.")]),
   ruleExecution: madeBy,
   attemptLog: Type.Array(deliveryAttempt, { description: "The newest first, a hundred at most." }),
 });

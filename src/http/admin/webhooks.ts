@@ -11,6 +11,8 @@ import { graceOf, KIB, listQuery } from "./parameters.js";
 import { adminRoute, type AdminDeps } from "./route.js";
 import { count, countOf, describedText, exact, instant, listOf, mapOf, named, orNull } from "./schemas.js";
 
+const FORMATS = ["json", "slack", "teams"] as const;
+
 const webhookProperties = {
   id: Type.String({ pattern: "^whk_[0-9a-f]+$", examples: ["whk_5f0c2a9e7b1d4c3a5f0c"] }),
   url: Type.String(),
@@ -26,6 +28,7 @@ const webhookProperties = {
   include: Type.Array(Type.String({ examples: ["traits.plan"] }), {
     description: "What of the customer deliveries tell besides; empty for nothing.",
   }),
+  format: Type.Enum([...FORMATS], { description: "How a delivery is written." }),
   createdAt: instant,
   previousSecretExpiresAt: orNull(
     instant,
@@ -108,6 +111,7 @@ const told = Type.String({
   description: "must be name, owner, renewal, url, facts, or traits. and the name of a trait, for example traits.plan",
 });
 const include = Type.Array(told, { maxItems: 32, uniqueItems: true });
+const format = Type.Enum([...FORMATS]);
 
 const newWebhook = exact({
   url,
@@ -116,9 +120,19 @@ const newWebhook = exact({
   maxConcurrency: Type.Optional(Type.Integer({ ...maxConcurrency, default: MAX_CONCURRENCY })),
   maxPerSecond: Type.Optional(maxPerSecond),
   include: Type.Optional(Type.Array(told, { ...include, default: [] })),
+  format: Type.Optional(Type.Enum([...FORMATS], { default: "json" })),
 });
 const changes = Type.Partial(
-  Type.Object({ url, eventTypes, maxEventAge, maxConcurrency, maxPerSecond, include, disabled: Type.Boolean() }),
+  Type.Object({
+    url,
+    eventTypes,
+    maxEventAge,
+    maxConcurrency,
+    maxPerSecond,
+    include,
+    format,
+    disabled: Type.Boolean(),
+  }),
   { additionalProperties: false, minProperties: 1 },
 );
 const rotation = exact({ grace: Type.Optional(Type.String({ default: "24h", examples: ["0m", "1h", "24h"] })) });
@@ -144,9 +158,9 @@ export const webhookRoutes = [
       checkSettings(body, deps);
       const secret = newSecret();
       const { url, eventTypes, maxEventAge = null, maxConcurrency = MAX_CONCURRENCY, maxPerSecond = null } = body;
-      const { include = [] } = body;
+      const { include = [], format = "json" } = body;
       const sealedSecret = sealSecret(secret, deps.sealingKey);
-      const settings = { url, eventTypes, maxEventAge, maxConcurrency, maxPerSecond, include, sealedSecret };
+      const settings = { url, eventTypes, maxEventAge, maxConcurrency, maxPerSecond, include, format, sealedSecret };
       const document = await call("add_webhook", at, settings);
       return { ...(JSON.parse(document) as object), secret };
     },
@@ -195,8 +209,12 @@ export const webhookRoutes = [
       deps.webhookTests.run(credentials.organizationId, async () => {
         const type = body.type ?? TEST_TYPE;
         const id = `test_${randomBytes(10).toString("hex")}`;
-        const { at, ...target } = await testWebhook(deps.sql, credentials, place, params["webhook"]!, { id, type });
-        const message = testBody(id, type, place.environment, at);
+        const {
+          at,
+          body: chat,
+          ...target
+        } = await testWebhook(deps.sql, credentials, place, params["webhook"]!, { id, type });
+        const message = chat ?? testBody(id, type, place.environment, at);
         const { outcome, headers } = await deps.webhookTests.send({ ...target, id, body: message }, at);
         const { statusCode, latencyMs, error, response } = outcome;
         const delivered = isAccepted(statusCode);

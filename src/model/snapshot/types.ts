@@ -188,7 +188,9 @@ export type Trigger =
 
 export type Action =
   | { kind: "addToSegment" | "removeFromSegment"; segment: string }
-  | { kind: "emit"; type: string }
+  /** A message for people: `{name}` of the customer, `{owner}`, `{customerId}` and `{<trait>}` are replaced; braces are doubled to stand for
+   * themselves. */
+  | { kind: "emit"; type: string; message?: string }
   | { kind: "raiseSignal" | "clearSignal"; signal: string };
 
 export interface Rule {

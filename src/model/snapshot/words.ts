@@ -144,10 +144,11 @@ const DEEDS: Readonly<Record<Node.Action["kind"], string>> = {
   clearSignal: "clear signal",
 };
 
-/** What a rule does: `add to segment "a"`, `emit "plan.reviewed"`, `raise signal "escalation"`. */
+/** What a rule does: `add to segment "a"`, `emit "plan.reviewed"`, `emit "plan.reviewed" saying "{name} …"`, `raise signal "escalation"`. */
 export function actionText(action: Node.Action): string {
   const what = action.kind === "emit" ? action.type : "segment" in action ? action.segment : action.signal;
-  return `${DEEDS[action.kind]} ${quote(what)}`;
+  const message = action.kind === "emit" && action.message !== undefined ? ` saying ${quote(action.message)}` : "";
+  return `${DEEDS[action.kind]} ${quote(what)}${message}`;
 }
 
 /** `is trial`, `is one of trial, activated`. */

@@ -2,6 +2,7 @@
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { LIMITS } from "../snapshot/limits.js";
+import { messageParts } from "../snapshot/message.js";
 import { at, list, type Placed, type Problems, quote } from "../snapshot/problem.js";
 import type * as Node from "../snapshot/types.js";
 import { checkChoice, checkCondition, checkMeasuredOccurrences, checkSelector, traitOfType } from "./conditions.js";
@@ -153,6 +154,7 @@ function checkAction(value: unknown, path: string, scope: Scope): void {
   const { problems } = scope;
   if (action.kind === "emit") {
     checkEmissionType(action.type, at(path, "type"), problems);
+    if (action.message !== undefined) checkMessage(action.message, at(path, "message"), scope);
   } else if ("segment" in action) {
     const place = at(path, "segment");
     refer("segment", action.segment, place, scope);
@@ -180,6 +182,28 @@ function checkEmissionType(type: string, path: string, problems: Problems): void
   } else if (RESERVED_FAMILIES.includes(type.slice(0, type.indexOf(".")))) {
     const message = `event types that begin with ${list(RESERVED_FAMILIES)} are what the service emits of itself`;
     problems.add(path, "RESERVED_NAME", message);
+  }
+}
+
+/** What a message may name besides traits. */
+const OF_CUSTOMER = ["name", "owner", "customerId"];
+
+function checkMessage(message: string, path: string, { traits, hasOwner, problems }: Scope): void {
+  const parts = messageParts(message);
+  if (parts === null) {
+    const told =
+      'a brace stands alone: write a placeholder, such as "{name}", or double the brace to have it in the text';
+    problems.add(path, "INVALID_VALUE", told);
+  }
+  for (const part of parts ?? []) {
+    if ("text" in part || !traits || traits.has(part.placeholder)) continue;
+    const name = part.placeholder;
+    if (name === "owner" && !hasOwner) {
+      problems.add(path, "INVALID_VALUE", 'the display names no owner that "{owner}" could stand for');
+    } else if (!OF_CUSTOMER.includes(name)) {
+      const told = `there is no trait ${quote(name)} that ${quote(`{${name}}`)} could stand for`;
+      problems.addNear(path, "UNKNOWN_TRAIT", told, name, [...OF_CUSTOMER, ...traits.keys()]);
+    }
   }
 }
 

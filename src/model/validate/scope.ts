@@ -47,6 +47,8 @@ export interface Scope {
   segments: Map<string, boolean> | undefined;
   /** Null without health. */
   health: { components: Set<string> | undefined; bands: Set<string> | undefined } | null | undefined;
+  /** Whether the display names who looks after a customer. */
+  hasOwner: boolean;
   /** Whether it has a condition, by id. */
   signals: Map<string, boolean> | undefined;
   problems: Problems;

@@ -172,6 +172,9 @@ export const SCORES: Readonly<Record<string, Shape>> = byName({
 });
 Object.values(SCORES).forEach(tolerating);
 
+/** For people. */
+const maybeMessage = Type.Optional(Type.String({ minLength: 1, maxLength: LIMITS.messageLength }));
+
 export const RULE = shape({ id: text, on: node, when: maybeNode, cooldown: maybeText, once: yes, then: node });
 
 /** By the member `kind`. */
@@ -188,7 +191,7 @@ export const TRIGGERS: Readonly<Record<string, Shape>> = byName({
 export const ACTIONS: Readonly<Record<string, Shape>> = byName({
   addToSegment: { kind: text, segment: text },
   removeFromSegment: { kind: text, segment: text },
-  emit: { kind: text, type: text },
+  emit: { kind: text, type: text, message: maybeMessage },
   raiseSignal: { kind: text, signal: text },
   clearSignal: { kind: text, signal: text },
 });
@@ -197,7 +200,7 @@ export const SIGNAL = tolerating(
   shape({
     id: text,
     severity: Type.Enum(["info", "warning", "critical"]),
-    message: Type.Optional(Type.String({ minLength: 1, maxLength: LIMITS.messageLength })),
+    message: maybeMessage,
     when: maybeNode,
     for: maybeText,
   }),

@@ -108,6 +108,7 @@ function checkContent(snapshot: Snapshot, problems: Problems): void {
     segments: withConditions(segments),
     health: health && { components: health.components.ids, bands: health.bands.ids },
     signals: withConditions(signals),
+    hasOwner: snapshot.display?.owner !== undefined,
     problems,
   };
   if (lifecycle) checkLifecycle(lifecycle, scope);

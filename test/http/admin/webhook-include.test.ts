@@ -33,7 +33,7 @@ beforeAll(async () => {
           id: "grow",
           on: { kind: "event", of: { event: "login" } },
           when: { kind: "trait", trait: "seats", operator: "gte", value: 10 },
-          then: { kind: "emit", type: "upsell.ready" },
+          then: { kind: "emit", type: "upsell.ready", message: "{name} has {seats} seats" },
         },
       ],
     }),
@@ -85,6 +85,20 @@ it("a delivery tells what made the rule run, and who the customer is", async () 
   expect({ customerId, customer }).toEqual(documented);
   const active = all.find(({ type }) => type === "customer.active")!;
   expect(active.data.customer, "no rule made it").toEqual({ ...customer, facts: undefined });
+});
+
+it("a rule says what is written to a chat, and to a backend as metadata", async () => {
+  const [slack, backend] = [await webhook({ format: "slack" }), await webhook({})];
+  await evaluated("acme", { name: "Acme & Sons", seats: 11 });
+  await identify("acme", { name: "Other", seats: 5 });
+  const page = "https://svc.example/console/acme/app/test/customer?id=acme";
+  const [text] = await bodies(slack);
+  expect(JSON.parse(text!)).toEqual({ text: `Acme &amp; Sons has 11 seats\n<${page}|Open in the console>` });
+  const [body] = await bodies(backend);
+  expect(parsed(body).data).toMatchObject({ metadata: { rule: "grow", message: "Acme & Sons has 11 seats" } });
+  const { id } = parsed(body);
+  const delivery = await fixture.admin("GET", `${hooks}/${slack}/deliveries/${id}`);
+  expect(delivery.body).toMatchObject({ id, body: JSON.parse(text!) as object });
 });
 
 it("a body stays as it was written, whatever becomes of the customer and the webhook", async () => {

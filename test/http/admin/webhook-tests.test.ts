@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { sign } from "../../../src/webhooks/send.js";
 import { startReceiver, status, type Receiver } from "../../webhooks/support/receiver.js";
+import { asSlack, asTeams } from "../../webhooks/support/chats.js";
 import type { Reply } from "../../support/service.js";
 import { INSTANT, invalid, refused, useApi } from "./support/api.js";
 import { useWebhooks } from "./support/webhooks.js";
@@ -61,6 +62,16 @@ describe("POST /projects/:project/webhooks/:webhook/test", () => {
     expect(await tested(id, { type: "segment.entered" })).toMatchObject({ delivered: true });
     expect(JSON.parse(requests[0]!.body)).toMatchObject({ type: "segment.entered" });
     expect(await show(id)).toMatchObject({ disabledReason: "Disabled by owner@acme.example." });
+  });
+
+  it.each([
+    ["slack", asSlack, "ok"],
+    ["teams", asTeams, ""],
+  ] as const)("sends a webhook of the format %s what is taken there", async (format, answer, response) => {
+    const { url, requests } = await receive(answer);
+    const { id } = await create({ url, format });
+    expect(await tested(id)).toMatchObject({ delivered: true, response });
+    expect(requests[0]!.body).toContain(`A test of this webhook (webhook.test), from test of ${api.slug}`);
   });
 
   it("is signed by both secrets during a rotation, and by one after it", async () => {

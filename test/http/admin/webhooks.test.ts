@@ -13,7 +13,7 @@ const NOT_FOUND = refused(404, "WEBHOOK_NOT_FOUND");
 const GOOD = { url: "https://example.com/hook", eventTypes: ["*"] };
 
 /** What a webhook is whose maker says no more than where and what, and that has not delivered anything. */
-const LIMITS = { maxEventAge: null, maxConcurrency: 10, maxPerSecond: null, include: [] };
+const LIMITS = { maxEventAge: null, maxConcurrency: 10, maxPerSecond: null, include: [], format: "json" };
 const STATE = { previousSecretExpiresAt: null, failingSince: null, disabledAt: null, disabledReason: null };
 
 /** The secrets of a webhook, opened. */
@@ -37,7 +37,7 @@ describe("POST /projects/:project/webhooks", () => {
     expect(await stored(id)).toMatchObject({ now: secret });
     expect(await read("/webhooks")).toEqual({ data: [made], nextCursor: null });
     expect(await read("/webhooks?env=live")).toMatchObject({ data: [] });
-    const details = { host: "hooks.example.com", eventTypes: wanted.eventTypes, include: [] };
+    const details = { host: "hooks.example.com", eventTypes: wanted.eventTypes, include: [], format: "json" };
     expect(await audit("webhook")).toEqual([entry("webhook.created", id, details)]);
   });
 });
@@ -63,6 +63,7 @@ it("a webhook is neither made with what it cannot have, nor changed to it", asyn
     [{ maxPerSecond: 0 }, "maxPerSecond", "`maxPerSecond` must be at least 1."],
     [{ maxPerSecond: 1001 }, "maxPerSecond", "`maxPerSecond` must be at most 1000."],
     [{ maxPerSecond: "5" }, "maxPerSecond", "`maxPerSecond` must be an integer or null."],
+    [{ format: "xml" }, "format", "`format` must be one of json, slack, teams."],
     [{ include: "name" }, "include", "`include` must be an array."],
     [
       { include: ["name", "nam"] },
@@ -324,13 +325,20 @@ describe("DELETE /projects/:project/webhooks/:webhook", () => {
 });
 
 it("svc_inspect.webhooks shows webhooks without their secrets", async () => {
-  const { id, createdAt } = await create({ maxEventAge: "7d", maxPerSecond: 3, include: ["name"] });
+  const { id, createdAt } = await create({ maxEventAge: "7d", maxPerSecond: 3, include: ["name"], format: "slack" });
   await rotate(id);
   const inspect = async () => ({ ...(await api.sql`select * from svc_inspect.webhooks where webhook_id = ${id}`)[0] });
   expect(await inspect()).toEqual({
     ...{ organization: "acme", project: api.slug, environment: "test", webhook_id: id },
     ...{ url: "https://example.com/hook", event_types: ["*"], max_event_age: "7d", max_concurrency: 10 },
-    ...{ max_per_second: 3, failing_since: null, disabled_at: null, disabled_reason: null, include: ["name"] },
+    ...{
+      max_per_second: 3,
+      failing_since: null,
+      disabled_at: null,
+      disabled_reason: null,
+      include: ["name"],
+      format: "slack",
+    },
     created_at: new Date(createdAt),
     previous_secret_expires_at: expect.any(Date) as Date,
   });

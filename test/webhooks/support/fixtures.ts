@@ -36,6 +36,7 @@ export interface WebhookSettings {
   maxPerSecond?: number;
   maxEventAge?: string;
   include?: string[];
+  format?: "json" | "slack" | "teams";
 }
 
 /** A webhook in an environment of its own. */
@@ -49,16 +50,17 @@ export async function createWebhook(
   environmentId: number,
   url: string,
   eventTypes: string[] = ["*"],
-  { maxConcurrency = 10, maxPerSecond, maxEventAge, include = [] }: WebhookSettings = {},
+  { maxConcurrency = 10, maxPerSecond, maxEventAge, include = [], format = "json" }: WebhookSettings = {},
 ): Promise<TestWebhook> {
   const secret = newSecret();
   const [row] = await sql<{ webhook_id: string }[]>`
     insert into svc.webhooks (
-      environment_id, webhook_id, url, event_types, max_concurrency, max_per_second, max_event_age, include, sealed_secret
+      environment_id, webhook_id, url, event_types, max_concurrency, max_per_second, max_event_age, include, format,
+      sealed_secret
     )
     values (
       ${environmentId}, svc.random_id('whk_'), ${url}, ${eventTypes}, ${maxConcurrency}, ${maxPerSecond ?? null},
-      ${maxEventAge ?? null}, ${include}, ${sealSecret(secret, sealingKey(SERVICE_SECRET))}
+      ${maxEventAge ?? null}, ${include}, ${format}, ${sealSecret(secret, sealingKey(SERVICE_SECRET))}
     )
     returning webhook_id`;
   return { webhookId: row!.webhook_id, secret };
@@ -66,6 +68,8 @@ export async function createWebhook(
 
 export interface TestEmission {
   type?: string;
+  /** lifecycle unless given. */
+  source?: string;
   customerId?: string;
   /** JSON text. */
   metadata?: string;
@@ -91,6 +95,7 @@ export async function emitWithin(
   const rows = emissions.map((emission, position) => ({
     seq: String(BigInt(next!.seq) * 65536n + BigInt(position)),
     type: emission.type ?? "customer.activated",
+    source: emission.source ?? "lifecycle",
     customer: emission.customerId ?? "customer_1",
     metadata: emission.metadata ?? "{}",
     cause: emission.causeId ?? null,
@@ -102,11 +107,11 @@ export async function emitWithin(
         environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type, cause_id, config_version
       )
       select
-        ${environmentId}, r.seq, r.customer, r.type, 'lifecycle', r.metadata::jsonb,
+        ${environmentId}, r.seq, r.customer, r.type, r.source, r.metadata::jsonb,
         coalesce(now() - r.age, '2026-03-02T10:00:00.123456Z'),
         case when r.cause is null then 'timer' else 'event' end, r.cause, r.version
       from json_to_recordset(${JSON.stringify(rows)}::text::json) as r (
-        seq bigint, type text, customer text, metadata text, cause text, version integer, age interval
+        seq bigint, type text, source text, customer text, metadata text, cause text, version integer, age interval
       )`;
   await tx`
       insert into svc.emission_batches (environment_id, evaluation_seq, emissions)

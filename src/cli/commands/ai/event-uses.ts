@@ -1,3 +1,4 @@
+import { messageParts } from "../../../model/snapshot/message.js";
 import type { Snapshot } from "../../../model/snapshot/types.js";
 
 /** The parts of a model that read something. */
@@ -69,7 +70,11 @@ function places({ lifecycle, journeys, segments, health, rules, signals, display
   }
   for (const { id, when } of segments) add("segment", id, when);
   for (const { id, score } of health?.components ?? []) add("health", id, score);
-  for (const { id, on, when } of rules) add("rule", id, on, when).allTraits = on.kind === "traitsChanged";
+  for (const { id, on, when, then } of rules) {
+    const said = "message" in then ? (messageParts(then.message ?? "") ?? []) : [];
+    const traits = said.flatMap((part) => ("placeholder" in part ? { trait: part.placeholder } : []));
+    add("rule", id, on, when, ...traits).allTraits = on.kind === "traitsChanged";
+  }
   for (const { id, when } of signals) add("signal", id, when);
   for (const [member, traits] of Object.entries<string | string[]>({ ...display })) {
     add("display", member, ...[traits].flat().map((trait) => ({ trait })));

@@ -4,7 +4,7 @@ import { confirmAndRun } from "../../output/change.js";
 import { fields } from "../../output/table.js";
 import { printable, shellWord } from "../../../words/text.js";
 import { noteUnknownTypes } from "./emission-types.js";
-import { includeOption, limitOptions, readInclude, readLimits, settingsInWords, WEBHOOK_MEMBERS } from "./webhooks.js";
+import { contentOptions, limitOptions, readContent, readLimits, settingsInWords, WEBHOOK_MEMBERS } from "./webhooks.js";
 
 export default defineCommand({
   options: {
@@ -14,7 +14,7 @@ export default defineCommand({
       type: "list",
       describe: "What to deliver, such as customer.activated or segment.*; may be given again; everything unless given",
     },
-    ...includeOption,
+    ...contentOptions,
     ...limitOptions,
     ...yesOption,
   },
@@ -24,12 +24,16 @@ export default defineCommand({
       "svc webhooks create --url https://example.com/hook --include name,url,traits.plan",
       "Tell the customer's name, page and plan, too",
     ],
+    [
+      "svc webhooks create --url https://hooks.slack.com/services/T0/B0/x --format slack --event-type 'signal.*'",
+      "Write to a channel of Slack",
+    ],
   ],
-  async handler(context, { url, eventType, include, yes, ...limits }) {
+  async handler(context, { url, eventType, include, format, yes, ...limits }) {
     const { api, out, settings } = context;
     const { environment, project } = settings;
     const eventTypes = eventType.length === 0 ? ["*"] : eventType;
-    const body = { url, eventTypes, ...readInclude(include), ...readLimits(limits) };
+    const body = { url, eventTypes, ...readContent({ include, format }), ...readLimits(limits) };
     const answer = await confirmAndRun(context, {
       action: "creating a webhook",
       yes,

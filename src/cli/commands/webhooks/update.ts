@@ -7,9 +7,9 @@ import { fields } from "../../output/table.js";
 import { printable } from "../../../words/text.js";
 import {
   getWebhook,
-  includeOption,
+  contentOptions,
   limitOptions,
-  readInclude,
+  readContent,
   readLimits,
   settingsInWords,
   statusInWords,
@@ -24,7 +24,7 @@ export default defineCommand({
       type: "list",
       describe: "What to deliver, such as customer.activated or segment.*, instead of what was; may be given again",
     },
-    ...includeOption,
+    ...contentOptions,
     ...limitOptions,
     disable: { type: "flag", describe: "Deliver nothing of what is emitted from now on; what waits goes on waiting" },
     enable: { type: "flag", describe: "Deliver again, what waits first" },
@@ -36,14 +36,14 @@ export default defineCommand({
     ["svc webhooks update whk_0123456789abcdef0123 --max-per-second 50", "Spare the receiver"],
     ["svc webhooks update whk_0123456789abcdef0123 --disable", "Stop it for a while"],
   ],
-  async handler(context, { webhookId, url, eventType, include, disable, enable, yes, ...limits }) {
+  async handler(context, { webhookId, url, eventType, include, format, disable, enable, yes, ...limits }) {
     const { api, out, settings } = context;
     const { environment } = settings;
     if (disable && enable) throw new UsageError("--disable and --enable exclude each other", "give one of them");
     const changed = {
       ...(url === undefined ? {} : { url }),
       ...(eventType.length === 0 ? {} : { eventTypes: eventType }),
-      ...readInclude(include),
+      ...readContent({ include, format }),
       ...readLimits(limits),
     };
     const changes = { ...changed, ...(disable || enable ? { disabled: disable } : {}) };

@@ -10,12 +10,19 @@ export const WEBHOOK_MEMBERS = ["id", "url", "eventTypes", "maxEventAge", "maxCo
 
 type WebhookLimits = Pick<Webhook, "maxEventAge" | "maxConcurrency" | "maxPerSecond">;
 
-type WebhookSettings = WebhookLimits & Pick<Webhook, "url" | "eventTypes"> & Partial<Pick<Webhook, "include">>;
+type WebhookSettings = WebhookLimits &
+  Pick<Webhook, "url" | "eventTypes"> &
+  Partial<Pick<Webhook, "include" | "format">>;
 
 const NONE = "none";
 
-/** What deliveries tell of the customer besides its id. */
-export const includeOption = {
+/** What deliveries tell, and how. */
+export const contentOptions = {
+  format: {
+    type: "text",
+    choices: ["json", "slack", "teams"],
+    describe: "How deliveries are written: json unless given, or as messages for an incoming webhook of slack or teams",
+  },
   include: {
     type: "list",
     describe:
@@ -23,11 +30,17 @@ export const includeOption = {
   },
 } as const satisfies Options;
 
-/** What was given as `--include`; absent where nothing was. */
-export function readInclude(given: readonly string[]): Partial<WebhookSettings> {
-  const names = given.flatMap((list) => list.split(",")).map((name) => name.trim());
-  if (names.length === 0) return {};
-  return { include: names.length === 1 && names[0] === NONE ? [] : names };
+/** The same as the service takes it; what was not given is absent. */
+export function readContent(given: {
+  include: readonly string[];
+  format: Webhook["format"] | undefined;
+}): Partial<Pick<Webhook, "include" | "format">> {
+  const names = given.include.flatMap((list) => list.split(",")).map((name) => name.trim());
+  const include = names.length === 1 && names[0] === NONE ? [] : names;
+  return {
+    ...(names.length === 0 ? {} : { include }),
+    ...(given.format === undefined ? {} : { format: given.format }),
+  };
 }
 
 /** Options that spare a receiver. */
@@ -56,11 +69,12 @@ export function readLimits({ maxEventAge, maxConcurrency, maxPerSecond }: Limits
 
 /** What a webhook is set to, label by label. */
 export function settingsInWords(webhook: Readonly<WebhookSettings>): Record<string, string> {
-  const { url, eventTypes, include = [], ...limits } = webhook;
+  const { url, eventTypes, include = [], format = "json", ...limits } = webhook;
   return {
     URL: printable(url),
     Events: printable(eventTypes.join(", ")),
     Include: printable(include.join(", ") || NONE),
+    Format: printable(format),
     Limits: limitsInWords(limits),
   };
 }

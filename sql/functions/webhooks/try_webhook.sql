@@ -1,0 +1,40 @@
+-- What a test of a webhook needs: where to, by which secrets it is signed, and what is sent where that is a message for a chat. The request
+-- is the caller's to make, at once and once; here it is written down. A disabled webhook is tested, too.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND. Locks nothing.
+create or replace function svc_api.try_webhook(
+  token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
+  webhook_id text, message_id text, event_type text,
+  out url text, out sealed_secret bytea, out previous_sealed_secret bytea, out body text
+)
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    try_webhook.token_hash, try_webhook.organization_id, 'test_webhook', try_webhook.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    try_webhook.organization_id, try_webhook.project_slug, try_webhook.environment_name
+  );
+  _webhook constant svc.webhooks := svc.find_webhook(_environment.environment_id, try_webhook.webhook_id);
+begin
+  perform iam.record_audit(
+    _actor, try_webhook.request_id, 'webhook.tested', try_webhook.project_slug, try_webhook.environment_name, _webhook.webhook_id,
+    jsonb_build_object('id', try_webhook.message_id, 'type', try_webhook.event_type)
+  );
+  try_webhook.body := svc.chat_body(
+    _webhook.format,
+    format('A test of this webhook (%s), from %s of %s', try_webhook.event_type, try_webhook.environment_name, try_webhook.project_slug),
+    null
+  );
+  try_webhook.url := _webhook.url;
+  try_webhook.sealed_secret := _webhook.sealed_secret;
+  try_webhook.previous_sealed_secret :=
+    case when _webhook.previous_secret_expires_at > now() then _webhook.previous_sealed_secret end;
+end;
+$$;
+
+comment on function svc_api.try_webhook(bytea, text, text, text, text, text, text, text) is
+  'What a test of a webhook needs, and its entry in the audit log.';

@@ -1,0 +1,33 @@
+import { messageParts } from "../../model/snapshot/message.js";
+import { cut } from "../../model/snapshot/problem.js";
+import type { Snapshot } from "../../model/snapshot/types.js";
+import type { OpenCustomer } from "../open-customer.js";
+import type { Json } from "../state/types.js";
+
+const VALUE_CHARACTERS = 256;
+const MESSAGE_CHARACTERS = 2_000;
+/** What stands for a trait that the customer does not have. */
+const ABSENT = "unknown";
+
+type Render = (customer: OpenCustomer) => string;
+
+/** How the message of an emission reads for a customer, by the traits of that instant. @param template as the validation takes it */
+export function compileMessage(template: string, { display }: Snapshot): Render {
+  const parts = (messageParts(template) ?? []).map((part): Render => {
+    if ("text" in part) return () => part.text;
+    const { placeholder } = part;
+    if (placeholder === "customerId") return ({ customerId }) => customerId;
+    const trait =
+      (placeholder === "name" || placeholder === "owner" ? display?.[placeholder] : undefined) ?? placeholder;
+    if (placeholder === "name") return ({ traits, customerId }) => textOf(traits[trait]) ?? customerId;
+    return ({ traits }) => textOf(traits[trait]) ?? ABSENT;
+  });
+  return (customer) => cut(parts.map((part) => cut(part(customer), VALUE_CHARACTERS)).join(""), MESSAGE_CHARACTERS);
+}
+
+/** Undefined where there is nothing to read. */
+function textOf(value: Json | undefined): string | undefined {
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  const text = Array.isArray(value) ? value.map(textOf).join(", ") : typeof value === "string" ? value : "";
+  return text.trim() || undefined;
+}
