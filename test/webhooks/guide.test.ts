@@ -14,10 +14,11 @@ import {
   rotateSecret,
   SERVICE_SECRET,
 } from "./support/fixtures.js";
-import { guideReceivers, missing, runReceiver, webhooksGuide, type RunningReceiver } from "./support/guide-receiver.js";
+import { missing, receiversOf, runReceiver, webhooksGuide, type RunningReceiver } from "./support/guide-receiver.js";
 import { startReceiver, type Receiver } from "./support/receiver.js";
 import { runLog } from "../support/run-log.js";
 
+const guideReceivers = receiversOf("test/webhooks/guide.test.ts");
 let environment: number;
 const closing: (() => Promise<unknown>)[] = [];
 
@@ -242,7 +243,10 @@ describe("docs/webhooks.md", () => {
       ...text.matchAll(/"((?:customer|journey|segment|health|signal)\.[a-z_]+)"/g),
     ]);
     const emitted = new Set([...types.map(([, type]) => type!), "customer.<state>", "webhook.test"]);
-    const table = webhooksGuide.slice(webhooksGuide.indexOf("## Event types"), webhooksGuide.indexOf("## Answering"));
+    const table = webhooksGuide.slice(
+      webhooksGuide.indexOf("## Event types"),
+      webhooksGuide.indexOf("## Who it is about"),
+    );
     const documented = [...table.matchAll(/^\| `([a-z_.<>]+)` +\|/gm)].map(([, type]) => type!);
     expect(documented.sort()).toEqual([...emitted].sort());
   });

@@ -19,19 +19,20 @@ export interface GuideReceiver {
   source: string;
 }
 
-const MARK = "<!-- test/webhooks/guide.test.ts runs this receiver -->";
-
-/** The receivers of the guide, in their order. */
-export const guideReceivers: readonly GuideReceiver[] = webhooksGuide
-  .split(/^### /m)
-  .filter((section) => section.includes(MARK))
-  .map((section) => {
-    const [, language, source] = /^\n\n```(js|python)\n(.*?)^```$/ms.exec(
-      section.slice(section.indexOf(MARK) + MARK.length),
-    )!;
-    const title = section.slice(0, section.indexOf("\n"));
-    return { title, file: language === "js" ? "receiver.mjs" : "receiver.py", source: source! };
-  });
+/** The receivers of the guide that a test runs, in their order. */
+export function receiversOf(test: string): readonly GuideReceiver[] {
+  const mark = `<!-- ${test} runs this receiver -->`;
+  return webhooksGuide
+    .split(/^### /m)
+    .filter((section) => section.includes(mark))
+    .map((section) => {
+      const [, language, source] = /^\n\n```(js|python)\n(.*?)^```$/ms.exec(
+        section.slice(section.indexOf(mark) + mark.length),
+      )!;
+      const title = section.slice(0, section.indexOf("\n"));
+      return { title, file: language === "js" ? "receiver.mjs" : "receiver.py", source: source! };
+    });
+}
 
 /** Why a receiver cannot run on this machine, or null. */
 export function missing({ file }: GuideReceiver): string | null {
@@ -46,14 +47,18 @@ export interface RunningReceiver {
 }
 
 /** Runs a receiver in a folder of its own, as it stands in the guide. */
-export async function runReceiver({ file, source }: GuideReceiver, secret: string): Promise<RunningReceiver> {
+export async function runReceiver(
+  { file, source }: GuideReceiver,
+  secret: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<RunningReceiver> {
   const directory = await temporaryDirectory();
   await writeFile(path.join(directory, file), source);
   await symlink(path.join(ROOT, "node_modules"), path.join(directory, "node_modules"));
   const program = file.endsWith(".mjs") ? process.execPath : "python3";
   const child = spawn(program, [file], {
     cwd: directory,
-    env: { ...process.env, WEBHOOK_SECRET: secret, PORT: "0" },
+    env: { ...process.env, ...env, WEBHOOK_SECRET: secret, PORT: "0" },
     // On stderr, it tells of what it refused.
     stdio: ["ignore", "pipe", "ignore"],
   });

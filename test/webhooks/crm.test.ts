@@ -1,0 +1,133 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { call } from "../../src/db/api/call.js";
+import { Deliverer } from "../../src/tasks/deliver/deliver.js";
+import { sign } from "../../src/webhooks/send.js";
+import { sealingKey, sealSecret } from "../../src/webhooks/secret.js";
+import { runLog } from "../support/run-log.js";
+import { attemptsOf, createEnvironment, createWebhook, emit, SERVICE_SECRET, useWebhooks } from "./support/fixtures.js";
+import { receiversOf, runReceiver } from "./support/guide-receiver.js";
+import { startReceiver, status, statuses } from "./support/receiver.js";
+
+const sql = await useWebhooks();
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+/** What each receiver is told and asks for: the path, the customer's id at its end, and the body for two emissions. */
+const CRMS = {
+  "To HubSpot": {
+    env: (url: string) => ({ HUBSPOT_URL: url, HUBSPOT_TOKEN: "t0ken" }),
+    path: "/crm/v3/objects/companies/globex%20%26%20co?idProperty=svc_customer_id",
+    taken: 200,
+    bodies: (page: string) => [
+      { properties: { svc_page: page, svc_plan: "pro", svc_lifecycle: "activated" } },
+      { properties: { svc_page: page, svc_plan: "pro", svc_health: "at_risk" } },
+    ],
+  },
+  "To Salesforce": {
+    env: (url: string) => ({ SALESFORCE_URL: url, SALESFORCE_TOKEN: "t0ken" }),
+    path: "/services/data/v61.0/sobjects/Account/Svc_Customer_Id__c/globex%20%26%20co",
+    taken: 204,
+    bodies: (page: string) => [
+      { Name: "Globex", Svc_Page__c: page, Svc_Plan__c: "pro", Svc_Lifecycle__c: "activated" },
+      { Name: "Globex", Svc_Page__c: page, Svc_Plan__c: "pro", Svc_Health__c: "at_risk" },
+    ],
+  },
+};
+
+const EMISSIONS = [
+  { type: "customer.activated", metadata: { previous_lifecycle: "trial", new_lifecycle: "activated" } },
+  {
+    type: "health.changed",
+    source: "health",
+    metadata: { previous_band: "healthy", new_band: "at_risk", overall: 41 },
+  },
+].map((one) => ({ ...one, metadata: JSON.stringify(one.metadata), customerId: "globex & co", configVersion: 1 }));
+
+it("the guide has a receiver for each of the two", () => {
+  expect(receivers.map(({ title }) => title)).toEqual(Object.keys(CRMS));
+});
+
+const receivers = receiversOf("test/webhooks/crm.test.ts");
+
+describe.each(receivers)("the guide's receiver $title", (source) => {
+  const crm = CRMS[source.title as keyof typeof CRMS];
+
+  /** The receiver, a webhook that leads there, and what stands in for the CRM, which answers so. */
+  async function connected(...answer: Parameters<typeof startReceiver>) {
+    const environment = await createEnvironment(sql);
+    await sql`
+      insert into svc.config_versions (project_id, version, hash, snapshot, author)
+      select project_id, 1, 'h', ${sql.json({ strictSchema: false, display: { name: "n" } })}::json, 'a@b'
+      from svc.environments where environment_id = ${environment}`;
+    await sql`
+      insert into svc.customers (environment_id, customer_id, created_at, traits)
+      values (${environment}, 'globex & co', now(), ${sql.json({ n: "Globex", plan: "pro" })}::jsonb)`;
+    await call(sql, "note_public_url", "https://svc.example");
+    const standIn = await startReceiver(...answer);
+    const { webhookId, secret } = await createWebhook(sql, environment, "https://example.com/", ["*"], {
+      include: ["name", "url", "traits.plan"],
+      maxConcurrency: 1,
+    });
+    const running = await runReceiver(source, secret, crm.env(new URL(standIn.url).origin));
+    closing.push(
+      () => standIn.close(),
+      () => running.stop(),
+    );
+    const sealed = sealSecret(secret, sealingKey(SERVICE_SECRET));
+    await sql`update svc.webhooks set url = ${running.url}, sealed_secret = ${sealed} where webhook_id = ${webhookId}`;
+    return { environment, webhookId, url: running.url, requests: standIn.requests };
+  }
+
+  /** Makes the attempts that are due; the statuses that the receiver answered. */
+  async function deliver(webhookId: string): Promise<(number | null)[]> {
+    const deliverer = new Deliverer({ sql, secret: SERVICE_SECRET, allowPrivate: true, logger: runLog() });
+    await deliverer.idle();
+    await deliverer.stop();
+    return (await attemptsOf(sql, webhookId)).map((row) => row.status_code);
+  }
+
+  it("sets the fields of the customer's company, by its own API", async () => {
+    const { environment, webhookId, requests } = await connected(status(crm.taken));
+    await emit(sql, environment, EMISSIONS);
+    expect(await deliver(webhookId)).toEqual([204, 204]);
+    expect(requests.map(({ method, path }) => [method, path])).toEqual(Array(2).fill(["PATCH", crm.path]));
+    for (const { headers } of requests) {
+      expect(headers).toMatchObject({ authorization: "Bearer t0ken", "content-type": "application/json" });
+    }
+    const [{ slug }] = await sql<[{ slug: string }]>`
+      select o.slug from iam.organizations as o join svc.projects using (organization_id) join svc.environments using (project_id)
+      where environment_id = ${environment}`;
+    const page = `https://svc.example/console/${slug}/app/test/customer?id=globex%20%26%20co`;
+    const order = (body: object) => JSON.stringify(body).includes("at_risk");
+    const bodies = requests.map(({ body }) => JSON.parse(body) as object);
+    expect(bodies.sort((one, other) => Number(order(one)) - Number(order(other)))).toEqual(crm.bodies(page));
+  });
+
+  it("has what the CRM refuses sent again, and tells the CRM nothing that is not signed", async () => {
+    const { environment, webhookId, url, requests } = await connected(statuses(429, crm.taken));
+    await emit(sql, environment, EMISSIONS.slice(0, 1));
+    expect(await deliver(webhookId)).toEqual([503]);
+    await sql`update svc.deliveries set next_attempt_at = now()`;
+    expect(await deliver(webhookId)).toEqual([503, 204]);
+    const forged = await fetch(url, { method: "POST", body: requests[0]!.body });
+    expect([forged.status, requests.length]).toEqual([401, 2]);
+  });
+});
+
+it("a company that HubSpot does not have is passed over", async () => {
+  const standIn = await startReceiver(status(404));
+  const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+  const running = await runReceiver(receivers[0]!, secret, CRMS["To HubSpot"].env(new URL(standIn.url).origin));
+  closing.push(
+    () => standIn.close(),
+    () => running.stop(),
+  );
+  const body = JSON.stringify({ type: "customer.activated", data: { customerId: "nobody", metadata: {} } });
+  const timestamp = Math.floor(Date.now() / 1000);
+  const signature = sign({ id: "emi_1", timestamp, body }, [secret]);
+  const headers = { "webhook-id": "emi_1", "webhook-timestamp": String(timestamp), "webhook-signature": signature };
+  expect((await fetch(running.url, { method: "POST", headers, body })).status).toBe(204);
+  expect(standIn.requests).toHaveLength(1);
+});
