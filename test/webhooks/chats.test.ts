@@ -165,8 +165,8 @@ test.each<[type: string, source: string, metadata: object, text: string]>([
   ["something.new", "something", {}, "Globex: something.new"],
 ])("%s of %s with %j reads: %s", async (type, source, metadata, text) => {
   const [row] = await sql`
-    select svc.emission_text(${type}, ${source}, ${JSON.stringify(metadata)}::text::jsonb, 'Globex', ${sql.json(BANDS)}::json) as text`;
-  expect(row!.text).toBe(text);
+    select said from svc.emission_text(${type}, ${source}, ${JSON.stringify(metadata)}::text::jsonb, 'Globex', ${sql.json(BANDS)}::json)`;
+  expect(row!.said).toBe(text);
 });
 
 test("where no address of the service is known, there is no link", async () => {

@@ -1,13 +1,13 @@
 -- An emission in a sentence, for people who read it in a chat: the message of its rule, or what happened by its type. `customer` is the
 -- customer's name or id; `bands` are those of the model's health, from the highest to the lowest, which tell whether a change is a fall.
--- In one line of at most 2,000 characters, and without characters that turn the direction of text.
+-- In one line of at most 2,000 characters, and without characters that turn the direction of text. One row; it is a table, without settings
+-- of its own, so that it becomes a part of the statement that asks.
 -- Raises nothing, locks nothing.
 create or replace function svc.emission_text(event_type text, source text, metadata jsonb, customer text, bands json)
-returns text
+returns table (said text)
 language sql
 immutable
 parallel safe
-set search_path = ''
 begin atomic
   select left(btrim(regexp_replace(m.said, '[\u0001-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]+', ' ', 'g')), 2000)
   from (

@@ -1,15 +1,14 @@
 -- What a webhook tells of a customer: of name, owner, renewal, url, traits and facts, in this order, what `include` names and there is.
 -- Name, owner and renewal are the traits that the model's display names, cut as lists of the console cut them. A chosen trait is left out
 -- where the customer does not have it, or it takes more than 2 KiB. `run` is the run of a rule that made the emission, as
--- svc.emitting_run answers it.
+-- svc.emitting_run answers it. One row; it is a table, without settings of its own, so that it becomes a part of the statement that asks.
 -- Raises nothing, locks nothing.
 create or replace function svc.told_customer(include text[], traits jsonb, display json, url text, run json)
-returns json
+returns table (customer json)
 language sql
 -- Rendering JSON is only stable.
 stable
 parallel safe
-set search_path = ''
 begin atomic
   select coalesce(json_object_agg(m.name, m.value order by m.place) filter (where m.value is not null), '{}')
   from (

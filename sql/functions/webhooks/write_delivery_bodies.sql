@@ -9,9 +9,11 @@ returns void
 language plpgsql
 volatile
 set search_path = ''
--- By key, whatever the statistics say; that is also why rows are looked up laterally with a limit.
+-- By key, whatever the statistics say; that is also why rows are looked up laterally with a limit. The costs this pretends must not set
+-- off compilation.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
+set jit = off
 as $$
 #variable_conflict use_column
 begin
@@ -25,6 +27,7 @@ begin
     join iam.organizations as o on o.organization_id = p.organization_id
     left join svc.public_url as u on true
     where e.environment_id = write_delivery_bodies.environment_id
+    limit 1
   ),
   told as materialized (
     select w.webhook_id, w.include, w.format, m.emission
@@ -71,16 +74,9 @@ begin
       -- One more member of data, after the others.
       when t.format = 'json' then concat(
         left(svc.delivery_body(t.emission, p.environment)::text, -2), ', "customer" : ',
-        svc.told_customer(t.include, c.traits, s.display, l.url, r.run), '}}'
+        o.customer, '}}'
       )
-      else svc.chat_body(
-        t.format,
-        svc.emission_text(
-          (t.emission).event_type, (t.emission).source, (t.emission).metadata,
-          coalesce(svc.told_customer('{name}', c.traits, s.display, null, null) ->> 'name', (t.emission).customer_id), s.bands
-        ),
-        l.url
-      )::text
+      else svc.chat_body(t.format, e.said, l.url)::text
     end
   from told as t
   cross join place as p
@@ -93,8 +89,21 @@ begin
     limit 1
   ) as c on true
   left join lateral (
-    select svc.emitting_run(t.emission) as run where (t.emission).source = 'rule' and 'facts' = any(t.include)
+    -- Asked only then, which is what offset 0 is for.
+    select svc.emitting_run(t.emission) as run where (t.emission).source = 'rule' and 'facts' = any(t.include) offset 0
   ) as r on true
+  left join lateral svc.told_customer(
+    case when t.format = 'json' then t.include else '{name}' end, c.traits, s.display, l.url, r.run
+  ) as o on true
+  left join lateral (
+    select k.said
+    from svc.emission_text(
+      (t.emission).event_type, (t.emission).source, (t.emission).metadata,
+      coalesce(o.customer ->> 'name', left((t.emission).customer_id, 256)), s.bands
+    ) as k
+    where t.format <> 'json'
+    offset 0
+  ) as e on true
   order by t.webhook_id, (t.emission).emission_seq
   on conflict do nothing;
 end;
