@@ -67,3 +67,8 @@ test("values and the whole are cut, between characters", () => {
   expect(metadata.message.length).toBeLessThanOrEqual(2_000);
   expect(/\p{Surrogate}/u.test(metadata.message)).toBe(false);
 });
+
+test("what the author writes is not", () => {
+  const text = "x".repeat(1_000);
+  expect(emitted(text, { seats: 1 }, undefined)).toMatchObject({ metadata: { message: text } });
+});

@@ -162,6 +162,7 @@ test.each<[type: string, source: string, metadata: object, text: string]>([
   ],
   ["upsell.ready", "rule", { rule: "r" }, "Globex: upsell.ready"],
   ["upsell.ready", "rule", { rule: "r", message: "Ask\n\u202eAnn\u2028" }, "Ask Ann"],
+  ["upsell.ready", "rule", { rule: "r", message: " \u202e" }, "upsell.ready"],
   ["something.new", "something", {}, "Globex: something.new"],
 ])("%s of %s with %j reads: %s", async (type, source, metadata, text) => {
   const [row] = await sql`

@@ -9,7 +9,12 @@ language sql
 immutable
 parallel safe
 begin atomic
-  select left(btrim(regexp_replace(m.said, '[\u0001-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]+', ' ', 'g')), 2000)
+  select
+    coalesce(
+      nullif(left(btrim(regexp_replace(m.said, '[\u0001-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]+', ' ', 'g')), 2000), ''),
+      -- A chat refuses a message without a text.
+      emission_text.event_type
+    )
   from (
     select
       case

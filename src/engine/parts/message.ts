@@ -19,10 +19,10 @@ export function compileMessage(template: string, { display }: Snapshot): Render 
     if (placeholder === "customerId") return ({ customerId }) => customerId;
     const trait =
       (placeholder === "name" || placeholder === "owner" ? display?.[placeholder] : undefined) ?? placeholder;
-    if (placeholder === "name") return ({ traits, customerId }) => textOf(traits[trait]) ?? customerId;
-    return ({ traits }) => textOf(traits[trait]) ?? ABSENT;
+    const absent: Render = placeholder === "name" ? ({ customerId }) => customerId : () => ABSENT;
+    return (customer) => cut(textOf(customer.traits[trait]) ?? absent(customer), VALUE_CHARACTERS);
   });
-  return (customer) => cut(parts.map((part) => cut(part(customer), VALUE_CHARACTERS)).join(""), MESSAGE_CHARACTERS);
+  return (customer) => cut(parts.map((part) => part(customer)).join(""), MESSAGE_CHARACTERS);
 }
 
 /** Undefined where there is nothing to read. */
