@@ -135,7 +135,7 @@ const b = segment("b");
 
 test("what a message names and nothing has is told where it is emitted", async () => {
   const found = await diagnose(`
-import { defineModel, emit, number, rule, traits, traitsChanged } from "svc";
+import { defineModel, emit, number, rule, traits, traitsChanged } from "svc-success";
 const customer = traits({ seats: number() });
 export default defineModel({
   traits: customer,

@@ -120,7 +120,8 @@ export function administrativeEndpoint(to: Description, route: Declaration): End
   const queried = query ? namedParameters("query", query, to) : [];
   const read = namedParameters("header", { properties: headers ?? {} }, to);
   const described = Object.entries(answers).map(
-    ([status, schema]) => [status, { description: DONE[status] ?? "Done.", schema, type, isList: csvColumns(schema) !== null }] as const,
+    ([status, schema]) =>
+      [status, { description: DONE[status] ?? "Done.", schema, type, isList: csvColumns(schema) !== null }] as const,
   );
   return to.endpoint({
     method: route.method.toLowerCase() as "get",
