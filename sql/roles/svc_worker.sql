@@ -39,6 +39,7 @@ grant execute on function
   svc_api.sweep_keys(integer, integer),
   svc_api.sweep_logs(integer, integer),
   svc_api.sweep_operations(integer, bigint, integer),
+  svc_api.sweep_quarantine(integer, integer),
   svc_api.sweep_recomputes(integer),
   svc_api.sweep_webhooks(integer, integer),
   svc_api.tick(text, interval),

@@ -22,6 +22,7 @@ create table svc.config_versions (
   -- json, not jsonb: the canonical bytes are what the hash was taken of.
   snapshot json not null,
   strict_schema boolean not null generated always as ((snapshot ->> 'strictSchema')::boolean) stored,
+  on_violation text not null generated always as (coalesce(snapshot ->> 'onViolation', 'refuse')) stored,
   author text not null,
   provenance jsonb,
   created_at timestamptz not null default now(),
@@ -33,6 +34,7 @@ comment on column svc.config_versions.version is 'Counts from 1 in each project.
 comment on column svc.config_versions.hash is 'SHA-256 (hex) of the canonical snapshot.';
 comment on column svc.config_versions.snapshot is 'The compiled model as canonical JSON.';
 comment on column svc.config_versions.strict_schema is 'Whether ingestion refuses payloads that violate the schema; read on every request.';
+comment on column svc.config_versions.on_violation is 'What happens to them where it does: refuse, or quarantine, which keeps them apart.';
 comment on column svc.config_versions.author is 'E-mail address of who deployed it.';
 comment on column svc.config_versions.provenance is 'Where it was built: repository, commit, ref, workflow, run.';
 comment on column svc.config_versions.created_at is 'When it was deployed.';

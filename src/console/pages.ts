@@ -37,6 +37,7 @@ import { settingsPage } from "./pages/settings.js";
 import { tokenPage } from "./pages/token.js";
 import { tokensPage } from "./pages/tokens.js";
 import { versionPage } from "./pages/version.js";
+import { quarantinePage } from "./pages/quarantine.js";
 import { violationsPage } from "./pages/violations.js";
 import { webhookPage } from "./pages/webhook.js";
 
@@ -67,6 +68,7 @@ export const PAGES: readonly ConsolePage[] = [
   eventsPage,
   eventPage,
   violationsPage,
+  quarantinePage,
   emissionsPage,
   emissionPage,
   operationsPage,

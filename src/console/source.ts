@@ -308,6 +308,18 @@ export interface ListedRun {
   expiredAt: string | null;
 }
 
+/** An operation that was accepted and violates the schema. */
+export interface Quarantined {
+  quarantineId: string;
+  customerId: string;
+  /** Null for traits. */
+  event: string | null;
+  operation: Record<string, unknown>;
+  quarantinedAt: string;
+  code: string;
+  message: string;
+}
+
 /**
  * What pages ask: the GET endpoints of the administrative API by their paths, those of the project below it, and what pages need of the answers. The
  * service has all of them, the local engine those that one process without a database can have.
@@ -339,6 +351,7 @@ export interface Answers {
   events: ListPage<ListedEvent>;
   "events/:event": EventDetail;
   "schema-violations": ListPage<SchemaViolation>;
+  quarantine: ListPage<Quarantined> & { operations: number; limit: number; since: string | null };
   emissions: ListPage<ListedEmission>;
   "emissions/:emission": Emission;
   webhooks: ListPage<ListedWebhook>;
@@ -368,6 +381,7 @@ export type ServiceQuestion = Extract<
   | "activations"
   | "diagnostics"
   | "keys"
+  | "quarantine"
   | `config-${string}`
   | `webhooks${string}`
   | `recomputes${string}`

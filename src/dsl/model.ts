@@ -19,6 +19,8 @@ export type PartsOf<T> = readonly T[] | Readonly<Record<string, T>>;
 export interface ModelDefinition {
   /** Whether events and traits that do not fit what is declared are refused. False unless set: they are accepted and logged. */
   strictSchema?: boolean;
+  /** What becomes of those under a strict schema: `"refuse"`, unless set, or `"quarantine"`: they are kept, to be released or discarded. */
+  onViolation?: "refuse" | "quarantine";
   events?: PartsOf<AnyEvent>;
   traits?: AnyTraits;
   lifecycle?: AnyLifecycle;

@@ -110,6 +110,8 @@ async function acceptSingle(ctx: Context, engine: LocalEngine): Promise<void> {
     accepted: true,
     queued: true,
     duplicate: outcome!.duplicate,
+    // As the service marks it, whose place in the request goes without saying.
+    quarantined: accepted.quarantined.map(({ index: _, ...violation }) => violation)[0],
     state: engine.document(customerId),
     ...diagnosticsOf(accepted),
   };
@@ -127,7 +129,9 @@ async function acceptBatch(ctx: Context, engine: LocalEngine): Promise<void> {
     accepted: accepted.outcomes.length,
     rejected: 0,
     eventIds: accepted.outcomes.map(({ eventId }) => eventId).filter((id) => id !== null),
-    states: [...customerIds].map((customerId) => engine.document(customerId)),
+    quarantined: accepted.quarantined.length === 0 ? undefined : accepted.quarantined,
+    // Who has sent nothing but what is in quarantine is not there.
+    states: [...customerIds].map((customerId) => engine.document(customerId)).filter((state) => state !== undefined),
     ...diagnosticsOf(accepted),
   };
 }
@@ -136,7 +140,8 @@ function accept(ctx: Context, engine: LocalEngine, operations: RequestOperation[
   // Before they are accepted, so that the report of a refusal has them too.
   note(ctx, { operations });
   const accepted = engine.accept(operations, form);
-  const { changes, diagnostics, outcomes } = accepted;
+  const { changes, outcomes } = accepted;
+  const diagnostics = [...accepted.diagnostics, ...accepted.quarantined];
   note(ctx, { changes, diagnostics, duplicates: outcomes.filter(({ duplicate }) => duplicate).length });
   return accepted;
 }

@@ -15,7 +15,15 @@ import type { IdentifyRequest, TrackRequest } from "../ingestion/shape.js";
 import { parseTimestamp } from "../ingestion/timestamp.js";
 import type { Clock } from "./clock.js";
 import { Population, type AcceptedBatch, type CustomerChange, type PopulationOptions } from "./population.js";
-import { conflictError, diagnosticOf, schemaViolations, violationError, type RequestForm } from "./refusals.js";
+import {
+  conflictError,
+  diagnosticOf,
+  type QuarantinedOperation,
+  quarantinedOperations,
+  type RequestForm,
+  schemaViolations,
+  violationError,
+} from "./refusals.js";
 
 export type RequestOperation = TrackRequest | IdentifyRequest;
 
@@ -40,6 +48,8 @@ export interface Accepted {
   changes: CustomerChange[];
   /** Violations of a schema that is not strict. */
   diagnostics: ErrorDiagnostic[];
+  /** What violates a strict schema that does not refuse it: told, and not evaluated. Nothing keeps it here. */
+  quarantined: QuarantinedOperation[];
 }
 
 /** Positions in a request take ten bits of an operation's number, as in the service. */
@@ -82,7 +92,9 @@ export class LocalEngine {
   accept(operations: readonly RequestOperation[], form: RequestForm): Accepted {
     const acceptedAt = this.clock.now();
     const firstSeq = ++this.#requests * POSITIONS;
-    const violations = schemaViolations(this.#snapshot, operations, form);
+    const isHeld = this.#snapshot.onViolation === "quarantine";
+    const quarantined = isHeld ? quarantinedOperations(this.#snapshot, operations) : [];
+    const violations = isHeld ? [] : schemaViolations(this.#snapshot, operations, form);
     if (this.#snapshot.strictSchema && violations.length > 0) throw violationError(violations);
 
     const numbered = operations.map(
@@ -93,8 +105,9 @@ export class LocalEngine {
     if (keys.conflict >= 0) throw conflictError(numbered[keys.conflict]![0]!, keys.conflict, form);
 
     const batch: AcceptedBatch = { acceptedAt, operations: [] };
+    const held = new Set(quarantined.map(({ index }) => index));
     operations.forEach((operation, position) => {
-      if (keys.originals[position] === undefined)
+      if (keys.originals[position] === undefined && !held.has(position))
         batch.operations.push(accepted(operation, firstSeq + position, acceptedAt));
     });
     const changes = this.#population.apply(batch);
@@ -107,6 +120,7 @@ export class LocalEngine {
       }),
       changes: withUnchanged(changes, operations),
       diagnostics: violations.map(diagnosticOf),
+      quarantined,
     };
   }
 

@@ -9,6 +9,28 @@ export type RequestForm = "single" | "batch";
 /** Once a request has so many violations, it is not looked through any further. */
 const VIOLATIONS_ENOUGH = 5_000;
 
+/** An operation that violates the schema and would be in quarantine: its place in the request, and its first violation. */
+export interface QuarantinedOperation extends ErrorDiagnostic {
+  index: number;
+}
+
+/** The operations of a request that a strict schema has kept apart. */
+export function quarantinedOperations(
+  snapshot: Snapshot,
+  operations: readonly (TrackRequest | IdentifyRequest)[],
+): QuarantinedOperation[] {
+  return operations.flatMap((operation, index) => {
+    const [first] = violationsOf(snapshot, operation);
+    return first === undefined ? [] : [{ index, ...diagnosticOf(first) }];
+  });
+}
+
+function violationsOf(snapshot: Snapshot, operation: TrackRequest | IdentifyRequest): PayloadDiagnostic[] {
+  return operation.type === "identify"
+    ? traitDiagnostics(snapshot, operation.traits)
+    : eventDiagnostics(snapshot, operation.event, operation.properties ?? {});
+}
+
 /** The violations of the schema by the operations of a request, in order, with their paths in the request. */
 export function schemaViolations(
   snapshot: Snapshot,
@@ -17,10 +39,7 @@ export function schemaViolations(
 ): PayloadDiagnostic[] {
   const violations: PayloadDiagnostic[] = [];
   for (const [position, operation] of operations.entries()) {
-    const found =
-      operation.type === "identify"
-        ? traitDiagnostics(snapshot, operation.traits)
-        : eventDiagnostics(snapshot, operation.event, operation.properties ?? {});
+    const found = violationsOf(snapshot, operation);
     for (const violation of found) violations.push({ ...violation, path: prefixOf(position, form) + violation.path });
     if (violations.length >= VIOLATIONS_ENOUGH) break;
   }

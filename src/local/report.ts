@@ -12,7 +12,7 @@ interface Noted {
   changes: readonly CustomerChange[];
   /** How many operations repeated an earlier one. */
   duplicates: number;
-  /** Violations of a schema that is not strict. */
+  /** Violations of the schema by what was accepted. */
   diagnostics: readonly ErrorDiagnostic[];
 }
 

@@ -30,6 +30,11 @@ const GAUGES: readonly Gauge[] = [
     read: ({ setAsideCustomers }) => one(setAsideCustomers),
   },
   {
+    name: "svc_quarantined_operations",
+    help: "Operations that were accepted and are in quarantine because they violate the schema. Of the installation.",
+    read: ({ quarantinedOperations }) => one(quarantinedOperations),
+  },
+  {
     name: "svc_jobs",
     help: "Jobs of the queue by task and state: ready, running, waiting for their time, or failed for good. Of the installation.",
     labels: ["task", "state"],

@@ -18,7 +18,7 @@ const SWEEP_MS_MAX = 5 * 60_000;
  * @throws the first failure, after the other environments were swept
  */
 export async function sweepRetention(sql: Sql, signal: AbortSignal, { rows = SWEPT_ROWS, msMax = SWEEP_MS_MAX } = {}) {
-  const swept = { operations: 0, keys: 0, logs: 0 };
+  const swept = { operations: 0, keys: 0, quarantined: 0, logs: 0 };
   await inEachEnvironment(await environmentsToSweep(sql), { signal, msMax }, async (id, rested, goesOn) => {
     let through: number | null = null;
     do {
@@ -28,6 +28,7 @@ export async function sweepRetention(sql: Sql, signal: AbortSignal, { rows = SWE
       through = answer.through;
     } while (through !== null && goesOn());
     swept.keys += await untilNothing(() => rested(() => call(sql, "sweep_keys", id, rows)), goesOn);
+    swept.quarantined += await untilNothing(() => rested(() => call(sql, "sweep_quarantine", id, rows)), goesOn);
     swept.logs += await untilNothing(() => rested(() => call(sql, "sweep_logs", id, rows)), goesOn);
   });
   return swept;

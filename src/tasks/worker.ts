@@ -115,7 +115,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       },
       sweep_retention: async () => {
         const swept = await sweepRetention(sql, stopping.signal);
-        const isSomething = swept.operations + swept.keys + swept.logs > 0;
+        const isSomething = Object.values(swept).some((rows) => rows > 0);
         logger[isSomething ? "info" : "debug"](swept, "operations and logs past their retention were deleted");
       },
       count_trends: async () => {

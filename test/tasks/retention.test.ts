@@ -82,11 +82,11 @@ describe("operations that were accepted longer ago than the plan keeps them", ()
     await environment.ingest([login(30, { at: ago(30, 1) }), login(30, { at: ago(30, 1) })]);
     await environment.take({}, [login(29), { at: ago(29), traits: { plan: "free" } }]);
     const before = await environment.documentText();
-    expect(await sweep()).toEqual({ operations: 4, keys: 0, logs: 0 });
+    expect(await sweep()).toEqual({ operations: 4, keys: 0, quarantined: 0, logs: 0 });
     expect(await kept()).toEqual([29]);
     expect([await rows("trait_updates"), await rows("ingest_batches")]).toEqual([1, 1]);
     expect(await environment.documentText()).toBe(before);
-    expect(await sweep()).toEqual({ operations: 0, keys: 0, logs: 0 });
+    expect(await sweep()).toEqual({ operations: 0, keys: 0, quarantined: 0, logs: 0 });
   });
 
   it("stay where the plan keeps them for ever, and go when it no longer does", async () => {
@@ -276,7 +276,7 @@ describe("a removal under way", () => {
 describe("a sweep", () => {
   it("leaves to the next one what it has no time for", async () => {
     await environment.take({}, [login(40)]);
-    expect(await sweep({ msMax: 0 })).toEqual({ operations: 0, keys: 0, logs: 0 });
+    expect(await sweep({ msMax: 0 })).toEqual({ operations: 0, keys: 0, quarantined: 0, logs: 0 });
     expect(await sweep()).toMatchObject({ operations: 1 });
   });
 

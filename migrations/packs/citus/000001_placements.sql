@@ -49,6 +49,8 @@ insert into svc_citus.placements (relation, placement, reason) values
 ('delivery_bodies', 'local', 'read by the statement that takes deliveries'),
 ('recomputes', 'local', 'a queue over all environments'),
 ('recompute_customers', 'local', 'removed with recomputes, over all environments; kept for 30 days'),
+('quarantined_operations', 'local', 'few; released by a statement that joins the calls they came with'),
+('quarantines', 'local', 'refers to environments; one row for each'),
 ('trend_progress', 'local', 'refers to environments; one row for each'),
 ('trend_changes', 'local', 'emptied every minute by who holds the row of trend_progress'),
 ('trend_counts', 'local', 'added to by the statement that empties trend_changes; grows with days');

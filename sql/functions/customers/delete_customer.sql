@@ -1,11 +1,10 @@
--- Deletes everything that is held about one customer, and answers how many rows of each kind that was. What is accepted while it runs is
--- either deleted with its inbox row or kept with it: one statement deletes both, and sees neither or both of a call. Whoever evaluates
--- the customer is waited for, and passes over it until this transaction ends. Recomputes of this customer alone go, whatever their
--- status; others that have come as far as this customer go on after the one before it.
--- Raises SV004 CUSTOMER_NOT_FOUND where nothing was evaluated, nothing waits and nobody asked for a recompute of it. Locks the customer's
--- row; in their order, the environment's recomputes that are under way or were given up; its emissions and its pending deliveries in key
--- order, then all that it deletes; the environment's row of svc.suspect_environments, without waiting; last, in key order, the kinds of
--- schema violations whose latest operation was the customer's.
+-- Deletes everything that is held about one customer, and answers how many rows of each kind that was. What is accepted meanwhile is
+-- deleted with its inbox row or kept with it: one statement deletes both, and sees neither or both of a call. Whoever evaluates it is
+-- waited for, and passes over it until this ends. Recomputes of it alone go; others that came as far go on after the one before it.
+-- Raises SV004 CUSTOMER_NOT_FOUND where nothing was evaluated, waits or is in quarantine, and nobody asked for a recompute of it. Locks the
+-- customer's row; in their order, the environment's recomputes that are under way or were given up; its emissions and its pending
+-- deliveries in key order, then all that it deletes; the environment's rows of svc.quarantines and, without waiting,
+-- svc.suspect_environments; last, in key order, the kinds of schema violations whose latest operation was the customer's.
 create or replace function svc.delete_customer(environment_id integer, customer_id text)
 returns json
 language plpgsql
@@ -20,6 +19,7 @@ declare
   _deleted json;
   _seqs bigint[];
   _retired_keys integer;
+  _quarantined integer;
 begin
   loop
     -- Of a customer who has operations that wait only, a worker may be inserting the row: this waits for it.
@@ -41,6 +41,9 @@ begin
     ) and not exists (
       select from svc.recomputes as r
       where r.environment_id = delete_customer.environment_id and r.customer_id = delete_customer.customer_id
+    ) and not exists (
+      select from svc.quarantined_operations as q
+      where q.environment_id = delete_customer.environment_id and q.customer_id = delete_customer.customer_id
     ) then
       perform svc.raise_customer_not_found(delete_customer.customer_id);
     end if;
@@ -270,6 +273,18 @@ begin
       _deleted::jsonb, '{idempotencyKeys}', to_jsonb((_deleted ->> 'idempotencyKeys')::integer + _retired_keys)
     );
   end if;
+
+  select count(*) into _quarantined
+  from svc.take_from_quarantine(
+    delete_customer.environment_id,
+    array(
+      select q.seq
+      from svc.quarantined_operations as q
+      where q.environment_id = delete_customer.environment_id and q.customer_id = delete_customer.customer_id
+    ),
+    true
+  );
+  _deleted := svc.with_members(_deleted, json_build_object('quarantined', _quarantined));
 
   -- Whoever has the row locked is beginning a trial, which names nobody, or ending one. Where this customer was the suspect, nobody else
   -- is.

@@ -26,6 +26,7 @@ declare
   _emissions refcursor := 'export_emissions';
   _deliveries refcursor := 'export_deliveries';
   _recomputes refcursor := 'export_recomputes';
+  _quarantined refcursor := 'export_quarantined';
   _retired_keys refcursor := 'export_retiredKeys';
 begin
   open _identifies no scroll for
@@ -192,6 +193,15 @@ begin
     limit 1
   ) as c on true
   order by r.recompute_seq;
+
+  open _quarantined no scroll for
+  select json_build_object(
+    'eventId', case when q.event is not null then svc.event_id(q.seq) end, 'operation', q.operation,
+    'quarantinedAt', svc.iso(q.quarantined_at), 'message', q.message
+  )::text as item
+  from svc.quarantined_operations as q
+  where q.environment_id = _id and q.customer_id = _customer
+  order by q.seq;
 
   open _retired_keys no scroll for
   select json_build_object(

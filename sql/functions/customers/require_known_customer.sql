@@ -1,4 +1,4 @@
--- Makes sure that anything is held about a customer: a state, or operations that wait for their evaluation.
+-- Makes sure that anything is held about a customer: a state, or operations that wait for their evaluation or are in quarantine.
 -- Raises SV004 CUSTOMER_NOT_FOUND. Locks nothing.
 create or replace function svc.require_known_customer(environment_id integer, customer_id text)
 returns void
@@ -10,6 +10,11 @@ begin
   perform from svc.inbox as i
   where i.environment_id = require_known_customer.environment_id and i.customer_id = require_known_customer.customer_id
   limit 1;
+  if not found then
+    perform from svc.quarantined_operations as q
+    where q.environment_id = require_known_customer.environment_id and q.customer_id = require_known_customer.customer_id
+    limit 1;
+  end if;
   if not found then
     perform svc.require_customer(require_known_customer.environment_id, require_known_customer.customer_id);
   end if;

@@ -1,11 +1,11 @@
--- Accepts one call of operations, all or nothing: a batch ({"events": […]}), or with single = true an array of at most 1,000 single
--- events that came in one by one, each with its own outcome. The caller has checked the shape. batch_id is made by the caller before
--- its first try; repeated = true says that an earlier try may have been accepted, whose outcome is then answered again.
+-- Accepts one call of operations, all or nothing: a batch ({"events": […]}), or with single = true an array of at most 1,000 single events
+-- that came one by one, each with its own outcome. The caller has checked the shape. batch_id is made before the first try; repeated = true
+-- says that an earlier one may have been accepted: then its outcome is answered. What violates a strict schema is refused, or quarantined.
 -- Raises SV001 INVALID_API_KEY, SV002 PLAN_REQUIRED, SV008 RATE_LIMIT_EXCEEDED; for a batch also SV007 (schema), SV009
 -- MONTHLY_QUOTA_EXCEEDED and SV005 IDEMPOTENCY_CONFLICT. With single = true those three, and a rate limit reached in the middle, are
 -- outcomes of the events concerned. Serialization failure (40001), to be tried again, where a key is being erased with its customer.
--- Locks its batch_id and its environment (both advisory, and waits for neither for long: every login of the database can take them), where
--- a schema that is not strict is violated its version, and the key's usage last and for as short as can be; no customer row.
+-- Locks its batch_id and its environment (both advisory, waits for neither long: every login can take them); where a schema is violated,
+-- its version or the row of svc.quarantines; and the key's usage last and for as short as can be; no customer row.
 create or replace function svc_api.ingest(key_hash bytea, batch_id uuid, body text, single boolean, repeated boolean default false)
 returns json
 language plpgsql
@@ -44,12 +44,16 @@ declare
   _suspects bigint[];
   _violations jsonb;
   _warnings jsonb;
+  -- What goes into quarantine: by position why, and per operation whether it is new there.
+  _held jsonb;
+  _kept boolean[];
   -- Per operation: the event that answers it, whether it stores anything, and why it was refused.
   _seqs bigint[];
   _fresh boolean[];
   _failures jsonb := '{}';
   _failure jsonb;
   _over_quota bigint[];
+  _outcome json;
 begin
   -- A call that is repeated because its connection was lost may find the first try still at work. It waits, so that it sees either all of
   -- it or nothing.
@@ -60,7 +64,7 @@ begin
   end if;
 
   select
-    k.environment_id, e.project_id, j.organization_id, e.active_version, v.strict_schema,
+    k.environment_id, e.project_id, j.organization_id, e.active_version, v.strict_schema, v.on_violation,
     p.cloud_execution, p.rate_per_second, p.rate_burst, p.monthly_events, u.tokens, u.refilled_at
   into _key
   from svc.api_keys as k
@@ -143,13 +147,22 @@ begin
     order by r.ordinality
   ) as o;
 
-  if _suspects is not null then
+  if _suspects is not null and _key.strict_schema and _key.on_violation = 'quarantine' then
+    _held := svc.held_violations(_key.project_id, _key.active_version, _operations, _suspects);
+  end if;
+  if _suspects is not null and (
+    _held is null or not svc.has_quarantine_room(_key.environment_id, (select count(*) from jsonb_object_keys(_held)))
+  ) then
     if not _key.strict_schema then
       -- Not all of a large call are looked at, so one of each event comes first.
       select array_agg(s.n order by s.turn, s.n) into _suspects
       from (select u.n, row_number() over (partition by _events[u.n + 1] order by u.n) as turn from unnest(_suspects) as u (n)) as s;
     end if;
     _violations := svc.call_schema_failures(_key.project_id, _key.active_version, _operations, _suspects, ingest.single);
+    if _held <> '{}' then
+      _violations := svc.quarantine_full(_violations);
+      _held := null;
+    end if;
     if not _key.strict_schema then
       _warnings := _violations;
     elsif _violations <> '{}' and not ingest.single then
@@ -222,18 +235,27 @@ begin
     end if;
   end if;
 
+  if _held <> '{}' then
+    _kept := array(select o.fresh and _held ? (o.n - 1)::text from unnest(_fresh) with ordinality as o (fresh, n) order by o.n);
+    _fresh := array(select o.fresh and not o.kept from unnest(_fresh, _kept) with ordinality as o (fresh, kept, n) order by o.n);
+  end if;
+
   insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at, idempotency_key)
   select _key.environment_id, o.seq, o.customer_id, o.event, o.properties, coalesce(o.explicit_at, _now), _now, o.idempotency_key
   from unnest(_seqs, _customers, _events, _properties, _explicit, _keys, _identify, _fresh)
     as o (seq, customer_id, event, properties, explicit_at, idempotency_key, identify, fresh)
   where o.fresh and not o.identify;
   get diagnostics _tracked = row_count;
+  if _kept is not null then
+    -- They are accepted, so they count as the others do.
+    _tracked := _tracked + (select count(*) from unnest(_kept, _identify) as o (kept, identify) where o.kept and not o.identify);
+  end if;
 
   if _identified > 0 then
     insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at)
     select _key.environment_id, o.seq, o.customer_id, o.traits, _now
-    from unnest(_seqs, _customers, _properties, _identify) as o (seq, customer_id, traits, identify)
-    where o.identify;
+    from unnest(_seqs, _customers, _properties, _identify, _fresh) as o (seq, customer_id, traits, identify, fresh)
+    where o.identify and o.fresh;
   end if;
 
   if _tracked + _identified > 0 then
@@ -244,6 +266,10 @@ begin
 
     insert into svc.ingest_batches (environment_id, batch_seq, batch_id, accepted_at, tracked, identified, late)
     values (_key.environment_id, _batch_seq, ingest.batch_id, _now, _tracked, _identified, _late);
+  end if;
+
+  if _kept is not null then
+    perform svc.quarantine_operations(_key.environment_id, _key.active_version, _operations, _seqs, _kept, _held, _now);
   end if;
 
   if _warnings <> '{}' then
@@ -265,9 +291,14 @@ begin
     month_events = case when u.month < _month then _tracked when u.month = _month then u.month_events + _tracked else u.month_events end
   where u.key_hash = ingest.key_hash;
 
-  return svc.ingest_outcome(
+  _outcome := svc.ingest_outcome(
     _seqs, _first_seq, _identify, _failures, _warnings, ingest.single, _key.rate_burst, floor(_tokens)::integer - _taken
   );
+  if _held <> '{}' then
+    -- Also what repeats one that is there.
+    _outcome := svc.with_members(_outcome, svc.quarantined_among(_key.environment_id, _seqs));
+  end if;
+  return _outcome;
 end;
 $$;
 

@@ -25,12 +25,14 @@ as $$
   found as (
     select
       o.ordinal, o.seq, o.identify, o.idempotency_key, k.event_seq,
-      not o.identify and e.event_seq is null and k.payload_hash is distinct from o.payload_hash as refused
+      not o.identify and e.event_seq is null and q.seq is null and k.payload_hash is distinct from o.payload_hash as refused
     from operation as o
     left join svc.idempotency_keys as k
       on k.environment_id = repeated_outcome.environment_id and k.idempotency_key = o.idempotency_key
     left join svc.events as e
       on e.environment_id = repeated_outcome.environment_id and e.event_seq = o.seq
+    left join svc.quarantined_operations as q
+      on q.environment_id = repeated_outcome.environment_id and q.seq = o.seq
   ),
   violations as (
     select svc.call_schema_failures(
@@ -39,27 +41,30 @@ as $$
     ) as by_ordinal
     where repeated_outcome.version is not null
   )
-  select svc.ingest_outcome(
-    array_agg(coalesce(f.event_seq, f.seq) order by f.seq),
-    repeated_outcome.batch_seq * 1024,
-    array_agg(f.identify order by f.seq),
-    coalesce(
-      jsonb_object_agg(
-        f.ordinal,
-        case
-          when f.event_seq is not null then svc.conflict_failure(f.idempotency_key, f.ordinal, repeated_outcome.single)
-          else coalesce(
-            v.by_ordinal -> f.ordinal::text,
-            svc.rate_failure(1, 0, repeated_outcome.rate_per_second, repeated_outcome.rate_burst)
-          )
-        end
-      ) filter (where f.refused),
-      '{}'
+  select svc.with_members(
+    svc.ingest_outcome(
+      array_agg(coalesce(f.event_seq, f.seq) order by f.seq),
+      repeated_outcome.batch_seq * 1024,
+      array_agg(f.identify order by f.seq),
+      coalesce(
+        jsonb_object_agg(
+          f.ordinal,
+          case
+            when f.event_seq is not null then svc.conflict_failure(f.idempotency_key, f.ordinal, repeated_outcome.single)
+            else coalesce(
+              v.by_ordinal -> f.ordinal::text,
+              svc.rate_failure(1, 0, repeated_outcome.rate_per_second, repeated_outcome.rate_burst)
+            )
+          end
+        ) filter (where f.refused),
+        '{}'
+      ),
+      null,
+      repeated_outcome.single,
+      repeated_outcome.rate_burst,
+      repeated_outcome.remaining
     ),
-    null,
-    repeated_outcome.single,
-    repeated_outcome.rate_burst,
-    repeated_outcome.remaining
+    svc.quarantined_among(repeated_outcome.environment_id, array_agg(coalesce(f.event_seq, f.seq) order by f.seq))
   )
   from found as f
   left join violations as v on true;

@@ -1,6 +1,7 @@
 -- Where what was accepted and what is stored do not agree. An erasure takes operations and leaves their batch as it is; it says in the
--- audit log how many it took. Retention takes operations first, the batch with the last of them, and counts both. So of a batch there may
--- be less than it says, and the sums tell whether all that is missing was removed.
+-- audit log how many it took. What is in quarantine is stored, too, and what left it unreleased is counted there. Retention takes
+-- operations first, the batch with the last of them, and counts both. So of a batch there may be less than it says, and the sums tell
+-- whether all that is missing was removed.
 -- Raises nothing, locks nothing.
 create or replace function svc.broken_batches()
 returns table (invariant text, environment_id integer, example text)
@@ -9,14 +10,22 @@ stable
 set search_path = ''
 as $$
   with stored as (
-    select e.environment_id, e.event_seq >> 10 as batch_seq, count(*) as events
-    from svc.events as e
-    group by e.environment_id, e.event_seq >> 10
+    select e.environment_id, e.seq >> 10 as batch_seq, count(*) as events
+    from (
+      select s.environment_id, s.event_seq as seq from svc.events as s
+      union all
+      select q.environment_id, q.seq from svc.quarantined_operations as q where q.event is not null
+    ) as e
+    group by e.environment_id, e.seq >> 10
   ),
   updated as (
-    select t.environment_id, t.operation_seq >> 10 as batch_seq, count(*) as updates
-    from svc.trait_updates as t
-    group by t.environment_id, t.operation_seq >> 10
+    select t.environment_id, t.seq >> 10 as batch_seq, count(*) as updates
+    from (
+      select u.environment_id, u.operation_seq as seq from svc.trait_updates as u
+      union all
+      select q.environment_id, q.seq from svc.quarantined_operations as q where q.event is null
+    ) as t
+    group by t.environment_id, t.seq >> 10
   ),
   batches as (
     select
@@ -34,10 +43,12 @@ as $$
   accounts as (
     select
       s.environment_id, s.stored,
-      coalesce(s.accepted, 0) + coalesce(r.batch_events_removed, 0) - coalesce(r.events_removed, 0) - coalesce(x.events, 0) as expected
+      coalesce(s.accepted, 0) + coalesce(r.batch_events_removed, 0) - coalesce(r.events_removed, 0) - coalesce(x.events, 0)
+        - coalesce(q.events_discarded, 0) as expected
     from sums as s
     left join svc.retention as r on r.environment_id = s.environment_id
     left join svc.erased_rows() as x on x.environment_id = s.environment_id
+    left join svc.quarantines as q on q.environment_id = s.environment_id
   )
   select
     'operations_belong_to_a_call', b.environment_id,

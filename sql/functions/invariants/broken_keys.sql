@@ -25,7 +25,9 @@ as $$
     on e.environment_id = k.environment_id and e.event_seq = k.event_seq and e.idempotency_key = k.idempotency_key
   left join svc.retired_keys as r
     on r.environment_id = k.environment_id and r.event_seq = k.event_seq and r.idempotency_key = k.idempotency_key
-  where e.event_seq is null and r.event_seq is null
+  left join svc.quarantined_operations as q
+    on q.environment_id = k.environment_id and q.seq = k.event_seq and q.idempotency_key = k.idempotency_key
+  where e.event_seq is null and r.event_seq is null and q.seq is null
   union all
   select
     'retired_keys_are_known', r.environment_id,

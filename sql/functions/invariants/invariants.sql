@@ -28,6 +28,8 @@ as $$
     union all
     select * from svc.broken_keys()
     union all
+    select * from svc.broken_quarantine()
+    union all
     select * from svc.broken_inbox()
     union all
     select * from svc.broken_customers()

@@ -46,6 +46,7 @@ begin
       svc.check_versions(_id, _name, _version),
       svc.check_undeclared_events(_id, _project, _version),
       svc.check_violations(_id, _version),
+      svc.check_quarantine(_id, _name, _project, _version),
       svc.check_declared_events(_id, _project, _version),
       svc.check_retention(_id, _project, _version),
       svc.check_keys(_id, _name),

@@ -102,6 +102,7 @@ as $$
     'setAsideCustomers', (
       select count(*) from (select from svc.customers as k where k.set_aside_at is not null limit 10000) as n
     ),
+    'quarantinedOperations', (select coalesce(sum(q.operations), 0) from svc.quarantines as q),
     'jobs', (
       select coalesce(json_agg(json_build_object('task', q.task, 'state', q.state, 'jobs', q.jobs)), '[]')
       from (

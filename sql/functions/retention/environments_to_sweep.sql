@@ -1,5 +1,6 @@
--- The environments in which svc_api.sweep_operations, sweep_keys or sweep_logs may find something: whose plan keeps operations for a time,
--- or where keys or logs are to be removed some day. One probe of an index for each environment.
+-- The environments in which svc_api.sweep_operations, sweep_keys, sweep_quarantine or sweep_logs may find something: whose plan keeps
+-- operations for a time, or where keys, logs or what is in quarantine are to be removed some day. One probe of an index for each
+-- environment.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.environments_to_sweep()
 returns setof integer
@@ -17,6 +18,7 @@ as $$
   join iam.plans as p on p.plan_id = o.plan_id
   where p.retention_days is not null
     or (select true from svc.retired_keys as k where k.environment_id = e.environment_id limit 1)
+    or (select true from svc.quarantined_operations as q where q.environment_id = e.environment_id limit 1)
     or (select true from svc.superseded_logs as l where l.environment_id = e.environment_id limit 1)
   order by e.environment_id
 $$;

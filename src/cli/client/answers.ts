@@ -16,6 +16,7 @@ import type * as organizations from "../../http/admin/organization/organizations
 import type { trends } from "../../http/admin/trends.js";
 import type { createdProject, overview, population, project } from "../../http/admin/projects.js";
 import type { difference, preview, recompute } from "../../http/admin/recomputes.js";
+import type { quarantined } from "../../http/admin/quarantine.js";
 import type { ruleExecution } from "../../http/admin/rule-executions.js";
 import type { listedSignal } from "../../http/admin/signals.js";
 import type * as webhooks from "../../http/admin/webhooks.js";
@@ -35,6 +36,7 @@ export type Journey = Static<typeof customers.journey>;
 export type SegmentMember = Static<typeof customers.segmentMember>;
 export type SegmentStatistics = Static<typeof customers.statistics>;
 export type Event = Static<typeof event>;
+export type Quarantined = Static<typeof quarantined>;
 export type RuleExecution = Static<typeof ruleExecution>;
 
 export type { Explanation };

@@ -110,7 +110,8 @@ function describe(loaded: Loaded, found: Found, { width, version }: ParseOptions
 }
 
 function verbsOf(word: string): ListedCommand[] {
-  return commands.filter(({ path }) => path.startsWith(`${word} `));
+  const words = word.split(" ").length;
+  return commands.filter(({ path }) => path.startsWith(`${word} `) && path.split(" ").length === words + 1);
 }
 
 /** Commands by their last words: the others have been read. */

@@ -75,7 +75,7 @@ function listOf({ ask, query }: Visit, isTail: boolean) {
   }).catch(refusal);
 }
 
-function Head({ visit: { query, model }, isTail }: { visit: Visit; isTail: boolean }) {
+function Head({ visit: { query, model, isService }, isTail }: { visit: Visit; isTail: boolean }) {
   const value = (name: string) => query.get(name) ?? "";
   const other = new URLSearchParams(FILTERS.flatMap((name) => (given(query, name) ? [[name, value(name)]] : [])));
   if (!isTail) other.set("tail", "1");
@@ -110,6 +110,7 @@ function Head({ visit: { query, model }, isTail }: { visit: Visit; isTail: boole
         {isTail ? <span role="status">The page loads itself again every {TAIL_SECONDS} seconds.</span> : null}
         <a href={address(PATH, other)}>{isTail ? "Stop" : "Live tail"}</a>
         <a href="violations">Schema violations</a>
+        {isService ? <a href="quarantine">Quarantine</a> : null}
       </nav>
     </>
   );

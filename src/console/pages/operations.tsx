@@ -77,6 +77,7 @@ const PLACES: Readonly<Record<string, string>> = {
   EVENTS_NEVER_RECEIVED: "events",
   EVENTS_UNDECLARED: "violations",
   KEYS_NEVER_USED: "keys",
+  OPERATIONS_QUARANTINED: "quarantine",
   OPERATIONS_WAITING: "events?status=pending",
   RECOMPUTES_GIVEN_UP: "recomputes?status=dead_letter",
   RULES_FAILING: "rules",

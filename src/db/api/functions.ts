@@ -117,6 +117,8 @@ const userCode = text("user_code");
 const maybeRole = arg<Maybe<Role>>("role");
 const expiresInDays = number("expires_in_days");
 const explained = arg<ExplainedPart>("explained");
+/** What of the quarantine: the operations that are named, or those that pass the filters. */
+const quarantineFilter = members<{ ids?: string[]; event?: string; code?: string }>("ids", "event", "code");
 const since = arg<Maybe<Date>>("since");
 const past = arg<Date>("at");
 const reverse = arg<boolean>("reverse");
@@ -241,6 +243,9 @@ export const FUNCTIONS = {
   get_event: takes(by, at, text("event_id")),
   stream_events: takes(by, at, filters("customerId", "event"), maybeText("after"), rowLimit).answers<StreamPage>(),
   get_diagnostics: takes(by, at),
+  list_quarantined: takes(by, at, filters("quarantineId", "event", "code"), page),
+  release_quarantined: takes(actor, at, quarantineFilter, maybeText("cursor")),
+  discard_quarantined: takes(actor, at, quarantineFilter, maybeText("cursor")),
   list_schema_violations: takes(by, at, arg<Maybe<number>>("version"), page),
 
   // Recomputes and previews: of one customer or of all, or what a dry run was of.
@@ -377,6 +382,7 @@ export const FUNCTIONS = {
     through: number | null;
   }>(),
   sweep_keys: takes(environmentId, rowLimit).answers<number>(),
+  sweep_quarantine: takes(environmentId, rowLimit).answers<number>(),
   sweep_logs: takes(environmentId, rowLimit).answers<number>(),
   count_trends: takes(environmentId, rowLimit).answers<number>(),
 

@@ -28,8 +28,17 @@ export interface GoodKey extends Allowance {
   organizationId: string;
 }
 
+/** Why an accepted operation is in quarantine: its first violation, whose path begins at the operation. */
+export interface Quarantined {
+  code: string;
+  message: string;
+  path: string;
+}
+
 interface IngestAnswer extends Allowance {
   accepted: number;
+  /** By position; absent where none is. */
+  quarantined?: Record<string, Quarantined>;
   /** Schema violations of a version that is not strict, by position: accepted all the same. */
   warnings: Record<string, IngestFailure>;
 }
@@ -43,7 +52,7 @@ export interface BatchAnswer extends IngestAnswer {
 
 /** What became of a single event; a warning is of a schema that is not strict. */
 export interface SingleOutcome extends Allowance {
-  outcome: { eventId: string; duplicate: boolean } | IngestFailure;
+  outcome: { eventId: string; duplicate: boolean; quarantined?: Quarantined } | IngestFailure;
   warning: IngestFailure | undefined;
 }
 
@@ -66,18 +75,39 @@ export interface IngestCall {
 
 /** Accepts a batch body (`{"events": […]}`, raw text), all or nothing. Raises the errors that svc_api.ingest names. */
 export async function ingestBatch(sql: Sql, call: IngestCall, body: string): Promise<BatchAnswer> {
-  const { limit, remaining, accepted, warnings, firstSeq, seqs } = await ingest(sql, call, body, false);
+  const {
+    limit,
+    remaining,
+    accepted,
+    warnings,
+    firstSeq,
+    seqs,
+    quarantined = {},
+  } = await ingest(sql, call, body, false);
   // What is stored now is numbered within this call; an operation that repeats another of the call has its number.
   const stored = new Set(seqs.filter((seq) => seq >= firstSeq && seq < firstSeq + CALL_NUMBERS));
-  return { limit, remaining, accepted, warnings, eventIds: seqs.map(eventId), repeated: seqs.length - stored.size };
+  return {
+    limit,
+    remaining,
+    accepted,
+    warnings,
+    quarantined,
+    eventIds: seqs.map(eventId),
+    repeated: seqs.length - stored.size,
+  };
 }
 
 /** Accepts single events that came in one by one (raw texts), each with its own outcome. */
 export async function ingestSingles(sql: Sql, call: IngestCall, bodies: string[]): Promise<SingleOutcome[]> {
   const answer = await ingest(sql, call, `[${bodies.join(",")}]`, true);
-  const { limit, remaining, warnings, firstSeq, seqs, failures } = answer;
+  const { limit, remaining, warnings, firstSeq, seqs, failures, quarantined = {} } = answer;
   return seqs.map((seq, position) => {
-    const stored = { eventId: eventId(seq), duplicate: seq !== firstSeq + position };
+    const held = quarantined[position];
+    const stored = {
+      eventId: eventId(seq),
+      duplicate: seq !== firstSeq + position,
+      ...(held && { quarantined: held }),
+    };
     return { limit, remaining, outcome: failures[position] ?? stored, warning: warnings[position] };
   });
 }

@@ -19,6 +19,7 @@ export interface Installation {
   pendingOperations: number;
   oldestPendingSeconds: number;
   setAsideCustomers: number;
+  quarantinedOperations: number;
   jobs: { task: string; state: string; jobs: number }[];
   workers: number;
   recomputes: { kind: string; status: string; recomputes: number }[];

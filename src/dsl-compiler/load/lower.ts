@@ -27,6 +27,7 @@ export interface ModelProblem {
 
 const PARTS: readonly (keyof ModelDefinition)[] = [
   "strictSchema",
+  "onViolation",
   "events",
   "traits",
   "lifecycle",
@@ -86,12 +87,14 @@ class Lowering {
   }
 
   snapshot(): object {
-    const { strictSchema, traits } = this.definition;
+    const { strictSchema, onViolation = "refuse", traits } = this.definition;
     const events = this.#events();
     const display = this.#one("display", "NOT_A_DISPLAY");
     return {
       formatVersion: SNAPSHOT_FORMAT_VERSION,
       strictSchema: strictSchema ?? false,
+      // Refusing is what a model says that says nothing of it.
+      ...(onViolation === "refuse" ? {} : { onViolation }),
       events: Object.fromEntries(events.map((event) => [event.eventName, event[NODE]])),
       traits: "traits" in this.definition ? ((traits as Partial<typeof traits>)?.[NODE] ?? null) : {},
       lifecycle: this.#one("lifecycle", "NOT_A_LIFECYCLE"),

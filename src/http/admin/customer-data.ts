@@ -86,6 +86,12 @@ const items = {
       "Null of a recompute of this customer alone that changes nothing, has not found out yet, or is so long ago that this is not kept.",
     ),
   }),
+  quarantined: exact({
+    eventId: orNull(eventId, "Null for an identify."),
+    operation: jsonObject("The operation as sent."),
+    quarantinedAt: instant,
+    message: Type.String({ description: "Why it is in quarantine." }),
+  }),
   retiredKeys: exact({ eventId, id: formerly(eventId, "eventId"), idempotencyKey: Type.String(), removedAt: instant }),
 };
 
@@ -108,7 +114,7 @@ const customerExport = named("CustomerExport", {
 
 const ERASED =
   "events identifies pending idempotencyKeys transitions blockedTransitions memberships journeyRuns healthScores " +
-  "ruleExecutions signals emissions deliveries deliveryAttempts recomputes recomputeResults";
+  "ruleExecutions signals emissions deliveries deliveryAttempts recomputes recomputeResults quarantined";
 const erasure = exact({
   erased: named(
     "Erasure",

@@ -14,6 +14,7 @@ import { keyRoutes } from "./keys.js";
 import { invitationRoutes } from "./organization/invitations.js";
 import { organizationRoutes, tokenRoutes } from "./organization/organizations.js";
 import { projectRoutes } from "./projects.js";
+import { quarantineRoutes } from "./quarantine.js";
 import { recomputeRoutes } from "./recomputes.js";
 import type { AdminDeps, OperationRoute } from "./route.js";
 import { ruleExecutionRoutes } from "./rule-executions.js";
@@ -58,6 +59,7 @@ export function adminRoutes(deps: AdminDeps): OperationRoute[] {
     ...segmentRoutes,
     askLanguageModelRoute,
     ...eventRoutes,
+    ...quarantineRoutes,
     ...ruleExecutionRoutes,
     ...emissionRoutes,
     ...signalRoutes,

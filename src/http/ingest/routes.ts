@@ -89,7 +89,8 @@ async function acceptSingle(ctx: Context, { backend, requireKey, log, outcomes }
   if (warning) logWarnings(log, ctx, { 0: warning });
   noteInLog(ctx, { operations: 1 });
   ctx.status = 202;
-  ctx.body = { eventId: outcome.eventId, accepted: true, queued: true, duplicate: outcome.duplicate };
+  const { eventId, duplicate, quarantined } = outcome;
+  ctx.body = { eventId, accepted: true, queued: true, duplicate, quarantined };
 }
 
 async function acceptBatch(ctx: Context, { backend, requireKey, log, outcomes }: IngestDeps): Promise<void> {
@@ -101,7 +102,13 @@ async function acceptBatch(ctx: Context, { backend, requireKey, log, outcomes }:
   logWarnings(log, ctx, answer.warnings);
   noteInLog(ctx, { operations: answer.accepted });
   ctx.status = 202;
-  ctx.body = { accepted: answer.accepted, rejected: 0, eventIds: answer.eventIds };
+  // A member that says nothing is left out.
+  const held = Object.entries(answer.quarantined ?? {}).map(([index, violation]) => ({
+    index: Number(index),
+    ...violation,
+  }));
+  const quarantined = held.length === 0 ? undefined : held;
+  ctx.body = { accepted: answer.accepted, rejected: 0, eventIds: answer.eventIds, quarantined };
 }
 
 /** A batch whose shape is right. */

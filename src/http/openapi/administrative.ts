@@ -50,7 +50,7 @@ const TAGS: readonly (readonly [name: string, description: string, paths?: RegEx
     /\/(recomputes|previews)\b/,
   ],
   ["Customers", "What is known and derived of customers.", /\/(customers|due-customers|traits|transitions)\b/],
-  ["Events", "What was accepted, as a list and as a stream.", /\/events\b/],
+  ["Events", "What was accepted, as a list and as a stream; what is in quarantine.", /\/(events|quarantine)\b/],
   ["Rules", "The log of what rules did.", /\/rule-executions(?:\/counts)?$/],
   ["Segments", "Segments and their members.", /\/segments\b/],
   ["Journeys", "Journeys over all customers.", /^\/projects\/:project\/journeys\b/],

@@ -37,11 +37,19 @@ const batch = named("Batch", {
   events: Type.Array(Type.Union([track, identify]), { minItems: 1, maxItems: BATCH_MAX }),
 });
 
+const violation = {
+  code: Type.String(),
+  message: Type.String(),
+  path: Type.String({ description: "Where in the operation." }),
+};
+const quarantined = "It violates the schema, and is kept until it is released or discarded; absent elsewhere.";
+
 const acceptedEvent = named("AcceptedEvent", {
   eventId: Type.String({ pattern: "^evt_[0-9a-f]{16}$" }),
   accepted: Type.Literal(true),
   queued: Type.Literal(true, { description: "It is stored durably; what follows from it is computed afterwards." }),
   duplicate: Type.Boolean({ description: "Whether the idempotency key repeated the same payload." }),
+  quarantined: Type.Optional(exact(violation, { description: quarantined })),
 });
 
 const acceptedBatch = named("AcceptedBatch", {
@@ -50,6 +58,12 @@ const acceptedBatch = named("AcceptedBatch", {
   eventIds: Type.Array(Type.String({ pattern: "^evt_[0-9a-f]{16}$" }), {
     description: "Of the track operations, in their order.",
   }),
+  quarantined: Type.Optional(
+    Type.Array(exact({ index: Type.Integer({ minimum: 0, description: "Its place in `events`." }), ...violation }), {
+      description:
+        "The operations that violate the schema, and are kept until they are released or discarded; absent where there are none.",
+    }),
+  ),
 });
 
 const EVENT = {

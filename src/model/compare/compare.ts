@@ -213,6 +213,8 @@ const snapshots = members<Node.Snapshot>({
   // There is one format; another would have been refused.
   formatVersion: null,
   strictSchema: compareWhole("strictSchema", String),
+  onViolation: (_, before, after) =>
+    compareWhole("onViolation", String, "refuse")(setting("onViolation"), before, after),
   events,
   traits,
   lifecycle,
@@ -229,6 +231,6 @@ const snapshots = members<Node.Snapshot>({
  * What has a name is followed by it, so a part that was renamed was removed and added. Both snapshots must be sound (`parseSnapshot`).
  */
 export function compareSnapshots(from: Node.Snapshot, to: Node.Snapshot): Change[] {
-  // Of what stands at the top, only strictSchema is told of by itself.
+  // What stands at the top and is told of by itself is a setting.
   return snapshots(setting("strictSchema"), { item: from, path: "" }, { item: to, path: "" });
 }

@@ -231,6 +231,8 @@ export interface Display {
 export interface Snapshot {
   formatVersion: typeof SNAPSHOT_FORMAT_VERSION;
   strictSchema: boolean;
+  /** What becomes of operations that violate a strict schema: they are kept apart. Absent where they are refused. */
+  onViolation?: "quarantine";
   events: Record<string, EventSchema>;
   traits: Record<string, Field>;
   lifecycle: Lifecycle | null;

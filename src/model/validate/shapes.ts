@@ -118,6 +118,7 @@ const names = (maxItems: number) => Type.Array(text, { minItems: 1, maxItems, un
 export const SNAPSHOT = shape({
   formatVersion: Type.Integer(),
   strictSchema: Type.Boolean(),
+  onViolation: Type.Optional(Type.Literal("quarantine")),
   events: record,
   traits: record,
   lifecycle: node,

@@ -111,6 +111,9 @@ function checkContent(snapshot: Snapshot, problems: Problems): void {
     hasOwner: snapshot.display?.owner !== undefined,
     problems,
   };
+  if (snapshot.onViolation !== undefined && !snapshot.strictSchema) {
+    problems.add("onViolation", "INVALID_SHAPE", "has no meaning unless strictSchema is true");
+  }
   if (lifecycle) checkLifecycle(lifecycle, scope);
   checkJourneys(journeys, scope);
   checkSegments(segments, scope);

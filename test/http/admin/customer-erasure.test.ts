@@ -44,7 +44,7 @@ it("erases a customer, answers how much that was, and leaves who did it on recor
   ]);
   await fixture.evaluate();
   const kinds =
-    "pending blockedTransitions journeyRuns healthScores ruleExecutions signals deliveries deliveryAttempts recomputes recomputeResults";
+    "pending blockedTransitions journeyRuns healthScores ruleExecutions signals deliveries deliveryAttempts recomputes recomputeResults quarantined";
   const none = Object.fromEntries(kinds.split(" ").map((kind) => [kind, 0]));
   const some = { events: 2, identifies: 1, idempotencyKeys: 1, transitions: 2, memberships: 1, emissions: 3 };
   const counts = { ...none, ...some };

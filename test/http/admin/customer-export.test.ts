@@ -140,6 +140,7 @@ it("holds everything that is known about a customer, in one document", async () 
       recompute("prv_1", "preview", "04", { customerId: "ann" }),
       recompute("rec_1", "dry_run", "05", null),
     ],
+    quarantined: [],
     retiredKeys: [expect.objectContaining({ eventId: "evt_0000000000000001", idempotencyKey: "k0" })],
   });
   const { deliveries } = reply.body as { deliveries: object[] };

@@ -99,6 +99,17 @@ a call is lost
   - acknowledged_events_are_stored (1): # events were acknowledged and neither erased nor removed because of their age; there are #
   - operations_belong_to_a_call (1): 2 events and 1 trait updates of the call 4, which is not there
   - usage_is_what_was_stored (1): in month the keys count # events; # were stored
+an operation is released and stays in quarantine
+  insert into svc.quarantined_operations
+  select environment_id, event_seq, customer_id, event, '{}', idempotency_key, now(), 2, 1, 'x', 'x', 'x', '[]'
+  from svc.events where idempotency_key = 'k1';
+  insert into svc.quarantines (environment_id, operations, bytes) select environment_id, 1, 2 from svc.webhooks
+  - acknowledged_events_are_stored (1): # events were acknowledged and neither erased nor removed because of their age; there are #
+  - calls_hold_what_they_stored (1): the call 3 stored 3 events and 0 trait updates; there are 4 and 0
+  - operations_are_in_one_place (1): the operation # is stored, and in quarantine
+the quarantine is miscounted
+  insert into svc.quarantines (environment_id, operations, bytes) select environment_id, 1, 2 from svc.webhooks
+  - quarantine_is_counted (1): 1 operations and 2 bytes are counted; there are 0 and 0
 something old is back
   insert into svc.ingest_batches
   select environment_id, swept_through, gen_random_uuid(), now() - interval '1 year', 0, 0, false

@@ -1,0 +1,15 @@
+-- Whether so many more operations fit into an environment's quarantine. Looks without a lock: calls under way at once may exceed the
+-- limit by what they bring.
+-- Raises nothing, locks nothing.
+create or replace function svc.has_quarantine_room(environment_id integer, operations bigint)
+returns boolean
+language sql
+stable
+set search_path = ''
+return not exists (
+  select from svc.quarantines as q
+  where q.environment_id = has_quarantine_room.environment_id
+    and (q.operations + has_quarantine_room.operations > svc.quarantine_limit() or q.bytes >= 268435456)
+);
+
+comment on function svc.has_quarantine_room(integer, bigint) is 'Whether so many more operations fit into the quarantine.';

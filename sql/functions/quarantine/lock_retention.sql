@@ -1,0 +1,18 @@
+-- Keeps sweeps out of an environment until the transaction ends, so that what is released is not removed half: whoever removes something
+-- because of its age holds this row, and passes over an environment whose row is held.
+-- Raises nothing. Locks the environment's row of svc.retention.
+create or replace function svc.lock_retention(environment_id integer)
+returns void
+language plpgsql
+volatile
+set search_path = ''
+as $$
+-- Parameters are always qualified; `on conflict` cannot qualify its columns.
+#variable_conflict use_column
+begin
+  insert into svc.retention (environment_id) values (lock_retention.environment_id) on conflict do nothing;
+  perform from svc.retention as r where r.environment_id = lock_retention.environment_id for update;
+end;
+$$;
+
+comment on function svc.lock_retention(integer) is 'Keeps sweeps out of an environment until the transaction ends.';

@@ -1,0 +1,33 @@
+-- Keeps operations of a call in quarantine: those of held, which svc.held_violations gave, that are kept. The arrays are by position.
+-- Raises nothing. Locks the environment's row of svc.quarantines until the transaction ends.
+create or replace function svc.quarantine_operations(
+  environment_id integer, version integer, operations jsonb, seqs bigint[], kept boolean[], held jsonb, at timestamptz
+)
+returns void
+language sql
+volatile
+set search_path = ''
+as $$
+  with kept as (
+    insert into svc.quarantined_operations (
+      environment_id, seq, customer_id, event, operation, idempotency_key, quarantined_at, bytes, version, code, message, path, violations
+    )
+    select
+      quarantine_operations.environment_id, quarantine_operations.seqs[h.n + 1], o.operation ->> 'customerId', o.operation ->> 'event',
+      o.operation, o.operation ->> 'idempotencyKey', quarantine_operations.at, octet_length(o.operation::text),
+      quarantine_operations.version, h.value ->> 'code', h.value ->> 'message', h.value ->> 'path', h.value -> 'violations'
+    from (select k.key::integer as n, k.value from jsonb_each(quarantine_operations.held) as k) as h
+    cross join lateral (select quarantine_operations.operations -> h.n as operation) as o
+    where quarantine_operations.kept[h.n + 1]
+    returning bytes
+  )
+  insert into svc.quarantines as q (environment_id, operations, bytes)
+  select quarantine_operations.environment_id, count(*), sum(k.bytes)
+  from kept as k
+  having count(*) > 0
+  on conflict on constraint quarantines_pkey do update
+  set operations = q.operations + excluded.operations, bytes = q.bytes + excluded.bytes;
+$$;
+
+comment on function svc.quarantine_operations(integer, integer, jsonb, bigint[], boolean[], jsonb, timestamptz) is
+  'Keeps operations of a call in quarantine.';

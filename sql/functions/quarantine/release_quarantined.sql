@@ -1,0 +1,135 @@
+-- Takes a step of releasing operations from quarantine: those named, or all that pass the filters, in the order of acceptance. What is
+-- valid under the active version becomes what it would have been, with its number, its instants and its key, and waits for evaluation;
+-- what is not stays, with its new violation. {released, kept, expired, nextCursor}: expired are too old, so that they would be removed at
+-- once; nextCursor is for the next step. What was released is no longer there, so the same request changes nothing.
+-- An identify sets only traits that no later one has set: it takes its place in the order.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks the environment's row of svc.retention,
+-- the customers' rows in id order, the operations, and the environment's row of svc.quarantines.
+create or replace function svc_api.release_quarantined(
+  token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
+  ids text[], event text, code text, "cursor" text
+)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+-- By key, whatever the statistics say.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+  _actor constant iam.actor := iam.authorize(
+    release_quarantined.token_hash, release_quarantined.organization_id, 'release_quarantined', release_quarantined.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    release_quarantined.organization_id, release_quarantined.project_slug, release_quarantined.environment_name
+  );
+  _id constant integer := _environment.environment_id;
+  _after constant bigint := coalesce(svc.decode_cursor('quarantine-step', release_quarantined.cursor, '^[0-9]{1,18}$')::bigint, 0);
+  _before constant timestamptz := now() - svc.quarantine_days(_id) * interval '24 hours';
+  _step record;
+  _seqs bigint[];
+  _operations jsonb;
+  _held jsonb := '{}';
+  _new text[];
+  _released text[];
+begin
+  perform svc.lock_retention(_id);
+  _step := svc.quarantine_step(_id, _after, release_quarantined.ids, release_quarantined.event, release_quarantined.code);
+
+  -- What its call stored is removed in the call's turn, so there must be one to come.
+  select coalesce(array_agg(q.seq order by q.seq), '{}'), jsonb_agg(q.operation order by q.seq)
+  into _seqs, _operations
+  from svc.quarantined_operations as q
+  join svc.ingest_batches as b on b.environment_id = q.environment_id and b.batch_seq = q.seq >> 10
+  where q.environment_id = _id and q.seq = any(_step.seqs) and q.quarantined_at >= _before;
+
+  if exists (
+    select from svc.config_versions as v
+    where v.project_id = _environment.project_id and v.version = _environment.active_version and v.strict_schema
+  ) then
+    _held := svc.held_violations(
+      _environment.project_id, _environment.active_version, _operations,
+      array(select n - 1 from generate_series(1, cardinality(_seqs)::bigint) as n)
+    );
+    update svc.quarantined_operations as q
+    set
+      version = _environment.active_version, code = h.value ->> 'code', message = h.value ->> 'message', path = h.value ->> 'path',
+      violations = h.value -> 'violations'
+    from jsonb_each(_held) as h
+    where q.environment_id = _id and q.seq = _seqs[h.key::integer + 1] and q.version <> _environment.active_version;
+  end if;
+
+  -- Whoever evaluates or erases one of them is waited for, and then waits: an identify sees what was set after it, or comes before that.
+  with locked as (
+    insert into svc.customers as c (environment_id, customer_id, created_at)
+    select _id, q.customer_id, min(q.quarantined_at)
+    from unnest(_seqs) with ordinality as s (seq, n)
+    join svc.quarantined_operations as q on q.environment_id = _id and q.seq = s.seq
+    where not _held ? (s.n - 1)::text
+    group by q.customer_id
+    order by q.customer_id
+    on conflict (environment_id, customer_id) do update
+    set created_at = least(c.created_at, excluded.created_at)
+    returning c.customer_id, c.xmax = 0 as is_new
+  )
+  select array_agg(l.customer_id) filter (where l.is_new) into _new from locked as l;
+
+  with taken as materialized (
+    select t.*
+    from svc.take_from_quarantine(
+      _id, array(select s.seq from unnest(_seqs) with ordinality as s (seq, n) where not _held ? (s.n - 1)::text), false
+    ) as t
+  ),
+  released_events as (
+    insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at, idempotency_key)
+    select
+      _id, t.seq, t.customer_id, t.event, coalesce(t.operation -> 'properties', '{}'),
+      coalesce((t.operation ->> 'timestamp')::timestamptz, t.quarantined_at), t.quarantined_at, t.idempotency_key
+    from taken as t
+    where t.event is not null
+  ),
+  released_updates as (
+    insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at)
+    select
+      _id, t.seq, t.customer_id,
+      (t.operation -> 'traits') - array(
+        select k.name
+        from svc.trait_updates as u
+        cross join lateral jsonb_object_keys(u.traits) as k (name)
+        where u.environment_id = _id and u.customer_id = t.customer_id and u.operation_seq > t.seq
+      ),
+      t.quarantined_at
+    from taken as t
+    where t.event is null
+  ),
+  waiting as (
+    insert into svc.inbox (environment_id, customer_id, seq)
+    select _id, t.customer_id, t.seq from taken as t
+  )
+  select coalesce(array_agg(t.customer_id), '{}') into _released from taken as t;
+
+  -- Of whom everything was erased meanwhile nothing began.
+  delete from svc.customers as c
+  where c.environment_id = _id and c.customer_id = any(_new) and c.customer_id <> all(_released);
+
+  if _released <> '{}' then
+    perform svc.request_evaluation(array[_id]);
+    perform iam.record_audit(
+      _actor, release_quarantined.request_id, 'quarantine.released', release_quarantined.project_slug,
+      release_quarantined.environment_name, null, jsonb_build_object('operations', cardinality(_released))
+    );
+  end if;
+  return json_build_object(
+    'released', cardinality(_released),
+    'kept', (select count(*) from jsonb_object_keys(_held)),
+    'expired', cardinality(_step.seqs) - cardinality(_seqs),
+    'nextCursor', svc.encode_cursor('quarantine-step', _step.resume::text)
+  );
+end;
+$$;
+
+comment on function svc_api.release_quarantined(bytea, text, text, text, text, text[], text, text, text) is
+  'Releases operations from quarantine that are valid under the active version, a bounded number at once.';

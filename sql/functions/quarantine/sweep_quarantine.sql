@@ -1,0 +1,39 @@
+-- Discards operations that have been in an environment's quarantine for too long, no more than `row_limit` at once; answers how many.
+-- Whoever is answered more than nothing calls again.
+-- Raises nothing. Locks what svc.lock_retention and svc.take_from_quarantine lock.
+create or replace function svc_api.sweep_quarantine(environment_id integer, row_limit integer)
+returns integer
+language plpgsql
+volatile
+security definer
+set search_path = ''
+-- By key, whatever the statistics say.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+declare
+  _rows integer;
+begin
+  perform svc.lock_retention(sweep_quarantine.environment_id);
+  select count(*) into _rows
+  from svc.take_from_quarantine(
+    sweep_quarantine.environment_id,
+    array(
+      select o.seq
+      from (
+        select q.seq, q.quarantined_at
+        from svc.quarantined_operations as q
+        where q.environment_id = sweep_quarantine.environment_id
+        order by q.seq
+        limit sweep_quarantine.row_limit
+      ) as o
+      where o.quarantined_at < now() - svc.quarantine_days(sweep_quarantine.environment_id) * interval '24 hours'
+    ),
+    true
+  );
+  return _rows;
+end;
+$$;
+
+comment on function svc_api.sweep_quarantine(integer, integer) is
+  'Discards operations that have been in quarantine for too long, a bounded number at once.';

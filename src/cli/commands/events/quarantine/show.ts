@@ -1,0 +1,38 @@
+import type { Quarantined } from "../../../client/answers.js";
+import { readList } from "../../../client/pages.js";
+import { defineCommand, projectOptions } from "../../../core/command.js";
+import { failure } from "../../../core/errors.js";
+import { elementTexts, memberTexts } from "../../../output/json-text.js";
+import { fields } from "../../../output/table.js";
+import { printable } from "../../../../words/text.js";
+
+export default defineCommand({
+  args: { quarantineId: "The operation's id, or the id that its event will have" },
+  options: projectOptions,
+  examples: [
+    ["svc events quarantine show qop_0000000000000400", "The operation as it was sent, and what is wrong with it"],
+  ],
+  async handler({ api, out, settings }, { quarantineId }) {
+    const answer = await readList<Quarantined>(api, ["quarantine"], { id: quarantineId, limit: 1 });
+    const [found] = answer.data.data;
+    if (found === undefined) {
+      const message = `there is no operation ${printable(quarantineId)} in quarantine in ${settings.environment}`;
+      throw failure(
+        "OPERATION_NOT_FOUND",
+        message,
+        "it may have been released, discarded or removed because of its age",
+      );
+    }
+    const [text = "{}"] = elementTexts(memberTexts(answer.text).get("data") ?? "[]");
+    out.result({ text }, () =>
+      fields(out, [
+        ["Id", found.quarantineId],
+        ["Accepted", out.at(found.quarantinedAt)],
+        ["Held against", found.configVersion],
+        // As it is written, so that long numbers keep all their digits.
+        ["Operation", printable(memberTexts(text).get("operation") ?? "")],
+        ...found.violations.map(({ code, path, message }) => [code, printable(`${path}: ${message}`)] as const),
+      ]),
+    );
+  },
+});

@@ -1,0 +1,57 @@
+import type { Context } from "../../../core/command.js";
+import { UsageError } from "../../../core/errors.js";
+import { outcomeOf } from "../../../output/change.js";
+import { printable, shellWord } from "../../../../words/text.js";
+
+/** What of the quarantine a command is about. */
+export const filterOptions = {
+  event: { type: "text", describe: "Only events of this name" },
+  code: { type: "text", describe: "Only those whose first violation has this code, such as UNKNOWN_EVENT" },
+} as const;
+
+export const allOption = {
+  all: { type: "flag", describe: "All that --event and --code leave, instead of one" },
+} as const;
+
+interface Chosen {
+  quarantineId?: string | undefined;
+  event?: string | undefined;
+  code?: string | undefined;
+  all: boolean;
+}
+
+/** What a request names, and the same in words. @throws {UsageError} unless it is either one operation or all */
+export function chosenOf({ quarantineId, event, code, all }: Chosen) {
+  if ((quarantineId !== undefined) === all || (!all && (event !== undefined || code !== undefined))) {
+    const fix = "see `svc events quarantine release --help`";
+    throw new UsageError("say which: either an operation's id, or --all, of which --event and --code leave some", fix);
+  }
+  if (quarantineId !== undefined) return { body: { ids: [quarantineId] }, words: printable(quarantineId) };
+  const filters = [event, code].filter((text) => text !== undefined).map(printable);
+  return { body: { event, code }, words: ["all that is in quarantine", ...filters].join(", ") };
+}
+
+interface Step {
+  nextCursor: string | null;
+}
+
+/** Asks for one step after the other, so that none takes long, and adds up what they answer. */
+export async function stepByStep<Key extends string>(
+  { api, settings }: Context,
+  verb: "release" | "discard",
+  body: object,
+  counts: readonly Key[],
+): Promise<Record<Key, number>> {
+  const total = Object.fromEntries(counts.map((count) => [count, 0])) as Record<Key, number>;
+  const seen = `\`svc events quarantine list --env ${shellWord(settings.environment)}\``;
+  let cursor: string | null = null;
+  do {
+    const given: object = { ...body, ...(cursor === null ? {} : { cursor }) };
+    const { data } = await outcomeOf(seen, (signal) =>
+      api.post<Step & Record<Key, number>>(["quarantine", verb], given, [...counts, "nextCursor"], signal),
+    );
+    for (const count of counts) total[count] += data[count];
+    cursor = data.nextCursor;
+  } while (cursor !== null);
+  return total;
+}

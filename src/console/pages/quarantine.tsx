@@ -1,0 +1,149 @@
+import { formatNumber, plural } from "../../words/text.js";
+import { Allowed, changeIn, inLive, Live } from "../changes.js";
+import { allGiven, type ConsolePage, given, isAnyGiven, type Visit } from "../console-page.js";
+import { address, Ago, At, Customer, Empty, Found, Pages, Payload, Table, Text } from "../parts.js";
+import type { Quarantined } from "../source.js";
+
+const PATH = "quarantine";
+const LIMIT = "50";
+const FILTERS = ["event", "code"] as const;
+
+/** What was accepted and is kept apart: which, since when, why; releasing and discarding it. */
+export const quarantinePage: ConsolePage = {
+  path: PATH,
+  section: null,
+  inService: true,
+  async answer(visit) {
+    const { ask, query } = visit;
+    const found = await ask("quarantine", {
+      ...allGiven(query, FILTERS),
+      limit: LIMIT,
+      cursor: given(query, "cursor"),
+    });
+    const { data, nextCursor, operations, limit, since } = found;
+    return {
+      title: "Quarantine",
+      customerIds: data.map(({ customerId }) => customerId),
+      body: (
+        <>
+          <p>
+            {operations === 0 ? (
+              "Nothing is in quarantine."
+            ) : (
+              <>
+                {plural(operations, "operation")} of at most {formatNumber(limit)}, the oldest{" "}
+                {since === null ? null : <Ago iso={since} />}. They were accepted and violate the schema, so nothing
+                else has seen them.
+              </>
+            )}
+          </p>
+          <Filters query={query} />
+          <Found
+            list={found}
+            limit={Number(LIMIT)}
+            none={isAnyGiven(query, FILTERS) ? <Empty>No operation in quarantine is like this.</Empty> : <></>}
+          >
+            <Table name="Operations in quarantine" columns={COLUMNS}>
+              {data.map((operation) => (
+                <Row operation={operation} key={operation.quarantineId} />
+              ))}
+            </Table>
+          </Found>
+          <Pages path={PATH} query={query} next={nextCursor} />
+          {operations === 0 ? null : <Changes visit={visit} />}
+          <p>
+            <a href="events">Events</a>
+          </p>
+        </>
+      ),
+    };
+  },
+  change: {
+    fields: ["as", ...FILTERS],
+    async make({ tell, form }) {
+      const verb = changeIn(form, ["release", "discard"]);
+      const filters = Object.fromEntries(FILTERS.flatMap((name) => (form[name] ? [[name, form[name]]] : [])));
+      // A step; whoever wants more sends the form again.
+      await tell(`POST quarantine/${verb}`, {}, filters);
+      return address(PATH, filters);
+    },
+  },
+};
+
+function Filters({ query }: { query: URLSearchParams }) {
+  const value = (name: string) => query.get(name) ?? "";
+  return (
+    <search>
+      <form class="filters" action={PATH} method="get">
+        <label>
+          Event
+          <input name="event" value={value("event")} maxLength={256} />
+        </label>
+        <label>
+          Code
+          <input name="code" value={value("code")} maxLength={256} />
+        </label>
+        <button>Show</button>
+        {isAnyGiven(query, FILTERS) ? <a href={PATH}>All of them</a> : null}
+      </form>
+    </search>
+  );
+}
+
+/** Releases or discards a step of what the filters show. */
+function Changes({ visit }: { visit: Visit }) {
+  const hidden = FILTERS.map((name) => (
+    <input type="hidden" name={name} value={given(visit.query, name) ?? ""} key={name} />
+  ));
+  return (
+    <Allowed
+      visit={visit}
+      operation="release_quarantined"
+      what="release or discard operations"
+      who="a developer, in live an administrator"
+    >
+      <Live visit={visit}>what is released counts for customers; what is discarded is lost.</Live>
+      <p>
+        Of these, 500 at a time, the oldest first. What the active version does not accept stays when it is released.
+      </p>
+      <form method="post" action={PATH}>
+        {visit.token}
+        {hidden}
+        <button name="as" value="release">
+          Release what is valid{inLive(visit)}
+        </button>{" "}
+        <button class="second" name="as" value="discard">
+          Discard{inLive(visit)}
+        </button>
+      </form>
+    </Allowed>
+  );
+}
+
+const COLUMNS = ["Accepted", "Event", "Customer", "What is wrong", "As sent"].map((heading) => ({ heading }));
+
+function Row({
+  operation: { quarantinedAt, event, customerId, message, code, operation },
+}: {
+  operation: Quarantined;
+}) {
+  return (
+    <tr>
+      <td>
+        <At iso={quarantinedAt} />
+      </td>
+      <td>{event === null ? "traits" : <Text>{event}</Text>}</td>
+      <td>
+        <Customer id={customerId} />
+      </td>
+      <td>
+        <Text>{message}</Text>
+        <br />
+        <span class="faint">{code}</span>
+      </td>
+      <td>
+        <Payload value={operation} />
+      </td>
+    </tr>
+  );
+}

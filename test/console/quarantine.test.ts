@@ -1,0 +1,51 @@
+import { beforeAll, expect, it } from "vitest";
+import { useSpec } from "../spec/support/fixture.js";
+import { type Browser, textOf } from "../support/browser.js";
+import { snapshot } from "../support/service.js";
+import { browserOf } from "./support/session.js";
+
+const fixture = useSpec();
+const BASE = "/console/acme/app/test";
+const HOSTILE = "<script>alert(1)</script>";
+
+let owner: Browser;
+let viewer: Browser;
+beforeAll(async () => {
+  const { service } = fixture;
+  owner = await browserOf(service, "owner@acme.example");
+  await service.member(fixture.owner, "viewer");
+  viewer = await browserOf(service, `viewer@${fixture.owner.organizationId}.example`);
+  await fixture.deploy(snapshot({ strictSchema: true, onViolation: "quarantine" }));
+  await fixture.batch([
+    { customerId: "globex", event: HOSTILE },
+    { customerId: "acme", event: "logout", properties: { seats: 1 } },
+  ]);
+});
+
+const text = async (browser: Browser, page: string) => textOf((await browser.get(`${BASE}/${page}`)).html);
+
+it("shows what is kept, why, and how much it is; the diagnostics and the events lead there", async () => {
+  const { html } = await owner.get(`${BASE}/quarantine`);
+  expect(html).not.toContain(HOSTILE);
+  expect(textOf(html)).toMatch(
+    /2 operations of at most 100,000, the oldest .*logout acme .*is not declared.* UNKNOWN_EVENT .*seats.*globex/,
+  );
+  expect((await owner.get(`${BASE}/operations`)).html).toMatch(/<a href="quarantine"><bdi>2 operations are/);
+  expect((await owner.get(`${BASE}/events`)).html).toContain('<a href="quarantine">');
+  expect(await text(owner, "quarantine?code=INVALID_STRUCTURE")).toContain("No operation in quarantine is like this.");
+});
+
+it("has no button for who may only look", async () => {
+  expect(await text(viewer, "quarantine")).toMatch(/Your role may not release or discard operations/);
+});
+
+it("releases what the filters leave once it is valid, and discards", async () => {
+  const events = { ...snapshot().events, logout: { properties: { seats: { type: "number" } } } } as const;
+  await fixture.deploy(snapshot({ strictSchema: true, onViolation: "quarantine", events }));
+  const asked = await owner.get(`${BASE}/quarantine?event=logout`);
+  expect((await owner.submit(asked, { as: "release" }, "quarantine")).status).toBe(303);
+  expect(await text(owner, "quarantine")).toMatch(/1 operation of at most/);
+  const rest = await owner.get(`${BASE}/quarantine`);
+  expect((await owner.submit(rest, { as: "discard" }, "quarantine")).status).toBe(303);
+  expect(await text(owner, "quarantine")).toContain("Nothing is in quarantine.");
+});

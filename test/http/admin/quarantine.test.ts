@@ -1,0 +1,188 @@
+import { beforeAll, beforeEach, expect, it } from "vitest";
+import type { Snapshot } from "../../../src/model/snapshot/types.js";
+import { EMPTY_SNAPSHOT } from "../../../src/model/snapshot/types.js";
+import { call } from "../../../src/db/api/call.js";
+import { violations } from "../../support/invariants.js";
+import { INSTANT, NO_CURSOR, refused, useApi, type Page } from "./support/api.js";
+
+const api = useApi();
+let id: number;
+
+const STRICT: Partial<Snapshot> = {
+  strictSchema: true,
+  onViolation: "quarantine",
+  events: { order: { properties: { amount: { type: "number" } } } },
+  traits: { plan: { type: "string" } },
+};
+/** Accepts what STRICT does not, but for events of other names. */
+const WIDER: Partial<Snapshot> = {
+  ...STRICT,
+  events: { order: { properties: { amount: { type: "string" } } }, login: { properties: {} } },
+  traits: { plan: { type: "string" }, seats: { type: "number" } },
+};
+
+async function deploy(changes: Partial<Snapshot>): Promise<void> {
+  const { status } = await api.post("/config-versions", { snapshot: { ...EMPTY_SNAPSHOT, ...changes }, force: true });
+  expect([200, 201]).toContain(status);
+}
+
+interface Kept {
+  quarantineId: string;
+  eventId: string | null;
+  customerId: string;
+  code: string;
+  configVersion: string;
+  operation: object;
+}
+
+const send = async (events: object[]) => {
+  const headers = { Authorization: `Bearer ${api.keys.test}` };
+  const reply = await api.service.request("POST", "/v1/events/batch", { headers, body: { events } });
+  expect(reply.status, JSON.stringify(reply.body)).toBe(202);
+  return reply.body as { eventIds: string[]; quarantined?: { index: number }[] };
+};
+const list = (query = "") => api.read<Page<Kept> & { operations: number; since: string | null }>(`/quarantine${query}`);
+const release = async (body: object = {}) => (await api.post("/quarantine/release", body)).body;
+const order = (amount: unknown, more: object = {}) => ({
+  customerId: "c",
+  event: "order",
+  properties: { amount },
+  ...more,
+});
+
+beforeAll(() => api.newProject());
+beforeEach(async () => {
+  id = await api.environmentId();
+  await api.sql`truncate svc.events, svc.trait_updates, svc.inbox, svc.ingest_batches, svc.idempotency_keys, svc.customers,
+    svc.quarantined_operations, svc.quarantines, svc.retention, iam.audit_log`;
+  await api.sql`update svc.key_usage set month_events = 0`;
+  await deploy(STRICT);
+});
+
+it("lists what is in quarantine, the last first, by event name and code, in pages", async () => {
+  await send([
+    order("1"),
+    { customerId: "c", event: "login" },
+    { type: "identify", customerId: "d", traits: { seats: 1 } },
+  ]);
+  const all = await list();
+  expect(all).toMatchObject({ operations: 3, limit: 100_000, since: INSTANT, nextCursor: null });
+  expect(all.data).toMatchObject([
+    {
+      customerId: "d",
+      event: null,
+      eventId: null,
+      code: "UNKNOWN_TRAIT",
+      path: "traits.seats",
+      quarantinedAt: INSTANT,
+    },
+    { event: "login", code: "UNKNOWN_EVENT", operation: { customerId: "c", event: "login" } },
+    { event: "order", code: "INVALID_PROPERTY_TYPE", violations: [{ path: "properties.amount" }] },
+  ]);
+  expect((await list("?event=login")).data).toHaveLength(1);
+  expect((await list("?code=INVALID_PROPERTY_TYPE")).data).toHaveLength(1);
+  const { items, sizes } = await api.readAll<Kept>("/quarantine", 2);
+  expect(items).toEqual(all.data);
+  expect(sizes).toEqual([2, 1]);
+  expect(await api.get("/quarantine?cursor=x")).toMatchObject(NO_CURSOR);
+});
+
+it("releases what the active version accepts, with its id, instants and key, and keeps the rest", async () => {
+  const timestamp = "2026-01-02T03:04:05.678Z";
+  const { eventIds } = await send([
+    order("1", { timestamp, idempotencyKey: "k" }),
+    { customerId: "c", event: "other" },
+  ]);
+  expect(await release()).toEqual({ released: 0, kept: 2, expired: 0, nextCursor: null });
+  await deploy(WIDER);
+  expect(await release()).toEqual({ released: 1, kept: 1, expired: 0, nextCursor: null });
+  expect((await list()).data).toMatchObject([
+    { code: "UNKNOWN_EVENT", configVersion: expect.not.stringMatching("v1$") },
+  ]);
+  const { data } = await api.read<Page<object>>("/events");
+  expect(data).toMatchObject([
+    { eventId: eventIds[0], occurredAt: timestamp, status: "pending", properties: { amount: "1" } },
+  ]);
+  // Once released it is an event like any other.
+  expect(await release()).toEqual({ released: 0, kept: 1, expired: 0, nextCursor: null });
+  expect((await send([order("1", { timestamp, idempotencyKey: "k" })])).eventIds).toEqual([eventIds[0]]);
+  expect(await violations(api.sql)).toEqual([]);
+  const audited = await api.sql`select action, details from iam.audit_log where action like 'quarantine.%'`;
+  expect(audited.map(({ action, details }) => [action, details])).toEqual([["quarantine.released", { operations: 1 }]]);
+});
+
+it("releases an identify in its place: traits that were set later stay", async () => {
+  const identify = (traits: object) => ({ type: "identify", customerId: "c", traits });
+  await send([identify({ plan: "free", seats: 1 }), identify({ plan: "pro" })]);
+  await deploy(WIDER);
+  expect(await release()).toMatchObject({ released: 1 });
+  const updates = await api.sql`select traits from svc.trait_updates order by operation_seq`;
+  expect(updates.map(({ traits }) => traits as object)).toEqual([{ seats: 1 }, { plan: "pro" }]);
+  expect(await violations(api.sql)).toEqual([]);
+});
+
+it("releases and discards those that are named, or pass filters, in steps", async () => {
+  const events = Array.from({ length: 620 }, (_, n) => ({ customerId: `c${n % 7}`, event: n % 2 ? "login" : "other" }));
+  await send(events);
+  await deploy(WIDER);
+  const { data } = await list("?event=login&limit=2");
+  expect(await release({ ids: data.map(({ quarantineId }) => quarantineId) })).toMatchObject({ released: 2, kept: 0 });
+  expect(await release({ ids: [data[0]!.eventId, "qop_x"] })).toMatchObject({ released: 0 });
+  const first = (await api.post("/quarantine/discard", {})).body as { discarded: number; nextCursor: string };
+  expect(first).toEqual({ discarded: 500, nextCursor: expect.any(String) });
+  expect(await release({ code: "UNKNOWN_EVENT", cursor: first.nextCursor })).toMatchObject({ released: 58, kept: 60 });
+  expect((await list()).operations).toBe(60);
+  expect(await violations(api.sql)).toEqual([]);
+});
+
+it("frees the idempotency key of what is discarded, so that it may be sent corrected", async () => {
+  await send([order("1", { idempotencyKey: "k" })]);
+  expect((await api.post("/quarantine/discard", { event: "order" })).body).toEqual({ discarded: 1, nextCursor: null });
+  const { quarantined } = await send([order(1, { idempotencyKey: "k" })]);
+  expect(quarantined).toBeUndefined();
+  expect(await violations(api.sql)).toEqual([]);
+});
+
+it("does not release what is too old to be stored, and removes it", async () => {
+  await send([order("1"), order("2")]);
+  await api.sql`update svc.quarantined_operations set quarantined_at = now() - interval '31 days' where seq % 1024 = 0`;
+  await deploy(WIDER);
+  expect(await release()).toMatchObject({ released: 1, kept: 0, expired: 1 });
+  expect(await call(api.sql, "sweep_quarantine", id, 100)).toBe(1);
+  expect(await call(api.sql, "sweep_quarantine", id, 100)).toBe(0);
+  expect((await list()).operations).toBe(0);
+  expect(await violations(api.sql)).toEqual([]);
+});
+
+it("erases with a customer what is in quarantine of it", async () => {
+  await send([order("1"), { customerId: "d", event: "login" }]);
+  const { status, body } = await api.ask("DELETE", "/customers/c");
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ erased: { quarantined: 1 } });
+  expect((await list()).data).toMatchObject([{ customerId: "d" }]);
+  expect((await api.ask("DELETE", "/customers/c")).status).toBe(404);
+  expect(await violations(api.sql)).toEqual([]);
+});
+
+it("tells in the diagnostics how many there are, and how many a changed schema accepts", async () => {
+  await send([order("1"), order("2"), { customerId: "c", event: "other" }]);
+  await deploy(WIDER);
+  const { data } = await api.read<{ data: { code: string; message: string; fix: string }[] }>("/diagnostics");
+  const [finding] = data.filter(({ code }) => code === "OPERATIONS_QUARANTINED");
+  expect(finding).toMatchObject({
+    severity: "warning",
+    count: 3,
+    details: { acceptable: 2, lookedAt: 3, since: INSTANT },
+    message: expect.stringMatching(
+      /^3 operations are in quarantine since .*The active version accepts 2 of the oldest 3\.$/,
+    ),
+    fix: "Release what is valid now: svc events quarantine release --all --env test",
+  });
+});
+
+it("lets viewers look and no more", async () => {
+  const viewer = await api.service.member(api.owner, "viewer");
+  expect((await api.get("/quarantine", viewer)).status).toBe(200);
+  expect(await api.post("/quarantine/release", {}, viewer)).toMatchObject(refused(403, "FORBIDDEN"));
+  expect(await api.post("/quarantine/discard", {}, viewer)).toMatchObject(refused(403, "FORBIDDEN"));
+});

@@ -1,0 +1,154 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { ingestBatch, ingestSingles } from "../../../src/db/api/ingestion.js";
+import { hashCredential } from "../../../src/http/request/credentials.js";
+import type { Snapshot } from "../../../src/model/snapshot/types.js";
+import { docBlocks } from "../../support/doc-blocks.js";
+import { violations } from "../../support/invariants.js";
+import { EVENT_ID, taken, useIngest } from "./fixture.js";
+
+const fixture = await useIngest();
+const { sql } = fixture.service.db;
+
+const MODEL: Partial<Snapshot> = {
+  strictSchema: true,
+  onViolation: "quarantine",
+  events: { order: { properties: { amount: { type: "number" } } } },
+  traits: { plan: { type: "string" } },
+};
+
+const UNKNOWN = {
+  code: "UNKNOWN_EVENT",
+  message: 'The event "logout" is not declared by the active configuration.',
+  path: "event",
+};
+
+beforeAll(() => fixture.deploy(MODEL));
+beforeEach(async () => {
+  await sql`truncate svc.events, svc.trait_updates, svc.inbox, svc.ingest_batches, svc.idempotency_keys,
+    svc.quarantined_operations, svc.quarantines`;
+  await sql`update svc.key_usage set month_events = 0`;
+});
+
+const inQuarantine = async () =>
+  (
+    await sql<{ operation: string }[]>`
+    select operation::text from svc.quarantined_operations order by seq`
+  ).map(({ operation }) => operation);
+
+it("marks what it keeps as docs/ingestion.md shows", async () => {
+  const guide = readFileSync(path.resolve(import.meta.dirname, "../../../docs/ingestion.md"), "utf8");
+  const shown = docBlocks(guide).find(({ code }) => code.includes('"quarantined": {'))!;
+  const { body } = await fixture.single({ customerId: "c", event: "logout" });
+  expect(body).toEqual({ ...(JSON.parse(shown.code) as object), eventId: EVENT_ID });
+});
+
+describe("with a strict schema that has what violates it kept", () => {
+  it("takes an event with a mark and keeps it as it was sent, apart from the events", async () => {
+    const sent = `{"event":"logout","customerId":"c","properties":{"big":12345678901234567890,"small":0.1000},"idempotencyKey":"k"}`;
+    expect(await fixture.single(sent)).toMatchObject({
+      status: 202,
+      body: { ...(taken() as object), quarantined: UNKNOWN },
+    });
+    expect(await fixture.stored()).toMatchObject({ events: 0, inbox: 0, idempotencyKeys: 1, batches: 1 });
+    const kept = await inQuarantine();
+    expect(kept).toHaveLength(1);
+    expect(kept[0]).toContain("12345678901234567890");
+    expect(kept[0]).toContain("0.1000");
+    expect(await violations(sql)).toEqual([]);
+  });
+
+  it("knows the repetition of what is in quarantine, and another payload under its key", async () => {
+    const event = { customerId: "c", event: "logout", idempotencyKey: "k" };
+    const first = await fixture.single(event);
+    const { eventId } = first.body as { eventId: string };
+    expect((await fixture.single(event)).body).toEqual({ ...(taken(true, eventId) as object), quarantined: UNKNOWN });
+    const batch = await fixture.batch([event, event]);
+    expect(batch.body).toMatchObject({ accepted: 2, eventIds: [eventId, eventId] });
+    expect(await fixture.single({ ...event, properties: { a: 1 } })).toMatchObject({ status: 409 });
+    expect(await inQuarantine()).toHaveLength(1);
+    expect(await violations(sql)).toEqual([]);
+  });
+
+  it("says of each operation of a batch whether it is kept, and stores the others as ever", async () => {
+    const reply = await fixture.batch([
+      { customerId: "c", event: "order", properties: { amount: 1 } },
+      { customerId: "c", event: "order", properties: { amount: "1" } },
+      { type: "identify", customerId: "c", traits: { plan: 7 } },
+      { type: "identify", customerId: "c", traits: { plan: "pro" } },
+      { customerId: "d", event: "logout" },
+    ]);
+    expect(reply).toMatchObject({
+      status: 202,
+      body: {
+        accepted: 5,
+        rejected: 0,
+        eventIds: [EVENT_ID, EVENT_ID, EVENT_ID],
+        quarantined: [
+          { index: 1, code: "INVALID_PROPERTY_TYPE", path: "properties.amount" },
+          { index: 2, code: "INVALID_TRAIT_TYPE", path: "traits.plan" },
+          { index: 4, ...UNKNOWN },
+        ],
+      },
+    });
+    expect(await fixture.stored()).toMatchObject({ events: 1, traitUpdates: 1, inbox: 2 });
+    expect(await inQuarantine()).toHaveLength(3);
+    expect(await violations(sql)).toEqual([]);
+  });
+
+  it("answers a batch that violates nothing as ever", async () => {
+    const { body } = await fixture.batch([{ customerId: "c", event: "order", properties: { amount: 1 } }]);
+    expect(body).toEqual({ accepted: 1, rejected: 0, eventIds: [EVENT_ID] });
+  });
+
+  it("counts what is kept as usage", async () => {
+    await fixture.batch([{ customerId: "c", event: "logout" }]);
+    const [row] =
+      await sql`select month_events::integer from svc.key_usage where key_hash = ${hashCredential(fixture.keys.test)}`;
+    expect(row).toEqual({ month_events: 1 });
+  });
+
+  it("refuses as a strict schema does once it is full, and says so", async () => {
+    await sql`insert into svc.quarantines (environment_id, operations, bytes)
+      select environment_id, svc.quarantine_limit(), 1 from svc.environments where name = 'test'`;
+    const reason = expect.stringMatching(/^The quarantine of this environment is full\./) as string;
+    const error = {
+      code: "UNKNOWN_EVENT",
+      reason,
+      fix: expect.stringContaining("svc events quarantine release") as string,
+    };
+    expect(await fixture.single({ customerId: "c", event: "logout" })).toMatchObject({ status: 422, body: { error } });
+    const good = { customerId: "c", event: "order", properties: { amount: 1 } };
+    const batch = await fixture.batch([good, { customerId: "c", event: "logout" }]);
+    expect(batch).toMatchObject({ status: 422, body: { error: { ...error, field: "events[1].event" } } });
+    expect((await fixture.single(good)).status).toBe(202);
+    expect(await inQuarantine()).toEqual([]);
+  });
+
+  it("answers a call again whose answer was lost", async () => {
+    const keyHash = hashCredential(fixture.keys.test);
+    const logout = { customerId: "c", event: "logout" };
+    const call = { keyHash, batchId: randomUUID() };
+    const body = JSON.stringify({ events: [logout, { ...logout, idempotencyKey: "k" }] });
+    const answer = await ingestBatch(sql, { ...call, repeated: false }, body);
+    expect(answer.quarantined).toEqual({ 0: UNKNOWN, 1: UNKNOWN });
+    expect(await ingestBatch(sql, { ...call, repeated: true }, body)).toMatchObject({
+      eventIds: answer.eventIds,
+      quarantined: answer.quarantined,
+    });
+    const single = { keyHash, batchId: randomUUID() };
+    const [outcome] = await ingestSingles(sql, { ...single, repeated: false }, [JSON.stringify(logout)]);
+    const [again] = await ingestSingles(sql, { ...single, repeated: true }, [JSON.stringify(logout)]);
+    expect(again!.outcome).toEqual(outcome!.outcome);
+    expect(await inQuarantine()).toHaveLength(3);
+  });
+
+  it("keeps twenty violations of an operation that has thousands", async () => {
+    const properties = Object.fromEntries(Array.from({ length: 3000 }, (_, n) => [`p${n}`, n]));
+    expect((await fixture.single({ customerId: "c", event: "order", properties })).status).toBe(202);
+    const [row] = await sql`select jsonb_array_length(violations) as listed from svc.quarantined_operations`;
+    expect(row).toEqual({ listed: 20 });
+  });
+});
