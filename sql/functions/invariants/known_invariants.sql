@@ -215,13 +215,13 @@ as $$
       'environment_id is that in question.'
     ),
     (
-      37, 'quarantine_is_counted',
+      38, 'quarantine_is_counted',
       'The quarantine holds as many operations as it says.',
       'Somebody changed rows by SQL. Set operations and bytes of the row of svc.quarantines to what svc.quarantined_operations '
       'holds: the limit is held against it.'
     ),
     (
-      38, 'operations_are_in_one_place',
+      39, 'operations_are_in_one_place',
       'What is in quarantine is not stored as an event or a trait update, too.',
       'It would be stored twice if it were released. Discard it: svc events quarantine discard ID.'
     )
