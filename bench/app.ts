@@ -6,7 +6,8 @@ import { connect } from "../src/db/connect.js";
 import { createCustomerWork, createWebhookTests } from "../src/http/admin/work.js";
 import { createApp } from "../src/http/app.js";
 import { KeyCheck } from "../src/http/ingest/key-check.js";
-import { ingestRoutes, type IngestBackend } from "../src/http/ingest/routes.js";
+import type { IngestBackend } from "../src/http/ingest/request.js";
+import { ingestRoutes } from "../src/http/ingest/routes.js";
 import { formKey } from "../src/console/form-token.js";
 import { decodeText } from "../src/http/request/parse-json.js";
 import { createHttpServer } from "../src/http/server.js";
@@ -22,9 +23,13 @@ const databaseUrl = process.env["BENCH_DATABASE_URL"] ?? "";
 const useRoles = process.env["BENCH_USE_ROLES"] === "1";
 const logger = pino({ level: "silent" });
 
+const trackingModel = () => Promise.reject(new Error("no tracking call is measured"));
+
 /** The same application without the database. */
 const constant: IngestBackend = {
-  batch: () => Promise.resolve({ limit: 1, remaining: 1, accepted: 0, warnings: {}, eventIds: [], repeated: 0 }),
+  trackingModel,
+  batch: () =>
+    Promise.resolve({ limit: 1, remaining: 1, accepted: 0, warnings: {}, failures: {}, eventIds: [], repeated: 0 }),
   single: () =>
     Promise.resolve({
       limit: 1,
@@ -55,6 +60,7 @@ async function serve(): Promise<string> {
 /** What coalescing is for: the same application with one call per request. */
 function oneCallPerRequest(sql: ReturnType<typeof connect>): IngestBackend {
   return {
+    trackingModel,
     batch: ({ keyHash }, body) => {
       const text = typeof body === "string" ? body : decodeText(body);
       return ingestBatch(sql, { keyHash, batchId: randomUUID(), repeated: false }, text);

@@ -56,6 +56,7 @@ create table svc.trait_updates (
   customer_id text not null collate "C",
   traits jsonb not null,
   accepted_at timestamptz not null,
+  idempotency_key text collate "C",
   primary key (environment_id, operation_seq)
 ) with (autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
 comment on table svc.trait_updates is 'Identify operations as accepted. Insert-only.';
@@ -64,6 +65,7 @@ comment on column svc.trait_updates.operation_seq is 'Order of acceptance, share
 comment on column svc.trait_updates.customer_id is 'Customer id of the caller''s system.';
 comment on column svc.trait_updates.traits is 'Traits to merge by key; null removes one.';
 comment on column svc.trait_updates.accepted_at is 'When it was accepted.';
+comment on column svc.trait_updates.idempotency_key is 'The key of the tracking API''s call, as of svc.events; null for any other.';
 create index trait_updates_customer_idx on svc.trait_updates (environment_id, customer_id, operation_seq);
 
 create table svc.idempotency_keys (
@@ -78,7 +80,7 @@ comment on table svc.idempotency_keys is 'Keys seen, apart from events so that t
 comment on column svc.idempotency_keys.environment_id is 'The environment; keys are isolated by it.';
 comment on column svc.idempotency_keys.idempotency_key is 'The caller''s key.';
 comment on column svc.idempotency_keys.payload_hash is 'Hash of customer, event, properties and explicit timestamp (svc.payload_hash).';
-comment on column svc.idempotency_keys.event_seq is 'The event that the key made.';
+comment on column svc.idempotency_keys.event_seq is 'The event that the key made; or the trait update, of a call of the tracking API.';
 comment on column svc.idempotency_keys.created_at is 'When the key was first seen.';
 
 create table svc.inbox (

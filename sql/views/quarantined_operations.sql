@@ -1,7 +1,8 @@
 create or replace view svc_inspect.quarantined_operations as
 select
-  o.slug as organization, p.slug as project, e.name as environment, svc.quarantined_id(q.seq) as quarantine_id, q.customer_id, q.event,
-  q.operation, q.idempotency_key, q.quarantined_at, 'v' || q.version as version, q.code, q.message, q.path, q.violations
+  o.slug as organization, p.slug as project, e.name as environment, svc.quarantined_id(q.seq) as quarantine_id,
+  nullif(q.customer_id, '') as customer_id, nullif(q.event, '') as event, coalesce(q.call, q.operation) as operation,
+  q.idempotency_key, q.quarantined_at, 'v' || nullif(q.version, 0) as version, q.code, q.message, q.path, q.violations
 from svc.quarantined_operations as q
 join svc.environments as e on e.environment_id = q.environment_id
 join svc.projects as p on p.project_id = e.project_id

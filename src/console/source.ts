@@ -311,7 +311,8 @@ export interface ListedRun {
 /** An operation that was accepted and violates the schema. */
 export interface Quarantined {
   quarantineId: string;
-  customerId: string;
+  /** Null where a call of the tracking API names none. */
+  customerId: string | null;
   /** Null for traits. */
   event: string | null;
   operation: Record<string, unknown>;

@@ -28,5 +28,7 @@ export { segment } from "./segment.js";
 export type { ManualSegment, SegmentModel } from "./segment.js";
 export { signal } from "./signal.js";
 export type { ManualSignal, SignalModel } from "./signal.js";
+export { tracking } from "./tracking.js";
+export type { TrackingModel } from "./tracking.js";
 export { traits } from "./traits.js";
 export type { AnyTraits, Trait, TraitsModel } from "./traits.js";

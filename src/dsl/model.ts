@@ -6,6 +6,7 @@ import type { AnyLifecycle } from "./lifecycle.js";
 import type { RuleModel } from "./rule.js";
 import type { SegmentModel } from "./segment.js";
 import type { SignalModel } from "./signal.js";
+import type { TrackingModel } from "./tracking.js";
 import type { AnyTraits } from "./traits.js";
 import { withSourceLocation } from "./part.js";
 
@@ -30,6 +31,7 @@ export interface ModelDefinition {
   rules?: PartsOf<RuleModel>;
   signals?: PartsOf<SignalModel>;
   display?: DisplayModel;
+  tracking?: TrackingModel;
 }
 
 /** A whole model, as `svc.config.ts` exports it by default. */

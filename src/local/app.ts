@@ -1,6 +1,7 @@
 import Router from "@koa/router";
 import Koa, { type Context, type Next } from "koa";
 import { seeOther } from "../console/page.js";
+import { TRACKING_PATHS } from "../http/request/tracking-calls.js";
 import { ApiError, type ErrorDiagnostic } from "../http/errors.js";
 import { refuseUnmatched } from "../http/middleware/handle-errors.js";
 import { assignRequestId, requireHost, setSecurityHeaders } from "../http/middleware/headers.js";
@@ -16,6 +17,7 @@ import {
 import { moveClock } from "./clock.js";
 import { addConsole } from "./console/routes.js";
 import type { Accepted, LocalEngine, RequestOperation } from "./engine.js";
+import { acceptLocalCalls } from "./calls.js";
 import { helpText } from "./help.js";
 import type { RequestForm } from "./refusals.js";
 import { note, type Observe, reportAndAnswer } from "./report.js";
@@ -59,6 +61,7 @@ export function createLocalApp({ engine, observe }: { engine: LocalEngine; obser
     router.post(`${prefix}/events`, (ctx) => acceptSingle(ctx, engine));
     router.post(`${prefix}/events/batch`, (ctx) => acceptBatch(ctx, engine));
   }
+  for (const [path, type] of TRACKING_PATHS) router.post(path, (ctx) => acceptLocalCalls(ctx, engine, type));
   const get = (path: string, answer: (ctx: Context) => unknown) =>
     router.get(path, (ctx) => {
       ctx.body = answer(ctx);

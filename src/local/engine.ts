@@ -88,11 +88,17 @@ export class LocalEngine {
     return this.#population;
   }
 
-  /** Accepts operations of the right shape at the present instant, all or none. @throws {ApiError} 422 where a strict schema is violated, 409 for a key */
-  accept(operations: readonly RequestOperation[], form: RequestForm): Accepted {
+  /**
+   * Accepts operations of the right shape at the present instant, all or none.
+   *
+   * @param holds as the tracking API does: what violates a strict schema is told of, whatever the model says
+   * @throws {ApiError} 422 where a strict schema is violated, 409 for a key
+   */
+  accept(operations: readonly RequestOperation[], form: RequestForm, { holds = false } = {}): Accepted {
     const acceptedAt = this.clock.now();
     const firstSeq = ++this.#requests * POSITIONS;
-    const isHeld = this.#snapshot.onViolation === "quarantine";
+    const { strictSchema, onViolation } = this.#snapshot;
+    const isHeld = strictSchema && (holds || onViolation === "quarantine");
     const quarantined = isHeld ? quarantinedOperations(this.#snapshot, operations) : [];
     const violations = isHeld ? [] : schemaViolations(this.#snapshot, operations, form);
     if (this.#snapshot.strictSchema && violations.length > 0) throw violationError(violations);

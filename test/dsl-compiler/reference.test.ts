@@ -70,7 +70,18 @@ function moduleOf(code: string): string {
     builder,
   }));
   const of = (builder: string) => declared.filter((one) => one.builder === builder).map(({ name }) => name);
-  const builders = ["event", "traits", "lifecycle", "journey", "segment", "health", "rule", "signal", "display"];
+  const builders = [
+    "event",
+    "traits",
+    "lifecycle",
+    "journey",
+    "segment",
+    "health",
+    "rule",
+    "signal",
+    "display",
+    "tracking",
+  ];
   const conditions = declared.filter(({ name, builder }) => !builders.includes(builder ?? "") && name !== "large");
   const segments = conditions.map(({ name }, n) => `segment("example_${n}", { when: ${name} })`);
   return `import { ${exported.values.join(", ")} } from "svc-success";
@@ -85,9 +96,7 @@ export default defineModel({
   health: ${of("health").at(-1)},
   rules: [${of("rule").join(", ")}],
   signals: [${of("signal").join(", ")}],
-  ${of("display")
-    .map((name) => `display: ${name},`)
-    .join("")}
+  ${["display", "tracking"].flatMap((part) => of(part).map((name) => `${part}: ${name},`)).join("")}
 });
 `;
 }

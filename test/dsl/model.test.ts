@@ -17,6 +17,7 @@ import {
   signal,
   step,
   string,
+  tracking,
   traits,
 } from "svc-success";
 import { expect, test } from "vitest";
@@ -88,6 +89,33 @@ test("a model without a display has no such member", () => {
   expect(snapshot).not.toHaveProperty("display");
 });
 
+test("a model says how calls of the tracking API become operations, and what becomes of violations", () => {
+  const calls = tracking({ customer: ["groupId", "userId"], events: { "Order Completed": order } });
+  const { snapshot, problems } = lower({
+    default: defineModel({ strictSchema: true, onViolation: "quarantine", events: [order], tracking: calls }),
+  });
+  expect(problems).toEqual([]);
+  expect(snapshot).toMatchObject({
+    onViolation: "quarantine",
+    tracking: { customer: ["groupId", "userId"], events: { "Order Completed": "order" } },
+  });
+  expect(parseSnapshot(snapshot)).toEqual({ ok: true, snapshot });
+  const usual = lower({ default: defineModel({ events: [order], onViolation: "refuse", tracking: tracking({}) }) });
+  expect(usual.snapshot).not.toHaveProperty("onViolation");
+  expect(usual.snapshot).toMatchObject({ tracking: { customer: ["userId"], events: {} } });
+});
+
+test.each([
+  [{ strictSchema: false, onViolation: "quarantine" }, "onViolation"],
+  [{ onViolation: "keep" }, "onViolation"],
+  [{ tracking: tracking({ customer: "accountId" as never }) }, "tracking.customer[0]"],
+  [{ tracking: tracking({ customer: [] }) }, "tracking.customer"],
+  [{ tracking: tracking({ events: { Order: order } }) }, "tracking.events.Order"],
+])("what is not sound of them is refused: %j", (definition, path) => {
+  const { snapshot } = lower({ default: defineModel(definition as ModelDefinition) });
+  expect(parseSnapshot(snapshot)).toMatchObject({ ok: false, problems: [{ path }] });
+});
+
 test("parts that all read each other make a sound model", () => {
   const { snapshot, problems } = lower({ default: circle });
   expect(problems).toEqual([]);
@@ -107,6 +135,7 @@ test.each([
     "NOT_A_DISPLAY",
     "display is not what display(…) returns",
   ],
+  ["tracking", {}, "NOT_TRACKING", "tracking is not what tracking(…) returns"],
   ["events", [5], "NOT_AN_EVENT", "events[0] is not an event"],
 ])("%s of another kind are refused", (part, value, code, message) => {
   const { problems } = lower({ default: defineModel({ [part]: value }) });

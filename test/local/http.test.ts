@@ -313,3 +313,37 @@ test("whatever is sent, the answer is none of a fault", async () => {
   );
   expect(reports.every(({ status }) => status < 500)).toBe(true);
 });
+
+describe("calls of the tracking API", () => {
+  const strict: Snapshot = {
+    ...MODEL,
+    strictSchema: true,
+    tracking: { customer: ["userId"], events: { Start: "signed_up" } },
+  };
+
+  test("are evaluated as the service does, and what it would keep is told", async () => {
+    const local = await serve(strict);
+    const batch = [
+      { type: "track", userId: "a", event: "Signed Up", messageId: "1" },
+      { type: "track", userId: "b", event: "Start", messageId: "2" },
+      { type: "track", event: "Start" },
+      { type: "track", userId: "c", event: "Nothing of the model" },
+      { type: "alias", userId: "a", previousId: "b" },
+    ];
+    const { status, body } = await local.post("/v1/batch", { batch, sentAt: new Date().toISOString() });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      success: true,
+      quarantined: [{ code: "MISSING_CUSTOMER" }, { code: "ALIAS_NOT_SUPPORTED" }, { code: "UNKNOWN_EVENT" }],
+    });
+    expect((await local.get("/customers")).body).toMatchObject({ data: [{ customerId: "a" }, { customerId: "b" }] });
+  });
+
+  test("an event that a strict schema keeps apart is accepted with a mark, and changes nothing", async () => {
+    const local = await serve({ ...strict, onViolation: "quarantine" });
+    const { status, body } = await local.post("/events", { customerId: "a", event: "nothing" });
+    expect(status).toBe(202);
+    expect(body).toMatchObject({ accepted: true, quarantined: { code: "UNKNOWN_EVENT", path: "event" } });
+    expect((await local.get("/customers")).body).toEqual({ data: [], nextCursor: null });
+  });
+});

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { TRACKING_PATHS } from "../../src/http/request/tracking-calls.js";
 import { startSpec, type SpecFixture } from "../spec/support/fixture.js";
 import { REQUESTS, ROLES, startWorld, type World } from "../http/admin/support/world.js";
 import { createUser, PASSWORD, signedIn } from "../http/pages/people.js";
@@ -112,10 +113,23 @@ describe("every other door", () => {
       ["an owner's token", { ...bearer(owner.token), "X-Svc-Organization": owner.organizationId }],
       ["a key by another scheme", { Authorization: `Basic ${btoa(`${fixture.keys.test}:`)}` }],
     ];
-    return callers.flatMap(([as, headers]): Try[] => [
-      ["POST /v1/events", as, 401, headers, EVENT],
-      ["POST /v1/events/batch", as, 401, headers, { events: [EVENT] }],
-    ]);
+    const basic = (user: string) => ({ Authorization: `Basic ${btoa(`${user}:`)}` });
+    const senders: readonly [as: string, headers: Record<string, string>][] = [
+      ["nobody", {}],
+      ["an unknown key", basic(`svc_test_${"0".repeat(48)}`)],
+      ["a revoked key", basic(revoked)],
+      ["an owner's token", basic(owner.token)],
+      ["a key by another scheme", bearer(fixture.keys.test)],
+    ];
+    return [
+      ...callers.flatMap(([as, headers]): Try[] => [
+        ["POST /v1/events", as, 401, headers, EVENT],
+        ["POST /v1/events/batch", as, 401, headers, { events: [EVENT] }],
+      ]),
+      ...senders.flatMap(([as, headers]) =>
+        TRACKING_PATHS.map(([path]): Try => [`POST ${path}`, as, 401, headers, { batch: [] }]),
+      ),
+    ];
   }
 
   const figures = (): Try[] => [

@@ -114,7 +114,7 @@ async function releaseAll(environment: TestEnvironment, ids?: string[]): Promise
   let released = 0;
   for (let cursor: string | null | undefined; cursor !== null;) {
     const filter = ids === undefined ? {} : { ids };
-    const answer = await call(db.sql, "release_quarantined", environment.by, environment.place, filter, cursor);
+    const answer = await call(db.sql, "release_quarantined", environment.by, environment.place, filter, cursor, null);
     const step = JSON.parse(answer) as { released: number; nextCursor: string | null };
     released += step.released;
     cursor = step.nextCursor;

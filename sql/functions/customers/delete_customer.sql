@@ -89,7 +89,7 @@ begin
   deleted_identifies as (
     delete from svc.trait_updates as t
     where t.environment_id = delete_customer.environment_id and t.customer_id = delete_customer.customer_id
-    returning t.operation_seq
+    returning t.operation_seq, t.idempotency_key
   ),
   deleted_inbox as (
     delete from svc.inbox as i
@@ -100,7 +100,11 @@ begin
     delete from svc.idempotency_keys as k
     where k.ctid = any(array(
       select p.ctid
-      from deleted_events as e
+      from (
+        select d.event_seq, d.idempotency_key from deleted_events as d
+        union all
+        select t.operation_seq, t.idempotency_key from deleted_identifies as t
+      ) as e
       cross join lateral (
         select i.ctid
         from svc.idempotency_keys as i

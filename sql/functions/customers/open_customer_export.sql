@@ -196,7 +196,7 @@ begin
 
   open _quarantined no scroll for
   select json_build_object(
-    'eventId', case when q.event is not null then svc.event_id(q.seq) end, 'operation', q.operation,
+    'eventId', case when q.event is not null then svc.event_id(q.seq) end, 'operation', coalesce(q.call, q.operation),
     'quarantinedAt', svc.iso(q.quarantined_at), 'message', q.message
   )::text as item
   from svc.quarantined_operations as q

@@ -46,6 +46,8 @@ declare
   _warnings jsonb;
   -- What goes into quarantine: by position why, and per operation whether it is new there.
   _held jsonb;
+  -- Calls of the tracking API have each its own outcome; of what their sender loses when it is refused, all goes into quarantine.
+  _calls constant boolean := starts_with(ingest.body, '{"calls":');
   _kept boolean[];
   -- Per operation: the event that answers it, whether it stores anything, and why it was refused.
   _seqs bigint[];
@@ -124,7 +126,9 @@ begin
   -- it does not pass is looked at in detail.
   select
     array_agg(o."customerId"), array_agg(o.event), array_agg(o.payload), array_agg(o.explicit_at), array_agg(o."idempotencyKey"),
-    array_agg(case when o."idempotencyKey" is not null then svc.payload_hash(o."customerId", o.event, o.payload, o.explicit_at) end),
+    array_agg(
+      case when o."idempotencyKey" is not null then svc.payload_hash(o."customerId", coalesce(o.event, ''), o.payload, o.explicit_at) end
+    ),
     array_agg(o.identify), array_agg(_first_seq + o.ordinality - 1), array_agg(true),
     array_agg(o.ordinality - 1) filter (where not o.conforms and _key.active_version is not null),
     count(*) filter (where o.identify),
@@ -147,22 +151,30 @@ begin
     order by r.ordinality
   ) as o;
 
-  if _suspects is not null and _key.strict_schema and _key.on_violation = 'quarantine' then
-    _held := svc.held_violations(_key.project_id, _key.active_version, _operations, _suspects);
+  if _calls then
+    -- Those of which the caller could make no operation.
+    _held := svc.call_problems(_operations);
+    _suspects := nullif(array(select s.n from unnest(_suspects) as s (n) where not _held ? s.n::text), '{}');
   end if;
-  if _suspects is not null and (
-    _held is null or not svc.has_quarantine_room(_key.environment_id, (select count(*) from jsonb_object_keys(_held)))
-  ) then
+  if _suspects is not null and _key.strict_schema and (_key.on_violation = 'quarantine' or _calls) then
+    _held := coalesce(_held, '{}') || svc.held_violations(_key.project_id, _key.active_version, _operations, _suspects);
+    _suspects := null;
+  end if;
+  if _held <> '{}' and not svc.has_quarantine_room(_key.environment_id, (select count(*) from jsonb_object_keys(_held))) then
+    _failures := svc.quarantine_full(_key.project_id, _key.active_version, _operations, _held, ingest.single or _calls);
+    _held := null;
+    if not ingest.single and not _calls then
+      _failures := svc.merged_failure(_failures);
+      raise exception using errcode = 'SV007', message = _failures ->> 'code', detail = _failures;
+    end if;
+  end if;
+  if _suspects is not null then
     if not _key.strict_schema then
       -- Not all of a large call are looked at, so one of each event comes first.
       select array_agg(s.n order by s.turn, s.n) into _suspects
       from (select u.n, row_number() over (partition by _events[u.n + 1] order by u.n) as turn from unnest(_suspects) as u (n)) as s;
     end if;
     _violations := svc.call_schema_failures(_key.project_id, _key.active_version, _operations, _suspects, ingest.single);
-    if _held <> '{}' then
-      _violations := svc.quarantine_full(_violations);
-      _held := null;
-    end if;
     if not _key.strict_schema then
       _warnings := _violations;
     elsif _violations <> '{}' and not ingest.single then
@@ -178,9 +190,9 @@ begin
     select _failures || coalesce(jsonb_object_agg(n, svc.rate_failure(1, 0, _key.rate_per_second, _key.rate_burst)), '{}')
     into _failures
     from generate_series(floor(_tokens)::integer, _count - 1) as n;
-    if _failures <> '{}' then
-      select array_agg(not _failures ? (n - 1)::text order by n) into _fresh from generate_series(1, _count) as n;
-    end if;
+  end if;
+  if _failures <> '{}' then
+    select array_agg(not _failures ? (n - 1)::text order by n) into _fresh from generate_series(1, _count) as n;
   end if;
 
   if _key.monthly_events is not null then
@@ -220,7 +232,8 @@ begin
         array_agg(case when o.fresh then coalesce(k.event_seq, o.seq) end order by o.n),
         array_agg(o.fresh and coalesce(k.event_seq = o.seq, true) order by o.n),
         _failures || coalesce(jsonb_object_agg(o.n - 1, svc.conflict_failure(o.idempotency_key, o.n - 1, ingest.single))
-          filter (where o.fresh and k.payload_hash <> o.payload_hash), '{}'),
+          -- A call that is sent again has another time of sending, and says another time when it happened.
+          filter (where o.fresh and k.payload_hash <> o.payload_hash and not _calls), '{}'),
         bool_or(o.fresh and o.idempotency_key is not null and k.event_seq is null)
       into _seqs, _fresh, _failures, _erased
       from unnest(_keys, _hashes, _seqs, _fresh) with ordinality as o (idempotency_key, payload_hash, seq, fresh, n)
@@ -229,7 +242,7 @@ begin
       if _erased then
         raise exception using errcode = '40001', message = 'An idempotency key was erased with its customer just now; call again.';
       end if;
-      if not ingest.single and _failures <> '{}' then
+      if not ingest.single and not _calls and _failures <> '{}' then
         raise exception using errcode = 'SV005', message = 'IDEMPOTENCY_CONFLICT', detail = svc.merged_failure(_failures);
       end if;
     end if;
@@ -252,9 +265,15 @@ begin
   end if;
 
   if _identified > 0 then
-    insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at)
-    select _key.environment_id, o.seq, o.customer_id, o.traits, _now
-    from unnest(_seqs, _customers, _properties, _identify, _fresh) as o (seq, customer_id, traits, identify, fresh)
+    if _calls then
+      -- Those that repeat others, which only calls can, store nothing.
+      select count(*) filter (where o.identify and (o.fresh or coalesce(o.kept, false))) into _identified
+      from unnest(_identify, _fresh, _kept) as o (identify, fresh, kept);
+    end if;
+    insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at, idempotency_key)
+    select _key.environment_id, o.seq, o.customer_id, o.traits, _now, o.idempotency_key
+    from unnest(_seqs, _customers, _properties, _keys, _identify, _fresh)
+      as o (seq, customer_id, traits, idempotency_key, identify, fresh)
     where o.identify and o.fresh;
   end if;
 

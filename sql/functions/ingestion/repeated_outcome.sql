@@ -17,7 +17,7 @@ as $$
       repeated_outcome.batch_seq * 1024 + n - 1 as seq,
       r.type is not distinct from 'identify' as identify,
       r."idempotencyKey" as idempotency_key,
-      svc.payload_hash(r."customerId", r.event, coalesce(r.properties, '{}'), r."timestamp") as payload_hash
+      svc.payload_hash(r."customerId", coalesce(r.event, ''), coalesce(r.properties, '{}'), r."timestamp") as payload_hash
     from rows from (jsonb_to_recordset(repeated_outcome.operations) as (
       type text, "customerId" text, event text, properties jsonb, "timestamp" timestamptz, "idempotencyKey" text
     )) with ordinality as r (type, "customerId", event, properties, "timestamp", "idempotencyKey", n)

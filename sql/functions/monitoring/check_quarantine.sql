@@ -31,8 +31,9 @@ begin atomic
       min(k.quarantined_at) as since,
       count(*) as looked_at,
       count(*) filter (
-        where v.strict_schema is not true or svc.payload_conforms(
-          coalesce(k.operation -> 'properties', k.operation -> 'traits', '{}'), c.names, c.predicate
+        where not k.operation ? 'problem' and (
+          v.strict_schema is not true
+          or svc.payload_conforms(coalesce(k.operation -> 'properties', k.operation -> 'traits', '{}'), c.names, c.predicate)
         )
       ) as acceptable
     from (

@@ -10,12 +10,14 @@ set search_path = ''
 as $$
   with kept as (
     insert into svc.quarantined_operations (
-      environment_id, seq, customer_id, event, operation, idempotency_key, quarantined_at, bytes, version, code, message, path, violations
+      environment_id, seq, customer_id, event, operation, call, idempotency_key, quarantined_at, bytes, version, code, message, path,
+      violations
     )
     select
       quarantine_operations.environment_id, quarantine_operations.seqs[h.n + 1], o.operation ->> 'customerId', o.operation ->> 'event',
-      o.operation, o.operation ->> 'idempotencyKey', quarantine_operations.at, octet_length(o.operation::text),
-      quarantine_operations.version, h.value ->> 'code', h.value ->> 'message', h.value ->> 'path', h.value -> 'violations'
+      o.operation - 'call', o.operation -> 'call', o.operation ->> 'idempotencyKey', quarantine_operations.at,
+      octet_length(o.operation::text),
+      coalesce(quarantine_operations.version, 0), h.value ->> 'code', h.value ->> 'message', h.value ->> 'path', h.value -> 'violations'
     from (select k.key::integer as n, k.value from jsonb_each(quarantine_operations.held) as k) as h
     cross join lateral (select quarantine_operations.operations -> h.n as operation) as o
     where quarantine_operations.kept[h.n + 1]

@@ -1,13 +1,12 @@
 -- Takes a step of releasing operations from quarantine: those named, or all that pass the filters, in the order of acceptance. What is
 -- valid under the active version becomes what it would have been, with its number, its instants and its key, and waits for evaluation;
--- what is not stays, with its new violation. {released, kept, expired, nextCursor}: expired are too old, so that they would be removed at
--- once; nextCursor is for the next step. What was released is no longer there, so the same request changes nothing.
--- An identify sets only traits that no later one has set: it takes its place in the order.
+-- what is not stays, with its new violation: {released, kept, expired, nextCursor}; expired are too old. The same request changes nothing
+-- again. mapped: by id, what the active version makes of calls. An identify sets only traits that no later one has set.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks the environment's row of svc.retention,
 -- the customers' rows in id order, the operations, and the environment's row of svc.quarantines.
 create or replace function svc_api.release_quarantined(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
-  ids text[], event text, code text, "cursor" text
+  ids text[], event text, code text, "cursor" text, mapped jsonb
 )
 returns json
 language plpgsql
@@ -39,6 +38,12 @@ begin
   perform svc.lock_retention(_id);
   _step := svc.quarantine_step(_id, _after, release_quarantined.ids, release_quarantined.event, release_quarantined.code);
 
+  update svc.quarantined_operations as q
+  set operation = m.value, customer_id = m.value ->> 'customerId', event = m.value ->> 'event'
+  from jsonb_each(release_quarantined.mapped) as m
+  where q.environment_id = _id and q.seq = svc.quarantined_seq(m.key) and q.seq = any(_step.seqs) and q.call is not null
+    and (m.value ->> 'type' is not distinct from 'identify') = (q.event is null);
+
   -- What its call stored is removed in the call's turn, so there must be one to come.
   select coalesce(array_agg(q.seq order by q.seq), '{}'), jsonb_agg(q.operation order by q.seq)
   into _seqs, _operations
@@ -52,14 +57,21 @@ begin
   ) then
     _held := svc.held_violations(
       _environment.project_id, _environment.active_version, _operations,
-      array(select n - 1 from generate_series(1, cardinality(_seqs)::bigint) as n)
+      array(
+        select n - 1 from generate_series(1, cardinality(_seqs)::bigint) as n where not _operations -> (n - 1)::integer ? 'problem'
+      )
     );
+  end if;
+  _held := _held || coalesce(svc.call_problems(_operations), '{}');
+  if _held <> '{}' then
     update svc.quarantined_operations as q
     set
-      version = _environment.active_version, code = h.value ->> 'code', message = h.value ->> 'message', path = h.value ->> 'path',
+      version = coalesce(_environment.active_version, q.version), code = h.value ->> 'code', message = h.value ->> 'message',
+      path = h.value ->> 'path',
       violations = h.value -> 'violations'
     from jsonb_each(_held) as h
-    where q.environment_id = _id and q.seq = _seqs[h.key::integer + 1] and q.version <> _environment.active_version;
+    where q.environment_id = _id and q.seq = _seqs[h.key::integer + 1]
+      and (q.version, q.code, q.path) is distinct from (_environment.active_version, h.value ->> 'code', h.value ->> 'path');
   end if;
 
   -- Whoever evaluates or erases one of them is waited for, and then waits: an identify sees what was set after it, or comes before that.
@@ -92,7 +104,7 @@ begin
     where t.event is not null
   ),
   released_updates as (
-    insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at)
+    insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at, idempotency_key)
     select
       _id, t.seq, t.customer_id,
       (t.operation -> 'traits') - array(
@@ -101,7 +113,7 @@ begin
         cross join lateral jsonb_object_keys(u.traits) as k (name)
         where u.environment_id = _id and u.customer_id = t.customer_id and u.operation_seq > t.seq
       ),
-      t.quarantined_at
+      t.quarantined_at, t.idempotency_key
     from taken as t
     where t.event is null
   ),
@@ -131,5 +143,5 @@ begin
 end;
 $$;
 
-comment on function svc_api.release_quarantined(bytea, text, text, text, text, text[], text, text, text) is
+comment on function svc_api.release_quarantined(bytea, text, text, text, text, text[], text, text, text, jsonb) is
   'Releases operations from quarantine that are valid under the active version, a bounded number at once.';

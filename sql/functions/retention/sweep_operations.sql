@@ -97,22 +97,31 @@ begin
   )
   select count(*) into _events from removed;
 
-  delete from svc.trait_updates as t
-  where t.ctid = any(array(
-    select k.ctid
-    from svc.trait_updates as k
-    left join lateral (
-      select true as waits
-      from svc.inbox as i
-      where i.environment_id = k.environment_id and i.customer_id = k.customer_id and i.seq = k.operation_seq
-      limit 1
-    ) as p on true
-    where k.environment_id = _id and k.operation_seq >= (_after + 1) * 1024 and k.operation_seq < (_through + 1) * 1024
-      and k.accepted_at < _before and p.waits is null
-    order by k.operation_seq
-    for update of k skip locked
-  ));
-  get diagnostics _trait_updates = row_count;
+  with removed as (
+    delete from svc.trait_updates as t
+    where t.ctid = any(array(
+      select k.ctid
+      from svc.trait_updates as k
+      left join lateral (
+        select true as waits
+        from svc.inbox as i
+        where i.environment_id = k.environment_id and i.customer_id = k.customer_id and i.seq = k.operation_seq
+        limit 1
+      ) as p on true
+      where k.environment_id = _id and k.operation_seq >= (_after + 1) * 1024 and k.operation_seq < (_through + 1) * 1024
+        and k.accepted_at < _before and p.waits is null
+      order by k.operation_seq
+      for update of k skip locked
+    ))
+    returning t.operation_seq, t.customer_id, t.idempotency_key
+  ),
+  retired as (
+    insert into svc.retired_keys (environment_id, retired_at, event_seq, customer_id, idempotency_key)
+    select _id, now(), r.operation_seq, r.customer_id, r.idempotency_key
+    from removed as r
+    where r.idempotency_key is not null
+  )
+  select count(*) into _trait_updates from removed;
 
   with removed as (
     delete from svc.ingest_batches as b

@@ -21,6 +21,10 @@ const PARTS: readonly {
       ],
       ingestion: ["Sending events", "the two endpoints, idempotency, limits, retries, backfill"],
       client: ["The client", "for Node.js and Python: the queue, what is sent again, errors, ending a process, types"],
+      segment: [
+        "Coming from Segment or RudderStack",
+        "the same SDKs with another host: what calls become, what is kept, moving",
+      ],
       backfill: ["Backfill", "sending a history: keys, order, checkpoints, refused rows, recomputing, comparing"],
       webhooks: ["Receiving webhooks", "what arrives, verifying it, repetitions, order, retries, rotation, resending"],
       "sign-in": ["Signing in from a program", "how a command line gets a token, what it may do, how to end it"],

@@ -23,7 +23,7 @@ export const quarantinePage: ConsolePage = {
     const { data, nextCursor, operations, limit, since } = found;
     return {
       title: "Quarantine",
-      customerIds: data.map(({ customerId }) => customerId),
+      customerIds: data.flatMap(({ customerId }) => customerId ?? []),
       body: (
         <>
           <p>
@@ -133,9 +133,7 @@ function Row({
         <At iso={quarantinedAt} />
       </td>
       <td>{event === null ? "traits" : <Text>{event}</Text>}</td>
-      <td>
-        <Customer id={customerId} />
-      </td>
+      <td>{customerId === null ? <span class="faint">none</span> : <Customer id={customerId} />}</td>
       <td>
         <Text>{message}</Text>
         <br />

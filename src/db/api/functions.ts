@@ -1,7 +1,7 @@
 import type { AdminCredentials, EnvironmentRef, Page, Role } from "./access.js";
 import type { ExplainedPart, StoredForExplanation, StoredForTimeTravel } from "./customers.js";
 import type { ChunkLimits, EvaluationInput, EvaluationResult, Trial } from "./evaluation.js";
-import type { StreamPage } from "./ingestion.js";
+import type { QuarantinedCalls, StreamPage } from "./ingestion.js";
 import type { Installation } from "./monitoring.js";
 import type { Examination, PlanLimits } from "./operator.js";
 import type { AppliedCustomer, EventLists, ExecutionKey, PageEnd, RecomputeJob, ResultCounts } from "./recompute.js";
@@ -244,7 +244,12 @@ export const FUNCTIONS = {
   stream_events: takes(by, at, filters("customerId", "event"), maybeText("after"), rowLimit).answers<StreamPage>(),
   get_diagnostics: takes(by, at),
   list_quarantined: takes(by, at, filters("quarantineId", "event", "code"), page),
-  release_quarantined: takes(actor, at, quarantineFilter, maybeText("cursor")),
+  list_quarantined_calls: takes(by, at, quarantineFilter, maybeText("cursor")).answers<QuarantinedCalls>(),
+  // What the active version makes of those calls, by id: JSON of operations; null where there are none.
+  release_quarantined: takes(actor, at, quarantineFilter, maybeText("cursor"), {
+    ...maybeText("mapped"),
+    suffix: "::text::jsonb",
+  }),
   discard_quarantined: takes(actor, at, quarantineFilter, maybeText("cursor")),
   list_schema_violations: takes(by, at, arg<Maybe<number>>("version"), page),
 

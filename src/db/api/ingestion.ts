@@ -44,6 +44,8 @@ interface IngestAnswer extends Allowance {
 }
 
 export interface BatchAnswer extends IngestAnswer {
+  /** Of calls of the tracking API: those that were not stored, by position. Any other batch has none. */
+  failures: Record<string, IngestFailure>;
   /** Of the track operations, in order. */
   eventIds: string[];
   /** How many of the track operations repeat earlier ones. */
@@ -82,6 +84,7 @@ export async function ingestBatch(sql: Sql, call: IngestCall, body: string): Pro
     warnings,
     firstSeq,
     seqs,
+    failures,
     quarantined = {},
   } = await ingest(sql, call, body, false);
   // What is stored now is numbered within this call; an operation that repeats another of the call has its number.
@@ -91,6 +94,7 @@ export async function ingestBatch(sql: Sql, call: IngestCall, body: string): Pro
     remaining,
     accepted,
     warnings,
+    failures,
     quarantined,
     eventIds: seqs.map(eventId),
     repeated: seqs.length - stored.size,
@@ -116,6 +120,32 @@ async function ingest(sql: Sql, call: IngestCall, body: string, single: boolean)
   const [row] = await sql<[{ answer: RawAnswer }]>`
     select svc_api.ingest(${call.keyHash}, ${call.batchId}, ${body}, ${single}, ${call.repeated}) as answer`;
   return row.answer;
+}
+
+/** How calls of the tracking API become operations under a version; as src/ingestion/tracking.ts takes it. */
+export interface StoredTrackingModel {
+  customer: ("userId" | "groupId")[];
+  events: Record<string, string>;
+  declared: Record<string, string[]>;
+  traits: string[];
+}
+
+/** Calls in quarantine, and how the active version maps them: null where there are none. */
+export interface QuarantinedCalls {
+  model: StoredTrackingModel | null;
+  /** `at` is when it was accepted, in milliseconds. */
+  calls: { id: string; at: number; call: unknown }[];
+}
+
+/** The tracking model of a key's environment; its version alone where that is `known`. Raises SV001 for a key that is not good. */
+export async function getTrackingModel(
+  sql: Sql,
+  keyHash: Buffer,
+  known: number | null,
+): Promise<Partial<StoredTrackingModel> & { version: number | null }> {
+  const [row] = await sql<[{ model: Partial<StoredTrackingModel> & { version: number | null } }]>`
+    select svc_api.get_tracking_model(${keyHash}, ${known}) as model`;
+  return row.model;
 }
 
 /** The rate limit of a good ingestion key; raises SV001 for any other. */

@@ -37,6 +37,7 @@ const PARTS: readonly (keyof ModelDefinition)[] = [
   "rules",
   "signals",
   "display",
+  "tracking",
 ];
 
 /** Turns what `svc.config.ts` exports into a snapshot, with all the mistakes found on the way. */
@@ -90,6 +91,7 @@ class Lowering {
     const { strictSchema, onViolation = "refuse", traits } = this.definition;
     const events = this.#events();
     const display = this.#one("display", "NOT_A_DISPLAY");
+    const tracking = this.#one("tracking", "NOT_TRACKING");
     return {
       formatVersion: SNAPSHOT_FORMAT_VERSION,
       strictSchema: strictSchema ?? false,
@@ -104,6 +106,7 @@ class Lowering {
       rules: this.#list("rules", "rule"),
       signals: this.#list("signals", "signal"),
       ...(display === null || display === RECOVERY_DISPLAY ? {} : { display }),
+      ...(tracking === null ? {} : { tracking }),
     };
   }
 
@@ -121,7 +124,7 @@ class Lowering {
     return [...events.values()];
   }
 
-  #one(kind: "lifecycle" | "health" | "display", code: string): unknown {
+  #one(kind: "lifecycle" | "health" | "display" | "tracking", code: string): unknown {
     if (!(kind in this.definition)) return null;
     const value: unknown = this.definition[kind];
     if (isPart(value, kind)) return value[LOWER]();

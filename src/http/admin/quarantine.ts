@@ -2,6 +2,7 @@ import Type from "typebox";
 import { customerId } from "./customers.js";
 import { eventId } from "./events.js";
 import { KIB, listQuery, nameFilter } from "./parameters.js";
+import { elementOf, mapCall } from "../../ingestion/tracking.js";
 import { adminRoute } from "./route.js";
 import {
   count,
@@ -28,12 +29,12 @@ const violation = {
 export const quarantined = named("QuarantinedOperation", "An operation that was accepted and violates the schema.", {
   quarantineId: Type.String({ examples: ["qop_0000000000000400"] }),
   eventId: orNull(eventId, "The id that the event will have, which ingestion answered; null for an identify."),
-  customerId,
-  event: orNull(Type.String(), "Null for an identify."),
+  customerId: orNull(customerId, "Null where a call of the tracking API names none."),
+  event: orNull(Type.String(), "Null for an identify, and where a call names none."),
   operation: jsonObject("As sent, numbers beyond double precision included."),
   idempotencyKey: orNull(Type.String()),
   quarantinedAt: instant,
-  configVersion: versionName,
+  configVersion: orNull(versionName),
   ...violation,
   violations: Type.Array(exact(violation), { description: "The first twenty." }),
 });
@@ -79,7 +80,16 @@ export const quarantineRoutes = [
         nextCursor,
       }),
     },
-    passes: ({ at, body }) => [at, body, body.cursor],
+    answer: async ({ at, body, call }) => {
+      const { model, calls } = await call("list_quarantined_calls", at, body, body.cursor);
+      // Mapped anew: what was no event then may be one under the active version.
+      const elements = calls.flatMap((kept) => {
+        const element = model && elementOf(mapCall(model, kept.call, kept.at), kept.call);
+        return element === null ? [] : [[kept.id, element] as const];
+      });
+      const mapped = elements.length === 0 ? null : JSON.stringify(Object.fromEntries(elements));
+      return call("release_quarantined", at, body, body.cursor, mapped);
+    },
   }),
   adminRoute("discard_quarantined", "POST /projects/:project/quarantine/discard", {
     summary: "Discard operations in quarantine for good",

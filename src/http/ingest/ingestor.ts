@@ -1,15 +1,18 @@
 import type { Sql } from "postgres";
 import {
   type BatchAnswer,
+  getTrackingModel,
   ingestBatch,
   ingestSingles,
   type SingleOutcome,
+  type StoredTrackingModel,
   withRetries,
 } from "../../db/api/ingestion.js";
 import { isBadValue } from "../../db/sqlstate.js";
 import type { Bytes, JsonBody } from "../request/body.js";
 import type { HeldBody } from "../request/body-budget.js";
 import { ComputeThread } from "../compute/compute-thread.js";
+import { within } from "../errors.js";
 import type { BatchDatabase } from "./send-batch.js";
 import { KeyedCallQueue, type CallQueueLoad, type KeyHolder, type QueuedRequest } from "./keyed-call-queue.js";
 
@@ -42,6 +45,8 @@ const BATCH_CALLS_OF_ORGANIZATION = 3;
 export const LARGE_CALLS = 3;
 /** Of one organization. */
 export const LARGE_CALLS_OF_ORGANIZATION = 2;
+const MODELS_MAX = 1_000;
+const MODEL_MS_MAX = 5_000;
 /** Positions in a call are ten bits of an event's number; calls stay below for short transactions. */
 const CALL_SINGLES_MAX = 500;
 
@@ -60,10 +65,12 @@ export class Ingestor {
    * stand still. The event loop only hands the bytes over.
    */
   readonly #thread = new ComputeThread();
+  /** By the hash of the key. */
+  readonly #models = new Map<string, StoredTrackingModel & { version: number | null }>();
 
   /** @param large where the thread sends them */
   constructor(
-    sql: Sql,
+    private readonly sql: Sql,
     private readonly large: BatchDatabase,
     options: IngestorOptions,
   ) {
@@ -117,6 +124,21 @@ export class Ingestor {
 
   single(holder: KeyHolder, body: string, held?: HeldBody): Promise<SingleOutcome> {
     return this.#singles.add(holder, body, held);
+  }
+
+  /**
+   * How the active version of a key's environment maps calls of the tracking API: asked for with each request, and read where it is another
+   * version than the last time.
+   */
+  async trackingModel(keyHash: Buffer): Promise<StoredTrackingModel> {
+    const name = keyHash.toString("hex");
+    const known = this.#models.get(name);
+    const found = await within(MODEL_MS_MAX, getTrackingModel(this.sql, keyHash, known?.version ?? null));
+    if (known && found.customer === undefined) return known;
+    if (this.#models.size >= MODELS_MAX) this.#models.clear();
+    const model = found as StoredTrackingModel & { version: number | null };
+    this.#models.set(name, model);
+    return model;
   }
 
   /** Ends the thread and its connections, whatever is under way. */

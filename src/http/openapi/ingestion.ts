@@ -3,6 +3,7 @@ import { exact, jsonObject, named } from "../admin/schemas.js";
 import { KIB, MIB } from "../admin/parameters.js";
 import { BATCH_MAX, CHARACTERS_MAX, DOCUMENT_BYTES_MAX, IdentifyRequest, TrackRequest } from "../../ingestion/shape.js";
 import { BATCH_BYTES_MAX, SINGLE_BYTES_MAX } from "../../ingestion/request.js";
+import { TRACKING_PATHS } from "../request/tracking-calls.js";
 import type { Description, Endpoint } from "./endpoint.js";
 import { ANY_WITH_BODY, mergeRefusals } from "./refusals.js";
 
@@ -149,4 +150,53 @@ export function ingestionEndpoints(to: Description): Endpoint[] {
       ["BATCH_SIZE_INVALID"],
     ),
   ];
+}
+
+const calls = named(
+  "TrackingCalls",
+  "Calls of Segment's tracking API. `/docs/segment` says how they become operations.",
+  {
+    batch: Type.Array(jsonObject("A call: track, identify, group, page, screen or alias, as its `type` says.")),
+  },
+);
+
+const taken = named("TakenCalls", {
+  success: Type.Literal(true),
+  quarantined: Type.Optional(Type.Integer({ minimum: 1, description: "How many are kept in quarantine." })),
+  refused: Type.Optional(
+    Type.Array(exact({ index: Type.Integer({ minimum: 0 }), code: Type.String(), message: Type.String() }), {
+      description: "Those that can neither be stored nor kept.",
+    }),
+  ),
+});
+
+/** The paths of Segment's tracking API (src/http/ingest/tracking.ts). */
+export function trackingEndpoints(to: Description): Endpoint[] {
+  return TRACKING_PATHS.map(([path, type]) =>
+    to.endpoint({
+      method: "post",
+      path,
+      operationId: type === null ? "sendCalls" : `send${type[0]!.toUpperCase()}${type.slice(1)}Call`,
+      summary:
+        type === null ? "Send calls of Segment's tracking API" : `Send one ${type} call of Segment's tracking API`,
+      description: `For Segment's and RudderStack's SDKs. A body of at most ${SINGLE_BYTES_MAX / KIB} KiB, after decompression where it is gzip.`,
+      tag: "Ingestion",
+      security: ["writeKey"],
+      body: { schema: type === null ? { ...calls, additionalProperties: true } : jsonObject("The call.") },
+      answers: {
+        200: {
+          description: "All calls are stored or kept, durably, but for those that the answer names.",
+          headers: ["RateLimit-Limit", "RateLimit-Remaining"],
+          schema: taken,
+          example: { success: true },
+        },
+      },
+      refusals: mergeRefusals(ANY_WITH_BODY, {
+        400: ["VALIDATION_ERROR"],
+        401: ["INVALID_API_KEY"],
+        402: ["PLAN_REQUIRED"],
+        429: ["RATE_LIMIT_EXCEEDED", "MONTHLY_QUOTA_EXCEEDED"],
+      }),
+    }),
+  );
 }

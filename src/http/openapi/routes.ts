@@ -6,7 +6,7 @@ import type { Route } from "../route.js";
 import { version } from "../version.js";
 import { administrativeEndpoint, type Declaration, tags } from "./administrative.js";
 import { Description, type Endpoint } from "./endpoint.js";
-import { ingestionEndpoints } from "./ingestion.js";
+import { ingestionEndpoints, trackingEndpoints } from "./ingestion.js";
 import { oauthEndpoints } from "./oauth.js";
 import { ANY, mergeRefusals } from "./refusals.js";
 
@@ -93,6 +93,11 @@ const COMPONENTS = {
       scheme: "bearer",
       description: "An API key: `svc_test_…` or `svc_live_…`. It selects project and environment.",
     },
+    writeKey: {
+      type: "http",
+      scheme: "basic",
+      description: "An API key as the user name, with no password, as Segment's SDKs send it.",
+    },
     session: {
       type: "http",
       scheme: "bearer",
@@ -115,7 +120,11 @@ const COMPONENTS = {
  */
 async function openApiDocument(publicUrl: string, administrative: readonly Declaration[]): Promise<object> {
   const description = new Description();
-  const endpoints = [...ingestionEndpoints(description), ...oauthEndpoints(description)];
+  const endpoints = [
+    ...ingestionEndpoints(description),
+    ...trackingEndpoints(description),
+    ...oauthEndpoints(description),
+  ];
   for (const declaration of administrative) {
     await setImmediate();
     endpoints.push(administrativeEndpoint(description, declaration));

@@ -8,6 +8,15 @@ export function bearerToken(ctx: Context): string | null {
   return BEARER.exec(ctx.get("Authorization"))?.[1] ?? null;
 }
 
+/** The user name of `Authorization: Basic …`, whose password is not looked at; null where the header is missing or malformed. */
+export function basicUser(ctx: Context): string | null {
+  const [, encoded] = /^Basic +([A-Za-z0-9+/=]{1,1024})$/i.exec(ctx.get("Authorization")) ?? [];
+  if (encoded === undefined) return null;
+  const text = Buffer.from(encoded, "base64").toString("utf8");
+  const end = text.indexOf(":");
+  return end < 0 ? null : text.slice(0, end);
+}
+
 /** SHA-256 of a key or token: all that is ever stored or looked up. Credentials are random, so a plain hash cannot be searched. */
 export function hashCredential(credential: string): Buffer {
   return createHash("sha256").update(credential, "utf8").digest();

@@ -209,6 +209,13 @@ const shown = members<Node.Display>({
 
 const display: Compare<Node.Display> = (_, before, after) => shown(setting("display"), before, after);
 
+const mapped = members<Node.Tracking>({
+  customer: compareWhole("customer", (ids) => ids.join(", else ")),
+  events: compareWhole("events", (events) => list(Object.entries(events).map(([name, event]) => `${name}: ${event}`))),
+});
+
+const tracking: Compare<Node.Tracking> = (_, before, after) => mapped(setting("tracking"), before, after);
+
 const snapshots = members<Node.Snapshot>({
   // There is one format; another would have been refused.
   formatVersion: null,
@@ -224,6 +231,7 @@ const snapshots = members<Node.Snapshot>({
   rules,
   signals,
   display,
+  tracking,
 });
 
 /**

@@ -228,6 +228,17 @@ export interface Display {
   show?: string[];
 }
 
+/** An id in a call of Segment's tracking API. */
+export type TrackingId = "userId" | "groupId";
+
+/** How calls of Segment's tracking API become operations. */
+export interface Tracking {
+  /** Which id is the customer: the first of these that a call has. */
+  customer: TrackingId[];
+  /** Names in calls, and the events that they stand for. */
+  events: Record<string, string>;
+}
+
 export interface Snapshot {
   formatVersion: typeof SNAPSHOT_FORMAT_VERSION;
   strictSchema: boolean;
@@ -243,6 +254,8 @@ export interface Snapshot {
   signals: Signal[];
   /** Absent, never null, where the model says nothing of it: such a model has the bytes that it had before there were displays. */
   display?: Display;
+  /** Absent, as display: the first is `userId` then, and no name stands for another. */
+  tracking?: Tracking;
 }
 
 /** The model that is active before the first deploy: accepts everything and derives nothing. */

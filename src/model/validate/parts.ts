@@ -21,6 +21,7 @@ import {
   MEASURES,
   SCORES,
   STATE,
+  TRACKING,
   TRANSITION,
   TRIGGERS,
 } from "./shapes.js";
@@ -318,4 +319,12 @@ export function checkDisplay(value: unknown, scope: Scope): void {
     if (seen.has(trait)) problems.add(place, "DUPLICATE_TRAIT", `the trait ${quote(trait)} is shown twice`);
     seen.add(trait);
   });
+}
+
+export function checkTracking(value: unknown, scope: Scope): void {
+  const { problems } = scope;
+  if (value === undefined || !fits(TRACKING, value, "tracking", problems)) return;
+  const { events } = value as Node.Tracking;
+  limit(Object.keys(events).length, LIMITS.events, "tracking.events", problems);
+  for (const [name, event] of Object.entries(events)) refer("event", event, at("tracking.events", name), scope);
 }

@@ -128,6 +128,7 @@ export const SNAPSHOT = shape({
   rules: nodes,
   signals: nodes,
   display: maybeNode,
+  tracking: maybeNode,
 });
 
 export const EVENT = shape({ properties: record });
@@ -212,6 +213,11 @@ export const DISPLAY = shape({
   owner: maybeText,
   renewal: maybeText,
   show: Type.Optional(Type.Array(text, { minItems: 1 })),
+});
+
+export const TRACKING = shape({
+  customer: Type.Array(Type.Enum(["userId", "groupId"]), { minItems: 1, maxItems: 2, uniqueItems: true }),
+  events: Type.Record(Type.String(), text),
 });
 
 /** By the member `type`. */

@@ -4,7 +4,7 @@ import { at, type Placed, type Problem, Problems, quote } from "../snapshot/prob
 import type { Condition, Rule, Segment, Signal, Snapshot } from "../snapshot/types.js";
 import { SNAPSHOT_FORMAT_VERSION } from "../snapshot/types.js";
 import { checkCondition } from "./conditions.js";
-import { checkDisplay, checkHealth, checkJourneys, checkLifecycle, checkRules } from "./parts.js";
+import { checkDisplay, checkTracking, checkHealth, checkJourneys, checkLifecycle, checkRules } from "./parts.js";
 import { readEvents, readFields, readHealth, readJourneys, readLifecycle } from "./parts.js";
 import { checkDuration, type ReadList, readParts, type Scope, screen } from "./scope.js";
 import { fits, SNAPSHOT } from "./shapes.js";
@@ -121,6 +121,7 @@ function checkContent(snapshot: Snapshot, problems: Problems): void {
   checkRules(rules, scope);
   checkSignals(signals, scope);
   checkDisplay(snapshot.display, scope);
+  checkTracking(snapshot.tracking, scope);
 }
 
 function withConditions({ items, ids }: ReadList<Segment | Signal>): Map<string, boolean> | undefined {

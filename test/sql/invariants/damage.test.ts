@@ -101,7 +101,7 @@ a call is lost
   - usage_is_what_was_stored (1): in month the keys count # events; # were stored
 an operation is released and stays in quarantine
   insert into svc.quarantined_operations
-  select environment_id, event_seq, customer_id, event, '{}', idempotency_key, now(), 2, 1, 'x', 'x', 'x', '[]'
+  select environment_id, event_seq, customer_id, event, '{}', null, idempotency_key, now(), 2, 1, 'x', 'x', 'x', '[]'
   from svc.events where idempotency_key = 'k1';
   insert into svc.quarantines (environment_id, operations, bytes) select environment_id, 1, 2 from svc.webhooks
   - acknowledged_events_are_stored (1): # events were acknowledged and neither erased nor removed because of their age; there are #

@@ -16,7 +16,7 @@ export default defineCommand({
       none: "No such operation is in quarantine.",
       columns: [
         { title: "Accepted", value: ({ quarantinedAt }) => out.at(quarantinedAt), fixed: true },
-        { title: "Customer", value: ({ customerId }) => customerId },
+        { title: "Customer", value: ({ customerId }) => customerId ?? "(none)" },
         { title: "Event", value: ({ event }) => event ?? "(traits)", style: out.style.cyan },
         { title: "What is wrong", value: ({ message }) => message },
         { title: "Code", value: ({ code }) => code, optional: true },

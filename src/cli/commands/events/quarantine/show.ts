@@ -28,7 +28,7 @@ export default defineCommand({
       fields(out, [
         ["Id", found.quarantineId],
         ["Accepted", out.at(found.quarantinedAt)],
-        ["Held against", found.configVersion],
+        ["Held against", found.configVersion ?? "no version"],
         // As it is written, so that long numbers keep all their digits.
         ["Operation", printable(memberTexts(text).get("operation") ?? "")],
         ...found.violations.map(({ code, path, message }) => [code, printable(`${path}: ${message}`)] as const),

@@ -1,0 +1,28 @@
+-- How calls of the tracking API become operations in the environment of an ingestion key, as svc.tracking_model says; {version} alone where
+-- the caller knows that version already. known is null for none.
+-- Raises SV001 INVALID_API_KEY. Locks nothing.
+create or replace function svc_api.get_tracking_model(key_hash bytea, known integer)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _environment svc.environments;
+begin
+  select e.* into _environment
+  from svc.api_keys as k
+  join svc.environments as e on e.environment_id = k.environment_id
+  where k.key_hash = get_tracking_model.key_hash and (k.revoked_at is null or k.revoked_at > now());
+  if not found then
+    raise exception using errcode = 'SV001', message = 'INVALID_API_KEY';
+  end if;
+  if _environment.active_version = get_tracking_model.known then
+    return json_build_object('version', get_tracking_model.known);
+  end if;
+  return svc.tracking_model(_environment.project_id, _environment.active_version);
+end;
+$$;
+
+comment on function svc_api.get_tracking_model(bytea, integer) is 'How calls of the tracking API become operations.';

@@ -1,0 +1,46 @@
+-- The calls of the tracking API that the next step of a release will take, for the caller to map them anew: {model, calls: [{id, at (ms),
+-- call}]}. model is that of svc.tracking_model; null with no calls. svc_api.release_quarantined says what the others are.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
+create or replace function svc_api.list_quarantined_calls(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, ids text[], event text, code text, "cursor" text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    list_quarantined_calls.token_hash, list_quarantined_calls.organization_id, 'release_quarantined',
+    list_quarantined_calls.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    list_quarantined_calls.organization_id, list_quarantined_calls.project_slug, list_quarantined_calls.environment_name
+  );
+  _after constant bigint := coalesce(svc.decode_cursor('quarantine-step', list_quarantined_calls.cursor, '^[0-9]{1,18}$')::bigint, 0);
+  _step constant record := svc.quarantine_step(
+    _environment.environment_id, _after, list_quarantined_calls.ids, list_quarantined_calls.event, list_quarantined_calls.code
+  );
+begin
+  return (
+    select json_build_object(
+      'model', case when count(*) > 0 then svc.tracking_model(_environment.project_id, _environment.active_version) end,
+      'calls', coalesce(
+        json_agg(
+          json_build_object(
+            'id', svc.quarantined_id(q.seq), 'at', floor(extract(epoch from q.quarantined_at) * 1000)::bigint, 'call', q.call
+          )
+          order by q.seq
+        ),
+        '[]'
+      )
+    )
+    from svc.quarantined_operations as q
+    where q.environment_id = _environment.environment_id and q.seq = any(_step.seqs) and q.call is not null
+  );
+end;
+$$;
+
+comment on function svc_api.list_quarantined_calls(bytea, text, text, text, text[], text, text, text) is
+  'The calls of the tracking API that the next step of a release will take.';

@@ -1,0 +1,140 @@
+import fc from "fast-check";
+import { gzipSync } from "node:zlib";
+import { beforeAll, expect, it } from "vitest";
+import { snakeCase } from "../../../src/ingestion/tracking.js";
+import { violations } from "../../support/invariants.js";
+import { propertyRuns } from "../../support/property-runs.js";
+import { useIngest } from "../ingest/fixture.js";
+
+const fixture = await useIngest();
+const { sql } = fixture.service.db;
+beforeAll(() =>
+  fixture.deploy({ strictSchema: true, events: { login: { properties: {} } }, traits: { plan: { type: "string" } } }),
+);
+
+const basic = (key: string) => ({ Authorization: `Basic ${Buffer.from(`${key}:`).toString("base64")}` });
+const post = (path: string, body: unknown, headers: Record<string, string> = basic(fixture.keys.test)) =>
+  fixture.service.request("POST", path, { body, headers });
+const login = (more: object = {}) => ({ type: "track", userId: "u", event: "Login", ...more });
+const count = async () => {
+  const [row] = await sql<[{ events: number; kept: number }]>`
+    select (select count(*)::integer from svc.events) as events, (select count(*)::integer from svc.quarantined_operations) as kept`;
+  return row;
+};
+
+it("takes each kind of call at its path, and a batch in gzip", async () => {
+  const paths = ["/v1/track", "/v1/identify", "/v1/page", "/v1/screen", "/v1/group"];
+  for (const path of paths) {
+    const body = { userId: "u", groupId: "g", event: "Login", name: "Login", traits: { plan: "pro" } };
+    expect(await post(path, body)).toMatchObject({ status: 200, body: { success: true } });
+  }
+  const zipped = gzipSync(JSON.stringify({ batch: [login()] }));
+  expect(
+    await post("/v1/batch", zipped, {
+      ...basic(fixture.keys.test),
+      "Content-Encoding": "gzip",
+      "Content-Type": "application/json",
+    }),
+  ).toMatchObject({ status: 200 });
+  expect(await post("/v1/alias", { userId: "u", previousId: "v" })).toMatchObject({ status: 400 });
+});
+
+it("knows keys by Basic authentication only, and leaves the service's own paths as they are", async () => {
+  for (const headers of [
+    {},
+    basic("svc_test_x"),
+    basic(""),
+    { Authorization: "Basic !" },
+    { Authorization: `Bearer ${fixture.keys.test}` },
+  ])
+    expect(await post("/v1/batch", { batch: [] }, headers as Record<string, string>)).toMatchObject({ status: 401 });
+  expect(await post("/v1/events", { customerId: "c", event: "login" })).toMatchObject({ status: 401 });
+});
+
+it("refuses what is no JSON, no batch, or too large, and an empty batch is no mistake", async () => {
+  expect(await post("/v1/batch", "{")).toMatchObject({ status: 400, body: { error: { code: "MALFORMED_JSON" } } });
+  expect(await post("/v1/batch", "[]")).toMatchObject({ status: 400 });
+  expect(await post("/v1/batch", { batch: {} })).toMatchObject({ status: 400 });
+  expect(await post("/v1/batch", { batch: ["x".repeat(600 * 1024)] })).toMatchObject({ status: 413 });
+  expect(await post("/v1/batch", { batch: [] })).toMatchObject({ status: 200, body: { success: true } });
+});
+
+it("stores a call once, whenever it is sent again", async () => {
+  const before = await count();
+  const call = login({ messageId: "m1", originalTimestamp: "2026-03-01T10:00:00Z" });
+  for (const sentAt of ["2026-03-01T10:00:01Z", "2026-03-01T10:05:00Z"])
+    expect((await post("/v1/batch", { batch: [call, call], sentAt })).body).toEqual({ success: true });
+  const bad = { type: "track", event: "Login", messageId: "m2" };
+  for (let n = 0; n < 2; n++)
+    expect((await post("/v1/batch", { batch: [bad] })).body).toMatchObject({ quarantined: 1 });
+  expect(await count()).toEqual({ events: before.events + 1, kept: before.kept + 1 });
+  expect(await violations(sql)).toEqual([]);
+});
+
+it("corrects the sender's clock where it says both when it happened and when it was sent", async () => {
+  const at = async (more: object) => {
+    const sent = Date.now();
+    await post("/v1/track", { userId: "clock", event: "login", ...more });
+    const [row] = await sql<[{ at: Date }]>`
+      select occurred_at as at from svc.events where customer_id = 'clock' order by event_seq desc limit 1`;
+    return { at: row.at.getTime(), sent };
+  };
+  const wrong = await at({ originalTimestamp: "2020-01-01T00:00:00Z", sentAt: "2020-01-01T01:00:00Z" });
+  expect(Math.abs(wrong.at - (wrong.sent - 3_600_000))).toBeLessThan(60_000);
+  expect((await at({ timestamp: "2026-03-01T10:00:00Z" })).at).toBe(Date.parse("2026-03-01T10:00:00Z"));
+  // Neither a sending time that is none nor one that leads out of all years corrects anything.
+  for (const sentAt of ["soon", 5, "9999-12-31T00:00:00Z"])
+    expect((await at({ timestamp: "2026-03-01T10:00:00Z", sentAt })).at).toBe(Date.parse("2026-03-01T10:00:00Z"));
+});
+
+it(
+  "takes whatever a call holds: it is stored, kept, ignored, or refused with words, and its neighbours are stored",
+  { timeout: 120_000 },
+  async () => {
+    const anything = fc.oneof(
+      fc.jsonValue({ maxDepth: 3 }),
+      fc.constantFrom("\u0000", "\ud800", "x".repeat(300), 1e300, "2026-13-01", null),
+    );
+    const field = fc.constantFrom(
+      "type",
+      "userId",
+      "event",
+      "name",
+      "properties",
+      "traits",
+      "timestamp",
+      "originalTimestamp",
+      "sentAt",
+      "messageId",
+      "context",
+      "groupId",
+    );
+    const call = fc.oneof(
+      {
+        weight: 8,
+        arbitrary: fc
+          .tuple(
+            fc.constantFrom("track", "identify", "group", "page", "alias", "nothing"),
+            fc.dictionary(field, anything),
+          )
+          .map(([type, more]) => ({ ...login({ type }), ...more })),
+      },
+      anything,
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(call, { maxLength: 5 }), async (calls) => {
+        const before = await count();
+        const { status, body } = await post("/v1/batch", { batch: [...calls, login()] });
+        expect(status, JSON.stringify(body)).toBe(200);
+        expect((await count()).events).toBeGreaterThan(before.events);
+      }),
+      { numRuns: propertyRuns(60) },
+    );
+    expect(await violations(sql)).toEqual([]);
+  },
+);
+
+it("makes one name of the ways in which it is written", () => {
+  for (const name of ["Project Created", "projectCreated", "project-created", " Project  Created ", "project_created"])
+    expect(snakeCase(name)).toBe("project_created");
+});
