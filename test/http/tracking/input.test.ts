@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { gzipSync } from "node:zlib";
 import { beforeAll, expect, it } from "vitest";
 import { snakeCase } from "../../../src/ingestion/tracking.js";
+import { sweepRetention } from "../../../src/tasks/retention.js";
 import { violations } from "../../support/invariants.js";
 import { propertyRuns } from "../../support/property-runs.js";
 import { useIngest } from "../ingest/fixture.js";
@@ -137,4 +138,33 @@ it(
 it("makes one name of the ways in which it is written", () => {
   for (const name of ["Project Created", "projectCreated", "project-created", " Project  Created ", "project_created"])
     expect(snakeCase(name)).toBe("project_created");
+});
+
+it("keys of identifies go with their customer, and are kept for a while when the identifies are too old", async () => {
+  const identify = (userId: string) => ({
+    type: "identify",
+    userId,
+    traits: { plan: "pro" },
+    messageId: `key of ${userId}`,
+  });
+  expect((await post("/v1/batch", { batch: [identify("gone"), identify("gone"), identify("old")] })).status).toBe(200);
+  const keys = async () => {
+    const rows =
+      await sql`select idempotency_key as key from svc.idempotency_keys where idempotency_key like 'key of %' order by 1`;
+    return rows.map(({ key }) => key as string);
+  };
+  expect(await keys()).toEqual(["key of gone", "key of old"]);
+  expect((await fixture.service.request("DELETE", "/projects/app/customers/gone", { by: fixture.owner })).status).toBe(
+    200,
+  );
+  expect(await keys()).toEqual(["key of old"]);
+  await sql`delete from svc.inbox`;
+  await sql`update iam.plans set retention_days = 1`;
+  await sql`update svc.ingest_batches set accepted_at = now() - interval '2 days'`;
+  await sql`update svc.trait_updates set accepted_at = now() - interval '2 days'`;
+  await sweepRetention(sql, new AbortController().signal);
+  expect(
+    await sql`select idempotency_key as key from svc.retired_keys where idempotency_key like 'key of %'`,
+  ).toMatchObject([{ key: "key of old" }]);
+  expect(await keys()).toEqual(["key of old"]);
 });
