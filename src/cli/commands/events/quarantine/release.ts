@@ -1,6 +1,6 @@
 import { defineCommand, projectOptions, yesOption } from "../../../core/command.js";
 import { confirmation } from "../../../output/change.js";
-import { formatNumber, plural } from "../../../../words/text.js";
+import { plural } from "../../../../words/text.js";
 import { allOption, chosenOf, filterOptions, stepByStep } from "./step.js";
 
 export default defineCommand({
@@ -22,8 +22,12 @@ export default defineCommand({
         total.released === 0
           ? "Nothing was released."
           : `Released ${plural(total.released, "operation")}; they wait for evaluation.`,
-        total.kept === 0 ? "" : ` ${formatNumber(total.kept)} violate the active version's schema, too, and stay.`,
-        total.expired === 0 ? "" : ` ${formatNumber(total.expired)} are too old and will be removed.`,
+        total.kept === 0
+          ? ""
+          : ` ${plural(total.kept, "operation violates", "operations violate")} the active version's schema, too; what does so stays.`,
+        total.expired === 0
+          ? ""
+          : ` ${plural(total.expired, "operation is", "operations are")} too old and will be removed.`,
       ].join(""),
     );
   },

@@ -1,0 +1,55 @@
+import { beforeAll, expect, test } from "vitest";
+
+import { snapshot } from "../support/service.js";
+import { useOwner } from "./support/owner.js";
+
+const service = useOwner();
+const quarantine = (...words: string[]) =>
+  service.svc(["events", "quarantine", ...words, "--project", "shop", "--env", "test"]);
+
+const deploy = (events: object) =>
+  service.ask("POST", "/projects/shop/config-versions?env=test", {
+    snapshot: snapshot({ strictSchema: true, onViolation: "quarantine", events: events as never }),
+    force: true,
+  });
+
+beforeAll(async () => {
+  const { body } = await service.addProject("shop");
+  const { keys } = body as { keys: { test: string } };
+  expect((await deploy({ login: { properties: {} } })).status).toBe(201);
+  const sent = await service.request("POST", "/v1/events/batch", {
+    headers: { Authorization: `Bearer ${keys.test}` },
+    body: {
+      events: [
+        ...Array.from({ length: 620 }, (_, n) => ({ customerId: `c${n}`, event: "order" })),
+        { customerId: "globex", event: "ping", properties: { big: 1 } },
+      ],
+    },
+  });
+  expect(sent.status).toBe(202);
+});
+
+test("what is in quarantine is listed and shown as it was sent", async () => {
+  const { code, stdout } = await quarantine("--event", "ping");
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/globex .*ping .*qop_[0-9a-f]{16}/);
+  expect((await quarantine("list", "--event", "none")).stdout).toBe("No such operation is in quarantine.\n");
+  const shown = await quarantine("show", /qop_[0-9a-f]{16}/.exec(stdout)![0]);
+  expect(shown.stdout).toMatch(/Operation .*"big": ?1[\s\S]*UNKNOWN_EVENT .*event: The event "ping" is not declared/);
+  const missing = await quarantine("show", "qop_0000000000000001");
+  expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining("[OPERATION_NOT_FOUND]") as string });
+});
+
+test("which to release or discard has to be said", async () => {
+  expect((await quarantine("release", "--yes")).code).toBe(2);
+  expect((await quarantine("discard", "qop_0000000000000001", "--all", "--yes")).code).toBe(2);
+});
+
+test("all that became valid is released in steps, and the rest discarded", async () => {
+  expect((await deploy({ login: { properties: {} }, order: { properties: {} } })).status).toBe(201);
+  expect((await quarantine("release", "--all", "--yes")).stdout).toBe(
+    "Released 620 operations; they wait for evaluation. 1 operation violates the active version's schema, too; what does so stays.\n",
+  );
+  expect(JSON.parse((await quarantine("discard", "--all", "--yes", "--json")).stdout)).toEqual({ discarded: 1 });
+  expect((await quarantine("discard", "--all", "--yes")).stdout).toBe("Nothing was discarded.\n");
+});
