@@ -23,7 +23,7 @@ describe("the pages", () => {
   const operations = readdirSync(OPERATIONS).map((file) => ({ file, pathname: `/docs/operations/${file}` }));
   const FILES = operations.filter(({ file }) => !file.endsWith(".md"));
   const GUIDES =
-    "quickstart tutorial local-development ci model recipes dsl ingestion client backfill webhooks formats " +
+    "quickstart tutorial local-development ci model recipes dsl ingestion client segment backfill webhooks formats " +
     "administration cli ai mcp walk recompute console trends how-it-works sql sign-in configuration deploy scale security api";
   const PATHS = [
     "/docs",
