@@ -27,7 +27,7 @@ async function commandLines(code: string): Promise<string[][]> {
 }
 
 // What a command does with it is tried by the tests of the command.
-test.each(["docs/cli.md", "docs/trends.md", "docs/console.md", "starter/common/README.md"])(
+test.each(["docs/cli.md", "docs/trends.md", "docs/console.md", "docs/webhooks.md", "starter/common/README.md"])(
   "every command line of %s is one that svc understands",
   async (document) => {
     // What `svc init` fills in sends an event, in a language of the user's choice.

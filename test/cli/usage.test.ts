@@ -75,9 +75,9 @@ describe("help", () => {
             --project   The project's slug; unless given, that of .kite/config.json               [string]
             --customer  Instead of the members: whether this customer is one, and why             [string]
             --at        As of an instant: a date, a date-time, or how long ago, such as 30d       [string]
-            --limit     How many to show: 50 unless given, with --csv all                         [string]
+            --limit     How many to show                                            [string] [default: 50]
             --cursor    Go on where the page before ended                                         [string]
-            --csv       Print it as CSV, a line for each                                         [boolean]
+            --csv       Print all of the list as CSV, whatever --limit says                      [boolean]
 
       Shared options:
         -h, --help       Show help                                                               [boolean]

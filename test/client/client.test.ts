@@ -386,12 +386,10 @@ describe("close", () => {
   it("keeps a process until all is sent; without it the process ends, and what waits is gone", async () => {
     const { memory, front } = await start((request) => (request === 0 ? { status: 503, body: "" } : "pass"));
     const program = `
-      import { createClient } from "svc-success-client";
+      import { createClient } from "${new URL("../../dist/client/index.js", import.meta.url).href}";
       const client = createClient({ url: "${front.url}", apiKey: "svc_test_x", flushIntervalMs: 60_000, retryFirstMs: 200 });
       client.track({ customerId: "c", event: "e", idempotencyKey: "of a process" });`;
-    const cwd = new URL("../..", import.meta.url);
-    const run = (code: string) =>
-      promisify(execFile)(process.execPath, ["--input-type=module", "--eval", code], { cwd });
+    const run = (code: string) => promisify(execFile)(process.execPath, ["--input-type=module", "--eval", code]);
     expect(await run(program)).toEqual({ stdout: "", stderr: "" });
     expect(front.requests).toEqual([]);
     expect((await run(`${program} console.log(await client.close())`)).stdout).toBe("{ left: [] }\n");

@@ -116,7 +116,7 @@ const b = segment("b");
 `);
   expect(found.map(({ code, message, line, column }) => `${line}:${column} ${code}: ${message}`)).toEqual([
     '4:15 DUPLICATE_EVENT: there is another event "order"',
-    '8:16 UNKNOWN_MODEL_PART: a model has no part "signal", only "strictSchema", "events", "traits", "lifecycle", "journeys", "segments", "health", "rules", "signals", "display"',
+    '8:16 UNKNOWN_MODEL_PART: a model has no part "signal", only "strictSchema", "onViolation", "events", "traits", "lifecycle", "journeys", "segments", "health", "rules", "signals", "display", "tracking"',
     "8:16 NOT_AN_EVENT: events[2] is not an event",
     "8:16 NOT_A_SEGMENT: segments[3] is not a segment",
     '11:14 TERMINAL_STATE_WITH_TRANSITIONS: the terminal state "two" must not have transitions',

@@ -12,6 +12,7 @@ interface Source {
 const ERRORS = "src/http/errors.ts";
 const TEXTS = "src/http/error-texts.ts";
 const PAYLOAD = "src/model/payload.ts";
+const TRACKING = "src/ingestion/tracking.ts";
 
 /** What decides about answers: the HTTP surface, what it asks of operations, the local engine, the database, and the schema check. */
 const sources: Source[] = ["src/http", "src/ingestion", "src/local", "sql/functions"]
@@ -22,8 +23,8 @@ const sources: Source[] = ["src/http", "src/ingestion", "src/local", "sql/functi
   )
   .concat(PAYLOAD)
   .filter((file) => /\.(ts|sql)$/.test(file))
-  // Codes of findings, which are no errors.
-  .filter((file) => !file.startsWith("sql/functions/monitoring/check_"))
+  // Codes of findings, and of calls that are kept or passed over, are of no errors.
+  .filter((file) => !file.startsWith("sql/functions/monitoring/check_") && file !== TRACKING)
   .map((file) => ({ file, text: readFileSync(path.join(repository, file), "utf8") }));
 
 /** Names of that form which no answer has as its code. */
@@ -95,6 +96,13 @@ test("the sources are looked through", () => {
     expect.arrayContaining(["FORBIDDEN", "NOT_FOUND", "BATCH_SIZE_INVALID", "SLUG_TAKEN", "INVALID_TRAIT_ENUM"]),
   );
   expect(statusBySqlstate.size).toBeGreaterThanOrEqual(9);
+});
+
+test("docs/segment.md says what each code of a call means", () => {
+  const page = readFileSync(path.join(repository, "docs/segment.md"), "utf8");
+  const explained = matches(page, /^\| `([A-Z_]+)` +\|/gm);
+  const source = readFileSync(path.join(repository, TRACKING), "utf8");
+  expect(explained.toSorted()).toEqual([...new Set(matches(source, /"([A-Z]+(?:_[A-Z]+)+)"/g))].toSorted());
 });
 
 describe("docs/errors.md", () => {

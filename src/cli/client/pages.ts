@@ -40,7 +40,7 @@ export function pauseAfter(looks: number): number {
 
 /** What of a list to read, and how much. */
 export interface ListQuery extends Query {
-  limit: number | undefined;
+  limit: number;
   /** Where a part read before ended. */
   cursor?: string | undefined;
 }
@@ -86,9 +86,6 @@ export function listed(organizations: readonly Organization[]): string {
   return organizations.map(({ id, slug }) => printable(`${slug} (${id})`)).join(", ");
 }
 
-/** How much of a list is shown unless something else is asked for. */
-const LIMIT = 50;
-
 /** Reads a list as one page, in its text too. @param members that the answer has beside a page's; they are those of the first page */
 export async function readList<Row, More extends object = object>(
   api: Api,
@@ -97,8 +94,7 @@ export async function readList<Row, More extends object = object>(
   members: Members<More> = [],
 ): Promise<ApiAnswer<ListPage<Row> & More>> {
   const pages: ApiAnswer<ListPage<Row> & More>[] = [];
-  const bounded = { ...query, limit: query.limit ?? LIMIT };
-  for await (const page of readAll<Row, More>(api, path, bounded, { members, patient: "later" })) pages.push(page);
+  for await (const page of readAll<Row, More>(api, path, query, { members, patient: "later" })) pages.push(page);
   const first = pages[0]!;
   if (pages.length === 1) return first;
   const { nextCursor } = pages.at(-1)!.data;

@@ -106,8 +106,7 @@ export const pageOptions = {
 /** The same of lists that are printed as comma-separated values, too. */
 export const csvPageOptions = {
   ...pageOptions,
-  limit: { type: "integer", min: 1, max: 10_000, describe: "How many to show: 50 unless given, with --csv all" },
-  csv: { type: "flag", describe: "Print it as CSV, a line for each" },
+  csv: { type: "flag", describe: "Print all of the list as CSV, whatever --limit says" },
 } as const satisfies Options;
 
 /** Options of lists that have an order. */

@@ -126,10 +126,10 @@ export async function printList<Row>(
   page<Row>(out, await readList<Row>(api, path, query), view);
 }
 
-/** Prints a list as comma-separated values as it comes, all of it unless a limit is given. */
+/** Prints a list as comma-separated values as it comes, all of it from the cursor on. */
 export async function printCsv(
   { api, out }: Pick<Context, "api" | "out">,
-  query: ListQuery,
+  { limit: _, ...query }: ListQuery,
   path: ApiPath,
 ): Promise<void> {
   if (out.json) throw new UsageError("--csv and --json were given", "give one of them");

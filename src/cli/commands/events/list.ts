@@ -17,6 +17,7 @@ export default defineCommand({
     },
     since: { type: "text", describe: "Only those that occurred since: how long ago, such as 7d, or an ISO date" },
     ...csvPageOptions,
+    limit: { ...csvPageOptions.limit, default: 20 },
   },
   examples: [
     ["svc events list --customer cus_42 --since 7d", "What a customer did in the last week, the newest first"],
@@ -25,7 +26,7 @@ export default defineCommand({
   async handler({ api, out }, { customer, type, status, since, limit, cursor, csv }) {
     const query = { customer, type, status, since: sinceOption("--since", since), limit, cursor };
     if (csv) return printCsv({ api, out }, query, ["events"]);
-    const answer = await readList<Event>(api, ["events"], { ...query, limit: limit ?? 20 });
+    const answer = await readList<Event>(api, ["events"], query);
     // As they are written, so that long numbers keep all their digits.
     const items = elementTexts(memberTexts(answer.text).get("data") ?? "[]");
     const properties = new Map(answer.data.data.map((event, index) => [event, propertiesIn(items[index] ?? "{}")]));
