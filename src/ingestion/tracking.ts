@@ -34,7 +34,7 @@ export interface CallElement {
 /** What becomes of a call. `ignored` says nothing of a customer, by the rules of the mapping; `refused` cannot be kept either. */
 export type Mapped =
   | { kind: "operation"; operation: CallOperation }
-  | { kind: "problem"; problem: TrackingProblem; isIdentify: boolean }
+  | { kind: "problem"; problem: TrackingProblem; isIdentify: boolean; customerId?: string }
   | { kind: "refused"; problem: TrackingProblem }
   | { kind: "ignored" };
 
@@ -42,10 +42,18 @@ type Call = Readonly<Record<string, unknown>>;
 
 type CallOperation = (TrackRequest & { type: "track" }) | (IdentifyRequest & { idempotencyKey?: string });
 
+/** Deeper ones cannot be written as JSON with certainty. */
+const LEVELS_MAX = 1_000;
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
+}
+
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const textOf = (value: unknown): string | undefined =>
-  typeof value === "string" && value !== "" ? value : typeof value === "number" ? String(value) : undefined;
+  typeof value === "string" && value !== "" ? value : Number.isSafeInteger(value) ? String(value) : undefined;
 
 /** `Project Created`, `projectCreated` and `project-created` are `project_created`. */
 export const snakeCase = (name: string): string =>
@@ -61,7 +69,20 @@ export const snakeCase = (name: string): string =>
  * @param receivedAt when it came, in milliseconds: the sender's clock is corrected by it
  */
 export function mapCall(model: TrackingModel, call: unknown, receivedAt: number): Mapped {
+  const mapped = mapKind(model, call, receivedAt);
+  return mapped.kind === "problem" ? { ...mapped, ...whose(model, call as Call) } : mapped;
+}
+
+/** Whose call it is, where it says so: with the customer it is erased. */
+function whose(model: TrackingModel, call: Call): { customerId?: string } {
+  const customerId = customerOf(model, call) ?? "";
+  return operationProblem({ type: "identify", customerId, traits: {} }, "", true) === null ? { customerId } : {};
+}
+
+function mapKind(model: TrackingModel, call: unknown, receivedAt: number): Mapped {
   if (!isObject(call)) return refused("INVALID_CALL", "A call must be a JSON object.", "");
+  if (isDeeper(call, LEVELS_MAX))
+    return refused("INVALID_CALL", `The call nests deeper than ${LEVELS_MAX} levels.`, "");
   // What the database cannot keep it cannot keep in quarantine either.
   const bad = findBadLiteral(JSON.stringify(call));
   if (bad !== null) return refused("INVALID_CALL", `The call holds a value that cannot be stored. ${bad.reason}`, "");
@@ -91,11 +112,11 @@ export function mapCall(model: TrackingModel, call: unknown, receivedAt: number)
 export function elementOf(mapped: Mapped, call: unknown): CallElement | null {
   if (mapped.kind === "operation") return mapped.operation;
   if (mapped.kind !== "problem") return null;
-  const { problem, isIdentify } = mapped;
+  const { problem, isIdentify, customerId = "" } = mapped;
   const named = textOf((call as Call)["event"]) ?? "";
-  // Nothing that could be a customer or an event is kept by its name; the call itself is.
+  // What is no name of an event is not kept as one; the call itself is.
   const empty = isIdentify ? { type: "identify" as const } : { type: "track" as const, event: named.slice(0, 256) };
-  return { ...empty, customerId: "", problem, ...keyOf(call as Call) };
+  return { ...empty, customerId, problem, ...keyOf(call as Call) };
 }
 
 function mapEvent(model: TrackingModel, type: "track" | "page" | "screen", call: Call, receivedAt: number): Mapped {
@@ -117,7 +138,7 @@ function mapEvent(model: TrackingModel, type: "track" | "page" | "screen", call:
     type: "track",
     customerId,
     event,
-    properties: renamed(properties, model.declared[event]),
+    properties: renamed(properties, Object.hasOwn(model.declared, event) ? model.declared[event] : []),
     ...(timestamp === undefined ? {} : { timestamp }),
     ...keyOf(call),
   });
@@ -165,10 +186,10 @@ function withoutCustomer({ customer }: TrackingModel, isIdentify: boolean): Mapp
 
 /** Members by their declared names: as they are called, else the same in snake case; others as they are called. */
 function renamed(sent: Record<string, unknown>, declared: readonly string[] = []): Record<string, unknown> {
-  const names = new Set(declared);
+  const names = new Map(declared.map((name) => [snakeCase(name), name]));
   const members = Object.entries(sent).map(([name, value]) => {
-    const other = snakeCase(name);
-    const isOther = !names.has(name) && names.has(other) && !Object.hasOwn(sent, other);
+    const other = names.get(snakeCase(name));
+    const isOther = other !== undefined && !declared.includes(name) && !Object.hasOwn(sent, other);
     return [isOther ? other : name, value] as const;
   });
   return Object.fromEntries(members);
@@ -192,7 +213,10 @@ function timestampOf(call: Call, receivedAt: number): string | undefined | Track
     return { code: "INVALID_TIMESTAMP", message: `The timestamp is not valid. ${reason}`, path: "timestamp" };
   const { sentAt } = call;
   if (typeof sentAt !== "string" || timestampProblem(sentAt) !== null) return said as string;
-  const at = receivedAt - (parseTimestamp(sentAt).milliseconds - parseTimestamp(said as string).milliseconds);
+  const age = parseTimestamp(sentAt).milliseconds - parseTimestamp(said as string).milliseconds;
+  // Nothing is sent before it happens: such an instant says nothing of the clock.
+  if (age < 0) return said as string;
+  const at = receivedAt - age;
   const corrected = Math.abs(at) <= 8.64e15 ? new Date(at).toISOString() : "";
   // Beyond the years that there are the clock said nothing of use.
   return timestampProblem(corrected) === null ? corrected : (said as string);

@@ -8,6 +8,8 @@ export function csvLines(lines: readonly (readonly Cell[])[]): string {
   return stringify(lines as Cell[][], {
     record_delimiter: "unix",
     escape_formulas: true,
+    // Many readers take it for the end of a line.
+    quoted_match: /\r/,
     // A number may begin with a minus.
     cast: { number: (value) => ({ value: String(value), escape_formulas: false }), boolean: String },
   });

@@ -1,5 +1,5 @@
 import { formatNumber, plural } from "../../words/text.js";
-import { Allowed, changeIn, inLive, Live } from "../changes.js";
+import { Allowed, inLive, Live } from "../changes.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, type Visit } from "../console-page.js";
 import { address, Ago, At, Customer, Empty, Found, Pages, Payload, Table, Text } from "../parts.js";
 import type { Quarantined } from "../source.js";
@@ -8,7 +8,7 @@ const PATH = "quarantine";
 const LIMIT = "50";
 const FILTERS = ["event", "code"] as const;
 
-/** What was accepted and is kept apart: which, since when, why; releasing and discarding it. */
+/** What was accepted and is kept apart: which, since when, why; releasing it. */
 export const quarantinePage: ConsolePage = {
   path: PATH,
   section: null,
@@ -59,12 +59,11 @@ export const quarantinePage: ConsolePage = {
     };
   },
   change: {
-    fields: ["as", ...FILTERS],
+    fields: [...FILTERS],
     async make({ tell, form }) {
-      const verb = changeIn(form, ["release", "discard"]);
       const filters = Object.fromEntries(FILTERS.flatMap((name) => (form[name] ? [[name, form[name]]] : [])));
       // A step; whoever wants more sends the form again.
-      await tell(`POST quarantine/${verb}`, {}, filters);
+      await tell("POST quarantine/release", {}, filters);
       return address(PATH, filters);
     },
   },
@@ -90,7 +89,7 @@ function Filters({ query }: { query: URLSearchParams }) {
   );
 }
 
-/** Releases or discards a step of what the filters show. */
+/** Releases a step of what the filters show. Discarding is for good, and is left to the command line, which asks before. */
 function Changes({ visit }: { visit: Visit }) {
   const hidden = FILTERS.map((name) => (
     <input type="hidden" name={name} value={given(visit.query, name) ?? ""} key={name} />
@@ -99,22 +98,18 @@ function Changes({ visit }: { visit: Visit }) {
     <Allowed
       visit={visit}
       operation="release_quarantined"
-      what="release or discard operations"
+      what="release operations"
       who="a developer, in live an administrator"
     >
-      <Live visit={visit}>what is released counts for customers; what is discarded is lost.</Live>
+      <Live visit={visit}>what is released counts for customers.</Live>
       <p>
-        Of these, 500 at a time, the oldest first. What the active version does not accept stays when it is released.
+        Of these, 500 at a time, the oldest first. What the active version does not accept stays. To discard operations:{" "}
+        <code>svc events quarantine discard</code>.
       </p>
       <form method="post" action={PATH}>
         {visit.token}
         {hidden}
-        <button name="as" value="release">
-          Release what is valid{inLive(visit)}
-        </button>{" "}
-        <button class="second" name="as" value="discard">
-          Discard{inLive(visit)}
-        </button>
+        <button>Release what is valid{inLive(visit)}</button>
       </form>
     </Allowed>
   );

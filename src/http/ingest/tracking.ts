@@ -28,7 +28,7 @@ interface RefusedCall {
  */
 export async function acceptCalls(ctx: Context, deps: IngestDeps, type: CallType): Promise<void> {
   const { backend, requireKey, log, outcomes } = deps;
-  const { holder, allowance } = await requireApiKey(ctx, requireKey, basicUser(ctx));
+  const { holder, allowance } = await requireApiKey(ctx, requireKey, basicUser(ctx)).catch(sayBasic);
   const calls = callsOf(parseJson(await readText(ctx, JSON_OF_ANY_TYPE, SINGLE_BYTES_MAX), LIMITS), type);
   const receivedAt = Date.now();
   const model = await backend.trackingModel(holder.keyHash);
@@ -66,4 +66,12 @@ export async function acceptCalls(ctx: Context, deps: IngestDeps, type: CallType
     quarantined: quarantined === 0 ? undefined : quarantined,
     refused: refused.length === 0 ? undefined : refused,
   };
+}
+
+/** Elsewhere the key is a bearer token. */
+function sayBasic(error: unknown): never {
+  if (!(error instanceof ApiError) || error.status !== 401) throw error;
+  throw new ApiError(401, error.code, {
+    fix: "Send the API key as the user name of Basic authentication, without a password.",
+  });
 }

@@ -61,6 +61,14 @@ it("what has no schema is JSON, and a negative number is no formula", async () =
   expect(line).toContain('"{""seats"":-7}"');
 });
 
+it("a text with the end of a line of its own stays one cell", async () => {
+  const customerId = "innocent\r=1+1";
+  await fixture.batch([{ type: "identify", customerId, traits: {} }]);
+  await fixture.evaluate();
+  const { text } = await csv("/projects/app/customers?search=innocent");
+  expect(text.split("\n")[1]).toMatch(/^"innocent\r=1\+1",/);
+});
+
 it("refusals are JSON as everywhere, before anything is sent", async () => {
   for (const query of ["inactive=soon", "limit=0", "limit=many", "cursor=other"]) {
     const { status, type, text } = await csv(`/projects/app/customers?${query}`);

@@ -52,6 +52,44 @@ it("knows keys by Basic authentication only, and leaves the service's own paths 
   expect(await post("/v1/events", { customerId: "c", event: "login" })).toMatchObject({ status: 401 });
 });
 
+it("takes the names that objects have by themselves as any others, and refuses alone what nests too deep", async () => {
+  const before = await count();
+  const names = ["constructor", "toString", "__proto__", "valueOf", "hasOwnProperty"];
+  const deep = `{"type":"track","userId":"u","event":"Login","properties":{"a":${"[".repeat(6000)}${"]".repeat(6000)}}}`;
+  const calls = names.map((event) => JSON.stringify(login({ event })));
+  const batch = `{"batch":[${[...calls, deep, JSON.stringify(login())].join(",")}]}`;
+  const { status, body } = await post("/v1/batch", batch);
+  expect([status, body]).toEqual([
+    200,
+    {
+      success: true,
+      quarantined: names.length,
+      refused: [
+        { index: names.length, code: "INVALID_CALL", message: expect.stringContaining("1000 levels") as string },
+      ],
+    },
+  ]);
+  expect(await count()).toEqual({ events: before.events + 1, kept: before.kept + names.length });
+});
+
+it("keeps what is malformed under the customer whom it names, so that it is erased with that one", async () => {
+  const customerId = "malformed";
+  for (const more of [{ timestamp: "soon" }, { properties: 7 }, { event: "x".repeat(300) }])
+    await post("/v1/track", login({ userId: customerId, ...more }));
+  await post("/v1/track", login({ userId: 1e300 }));
+  const kept = await sql`
+    select customer_id, code from svc.quarantined_operations
+    where call ->> 'userId' = ${customerId} or code = 'MISSING_CUSTOMER' order by seq desc limit 4`;
+  expect(kept.map((row) => row["customer_id"] as string)).toEqual(["", customerId, customerId, customerId]);
+});
+
+it("corrects no clock by what was sent before it happened", async () => {
+  const said = { timestamp: "2026-01-02T00:00:00.000Z", messageId: "sent-before", sentAt: "0001-01-01T00:00:00Z" };
+  expect(await post("/v1/track", login(said))).toMatchObject({ status: 200 });
+  const [stored] = await sql`select svc.iso(occurred_at) as at from svc.events where idempotency_key = 'sent-before'`;
+  expect(stored).toEqual({ at: said.timestamp });
+});
+
 it("refuses what is no JSON, no batch, or too large, and an empty batch is no mistake", async () => {
   expect(await post("/v1/batch", "{")).toMatchObject({ status: 400, body: { error: { code: "MALFORMED_JSON" } } });
   expect(await post("/v1/batch", "[]")).toMatchObject({ status: 400 });
