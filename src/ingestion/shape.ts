@@ -166,7 +166,8 @@ function markedBytes(value: unknown): number {
   return Object.values(value).reduce((sum: number, member) => sum + markedBytes(member), 0);
 }
 
-function isDeeperThan(value: unknown, levels: number): boolean {
+/** Whether objects and arrays nest deeper than so many levels; goes no deeper itself. */
+export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
   for (const child of Object.values(value)) {

@@ -1,6 +1,6 @@
 import { findBadLiteral } from "./literals.js";
 import type { IdentifyRequest, TrackRequest } from "./shape.js";
-import { operationProblem } from "./shape.js";
+import { isDeeperThan, operationProblem } from "./shape.js";
 import { parseTimestamp, timestampProblem } from "./timestamp.js";
 
 /** What of the active model says how calls of Segment's tracking API become operations. */
@@ -45,11 +45,6 @@ type CallOperation = (TrackRequest & { type: "track" }) | (IdentifyRequest & { i
 /** Deeper ones cannot be written as JSON with certainty. */
 const LEVELS_MAX = 1_000;
 
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
-}
-
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const textOf = (value: unknown): string | undefined =>
@@ -81,7 +76,7 @@ function whose(model: TrackingModel, call: Call): { customerId?: string } {
 
 function mapKind(model: TrackingModel, call: unknown, receivedAt: number): Mapped {
   if (!isObject(call)) return refused("INVALID_CALL", "A call must be a JSON object.", "");
-  if (isDeeper(call, LEVELS_MAX))
+  if (isDeeperThan(call, LEVELS_MAX))
     return refused("INVALID_CALL", `The call nests deeper than ${LEVELS_MAX} levels.`, "");
   // What the database cannot keep it cannot keep in quarantine either.
   const bad = findBadLiteral(JSON.stringify(call));
@@ -186,13 +181,24 @@ function withoutCustomer({ customer }: TrackingModel, isIdentify: boolean): Mapp
 
 /** Members by their declared names: as they are called, else the same in snake case; others as they are called. */
 function renamed(sent: Record<string, unknown>, declared: readonly string[] = []): Record<string, unknown> {
-  const names = new Map(declared.map((name) => [snakeCase(name), name]));
+  const bySnakeCase = snakeCased(declared);
   const members = Object.entries(sent).map(([name, value]) => {
-    const other = names.get(snakeCase(name));
+    const other = bySnakeCase.get(snakeCase(name));
     const isOther = other !== undefined && !declared.includes(name) && !Object.hasOwn(sent, other);
     return [isOther ? other : name, value] as const;
   });
   return Object.fromEntries(members);
+}
+
+const snakeCasedNames = new WeakMap<readonly string[], ReadonlyMap<string, string>>();
+
+/** Declared names by what they are in snake case: made once for a model, which takes many calls. */
+function snakeCased(declared: readonly string[]): ReadonlyMap<string, string> {
+  const known = snakeCasedNames.get(declared);
+  if (known !== undefined) return known;
+  const names = new Map(declared.map((name) => [snakeCase(name), name]));
+  snakeCasedNames.set(declared, names);
+  return names;
 }
 
 /** Where it can be one: SDKs make a key for each call and keep it when they send the call again. */

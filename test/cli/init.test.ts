@@ -11,6 +11,7 @@ import { useOwner } from "./support/owner.js";
 import { ended, isThere, start } from "./support/program.js";
 import { type RunOptions, steady } from "./support/run-svc.js";
 import { typeMistakes } from "./support/types.js";
+import { linkPackages } from "../support/linked-packages.js";
 
 const PARTS = ["display", "events", "health", "journeys", "lifecycle", "rules", "segments", "signals", "traits"];
 const FILES = [
@@ -53,10 +54,7 @@ async function initialized(stack: string): Promise<{ directory: string; slug: st
   expect(code, stdout).toBe(0);
   for (const file of await filesIn(directory))
     expect(await readFile(path.join(directory, file), "utf8"), file).not.toMatch(/\{\{[A-Z]/);
-  // As `npm install` of the folders does.
-  await mkdir(path.join(directory, "node_modules"));
-  await symlink(ROOT, path.join(directory, "node_modules", "svc-success"));
-  await symlink(path.join(ROOT, "dist/client"), path.join(directory, "node_modules", "svc-success-client"));
+  await linkPackages(directory);
   return { directory, slug, keys: (JSON.parse(stdout) as { keys: { test: string } }).keys };
 }
 

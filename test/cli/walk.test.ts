@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { PROGRAM } from "./support/program.js";
 import { startAcme, untilQuiet } from "./support/shop.js";
+import { linkPackages } from "../support/linked-packages.js";
 
 const WALK = fileURLToPath(new URL("../../docs/walk.md", import.meta.url));
 
@@ -18,11 +19,8 @@ beforeAll(async () => {
   const { directory } = acme;
   await mkdir(path.join(directory, "bin"));
   await symlink(PROGRAM, path.join(directory, "bin", "svc"));
-  // As `npm install` of the folder does, for all projects of the directory.
-  await mkdir(path.join(directory, "node_modules"));
-  const root = path.resolve(PROGRAM, "../..");
-  await symlink(root, path.join(directory, "node_modules", "svc-success"));
-  await symlink(path.join(root, "dist/client"), path.join(directory, "node_modules", "svc-success-client"));
+  // For all projects of the directory.
+  await linkPackages(directory);
   const programs = `${path.join(directory, "bin")}:${path.dirname(process.execPath)}:${process.env["PATH"]}`;
   env = { ...acme.env, PATH: programs, HOME: directory, TZ: "UTC" };
 });

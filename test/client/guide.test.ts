@@ -1,7 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { mkdir, symlink } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
@@ -14,6 +13,7 @@ import { tsconfig, typeMistakes } from "../cli/support/types.js";
 import { project } from "../dsl-compiler/project.js";
 import { useIngest } from "../http/ingest/fixture.js";
 import { useDirectory } from "../support/directory.js";
+import { linkPackages } from "../support/linked-packages.js";
 
 // docs/client.md: its programs run as they stand there, one after the other, and its types are compiled.
 
@@ -34,8 +34,7 @@ const MODEL: Partial<Snapshot> = {
 };
 
 const directory = await useDirectory();
-await mkdir(path.join(directory, "node_modules"));
-await symlink(path.join(ROOT, "dist/client"), path.join(directory, "node_modules/svc-success-client"));
+await linkPackages(directory);
 const fixture = await useIngest();
 await fixture.deploy(MODEL);
 

@@ -14,6 +14,7 @@ import { freePort } from "../../support/free-port.js";
 import { cannedServer, json } from "../support/canned-server.js";
 import { isThere } from "../support/program.js";
 import { HARD, partsOf } from "./plan.js";
+import { linkPackages } from "../../support/linked-packages.js";
 
 // What `svc ai suggest-events` writes for each framework, run with that framework.
 
@@ -59,8 +60,7 @@ describe("Node.js", () => {
   /** A project of a framework's files, with the packages that they import. */
   async function projectOf(framework: Framework, packages: readonly string[]): Promise<string> {
     const directory = await project({ ...filesOf(framework), "package.json": '{"type":"module"}' });
-    await mkdir(path.join(directory, "node_modules"));
-    await symlink(path.join(ROOT, "dist/client"), path.join(directory, "node_modules/svc-success-client"));
+    await linkPackages(directory);
     for (const name of packages)
       await symlink(path.join(ROOT, "node_modules", name), path.join(directory, "node_modules", name));
     return directory;

@@ -1,0 +1,12 @@
+import { mkdir, symlink } from "node:fs/promises";
+import path from "node:path";
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+
+/** Makes the language and the client known to a directory, as `npm install` of their folders does: those of this checkout, as they are built. */
+export async function linkPackages(directory: string): Promise<void> {
+  const packages = path.join(directory, "node_modules");
+  await mkdir(packages);
+  await symlink(ROOT, path.join(packages, "svc-success"));
+  await symlink(path.join(ROOT, "dist/client"), path.join(packages, "svc-success-client"));
+}
