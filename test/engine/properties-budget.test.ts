@@ -3,7 +3,17 @@ import { describe, expect, it } from "vitest";
 
 import { evaluate, type Budget, type Operation } from "../../src/engine/index.js";
 import { FINAL_INSTANT, operations, snapshot } from "./support/arbitrary.js";
-import { compile, inState, modelOf, seen } from "./support/builders.js";
+import {
+  aggregate,
+  compile,
+  happened,
+  inactiveFor,
+  inState,
+  modelOf,
+  seen,
+  snapshotOf,
+  type StepParts,
+} from "./support/builders.js";
 import { replayedInParts, replayOf } from "./support/replays.js";
 import { check, Run, runs, timeout } from "./support/runner.js";
 import { viewOfState } from "./support/subject-engine.js";
@@ -76,6 +86,19 @@ describe("a replay within a budget", () => {
       }),
     );
     expect(parts).toBeGreaterThan(2 * runs);
+  });
+
+  it("counts the same since the previous step when the last step is complete", () => {
+    const spent: Budget = () => false;
+    const steps: StepParts[] = [
+      ["quiet", inactiveFor("6h")],
+      ["two", aggregate("sum", ["a", "x"], "eq", 2), "previousStep"],
+    ];
+    const given = snapshotOf({ journeys: { j: { start: happened("a"), steps } } });
+    const at = (seq: number, hour: number, x: number) => seen(seq, hour * 3_600_000, "a", { x });
+    const { run, model, replayed } = replayOf(given, [at(1, 0, 0), at(2, 0, 1), at(3, 12, 2)]);
+    const parted = replayedInParts(run, model, (events) => ({ events, through: FINAL_INSTANT, budget: spent }));
+    expect(parted).toEqual(replayed);
   });
 });
 

@@ -76,9 +76,8 @@ export function boundariesOf(run: JourneyRun | undefined, steps: readonly string
   const current = steps.findIndex((id) => !Object.hasOwn(run.steps, id));
   const previous = current > 0 ? run.steps[steps[current - 1]!] : undefined;
   const endedAt = run.completedAt ?? run.expiredAt;
-  return {
-    start,
-    previousStep: previous === undefined ? start : boundaryAt(previous.completedAt, previous.by),
-    end: endedAt === null ? NOTHING_COUNTS : boundaryAt(endedAt, run.endedBy),
-  };
+  const end = endedAt === null ? NOTHING_COUNTS : boundaryAt(endedAt, run.endedBy);
+  // Aggregates rely on a boundary that never moves back: where all steps are complete, the last one was at the end.
+  if (current < 0) return { start, previousStep: end, end };
+  return { start, previousStep: previous === undefined ? start : boundaryAt(previous.completedAt, previous.by), end };
 }
