@@ -3,10 +3,10 @@ create table svc.health_scores (
   customer_id text not null collate "C",
   generation integer not null default 0,
   score_seq bigint generated always as identity,
-  overall numeric(5, 2) not null,
+  overall numeric(5, 2),
   -- json, not jsonb: components are shown in the author's order.
   components json not null,
-  band text not null collate "C",
+  band text collate "C",
   scored_at timestamptz not null,
   cause_type text not null,
   cause_id text,
@@ -22,9 +22,10 @@ comment on column svc.health_scores.environment_id is 'The environment.';
 comment on column svc.health_scores.customer_id is 'The customer.';
 comment on column svc.health_scores.generation is 'That of the customer when it was written.';
 comment on column svc.health_scores.score_seq is 'Order of writing.';
-comment on column svc.health_scores.overall is 'Weighted mean of the components, 0 to 100.';
-comment on column svc.health_scores.components is 'The score of each component, 0 to 100.';
-comment on column svc.health_scores.band is 'The band that the overall score lies in.';
+comment on column svc.health_scores.overall is
+  'Weighted mean of the components, 0 to 100; null where none of them is known any more, so that there is no score.';
+comment on column svc.health_scores.components is 'The score of each component that is known, 0 to 100.';
+comment on column svc.health_scores.band is 'The band that the overall score lies in; null where there is none.';
 comment on column svc.health_scores.scored_at is 'The instant of the change: of the operation or the due instant that caused it.';
 comment on column svc.health_scores.cause_type is 'event, identify, timer or job.';
 comment on column svc.health_scores.cause_id is 'Id of the event or job.';

@@ -14,9 +14,10 @@ comment on view svc_inspect.health_scores is 'Changes of health scores in each c
 comment on column svc_inspect.health_scores.project is 'Slug of the project.';
 comment on column svc_inspect.health_scores.environment is 'test or live.';
 comment on column svc_inspect.health_scores.customer_id is 'The customer.';
-comment on column svc_inspect.health_scores.overall is 'Weighted mean of the components, 0 to 100.';
-comment on column svc_inspect.health_scores.components is 'The score of each component, 0 to 100.';
-comment on column svc_inspect.health_scores.band is 'The band that the overall score lies in.';
+comment on column svc_inspect.health_scores.overall is
+  'Weighted mean of the components, 0 to 100; null where none of them is known any more.';
+comment on column svc_inspect.health_scores.components is 'The score of each component that is known, 0 to 100.';
+comment on column svc_inspect.health_scores.band is 'The band that the overall score lies in; null where there is none.';
 comment on column svc_inspect.health_scores.scored_at is 'The instant of the change.';
 comment on column svc_inspect.health_scores.cause_type is 'event, identify, timer or job.';
 comment on column svc_inspect.health_scores.cause_id is 'Id of the event or job.';

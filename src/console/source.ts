@@ -54,14 +54,15 @@ export type HistoryEntry =
   | Entry<"event", { eventId: string; event: string; properties: Payload }>
   | Entry<"traits", { traits: Payload }>
   | Entry<"transition", { from: string | null; to: string }>
-  | Entry<"score", { overall: number; band: string }>
+  | Entry<"score", { overall: number | null; band: string | null }>
   | Entry<"rule", { ruleId: string; result: "pass" | "error"; error: string | null; emissionId: string | null }>
   | Entry<"emission", { emissionId: string; eventType: string; metadata: Payload; deliveries: EmissionDelivery[] }>;
 
 export interface HealthScoreChange {
   at: string;
-  overall: number;
-  band: string;
+  /** Null where nothing of the score is known any more; band, too. */
+  overall: number | null;
+  band: string | null;
 }
 
 export interface RaisedSignal {

@@ -11,7 +11,7 @@ export interface Score {
 
 /**
  * A score in proportion: 0 at `from`, 100 at `to`, linear between and constant outside. `from` may be the greater one, for numbers that are
- * better small. An absent number scores 0.
+ * better small. An absent number scores 0, unless the component says otherwise.
  */
 export function scale(measure: Measure, range: { from: number; to: number }): Score {
   return { [SCORE]: withSourceLocation({ kind: "scale", of: measureOf(measure), ...range }) };
@@ -19,7 +19,7 @@ export function scale(measure: Measure, range: { from: number; to: number }): Sc
 
 /**
  * A score in steps: that of the first limit which the number does not exceed. `steps(daysSince(login), [[2, 100], [7, 70]], 0)` scores 100
- * up to two days, 70 up to seven, and 0 beyond. An absent number scores 0.
+ * up to two days, 70 up to seven, and 0 beyond. An absent number scores 0, unless the component says otherwise.
  *
  * @param limits pairs of limit and score, with ascending limits.
  * @param otherwise the score beyond the last limit.
@@ -36,7 +36,7 @@ function measureOf(measure: Measure): Node.Measure {
 
 /** The health score: how well each customer does, from 0 to 100. Until there is a score, only negated conditions on it hold. */
 export interface HealthModel<Component extends string = string, Band extends string = string> extends AnyHealth {
-  /** The weighted mean of the components, rounded to two decimals. */
+  /** The weighted mean of the components that are known, rounded to two decimals; there is no score where none of them is. */
   readonly overall: Comparisons<Condition>;
   /** The score of one component, rounded to two decimals. */
   component(name: Component): Comparisons<Condition>;
@@ -63,6 +63,11 @@ interface ComponentDefinition {
   weight: number;
   /** How the component is scored: `scale(…)`, `steps(…)` or `trait.map(…)`. */
   score: Lazy<Score>;
+  /**
+   * What the component scores where what it measures is absent: a survey that was never answered, a trait that is not set, days since what
+   * never happened. 0 unless said; another score; or `"skip"`: the component is left out of the mean then.
+   */
+  absent?: "skip" | number;
 }
 
 /**
@@ -99,9 +104,9 @@ export function health<Component extends string, Band extends string>(definition
   );
 }
 
-function componentNode([id, { weight, score }]: [string, ComponentDefinition]): Node.HealthComponent {
+function componentNode([id, { weight, score, absent }]: [string, ComponentDefinition]): Node.HealthComponent {
   const node = (resolve(score) as Partial<Score> | null | undefined)?.[SCORE] ?? (null as never);
-  return withSourceLocationOf({ id, weight, score: node }, node);
+  return withSourceLocationOf({ id, weight, score: node, ...(absent !== undefined && { absent }) }, node);
 }
 
 /** What got past the type checker without its members is refused by the validation, which finds nothing in them. */

@@ -26,7 +26,7 @@ function inWords(effect: Effect): string | null {
     case "segmentExited":
       return `segment ${effect.segment} left`;
     case "health":
-      return `health ${effect.overall} (${effect.band})`;
+      return effect.overall === null ? "health none" : `health ${effect.overall} (${effect.band})`;
     case "ruleExecuted":
       return `rule ${effect.rule} ${RULE_RESULTS[effect.result]}${effect.error === null ? "" : `: ${effect.error}`}`;
     case "signalRaised":

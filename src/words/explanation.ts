@@ -15,7 +15,13 @@ export interface ExplainedParts {
   health: {
     overall: number | null;
     band: string | null;
-    components: { component: string; weight: number; score: number; measure: { text: string; actual: unknown } }[];
+    components: {
+      component: string;
+      weight: number;
+      /** Null where it is left out of the mean, because what it measures is absent. */
+      score: number | null;
+      measure: { text: string; actual: unknown };
+    }[];
   } | null;
   signals: { signal: string; raised: boolean; severity: string; condition: Explanation | null }[];
 }

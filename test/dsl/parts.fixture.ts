@@ -115,6 +115,9 @@ scale(created.latest("source"), { from: 0, to: 1 });
 scale(created.count().atLeast(3), { from: 0, to: 1 });
 // @ts-expect-error a component is scored by scale, steps or map
 health({ components: { a: { weight: 1, score: created.count() } }, bands: { all: 0 } });
+health({ components: { a: { weight: 1, score: c, absent: 50 } }, bands: { all: 0 } });
+// @ts-expect-error what is absent is skipped or scores a number
+health({ components: { a: { weight: 1, score: c, absent: "ignore" } }, bands: { all: 0 } });
 // @ts-expect-error a component has a weight
 health({ components: { a: { score: c } }, bands: { all: 0 } });
 

@@ -142,13 +142,13 @@ test.each<[node: object, score: Score]>([
 test("a health score keeps the order of its components, and puts its bands in falling order", () => {
   const score = scale(order.count(), { from: 0, to: 9 });
   const model = health({
-    components: { use: { weight: 0.5, score }, growth: { weight: 1, score: () => score } },
+    components: { use: { weight: 0.5, score }, growth: { weight: 1, score: () => score, absent: "skip" } },
     bands: { critical: 0, healthy: 70, at_risk: 40 },
   });
   expect(lowered(model)).toEqual({
     components: [
       { id: "use", weight: 0.5, score: score[SCORE] },
-      { id: "growth", weight: 1, score: score[SCORE] },
+      { id: "growth", weight: 1, score: score[SCORE], absent: "skip" },
     ],
     bands: [
       { id: "healthy", from: 70 },

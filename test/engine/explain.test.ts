@@ -183,9 +183,9 @@ describe("a score", () => {
     });
     fc.assert(
       fc.property(measures, scores, happenings, (of, shape, list) => {
-        const score = { ...shape, of };
+        const component = { id: "c", weight: 1, score: { ...shape, of } };
         const snapshot = snapshotOf({
-          health: { components: [{ id: "c", weight: 1, score }], bands: [{ id: "all", from: 0 }] },
+          health: { components: [component], bands: [{ id: "all", from: 0 }] },
           // Reading it makes the health due exactly when it changes.
           segments: { s: healthIs("gte", 0) },
         });
@@ -197,10 +197,10 @@ describe("a score", () => {
         const facts = factsOf(snapshot, run.evaluated());
         for (let step = 0; step < 20; step++) {
           const { evaluatedThrough: clock, health, timerDueAt } = run.state;
-          const present = scored(facts, score, clock!);
+          const present = scored(facts, component, clock!)!;
           expect(health!.overall).toBe(Math.round(present * 100) / 100);
           const instants = Array.from({ length: 24 * 12 }, (_, hour) => (Math.floor(clock! / HOUR) + hour + 1) * HOUR);
-          const change = instants.find((instant) => scored(facts, score, instant) !== present) ?? null;
+          const change = instants.find((instant) => scored(facts, component, instant) !== present) ?? null;
           expect(timerDueAt).toBe(change);
           if (change === null) return;
           run.tick(change);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { Health } from "../../src/model/snapshot/types.js";
+import type { Health, Score } from "../../src/model/snapshot/types.js";
 import {
   activeWithin,
   addTo,
@@ -57,6 +57,15 @@ const tick = (instant: string): Step => ["tick", instant];
 
 /** 100 after the event, 0 two days and more after it. */
 const fresh = healthOf({ fresh: lately("a", [1, 100]) }, { good: 50, bad: 0 });
+const absently = (score: Score, absent: "skip" | number): Health => {
+  return { components: [{ id: "c", weight: 1, score, absent }], bands: fresh.bands };
+};
+const npsScore: Score = {
+  kind: "scale",
+  of: { kind: "latest", of: of("nps"), property: "score" },
+  from: 0,
+  to: 10,
+};
 const onePerEvent = ([first, second]: [number, number]): Health =>
   healthOf({ c0: [first, counted("a", 3)], c1: [second, counted("b", 3)] }, { good: 50, bad: 0 });
 
@@ -136,6 +145,10 @@ const health: Row[] = [
   ["no row where nothing of the score changed", { health: fresh }, [on("01-01", "a"), on("01-02", "z")], { health: ["100 good 01-01 00:00"] }],
   ["a component that changes makes a row though the mean stays", { health: onePerEvent([0, 1]) }, [on("01-01", "a")], { health: ["0 bad 01-01 00:00"] }],
   ["an absent measure scores 0", { health: { components: [{ id: "c", weight: 1, score: { kind: "steps", of: { kind: "trait", trait: "seats" }, steps: [[5, 80]], otherwise: 90 } }], bands: fresh.bands } }, [on("01-01", "a"), identify("01-02", { seats: 5 }), identify("01-03", { seats: 6 })], { health: ["0 bad 01-01 00:00", "80 good 01-02 00:00", "90 good 01-03 00:00"] }],
+  ["an absent measure scores what the component says", { health: absently({ kind: "steps", of: { kind: "trait", trait: "seats" }, steps: [[5, 80]], otherwise: 90 }, 60) }, [on("01-01", "a"), identify("01-02", { seats: 5 }), identify("01-03", { seats: null })], { health: ["60 good 01-01 00:00", "80 good 01-02 00:00", "60 good 01-03 00:00"] }],
+  ["or is left out of the mean", { health: { ...absently(npsScore, "skip"), components: [...absently(npsScore, "skip").components, { id: "use", weight: 3, score: counted("a", 4) }] } }, [on("01-01", "a"), on("01-02", "nps", { score: 9 }), on("01-03", "a")], { health: ["25 bad 01-01 00:00", "41.25 bad 01-02 00:00", "60 good 01-03 00:00"] }],
+  ["where nothing is known there is no score, and what ceases to be known ends it", { health: absently({ kind: "steps", of: { kind: "trait", trait: "seats" }, steps: [[5, 80]], otherwise: 90 }, "skip"), segments: { s: healthIs("gte", 0), n: healthIs("ne", 80) } }, [on("01-01", "a"), identify("01-02", { seats: 5 }), identify("01-03", { seats: null })], { health: ["80 good 01-02 00:00", "null null 01-03 00:00"], segments: ["n out (in 01-01 00:00, out 01-02 00:00)", "s out (in 01-02 00:00, out 01-03 00:00)", "n in since 01-03 00:00"], emissions: ["segment.entered (n) 01-01 00:00 by a@01-01", "health.changed (null→good 80) 01-02 00:00 by identify", "segment.entered (s) 01-02 00:00 by identify", "segment.exited (n) 01-02 00:00 by identify", "health.changed (good→null null) 01-03 00:00 by identify", "segment.exited (s) 01-03 00:00 by identify", "segment.entered (n) 01-03 00:00 by identify"] }],
+  ["a component of a map is absent with its trait, not with a value that is not listed", { health: absently({ kind: "map", trait: "plan", values: { pro: 70 } }, "skip") }, [identify("01-01", { plan: "free" }), identify("01-02", { plan: null })], { health: ["0 bad 01-01 00:00", "null null 01-02 00:00"] }],
   ["a value that the map does not list scores 0", { health: { components: [{ id: "c", weight: 1, score: { kind: "map", trait: "plan", values: { pro: 70 } } }], bands: fresh.bands } }, [identify("01-01", { plan: "pro" }), identify("01-02", { plan: "free" })], { health: ["70 good 01-01 00:00", "0 bad 01-02 00:00"] }],
   ["a scale may fall, and is constant outside its ends", { health: { components: [{ id: "c", weight: 1, score: { kind: "scale", of: { kind: "count", of: of("a") }, from: 2, to: 0 } }], bands: fresh.bands } }, [on("01-01", "b"), on("01-02", "a"), on("01-03", "a"), on("01-04", "a")], { health: ["100 good 01-01 00:00", "50 good 01-02 00:00", "0 bad 01-03 00:00"] }],
   ["not read: refreshed at the first minute of the customer's day at or after the change", { health: fresh }, [on("01-01 05:30", "a"), tick("02-01")], { health: ["100 good 01-01 05:30", "0 bad 01-03 05:30"], clock: "01-03 05:30, 01-01 05:30, —" }],

@@ -188,6 +188,7 @@ describe("what an author does to a model is told in the author's words", () => {
         (recency!.score as { steps: number[][] }).steps.push([21, 30]);
         (plan!.score as { values: object }).values = { free: 10, enterprise: 100 };
         plan!.weight = 1;
+        plan!.absent = "skip";
         of.health!.bands.unshift({ id: "great", from: 90 });
         of.health!.bands[1]!.from = 60;
       },
@@ -198,6 +199,7 @@ describe("what an author does to a model is told in the author's words", () => {
       'changed health component plan | health.components[2].score.values.free | score of "free": 30 → 10',
       'changed health component plan | health.components[2].score.values.enterprise | score of "enterprise": none → 100',
       'changed health component plan | health.components[2].score.values.pro | score of "pro": 70 → none',
+      "changed health component plan | health.components[2].absent | where it is absent: 0 → left out",
       "added setting bands.great | health.bands[0] | from 90",
       "changed setting bands.good | health.bands[1].from | from: 50 → 60",
     ],

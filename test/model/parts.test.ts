@@ -159,6 +159,8 @@ const HEALTH: Rows = [
   [components({ id: "a b" }), "health.components[0].id INVALID_NAME"],
   [components({ id: "a" }, { id: "a" }), "health.components[1].id DUPLICATE_COMPONENT"],
   [components({ weight: -1 }, {}), "health.components[0].weight INVALID_SHAPE"],
+  [components({ absent: 101 }), "health.components[0].absent INVALID_SHAPE"],
+  [components({ absent: "ignore" }), "health.components[0].absent INVALID_SHAPE"],
   [
     components({ weight: -1, score: { kind: "scale", of: { kind: "trait", trait: "seats" }, from: 3, to: 3 } }),
     "health.components[0].weight INVALID_SHAPE",

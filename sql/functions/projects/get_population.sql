@@ -68,12 +68,12 @@ begin
     order by h.customer_id, h.score_seq desc
   )
   select json_build_object(
-    'scored', count(*),
+    'scored', count(s.overall),
     'average', round(avg(s.overall), 2),
     'quartiles', svc.quartiles(percentile_cont(array[0.25, 0.5, 0.75]) within group (order by s.overall::double precision)),
     'bands', (
       select coalesce(json_object_agg(b.band, b.customers order by b.band), '{}')
-      from (select k.band, count(*) as customers from scores as k group by k.band) as b
+      from (select k.band, count(*) as customers from scores as k where k.band is not null group by k.band) as b
     )
   )
   into _health

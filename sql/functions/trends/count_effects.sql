@@ -14,13 +14,13 @@ as $$
   with scores as materialized (
     select
       r."customerId" as customer_id, coalesce(r.generation, 0) as generation, r.at, r.band, r.overall, r.n,
-      lag(r.band) over in_order as former_band, lag(r.overall) over in_order as former_overall
+      lag(r.n) over in_order as former, lag(r.band) over in_order as former_band, lag(r.overall) over in_order as former_overall
     from rows from (json_to_recordset(count_effects.health_scores) as (
       "customerId" text, overall numeric, band text, at bigint, generation integer
     )) with ordinality as r ("customerId", overall, band, at, generation, n)
     window in_order as (partition by r."customerId" order by r.n)
   ),
-  -- Each with what it follows, which counts one less.
+  -- Each with what it follows, which counts one less; what is no score counts nothing.
   scored as (
     select s.at, k.band, k.overall, k.count
     from scores as s
@@ -28,7 +28,7 @@ as $$
       select h.band, h.overall
       from svc.health_scores as h
       where h.environment_id = count_effects.environment_id and h.customer_id = s.customer_id and h.generation = s.generation
-        and s.former_overall is null
+        and s.former is null
       order by h.score_seq desc
       limit 1
     ) as f on true

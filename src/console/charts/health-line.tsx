@@ -29,14 +29,16 @@ export function HealthLine(props: {
   const y = scaleLinear([0, 100], [HEIGHT - BOTTOM, TOP]);
   const path = line<(typeof points)[number]>(
     ({ at }) => x(at),
-    ({ overall }) => y(overall),
-  ).curve(curveStepAfter)([...points, { at: new Date(end), overall: last.overall }]);
+    ({ overall }) => y(overall ?? 0),
+  )
+    .defined(({ overall }) => overall !== null)
+    .curve(curveStepAfter)([...points, { at: new Date(end), overall: last.overall }]);
   const format = tickFormat(end - points[0]!.at.getTime(), timeZone);
   return (
     <figure>
       <svg class="chart" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-labelledby="health-line">
         <title id="health-line">
-          Health over time, now {formatNumber(last.overall)}, {scores[0]!.band}
+          Health over time, now {last.overall === null ? "none" : `${formatNumber(last.overall)}, ${scores[0]!.band}`}
         </title>
         {bands.map(({ id, from }) => (
           <g key={id}>
@@ -52,7 +54,7 @@ export function HealthLine(props: {
           </text>
         ))}
         <path class="curve" d={path ?? ""} />
-        <circle class="dot" cx={x(new Date(end))} cy={y(last.overall)} r={3.5} />
+        {last.overall === null ? null : <circle class="dot" cx={x(new Date(end))} cy={y(last.overall)} r={3.5} />}
       </svg>
       <details>
         <summary>{isWhole ? "The changes of the score" : `The last ${scores.length} changes of the score`}</summary>
@@ -65,9 +67,9 @@ export function HealthLine(props: {
               <td>
                 <At iso={at} />
               </td>
-              <td class="number">{formatNumber(overall)}</td>
+              <td class="number">{overall === null ? "none" : formatNumber(overall)}</td>
               <td>
-                <Text>{band}</Text>
+                <Text>{band ?? ""}</Text>
               </td>
             </tr>
           ))}

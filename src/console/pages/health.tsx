@@ -1,5 +1,5 @@
 import type { Health, Score } from "../../model/snapshot/types.js";
-import { measureText } from "../../model/snapshot/words.js";
+import { absentText, measureText } from "../../model/snapshot/words.js";
 import { formatNumber } from "../../words/text.js";
 import { SeriesLines } from "../charts/series-lines.js";
 import { ShareBar } from "../charts/share-bar.js";
@@ -146,7 +146,8 @@ function Components({ health: { components } }: { health: Health }) {
           { heading: "Scored by" },
         ]}
       >
-        {components.map(({ id, weight, score }) => {
+        {components.map((component) => {
+          const { id, weight, score } = component;
           const share = weights === 0 ? 0 : weight / weights;
           return (
             <tr key={id}>
@@ -158,7 +159,7 @@ function Components({ health: { components } }: { health: Health }) {
                 <ShareBar share={share} />
               </td>
               <td class="words">
-                <Text>{scoreInWords(score)}</Text>
+                <Text>{[scoreInWords(score), absentText(component)].filter(Boolean).join("; ")}</Text>
               </td>
             </tr>
           );

@@ -2,6 +2,7 @@ import type { Sql, TransactionSql } from "postgres";
 import {
   newCustomer,
   type CustomerState,
+  type HealthChange,
   type HealthScore,
   type HistoryEvent,
   type HistoryPage,
@@ -102,7 +103,7 @@ export interface EffectRows {
     expiredAt: number | null;
   }[];
   memberships: { customerId: string; segment: string; enteredAt: number; exitedAt: number | null }[];
-  healthScores: ({ customerId: string; at: number } & HealthScore & CauseColumns & Generation)[];
+  healthScores: ({ customerId: string; at: number } & HealthChange & CauseColumns & Generation)[];
   ruleExecutions: ({
     customerId: string;
     rule: string;

@@ -1,5 +1,5 @@
 import { digest } from "../../model/snapshot/canonical.js";
-import type { Health, Score } from "../../model/snapshot/types.js";
+import type { Health, HealthComponent, Score } from "../../model/snapshot/types.js";
 import { measureText } from "../../model/snapshot/words.js";
 import { HEALTH_ITEM, type Reading, shownMeasure } from "../compile-context.js";
 import type { ConditionCompiler } from "../conditions/conditions.js";
@@ -8,28 +8,32 @@ import { shown } from "../conditions/phrases.js";
 import { memberReader } from "../json.js";
 import { compileMeasure } from "../measures/measures.js";
 import type { DerivedPart, NextChange, OpenCustomer } from "../open-customer.js";
-import type { HealthScore, Json } from "../state/types.js";
+import type { HealthChange, HealthScore, Json } from "../state/types.js";
 
 interface CompiledScore {
-  /** 0 to 100, not rounded; 0 where what is measured is absent. */
-  value: (customer: OpenCustomer) => number;
+  /** 0 to 100, not rounded; undefined where the component is left out, because what it measures is absent. */
+  value: (customer: OpenCustomer) => number | undefined;
   nextChange: NextChange;
   /** What is measured, and how much it is. */
   explain: (customer: OpenCustomer) => { text: string; actual: Json };
 }
 
-function compileScore(score: Score, compiler: ConditionCompiler): CompiledScore {
+function compileScore({ score, absent = 0 }: HealthComponent, compiler: ConditionCompiler): CompiledScore {
+  const ofNothing = absent === "skip" ? undefined : absent;
   if (score.kind === "map") {
     const { trait, values } = score;
     const read = memberReader(trait);
     const scores = new Map<Json | undefined, number>(Object.entries(values));
     return {
-      value: (customer) => scores.get(read(customer.traits)) ?? 0,
+      value(customer) {
+        const value = read(customer.traits);
+        return value === undefined ? ofNothing : (scores.get(value) ?? 0);
+      },
       nextChange: NEVER,
       explain: (customer) => ({ text: trait, actual: shown(read(customer.traits)) }),
     };
   }
-  const reading = readingOf(score);
+  const reading = readingOf(score, ofNothing);
   const measure = compileMeasure(score.of, reading, compiler.context(score.of));
   return {
     value: (customer) => reading.of(measure.value(customer)),
@@ -38,18 +42,19 @@ function compileScore(score: Score, compiler: ConditionCompiler): CompiledScore 
   };
 }
 
-function readingOf(score: Exclude<Score, { kind: "map" }>): Reading<number> {
+function readingOf(score: Exclude<Score, { kind: "map" }>, ofNothing: number | undefined): Reading<number | undefined> {
   if (score.kind === "scale") {
     const { from, to } = score;
     return {
-      of: (value) => (value === undefined ? 0 : Math.min(100, Math.max(0, ((value - from) / (to - from)) * 100))),
+      of: (value) =>
+        value === undefined ? ofNothing : Math.min(100, Math.max(0, ((value - from) / (to - from)) * 100)),
       limits: [from, to],
     };
   }
   const { steps, otherwise } = score;
   return {
     of(value) {
-      if (value === undefined) return 0;
+      if (value === undefined) return ofNothing;
       for (const [limit, points] of steps) if (value <= limit) return points;
       return otherwise;
     },
@@ -71,9 +76,10 @@ interface CompiledComponent {
  * operation, and once more at the customer's minute of the day after a component has changed by time alone.
  */
 export function compileHealthItem(health: Health, isRead: boolean, compiler: ConditionCompiler): DerivedPart {
-  const components = health.components.map(({ id, weight, score }) => {
-    return { id, weight, score: compileScore(score, compiler) };
+  const components = health.components.map((component) => {
+    return { id: component.id, weight: component.weight, score: compileScore(component, compiler) };
   });
+  const mayBeNone = health.components.every(({ weight, absent }) => weight === 0 || absent === "skip");
   const changesAt = earliest(components.map(({ score }) => score));
 
   return {
@@ -84,7 +90,8 @@ export function compileHealthItem(health: Health, isRead: boolean, compiler: Con
       if (customer.healthIsStale) {
         if (customer.healthChangesAt > customer.clock) {
           // Not by time alone either: a timer may have moved what a component counts from.
-          const differs = customer.health !== null && !isEqual(customer.health, scoreOf(components, health, customer));
+          const isScored = customer.health !== null || mayBeNone;
+          const differs = isScored && !isEqual(customer.health, scoreOf(components, health, customer));
           customer.healthChangesAt = differs ? customer.clock : changesAt(customer);
         }
         return false;
@@ -98,7 +105,8 @@ export function compileHealthItem(health: Health, isRead: boolean, compiler: Con
       overall: customer.health?.overall ?? null,
       band: customer.health?.band ?? null,
       components: components.map(({ id, weight, score: { value, explain } }) => {
-        return { component: id, weight, score: round(value(customer)), measure: explain(customer) };
+        const score = value(customer);
+        return { component: id, weight, score: score === undefined ? null : round(score), measure: explain(customer) };
       }),
     }),
   };
@@ -114,34 +122,41 @@ export function refreshDue(customer: OpenCustomer, changesAt: number): number {
   return due >= from ? due : due + DAY;
 }
 
-function scoreOf(components: readonly CompiledComponent[], { bands }: Health, customer: OpenCustomer): HealthScore {
+/** The score at the customer's clock; null where no component of any weight is known. */
+function scoreOf(components: readonly CompiledComponent[], { bands }: Health, customer: OpenCustomer) {
   const scores: Record<string, number> = {};
   let sum = 0;
   let weights = 0;
   for (const { id, weight, score } of components) {
     const value = score.value(customer);
+    if (value === undefined) continue;
     scores[id] = round(value);
     sum += weight * value;
     weights += weight;
   }
+  if (weights === 0) return null;
   const overall = round(sum / weights);
   return { overall, components: scores, band: bands.find(({ from }) => overall >= from)!.id };
 }
 
-function setHealth(customer: OpenCustomer, health: HealthScore): boolean {
+const NO_SCORE: HealthChange = { overall: null, components: {}, band: null };
+
+function setHealth(customer: OpenCustomer, health: HealthScore | null): boolean {
   const before = customer.health;
-  if (before !== null && isEqual(before, health)) return false;
+  if (isEqual(before, health)) return false;
   customer.health = health;
-  customer.push({ kind: "health", ...health });
-  const { overall, band } = health;
-  if (before?.band !== band) {
-    const metadata = { previous_band: before?.band ?? null, new_band: band, overall };
+  const { overall, components, band } = health ?? NO_SCORE;
+  customer.push({ kind: "health", overall, components, band });
+  const previous_band = before?.band ?? null;
+  if (previous_band !== band) {
+    const metadata = { previous_band, new_band: band, overall };
     customer.emit("health.changed", "health", metadata);
   }
   return true;
 }
 
-function isEqual(a: HealthScore, b: HealthScore): boolean {
+function isEqual(a: HealthScore | null, b: HealthScore | null): boolean {
+  if (a === null || b === null) return a === b;
   if (a.overall !== b.overall || a.band !== b.band) return false;
   const ids = Object.keys(a.components);
   return ids.length === Object.keys(b.components).length && ids.every((id) => a.components[id] === b.components[id]);

@@ -84,9 +84,16 @@ export interface JourneyRun {
 export interface HealthScore {
   /** 0 to 100, two decimals. */
   overall: number;
-  /** In the author's order. */
+  /** Those that are known, in the author's order. */
   components: Record<string, number>;
   band: string;
+}
+
+/** What the score changes to: overall and band are null where nothing of it is known any more. */
+export interface HealthChange {
+  overall: number | null;
+  components: Record<string, number>;
+  band: string | null;
 }
 
 export interface RaisedSignal {
@@ -154,8 +161,8 @@ export type Effect = { at: number; cause: Cause } & (
   | { kind: "segmentExited"; segment: string; enteredAt: number }
   /** A run as it stands after each of its changes. */
   | { kind: "journey"; journey: string; run: JourneyRun }
-  /** The score changed: overall, a component or the band. */
-  | ({ kind: "health" } & HealthScore)
+  /** The score changed: overall, a component or the band; or there is none any more. */
+  | ({ kind: "health" } & HealthChange)
   | {
       kind: "ruleExecuted";
       rule: string;

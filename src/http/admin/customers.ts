@@ -31,11 +31,17 @@ import {
 export const customerId = describedText("The customer's id in the caller's system.", "globex");
 const lifecycle = orNull(Type.String(), "The present lifecycle state; null where the model has no lifecycle.");
 
-export const healthScore = named("HealthScore", "A health score, its components and the band that it lies in.", {
-  overall: Type.Number({ minimum: 0, maximum: 100 }),
-  components: mapOf(Type.Number({ minimum: 0, maximum: 100 })),
-  band: Type.String(),
-});
+const points = Type.Number({ minimum: 0, maximum: 100 });
+
+export const healthScore = named(
+  "HealthScore",
+  "A health score, its components that are known and the band that it lies in.",
+  {
+    overall: points,
+    components: mapOf(points),
+    band: Type.String(),
+  },
+);
 
 const stepsData = Type.Object(
   {},
@@ -149,6 +155,8 @@ export const transition = named("LifecycleTransition", {
 
 export const scoreChange = named("HealthScoreChange", {
   ...healthScore.properties,
+  overall: orNull(points, "Null where none of the components is known any more, so that there is no score."),
+  band: orNull(Type.String()),
   at: instant,
   cause,
   configVersion: orNull(versionName),

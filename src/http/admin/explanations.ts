@@ -49,7 +49,12 @@ export const healthExplanation = named("HealthExplanation", {
       overall: orNull(Type.Number()),
       band: orNull(Type.String()),
       components: Type.Array(
-        exact({ component: Type.String(), weight: Type.Number(), score: Type.Number(), measure: tree }),
+        exact({
+          component: Type.String(),
+          weight: Type.Number(),
+          score: orNull(Type.Number(), "Null where what it measures is absent and the model leaves the component out."),
+          measure: tree,
+        }),
       ),
     }),
   ),

@@ -42,7 +42,7 @@ export function localTrends(population: Population, now: number, of: Of): Trends
     starts.forEach((_, period) => {
       const end = starts[period + 1] ?? Infinity;
       const last = changes.findLast(({ at }) => at < end);
-      if (last === undefined) return;
+      if (last === undefined || last.overall === null || last.band === null) return;
       add({ metric: "customers", band: last.band }, period, 1);
       scores[period]!.push(last.overall);
     });

@@ -1,6 +1,14 @@
 import { list, quote } from "../snapshot/problem.js";
 import type * as Node from "../snapshot/types.js";
-import { actionText, conditionText, fieldText, scoreText, stepsText, triggerText } from "../snapshot/words.js";
+import {
+  absentText,
+  actionText,
+  conditionText,
+  fieldText,
+  scoreText,
+  stepsText,
+  triggerText,
+} from "../snapshot/words.js";
 import type { Change, ChangeSubject, Compare, ComparedPart, MemberComparers, Side } from "./change.js";
 import { change, compareFlag, lists, memberSide, members, records, same, compareWhole } from "./change.js";
 import { conditions, filters, measures } from "./conditions.js";
@@ -162,8 +170,13 @@ const score: Compare<Node.Score> = (part, before, after) => {
 const health = members<Node.Health>({
   components: parts<Node.HealthComponent>(
     "health component",
-    (component) => `weight ${component.weight}, ${scoreText(component.score)}`,
-    { weight: compareWhole("weight", String), score },
+    (component) =>
+      [`weight ${component.weight}`, scoreText(component.score), absentText(component)].filter(Boolean).join(", "),
+    {
+      weight: compareWhole("weight", String),
+      score,
+      absent: compareWhole("where it is absent", (of) => (of === "skip" ? "left out" : String(of)), "0"),
+    },
   ),
   bands: lists<Node.HealthBand>({
     key: ({ id }) => id,

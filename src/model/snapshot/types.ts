@@ -151,7 +151,7 @@ export interface Journey {
   repeat?: true;
 }
 
-/** A number that is absent scores 0. */
+/** What is absent scores as the component says. */
 export type Score =
   /** 0 at `from`, 100 at `to`, linear between and constant outside. `from` may be the greater one. */
   | { kind: "scale"; of: Measure; from: number; to: number }
@@ -165,6 +165,8 @@ export interface HealthComponent {
   /** Greater than or equal to 0; the overall score is the weighted mean. */
   weight: number;
   score: Score;
+  /** What the component scores where what is measured is absent: 0 unless said, another score, or nothing: the mean leaves it out then. */
+  absent?: "skip" | number;
 }
 
 export interface HealthBand {

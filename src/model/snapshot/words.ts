@@ -121,6 +121,12 @@ export function scoreText(score: Node.Score): string {
   return `map of ${score.trait}: ${values.join(", ")}`;
 }
 
+/** `left out where it is absent`, `30 where it is absent`; empty where that is 0, as unless said. */
+export function absentText({ absent = 0 }: Node.HealthComponent): string {
+  if (absent === 0) return "";
+  return `${absent === "skip" ? "left out" : absent} where it is absent`;
+}
+
 /** `up to 2 100, up to 7 70`. */
 export function stepsText(steps: readonly (readonly [limit: number, score: number])[]): string {
   return steps.map(([limit, points]) => `up to ${limit} ${points}`).join(", ");

@@ -153,7 +153,12 @@ const scoreValue = Type.Number({ minimum: 0, maximum: 100 });
 
 export const HEALTH = shape({ components: some, bands: some });
 export const COMPONENT = tolerating(
-  shape({ id: text, weight: Type.Number({ minimum: 0, maximum: LIMITS.weight }), score: node }),
+  shape({
+    id: text,
+    weight: Type.Number({ minimum: 0, maximum: LIMITS.weight }),
+    score: node,
+    absent: Type.Optional(Type.Union([Type.Literal("skip"), scoreValue])),
+  }),
 );
 export const BAND = shape({ id: text, from: scoreValue });
 

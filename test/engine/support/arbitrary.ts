@@ -5,6 +5,7 @@ import type {
   Condition,
   Display,
   Health,
+  HealthComponent,
   Journey,
   Lifecycle,
   Rule,
@@ -85,9 +86,14 @@ function score(readable: Readable): fc.Arbitrary<Score> {
 
 function health(readable: Readable): fc.Arbitrary<Health> {
   const weight = fc.constantFrom(0.3, 0.5, 2);
-  const components = fc.tuple(...COMPONENTS.map(() => fc.record({ weight, score: score(readable) })));
-  return components.map((of) => ({
-    components: of.map((one, i) => ({ id: COMPONENTS[i]!, ...one })),
+  const absent = fc.constantFrom(undefined, 40, "skip" as const);
+  const components = fc.tuple(...COMPONENTS.map(() => fc.record({ weight, score: score(readable), absent })));
+  return fc.tuple(components, fc.boolean()).map(([of, mayBeNone]) => ({
+    components: of.map(({ absent, ...one }, i): HealthComponent => {
+      const component = { id: COMPONENTS[i]!, ...one };
+      const says = mayBeNone ? "skip" : absent;
+      return says === undefined ? component : { ...component, absent: says };
+    }),
     bands: BANDS.map((id, i) => ({ id, from: [70, 40, 0][i]! })),
   }));
 }

@@ -40,6 +40,7 @@ export class Coverage {
       if (effect.kind === "ruleExecuted") this.add(`rule ${effect.result} by ${effect.triggeredBy.split(":")[0]}`);
       else if (effect.kind !== "emission") this.add(`${effect.kind} by ${effect.cause.kind}`);
       if (effect.kind === "journey" && effect.run.run > 1) this.add("journey again");
+      if (effect.kind === "health" && effect.overall === null) this.add("health ceases");
     }
   }
 
@@ -47,11 +48,12 @@ export class Coverage {
   addModel(model: Snapshot): void {
     const visit = (node: unknown): void => {
       if (typeof node !== "object" || node === null) return;
-      const { kind, since, anyOrder } = node as Record<string, unknown>;
+      const { kind, since, anyOrder, absent } = node as Record<string, unknown>;
       if (typeof kind === "string") this.add(`kind ${kind}`);
       if (typeof since === "string") this.add(`since ${since}`);
       else if (since !== undefined) this.add("since journey");
       if (anyOrder) this.add("anyOrder");
+      if (absent !== undefined) this.add(absent === "skip" ? "absent skips" : "absent scores");
       Object.values(node).forEach(visit);
     };
     visit(model);

@@ -70,6 +70,7 @@ export const CLASSES = [
   ...["count", "aggregate", "distinct", "latest", "latestExists", "daysSince", "sequence"].map(
     (kind) => `kind ${kind}`,
   ),
+  ...["absent skips", "absent scores", "health ceases"],
 ];
 
 /** With fewer runs a property may well miss something. */

@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from "vitest";
 import { call } from "../../../src/db/api/call.js";
 import { environmentsToCount } from "../../../src/db/api/evaluation.js";
 import { countTrends } from "../../../src/tasks/trends.js";
-import { counted, healthOf } from "../../engine/support/builders.js";
+import type { Score } from "../../../src/model/snapshot/types.js";
 import { useSpec } from "../../spec/support/fixture.js";
 import { snapshot } from "../../support/service.js";
 import { recomputer, untilJob } from "../../tasks/support/recompute.js";
@@ -13,6 +13,12 @@ const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 1);
 const CUSTOMERS = Array.from({ length: 12 }, (_, n) => `c${n}`);
 const logins = (value: number) => ({ kind: "count", of: { event: "login" }, operator: "gte", value }) as const;
+const seatsOfLate: Score = {
+  kind: "scale",
+  of: { kind: "aggregate", function: "avg", of: { event: "login" }, property: "seats", within: "4d" },
+  from: 0,
+  to: 2,
+};
 const model = (quietAfter: "10d" | "20d") =>
   snapshot({
     lifecycle: {
@@ -24,7 +30,14 @@ const model = (quietAfter: "10d" | "20d") =>
       ],
     },
     segments: [{ id: "busy", when: { ...logins(2), within: "5d" } }],
-    health: healthOf({ use: counted("login", 7) }, { good: 50, bad: 0 }),
+    // Nothing of it is known of who has not logged in of late: then there is no score.
+    health: {
+      components: [{ id: "use", weight: 1, score: seatsOfLate, absent: "skip" }],
+      bands: [
+        { id: "good", from: 50 },
+        { id: "bad", from: 0 },
+      ],
+    },
     signals: [{ id: "gone", severity: "warning", when: { kind: "inactiveFor", duration: "9d" } }],
   });
 
@@ -103,7 +116,7 @@ beforeAll(async () => {
     [0, 1, 2, 17, 18, 30 + n, 31 + n].map((days) => ({
       customerId,
       event: "login",
-      properties: { seats: 1 },
+      properties: { seats: n % 3 },
       timestamp: new Date(START + (days + n / 7) * DAY).toISOString(),
     })),
   );

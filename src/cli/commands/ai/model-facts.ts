@@ -1,6 +1,13 @@
 import type { Diagnostic } from "../../../dsl-compiler/index.js";
 import type { Condition, Snapshot } from "../../../model/snapshot/types.js";
-import { actionText, conditionText, fieldText, scoreText, triggerText } from "../../../model/snapshot/words.js";
+import {
+  absentText,
+  actionText,
+  conditionText,
+  fieldText,
+  scoreText,
+  triggerText,
+} from "../../../model/snapshot/words.js";
 import type { Out } from "../../output/out.js";
 import { summary, printable } from "../../../words/text.js";
 import { eventUses, traitUses, type TraitUse } from "./event-uses.js";
@@ -32,10 +39,10 @@ export function modelFacts(snapshot: Snapshot, warnings: readonly Diagnostic[]) 
     })),
     segments: segments.map(({ id, when }) => ({ segment: id, when: conditionIfAny(when) })),
     health: health && {
-      components: health.components.map(({ id, weight, score }) => ({
-        component: id,
-        weight,
-        score: scoreText(score),
+      components: health.components.map((component) => ({
+        component: component.id,
+        weight: component.weight,
+        score: [scoreText(component.score), absentText(component)].filter(Boolean).join("; "),
       })),
       bands: health.bands.map(({ id, from }) => ({ band: id, from })),
     },

@@ -29,13 +29,13 @@ export default defineCommand({
     );
 
     function components(rows: readonly Component[]): string {
-      const weights = rows.reduce((sum, { weight }) => sum + weight, 0);
+      const weights = rows.reduce((sum, { score, weight }) => sum + (score === null ? 0 : weight), 0);
       const points = ({ score, weight }: Component) =>
-        `${rounded((score * weight) / weights)} of ${rounded((100 * weight) / weights)}`;
+        score === null ? "left out" : `${rounded((score * weight) / weights)} of ${rounded((100 * weight) / weights)}`;
       const now = ({ measure: { actual } }: Component) => (actual === null ? "nothing" : valueInWords(actual));
       const columns = [
         { title: "Component", value: ({ component }) => component, kept: true, style: out.style.cyan },
-        { title: "Score", value: ({ score }) => String(score), align: "right", fixed: true },
+        { title: "Score", value: ({ score }) => (score === null ? "" : String(score)), align: "right", fixed: true },
         { title: "Weight", value: ({ weight }) => String(weight), align: "right", fixed: true },
         { title: "Points", value: points, align: "right", fixed: true },
         { title: "Measured", value: ({ measure }) => measure.text },

@@ -22,8 +22,13 @@ export default defineCommand({
       none: "This customer has had no health score.",
       columns: [
         { title: "At", value: ({ at }) => out.at(at), fixed: true },
-        { title: "Health", value: ({ overall }) => String(overall), align: "right", fixed: true },
-        { title: "Band", value: ({ band }) => band },
+        {
+          title: "Health",
+          value: ({ overall }) => (overall === null ? "none" : String(overall)),
+          align: "right",
+          fixed: true,
+        },
+        { title: "Band", value: ({ band }) => band ?? "" },
         { title: "Components", value: parts },
         { title: "Cause", value: ({ cause }) => causeInWords(cause), fixed: true, optional: true },
         ...recordColumn<HealthScoreChange>(superseded),

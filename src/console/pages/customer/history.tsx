@@ -66,12 +66,15 @@ function What({ entry, here }: { entry: HistoryEntry; here: ReadonlySet<string> 
           </strong>
         </>
       );
-    case "score":
+    case "score": {
+      const { overall, band } = entry.details;
+      if (overall === null) return <>none, since no component is known any more</>;
       return (
         <>
-          <strong>{formatNumber(entry.details.overall)}</strong>, <Text>{entry.details.band}</Text>
+          <strong>{formatNumber(overall)}</strong>, <Text>{band ?? ""}</Text>
         </>
       );
+    }
     case "rule":
       return <Rule details={entry.details} here={here} />;
     case "emission":

@@ -62,16 +62,23 @@ function Lifecycle({ lifecycle: { state, transitions } }: { lifecycle: NonNullab
 }
 
 function Health({ health: { components } }: { health: NonNullable<ExplainedCustomer["health"]> }) {
-  const weights = components.reduce((sum, { weight }) => sum + weight, 0);
+  const weights = components.reduce((sum, { score, weight }) => sum + (score === null ? 0 : weight), 0);
   return (
     <>
       <h3>Health</h3>
       <ul>
         {components.map(({ component, weight, score, measure }) => (
           <li key={component}>
-            <Text>{component}</Text> scores <strong>{formatNumber(score)}</strong>, which counts{" "}
-            {formatNumber(Math.round((weights === 0 ? 0 : weight / weights) * 100))} %:{" "}
-            <Text>{`${measure.text} is ${measure.actual === null ? "nothing" : valueInWords(measure.actual)}`}</Text>
+            <Text>{component}</Text>{" "}
+            {score === null ? (
+              "is left out"
+            ) : (
+              <>
+                scores <strong>{formatNumber(score)}</strong>, which counts{" "}
+                {formatNumber(Math.round((weights === 0 ? 0 : weight / weights) * 100))} %
+              </>
+            )}
+            : <Text>{`${measure.text} is ${measure.actual === null ? "nothing" : valueInWords(measure.actual)}`}</Text>
           </li>
         ))}
       </ul>

@@ -162,13 +162,16 @@ export class Customer implements Facts {
 
   private nextScoreChange(): number {
     const components = this.snapshot.health?.components ?? [];
-    const tries = components.flatMap(({ score }) => scoreCandidates(this, score).map((at) => ({ at, of: score })));
-    return earliest(tries, this.clock!, (score, t) => scored(this, score, t));
+    const tries = components.flatMap((of) => scoreCandidates(this, of.score).map((at) => ({ at, of })));
+    return earliest(tries, this.clock!, (component, t) => scored(this, component, t));
   }
 
   private isHealthStale(): boolean {
     const { health, snapshot } = this;
-    if (health === null || snapshot.health === null) return false;
+    if (snapshot.health === null) return false;
+    // Without a score it was not scored yet, unless there may be none.
+    if (health === null && snapshot.health.components.some(({ weight, absent }) => weight > 0 && absent !== "skip"))
+      return false;
     return JSON.stringify(health) !== JSON.stringify(healthOf(this, snapshot.health, this.clock!));
   }
 

@@ -1,5 +1,11 @@
 import { parseDuration } from "../../../../src/model/snapshot/duration.js";
-import type { EventSelector, Measure, OccurrenceScope, Score, Snapshot } from "../../../../src/model/snapshot/types.js";
+import type {
+  EventSelector,
+  Measure,
+  HealthComponent,
+  OccurrenceScope,
+  Snapshot,
+} from "../../../../src/model/snapshot/types.js";
 import type { Json, TrackOperation } from "../../../../src/engine/index.js";
 import type { HealthScore, JourneyRun, Order, RaisedSignal } from "../../../../src/engine/state/types.js";
 import { exactQuotient, fieldsOf, matches, read } from "./values.js";
@@ -105,13 +111,15 @@ export function measured(facts: Facts, measure: Measure, t: number, start: Start
 }
 
 /** 0 to 100, not rounded. */
-export function scored(facts: Facts, score: Score, t: number): number {
+export function scored(facts: Facts, { score, absent }: HealthComponent, t: number): number | null {
+  const ofNothing = absent === "skip" ? null : (absent ?? 0);
   if (score.kind === "map") {
     const value = facts.traits[score.trait];
+    if (value === undefined) return ofNothing;
     return typeof value === "string" && Object.hasOwn(score.values, value) ? score.values[value]! : 0;
   }
   const value = measured(facts, score.of, t);
-  if (typeof value !== "number") return 0;
+  if (typeof value !== "number") return ofNothing;
   if (score.kind === "scale") {
     return Math.min(100, Math.max(0, ((value - score.from) / (score.to - score.from)) * 100));
   }

@@ -171,13 +171,17 @@ export function setMember(customer: Customer, evaluation: Evaluation, segment: s
 }
 
 /** The health of a customer at an instant, scored afresh. */
-export function healthOf(customer: Customer, { components, bands }: Health, t: number): HealthScore {
-  const scores = components.map(({ score }) => scored(customer, score, t));
-  const weights = components.reduce((sum, { weight }) => sum + weight, 0);
-  const overall = round(components.reduce((sum, { weight }, i) => sum + weight * scores[i]!, 0) / weights);
+export function healthOf(customer: Customer, { components, bands }: Health, t: number): HealthScore | null {
+  const known = components.flatMap((component) => {
+    const score = scored(customer, component, t);
+    return score === null ? [] : [{ ...component, score }];
+  });
+  const weights = known.reduce((sum, { weight }) => sum + weight, 0);
+  if (weights === 0) return null;
+  const overall = round(known.reduce((sum, { weight, score }) => sum + weight * score, 0) / weights);
   return {
     overall,
-    components: Object.fromEntries(components.map(({ id }, i) => [id, round(scores[i]!)])),
+    components: Object.fromEntries(known.map(({ id, score }) => [id, round(score)])),
     band: bands.find(({ from }) => overall >= from)!.id,
   };
 }
@@ -188,9 +192,10 @@ export function runHealth(customer: Customer, evaluation: Evaluation, definition
   const before = customer.health;
   if (JSON.stringify(before) === JSON.stringify(health)) return false;
   customer.health = health;
-  evaluation.note({ kind: "health", ...health });
-  if (before?.band !== health.band) {
-    const metadata = { previous_band: before?.band ?? null, new_band: health.band, overall: health.overall };
+  const change = health ?? { overall: null, components: {}, band: null };
+  evaluation.note({ kind: "health", ...change });
+  if (before?.band !== health?.band) {
+    const metadata = { previous_band: before?.band ?? null, new_band: change.band, overall: change.overall };
     emit(evaluation, "health", "health.changed", metadata);
   }
   return true;
