@@ -1,19 +1,8 @@
+import type { TrackingModel } from "../model/tracking.js";
 import { findBadLiteral } from "./literals.js";
 import type { IdentifyRequest, TrackRequest } from "./shape.js";
 import { isDeeperThan, operationProblem } from "./shape.js";
 import { parseTimestamp, timestampProblem } from "./timestamp.js";
-
-/** What of the active model says how calls of Segment's tracking API become operations. */
-export interface TrackingModel {
-  /** Which id is the customer: the first of these that a call has. */
-  customer: readonly ("userId" | "groupId")[];
-  /** Names in calls, and the events that they stand for. */
-  events: Readonly<Record<string, string>>;
-  /** The declared events with the names of their properties. */
-  declared: Readonly<Record<string, readonly string[]>>;
-  /** The names of the declared traits. */
-  traits: readonly string[];
-}
 
 /** Why no operation can be made of a call. */
 export interface TrackingProblem {

@@ -91,14 +91,15 @@ export class LocalEngine {
   /**
    * Accepts operations of the right shape at the present instant, all or none.
    *
-   * @param holds as the tracking API does: what violates a strict schema is told of, whatever the model says
+   * @param ofCalls of the tracking API: what violates a strict schema is told of, whatever the model says, and a key that was used before
+   *   says that the call was taken then
    * @throws {ApiError} 422 where a strict schema is violated, 409 for a key
    */
-  accept(operations: readonly RequestOperation[], form: RequestForm, { holds = false } = {}): Accepted {
+  accept(operations: readonly RequestOperation[], form: RequestForm, { ofCalls = false } = {}): Accepted {
     const acceptedAt = this.clock.now();
     const firstSeq = ++this.#requests * POSITIONS;
     const { strictSchema, onViolation } = this.#snapshot;
-    const isHeld = strictSchema && (holds || onViolation === "quarantine");
+    const isHeld = strictSchema && (ofCalls || onViolation === "quarantine");
     const quarantined = isHeld ? quarantinedOperations(this.#snapshot, operations) : [];
     const violations = isHeld ? [] : schemaViolations(this.#snapshot, operations, form);
     if (this.#snapshot.strictSchema && violations.length > 0) throw violationError(violations);
@@ -108,7 +109,7 @@ export class LocalEngine {
         [operation.type === "identify" ? null : operation, eventId(firstSeq + position)] as const,
     );
     const keys = this.#keys.look(numbered);
-    if (keys.conflict >= 0) throw conflictError(numbered[keys.conflict]![0]!, keys.conflict, form);
+    if (keys.conflict >= 0 && !ofCalls) throw conflictError(numbered[keys.conflict]![0]!, keys.conflict, form);
 
     const batch: AcceptedBatch = { acceptedAt, operations: [] };
     const held = new Set(quarantined.map(({ index }) => index));

@@ -1,5 +1,5 @@
 -- What of a version says how calls of the tracking API become operations: {version, customer, events, declared, traits}, as
--- src/ingestion/tracking.ts takes it. Without a version nothing is declared.
+-- src/model/tracking.ts has it. Without a version nothing is declared.
 -- Raises nothing, locks nothing.
 create or replace function svc.tracking_model(project_id integer, version integer)
 returns json

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { eventId } from "../../engine/ids.js";
+import type { TrackingModel } from "../../model/tracking.js";
 import { isTransient } from "../sqlstate.js";
 
 /** Capacity of a key's rate bucket, and what is left of it. */
@@ -122,17 +123,9 @@ async function ingest(sql: Sql, call: IngestCall, body: string, single: boolean)
   return row.answer;
 }
 
-/** How calls of the tracking API become operations under a version; as src/ingestion/tracking.ts takes it. */
-export interface StoredTrackingModel {
-  customer: ("userId" | "groupId")[];
-  events: Record<string, string>;
-  declared: Record<string, string[]>;
-  traits: string[];
-}
-
 /** Calls in quarantine, and how the active version maps them: null where there are none. */
 export interface QuarantinedCalls {
-  model: StoredTrackingModel | null;
+  model: TrackingModel | null;
   /** `at` is when it was accepted, in milliseconds. */
   calls: { id: string; at: number; call: unknown }[];
 }
@@ -142,8 +135,8 @@ export async function getTrackingModel(
   sql: Sql,
   keyHash: Buffer,
   known: number | null,
-): Promise<Partial<StoredTrackingModel> & { version: number | null }> {
-  const [row] = await sql<[{ model: Partial<StoredTrackingModel> & { version: number | null } }]>`
+): Promise<Partial<TrackingModel> & { version: number | null }> {
+  const [row] = await sql<[{ model: Partial<TrackingModel> & { version: number | null } }]>`
     select svc_api.get_tracking_model(${keyHash}, ${known}) as model`;
   return row.model;
 }

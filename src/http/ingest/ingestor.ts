@@ -5,9 +5,9 @@ import {
   ingestBatch,
   ingestSingles,
   type SingleOutcome,
-  type StoredTrackingModel,
   withRetries,
 } from "../../db/api/ingestion.js";
+import type { TrackingModel } from "../../model/tracking.js";
 import { isBadValue } from "../../db/sqlstate.js";
 import type { Bytes, JsonBody } from "../request/body.js";
 import type { HeldBody } from "../request/body-budget.js";
@@ -66,7 +66,7 @@ export class Ingestor {
    */
   readonly #thread = new ComputeThread();
   /** By the hash of the key. */
-  readonly #models = new Map<string, StoredTrackingModel & { version: number | null }>();
+  readonly #models = new Map<string, TrackingModel & { version: number | null }>();
 
   /** @param large where the thread sends them */
   constructor(
@@ -130,13 +130,13 @@ export class Ingestor {
    * How the active version of a key's environment maps calls of the tracking API: asked for with each request, and read where it is another
    * version than the last time.
    */
-  async trackingModel(keyHash: Buffer): Promise<StoredTrackingModel> {
+  async trackingModel(keyHash: Buffer): Promise<TrackingModel> {
     const name = keyHash.toString("hex");
     const known = this.#models.get(name);
     const found = await within(MODEL_MS_MAX, getTrackingModel(this.sql, keyHash, known?.version ?? null));
     if (known && found.customer === undefined) return known;
     if (this.#models.size >= MODELS_MAX) this.#models.clear();
-    const model = found as StoredTrackingModel & { version: number | null };
+    const model = found as TrackingModel & { version: number | null };
     this.#models.set(name, model);
     return model;
   }

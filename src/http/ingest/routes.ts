@@ -9,8 +9,8 @@ import {
 import { heldBody } from "../request/body-budget.js";
 import { ClientGoneError, readJsonBody, readJsonText, type JsonBody } from "../request/body.js";
 import { toApiError } from "../errors.js";
-import { atOnce, largeBodies, READ_AT_ONCE } from "../request/large-bodies.js";
-import { parseJson } from "../request/parse-json.js";
+import { atOnce, largeBodies } from "../request/large-bodies.js";
+import { parseJson, READ_AT_ONCE } from "../request/parse-json.js";
 import { noteInLog } from "../middleware/request-log.js";
 import type { Route } from "../route.js";
 import { refuse } from "./send-batch.js";

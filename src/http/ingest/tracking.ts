@@ -1,26 +1,12 @@
 import type { Context } from "koa";
 import { elementOf, mapCall } from "../../ingestion/tracking.js";
-import { SINGLE_BYTES_MAX } from "../../ingestion/request.js";
 import { BATCH_MAX } from "../../ingestion/shape.js";
 import { ApiError } from "../errors.js";
 import { noteInLog } from "../middleware/request-log.js";
 import { heldBody } from "../request/body-budget.js";
-import { readText } from "../request/body.js";
 import { basicUser } from "../request/credentials.js";
-import { READ_AT_ONCE } from "../request/large-bodies.js";
-import { PARSER_LIMITS, parseJson } from "../request/parse-json.js";
-import { callsOf, JSON_OF_ANY_TYPE, type CallType } from "../request/tracking-calls.js";
+import { answerCalls, type CallType, readCalls, type RefusedCall } from "../request/tracking-calls.js";
 import { explainRefusal, logWarnings, requireApiKey, showAllowance, type IngestDeps } from "./request.js";
-
-/** Mapping is done at once, so a body has as many values as one that is read at once. */
-const LIMITS = { ...PARSER_LIMITS, valuesMax: READ_AT_ONCE.valuesMax };
-
-/** A call that was not stored. */
-interface RefusedCall {
-  index: number;
-  code: string;
-  message: string;
-}
 
 /**
  * Takes calls of the tracking API. SDKs do not come again after a 4xx, so no call is the reason to refuse another: what the model does not take
@@ -29,7 +15,7 @@ interface RefusedCall {
 export async function acceptCalls(ctx: Context, deps: IngestDeps, type: CallType): Promise<void> {
   const { backend, requireKey, log, outcomes } = deps;
   const { holder, allowance } = await requireApiKey(ctx, requireKey, basicUser(ctx)).catch(sayBasic);
-  const calls = callsOf(parseJson(await readText(ctx, JSON_OF_ANY_TYPE, SINGLE_BYTES_MAX), LIMITS), type);
+  const calls = await readCalls(ctx, type);
   const receivedAt = Date.now();
   const model = await backend.trackingModel(holder.keyHash);
 
@@ -57,15 +43,9 @@ export async function acceptCalls(ctx: Context, deps: IngestDeps, type: CallType
     }
   }
   noteInLog(ctx, { operations: elements.length });
-  if (type === "alias") throw new ApiError(400, "VALIDATION_ERROR", { message: refused[0]!.message, field: "type" });
   if (refused.length > 0)
     log.warn({ requestId: ctx.state["requestId"] as string, refused: refused.length }, "calls were refused");
-  ctx.status = 200;
-  ctx.body = {
-    success: true,
-    quarantined: quarantined === 0 ? undefined : quarantined,
-    refused: refused.length === 0 ? undefined : refused,
-  };
+  answerCalls(ctx, type, quarantined, refused);
 }
 
 /** Elsewhere the key is a bearer token. */

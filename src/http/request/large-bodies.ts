@@ -5,13 +5,7 @@ import type { Bytes, JsonBody } from "./body.js";
 import { ComputeThread } from "../compute/compute-thread.js";
 import type { JobInput, JobName, JobOutput } from "../compute/jobs.js";
 import { countJson, type JsonLimits } from "./json-limits.js";
-import { PARSER_LIMITS, parseCounted, refusalOf } from "./parse-json.js";
-
-/**
- * What the event loop reads by itself: some ten milliseconds of work at most. Ordinary requests are far below; a batch of a thousand events has
- * some ten thousand values. A number whose length has to be found out takes ten times as long as another value.
- */
-export const READ_AT_ONCE = { bytesMax: 512 * 1024, valuesMax: 50_000, unusualNumbersMax: 5_000 };
+import { PARSER_LIMITS, parseCounted, READ_AT_ONCE, refusalOf } from "./parse-json.js";
 
 const AT_ONCE: JsonLimits = { ...PARSER_LIMITS, valuesMax: READ_AT_ONCE.valuesMax };
 

@@ -114,6 +114,12 @@ export const PARSER_LIMITS: JsonLimits = {
   part: { depth: Infinity, valuesMax: Infinity, charactersMax: Infinity },
 };
 
+/**
+ * What the event loop reads by itself: some ten milliseconds of work at most. Ordinary requests are far below; a batch of a thousand events has
+ * some ten thousand values. A number whose length has to be found out takes ten times as long as another value.
+ */
+export const READ_AT_ONCE = { bytesMax: 512 * 1024, valuesMax: 50_000, unusualNumbersMax: 5_000 };
+
 /** Parses a JSON text. Throws MALFORMED_JSON with what is wrong and where, or what `refuseExceeded` makes of a limit. */
 export function parseJson(text: string, limits: JsonLimits = PARSER_LIMITS): unknown {
   const { exceeded } = countJson(text, limits);

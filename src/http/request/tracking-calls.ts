@@ -1,6 +1,9 @@
-/** What of Segment's tracking API is the same in the service and in the local engine: its paths, and how calls are read. */
+/** What of Segment's tracking API is the same in the service and in the local engine: its paths, how calls are read, and the answers. */
+import type { Context } from "koa";
+import { SINGLE_BYTES_MAX } from "../../ingestion/request.js";
 import { ApiError, invalidField } from "../errors.js";
-import { malformed } from "./parse-json.js";
+import { readText } from "./body.js";
+import { malformed, PARSER_LIMITS, parseJson, READ_AT_ONCE } from "./parse-json.js";
 
 /** The paths of Segment's tracking API, each with the type of its calls; those of a batch say theirs. */
 export const TRACKING_PATHS = [
@@ -15,15 +18,41 @@ export const TRACKING_PATHS = [
 
 export type CallType = (typeof TRACKING_PATHS)[number][1];
 
+/** A call that was not stored. */
+export interface RefusedCall {
+  index: number;
+  code: string;
+  message: string;
+}
+
+/** Mapping is done at once, so a body has as many values as one that is read at once. */
+const LIMITS = { ...PARSER_LIMITS, valuesMax: READ_AT_ONCE.valuesMax };
+
 /** An SDK that compresses says `application/x-www-form-urlencoded`, which is no matter: the key comes by a header that no form sends. */
-export const JSON_OF_ANY_TYPE = {
+const JSON_OF_ANY_TYPE = {
   type: /^/,
   unsupported: () => new ApiError(415, "UNSUPPORTED_MEDIA_TYPE"),
   malformed,
 };
 
-/** The calls of a request, each with when it was sent, where the batch says it for all. Throws VALIDATION_ERROR. */
-export function callsOf(body: unknown, type: CallType): unknown[] {
+/** Reads the calls of a request. Throws what `readText` and `parseJson` throw, and VALIDATION_ERROR. */
+export async function readCalls(ctx: Context, type: CallType): Promise<unknown[]> {
+  return callsOf(parseJson(await readText(ctx, JSON_OF_ANY_TYPE, SINGLE_BYTES_MAX), LIMITS), type);
+}
+
+/** Answers how many calls are in quarantine and which were not stored. Throws VALIDATION_ERROR for an alias at its own path. */
+export function answerCalls(ctx: Context, type: CallType, quarantined: number, refused: readonly RefusedCall[]): void {
+  if (type === "alias") throw new ApiError(400, "VALIDATION_ERROR", { message: refused[0]!.message, field: "type" });
+  ctx.status = 200;
+  ctx.body = {
+    success: true,
+    quarantined: quarantined === 0 ? undefined : quarantined,
+    refused: refused.length === 0 ? undefined : refused,
+  };
+}
+
+/** The calls of a body, each with when it was sent, where the batch says it for all. */
+function callsOf(body: unknown, type: CallType): unknown[] {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw new ApiError(400, "VALIDATION_ERROR", { message: "The body must be a JSON object." });
   }

@@ -1,0 +1,24 @@
+import type { Snapshot } from "./snapshot/types.js";
+
+/** What of a model says how calls of Segment's tracking API become operations. */
+export interface TrackingModel {
+  /** Which id is the customer: the first of these that a call has. */
+  customer: readonly ("userId" | "groupId")[];
+  /** Names in calls, and the events that they stand for. */
+  events: Readonly<Record<string, string>>;
+  /** The declared events with the names of their properties. */
+  declared: Readonly<Record<string, readonly string[]>>;
+  /** The names of the declared traits. */
+  traits: readonly string[];
+}
+
+/** That of a snapshot; what svc.tracking_model says of a stored version. */
+export function trackingModelOf({ tracking, events, traits }: Snapshot): TrackingModel {
+  const declared = Object.entries(events).map(([name, { properties }]) => [name, Object.keys(properties)] as const);
+  return {
+    customer: tracking?.customer ?? ["userId"],
+    events: tracking?.events ?? {},
+    declared: Object.fromEntries(declared),
+    traits: Object.keys(traits),
+  };
+}
