@@ -45,6 +45,13 @@ test("which to release or discard has to be said", async () => {
   expect((await quarantine("discard", "qop_0000000000000001", "--all", "--yes")).code).toBe(2);
 });
 
+test.each(["release", "discard"])("to %s an operation that is not in quarantine is an error", async (verb) => {
+  const { code, stdout, stderr } = await quarantine(verb, "qop_0000000000000001", "--yes");
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain("There is no operation qop_0000000000000001 in quarantine in test.");
+  expect(await quarantine(verb, "--all", "--event", "none", "--yes")).toMatchObject({ code: 0 });
+});
+
 test("all that became valid is released in steps, and the rest discarded", async () => {
   expect((await deploy({ login: { properties: {} }, order: { properties: {} } })).status).toBe(201);
   expect((await quarantine("release", "--all", "--yes")).stdout).toBe(

@@ -1,10 +1,10 @@
 import type { Quarantined } from "../../../client/answers.js";
 import { readList } from "../../../client/pages.js";
 import { defineCommand, projectOptions } from "../../../core/command.js";
-import { failure } from "../../../core/errors.js";
 import { elementTexts, memberTexts } from "../../../output/json-text.js";
 import { fields } from "../../../output/table.js";
 import { printable } from "../../../../words/text.js";
+import { notInQuarantine } from "./step.js";
 
 export default defineCommand({
   args: { quarantineId: "The operation's id, or the id that its event will have" },
@@ -15,14 +15,7 @@ export default defineCommand({
   async handler({ api, out, settings }, { quarantineId }) {
     const answer = await readList<Quarantined>(api, ["quarantine"], { id: quarantineId, limit: 1 });
     const [found] = answer.data.data;
-    if (found === undefined) {
-      const message = `there is no operation ${printable(quarantineId)} in quarantine in ${settings.environment}`;
-      throw failure(
-        "OPERATION_NOT_FOUND",
-        message,
-        "it may have been released, discarded or removed because of its age",
-      );
-    }
+    if (found === undefined) throw notInQuarantine(quarantineId, settings.environment);
     const [text = "{}"] = elementTexts(memberTexts(answer.text).get("data") ?? "[]");
     out.result({ text }, () =>
       fields(out, [

@@ -1,5 +1,5 @@
 import type { Context } from "../../../core/command.js";
-import { UsageError } from "../../../core/errors.js";
+import { failure, UsageError, type UserError } from "../../../core/errors.js";
 import { outcomeOf } from "../../../output/change.js";
 import { printable, shellWord } from "../../../../words/text.js";
 
@@ -31,15 +31,28 @@ export function chosenOf({ quarantineId, event, code, all }: Chosen) {
   return { body: { event, code }, words: ["all that is in quarantine", ...filters].join(", ") };
 }
 
+/** What is said of an operation that is not there. */
+export function notInQuarantine(quarantineId: string, environment: string): UserError {
+  return failure(
+    "OPERATION_NOT_FOUND",
+    `there is no operation ${printable(quarantineId)} in quarantine in ${environment}`,
+    "it may have been released, discarded or removed because of its age",
+  );
+}
+
 interface Step {
   nextCursor: string | null;
 }
 
-/** Asks for one step after the other, so that none takes long, and adds up what they answer. */
+/**
+ * Asks for one step after the other, so that none takes long, and adds up what they answer.
+ *
+ * @throws {UserError} OPERATION_NOT_FOUND where one was named that is in none of the counts
+ */
 export async function stepByStep<Key extends string>(
   { api, settings }: Context,
   verb: "release" | "discard",
-  body: object,
+  body: { ids?: readonly string[] },
   counts: readonly Key[],
 ): Promise<Record<Key, number>> {
   const total = Object.fromEntries(counts.map((count) => [count, 0])) as Record<Key, number>;
@@ -53,5 +66,8 @@ export async function stepByStep<Key extends string>(
     for (const count of counts) total[count] += data[count];
     cursor = data.nextCursor;
   } while (cursor !== null);
+  const [named] = body.ids ?? [];
+  if (named !== undefined && counts.every((count) => total[count] === 0))
+    throw notInQuarantine(named, settings.environment);
   return total;
 }
