@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { UserError } from "../../src/cli/core/errors.js";
 import { outcomeOf } from "../../src/cli/output/change.js";
 import { cancellable, interruptible } from "../../src/cli/output/interruption.js";
-import { elementTexts, memberTexts, objectFromTexts } from "../../src/cli/output/json-text.js";
+import { elementTexts, memberTexts, objectFromTexts } from "../../src/words/json-text.js";
 import { createFile, replaceFile } from "../../src/cli/output/write-file.js";
 import { project } from "../dsl-compiler/project.js";
 

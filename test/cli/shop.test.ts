@@ -264,6 +264,11 @@ describe("across customers", () => {
     expect(await stdoutOf(["customers", "list", "--csv", "--limit", "1"])).toBe(`${lines.join("\n")}\n`);
     expect(await stdoutOf(["events", "list", "--csv"])).toMatch(/^eventId,.*\n/);
     expect(await stdoutOf(["rules", "logs", "--csv"])).toMatch(/^[a-zA-Z,.]+\n/);
+    expect(await stdoutOf(["webhooks", "list", "--csv"])).toMatch(/^id,url,.*,include,format,.*\n/);
+    expect(await stdoutOf(["events", "quarantine", "list", "--csv"])).toMatch(/^quarantineId,.*\n/);
+    const timeline = ["customers", "timeline", data[0]!.customerId, "--csv"];
+    expect(await stdoutOf(timeline)).toMatch(/^id,eventType,.*\n/);
+    expect((await shop.run([...timeline, "--at", "1d"])).stderr).toContain("Leave out --csv");
     expect((await shop.run(["customers", "list", "--csv", "--json"])).stdout).toContain("give one of them");
     expect((await shop.run(["segments", "inspect", "nothing", "--csv"])).stderr).toContain("SEGMENT_NOT_FOUND");
   });

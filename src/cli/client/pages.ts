@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 
 import { UserError } from "../core/errors.js";
-import { elementTexts, memberTexts, objectFromTexts } from "../output/json-text.js";
+import { elementTexts, memberTexts, objectFromTexts } from "../../words/json-text.js";
 import { printable } from "../../words/text.js";
 import type { Organization } from "./answers.js";
 import type { ApiAnswer, Api, ApiPath, ListPage, Query } from "./api.js";

@@ -269,6 +269,8 @@ export const customerRoutes = [
     refusals: travelRefusals,
     answers: { 200: Type.Union([listOf(emission), timelineAt]) },
     scarce: isTravel,
+    // That of an instant is cut, and says so beside the list.
+    isTable: (query) => !query.has("at") && !query.has("version"),
     answer: (request) => {
       const { at, params, query } = request;
       const reverse = query.reverse === "true";

@@ -1,5 +1,6 @@
 import type { TSchema } from "typebox";
 import { csvLines, type Cell } from "../../words/csv.js";
+import { compactJson, elementTexts, memberTexts } from "../../words/json-text.js";
 
 /** A member of a list's items, in an object of theirs where it has several names. */
 type Column = readonly string[];
@@ -11,19 +12,15 @@ interface Shape {
   items?: Shape;
 }
 
-export interface ListPage {
-  data: readonly unknown[];
-  nextCursor: string | null;
-}
-
 /** What is accepted where a list is asked for so. */
 export const CSV = "text/csv";
 /** The most that a list answers at once. */
 const PAGE_MAX = 200;
 
-/** The columns of a list as comma-separated values, by what its items have; null where the answer is no list. */
+/** The columns of a list as comma-separated values, by what its items have, and the first of lists that it may be; null where the answer is none. */
 export function csvColumns(answer: TSchema | undefined): readonly Column[] | null {
-  const { data, nextCursor } = (answer as Shape | undefined)?.properties ?? {};
+  const shape = answer as Shape | undefined;
+  const { data, nextCursor } = (shape?.anyOf?.[0] ?? shape)?.properties ?? {};
   return data?.items === undefined || nextCursor === undefined ? null : columnsOf(data.items);
 }
 
@@ -38,12 +35,14 @@ function columnsOf(shape: Shape): Column[] {
 
 /**
  * A list as comma-separated values, all pages of it from `cursor` on, or as many items as `limit` says: a heading such as `health.band`, then
- * a line for each item. Values of an array are separated by a comma and a space; what else is no single value is JSON.
+ * a line for each item. Values of an array are separated by a comma and a space; what else is no single value is JSON, with all digits.
+ *
+ * @param read answers a page as JSON text
  */
 export async function* listCsv(
   columns: readonly Column[],
   query: ReadonlyMap<string, string>,
-  read: (query: ReadonlyMap<string, string>) => Promise<ListPage>,
+  read: (query: ReadonlyMap<string, string>) => Promise<string>,
 ): AsyncGenerator<string> {
   const limit = query.get("limit");
   const isNumber = limit !== undefined && /^[1-9]\d{0,8}$/.test(limit);
@@ -55,19 +54,32 @@ export async function* listCsv(
     // What is no number is the list's to refuse.
     if (limit === undefined || isNumber) page.set("limit", String(Math.min(left, PAGE_MAX)));
     if (from !== undefined) page.set("cursor", from);
-    const { data, nextCursor } = await read(page);
-    yield pending + csvLines(data.map((item) => columns.map((column) => cellAt(item, column))));
+    const { data, nextCursor } = pageOf(await read(page));
+    yield pending + csvLines(data.map((item) => cellsOf(item, columns)));
     pending = "";
     left -= data.length;
     from = nextCursor ?? undefined;
   } while (from !== undefined && left > 0);
 }
 
-function cellAt(item: unknown, column: Column): Cell {
+/** The items as texts. */
+function pageOf(text: string): { data: readonly string[]; nextCursor: string | null } {
+  const members = memberTexts(text);
+  const nextCursor = JSON.parse(members.get("nextCursor") ?? "null") as string | null;
+  return { data: elementTexts(members.get("data") ?? ""), nextCursor };
+}
+
+function cellsOf(text: string, columns: readonly Column[]): Cell[] {
+  const item: unknown = JSON.parse(text);
+  return columns.map((column) => cellAt(item, text, column));
+}
+
+function cellAt(item: unknown, text: string, column: Column): Cell {
   let value = item;
   for (const name of column) value = (value as Record<string, unknown> | null | undefined)?.[name];
   if (value === undefined || value === null) return null;
   if (typeof value !== "object") return value as Cell;
   const values: readonly unknown[] | null = Array.isArray(value) ? value : null;
-  return values?.every((each) => typeof each !== "object") === true ? values.join(", ") : JSON.stringify(value);
+  if (values?.every((each) => typeof each !== "object") === true) return values.join(", ");
+  return compactJson(column.reduce((within, name) => memberTexts(within).get(name) ?? "", text));
 }

@@ -18,7 +18,7 @@ import { needsMembers, shape, type RequestShape } from "../request/shapes.js";
 import type { Route } from "../route.js";
 import type { Semaphore } from "../semaphore.js";
 import type { AiQuestions, CustomerWork, WebhookTests } from "./work.js";
-import { CSV, csvColumns, listCsv, type ListPage } from "./list-csv.js";
+import { CSV, csvColumns, listCsv } from "./list-csv.js";
 import { emptyObject, environmentQuery } from "./parameters.js";
 import { readSubmission, refuseBadLiterals, type SubmissionKind } from "./submitted-snapshot.js";
 
@@ -122,6 +122,8 @@ interface AdminRoute<Query extends TObject, Body extends TSchema, Operation exte
    * its own, and waits for them in none of the others'. Of some requests only where it is a function.
    */
   scarce?: true | ((query: Static<Query>) => boolean);
+  /** Whether a list that is asked for so can be comma-separated values; else it is JSON. Always unless given. */
+  isTable?: (query: ReadonlyMap<string, string>) => boolean;
   /** Answered with the first of the statuses of `answers`, unless it sets another one. */
   answer?: (call: AdminCall<Query, Body>) => Promise<AdminAnswer>;
   /**
@@ -175,9 +177,10 @@ export function adminRoute<
         const credentials = readCredentials(ctx, route.organization !== false);
         ctx.status = Number(Object.keys(route.answers)[0]);
         const asked = { ctx, credentials, params: readPathText(ctx, path), query: readQueryText(ctx) };
-        if (columns !== null && ctx.accepts("json", CSV) === CSV) {
+        const isTable = columns !== null && (route.isTable?.(asked.query) ?? true);
+        if (isTable && ctx.accepts("json", CSV) === CSV) {
           const read = async (query: ReadonlyMap<string, string>) =>
-            JSON.parse(((await ask({ ...asked, query })) as string | Buffer).toString()) as ListPage;
+            ((await ask({ ...asked, query })) as string | Buffer).toString();
           return answerCsv(ctx, listCsv(columns, asked.query, read));
         }
         const document = await ask(asked);

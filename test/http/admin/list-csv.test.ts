@@ -61,6 +61,26 @@ it("what has no schema is JSON, and a negative number is no formula", async () =
   expect(line).toContain('"{""seats"":-7}"');
 });
 
+it("what is JSON in a cell keeps all its digits, and is written as tightly as before", async () => {
+  await fixture.deploy(snapshot({ strictSchema: true, onViolation: "quarantine" }));
+  const headers = { Authorization: `Bearer ${fixture.keys.test}` };
+  const body = `{"customerId":"digits","event":"none","properties":{"n": 12345678901234567890.10, "s": "a b", "l": [1, {}]}}`;
+  const sent = await fixture.service.request("POST", "/v1/events", { body, headers });
+  expect(sent.status).toBe(202);
+  const { text } = await csv("/projects/app/quarantine");
+  expect(text).toContain('""n"":12345678901234567890.10');
+  expect(text).toContain('""s"":""a b""');
+  expect(text).toContain('""l"":[1,{}]');
+});
+
+it("the timeline of a customer is such a list, but not that of an instant, which is cut", async () => {
+  const [heading, ...lines] = linesOf(await csv("/projects/app/customers/c7/timeline"));
+  expect(heading).toMatch(/^id,eventType,source,metadata,timestamp,cause\./);
+  expect(lines).not.toEqual([]);
+  const at = new Date().toISOString();
+  expect((await csv(`/projects/app/customers/c7/timeline?at=${at}`)).type).toContain("application/json");
+});
+
 it("a text with the end of a line of its own stays one cell", async () => {
   const customerId = "innocent\r=1+1";
   await fixture.batch([{ type: "identify", customerId, traits: {} }]);

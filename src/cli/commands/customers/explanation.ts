@@ -5,7 +5,7 @@ import type { ApiAnswer } from "../../client/api.js";
 import { isRetryable } from "../../client/pages.js";
 import type { Context } from "../../core/command.js";
 import { fields } from "../../output/table.js";
-import { memberTexts } from "../../output/json-text.js";
+import { memberTexts } from "../../../words/json-text.js";
 import type { Out } from "../../output/out.js";
 import { factsOf, groupInWords } from "../../../words/explanation.js";
 import { printable, shellWord } from "../../../words/text.js";

@@ -1,6 +1,6 @@
 import type { Backlog, CustomerState } from "../../client/answers.js";
 import { defineCommand, projectOptions, travelOptions } from "../../core/command.js";
-import { objectFromTexts } from "../../output/json-text.js";
+import { objectFromTexts } from "../../../words/json-text.js";
 import type { Out } from "../../output/out.js";
 import { formatNumber, paragraphs, plural, printable, shellWord } from "../../../words/text.js";
 import { explanationIfAny, explanationOf, stateInWords, travelInWords, whyInWords } from "./explanation.js";

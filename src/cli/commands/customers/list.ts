@@ -2,7 +2,7 @@ import type { ListedCustomer } from "../../client/answers.js";
 import { csvPageOptions, defineCommand, projectOptions, reverseOption } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";
 import { durationOf } from "../../core/values.js";
-import { objectFromTexts } from "../../output/json-text.js";
+import { objectFromTexts } from "../../../words/json-text.js";
 import { printList } from "../../output/table.js";
 import { jsonOf } from "../../../words/text.js";
 

@@ -1,7 +1,8 @@
 import type { CustomerState, Emission } from "../../client/answers.js";
-import { defineCommand, pageOptions, projectOptions, reverseOption, travelOptions } from "../../core/command.js";
+import { csvPageOptions, defineCommand, projectOptions, reverseOption, travelOptions } from "../../core/command.js";
+import { UsageError } from "../../core/errors.js";
 import { readList } from "../../client/pages.js";
-import { page } from "../../output/table.js";
+import { page, printCsv } from "../../output/table.js";
 import { causeInWords, plural } from "../../../words/text.js";
 import { metadataInWords } from "../emissions/metadata.js";
 import { travelInWords } from "./explanation.js";
@@ -15,17 +16,26 @@ export default defineCommand({
     ...projectOptions,
     ...reverseOption,
     ...travelOptions,
-    ...pageOptions,
+    ...csvPageOptions,
   },
   examples: [
     ["svc customers timeline cus_42", "Every change and its cause, the oldest first"],
     ["svc customers timeline cus_42 --reverse --limit 5", "What happened last"],
     ["svc customers timeline cus_42 --at 30d --version v2", "What v2 would have told until 30 days ago"],
   ],
-  async handler(context, { customerId, reverse, limit, cursor, at, version }) {
+  async handler(context, { customerId, reverse, limit, cursor, at, version, csv }) {
     const query = { reverse: reverse ? "true" : undefined, limit, cursor, at, version };
     const { api, out } = context;
-    const answer = await readList<Emission, Replayed>(api, ["customers", customerId, "timeline"], query);
+    const path = ["customers", customerId, "timeline"] as const;
+    if (csv) {
+      if (at !== undefined || version !== undefined)
+        throw new UsageError(
+          "the timeline of an instant is not printed as CSV",
+          "leave out --csv, or --at and --version",
+        );
+      return printCsv(context, query, path);
+    }
+    const answer = await readList<Emission, Replayed>(api, path, query);
     const { omitted = 0, configVersion = null, at: then, exactFrom } = answer.data;
     const heading = travelInWords(out, { at: then, exactFrom, configVersion });
     page(out, answer, {

@@ -2,7 +2,7 @@ import type { Event } from "../../client/answers.js";
 import { readList } from "../../client/pages.js";
 import { csvPageOptions, defineCommand, projectOptions } from "../../core/command.js";
 import { sinceOption } from "../../core/values.js";
-import { elementTexts, memberTexts, propertiesIn } from "../../output/json-text.js";
+import { elementTexts, memberTexts, propertiesIn } from "../../../words/json-text.js";
 import { page, printCsv } from "../../output/table.js";
 
 export default defineCommand({

@@ -1,6 +1,6 @@
 import { defineCommand } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";
-import { objectFromTexts } from "../../output/json-text.js";
+import { objectFromTexts } from "../../../words/json-text.js";
 import { isObject, printable } from "../../../words/text.js";
 
 type Accepted = { eventId: string; accepted: boolean; duplicate: boolean };

@@ -7,7 +7,7 @@ import { isRetryable } from "../../client/pages.js";
 import { type Context, defineCommand, projectOptions } from "../../core/command.js";
 import { UserError } from "../../core/errors.js";
 import { interruptible } from "../../output/interruption.js";
-import { propertiesIn } from "../../output/json-text.js";
+import { propertiesIn } from "../../../words/json-text.js";
 import type { Out } from "../../output/out.js";
 import { printable } from "../../../words/text.js";
 

@@ -1,5 +1,5 @@
 import type { Context } from "../../core/command.js";
-import { memberTexts } from "../../output/json-text.js";
+import { memberTexts } from "../../../words/json-text.js";
 import type { JobDifference, RecomputeJob } from "../../client/answers.js";
 import { readAll } from "../../client/pages.js";
 import { printable } from "../../../words/text.js";

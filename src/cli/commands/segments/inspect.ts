@@ -5,7 +5,7 @@ import { readList } from "../../client/pages.js";
 import { UsageError } from "../../core/errors.js";
 import { type Context, csvPageOptions, defineCommand, pastOption, projectOptions } from "../../core/command.js";
 import { type Column, fields, page, printCsv, printList } from "../../output/table.js";
-import { elementTexts, memberTexts, objectFromTexts } from "../../output/json-text.js";
+import { elementTexts, memberTexts, objectFromTexts } from "../../../words/json-text.js";
 import type { Out } from "../../output/out.js";
 import { formatNumber, plural, printable, shellWord } from "../../../words/text.js";
 import { explanationOf, remarks, segmentInWords } from "../customers/explanation.js";

@@ -1,18 +1,18 @@
 import type { Quarantined } from "../../../client/answers.js";
-import { readList } from "../../../client/pages.js";
-import { defineCommand, pageOptions, projectOptions } from "../../../core/command.js";
-import { page } from "../../../output/table.js";
+import { csvPageOptions, defineCommand, projectOptions } from "../../../core/command.js";
+import { printList } from "../../../output/table.js";
 import { filterOptions } from "./step.js";
 
 export default defineCommand({
-  options: { ...projectOptions, ...filterOptions, ...pageOptions },
+  options: { ...projectOptions, ...filterOptions, ...csvPageOptions },
   examples: [
     ["svc events quarantine list --env live", "What violates the schema, the last accepted first"],
     ["svc events quarantine list --event order_placed --code UNKNOWN_PROPERTY", "Of one event, for one reason"],
   ],
-  async handler({ api, out }, { event, code, limit, cursor }) {
-    const answer = await readList<Quarantined>(api, ["quarantine"], { event, code, limit, cursor });
-    page(out, answer, {
+  async handler(context, { event, code, limit, cursor, csv }) {
+    const { out } = context;
+    await printList<Quarantined>(context, { event, code, limit, cursor }, ["quarantine"], {
+      csv,
       none: "No such operation is in quarantine.",
       columns: [
         { title: "Accepted", value: ({ quarantinedAt }) => out.at(quarantinedAt), fixed: true },

@@ -1,7 +1,7 @@
 import type { Quarantined } from "../../../client/answers.js";
 import { readList } from "../../../client/pages.js";
 import { defineCommand, projectOptions } from "../../../core/command.js";
-import { elementTexts, memberTexts } from "../../../output/json-text.js";
+import { elementTexts, memberTexts } from "../../../../words/json-text.js";
 import { fields } from "../../../output/table.js";
 import { printable } from "../../../../words/text.js";
 import { notInQuarantine } from "./step.js";

@@ -20,6 +20,20 @@ export function elementTexts(text: string): string[] {
   return partsOf(text, "[");
 }
 
+/** The same text without spaces between its parts. */
+export function compactJson(text: string): string {
+  let compact = "";
+  let start = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '"') at = endOfString(text, at);
+    else if (/\s/.test(text[at]!)) {
+      compact += text.slice(start, at);
+      start = at + 1;
+    }
+  }
+  return compact + text.slice(start);
+}
+
 /** The properties of an event, of which this is the JSON text; empty where it has none. */
 export function propertiesIn(event: string): string {
   const text = memberTexts(event).get("properties") ?? "";
