@@ -55,6 +55,24 @@ describe("svc webhooks create and list", () => {
     );
   });
 
+  test("a trait to include that the active model does not declare, and include where the format has no place for it, are told of", async () => {
+    const argv = ["webhooks", "create", "--url", "https://crm.example/hook", "--yes"];
+    const { code, stderr } = await shop.run([
+      ...argv,
+      "--include",
+      "traits.plam,traits.plan,name",
+      "--format",
+      "slack",
+    ]);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr:
+        "warning: v1, active in test, declares no trait plam; did you mean plan?\n" +
+        "warning: messages of the format slack tell nothing of traits.plam, traits.plan, name: include has no effect on them\n",
+    });
+    await shop.db.sql`delete from svc.webhooks where format = 'slack'`;
+  });
+
   test.each([
     ["is newer than this program", json({ version: "v7", hash: "h", active: ["test"], snapshot: { format: 99 } })],
     ["may not be read", json({ error: { code: "FORBIDDEN", message: "Not yours.", requestId: "r" } }, 403)],
@@ -79,15 +97,15 @@ describe("svc webhooks create and list", () => {
     // They are in the order of their ids, which are random.
     await shop.db.sql`update svc.webhooks set webhook_id = 'whk_ffffffffffffffffffff' where webhook_id <> ${id}`;
     expect(await webhooks("list")).toMatchInlineSnapshot(`
-      Webhook                   URL                           Events      Created                     Status   Limits
-      whk_<id>  <receiver>  *           <time>  enabled  10 at once
-      whk_<id>  https://crm.example/hook      customer.*  <time>  enabled  7d old at most, 5 at once, 50 per second
+      Webhook                   URL                           Events      Include                 Format  Created                     Status   Limits
+      whk_<id>  <receiver>  *           none                    json    <time>  enabled  10 at once
+      whk_<id>  https://crm.example/hook      customer.*  name, url, traits.plan  json    <time>  enabled  7d old at most, 5 at once, 50 per second
     `);
     expect((await shop.run(["webhooks", "list"], plain)).stdout).toMatchInlineSnapshot(`
       "Webhook                   URL                           Events      Status
       whk_<id>  <receiver>  *           enabled
       whk_<id>  https://crm.example/hook      customer.*  enabled
-      Too narrow for: Created, Limits.
+      Too narrow for: Include, Format, Created, Limits.
       "
     `);
     expect(await webhooks("list", "--env", "live")).toMatchInlineSnapshot(`

@@ -3,8 +3,16 @@ import { defineCommand, projectOptions, yesOption } from "../../core/command.js"
 import { confirmAndRun } from "../../output/change.js";
 import { fields } from "../../output/table.js";
 import { printable, shellWord } from "../../../words/text.js";
-import { noteUnknownTypes } from "./emission-types.js";
-import { contentOptions, limitOptions, readContent, readLimits, settingsInWords, WEBHOOK_MEMBERS } from "./webhooks.js";
+import { noteUnknown } from "./emission-types.js";
+import {
+  contentOptions,
+  limitOptions,
+  noteUseless,
+  readContent,
+  readLimits,
+  settingsInWords,
+  WEBHOOK_MEMBERS,
+} from "./webhooks.js";
 
 export default defineCommand({
   options: {
@@ -33,16 +41,18 @@ export default defineCommand({
     const { api, out, settings } = context;
     const { environment, project } = settings;
     const eventTypes = eventType.length === 0 ? ["*"] : eventType;
-    const body = { url, eventTypes, ...readContent({ include, format }), ...readLimits(limits) };
+    const content = readContent({ include, format });
+    const body = { url, eventTypes, ...content, ...readLimits(limits) };
     const answer = await confirmAndRun(context, {
       action: "creating a webhook",
       yes,
       seen: `\`svc webhooks list --env ${environment}\``,
-      before: () => noteUnknownTypes(context, eventTypes),
+      before: () => noteUnknown(context, eventTypes, content.include),
       question: (place) => `Send ${printable(eventTypes.join(", "))} in ${place} to ${printable(url)} from now on?`,
       request: (signal) => api.post<CreatedWebhook>(["webhooks"], body, [...WEBHOOK_MEMBERS, "secret"], signal),
     });
     const { id, secret } = answer.data;
+    noteUseless(out, answer.data);
     const facts = { ...settingsInWords(answer.data), Secret: printable(secret) };
     const told = `Created the webhook ${printable(id)} in ${environment}. Keep its secret in a safe place: it is not shown again.`;
     out.secret(answer, () => fields(out, facts, told), {

@@ -24,27 +24,39 @@ export function emissionTypes({ lifecycle, journeys, segments, health, signals, 
 }
 
 /**
- * Tells of each pattern that stands for nothing the active model emits: mostly it is misspelt. Of a model that cannot be read nothing is told.
+ * Tells of each pattern that stands for nothing the active model emits, and of each trait to include that it does not declare: mostly they are
+ * misspelt. Of a model that cannot be read nothing is told.
  * @throws {UserError} where the service does not say which model is active: it would not do what follows either
  */
-export async function noteUnknownTypes(context: Context, patterns: readonly string[]): Promise<void> {
+export async function noteUnknown(
+  context: Context,
+  patterns: readonly string[],
+  include: readonly string[] = [],
+): Promise<void> {
   const { out, settings } = context;
-  if (patterns.every((pattern) => pattern === "*")) return;
+  const traits = include.flatMap((name) => (name.startsWith(TRAIT) ? [name.slice(TRAIT.length)] : []));
+  if (traits.length === 0 && patterns.every((pattern) => pattern === "*")) return;
   const active = await activeModel(context);
   if (active === null) return;
+  const note = (what: string, meant: string | undefined) =>
+    out.note(
+      `warning: ${active.version}, active in ${settings.environment}, ${what}${meant === undefined ? "" : `; did you mean ${printable(meant)}?`}`,
+    );
+  const declared = Object.keys(active.snapshot.traits);
+  for (const trait of traits) {
+    if (!declared.includes(trait)) note(`declares no trait ${printable(trait)}`, nearest(trait, declared));
+  }
   const types = emissionTypes(active.snapshot);
   for (const pattern of patterns) {
     const isKnown = pattern.endsWith("*")
       ? [...types].some((type) => type.startsWith(pattern.slice(0, -1)))
       : types.has(pattern);
-    if (isKnown) continue;
-    const meant = meantType(pattern, types);
-    const hint = meant === undefined ? "" : `; did you mean ${printable(meant)}?`;
-    out.note(
-      `warning: ${active.version}, active in ${settings.environment}, emits nothing of the type ${printable(pattern)}${hint}`,
-    );
+    if (!isKnown) note(`emits nothing of the type ${printable(pattern)}`, meantType(pattern, types));
   }
 }
+
+/** What the names of traits to include begin with. */
+const TRAIT = "traits.";
 
 /** What keeps a model from being read, and nothing else from being done. */
 const UNREADABLE: readonly string[] = ["UNEXPECTED_ANSWER" satisfies LocalCode, "FORBIDDEN", "INTERNAL_ERROR"];

@@ -1,7 +1,7 @@
 import type { Webhook } from "../../client/answers.js";
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
-import { noteUnknownTypes } from "./emission-types.js";
+import { noteUnknown } from "./emission-types.js";
 import { UsageError } from "../../core/errors.js";
 import { fields } from "../../output/table.js";
 import { printable } from "../../../words/text.js";
@@ -9,6 +9,7 @@ import {
   getWebhook,
   contentOptions,
   limitOptions,
+  noteUseless,
   readContent,
   readLimits,
   settingsInWords,
@@ -40,10 +41,11 @@ export default defineCommand({
     const { api, out, settings } = context;
     const { environment } = settings;
     if (disable && enable) throw new UsageError("--disable and --enable exclude each other", "give one of them");
+    const content = readContent({ include, format });
     const changed = {
       ...(url === undefined ? {} : { url }),
       ...(eventType.length === 0 ? {} : { eventTypes: eventType }),
-      ...readContent({ include, format }),
+      ...content,
       ...readLimits(limits),
     };
     const changes = { ...changed, ...(disable || enable ? { disabled: disable } : {}) };
@@ -54,7 +56,7 @@ export default defineCommand({
       action: "changing a webhook",
       yes,
       seen: `\`svc webhooks list --env ${environment}\``,
-      before: () => noteUnknownTypes(context, eventType),
+      before: () => noteUnknown(context, eventType, content.include),
       question: async (place) => {
         const webhook = await getWebhook(context, webhookId);
         const after = settingsInWords({ ...webhook, ...changed });
@@ -69,6 +71,7 @@ export default defineCommand({
       request: (signal) => api.patch<Webhook>(["webhooks", webhookId], changes, WEBHOOK_MEMBERS, signal),
     });
     const webhook = answer.data;
+    if (Object.keys(content).length > 0) noteUseless(out, webhook);
     const facts = { ...settingsInWords(webhook), Status: statusInWords(out, webhook) };
     const told = `Changed the webhook ${printable(webhook.id)} in ${environment}.`;
     out.result(answer, () => fields(out, facts, told));

@@ -43,6 +43,13 @@ export function readContent(given: {
   };
 }
 
+/** Tells that a webhook includes what its format has no place for: it would, if the format was another one. */
+export function noteUseless(out: Out, { include = [], format = "json" }: Readonly<WebhookSettings>): void {
+  if (include.length === 0 || format === "json") return;
+  const names = printable(include.join(", "));
+  out.note(`warning: messages of the format ${format} tell nothing of ${names}: include has no effect on them`);
+}
+
 /** Options that spare a receiver. */
 export const limitOptions = {
   maxEventAge: { type: "text", describe: "Leave out what happened longer ago, such as 7d; none for no limit" },
