@@ -108,9 +108,21 @@ describe("docs/mcp.md", () => {
     expect((await call("overview")).isError).toBe(false);
   });
 
-  test("lists its tools", async () => {
-    const { names } = await assistantOf(shop, ["--allow-changes"]);
-    expect([...guide.matchAll(/^\| `([a-z_]+)` /gm)].map(([, name]) => name)).toEqual(await names());
+  test("lists its tools and their arguments", async () => {
+    const { client } = await assistantOf(shop, ["--allow-changes"]);
+    const { tools } = await client.listTools();
+    const listed = tools.map(({ name, inputSchema: { properties = {}, required = [] } }) => {
+      return [
+        name,
+        Object.keys(properties).map((argument) => (required.includes(argument) ? argument : `${argument}?`)),
+      ];
+    });
+    const rows = [...guide.matchAll(/^\| `([a-z_]+)` .* \| ([^|]*) \|$/gm)];
+    const said = rows.map(([, name, cell]) => [
+      name,
+      [...cell!.matchAll(/`([^`]+)`/g)].map(([, argument]) => argument),
+    ]);
+    expect(said).toEqual(listed);
   });
 });
 
@@ -379,6 +391,17 @@ describe("what goes wrong is told in words, and the server lives on", () => {
     expect({ isError, text }).toEqual({ isError: true, text: expect.stringContaining(said) as string });
     expect((await call("overview")).isError).toBe(false);
     expect(strays).toEqual([]);
+  });
+
+  test("arguments that are no object", async () => {
+    const { client, log } = await assistantOf(shop, ["--allow", "note", "--allow", "nope"]);
+    const given = { name: "list_customers", arguments: "limit 5" as never };
+    await expect(client.callTool(given)).rejects.toThrow(
+      'The message is malformed: "params.arguments" must be an object. Call a tool with {"name": …, "arguments": {…}};',
+    );
+    await client.callTool({ name: "list_customers", arguments: {} });
+    await expect.poll(log).toMatch(/warning: --allow nope: v[12] declares no trait or property of this name/);
+    expect(log()).not.toContain("--allow note:");
   });
 
   test("a token that is revoked", async () => {

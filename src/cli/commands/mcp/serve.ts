@@ -9,6 +9,7 @@ import { ENVIRONMENTS } from "../../core/settings.js";
 import { version } from "../../core/package.js";
 import { quoted } from "../../../words/text.js";
 import { failed, succeeded } from "./answer.js";
+import { malformedInWords } from "./malformed.js";
 import { type Allowed, Session } from "./session.js";
 import type { AnyTool, Effect } from "./tool.js";
 import { customerTools, releaseCustomer } from "./tools/customers.js";
@@ -31,9 +32,14 @@ export async function serve(context: Context, options: Options): Promise<void> {
     const close = transport.close.bind(transport);
     transport.close = () => close().finally(resolve);
   });
+  const send = transport.send.bind(transport);
+  transport.send = (message) => {
+    if (!("error" in message)) return send(message);
+    return send({ ...message, error: { ...message.error, message: malformedInWords(message.error.message) } });
+  };
   const session = new Session(context, options);
   const tools = toolsFor(context, options);
-  const onerror = (error: Error) => context.out.note(`mcp: ${error.message}`);
+  const onerror = (error: Error) => context.out.note(`mcp: ${malformedInWords(error.message)}`);
   const handle = serveStdio(() => serverFor(context, session, tools, options), { transport, onerror });
   await closed;
   await handle.close();
@@ -83,11 +89,14 @@ function schemaOf(schema: TSchema) {
   const check = (input: unknown): JsonSchemaValidatorResult<never> =>
     compiled.Check(input)
       ? { valid: true, data: input as never, errorMessage: undefined }
-      : { valid: false, data: undefined, errorMessage: complaints(compiled.Errors(input)) };
+      : { valid: false, data: undefined, errorMessage: complaints(compiled.Errors(input), schema) };
   return fromJsonSchema(schema as Record<string, unknown>, { getValidator: () => check });
 }
 
-function complaints(errors: readonly TLocalizedValidationError[]): string {
+function complaints(
+  errors: readonly TLocalizedValidationError[],
+  { properties = {} }: { properties?: object },
+): string {
   const said = errors.flatMap(({ keyword, instancePath, message, params }) => {
     const names = Object.values(params).flat().map(String);
     if (keyword === "additionalProperties") return names.map((name) => `there is no argument ${quoted(name)}`);
@@ -97,7 +106,9 @@ function complaints(errors: readonly TLocalizedValidationError[]): string {
     const choices = keyword === "enum" ? `: ${names.join(", ")}` : "";
     return [`${quoted(instancePath.slice(1))} ${message}${choices}`];
   });
-  return said.join("; ");
+  const isUnknown = errors.some(({ keyword }) => keyword === "additionalProperties");
+  const known = Object.keys(properties).join(", ") || "none";
+  return [...said, ...(isUnknown ? [`its arguments are: ${known}`] : [])].join("; ");
 }
 
 function instructions({ settings: { environment } }: Context, { allowChanges }: Options): string {

@@ -1,3 +1,5 @@
+import type { Snapshot } from "../../../model/snapshot/types.js";
+import { printable } from "../../../words/text.js";
 import type { Context } from "../../core/command.js";
 import { activeVersion, getVersion } from "../config/stored-versions.js";
 import { Sanitizer, textsIn } from "../ai/sanitizer.js";
@@ -55,11 +57,21 @@ export class Session {
     return call;
   }
 
+  /** A name that is misspelt allows nothing; one that is not declared may be sent all the same where the schema is not strict. */
+  #noteUndeclared({ out }: Context, version: string, { events, traits }: Snapshot): void {
+    const properties = Object.values(events).flatMap((event) => Object.keys(event.properties));
+    const declared = new Set([...Object.keys(traits), ...properties]);
+    for (const name of this.#allowed.allow.filter((each) => !declared.has(each)))
+      out.note(`warning: --allow ${printable(name)}: ${version} declares no trait or property of this name`);
+  }
+
   async #sanitizerFor(context: Context): Promise<Sanitizer> {
     const version = await activeVersion(context, context.settings.environment);
     if (version !== null && version !== this.#version) {
-      textsIn((await getVersion(context, version)).snapshot, this.#known);
+      const { snapshot } = await getVersion(context, version);
+      textsIn(snapshot, this.#known);
       this.#version = version;
+      this.#noteUndeclared(context, version, snapshot);
     }
     return (this.#sanitizer ??= new Sanitizer({
       key: context.settings.credentials().accessToken,
