@@ -38,6 +38,7 @@ import { tokenPage } from "./pages/token.js";
 import { tokensPage } from "./pages/tokens.js";
 import { versionPage } from "./pages/version.js";
 import { quarantinePage } from "./pages/quarantine.js";
+import { quarantinedPage } from "./pages/quarantined.js";
 import { violationsPage } from "./pages/violations.js";
 import { webhookPage } from "./pages/webhook.js";
 
@@ -69,6 +70,7 @@ export const PAGES: readonly ConsolePage[] = [
   eventPage,
   violationsPage,
   quarantinePage,
+  quarantinedPage,
   emissionsPage,
   emissionPage,
   operationsPage,

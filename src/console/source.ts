@@ -320,6 +320,8 @@ export interface Quarantined {
   quarantinedAt: string;
   code: string;
   message: string;
+  /** The first twenty. */
+  violations: { code: string; message: string; path: string }[];
 }
 
 /**

@@ -39,6 +39,23 @@ it("has no button for who may only look", async () => {
   expect(await text(viewer, "quarantine")).toMatch(/Your role may not release operations/);
 });
 
+it("shows all that was sent of one, and releases it alone", async () => {
+  const big = "x".repeat(500);
+  await fixture.batch([{ customerId: "acme", event: "orders", properties: { big } }]);
+  const list = await owner.get(`${BASE}/quarantine?event=orders`);
+  expect(list.html).not.toContain(big);
+  const [, page] = /href="(quarantined\?id=qop_[0-9a-f]+)"/.exec(list.html)!;
+  const { html } = await owner.get(`${BASE}/${page}`);
+  expect(html).toContain(big);
+  expect(textOf(html)).toMatch(/acme .*event The event "orders" is not declared.* UNKNOWN_EVENT/);
+  expect(await text(viewer, page!)).toMatch(/Your role may not release operations/);
+  const events = { ...snapshot().events, orders: { properties: { big: { type: "string" } } } } as const;
+  await fixture.deploy(snapshot({ strictSchema: true, onViolation: "quarantine", events }));
+  expect((await owner.submit(await owner.get(`${BASE}/${page}`), {}, "quarantined")).status).toBe(303);
+  expect(await text(owner, "quarantine")).toMatch(/2 operations of at most/);
+  expect(await owner.get(`${BASE}/${page}`)).toMatchObject({ status: 404 });
+});
+
 it("releases what the filters leave once it is valid", async () => {
   const events = { ...snapshot().events, logout: { properties: { seats: { type: "number" } } } } as const;
   await fixture.deploy(snapshot({ strictSchema: true, onViolation: "quarantine", events }));

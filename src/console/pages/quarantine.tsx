@@ -3,6 +3,7 @@ import { Allowed, inLive, Live } from "../changes.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, type Visit } from "../console-page.js";
 import { address, Ago, At, Customer, Empty, Found, Pages, Payload, Table, Text } from "../parts.js";
 import type { Quarantined } from "../source.js";
+import { quarantinedHref } from "./quarantined.js";
 
 const PATH = "quarantine";
 const LIMIT = "50";
@@ -118,7 +119,7 @@ function Changes({ visit }: { visit: Visit }) {
 const COLUMNS = ["Accepted", "Event", "Customer", "What is wrong", "As sent"].map((heading) => ({ heading }));
 
 function Row({
-  operation: { quarantinedAt, event, customerId, message, code, operation },
+  operation: { quarantineId, quarantinedAt, event, customerId, message, code, operation },
 }: {
   operation: Quarantined;
 }) {
@@ -135,7 +136,7 @@ function Row({
         <span class="faint">{code}</span>
       </td>
       <td>
-        <Payload value={operation} />
+        <Payload value={operation} /> <a href={quarantinedHref(quarantineId)}>all of it</a>
       </td>
     </tr>
   );

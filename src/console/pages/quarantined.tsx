@@ -1,0 +1,105 @@
+import { Allowed, inLive, Live } from "../changes.js";
+import type { ConsolePage } from "../console-page.js";
+import { PageError } from "../page.js";
+import { address, Ago, At, Customer, Lines, Table, Text } from "../parts.js";
+import type { Quarantined } from "../source.js";
+
+const PATH = "quarantined";
+
+export const quarantinedHref = (id: string) => address(PATH, { id });
+
+/** One operation that is in quarantine: all that was sent, all that is wrong with it; releasing it alone. */
+export const quarantinedPage: ConsolePage = {
+  path: PATH,
+  section: null,
+  inService: true,
+  async answer(visit) {
+    const { data } = await visit.ask("quarantine", { id: visit.query.get("id") ?? "", limit: "1" });
+    const [found] = data;
+    if (found === undefined)
+      throw new PageError(404, {
+        title: "Not in quarantine",
+        message: "There is no such operation in quarantine.",
+        fix: "It may have been released, discarded or removed because of its age.",
+      });
+    return {
+      title: "An operation in quarantine",
+      customerIds: found.customerId === null ? [] : [found.customerId],
+      body: (
+        <>
+          <Head operation={found} />
+          <section aria-labelledby="wrong">
+            <h2 id="wrong">What is wrong</h2>
+            <Table name="What is wrong" columns={COLUMNS}>
+              {found.violations.map(({ code, path, message }) => (
+                <tr key={`${code} ${path}`}>
+                  <td>
+                    <Text>{path}</Text>
+                  </td>
+                  <td>
+                    <Text>{message}</Text>
+                  </td>
+                  <td class="faint">{code}</td>
+                </tr>
+              ))}
+            </Table>
+          </section>
+          <section aria-labelledby="sent">
+            <h2 id="sent">As sent</h2>
+            <Lines>{JSON.stringify(found.operation, null, 2)}</Lines>
+            <p class="hint">
+              Digits beyond double precision are shown by <code>svc events quarantine show {found.quarantineId}</code>.
+            </p>
+          </section>
+          <Allowed
+            visit={visit}
+            operation="release_quarantined"
+            what="release operations"
+            who="a developer, in live an administrator"
+          >
+            <Live visit={visit}>what is released counts for customers.</Live>
+            <p>What the active version does not accept stays.</p>
+            <form method="post" action={PATH}>
+              {visit.token}
+              <input type="hidden" name="id" value={found.quarantineId} />
+              <button>Release it{inLive(visit)}</button>
+            </form>
+          </Allowed>
+          <p>
+            <a href="quarantine">All that is in quarantine</a>
+          </p>
+        </>
+      ),
+    };
+  },
+  change: {
+    fields: ["id"],
+    async make({ tell, form: { id = "" } }) {
+      await tell("POST quarantine/release", {}, { ids: [id] });
+      return "quarantine";
+    },
+  },
+};
+
+const COLUMNS = ["Where", "What", "Code"].map((heading) => ({ heading }));
+
+function Head({ operation }: { operation: Quarantined }) {
+  const { customerId, event, quarantinedAt, quarantineId } = operation;
+  return (
+    <dl>
+      <dt>Accepted</dt>
+      <dd>
+        <At iso={quarantinedAt} />{" "}
+        <span class="faint">
+          <Ago iso={quarantinedAt} />
+        </span>
+      </dd>
+      <dt>Event</dt>
+      <dd>{event === null ? "traits" : <Text>{event}</Text>}</dd>
+      <dt>Customer</dt>
+      <dd>{customerId === null ? <span class="faint">none</span> : <Customer id={customerId} />}</dd>
+      <dt>Id</dt>
+      <dd>{quarantineId}</dd>
+    </dl>
+  );
+}
