@@ -1,4 +1,4 @@
-import type { Tracking, TrackingId } from "../model/snapshot/types.js";
+import type { Tracking } from "../model/snapshot/types.js";
 import type { AnyEvent } from "./event.js";
 import { definitionOf, ModelError, record } from "./mistakes.js";
 import { type Part, part } from "./part.js";
@@ -8,7 +8,7 @@ export type TrackingModel = Part<"tracking", Tracking>;
 
 interface TrackingDefinition {
   /** Which id is the customer: `"userId"` unless set, or the id of the group; of a list, the first that a call has. */
-  customer?: TrackingId | readonly TrackingId[];
+  customer?: "userId" | "groupId" | readonly ("userId" | "groupId")[];
   /** Names that calls have, and the events that they stand for. Of other names see the guide: their own, or the same in snake case. */
   events?: Readonly<Record<string, AnyEvent>>;
 }
@@ -24,7 +24,7 @@ export function tracking(definition: TrackingDefinition): TrackingModel {
     },
   );
   const node = {
-    customer: typeof customer === "string" ? [customer] : [...customer],
+    customer: [customer].flat(),
     events: Object.fromEntries(names),
   };
   return part("tracking", () => node);

@@ -1,9 +1,9 @@
-import type { Snapshot } from "./snapshot/types.js";
+import type { Snapshot, TrackingId } from "./snapshot/types.js";
 
 /** What of a model says how calls of Segment's tracking API become operations. */
 export interface TrackingModel {
   /** Which id is the customer: the first of these that a call has. */
-  customer: readonly ("userId" | "groupId")[];
+  customer: readonly TrackingId[];
   /** Names in calls, and the events that they stand for. */
   events: Readonly<Record<string, string>>;
   /** The declared events with the names of their properties. */

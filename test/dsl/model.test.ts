@@ -109,6 +109,7 @@ test.each([
   [{ strictSchema: false, onViolation: "quarantine" }, "onViolation"],
   [{ onViolation: "keep" }, "onViolation"],
   [{ tracking: tracking({ customer: "accountId" as never }) }, "tracking.customer[0]"],
+  [{ tracking: tracking({ customer: 7 as never }) }, "tracking.customer[0]"],
   [{ tracking: tracking({ customer: [] }) }, "tracking.customer"],
   [{ tracking: tracking({ events: { Order: order } }) }, "tracking.events.Order"],
 ])("what is not sound of them is refused: %j", (definition, path) => {
