@@ -7,3 +7,7 @@ comment on column svc.health_scores.overall is
   'Weighted mean of the components, 0 to 100; null where none of them is known any more, so that there is no score.';
 comment on column svc.health_scores.components is 'The score of each component that is known, 0 to 100.';
 comment on column svc.health_scores.band is 'The band that the overall score lies in; null where there is none.';
+comment on column svc.rule_executions.triggered_by is
+  'event:<name>, traits, or what happened: lifecycle.entered:<state>, lifecycle.exited:<state>, journey.started:<id>,
+  journey.step_completed:<id>.<step>, journey.completed:<id>, journey.expired:<id>, segment.entered:<id>, segment.exited:<id>,
+  health.entered:<band>, health.exited:<band>, signal.raised:<id>, signal.cleared:<id>.';

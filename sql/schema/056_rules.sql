@@ -29,7 +29,9 @@ comment on column svc.rule_executions.customer_id is 'The customer.';
 comment on column svc.rule_executions.rule_id is 'The rule.';
 comment on column svc.rule_executions.result is 'pass, fail, skip (cooldown or once) or error.';
 comment on column svc.rule_executions.triggered_by is
-  'event:<name>, traits, segment.entered:<id>, segment.exited:<id>, signal.raised:<id> or signal.cleared:<id>.';
+  'event:<name>, traits, or what happened: lifecycle.entered:<state>, lifecycle.exited:<state>, journey.started:<id>,
+  journey.step_completed:<id>.<step>, journey.completed:<id>, journey.expired:<id>, segment.entered:<id>, segment.exited:<id>,
+  health.entered:<band>, health.exited:<band>, signal.raised:<id>, signal.cleared:<id>.';
 comment on column svc.rule_executions.conditions is 'How the rule''s condition came out, part by part; empty for a rule without one.';
 comment on column svc.rule_executions.action is 'What the rule does when it passes.';
 comment on column svc.rule_executions.error is 'Why it could not be run, where the result is error.';

@@ -1,7 +1,16 @@
 import type * as Node from "../model/snapshot/types.js";
 import { type Condition, condition, type Lazy, membership, resolve } from "./condition.js";
 import { definitionOf, strictProxy } from "./mistakes.js";
-import { MEASURE, type Part, part, SCORE, withSourceLocation, withSourceLocationOf } from "./part.js";
+import {
+  MEASURE,
+  type Part,
+  part,
+  SCORE,
+  trigger,
+  type Trigger,
+  withSourceLocation,
+  withSourceLocationOf,
+} from "./part.js";
 import { comparisons, type Comparisons, type Measure } from "./quantity.js";
 
 /** A score from 0 to 100, for a health component. */
@@ -42,6 +51,10 @@ export interface HealthModel<Component extends string = string, Band extends str
   component(name: Component): Comparisons<Condition>;
   /** The band that the overall score is in. */
   readonly band: BandQuestions<Band>;
+  /** For a rule's `on`: a new score is in this band and the one before was not, or there was none. */
+  entered(band: Band): Trigger;
+  /** For a rule's `on`: a new score is not in this band and the one before was. */
+  exited(band: Band): Trigger;
 }
 
 /** What the band can be asked. */
@@ -99,6 +112,8 @@ export function health<Component extends string, Band extends string>(definition
         membership((names: Band[]) => condition({ kind: "healthBand", bands: names })),
         { owner: "the health band" },
       ),
+      entered: (band: Band) => trigger({ kind: "bandEntered", band }),
+      exited: (band: Band) => trigger({ kind: "bandExited", band }),
     },
     { owner },
   );

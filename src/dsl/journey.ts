@@ -1,7 +1,7 @@
 import type { Journey as JourneyNode, JourneyStatus, JourneyStep as StepNode } from "../model/snapshot/types.js";
 import { type Condition, condition, type Duration, type Lazy, membership, nodeOf, resolve } from "./condition.js";
 import { definitionOf, strictProxy } from "./mistakes.js";
-import { flag, LOWER, type Part, part } from "./part.js";
+import { flag, LOWER, type Part, part, trigger, type Trigger } from "./part.js";
 
 /** A journey: steps that a customer goes through after a start, until all are done or time is over. */
 export interface JourneyModel<Step extends string = string> extends AnyJourney {
@@ -13,8 +13,16 @@ export interface JourneyModel<Step extends string = string> extends AnyJourney {
   isNot(status: JourneyStatus): Condition;
   /** Holds while the journey is active and this is the step it is at: the first in order that is not done. */
   atStep(step: Step): Condition;
+  /** For a rule's `on`: the last step is completed, and with it the run. */
+  completed(): Trigger;
   /** Holds when the present or last run has completed this step. */
   completed(step: Step): Condition;
+  /** For a rule's `on`: a run starts. */
+  started(): Trigger;
+  /** For a rule's `on`: a run completes this step. */
+  stepCompleted(step: Step): Trigger;
+  /** For a rule's `on`: a run expires. */
+  expired(): Trigger;
 }
 
 /** A journey of any steps. */
@@ -60,13 +68,21 @@ export function journey<Step extends string>(id: string, definition: JourneyDefi
   });
   const stepIs = (step: string, is: "current" | "completed") =>
     condition({ kind: "journeyStep", journey: id, step, is });
+  function completed(): Trigger;
+  function completed(name: Step): Condition;
+  function completed(...names: Step[]): Trigger | Condition {
+    return names.length === 0 ? trigger({ kind: "journeyCompleted", journey: id }) : stepIs(names[0]!, "completed");
+  }
   return strictProxy(
     {
       ...part("journey", lower),
       id,
       ...membership((statuses: JourneyStatus[]) => condition({ kind: "journey", journey: id, statuses })),
       atStep: (name: Step) => stepIs(name, "current"),
-      completed: (name: Step) => stepIs(name, "completed"),
+      completed,
+      started: () => trigger({ kind: "journeyStarted", journey: id }),
+      stepCompleted: (step: Step) => trigger({ kind: "journeyStepCompleted", journey: id, step }),
+      expired: () => trigger({ kind: "journeyExpired", journey: id }),
     },
     { owner: `the journey ${JSON.stringify(id)}` },
   );

@@ -1,7 +1,7 @@
 import type { Lifecycle as LifecycleNode, LifecycleState as StateNode } from "../model/snapshot/types.js";
 import { type Condition, condition, type Duration, type Lazy, membership, nodeOf, resolve } from "./condition.js";
 import { definitionOf, strictProxy } from "./mistakes.js";
-import { type Part, part, withSourceLocationOf } from "./part.js";
+import { type Part, part, trigger, type Trigger, withSourceLocationOf } from "./part.js";
 
 /** Holds while no event of any kind has occurred for this long: from the last event + duration on. Without any event it counts from the
  * first evaluation. */
@@ -34,6 +34,10 @@ export interface LifecycleModel<State extends string = string> extends AnyLifecy
   in(...states: State[]): Condition;
   /** Holds while the customer is not in this state. */
   isNot(state: State): Condition;
+  /** For a rule's `on`: the customer enters this state. That every customer begins in the initial state is an entry, too. */
+  entered(state: State): Trigger;
+  /** For a rule's `on`: the customer leaves this state. */
+  exited(state: State): Trigger;
 }
 
 /** A lifecycle of any states. */
@@ -55,7 +59,12 @@ export function lifecycle<State extends string>(definition: {
     states: Object.entries<StateDefinition<string>>((states as typeof states | undefined) ?? {}).map(stateNode),
   });
   return strictProxy(
-    { ...part("lifecycle", lower), ...membership((names: State[]) => condition({ kind: "lifecycle", states: names })) },
+    {
+      ...part("lifecycle", lower),
+      ...membership((names: State[]) => condition({ kind: "lifecycle", states: names })),
+      entered: (state: State) => trigger({ kind: "stateEntered", state }),
+      exited: (state: State) => trigger({ kind: "stateExited", state }),
+    },
     { owner: "the lifecycle" },
   );
 }

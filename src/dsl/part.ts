@@ -80,8 +80,8 @@ export interface Trigger {
   readonly [TRIGGER]: TriggerNode;
 }
 
-/** What a rule waits for: an event, an event that meets a filter (`invoicePaid.where(…)`), `traitsChanged`, a segment entered or left, a
- * signal raised or cleared. */
+/** What a rule waits for: an event, an event that meets a filter (`invoicePaid.where(…)`), `traitsChanged`, a lifecycle state, a segment or
+ * a health band entered or left, a turn of a journey, a signal raised or cleared. */
 export type Occasion = Trigger | Selection;
 
 /** Makes a trigger of its part of the snapshot. */

@@ -55,7 +55,7 @@ export interface RuleModel extends Part<"rule", RuleNode> {
 
 /** What a rule consists of. */
 export type RuleDefinition = {
-  /** What it waits for: an event, `event.where(…)`, `traitsChanged`, `segment.entered()`, `signal.raised()`, … */
+  /** What it waits for: an event, `event.where(…)`, `traitsChanged`, `stages.entered("at_risk")`, `segment.entered()`, `signal.raised()`, … */
   on: Occasion;
   /** Asked when the trigger occurs, and only then; without it the rule always acts. */
   when?: Lazy<Condition>;

@@ -79,6 +79,12 @@ export interface Reads {
 /** The earliest instant after the clock at which a condition changes by time alone, or Infinity. */
 export type NextChange = (customer: OpenCustomer) => number;
 
+/** What can happen to a part of a model that rules wait for, as the log names it before the part's id. */
+export type RuleOccasion =
+  | `${"lifecycle" | "segment" | "health"}.${"entered" | "exited"}`
+  | `journey.${"started" | "step_completed" | "completed" | "expired"}`
+  | `signal.${"raised" | "cleared"}`;
+
 /** A part of a model with a value of its own, derived from operations, time and the values of other items. */
 export interface DerivedPart {
   name: string;
@@ -117,7 +123,7 @@ export interface Model {
   propertyEvents: string[];
   /** In order of evaluation. */
   items: DerivedPart[];
-  /** By item: the items that read its value. */
+  /** By item: the items that read its value; of the health also the rules that wait for its band. */
   readers: number[][];
   /** By segment, by signal: the items that read it; of a signal also the one that clears it. */
   segmentReaders: number[][];
@@ -216,11 +222,9 @@ export class OpenCustomer {
   private hasBegun = false;
   /** By position: the last evaluation in which it happened. */
   readonly journeyStartedIn: number[] = [];
-  readonly segmentEnteredIn: number[] = [];
-  readonly segmentExitedIn: number[] = [];
   readonly ruleRanIn: number[] = [];
-  readonly signalRaisedIn: number[] = [];
-  readonly signalClearedIn: number[] = [];
+  /** By what can trigger a rule, as the log names it: the last evaluation in which it happened. */
+  readonly happenedIn = new Map<string, number>();
 
   private readonly ownsStream: Uint8Array;
   private ownsTraits = false;
@@ -349,7 +353,6 @@ export class OpenCustomer {
 
   setSegment(index: number, enteredAt: number | undefined): void {
     this.enteredSegmentAt[index] = enteredAt;
-    (enteredAt === undefined ? this.segmentExitedIn : this.segmentEnteredIn)[index] = this.evaluation;
     this.mark(this.model.segmentReaders[index]!);
     this.segmentsChanged = true;
   }
@@ -363,6 +366,11 @@ export class OpenCustomer {
     this.signals[index] = signal;
     this.mark(this.model.signalReaders[index]!);
     this.signalsChanged = true;
+  }
+
+  /** Takes down what happened in the present evaluation, for the rules that wait for it. */
+  happened(what: RuleOccasion, id: string): void {
+    this.happenedIn.set(`${what}:${id}`, this.evaluation);
   }
 
   push(effect: EffectBody): void {

@@ -100,7 +100,8 @@ test("a state that nothing leads to is marked where it is defined, not where it 
 
 const SELF = "expected what a rule can wait for, but this is";
 const TRIGGERS =
-  "give an event, event.where(…), traitsChanged, segment.entered() or .exited(), or signal.raised() or .cleared()";
+  "give an event, event.where(…), traitsChanged, .entered(…) or .exited(…) of the lifecycle, a segment or the health, " +
+  ".started(), .stepCompleted(…), .completed() or .expired() of a journey, or .raised() or .cleared() of a signal";
 
 /** Signals, by what is told of them with what to do. */
 const SIGNALS: Record<string, string> = {
@@ -115,8 +116,8 @@ const SIGNALS: Record<string, string> = {
 };
 /** The same of rules. */
 const RULES: Record<string, string> = {
-  'on: stages.entered("a"), then: emit("a.b")':
-    'UNKNOWN_MEMBER: the lifecycle has no method "entered"; use one of "is", "in", "isNot"',
+  'on: stages.enters("a"), then: emit("a.b")':
+    'UNKNOWN_MEMBER: the lifecycle has no method "enters"; did you mean "entered"?; write "entered"',
   'on: good, then: emit("a.b")': `TYPE_ERROR: ${SELF} a segment; ${TRIGGERS}`,
   'on: good.has(), then: emit("a.b")': `TYPE_ERROR: ${SELF} a condition; ${TRIGGERS}`,
   "on: order, then: good":

@@ -186,7 +186,9 @@ test("a list of nothing is told", () => {
 
 test("of a member that is like no other, those that exist are told", () => {
   const fixOf = (ask: () => unknown) => problemsOf(ask)[0];
-  expect(fixOf(() => (stages as any).entered("a"))).toMatchObject({ fix: 'use one of "is", "in", "isNot"' });
+  expect(fixOf(() => (stages as any).became("a"))).toMatchObject({
+    fix: 'use one of "is", "in", "isNot", "entered", "exited"',
+  });
   // What only names the part is no question.
   expect(fixOf(() => (group as any).became())).toMatchObject({ fix: 'use one of "has", "entered", "exited"' });
   expect(problemsOf(() => event("bare").where((p: any) => p.colour.is("red")))[0]).toMatchObject({ fix: undefined });

@@ -53,6 +53,12 @@ onboarding.is("completed");
 onboarding.atStep("invit");
 // @ts-expect-error misspelt step
 onboarding.completed("created");
+// @ts-expect-error misspelt step
+onboarding.stepCompleted("created");
+// @ts-expect-error that a step was completed is a condition, not a trigger
+rule("x", { on: onboarding.completed("create"), then: emit("x") });
+// @ts-expect-error that a run completes is a trigger, not a condition
+segment("x", { when: all(onboarding.completed()) });
 // @ts-expect-error a start is "state" or a journey
 created.count().since(segment("x"));
 // @ts-expect-error a step needs a condition
@@ -133,6 +139,11 @@ signal("x", { severity: "info", when: inactiveFor("3d"), for: "3d" });
 // @ts-expect-error a segment has a condition or none at all
 segment("x", {});
 
+// @ts-expect-error misspelt band
+score.entered("god");
+// @ts-expect-error misspelt band
+score.exited("god");
+
 // Rules.
 const rules = [
   rule("a", { on: created, then: addTo(chosen) }),
@@ -142,6 +153,12 @@ const rules = [
   rule("e", { on: quiet.cleared(), when: () => onboarding.is("active"), then: clear(call) }),
   rule("f", { on: chosen.exited(), then: emit("x") }),
   rule("g", { on: call.raised(), then: emit("x") }),
+  rule("h", { on: onboarding.started(), then: emit("x") }),
+  rule("i", { on: onboarding.stepCompleted("create"), then: emit("x") }),
+  rule("j", { on: onboarding.completed(), then: emit("x") }),
+  rule("k", { on: onboarding.expired(), then: emit("x") }),
+  rule("l", { on: score.entered("healthy"), then: emit("x") }),
+  rule("m", { on: score.exited("healthy"), then: emit("x") }),
 ];
 // @ts-expect-error this segment has a condition
 addTo(derived);

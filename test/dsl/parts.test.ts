@@ -9,6 +9,7 @@ import {
   health,
   inactiveFor,
   journey,
+  lifecycle,
   type Measure,
   number,
   type Occasion,
@@ -33,6 +34,12 @@ const order = event("order", { total: number(), source: oneOf("web", "api") });
 const customer = traits({ plan: oneOf("free", "pro"), seats: number() });
 const chosen = segment("chosen");
 const alarm = signal("alarm", { severity: "critical" });
+const stages = lifecycle({ initial: "new", states: { new: {} } });
+const onboarding = journey("onboarding", { start: order.happened(), steps: [step("pay", order.happened())] });
+const score = health({
+  components: { size: { weight: 1, score: scale(customer.seats, { from: 0, to: 9 }) } },
+  bands: { good: 0 },
+});
 
 const of = { event: "order" };
 const happened = { kind: "count", of, operator: "gte", value: 1 };
@@ -71,6 +78,14 @@ test.each<[node: object, on: Occasion]>([
   [{ kind: "traitsChanged" }, traitsChanged],
   [{ kind: "segmentEntered", segment: "chosen" }, chosen.entered()],
   [{ kind: "segmentExited", segment: "chosen" }, chosen.exited()],
+  [{ kind: "stateEntered", state: "new" }, stages.entered("new")],
+  [{ kind: "stateExited", state: "new" }, stages.exited("new")],
+  [{ kind: "journeyStarted", journey: "onboarding" }, onboarding.started()],
+  [{ kind: "journeyStepCompleted", journey: "onboarding", step: "pay" }, onboarding.stepCompleted("pay")],
+  [{ kind: "journeyCompleted", journey: "onboarding" }, onboarding.completed()],
+  [{ kind: "journeyExpired", journey: "onboarding" }, onboarding.expired()],
+  [{ kind: "bandEntered", band: "good" }, score.entered("good")],
+  [{ kind: "bandExited", band: "good" }, score.exited("good")],
   [{ kind: "signalRaised", signal: "alarm" }, alarm.raised()],
   [{ kind: "signalCleared", signal: "alarm" }, alarm.cleared()],
 ])("what a rule may wait for becomes %j", (node, on) => {

@@ -20,7 +20,7 @@ import {
   number,
 } from "svc-success";
 import { oneOf, segment, sequence, string, traits } from "svc-success";
-import type { Condition, OpenCondition, PropertyCondition, ScopedQuantity } from "svc-success";
+import type { Condition, OpenCondition, PropertyCondition, ScopedQuantity, Trigger } from "svc-success";
 
 const created = event("project created", {
   template: string().optional(),
@@ -131,6 +131,13 @@ customer.renewsOn.before(2026);
 const j: Condition = any(stages.is("active"), stages.in("new", "gone"), stages.isNot("quiet"), not(stages.is("new")));
 // @ts-expect-error misspelt state
 stages.is("actve");
+const q: Trigger[] = [stages.entered("active"), stages.exited("new")];
+// @ts-expect-error misspelt state
+stages.entered("actve");
+// @ts-expect-error misspelt state
+stages.exited("actve");
+// @ts-expect-error that a state is entered is a trigger, not a condition
+all(stages.entered("active"));
 // @ts-expect-error misspelt initial state
 lifecycle({ initial: "nw", states: { new: {}, old: {} } });
 // @ts-expect-error misspelt target
@@ -238,4 +245,4 @@ defineModel({ segments: { created } });
 defineModel({ event: [created] });
 // @ts-expect-error a list is of scalars
 array(array(string()));
-export const used = [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p];
+export const used = [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q];

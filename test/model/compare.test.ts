@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 
 import { hashSnapshot } from "../../src/model/snapshot/canonical.js";
 import { compareSnapshots, type Change } from "../../src/model/compare/compare.js";
-import { type Condition, EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
+import { type Condition, EMPTY_SNAPSHOT, type Snapshot, type Trigger } from "../../src/model/snapshot/types.js";
 import { parseSnapshot } from "../../src/model/validate/validate.js";
 import { snapshot as arbitrarySnapshot } from "../engine/support/arbitrary.js";
 import {
@@ -82,6 +82,25 @@ function changesOf(edit: (model: Snapshot) => void, from = model): string[] {
 
 const firstState = (of: Snapshot) => of.lifecycle!.states[0]!;
 const segmentWith = (when: Condition): Snapshot => ({ ...model, segments: [{ id: "chosen" }, { id: "buyers", when }] });
+
+test.each<[on: Trigger, words: string]>([
+  [{ kind: "stateEntered", state: "new" }, 'state "new" entered'],
+  [{ kind: "stateExited", state: "new" }, 'state "new" exited'],
+  [{ kind: "journeyStarted", journey: "onboarding" }, 'journey "onboarding" started'],
+  [
+    { kind: "journeyStepCompleted", journey: "onboarding", step: "invite" },
+    'step "invite" of journey "onboarding" completed',
+  ],
+  [{ kind: "journeyCompleted", journey: "onboarding" }, 'journey "onboarding" completed'],
+  [{ kind: "journeyExpired", journey: "onboarding" }, 'journey "onboarding" expired'],
+  [{ kind: "bandEntered", band: "bad" }, 'health band "bad" entered'],
+  [{ kind: "bandExited", band: "bad" }, 'health band "bad" exited'],
+  [{ kind: "signalRaised", signal: "manual" }, 'signal "manual" raised'],
+])("that a rule waits for %j is told in words", (on, words) => {
+  expect(changesOf((of) => (of.rules[1]!.on = on))).toEqual([
+    `changed rule tell | rules[1].on | on: traits changed → ${words}`,
+  ]);
+});
 
 describe("what an author does to a model is told in the author's words", () => {
   const edits: [edit: (model: Snapshot) => void, ...changes: string[]][] = [

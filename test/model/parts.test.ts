@@ -35,6 +35,14 @@ test("a snapshot with one of everything is sound", () => {
       d: rule({ kind: "segmentExited", segment: "chosen" }, clear("manual")),
       e: rule({ kind: "signalRaised", signal: "ordered" }, emit("upsell.ready")),
       f: rule({ kind: "signalCleared", signal: "manual" }, emit("crm.account_1.touched")),
+      g: rule({ kind: "stateEntered", state: "a" }, emit("upsell.ready")),
+      h: rule({ kind: "stateExited", state: "a" }, emit("upsell.ready")),
+      i: rule({ kind: "journeyStarted", journey: "funnel" }, emit("upsell.ready")),
+      j: rule({ kind: "journeyStepCompleted", journey: "funnel", step: "invite" }, emit("upsell.ready")),
+      k: rule({ kind: "journeyCompleted", journey: "funnel" }, emit("upsell.ready")),
+      l: rule({ kind: "journeyExpired", journey: "funnel" }, emit("upsell.ready")),
+      m: rule({ kind: "bandEntered", band: "good" }, emit("upsell.ready")),
+      n: rule({ kind: "bandExited", band: "bad" }, emit("upsell.ready")),
     },
   });
   const signals: Signal[] = [
@@ -238,6 +246,16 @@ const RULES: Rows = [
   [withRule({ on: { kind: "traitsChanged", trait: "plan" } }), "rules[0].on.trait INVALID_SHAPE"],
   [withRule({ on: { kind: "segmentExited", segment: "x" } }), "rules[0].on.segment UNKNOWN_SEGMENT"],
   [withRule({ on: { kind: "signalCleared", signal: "x" } }), "rules[0].on.signal UNKNOWN_SIGNAL"],
+  [withRule({ on: { kind: "stateEntered", state: "x" } }), "rules[0].on.state UNKNOWN_STATE"],
+  [withRule({ on: { kind: "stateExited", segment: "buyers" } }), "rules[0].on.state INVALID_SHAPE", "rules[0].on.segment INVALID_SHAPE"], // prettier-ignore
+  [{ ...withRule({ on: { kind: "stateExited", state: "a" } }), lifecycle: null }, "rules[0].on NO_LIFECYCLE"],
+  [withRule({ on: { kind: "journeyExpired", journey: "x" } }), "rules[0].on.journey UNKNOWN_JOURNEY"],
+  [
+    withRule({ on: { kind: "journeyStepCompleted", journey: "onboarding", step: "x" } }),
+    "rules[0].on.step UNKNOWN_STEP",
+  ],
+  [withRule({ on: { kind: "bandEntered", band: "x" } }), "rules[0].on.band UNKNOWN_BAND"],
+  [{ ...withRule({ on: { kind: "bandExited", band: "good" } }), health: null }, "rules[0].on NO_HEALTH"],
   [withRule({ when: { kind: "segment", segment: "x" } }), "rules[0].when.segment UNKNOWN_SEGMENT"],
   [withRule({ cooldown: "1mo" }), "rules[0].cooldown INVALID_DURATION"],
   [withRule({ cooldown: "1d", once: true }), "rules[0].cooldown INVALID_SHAPE"],

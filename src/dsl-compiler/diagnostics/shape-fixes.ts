@@ -7,7 +7,9 @@ const NUMBER = "give a number of the customer's: event.count(), daysSince(event)
 
 /** By the name of the member in the snapshot; `measure` is what a score is made of. */
 export const EXPECTED_VALUES = {
-  on: "give an event, event.where(…), traitsChanged, segment.entered() or .exited(), or signal.raised() or .cleared()",
+  on:
+    "give an event, event.where(…), traitsChanged, .entered(…) or .exited(…) of the lifecycle, a segment or the health, " +
+    ".started(), .stepCompleted(…), .completed() or .expired() of a journey, or .raised() or .cleared() of a signal",
   then: "give addTo(…) or removeFrom(…) of a segment, emit(…), or raise(…) or clear(…) of a signal",
   when: CONDITION,
   start: CONDITION,

@@ -85,6 +85,8 @@ export function compileModel(snapshot: Snapshot, hash: string): Model {
   const indexOf = (name: string): number => items.findIndex((item) => item.name === name);
   const rulesOn = (matches: (rule: Rule) => boolean): number[] =>
     snapshot.rules.filter(matches).map(({ id }) => indexOf(ruleItem(id)));
+  // In the default order, where nobody reads them, rules come after the health.
+  const bandRules = rulesOn(({ on }) => "band" in on);
   return {
     hash,
     ...memoryKeysOf(hash, registry),
@@ -96,7 +98,7 @@ export function compileModel(snapshot: Snapshot, hash: string): Model {
     registry,
     propertyEvents: propertyEventsOf(snapshot, registry),
     items,
-    readers: items.map(({ name }) => readersOf(name)),
+    readers: items.map(({ name }) => (name === HEALTH_ITEM ? [...readersOf(name), ...bandRules] : readersOf(name))),
     segmentReaders: snapshot.segments.map(({ id }) => readersOf(segmentItem(id))),
     signalReaders: snapshot.signals.map(({ id }) =>
       positions(items, ({ name, reads }) => name === signalItem(id) || reads.items.has(signalItem(id))),

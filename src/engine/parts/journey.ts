@@ -3,7 +3,7 @@ import type { Journey } from "../../model/snapshot/types.js";
 import type { ConditionCompiler } from "../conditions/conditions.js";
 import type { CompiledCondition } from "../conditions/leaf.js";
 import { journeyItem } from "../compile-context.js";
-import type { BoundaryOf, DerivedPart, OpenCustomer } from "../open-customer.js";
+import type { BoundaryOf, DerivedPart, OpenCustomer, RuleOccasion } from "../open-customer.js";
 import type { JourneyBoundaries } from "../state/boundary.js";
 import type { JourneyRun, Json } from "../state/types.js";
 
@@ -135,7 +135,7 @@ export class CompiledJourney implements DerivedPart {
       customer,
       unfinished === undefined ? { ...progressed, status: "complete", completedAt, endedBy: by } : progressed,
     );
-    this.#emit(customer, "journey.step_completed", { step: id });
+    this.#emit(customer, "journey.step_completed", id);
     if (unfinished === undefined) this.#emit(customer, "journey.completed");
   }
 
@@ -154,7 +154,9 @@ export class CompiledJourney implements DerivedPart {
     customer.push({ kind: "journey", journey: this.#journey.id, run });
   }
 
-  #emit(customer: OpenCustomer, type: string, metadata: Record<string, Json> = {}): void {
-    customer.emit(type, "journey", { journey: this.#journey.id, ...metadata });
+  #emit(customer: OpenCustomer, what: Extract<RuleOccasion, `journey.${string}`>, step?: string): void {
+    const { id: journey } = this.#journey;
+    customer.happened(what, step === undefined ? journey : `${journey}.${step}`);
+    customer.emit(what, "journey", step === undefined ? { journey } : { journey, step });
   }
 }

@@ -65,8 +65,12 @@ function enter(customer: OpenCustomer, from: string | null, to: string): void {
     customer.held = [];
     customer.heldIn = customer.evaluation;
   }
-  if (from !== null) customer.held.push(from);
+  if (from !== null) {
+    customer.held.push(from);
+    customer.happened("lifecycle.exited", from);
+  }
   customer.enterState(to);
+  customer.happened("lifecycle.entered", to);
   customer.push({ kind: "transition", from, to });
   customer.emit(lifecycleEmission(from, to), "lifecycle", {
     previous_lifecycle: from,

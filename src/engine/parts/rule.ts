@@ -1,9 +1,9 @@
 import { parseDuration } from "../../model/snapshot/duration.js";
 import type { Rule, Trigger } from "../../model/snapshot/types.js";
-import { ruleItem, segmentItem, signalItem } from "../compile-context.js";
+import { HEALTH_ITEM, journeyItem, LIFECYCLE_ITEM, ruleItem, segmentItem, signalItem } from "../compile-context.js";
 import type { ConditionCompiler } from "../conditions/conditions.js";
 import { type CompiledCondition, NEVER } from "../conditions/leaf.js";
-import type { DerivedPart, OpenCustomer } from "../open-customer.js";
+import type { DerivedPart, OpenCustomer, RuleOccasion } from "../open-customer.js";
 import { HistoryNeeded } from "../state/history.js";
 import type { Json, RuleResult } from "../state/types.js";
 import { compileMessage } from "./message.js";
@@ -64,13 +64,33 @@ function decide(customer: OpenCustomer, when: CompiledCondition | undefined, res
   }
 }
 
-/** Where a customer keeps when something happened, and its name in the log. */
-const TURNS = {
-  segmentEntered: ["segmentEnteredIn", "segment.entered"],
-  segmentExited: ["segmentExitedIn", "segment.exited"],
-  signalRaised: ["signalRaisedIn", "signal.raised"],
-  signalCleared: ["signalClearedIn", "signal.cleared"],
-} as const;
+type Awaited = Exclude<Trigger, { kind: "event" | "traitsChanged" }>;
+
+const OCCASIONS: Readonly<Record<Awaited["kind"], RuleOccasion>> = {
+  stateEntered: "lifecycle.entered",
+  stateExited: "lifecycle.exited",
+  journeyStarted: "journey.started",
+  journeyStepCompleted: "journey.step_completed",
+  journeyCompleted: "journey.completed",
+  journeyExpired: "journey.expired",
+  segmentEntered: "segment.entered",
+  segmentExited: "segment.exited",
+  bandEntered: "health.entered",
+  bandExited: "health.exited",
+  signalRaised: "signal.raised",
+  signalCleared: "signal.cleared",
+};
+
+/** The item that something happens to, and the id that the log has of it. */
+function partOf(on: Awaited): { item: string; id: string } {
+  if ("state" in on) return { item: LIFECYCLE_ITEM, id: on.state };
+  if ("step" in on) return { item: journeyItem(on.journey), id: `${on.journey}.${on.step}` };
+  if ("journey" in on) return { item: journeyItem(on.journey), id: on.journey };
+  if ("band" in on) return { item: HEALTH_ITEM, id: on.band };
+  return "segment" in on
+    ? { item: segmentItem(on.segment), id: on.segment }
+    : { item: signalItem(on.signal), id: on.signal };
+}
 
 /** What a rule waits for, and its name in the log. */
 function compileTrigger(on: Trigger, { reads, model }: ConditionCompiler): { occurs: Test; name: string } {
@@ -84,12 +104,11 @@ function compileTrigger(on: Trigger, { reads, model }: ConditionCompiler): { occ
   if (on.kind === "traitsChanged") {
     return { occurs: (customer) => customer.operation === null && customer.causeKind === "identify", name: "traits" };
   }
-  const isSegment = "segment" in on;
-  const id = isSegment ? on.segment : on.signal;
-  reads.items.add(isSegment ? segmentItem(id) : signalItem(id));
-  const index = (isSegment ? model.segmentIndex : model.signalIndex).get(id) ?? -1;
-  const [happenedIn, name] = TURNS[on.kind];
-  return { occurs: (customer) => customer[happenedIn][index] === customer.evaluation, name: `${name}:${id}` };
+  const { item, id } = partOf(on);
+  // Waiting for a band is no reading of the health, which would have it scored at every instant (see `Model.readers`).
+  if (item !== HEALTH_ITEM) reads.items.add(item);
+  const name = `${OCCASIONS[on.kind]}:${id}`;
+  return { occurs: (customer) => customer.happenedIn.get(name) === customer.evaluation, name };
 }
 
 /** Whether the rule has acted and does not act again yet: a cooldown lasts [pass, pass + d). */

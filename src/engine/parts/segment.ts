@@ -31,6 +31,8 @@ export function changeMembership(customer: OpenCustomer, index: number, member: 
   customer.setSegment(index, member ? customer.clock : undefined);
   if (enteredAt === undefined) customer.push({ kind: "segmentEntered", segment });
   else customer.push({ kind: "segmentExited", segment, enteredAt });
-  customer.emit(member ? "segment.entered" : "segment.exited", "segment", { segment });
+  const what = member ? "segment.entered" : "segment.exited";
+  customer.happened(what, segment);
+  customer.emit(what, "segment", { segment });
   return true;
 }

@@ -167,7 +167,11 @@ export type Effect = { at: number; cause: Cause } & (
       kind: "ruleExecuted";
       rule: string;
       result: RuleResult;
-      /** `event:<name>`, `traits`, `segment.entered:<id>`, `segment.exited:<id>`, `signal.raised:<id>`, `signal.cleared:<id>`. */
+      /**
+       * `event:<name>`, `traits`, `lifecycle.entered:<state>`, `lifecycle.exited:<state>`, `journey.started:<id>`,
+       * `journey.step_completed:<id>.<step>`, `journey.completed:<id>`, `journey.expired:<id>`, `segment.entered:<id>`,
+       * `segment.exited:<id>`, `health.entered:<band>`, `health.exited:<band>`, `signal.raised:<id>`, `signal.cleared:<id>`.
+       */
       triggeredBy: string;
       /** The explanation of the rule's condition; {} where it has none, or where it could not be evaluated. */
       conditions: Record<string, Json>;

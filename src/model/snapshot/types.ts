@@ -185,7 +185,13 @@ export interface Health {
 export type Trigger =
   | { kind: "event"; of: EventSelector }
   | { kind: "traitsChanged" }
+  /** The entry of the initial state is one. */
+  | { kind: "stateEntered" | "stateExited"; state: string }
+  | { kind: "journeyStarted" | "journeyCompleted" | "journeyExpired"; journey: string }
+  | { kind: "journeyStepCompleted"; journey: string; step: string }
   | { kind: "segmentEntered" | "segmentExited"; segment: string }
+  /** Where the health is scored, which a trigger makes no more often; the first band is entered. */
+  | { kind: "bandEntered" | "bandExited"; band: string }
   | { kind: "signalRaised" | "signalCleared"; signal: string };
 
 export type Action =

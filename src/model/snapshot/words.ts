@@ -132,14 +132,34 @@ export function stepsText(steps: readonly (readonly [limit: number, score: numbe
   return steps.map(([limit, points]) => `up to ${limit} ${points}`).join(", ");
 }
 
-const TURNS = { segmentEntered: "entered", segmentExited: "exited", signalRaised: "raised", signalCleared: "cleared" };
+const TURNS = {
+  stateEntered: "entered",
+  stateExited: "exited",
+  journeyStarted: "started",
+  journeyStepCompleted: "completed",
+  journeyCompleted: "completed",
+  journeyExpired: "expired",
+  segmentEntered: "entered",
+  segmentExited: "exited",
+  bandEntered: "entered",
+  bandExited: "exited",
+  signalRaised: "raised",
+  signalCleared: "cleared",
+};
 
 /** What a rule runs on: `"ticket_opened" where severity is "high"`, `traits changed`, `segment "a" entered`. */
 export function triggerText(on: Node.Trigger): string {
   if (on.kind === "event") return selectorText(on.of);
-  if (on.kind === "traitsChanged") return "traits changed";
-  const what = "segment" in on ? `segment ${quote(on.segment)}` : `signal ${quote(on.signal)}`;
-  return `${what} ${TURNS[on.kind]}`;
+  return on.kind === "traitsChanged" ? "traits changed" : `${subjectText(on)} ${TURNS[on.kind]}`;
+}
+
+/** What something happens to: `state "at_risk"`, `step "invite_team" of journey "onboarding"`, `health band "critical"`. */
+function subjectText(on: Exclude<Node.Trigger, { kind: "event" | "traitsChanged" }>): string {
+  if ("state" in on) return `state ${quote(on.state)}`;
+  if ("step" in on) return `step ${quote(on.step)} of journey ${quote(on.journey)}`;
+  if ("journey" in on) return `journey ${quote(on.journey)}`;
+  if ("band" in on) return `health band ${quote(on.band)}`;
+  return "segment" in on ? `segment ${quote(on.segment)}` : `signal ${quote(on.signal)}`;
 }
 
 const DEEDS: Readonly<Record<Node.Action["kind"], string>> = {

@@ -8,7 +8,16 @@ import type * as Node from "../snapshot/types.js";
 import { checkChoice, checkCondition, checkMeasuredOccurrences, checkSelector, traitOfType } from "./conditions.js";
 import { neverMet } from "./impossible.js";
 import type { ReadList, Scope } from "./scope.js";
-import { checkDuration, checkIdentifier, checkName, limit, readParts, refer } from "./scope.js";
+import {
+  checkDuration,
+  checkIdentifier,
+  checkName,
+  limit,
+  readParts,
+  refer,
+  requireHealth,
+  requireLifecycle,
+} from "./scope.js";
 import {
   ACTIONS,
   choose,
@@ -145,8 +154,15 @@ function checkTrigger(value: unknown, path: string, scope: Scope): void {
   if (!choose(TRIGGERS, "kind", value, path, scope.problems)) return;
   const trigger = value as Node.Trigger;
   if ("of" in trigger) checkSelector(trigger.of, at(path, "of"), scope, 0);
-  else if ("segment" in trigger) refer("segment", trigger.segment, at(path, "segment"), scope);
-  else if ("signal" in trigger) refer("signal", trigger.signal, at(path, "signal"), scope);
+  else if ("state" in trigger) {
+    if (requireLifecycle(path, scope)) refer("state", trigger.state, at(path, "state"), scope);
+  } else if ("journey" in trigger) {
+    refer("journey", trigger.journey, at(path, "journey"), scope);
+    if ("step" in trigger) refer("step", trigger.step, at(path, "step"), scope, trigger.journey);
+  } else if ("segment" in trigger) refer("segment", trigger.segment, at(path, "segment"), scope);
+  else if ("band" in trigger) {
+    if (requireHealth(path, scope)) refer("band", trigger.band, at(path, "band"), scope);
+  } else if ("signal" in trigger) refer("signal", trigger.signal, at(path, "signal"), scope);
 }
 
 function checkAction(value: unknown, path: string, scope: Scope): void {

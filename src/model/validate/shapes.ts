@@ -188,8 +188,16 @@ export const RULE = shape({ id: text, on: node, when: maybeNode, cooldown: maybe
 export const TRIGGERS: Readonly<Record<string, Shape>> = byName({
   event: { kind: text, of: node },
   traitsChanged: { kind: text },
+  stateEntered: { kind: text, state: text },
+  stateExited: { kind: text, state: text },
+  journeyStarted: { kind: text, journey: text },
+  journeyStepCompleted: { kind: text, journey: text, step: text },
+  journeyCompleted: { kind: text, journey: text },
+  journeyExpired: { kind: text, journey: text },
   segmentEntered: { kind: text, segment: text },
   segmentExited: { kind: text, segment: text },
+  bandEntered: { kind: text, band: text },
+  bandExited: { kind: text, band: text },
   signalRaised: { kind: text, signal: text },
   signalCleared: { kind: text, signal: text },
 });

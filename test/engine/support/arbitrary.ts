@@ -98,14 +98,33 @@ function health(readable: Readable): fc.Arbitrary<Health> {
   }));
 }
 
+/** What a model has; its conditions read health only where told so: otherwise health is refreshed once a day. */
+interface Parts {
+  lifecycle: boolean;
+  journeys: boolean;
+  health: "none" | "unread" | "read";
+}
+
+const stateMoved = fc.constantFrom("stateEntered", "stateExited");
+const journeyMoved = fc.constantFrom("journeyStarted", "journeyCompleted", "journeyExpired");
+const journeyStep = fc.constantFrom(
+  ...Object.entries(JOURNEYS).flatMap(([journey, steps]) => steps.map((step) => ({ journey, step }))),
+);
+const bandMoved = fc.constantFrom("bandEntered", "bandExited");
 const segmentMoved = fc.constantFrom("segmentEntered", "segmentExited");
 const signalMoved = fc.constantFrom("signalRaised", "signalCleared");
-const trigger: fc.Arbitrary<Trigger> = weighted(
-  [3, selector.map((of): Trigger => ({ kind: "event", of }))],
-  [2, fc.constant<Trigger>({ kind: "traitsChanged" })],
-  [2, fc.record({ kind: segmentMoved, segment: fc.constantFrom(...SEGMENTS) })],
-  [2, fc.record({ kind: signalMoved, signal: fc.constantFrom("w0", "w1", "w2") })],
-);
+function trigger({ lifecycle, journeys, health }: Parts): fc.Arbitrary<Trigger> {
+  return weighted(
+    [3, selector.map((of): Trigger => ({ kind: "event", of }))],
+    [2, fc.constant<Trigger>({ kind: "traitsChanged" })],
+    [lifecycle ? 2 : 0, fc.record({ kind: stateMoved, state: fc.constantFrom(...STATES) })],
+    [journeys ? 2 : 0, fc.record({ kind: journeyMoved, journey: fc.constantFrom(...Object.keys(JOURNEYS)) })],
+    [journeys ? 1 : 0, journeyStep.map((of): Trigger => ({ kind: "journeyStepCompleted", ...of }))],
+    [2, fc.record({ kind: segmentMoved, segment: fc.constantFrom(...SEGMENTS) })],
+    [health === "none" ? 0 : 2, fc.record({ kind: bandMoved, band: fc.constantFrom(...BANDS) })],
+    [2, fc.record({ kind: signalMoved, signal: fc.constantFrom("w0", "w1", "w2") })],
+  );
+}
 
 const action: fc.Arbitrary<Action> = fc.constantFrom<Action>(
   { kind: "addToSegment", segment: MANUAL },
@@ -117,9 +136,9 @@ const action: fc.Arbitrary<Action> = fc.constantFrom<Action>(
   { kind: "clearSignal", signal: "w2" },
 );
 
-function rules(readable: Readable): fc.Arbitrary<Rule[]> {
+function rules(parts: Parts, readable: Readable): fc.Arbitrary<Rule[]> {
   const rule = fc.record({
-    on: trigger,
+    on: trigger(parts),
     when: fc.option(condition(readable), { nil: undefined }),
     again: fc.constantFrom({}, {}, { cooldown: "12h" }, { once: true }),
     then: action,
@@ -163,8 +182,7 @@ const display: fc.Arbitrary<Display | null> = fc.option(
   { nil: null, freq: 1 },
 );
 
-/** A model with these parts. Its conditions read health only where told so: otherwise health is refreshed once a day. */
-function snapshotWith(parts: { lifecycle: boolean; journeys: boolean; health: "none" | "unread" | "read" }) {
+function snapshotWith(parts: Parts): fc.Arbitrary<Snapshot> {
   const readable: Readable = { ...parts, segments: SEGMENTS, health: parts.health === "read" };
   const later = (index: number): fc.Arbitrary<Condition> =>
     condition({ ...readable, segments: SEGMENTS.slice(index + 1) });
@@ -176,7 +194,7 @@ function snapshotWith(parts: { lifecycle: boolean; journeys: boolean; health: "n
         : fc.constant<Journey[]>([]),
       segments: fc.tuple(mostly(later(0)), mostly(later(1)), mostly(later(2))),
       health: parts.health === "none" ? fc.constant(null) : health(readable),
-      rules: rules(readable),
+      rules: rules(parts, readable),
       signals: signals(readable),
       display,
     })

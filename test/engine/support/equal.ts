@@ -63,9 +63,11 @@ export const CLASSES = [
     ),
   ),
   ...["blocked by event", "signalCleared by event", "signalCleared by timer", "journey again"],
-  ...["event", "traits", "segment.entered", "segment.exited", "signal.raised", "signal.cleared"].map(
-    (trigger) => `rule pass by ${trigger}`,
-  ),
+  ...[
+    ...["event", "traits", "lifecycle.entered", "lifecycle.exited"],
+    ...["journey.started", "journey.step_completed", "journey.completed", "journey.expired"],
+    ...["segment.entered", "segment.exited", "health.entered", "health.exited", "signal.raised", "signal.cleared"],
+  ].map((trigger) => `rule pass by ${trigger}`),
   ...["rule fail by event", "rule skip by event", "since state", "since journey", "since previousStep", "anyOrder"],
   ...["count", "aggregate", "distinct", "latest", "latestExists", "daysSince", "sequence"].map(
     (kind) => `kind ${kind}`,

@@ -1,5 +1,5 @@
 import { parseDuration } from "../../../../src/model/snapshot/duration.js";
-import type { Health, Journey, Rule, Signal, Snapshot } from "../../../../src/model/snapshot/types.js";
+import type { Health, Journey, Rule, Signal, Snapshot, Trigger } from "../../../../src/model/snapshot/types.js";
 import type { Cause, Json, TrackOperation } from "../../../../src/engine/index.js";
 import type { EffectBody, EmissionSource, HealthScore, JourneyRun, Order } from "../../../../src/engine/state/types.js";
 import { holds } from "./conditions.js";
@@ -36,6 +36,8 @@ export function runLifecycle(customer: Customer, evaluation: Evaluation): boolea
     const from = customer.lifecycle?.state ?? null;
     customer.lifecycle = { state: to, enteredAt: evaluation.at, cause: evaluation.order };
     evaluation.held.add(to);
+    if (from !== null) evaluation.happened.add(`lifecycle.exited:${from}`);
+    evaluation.happened.add(`lifecycle.entered:${to}`);
     evaluation.note({ kind: "transition", from, to });
     const metadata = { previous_lifecycle: from, new_lifecycle: to };
     emit(evaluation, "lifecycle", from === null ? "customer.created" : `customer.${to}`, metadata);
@@ -66,8 +68,9 @@ export function runJourney(customer: Customer, evaluation: Evaluation, journey: 
   return expired || started || stepped;
 }
 
-function noteRun(evaluation: Evaluation, { id }: Journey, run: JourneyRun, what: string, more = {}): void {
+function noteRun(evaluation: Evaluation, { id }: Journey, run: JourneyRun, what: string, more: { step?: string } = {}) {
   evaluation.note({ kind: "journey", journey: id, run: structuredClone(run) });
+  evaluation.happened.add(`journey.${what}:${[id, ...Object.values(more)].join(".")}`);
   emit(evaluation, "journey", `journey.${what}`, { journey: id, ...more });
 }
 
@@ -195,6 +198,8 @@ export function runHealth(customer: Customer, evaluation: Evaluation, definition
   const change = health ?? { overall: null, components: {}, band: null };
   evaluation.note({ kind: "health", ...change });
   if (before?.band !== health?.band) {
+    if (before !== null) evaluation.happened.add(`health.exited:${before.band}`);
+    if (health !== null) evaluation.happened.add(`health.entered:${health.band}`);
     const metadata = { previous_band: before?.band ?? null, new_band: change.band, overall: change.overall };
     emit(evaluation, "health", "health.changed", metadata);
   }
@@ -228,15 +233,39 @@ function triggerOf(snapshot: Snapshot, { operation, cause, happened }: Evaluatio
     case "traitsChanged":
       return cause.kind === "identify" ? "traits" : null;
     default: {
-      const what = {
-        segmentEntered: "segment.entered",
-        segmentExited: "segment.exited",
-        signalRaised: "signal.raised",
-        signalCleared: "signal.cleared",
-      }[on.kind];
-      const trigger = `${what}:${"segment" in on ? on.segment : on.signal}`;
+      const trigger = awaited(on);
       return happened.has(trigger) ? trigger : null;
     }
+  }
+}
+
+/** What a rule waits for that happens to a part of the model, as its runs name it. */
+function awaited(on: Exclude<Trigger, { kind: "event" | "traitsChanged" }>): string {
+  switch (on.kind) {
+    case "stateEntered":
+      return `lifecycle.entered:${on.state}`;
+    case "stateExited":
+      return `lifecycle.exited:${on.state}`;
+    case "journeyStarted":
+      return `journey.started:${on.journey}`;
+    case "journeyStepCompleted":
+      return `journey.step_completed:${on.journey}.${on.step}`;
+    case "journeyCompleted":
+      return `journey.completed:${on.journey}`;
+    case "journeyExpired":
+      return `journey.expired:${on.journey}`;
+    case "segmentEntered":
+      return `segment.entered:${on.segment}`;
+    case "segmentExited":
+      return `segment.exited:${on.segment}`;
+    case "bandEntered":
+      return `health.entered:${on.band}`;
+    case "bandExited":
+      return `health.exited:${on.band}`;
+    case "signalRaised":
+      return `signal.raised:${on.signal}`;
+    case "signalCleared":
+      return `signal.cleared:${on.signal}`;
   }
 }
 

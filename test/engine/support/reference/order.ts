@@ -1,4 +1,4 @@
-import type { Condition, Measure, Score, Snapshot } from "../../../../src/model/snapshot/types.js";
+import type { Condition, Measure, Score, Snapshot, Trigger } from "../../../../src/model/snapshot/types.js";
 import { leavesOf } from "./conditions.js";
 
 /** An item of a model: a kind, and an id where a model has several. */
@@ -56,12 +56,19 @@ function readBy(snapshot: Snapshot, { kind, id }: Item): string[] {
       return snapshot.health!.components.flatMap(({ score }) => readByScore(score));
     case "rule": {
       const { on, when } = snapshot.rules.find((one) => one.id === id)!;
-      const trigger = "segment" in on ? [`segment ${on.segment}`] : "signal" in on ? [`signal ${on.signal}`] : [];
-      return [...read(when), ...trigger];
+      return [...read(when), ...awaitedBy(on)];
     }
     case "signal":
       return read(snapshot.signals.find((one) => one.id === id)!.when);
   }
+}
+
+/** What a rule comes after though it does not read it. Health comes before all rules anyway, and being waited for is not being read. */
+function awaitedBy(on: Trigger): string[] {
+  if ("state" in on) return ["lifecycle "];
+  if ("journey" in on) return [`journey ${on.journey}`];
+  if ("segment" in on) return [`segment ${on.segment}`];
+  return "signal" in on ? [`signal ${on.signal}`] : [];
 }
 
 function read(condition: Condition | undefined): string[] {
