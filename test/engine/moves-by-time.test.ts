@@ -1,12 +1,15 @@
 import { describe, expect, it } from "vitest";
 
 import {
+  addTo,
   happened,
+  inSegment,
   inState,
   journeyIs,
   modelOf,
   not,
   raise,
+  removeFrom,
   rule,
   seen,
   type Parts,
@@ -64,6 +67,26 @@ describe("what time alone brings about between two operations", () => {
       rule: "again",
       result: "skip",
     });
+    expect(run.state.nextDueAt).toBeNull();
+  });
+
+  it("ends after a thousand moves of rules that lead through states and timers to each other", () => {
+    const run = runOf({
+      states: { a: [["b", inSegment("g")]], b: [["a", not(inSegment("g"))]] },
+      segments: { g: null },
+      signals: { bell: { for: "1m" }, gong: { for: "1m" } },
+      rules: {
+        ring: rule({ kind: "stateEntered", state: "a" }, raise("bell")),
+        there: rule({ kind: "signalCleared", signal: "bell" }, addTo("g")),
+        strike: rule({ kind: "stateEntered", state: "b" }, raise("gong")),
+        back: rule({ kind: "signalCleared", signal: "gong" }, removeFrom("g")),
+      },
+    });
+    const moves = run.effects.filter(({ kind, cause }) => {
+      return cause.kind === "timer" && (kind === "transition" || kind === "signalRaised");
+    });
+    expect(moves.length).toBeGreaterThanOrEqual(MOVES_MAX);
+    expect(moves.length).toBeLessThanOrEqual(MOVES_MAX + 2);
     expect(run.state.nextDueAt).toBeNull();
   });
 });

@@ -12,7 +12,8 @@ export interface LintWarning {
     | "IMPOSSIBLE_CONDITION"
     | "POINTLESS_CONDITION"
     | "EMPTY_SEGMENT"
-    | "SILENT_SIGNAL";
+    | "SILENT_SIGNAL"
+    | "RULE_LOOP";
   message: string;
 }
 

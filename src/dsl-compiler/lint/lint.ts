@@ -2,13 +2,14 @@ import { at, quote } from "../../model/snapshot/problem.js";
 import type { Condition, Lifecycle, Snapshot } from "../../model/snapshot/types.js";
 import { lintCircles } from "./circles.js";
 import { lintConditions, type LintWarning } from "./conditions.js";
+import { lintLoops } from "./loops.js";
 
 /** Looks for what is certainly of no use. What could be meant is let pass: a warning that is wrong once is never read again. */
 export function lint(snapshot: Snapshot): LintWarning[] {
   const { warnings, read, readsAll } = lintConditions(snapshot);
   const { lifecycle } = snapshot;
   if (lifecycle) warnings.push(...lintLifecycle(lifecycle), ...lintCircles(lifecycle));
-  warnings.push(...lintSegments(snapshot), ...lintSignals(snapshot));
+  warnings.push(...lintSegments(snapshot), ...lintSignals(snapshot), ...lintLoops(snapshot));
   for (const event of Object.keys(snapshot.events)) {
     if (readsAll || read.has(event)) continue;
     const message = `no condition reads the event ${quote(event)}`;
