@@ -98,19 +98,19 @@ function check(
   parse: typeof parseSnapshot,
 ): { found: Diagnostic[]; snapshot: Snapshot | null } {
   if (!lowered || !locate) return { found, snapshot: null };
-  const errors = loweredDiagnostics(lowered, locate, CONFIG);
-  if (lowered.snapshot === null) return { found: [...found, ...errors], snapshot: null };
+  const told = [...found, ...loweredDiagnostics(lowered, locate, CONFIG)];
+  if (lowered.snapshot === null) return { found: told, snapshot: null };
   const place = locationFinder(lowered, locate);
   const parsed = parse(lowered.snapshot);
   // Where an exception left a hole, what is missing or unused is its consequence.
   const isIncomplete = found.some(({ severity }) => severity === "error");
   if (!parsed.ok) {
     const problems = parsed.problems.filter((problem) => !isIncomplete || !isOfHole(problem));
-    errors.push(...problems.map((problem) => problemDiagnostic("error", problem, place)));
+    told.push(...problems.map((problem) => problemDiagnostic("error", problem, place)));
   }
-  if (!parsed.ok || errors.length > 0 || isIncomplete) return { found: [...found, ...errors], snapshot: null };
+  if (!parsed.ok || told.some(({ severity }) => severity === "error")) return { found: told, snapshot: null };
   const warnings = lint(parsed.snapshot).map((warning) => problemDiagnostic("warning", warning, place));
-  return { found: [...found, ...warnings], snapshot: parsed.snapshot };
+  return { found: [...told, ...warnings], snapshot: parsed.snapshot };
 }
 
 /** Shapes that are wrong where a value could not be computed. */

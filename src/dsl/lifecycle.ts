@@ -1,6 +1,6 @@
-import type { Lifecycle as LifecycleNode, LifecycleState as StateNode } from "../model/snapshot/types.js";
+import type { Lifecycle as LifecycleNode, Transition as TransitionNode } from "../model/snapshot/types.js";
 import { type Condition, condition, type Duration, type Lazy, membership, nodeOf, resolve } from "./condition.js";
-import { definitionOf, strictProxy } from "./mistakes.js";
+import { definitionOf, ModelError, ModelWarning, record, strictProxy } from "./mistakes.js";
 import { type Part, part, trigger, type Trigger, withSourceLocationOf } from "./part.js";
 
 /** Holds while no event of any kind has occurred for this long: from the last event + duration on. Without any event it counts from the
@@ -26,6 +26,14 @@ export function inState(): { atLeast(duration: Duration): Condition } {
 export type StateDefinition<Target extends string> =
   { to?: { [Name in Target]?: Lazy<Condition> }; terminal?: false } | { to?: never; terminal: true };
 
+/** Transitions from every state, tried in the order written, after those that the state has itself. */
+export interface AnyStateDefinition<State extends string> {
+  /** Where they lead, with their conditions. From the target itself there is none, nor from a terminal state. */
+  to: { [Name in State]?: Lazy<Condition> };
+  /** The states that none of them leaves. */
+  except?: readonly State[];
+}
+
 /** The lifecycle: where each customer stands, in exactly one state. */
 export interface LifecycleModel<State extends string = string> extends AnyLifecycle {
   /** Holds while the customer is in this state. */
@@ -47,17 +55,28 @@ export type AnyLifecycle = Part<"lifecycle", LifecycleNode>;
  * Declares the lifecycle. Each customer starts in `initial`; the first transition of the present state whose condition holds is taken,
  * then the new state's are tried. At one instant each state is entered at most once. Where two modules need each other, a condition may be
  * a function: `to: { at_risk: () => quiet.has() }`. No state may be called "created": every customer's first emission is
- * `customer.created`.
+ * `customer.created`. `anyState` stands for transitions that would be written in every state, as its last ones.
  */
 export function lifecycle<State extends string>(definition: {
   initial: NoInfer<State>;
   states: { [Name in State]: StateDefinition<Exclude<NoInfer<State>, Name>> };
+  anyState?: AnyStateDefinition<NoInfer<State>>;
 }): LifecycleModel<State> {
-  const { initial, states } = definitionOf(definition, "lifecycle(…)", "initial and states");
-  const lower = (): LifecycleNode => ({
-    initial,
-    states: Object.entries<StateDefinition<string>>((states as typeof states | undefined) ?? {}).map(stateNode),
-  });
+  const { initial, states, anyState } = definitionOf(definition, "lifecycle(…)", "initial and states");
+  const declared = entriesOf<StateDefinition<string>>(states);
+  if (anyState !== undefined) checkAnyState(anyState, declared);
+  const lower = (): LifecycleNode => {
+    const shared = transitionNodes(anyState?.to);
+    return {
+      initial,
+      states: declared.map(([name, state]) => {
+        const transitions = transitionNodes(state.to);
+        if (state.terminal) return { name, terminal: true, transitions };
+        const isExcepted = (anyState?.except as readonly string[] | undefined)?.includes(name) ?? false;
+        return { name, transitions: [...transitions, ...(isExcepted ? [] : shared.filter(({ to }) => to !== name))] };
+      }),
+    };
+  };
   return strictProxy(
     {
       ...part("lifecycle", lower),
@@ -69,10 +88,41 @@ export function lifecycle<State extends string>(definition: {
   );
 }
 
-function stateNode([name, state]: [string, StateDefinition<string>]): StateNode {
-  const transitions = Object.entries(state.to ?? {}).map(([to, lazy]) => {
+/** What got past the type checker without its members is refused by the validation, which finds nothing in them. */
+function entriesOf<T>(record: Readonly<Record<string, T>> = {}): [name: string, value: T][] {
+  return Object.entries(record);
+}
+
+function transitionNodes(to: Readonly<Record<string, Lazy<Condition> | undefined>> | undefined): TransitionNode[] {
+  return entriesOf(to).map(([target, lazy]) => {
     const when = nodeOf(resolve(lazy));
-    return withSourceLocationOf({ to, when }, when);
+    return withSourceLocationOf({ to: target, when }, when);
   });
-  return state.terminal ? { name, terminal: true, transitions } : { name, transitions };
+}
+
+/** Records what of `anyState` adds nothing: the snapshot has the transitions of each state, and does not tell where they were written. */
+function checkAnyState(
+  { to = {}, except = [] }: Partial<AnyStateDefinition<string>>,
+  states: readonly [name: string, state: StateDefinition<string>][],
+): void {
+  const targets = Object.keys(to);
+  const terminal = new Map(states.map(([name, state]) => [name, state.terminal === true]));
+  for (const state of except) {
+    if (!terminal.has(state)) {
+      const misnamed = { name: state, candidates: [...terminal.keys()] };
+      const message = `the lifecycle has no state ${JSON.stringify(state)}`;
+      record(new ModelError("UNKNOWN_STATE", message, undefined, misnamed));
+    } else if (terminal.get(state)) {
+      warn(`"anyState" need not except the state ${JSON.stringify(state)}, which is terminal`);
+    } else if (targets.every((target) => target === state)) {
+      warn(`"anyState" need not except the state ${JSON.stringify(state)}, the only one that it leads to`);
+    }
+  }
+  const left = states.filter(([name, { terminal }]) => terminal !== true && !except.includes(name));
+  if (left.some(([name]) => targets.some((target) => target !== name))) return;
+  warn('"anyState" adds no transition: there is no state that it leads from to another one');
+}
+
+function warn(message: string): void {
+  record(new ModelWarning("POINTLESS_ANY_STATE", message));
 }

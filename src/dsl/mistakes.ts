@@ -29,6 +29,9 @@ export class ModelError extends Error {
   }
 }
 
+/** Something that no snapshot shows any more, and that its author will hardly have meant. It is recorded, and keeps nothing from working. */
+export class ModelWarning extends ModelError {}
+
 const recorded: ModelError[] = [];
 
 /** Keeps a mistake for the compiler. */

@@ -122,6 +122,17 @@ test.each<[parts: Parts, path: string]>([
   ]);
 });
 
+test("a transition is told that asks for the same as one before it in its state", () => {
+  const states: Parts["states"] = {
+    a: [["b", read], ["c", exists], ["c", read]],
+    b: [["c", read]],
+    c: "terminal",
+  }; // prettier-ignore
+  expect(warningsOf({ events, traits, states })).toEqual([
+    ["lifecycle.states[0].transitions[2]", "IMPOSSIBLE_CONDITION"],
+  ]);
+});
+
 test("what always holds is told", () => {
   const [counted, different] = [count("order", "gte", 0), distinct(["order", "total"], "gte", 0)];
   expect(warningsOf({ events, ...segment(any(counted, different, daysSince("last", "order", "gte", 0))) })).toEqual([

@@ -246,7 +246,7 @@ describe("the tables", () => {
 
   it("what is said of mistakes", async () => {
     const { text, rows } = table("written", "code", "message");
-    const warnings = rows.length - 6;
+    const warnings = rows.length - 7;
     const told = async (cell: string, index: number) => {
       const code = codeOf(cell);
       const result = await compile(`const ${code.includes("fond.has()") ? "fond" : "mistake"} = ${code};\n`);

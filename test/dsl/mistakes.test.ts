@@ -179,6 +179,29 @@ test.each<[code: string, message: string, shown: () => any]>([
   expect(parseSnapshot(snapshot)).toMatchObject({ ok: true });
 });
 
+test.each<[severity: string | undefined, message: string, anyState: any]>([
+  ["warning", '"anyState" need not except the state "gone", which is terminal', { to: { b: false }, except: ["gone"] }],
+  [
+    "warning",
+    '"anyState" need not except the state "b", the only one that it leads to',
+    { to: { b: false }, except: ["b"] },
+  ],
+  ["warning", '"anyState" adds no transition: there is no state that it leads from to another one', { to: {} }],
+  [
+    "warning",
+    '"anyState" adds no transition: there is no state that it leads from to another one',
+    { to: { gone: false }, except: ["a", "b"] },
+  ],
+  [undefined, 'the lifecycle has no state "bb"; did you mean "b"?', { to: { gone: false }, except: ["bb"] }],
+])("what of anyState adds nothing is told: %s %s", (severity, message, { to, ...rest }) => {
+  const anyState = { ...rest, to: Object.fromEntries(Object.keys(to).map((name) => [name, order.happened()])) };
+  const states = { a: { to: { b: order.never() } }, b: {}, gone: { terminal: true } };
+  const { problems } = lower({
+    default: defineModel({ lifecycle: (lifecycle as any)({ initial: "a", states, anyState }) }),
+  });
+  expect(problems.map((told) => [told.severity, told.message])).toEqual([[severity, message]]);
+});
+
 test("a list of nothing is told", () => {
   const sizes = traits({ sizes: array(undefined as never) });
   expect(lower({ default: defineModel({ traits: sizes }) }).problems).toMatchObject([{ code: "NOT_A_FIELD" }]);

@@ -28,7 +28,8 @@ import {
 } from "svc-success";
 import { expect, test } from "vitest";
 
-import { LOWER, type Part, SCORE } from "../../src/dsl/part.js";
+import { LOWER, NODE, type Part, SCORE } from "../../src/dsl/part.js";
+import type { Lifecycle } from "../../src/model/snapshot/types.js";
 
 const order = event("order", { total: number(), source: oneOf("web", "api") });
 const customer = traits({ plan: oneOf("free", "pro"), seats: number() });
@@ -68,6 +69,33 @@ test.each<[string, object, object]>([
     ],
     ...members,
   });
+});
+
+test("transitions from any state become the last ones of each state, but for the target, terminal states and exceptions", () => {
+  const [own, any, other] = [order.happened(), inactiveFor("1d"), inactiveFor("2d")];
+  const states = {
+    new: {},
+    active: { to: { gone: own } },
+    quiet: { to: { active: own } },
+    gone: { terminal: true },
+  } as const;
+  const written = lifecycle({
+    initial: "new",
+    states: {
+      ...states,
+      active: { to: { gone: own, quiet: other } },
+      quiet: { to: { active: own, gone: any } },
+    },
+  });
+  const model = lifecycle({
+    initial: "new",
+    states,
+    anyState: { to: { gone: any, quiet: () => other }, except: ["new"] },
+  });
+  const expected = lowered(written) as Lifecycle;
+  // Its own transition to the same target is tried first.
+  expected.states[1]!.transitions.splice(1, 0, { to: "gone", when: any[NODE] });
+  expect(lowered(model)).toEqual(expected);
 });
 
 const where = { kind: "compare", property: "total", operator: "gte", value: 5 };

@@ -148,6 +148,18 @@ lifecycle({ initial: "new", states: { new: { to: { new: login.happened() } }, ol
 lifecycle({ initial: "new", states: { new: {}, old: { terminal: true, to: { new: login.happened() } } } });
 // @ts-expect-error a target needs a condition
 lifecycle({ initial: "new", states: { new: { to: { old: true } }, old: {} } });
+const withAny = lifecycle({
+  initial: "new",
+  states: { new: { to: { old: login.happened() } }, old: {}, gone: { terminal: true } },
+  anyState: { to: { gone: () => login.never(), old: login.happened() }, except: ["new"] },
+});
+withAny.is("gone");
+// @ts-expect-error misspelt target
+lifecycle({ initial: "new", states: { new: {}, old: {} }, anyState: { to: { odl: login.happened() } } });
+// @ts-expect-error misspelt exception
+lifecycle({ initial: "new", states: { new: {}, old: {} }, anyState: { to: {}, except: ["nw"] } });
+// @ts-expect-error transitions that lead nowhere
+lifecycle({ initial: "new", states: { new: {}, old: {} }, anyState: { except: ["new"] } });
 
 // Segments are values: a misspelt one is a name that does not exist.
 const k: Condition = powerUsers.has();

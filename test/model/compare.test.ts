@@ -102,6 +102,20 @@ test.each<[on: Trigger, words: string]>([
   ]);
 });
 
+test("transitions that every state gets are told of each, once", () => {
+  const any = count("login", "eq", 0, { within: "90d" });
+  const told = changesOf((of) => {
+    for (const { terminal, transitions } of of.lifecycle!.states)
+      if (!terminal) transitions.push({ to: "gone", when: any });
+  });
+  const when = 'count of "login" within 90d is 0';
+  expect(told).toEqual([
+    `added transition new → gone | lifecycle.states[0].transitions[2] | ${when}`,
+    `added transition trial → gone | lifecycle.states[1].transitions[0] | ${when}`,
+    `added transition active → gone | lifecycle.states[2].transitions[0] | ${when}`,
+  ]);
+});
+
 describe("what an author does to a model is told in the author's words", () => {
   const edits: [edit: (model: Snapshot) => void, ...changes: string[]][] = [
     [() => undefined],

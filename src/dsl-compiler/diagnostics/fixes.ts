@@ -71,6 +71,7 @@ const SOURCE_FIXES: Readonly<Record<string, string>> = {
   NOT_UTF8: "save the file as UTF-8",
   NO_DEFAULT_EXPORT: "write export default defineModel({ … })",
   NO_SUCH_EXPORT: "correct the name, or export it from that file",
+  POINTLESS_ANY_STATE: "remove it, or correct the states that it names",
   POINTLESS_CONDITION: "correct the condition, or remove it",
   RULE_LOOP: "give one of the rules a cooldown or once: true, or let it wait for something else",
   SILENT_SIGNAL: "give the signal a condition, or raise it in a rule",

@@ -38,10 +38,10 @@ export function endDiagnostic(
 
 /** What could not be expressed in a snapshot. */
 export function loweredDiagnostics({ problems }: Lowered, locate: Locate, config: string): Diagnostic[] {
-  return problems.map(({ code, message, stack, fix }) => {
+  return problems.map(({ severity, code, message, stack, fix }) => {
     const isModule = code === "NO_DEFAULT_EXPORT" || code === "NOT_A_MODEL";
     const location = locate(stack) ?? (isModule ? { file: config, line: 1, column: 1 } : undefined);
-    return diagnostic("error", code, message, location, fix);
+    return diagnostic(severity ?? "error", code, message, location, fix);
   });
 }
 

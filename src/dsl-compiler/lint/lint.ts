@@ -1,5 +1,6 @@
+import { canonicalJson } from "../../model/snapshot/canonical.js";
 import { at, quote } from "../../model/snapshot/problem.js";
-import type { Condition, Lifecycle, Snapshot } from "../../model/snapshot/types.js";
+import type { Condition, Lifecycle, LifecycleState, Snapshot, Transition } from "../../model/snapshot/types.js";
 import { lintCircles } from "./circles.js";
 import { lintConditions, type LintWarning } from "./conditions.js";
 import { lintLoops } from "./loops.js";
@@ -30,15 +31,23 @@ function lintLifecycle(lifecycle: Lifecycle): LintWarning[] {
       const message = `the state ${quote(state.name)} is never entered: no transitions lead to it from ${quote(lifecycle.initial)}`;
       return [{ path, code: "UNREACHABLE_STATE", message }];
     }
-    return state.transitions.flatMap(({ to, when }, position) => {
-      const isLoop = to === state.name;
-      if (!isLoop && !excludes(when, state.name)) return [];
-      const message = isLoop
-        ? `the state ${quote(to)} is not entered from itself`
-        : `the transition from ${quote(state.name)} to ${quote(to)} asks for another state than the one it leaves`;
-      return [{ path: at(path, "transitions", position), code: "IMPOSSIBLE_CONDITION", message }];
+    return state.transitions.flatMap((transition, position) => {
+      const message = neverTaken(transition, state, state.transitions.slice(0, position));
+      return message === null
+        ? []
+        : [{ path: at(path, "transitions", position), code: "IMPOSSIBLE_CONDITION", message }];
     });
   });
+}
+
+/** Why a transition is certainly never taken; null where it may be. @param before those of the state that are tried before it */
+function neverTaken({ to, when }: Transition, { name }: LifecycleState, before: readonly Transition[]): string | null {
+  if (to === name) return `the state ${quote(to)} is not entered from itself`;
+  const which = `the transition from ${quote(name)} to ${quote(to)}`;
+  if (excludes(when, name)) return `${which} asks for another state than the one it leaves`;
+  const condition = canonicalJson(when);
+  const first = before.find((other) => canonicalJson(other.when) === condition);
+  return first ? `${which} is never taken: the one to ${quote(first.to)} comes before it and asks for the same` : null;
 }
 
 /** Whether a condition certainly fails in a state, because it asks for another. */

@@ -1,7 +1,7 @@
 /** Turns a model into a snapshot, in the process of the author's modules and bundled with them: it imports nothing that Node.js would have to find. */
 import type { AnyEvent } from "../../dsl/event.js";
 import { type Model, MODEL, type ModelDefinition, type PartsOf } from "../../dsl/model.js";
-import { type ModelError, RECOVERY_DISPLAY, takeRecorded } from "../../dsl/mistakes.js";
+import { type ModelError, ModelWarning, RECOVERY_DISPLAY, takeRecorded } from "../../dsl/mistakes.js";
 import { LOWER, NODE, type Part, PART, stackOf } from "../../dsl/part.js";
 import { at, list, quote } from "../../model/snapshot/problem.js";
 import { nearest } from "../../model/snapshot/suggestion.js";
@@ -18,6 +18,8 @@ export interface Lowered {
 
 /** A mistake that a snapshot could not express. */
 export interface ModelProblem {
+  /** An error, unless it is said to be none. */
+  severity?: "warning";
   code: string;
   message: string;
   stack?: string | undefined;
@@ -63,7 +65,9 @@ function isModel(value: unknown): value is Model {
 }
 
 /** A mistake that a builder recorded, with the name that was probably meant. */
-function problemOf({ code, message, fix, misnamed, stack }: ModelError): ModelProblem {
+function problemOf(mistake: ModelError): ModelProblem {
+  const { code, message, fix, misnamed, stack } = mistake;
+  if (mistake instanceof ModelWarning) return { severity: "warning", code, message, stack, fix };
   const meant = misnamed && nearest(misnamed.name, misnamed.candidates);
   if (meant === undefined) return { code, message, stack, fix: fix ?? (misnamed && oneOf(misnamed.candidates)) };
   return { code, message: `${message}; did you mean ${quote(meant)}?`, stack, fix: `write ${quote(meant)}` };
