@@ -5,6 +5,7 @@ import { hashSnapshot } from "../model/snapshot/canonical.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 import type { parseSnapshot, Problem } from "../model/validate/validate.js";
 import { type Diagnostic, diagnostic, withSource } from "./diagnostics/diagnostic.js";
+import { type CorrectedFile, correctFile } from "./diagnostics/edits.js";
 import { loweredDiagnostics, locationFinder, problemDiagnostic } from "./diagnostics/to-diagnostics.js";
 import { lint } from "./lint/lint.js";
 import { CONFIG, type Load, load, loadGuarded } from "./load/load.js";
@@ -12,9 +13,12 @@ import { inOrder, merge, pathOf, type PlacedDiagnostic, subjectsOf, unique } fro
 import { TypeChecker } from "./check/checker.js";
 
 export type { Diagnostic } from "./diagnostics/diagnostic.js";
+export type { CorrectedFile } from "./diagnostics/edits.js";
 
 export type CompileResult =
-  { ok: true; snapshot: Snapshot; hash: string; warnings: Diagnostic[] } | { ok: false; diagnostics: Diagnostic[] };
+  | { ok: true; snapshot: Snapshot; hash: string; warnings: Diagnostic[] }
+  /** `correctedFiles`: those in which it is certain what to write. Only a check of types knows of any. */
+  | { ok: false; diagnostics: Diagnostic[]; correctedFiles?: CorrectedFile[] };
 
 export interface CompileOptions {
   /** Whether types are checked as well; false unless set. It takes about a second, beside the rest, and gives exact places to what else is found. */
@@ -88,8 +92,22 @@ async function compile(
   const told = found.filter((one) => mistakes.length === 0 || !isConsequence(one));
   const all = merge(mistakes, types ? await placed(told, types) : told.map((one) => ({ diagnostic: one })));
   const diagnostics = await withSource(inOrder(unique(all)), root);
-  if (snapshot === null || diagnostics.some(({ severity }) => severity === "error")) return { ok: false, diagnostics };
+  if (snapshot === null || diagnostics.some(({ severity }) => severity === "error")) {
+    const isCertain = diagnostics.some(({ edits }) => edits !== undefined);
+    return { ok: false, diagnostics, ...(types && isCertain && { correctedFiles: await correct(diagnostics, types) }) };
+  }
   return { ok: true, snapshot, hash: hashSnapshot(snapshot), warnings: diagnostics };
+}
+
+/** What of the diagnostics can be corrected for certain, file by file; nothing outside of the author's folder. */
+async function correct(diagnostics: readonly Diagnostic[], types: TypeChecker): Promise<CorrectedFile[]> {
+  const files = diagnostics.flatMap(({ file, edits }) => (edits && file && !file.startsWith("../") ? [file] : []));
+  const names = [...new Set(files)];
+  const texts = await types.texts(names);
+  return texts.map((text, index) => {
+    const own = diagnostics.filter(({ file }) => file === names[index]);
+    return correctFile(names[index]!, text, own);
+  });
 }
 
 /** Validates what the model became, as every reader of a snapshot does. Suspicions are looked for in a sound model only. */

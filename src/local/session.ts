@@ -115,7 +115,9 @@ export class LocalSession {
     const compiled = compileProject(directory, { onOutput: (text) => observer.output(text) });
     // Loaded while other processes bundle and run the sources.
     this.#serving ??= loadServing();
-    const [result] = await Promise.all([compiled, this.#serving]);
+    const [quick] = await Promise.all([compiled, this.#serving]);
+    // What is wrong and what to do about it, the check of types tells better.
+    const result = quick.ok ? quick : await compileProject(directory, { types: true, onOutput: () => undefined });
     if (this.#stopped) return;
     if (!result.ok) {
       if (!watch) throw new BrokenModelError(result.diagnostics);

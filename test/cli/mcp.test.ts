@@ -319,7 +319,9 @@ describe("a preview", () => {
     expect(checked).toMatchObject({ valid: false, problems: [{ code: "TYPE_ERROR", at: "svc.config.ts:4:26" }, {}] });
     const refused = await call("preview_model");
     expect(refused.isError).toBe(true);
-    expect(refused.text).toMatch(/^CONFIG_INVALID: The model has 2 errors\.\n- .*"at":"svc\.config\.ts:4:26"/);
+    expect(refused.text).toMatch(
+      /^CONFIG_INVALID: The model has 2 errors\. Run svc validate --fix, which corrects one of them\.\n- .*"at":"svc\.config\.ts:4:26"/,
+    );
     expect(strays).toEqual([]);
   });
 });

@@ -48,7 +48,7 @@ describe("svc validate", () => {
       !     |                                ^^^^^^
       !   fix: write a duration such as "15m", "12h", "7d" or "4w"
       !
-      ! error [CONFIG_INVALID]: The model has 3 errors.
+      ! error [CONFIG_INVALID]: The model has 3 errors. Run svc validate --fix, which corrects one of them.
     `);
   });
 

@@ -262,6 +262,23 @@ describe("the tables", () => {
     }
     await hold(text, expected.join(""));
   });
+
+  it("what the types tell of conditions", async () => {
+    const { text, rows } = table("condition", "code", "what to do", "`--fix`");
+    const code = rows.map(([cell], n) => `const mistake${n} = segment("mistake_${n}", { when: ${codeOf(cell!)} });\n`);
+    const source = moduleOf(code.join(""));
+    const result = await compileProject(await project({ "svc.config.ts": source }), { types: true });
+    if (result.ok) throw new Error("nothing is wrong with what is written");
+    const lines = source.split("\n");
+    const expected = rows.map(([cell], n) => {
+      const line = lines.findIndex((one) => one.startsWith(`const mistake${n} `)) + 1;
+      const found = result.diagnostics.filter((one) => one.line === line);
+      expect([cell, found.length]).toEqual([cell, 1]);
+      const { code: told, fix = "", edits } = found[0]!;
+      return rowOf([cell!, `\`${told}\``, fix, edits ? "yes" : ""]);
+    });
+    await hold(text, expected.join(""));
+  });
 });
 
 function outcome({ snapshot, hash }: LocalModel, strictSchema: boolean, operation: RequestOperation): string {

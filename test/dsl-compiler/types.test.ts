@@ -45,7 +45,7 @@ const MISTAKEN: [condition: string, code: string, message: string, fix: string][
   ["order.where((p) => p.totl.atLeast(3)).happened()", "UNKNOWN_PROPERTY", '"totl"', 'write "total"'],
   ['customer.plann.is("free")', "UNKNOWN_TRAIT", '"plann"', 'write "plan"'],
   ['customer.plan.in("free", "prp")', "INVALID_VALUE", '"prp"', 'write "pro"'],
-  ['inactiveFor("3 days")', "INVALID_DURATION", '"3 days"', "write a duration"],
+  ['inactiveFor("3 days")', "INVALID_DURATION", '"3 days"', 'write "3d"'],
   ["order.hapened()", "UNKNOWN_MEMBER", '"hapened"', 'write "happened"'],
   ['order.where((p) => p.total.atLeast("3")).happened()', "TYPE_MISMATCH", "a number", "give a number"],
   ["ordr.happened()", "TYPE_ERROR", '"ordr"', 'write "order"'],

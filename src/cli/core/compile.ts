@@ -1,32 +1,50 @@
 import type { Diagnostic } from "../../dsl-compiler/index.js";
 import type { Context } from "./command.js";
 import { countDiagnostics } from "../output/diagnostics.js";
-import { failure, type UserError } from "./errors.js";
+import { type ErrorDetails, failure, type UserError } from "./errors.js";
 import { printable } from "../../words/text.js";
 
 /** Compiles the project in the chosen directory and checks its types; the signal ends both. @throws {UserError} CONFIG_INVALID with all problems */
-export async function compile({ settings, out }: Context, signal?: AbortSignal) {
+export async function compile(context: Context, signal?: AbortSignal) {
   // The compiler brings esbuild and more: commands that do not compile must not wait for it.
   const { compileProject } = await import("../../dsl-compiler/index.js");
-  const onOutput = (text: string) => out.note(printedByModel(text));
-  const result = await compileProject(settings.directory, { types: true, onOutput, ...(signal && { signal }) });
+  const { settings } = context;
+  const options = { types: true, onOutput: printer(context), ...(signal && { signal }) };
+  const result = await compileProject(settings.directory, options);
   signal?.throwIfAborted();
   if (result.ok) return result;
-  const { diagnostics } = result;
-  throw failure("CONFIG_INVALID", `the model has ${countDiagnostics(diagnostics)}`, undefined, undefined, {
-    problems: diagnostics,
+  throw invalid(result.diagnostics);
+}
+
+/** The failure of a model with errors. @param details what else is told in its document */
+export function invalid(problems: readonly Diagnostic[], details: ErrorDetails = {}): UserError {
+  const certain = problems.filter(({ edits }) => edits !== undefined).length;
+  const fix =
+    certain === 0 ? undefined : `run svc validate --fix, which corrects ${certain === 1 ? "one" : certain} of them`;
+  return failure("CONFIG_INVALID", `the model has ${countDiagnostics(problems)}`, fix, undefined, {
+    problems,
+    ...details,
   });
 }
 
-/** The failure of a model whose warnings count. @param stranded what the service warns of besides: data that the model would strand */
+/** What the modules print, with what would rewrite the terminal made harmless. */
+export function printer({ out }: Context): (text: string) => void {
+  return (text) => out.note(printedByModel(text));
+}
+
+/** The failure of a model whose warnings count. @param stranded what the service warns of besides: data that the model would strand @param fixed what was corrected before */
 export function warningsBlock(
   warnings: readonly Diagnostic[],
   fix: string,
   stranded: readonly { severity?: string }[] = [],
+  fixed?: readonly unknown[],
 ): UserError {
   const own = `the model has ${countDiagnostics(warnings)}`;
   const message = stranded.length === 0 ? own : `${own}, and would strand data: ${countDiagnostics(stranded)}`;
-  return failure("CONFIG_WARNINGS", message, fix, undefined, { warnings: [...warnings, ...stranded] });
+  return failure("CONFIG_WARNINGS", message, fix, undefined, {
+    warnings: [...warnings, ...stranded],
+    ...(fixed && { fixed }),
+  });
 }
 
 /** The last lines are what is being debugged; a terminal needs no more. */

@@ -48,6 +48,8 @@ export interface ErrorDetails {
   diagnostics?: readonly unknown[];
   problems?: readonly unknown[];
   warnings?: readonly unknown[];
+  /** What was corrected before the rest failed. */
+  fixed?: readonly unknown[];
 }
 
 /** Something that the user can mend: a message, what to do about it, and no stack. Everything else that is thrown is a fault of ours. */

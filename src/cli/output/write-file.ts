@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, statSync } from "node:fs";
-import { link, lstat, open, rename, rm, writeFile } from "node:fs/promises";
+import { link, lstat, open, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { failure, UserError } from "../core/errors.js";
 import { cancellable } from "./interruption.js";
@@ -70,6 +70,31 @@ export async function replaceFile(file: string, text: string): Promise<void> {
       await writeBeside(file, [text], 0o666, place, signal);
     }),
   );
+}
+
+/** The mark that some editors put before a text, which is not part of it. */
+const BYTE_ORDER_MARK = "\uFEFF";
+
+/**
+ * Writes a text over a file as a whole, with its mode, if the file still holds the one that was read. @returns whether it did
+ * @throws {UserError} FILE_NOT_WRITTEN; CANCELLED where it was interrupted
+ */
+export async function replaceUnchanged(file: string, before: string, after: string): Promise<boolean> {
+  let isUnchanged = false;
+  const replace = async (signal: AbortSignal): Promise<void> => {
+    // A link stays one.
+    const target = await realpath(file);
+    const { mode } = await stat(target);
+    const mark = (await readFile(target, "utf8")).startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : "";
+    const place = async (partial: string): Promise<void> => {
+      // As late as can be: an editor may save it meanwhile.
+      isUnchanged = (await readFile(target, "utf8")) === mark + before;
+      await (isUnchanged ? rename(partial, target) : rm(partial));
+    };
+    await writeBeside(target, [mark + after], mode & 0o777, place, signal);
+  };
+  await cancellable((signal) => writing(file, () => replace(signal)));
+  return isUnchanged;
 }
 
 /** Writes a new file part by part, for its owner only; it is there once all parts are. @throws {UserError} FILE_EXISTS, FILE_NOT_WRITTEN; what parts throw */

@@ -1,7 +1,10 @@
 import ts from "typescript";
 
 import { type Diagnostic, diagnostic, type Range, rangeOf } from "../diagnostics/diagnostic.js";
+import { Corrections } from "./corrections.js";
+import { Language } from "./language.js";
 import { typeDiagnostic } from "./messages.js";
+import { findOperators, isCausedBy } from "./operators.js";
 import { authoredFiles, type Places } from "./program.js";
 import { namesAt, statementLine, valueAt } from "./syntax.js";
 
@@ -21,25 +24,39 @@ const MISSING_EXPORT = new Set([2305, 2459, 2460, 2614, 2724]);
 /** Everything that the type checker has to say about the author's files, by file and place. */
 export function findMistakes(program: ts.Program, places: Places): TypeMistake[] {
   const files = authoredFiles(program, places);
+  const language = new Language(program, places.sources);
+  const corrections = new Corrections(program, places, language);
   const unreadable = new Set(files.filter((file) => program.getSyntacticDiagnostics(file).length > 0));
   return files.flatMap((file) => {
     // What follows the first error of syntax is a guess, and what types would say is one too.
     const [syntax] = program.getSyntacticDiagnostics(file);
     if (syntax) return [mistake(syntax, file, syntaxDiagnostic(syntax, file, places.directory))];
-    return program
+    const operators = findOperators(file, language, places.directory);
+    const errors = program
       .getSemanticDiagnostics(file)
       .filter(
         ({ category, code }) =>
           category === ts.DiagnosticCategory.Error && !(unreadable.size > 0 && MISSING_EXPORT.has(code)),
       )
-      .map((error) => ({
-        ...mistake(error, file, typeDiagnostic(error, file, places.directory)),
+      .filter((error) => !operators.some(({ node }) => isCausedBy(node, error, file)));
+    return [
+      ...operators.map(({ node, diagnostic }) => {
+        const start = node.getStart(file);
+        return mistake({ start, length: node.end - start }, file, diagnostic);
+      }),
+      ...corrections.once(errors, file).map((error) => ({
+        ...mistake(error, file, corrections.correct(error, file, typeDiagnostic(error, file, places.directory))),
         value: valueAt(file, error.start ?? 0, places.directory),
-      }));
+      })),
+    ];
   });
 }
 
-function mistake({ start = 0, length = 0 }: ts.Diagnostic, file: ts.SourceFile, diagnostic: Diagnostic): TypeMistake {
+function mistake(
+  { start = 0, length = 0 }: Pick<ts.Diagnostic, "start" | "length">,
+  file: ts.SourceFile,
+  diagnostic: Diagnostic,
+): TypeMistake {
   return { diagnostic, statement: statementLine(file, start), names: namesAt(file, start, start + length) };
 }
 

@@ -15,6 +15,7 @@ export type Request =
   | { kind: "mistakes" }
   | { kind: "guard" }
   | { kind: "places"; requests: PlaceRequest[] }
+  | { kind: "texts"; files: string[] }
   | { kind: "close" };
 
 /** The thread of the last project that was checked. It knows TypeScript and the language already, which is most of the work for the next one. */
@@ -58,6 +59,11 @@ export class TypeChecker {
   /** The exact places of problems, each undefined where the syntax tells nothing. */
   places(requests: PlaceRequest[]): Promise<(SourcePlace | undefined)[]> {
     return this.#ask({ kind: "places", requests }, []);
+  }
+
+  /** The author's files as they were read, by their names in diagnostics. */
+  texts(files: string[]): Promise<string[]> {
+    return this.#ask({ kind: "texts", files }, []);
   }
 
   async end(): Promise<void> {

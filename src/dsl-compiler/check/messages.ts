@@ -4,6 +4,7 @@ import { nearest } from "../../model/snapshot/suggestion.js";
 import { type Diagnostic, diagnostic, rangeOf } from "../diagnostics/diagnostic.js";
 import { fixFor } from "../diagnostics/fixes.js";
 import { EXPECTED_VALUES } from "../diagnostics/shape-fixes.js";
+import { durationFix } from "./other-names.js";
 import { choicesOf, truncate, inWords, isFunction, typeName } from "./words.js";
 
 /** What to do where a value of one type stands where one of another is expected. */
@@ -14,10 +15,24 @@ const CONDITIONS = new Set(["Condition", "Lazy"]);
 const UNFINISHED: Readonly<Record<string, string>> = {
   Sequence: 'add .within("7d"), or how long the sequence may take',
   Quantity: "compare it, such as with .atLeast(3)",
+  ScopedQuantity: "compare it, such as with .atLeast(3)",
+  Days: "compare it, such as with .atLeast(3)",
   EventModel: "ask about the event, such as with .happened()",
   Occurrences: "ask about the event, such as with .happened()",
   SegmentModel: "ask about the segment, with .has()",
   ManualSegment: "ask about the segment, with .has()",
+};
+
+/** What makes a condition of a trait, a property or a latest value, by the type of its field. */
+const UNASKED: Readonly<Record<string, string>> = {
+  String: 'ask for its value, such as with .is("…")',
+  Text: 'ask for its value, such as with .is("…")',
+  Choice: 'ask for its value, such as with .is("…")',
+  Number: "compare it, such as with .atLeast(3)",
+  Boolean: "ask for its value, with .is(true)",
+  Date: 'compare it, such as with .before("2026-01-31"), or with .exists()',
+  Array: 'ask for an item of it, such as with .contains("…")',
+  List: 'ask for an item of it, such as with .contains("…")',
 };
 
 /** Types of which can be said what is one. */
@@ -33,6 +48,9 @@ function remedy(source: string, target: string): string {
   const expected = typeName(target) ?? "";
   const isCondition = CONDITIONS.has(expected) || inWords(target) === "a condition";
   if (isCondition && Object.hasOwn(UNFINISHED, given)) return UNFINISHED[given]!;
+  const [, field = ""] =
+    /^(?:(?:TraitOperand|(?:Scoped)?Latest)<(\w+?)Field\b|(\w+)Operand<)/.exec(source)?.filter(Boolean) ?? [];
+  if (isCondition && Object.hasOwn(UNASKED, field)) return UNASKED[field]!;
   if (isFunction(source)) return "call it, with ( and ) after its name";
   return Object.hasOwn(EXPECTED, expected) ? EXPECTED[expected]! : `give ${inWords(target)}`;
 }
@@ -87,10 +105,7 @@ function say(number: number, text: string): Said {
     case 2552: // … Did you mean 'y'?
     case 2663:
     case 18004:
-      return {
-        message: `there is no ${quoted(text)} in this file`,
-        fix: suggested(text) ?? "import it, or correct its name",
-      };
+      return sayUnknown(text);
     case 2305: // Module '"./x.js"' has no exported member 'y'.
     case 2459:
     case 2460:
@@ -115,8 +130,17 @@ function say(number: number, text: string): Said {
     case 2555:
       return { message: lowerFirst(text.replace(/\.$/, "").replace(/\b1 arguments/, "1 argument")) };
     default:
+      // 'string' only refers to a type, but is being used as a value here.
+      if (number === 2693 && /^'[a-z]+'/.test(text)) return sayUnknown(text);
       return { message: truncate(lowerFirst(text.replace(/\s+/g, " ").replace(/\.$/, "").replaceAll("'", '"')), 200) };
   }
+}
+
+function sayUnknown(text: string): Said {
+  return {
+    message: `there is no ${quoted(text)} in this file`,
+    fix: suggested(text) ?? "import it, or correct its name",
+  };
 }
 
 function sayNoMember(text: string): Said {
@@ -139,6 +163,8 @@ function sayNoExport(text: string): Said {
 function sayMismatch(text: string): Said {
   const [, source = "", target = ""] =
     /[Tt]ype '([^]*?)' is not assignable to (?:parameter of )?type '([^]*?)'\.(?: |$)/.exec(text) ?? [];
+  const duration = inWords(target) === inWords("Duration") ? durationFix(unquoted(source)) : undefined;
+  if (duration !== undefined) return unlike(source, target, duration);
   const choices = choicesOf(target);
   const meant = choicesOf(source).length === 1 ? nearest(unquoted(source), choices.map(unquoted)) : undefined;
   return unlike(source, target, suggested(text) ?? (meant === undefined ? undefined : write(JSON.stringify(meant))));

@@ -108,7 +108,8 @@ export function valueAt(file: ts.SourceFile, position: number, directory: string
   return rangeOf(file, initializer.getStart(file), initializer.end, directory);
 }
 
-function nodeAt(file: ts.SourceFile, position: number): ts.Node {
+/** The innermost node at a position. */
+export function nodeAt(file: ts.SourceFile, position: number): ts.Node {
   const within = (node: ts.Node): ts.Node =>
     ts.forEachChild(node, (child) =>
       child.getStart(file) <= position && position < child.end ? within(child) : undefined,
@@ -120,9 +121,12 @@ function nodeAt(file: ts.SourceFile, position: number): ts.Node {
 function callAt(file: ts.SourceFile, position: number): ts.CallExpression | undefined {
   for (let node = nodeAt(file, position); !ts.isSourceFile(node); node = node.parent) {
     if (!ts.isCallExpression(node)) continue;
-    const name = nameOfCallee(node.expression);
-    // The source map may give the dot before the name.
-    if (name.getStart(file) - 1 <= position && position < name.end) return node;
+    const { expression } = node;
+    const name = nameOfCallee(expression);
+    // The source map may give the dot before the name, or the end of the call before the dot.
+    const isChained = ts.isPropertyAccessExpression(expression) && ts.isCallExpression(expression.expression);
+    const start = isChained ? expression.expression.end : name.getStart(file);
+    if (start - 1 <= position && position < name.end) return node;
   }
   return undefined;
 }

@@ -14,6 +14,10 @@ const NOUNS: Readonly<Record<string, string>> = {
   Lazy: "a condition",
   Sequence: "a sequence without the time that it may take",
   Quantity: "a number that is not compared yet",
+  ScopedQuantity: "a number that is not compared yet",
+  Days: "a number of days",
+  Latest: "the latest value of a property",
+  ScopedLatest: "the latest value of a property",
   Severity: 'one of "info", "warning", "critical"',
   Occasion: "what a rule can wait for",
   Trigger: "what a rule can wait for",
@@ -42,13 +46,16 @@ const NOUNS: Readonly<Record<string, string>> = {
   Model: "a model",
 };
 
-/** What a trait is, by the type of its field. */
+/** What a trait or a property is, by the type of its field. */
 const VALUES: Readonly<Record<string, string>> = {
   String: "a text",
   Number: "a number",
   Boolean: "true or false",
   Date: "a date",
   Array: "a list",
+  Text: "a text",
+  Choice: "a text",
+  List: "a list",
 };
 
 /** What is longer than this is no longer read. */
@@ -60,6 +67,8 @@ export function inWords(printed: string): string {
   if (/`\$\{number\}[mhdw]`/.test(type)) return NOUNS["Duration"]!;
   const [, field = ""] = /^Trait(?:Operand)?<(\w+)Field\b/.exec(type) ?? [];
   if (Object.hasOwn(VALUES, field)) return `a trait that is ${VALUES[field]}`;
+  const [, operand = ""] = /^(\w+)Operand</.exec(type) ?? [];
+  if (Object.hasOwn(VALUES, operand)) return `a property that is ${VALUES[operand]}`;
   const choices = choicesOf(type);
   if (choices.length > 1) return `one of ${choices.slice(0, 12).join(", ")}${choices.length > 12 ? ", …" : ""}`;
   if (isFunction(type)) return "a function that is not called";

@@ -34,6 +34,8 @@ function answer(
         const file = byName.get(place.location.file);
         return file && sourcePlaceOf(file, place, places.directory);
       });
+    case "texts":
+      return request.files.map((file) => byName.get(file)?.text ?? "");
   }
 }
 

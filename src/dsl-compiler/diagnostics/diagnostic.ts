@@ -22,6 +22,8 @@ export interface Diagnostic {
   source?: string[];
   /** What to do about it. */
   fix?: string;
+  /** What `svc validate --fix` writes, where only one thing can be meant: texts that take the place of others. */
+  edits?: Edit[];
   /** The number of an error of the type checker: `TS2551`. */
   typescript?: string;
 }
@@ -31,6 +33,9 @@ export type Location = Required<Pick<Diagnostic, "file" | "line" | "column">>;
 
 /** A place with its end. */
 export type Range = Location & Required<Pick<Diagnostic, "endLine" | "endColumn">>;
+
+/** A text that takes the place of another. */
+export type Edit = Range & { text: string };
 
 /** The place of a part of a file, for people: lines and columns from 1, the file relative to the author's folder. */
 export function rangeOf(file: ts.SourceFile, start: number, end: number, directory: string): Range {

@@ -52,6 +52,7 @@ const SOURCE_FIXES: Readonly<Record<string, string>> = {
   IMPOSSIBLE_CONDITION: "correct the condition, or remove what depends on it",
   EMPTY_SEGMENT: "give the segment a condition, or add to it in a rule",
   INVALID_DEFINITION: "give the object that is missing",
+  INVALID_OPERATOR: 'ask by a method instead, such as .atLeast(3) or .is("pro")',
   MODEL_ENDED: "look for process.exit, for an await that never ends, or for more memory than a model may use",
   MODEL_FAILED: "correct the cause at this place",
   MODEL_TIMED_OUT: "look for an endless loop, or for work that does not belong in a model",

@@ -1,6 +1,7 @@
 /** What a run of the author's modules tells, as diagnostics. */
 import type { Problem } from "../../model/snapshot/problem.js";
 import { type Diagnostic, diagnostic, type Location } from "./diagnostic.js";
+import { durationFix } from "../check/other-names.js";
 import type { Locate } from "../load/bundle.js";
 import type { Lowered } from "../load/lower.js";
 import type { RunOutcome, Thrown } from "../load/runner.js";
@@ -51,9 +52,15 @@ export function problemDiagnostic(
   { path, code, message }: Pick<Problem, "path" | "message"> & { code: string },
   place: (path: string) => Location | undefined,
 ): Diagnostic {
-  const fix = code === "INVALID_SHAPE" ? shapeFix(path, message) : undefined;
+  const fix = code === "INVALID_SHAPE" ? shapeFix(path, message) : durationFixOf(code, message);
   const told = path !== "" && NEEDS_PATH.test(code) ? `${path}: ${message}` : message;
   return diagnostic(severity, code, told, place(path), fix);
+}
+
+/** A length of time as other languages write it, such as "3 days", has one in this one. */
+function durationFixOf(code: string, message: string): string | undefined {
+  const [, text] = /^"(.*?)" is no duration/.exec(message) ?? [];
+  return code === "INVALID_DURATION" && text !== undefined ? durationFix(text) : undefined;
 }
 
 /** The messages of these need the part of the model that they speak of; the others speak for themselves. */

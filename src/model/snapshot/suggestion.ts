@@ -17,3 +17,10 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   }
   return best;
 }
+
+/** The candidate that a misspelt name is near to, if there is only one. */
+export function onlyNear(name: string, candidates: readonly string[]): string | undefined {
+  const near = nearest(name, candidates);
+  const others = candidates.filter((candidate) => candidate !== near);
+  return nearest(name, others) === undefined ? near : undefined;
+}

@@ -1,0 +1,50 @@
+import path from "node:path";
+import type { CorrectedFile } from "../../dsl-compiler/index.js";
+import { printable } from "../../words/text.js";
+import { placeOf } from "../output/diagnostics.js";
+import { replaceUnchanged } from "../output/write-file.js";
+import type { Context } from "./command.js";
+import { invalid, printer } from "./compile.js";
+
+/** One mistake shows the next: an import that is added lets types be checked that could not be before. */
+const ROUNDS = 10;
+
+/** What was corrected: the mistake, at the place where it stood, and what was written. */
+export interface Fixed {
+  file: string;
+  line: number;
+  column: number;
+  code: string;
+  message: string;
+  fix: string;
+}
+
+/**
+ * Compiles the project as `compile` does, and corrects what is certain in the author's files before it does so again, until nothing more is. A
+ * file that changed since it was read is left as it is, and read anew.
+ * @throws {UserError} CONFIG_INVALID with what is left, and what was corrected; FILE_NOT_WRITTEN
+ */
+export async function compileFixing(context: Context) {
+  const { compileProject } = await import("../../dsl-compiler/index.js");
+  const { directory } = context.settings;
+  const fixed: Fixed[] = [];
+  for (let round = 0; ; round += 1) {
+    const onOutput = round === 0 ? printer(context) : () => undefined;
+    const result = await compileProject(directory, { types: true, onOutput });
+    if (result.ok) return { ...result, fixed };
+    const { diagnostics, correctedFiles = [] } = result;
+    if (correctedFiles.length === 0 || round === ROUNDS) throw invalid(diagnostics, { fixed });
+    for (const corrected of correctedFiles) {
+      const { file, before, after } = corrected;
+      if (!(await replaceUnchanged(path.join(directory, file), before, after))) continue;
+      const written = corrected.corrected.map(fixedOf);
+      fixed.push(...written);
+      if (context.out.json) continue;
+      for (const one of written) context.out.note(`fixed ${placeOf(one)} ${printable(`${one.message}: ${one.fix}`)}`);
+    }
+  }
+}
+
+function fixedOf({ file = "", line = 1, column = 1, code, message, fix = "" }: CorrectedFile["corrected"][number]) {
+  return { file, line, column, code, message, fix };
+}

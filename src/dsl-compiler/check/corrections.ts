@@ -1,0 +1,51 @@
+import ts from "typescript";
+import type { Diagnostic } from "../diagnostics/diagnostic.js";
+import { Importable } from "./imports.js";
+import type { Language } from "./language.js";
+import { memberCorrection } from "./members.js";
+import type { Places } from "./program.js";
+import { nodeAt } from "./syntax.js";
+
+/** The numbers of "there is no such name here" and of "there is no such member". */
+const UNKNOWN_NAME = new Set([2304, 2503, 2552, 2663, 2693, 18004]);
+const UNKNOWN_MEMBER = new Set([2339, 2550, 2551]);
+
+/** What to do about errors of types, where more can be said than they say themselves. */
+export class Corrections {
+  readonly #importable: Importable;
+
+  constructor(
+    program: ts.Program,
+    private readonly places: Places,
+    private readonly language: Language,
+  ) {
+    this.#importable = new Importable(program, places);
+  }
+
+  /** The same errors, where a name that is not known is told once a file: it is one mistake, however often it is used. */
+  once(errors: readonly ts.Diagnostic[], file: ts.SourceFile): ts.Diagnostic[] {
+    const told = new Set<string>();
+    return errors.filter(({ code, start = 0, length = 0 }) => {
+      const name = file.text.slice(start, start + length);
+      return !UNKNOWN_NAME.has(code) || (!told.has(name) && told.add(name));
+    });
+  }
+
+  /** An error's diagnostic with a better fix, where there is one, and with the edits where that is certain. */
+  correct({ code, start = 0 }: ts.Diagnostic, file: ts.SourceFile, told: Diagnostic): Diagnostic {
+    if (!UNKNOWN_NAME.has(code) && !UNKNOWN_MEMBER.has(code)) return told;
+    const name = nodeAt(file, start);
+    if (!ts.isIdentifier(name)) return told;
+    if (UNKNOWN_MEMBER.has(code)) return { ...told, ...memberCorrection(name, this.language, this.places.directory) };
+    return { ...told, ...this.#importable.correction(name, this.#inScope(name)) };
+  }
+
+  /** What the author declared or imported, and a name could stand for. */
+  #inScope(name: ts.Node): string[] {
+    const { checker } = this.language;
+    const symbols = checker.getSymbolsInScope(name, ts.SymbolFlags.Value | ts.SymbolFlags.Alias);
+    const isAuthored = ({ declarations = [] }: ts.Symbol) =>
+      declarations.some((declaration) => !declaration.getSourceFile().isDeclarationFile);
+    return symbols.filter(isAuthored).map((symbol) => symbol.name);
+  }
+}

@@ -1,0 +1,177 @@
+/** Names that a file uses and does not import: where they come from, and the import to write. */
+import path from "node:path";
+import ts from "typescript";
+import { quote } from "../../model/snapshot/problem.js";
+import { onlyNear } from "../../model/snapshot/suggestion.js";
+import { type Edit, rangeOf, relative } from "../diagnostics/diagnostic.js";
+import type { Correction } from "./members.js";
+import { functionMeant } from "./other-names.js";
+import { authoredFiles, type Places } from "./program.js";
+
+/** What models import the language as. */
+const LANGUAGE = "svc-success";
+
+/** Folders below the model are looked at this far, and so many files in all: a model is small, what stands around it need not be. */
+const DEPTH = 5;
+const FILES_MAX = 1_000;
+
+/** A module that exports a name; `file` is absolute, undefined for the language. */
+interface Source {
+  file?: string;
+  isType: boolean;
+}
+
+/** What could be imported, in a project's folder and from the language. It reads files only when a name is looked for. */
+export class Importable {
+  readonly #language: ReadonlyMap<string, boolean>;
+  #files: ts.SourceFile[] | undefined;
+
+  constructor(
+    private readonly program: ts.Program,
+    private readonly places: Places,
+  ) {
+    const index = path.join(places.sources, "dsl", "index.ts");
+    this.#language = exportsOf(ts.createSourceFile(index, ts.sys.readFile(index) ?? "", ts.ScriptTarget.ES2023));
+  }
+
+  /** What to do about a name that is not known at a place. */
+  correction(name: ts.Identifier, inScope: readonly string[]): Correction | undefined {
+    const file = name.getSourceFile();
+    const sources = this.#sourcesOf(name.text, file);
+    const [source] = sources;
+    if (source && sources.length === 1) return this.#importing(name, source, file);
+    if (source) {
+      const modules = sources.map(({ file: from }) => quote(this.#shown(from)));
+      return { fix: `import it from the one that is meant: ${modules.join(" or ")} export it` };
+    }
+    const meant = functionMeant(name.text);
+    if (meant !== undefined) return { fix: `write ${quote(meant)}` };
+    const near = onlyNear(name.text, [...new Set([...inScope, ...this.#language.keys()])]);
+    if (near === undefined) return undefined;
+    const range = rangeOf(file, name.getStart(), name.end, this.places.directory);
+    // `{ name }` is a member of that name, too.
+    const edits = ts.isShorthandPropertyAssignment(name.parent) ? undefined : [{ ...range, text: near }];
+    return { fix: `write ${quote(near)}`, ...(edits ? { edits } : {}) };
+  }
+
+  #importing(name: ts.Identifier, source: Source, file: ts.SourceFile): Correction {
+    const imported = source.isType ? `type ${name.text}` : name.text;
+    const existing = this.#importOf(source, file);
+    const { directory } = this.places;
+    const place = (position: number, text: string): Edit[] => [
+      { ...rangeOf(file, position, position, directory), text },
+    ];
+    if (existing) {
+      const last = existing.elements.at(-1)!;
+      const [lineBreak = " "] = /\r?\n\s*$/.exec(file.text.slice(last.pos, last.getStart(file))) ?? [];
+      const module = source.file === undefined ? LANGUAGE : this.#specifier(source.file, file);
+      return {
+        fix: `add ${name.text} to the import of ${quote(module)}`,
+        edits: place(last.end, `,${lineBreak}${imported}`),
+      };
+    }
+    const module = source.file === undefined ? LANGUAGE : this.#specifier(source.file, file);
+    const line = `import { ${imported} } from ${JSON.stringify(module)};`;
+    const first = file.statements.find(ts.isImportDeclaration);
+    const newline = file.text.includes("\r\n") ? "\r\n" : "\n";
+    return { fix: `write ${line}`, edits: place(first?.getStart(file) ?? 0, line + newline) };
+  }
+
+  /** The names that the file imports from a module already, in braces and not as types only. */
+  #importOf(source: Source, file: ts.SourceFile): ts.NamedImports | undefined {
+    for (const statement of file.statements) {
+      if (!ts.isImportDeclaration(statement) || !ts.isStringLiteral(statement.moduleSpecifier)) continue;
+      const { importClause, moduleSpecifier } = statement;
+      const names = importClause?.namedBindings;
+      if (!names || !ts.isNamedImports(names) || names.elements.length === 0) continue;
+      if (importClause.phaseModifier !== undefined) continue;
+      const { text } = moduleSpecifier;
+      const isIt =
+        source.file === undefined
+          ? text === LANGUAGE || text === "svc"
+          : text.startsWith(".") && bare(path.resolve(path.dirname(file.fileName), text)) === bare(source.file);
+      if (isIt) return names;
+    }
+    return undefined;
+  }
+
+  /** The module as a file names it, with the ending that its other imports have. */
+  #specifier(target: string, file: ts.SourceFile): string {
+    const between = relative(path.dirname(file.fileName), bare(target));
+    const own = file.statements.flatMap((statement) =>
+      ts.isImportDeclaration(statement) && ts.isStringLiteral(statement.moduleSpecifier)
+        ? [statement.moduleSpecifier.text]
+        : [],
+    );
+    const like = own.find((text) => text.startsWith("."));
+    const ending = like === undefined ? ".js" : (/\.[jt]s$/.exec(like)?.[0] ?? "");
+    return (between.startsWith(".") ? between : `./${between}`) + ending;
+  }
+
+  #shown(file: string | undefined): string {
+    return file === undefined ? LANGUAGE : relative(this.places.directory, file);
+  }
+
+  #sourcesOf(name: string, from: ts.SourceFile): Source[] {
+    const ofLanguage = this.#language.get(name);
+    const sources: Source[] = ofLanguage === undefined ? [] : [{ isType: ofLanguage }];
+    for (const file of this.#modelFiles()) {
+      if (file.fileName === from.fileName || !file.text.includes(name)) continue;
+      const isType = exportsOf(file).get(name);
+      if (isType !== undefined) sources.push({ file: file.fileName, isType });
+    }
+    return sources;
+  }
+
+  /** The files of the model, and those beside them that nothing imports yet. */
+  #modelFiles(): ts.SourceFile[] {
+    if (this.#files) return this.#files;
+    const { directory, config, sealed } = this.places;
+    const known = authoredFiles(this.program, this.places);
+    const names = new Set(known.map(({ fileName }) => path.resolve(fileName)));
+    const found = sealed
+      ? []
+      : ts.sys.readDirectory(
+          directory,
+          [".ts"],
+          ["node_modules", "dist", "**/*.d.ts", "**/*.test.ts"],
+          undefined,
+          DEPTH,
+        );
+    const others = found.slice(0, FILES_MAX).filter((file) => !names.has(path.resolve(file)));
+    this.#files = [
+      ...known,
+      ...others.map((file) => ts.createSourceFile(file, ts.sys.readFile(file) ?? "", ts.ScriptTarget.ES2023)),
+    ].filter(({ fileName }) => path.resolve(fileName) !== path.join(directory, config));
+    return this.#files;
+  }
+}
+
+function bare(file: string): string {
+  return file.replace(/\.[cm]?[jt]s$/, "");
+}
+
+/** The names that a module exports as it is written, each with whether it is a type only. */
+function exportsOf(file: ts.SourceFile): Map<string, boolean> {
+  const names = new Map<string, boolean>();
+  for (const statement of file.statements) {
+    if (ts.isExportDeclaration(statement)) {
+      const { exportClause, isTypeOnly } = statement;
+      if (!exportClause || !ts.isNamedExports(exportClause)) continue;
+      for (const one of exportClause.elements) names.set(one.name.text, isTypeOnly || one.isTypeOnly);
+      continue;
+    }
+    const modifiers = ts.canHaveModifiers(statement) ? ts.getModifiers(statement) : undefined;
+    const kinds = new Set(modifiers?.map(({ kind }) => kind));
+    if (!kinds.has(ts.SyntaxKind.ExportKeyword) || kinds.has(ts.SyntaxKind.DefaultKeyword)) continue;
+    if (ts.isVariableStatement(statement)) {
+      for (const { name } of statement.declarationList.declarations)
+        if (ts.isIdentifier(name)) names.set(name.text, false);
+    } else if (ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement)) {
+      names.set(statement.name.text, true);
+    } else if (ts.isFunctionDeclaration(statement) || ts.isClassDeclaration(statement)) {
+      if (statement.name) names.set(statement.name.text, false);
+    }
+  }
+  return names;
+}

@@ -1,0 +1,69 @@
+import path from "node:path";
+import ts from "typescript";
+
+/** What the type checker knows of the language: which values are its own, which of them are conditions, and what they can be asked. */
+export class Language {
+  readonly checker: ts.TypeChecker;
+  readonly #folder: string;
+  readonly #conditions: ts.Type[];
+
+  /** @param sources the folder of this package's sources, which declare the language */
+  constructor(program: ts.Program, sources: string) {
+    this.checker = program.getTypeChecker();
+    this.#folder = `${path.join(sources, "dsl").replaceAll("\\", "/")}/`;
+    const file = program.getSourceFile(`${this.#folder}condition.ts`);
+    const module = file && this.checker.getSymbolAtLocation(file);
+    const exported = module ? this.checker.getExportsOfModule(module) : [];
+    this.#conditions = exported
+      .filter(({ name }) => name === "Condition" || name === "PropertyCondition")
+      .map((symbol) => this.checker.getDeclaredTypeOfSymbol(symbol));
+  }
+
+  typeOf(node: ts.Node): ts.Type {
+    return this.checker.getTypeAtLocation(node);
+  }
+
+  /** Whether it is certainly a value of the language, such as an event or a trait; what may also be absent is not. */
+  isOwn(type: ts.Type): boolean {
+    const isObject = (type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) !== 0;
+    return isObject && type.getProperties().some((property) => this.isDeclaredHere(property));
+  }
+
+  isDeclaredHere({ declarations = [] }: ts.Symbol): boolean {
+    return declarations.some((declaration) => declaration.getSourceFile().fileName.startsWith(this.#folder));
+  }
+
+  /** Whether it is a condition on a customer or on the properties of an event. */
+  isCondition(type: ts.Type): boolean {
+    return this.isOwn(type) && this.#conditions.some((condition) => this.checker.isTypeAssignableTo(type, condition));
+  }
+
+  /** What an own value can be asked: not what the author declared, nor what only the compiler reads, whose names are symbols. */
+  methodsOf(type: ts.Type): string[] {
+    const own = this.checker.getPropertiesOfType(type).filter((property) => this.isDeclaredHere(property));
+    return own.flatMap(({ name }) => (name.startsWith("__@") ? [] : [name]));
+  }
+
+  /** Whether a method can be called with these arguments. */
+  accepts(type: ts.Type, method: string, values: readonly ts.Expression[]): boolean {
+    const symbol = this.checker.getPropertyOfType(type, method);
+    const [signature] = symbol ? this.checker.getTypeOfSymbol(symbol).getCallSignatures() : [];
+    if (!signature || signature.typeParameters) return false;
+    const { parameters } = signature;
+    return (
+      parameters.length === values.length &&
+      values.every((value, index) =>
+        this.checker.isTypeAssignableTo(this.typeOf(value), this.checker.getTypeOfSymbol(parameters[index]!)),
+      )
+    );
+  }
+
+  /** Whether a name of the language may be written at a place: it means that there, or nothing yet. */
+  isFree(name: string, place: ts.Node): boolean {
+    const found = this.checker.getSymbolsInScope(place, ts.SymbolFlags.Value | ts.SymbolFlags.Alias);
+    const symbol = found.find((one) => one.name === name);
+    if (!symbol) return true;
+    const isAlias = (symbol.flags & ts.SymbolFlags.Alias) !== 0;
+    return this.isDeclaredHere(isAlias ? this.checker.getAliasedSymbol(symbol) : symbol);
+  }
+}

@@ -1,0 +1,36 @@
+import ts from "typescript";
+import { quote } from "../../model/snapshot/problem.js";
+import { onlyNear } from "../../model/snapshot/suggestion.js";
+import { type Edit, rangeOf } from "../diagnostics/diagnostic.js";
+import type { Language } from "./language.js";
+import { methodMeant, wayAround } from "./other-names.js";
+
+/** What to write, and the edits that write it where nothing else can be meant. */
+export interface Correction {
+  fix: string;
+  edits?: Edit[];
+}
+
+/** What to do about a member that a value of the language does not have; undefined where the checker's words are as good. */
+export function memberCorrection(name: ts.Identifier, language: Language, directory: string): Correction | undefined {
+  if (!ts.isPropertyAccessExpression(name.parent) || name.parent.name !== name) return undefined;
+  const type = language.typeOf(name.parent.expression);
+  const members = language.isOwn(type) ? language.methodsOf(type) : [];
+  // What the author declared may itself be what is misspelt; the language's own names are not.
+  if (members.length === 0 && !language.isCondition(type)) return undefined;
+  const { text } = name;
+  const rename = (to: string): Edit[] => [
+    { ...rangeOf(name.getSourceFile(), name.getStart(), name.end, directory), text: to },
+  ];
+
+  const method = methodMeant(text, (one) => members.includes(one));
+  if (method !== undefined) {
+    const call = name.parent.parent;
+    const fits = ts.isCallExpression(call) && language.accepts(type, method, call.arguments);
+    return { fix: `write ${quote(method)}`, ...(fits ? { edits: rename(method) } : {}) };
+  }
+  const way = wayAround(text);
+  if (way !== undefined) return { fix: way };
+  const near = onlyNear(text, members);
+  return near === undefined ? undefined : { fix: `write ${quote(near)}`, edits: rename(near) };
+}

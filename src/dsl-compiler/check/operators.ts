@@ -1,0 +1,282 @@
+/**
+ * Operators of JavaScript where the language has methods. JavaScript computes them once, when the model is compiled: `a && b` is `b`, `!a` is
+ * false, whoever the customer is. Types refuse only some of them, so they are looked for in the syntax.
+ */
+import ts from "typescript";
+import { type Diagnostic, diagnostic, type Edit, rangeOf } from "../diagnostics/diagnostic.js";
+import type { Language } from "./language.js";
+import { inWords } from "./words.js";
+
+export interface OperatorFound {
+  node: ts.Node;
+  diagnostic: Diagnostic;
+}
+
+type Operator = ">" | ">=" | "<" | "<=" | "===" | "==" | "!==" | "!=";
+
+/** The methods that say what an operator means; a value has one of them at most. */
+const METHODS: Readonly<Record<Operator, readonly string[]>> = {
+  ">": ["moreThan", "after"],
+  ">=": ["atLeast", "onOrAfter"],
+  "<": ["lessThan", "before"],
+  "<=": ["atMost", "onOrBefore"],
+  "===": ["is", "equals"],
+  "==": ["is", "equals"],
+  "!==": ["isNot", "notEquals"],
+  "!=": ["isNot", "notEquals"],
+};
+
+/** What an operator is called where its sides are exchanged. */
+const MIRRORED: Readonly<Partial<Record<Operator, Operator>>> = { ">": "<", ">=": "<=", "<": ">", "<=": ">=" };
+
+const ARITHMETIC = new Set(["+", "-", "*", "/", "%", "**"]);
+
+/** A fix that shows more than this of the author's text is not read. */
+const TEXT_SHOWN = 60;
+
+/** Finds the operators in a file that stand where only a method says what is meant. */
+export function findOperators(file: ts.SourceFile, language: Language, directory: string): OperatorFound[] {
+  return new OperatorFinder(file, language, directory).find();
+}
+
+/** What a comparison asks: the value of the language, what it is compared with, and the method for it, if it has one. */
+interface Question {
+  subject: ts.Expression;
+  value: ts.Expression;
+  method: string | undefined;
+  isMirrored: boolean;
+  isEquality: boolean;
+}
+
+class OperatorFinder {
+  readonly #found: OperatorFound[] = [];
+
+  constructor(
+    private readonly file: ts.SourceFile,
+    private readonly language: Language,
+    private readonly directory: string,
+  ) {}
+
+  find(): OperatorFound[] {
+    this.#visit(this.file);
+    return this.#found;
+  }
+
+  #visit(node: ts.Node): void {
+    if (ts.isBinaryExpression(node)) this.#binary(node);
+    else if (ts.isPrefixUnaryExpression(node)) this.#negation(node);
+    else if (ts.isConditionalExpression(node)) this.#choice(node);
+    ts.forEachChild(node, (child) => this.#visit(child));
+  }
+
+  #binary(node: ts.BinaryExpression): void {
+    const operator = node.operatorToken.getText(this.file);
+    if (Object.hasOwn(METHODS, operator)) this.#comparison(node, operator as Operator);
+    else if (isLogical(node)) this.#logical(node, operator);
+    else if (ARITHMETIC.has(operator)) this.#arithmetic(node, operator);
+  }
+
+  #comparison(node: ts.BinaryExpression, operator: Operator): void {
+    const question = this.#questionOf(node);
+    if (!question) return;
+    const { subject, value, method, isMirrored } = question;
+    const type = this.language.typeOf(subject);
+    const message = `there is no "${operator}" on ${this.#inWords(subject)}`;
+    if (method === undefined) {
+      // Authors' own functions may ask whether two events are the same.
+      if (question.isEquality) return;
+      const methods = this.language.methodsOf(type).map((name) => `.${name}(…)`);
+      const fix = methods.length > 0 ? `write one of ${methods.slice(0, 8).join(", ")}` : "write a condition";
+      this.#tell(node, message, fix);
+      return;
+    }
+    const isAbsence = method === "exists" || method === "missing";
+    const call = isAbsence ? `.${method}()` : `.${method}(${this.#text(value)})`;
+    if (!isAbsence && this.language.isOwn(this.language.typeOf(value))) {
+      this.#tell(node, message, `write .${method}(…) with a value that is known now: ${this.#inWords(value)} is not`);
+      return;
+    }
+    const isCertain =
+      ts.isLeftHandSideExpression(subject) && (isAbsence || this.language.accepts(type, method, [value]));
+    const edits = isCertain ? this.#comparisonEdits(node, question, isAbsence) : undefined;
+    this.#tell(node, message, `write ${isMirrored ? this.#text(subject) : ""}${call}`, edits);
+  }
+
+  #comparisonEdits(node: ts.BinaryExpression, question: Question, isAbsence: boolean): Edit[] | undefined {
+    const { subject, value, method = "", isMirrored } = question;
+    if (isMirrored) {
+      const given = isAbsence ? "" : value.getText(this.file);
+      return [this.#edit(node.getStart(this.file), node.end, `${subject.getText(this.file)}.${method}(${given})`)];
+    }
+    if (!this.#isBare(node.left, node.right, node.operatorToken)) return undefined;
+    if (isAbsence) return [this.#edit(node.left.end, node.end, `.${method}()`)];
+    return [
+      this.#edit(node.left.end, node.right.getStart(this.file), `.${method}(`),
+      this.#edit(node.end, node.end, ")"),
+    ];
+  }
+
+  #questionOf(node: ts.BinaryExpression): Question | undefined {
+    const operator = node.operatorToken.getText(this.file);
+    if (!Object.hasOwn(METHODS, operator)) return undefined;
+    const mirrored = MIRRORED[operator as Operator] ?? (operator as Operator);
+    for (const isMirrored of [false, true]) {
+      const [subject, value] = isMirrored ? [node.right, node.left] : [node.left, node.right];
+      const type = this.language.typeOf(subject);
+      if (!this.language.isOwn(type)) continue;
+      const methods = METHODS[isMirrored ? mirrored : (operator as Operator)];
+      const candidates = isNothing(value) ? [operator.startsWith("!") ? "exists" : "missing"] : methods;
+      const has = this.language.methodsOf(type);
+      const method = candidates.find((name) => has.includes(name));
+      return { subject, value, method, isMirrored, isEquality: operator.includes("=") && !/[<>]/.test(operator) };
+    }
+    return undefined;
+  }
+
+  #logical(node: ts.BinaryExpression, operator: string): void {
+    // A chain is told once, where it is whole.
+    if (ts.isBinaryExpression(node.parent) && node.parent.operatorToken.kind === node.operatorToken.kind) return;
+    const parts = operandsOf(node, node.operatorToken.kind);
+    // Of the last one it does not matter whether it is always true.
+    if (!parts.slice(0, -1).some((part) => this.#isCondition(part) || this.#isOwn(part))) return;
+    const name = operator === "&&" ? "all" : "any";
+    const isCertain = parts.every((part) => this.#isCondition(part)) && this.language.isFree(name, node);
+    const between = parts.slice(1).map((part, index) => ({ from: parts[index]!.end, to: part.getStart(this.file) }));
+    const isBare = between.every(({ from, to }) => this.file.text.slice(from, to).trim() === operator);
+    const edits = [
+      this.#edit(parts[0]!.getStart(this.file), parts[0]!.getStart(this.file), `${name}(`),
+      ...between.map(({ from, to }) => {
+        const [lineBreak = " "] = /\r?\n[^]*$/.exec(this.file.text.slice(from, to).replace(operator, "")) ?? [];
+        return this.#edit(from, to, `,${lineBreak}`);
+      }),
+      this.#edit(node.end, node.end, ")"),
+    ];
+    const shown = parts.map((part) => this.#text(part, TEXT_SHOWN / parts.length));
+    const message = `"${operator}" does not combine conditions: JavaScript computes it once, when the model is compiled`;
+    this.#tell(node, message, `write ${name}(${shown.join(", ")})`, isCertain && isBare ? edits : undefined);
+  }
+
+  #negation(node: ts.PrefixUnaryExpression): void {
+    if (node.operator !== ts.SyntaxKind.ExclamationToken) return;
+    if (!this.#isCondition(node.operand) && !this.#isOwn(node.operand)) return;
+    const isCertain = this.#isCondition(node.operand) && this.language.isFree("not", node);
+    const start = node.getStart(this.file);
+    const inside = node.operand.getStart(this.file);
+    const edits = ts.isParenthesizedExpression(node.operand)
+      ? [this.#edit(start, inside, "not")]
+      : [this.#edit(start, inside, "not("), this.#edit(node.end, node.end, ")")];
+    const message = `"!" does not negate a condition: JavaScript computes it once, when the model is compiled`;
+    const shown = this.#text(unwrapped(node.operand));
+    this.#tell(node, message, `write not(${shown})`, isCertain ? edits : undefined);
+  }
+
+  #choice({ condition, questionToken }: ts.ConditionalExpression): void {
+    if (!this.#isCondition(condition) && !this.#isOwn(condition)) return;
+    const message = `"?" does not choose by a condition: JavaScript computes it once, when the model is compiled`;
+    const shown = this.#text(condition, 30);
+    this.#tell(questionToken, message, `write any(all(${shown}, …), all(not(${shown}), …))`);
+  }
+
+  #arithmetic(node: ts.BinaryExpression, operator: string): void {
+    const subject = [node.left, node.right].find((side) => this.#isOwn(side));
+    if (!subject) return;
+    const message = `there is no "${operator}" on ${this.#inWords(subject)}`;
+    this.#tell(node, message, "write a comparison with a number, or send the result as a property or as a trait");
+  }
+
+  /** Whether it is a condition, or will be one when its own operators are mended. */
+  #isCondition(expression: ts.Expression): boolean {
+    const node = unwrapped(expression);
+    if (ts.isBinaryExpression(node)) {
+      if (isLogical(node)) {
+        return operandsOf(node, node.operatorToken.kind).every((part) => this.#isCondition(part));
+      }
+      const question = this.#questionOf(node);
+      if (question) return question.method !== undefined && !this.language.isOwn(this.language.typeOf(question.value));
+    }
+    if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.ExclamationToken) {
+      return this.#isCondition(node.operand);
+    }
+    return this.language.isCondition(this.language.typeOf(node)) && this.#isThere(node);
+  }
+
+  /** Whether it is certainly there, and a value of the language: whether an item of a list or of a record is there, may be asked. */
+  #isOwn(expression: ts.Expression): boolean {
+    return this.language.isOwn(this.language.typeOf(expression)) && this.#isThere(unwrapped(expression));
+  }
+
+  #isThere(node: ts.Expression): boolean {
+    if (ts.isElementAccessExpression(node)) return false;
+    const { checker } = this.language;
+    const symbol = checker.getSymbolAtLocation(ts.isPropertyAccessExpression(node) ? node.name : node);
+    if (ts.isPropertyAccessExpression(node)) return symbol !== undefined;
+    if (!ts.isIdentifier(node)) return true;
+    const isAlias = symbol !== undefined && (symbol.flags & ts.SymbolFlags.Alias) !== 0;
+    const declaration = (isAlias ? checker.getAliasedSymbol(symbol) : symbol)?.valueDeclaration;
+    if (!declaration || ts.isBindingElement(declaration)) return false;
+    const initializer = ts.isVariableDeclaration(declaration) ? declaration.initializer : undefined;
+    return initializer === undefined || this.#isThere(unwrapped(initializer));
+  }
+
+  /** Whether nothing but the operator stands between two sides: a comment there would be lost. */
+  #isBare(left: ts.Node, right: ts.Node, operator: ts.Node): boolean {
+    return this.file.text.slice(left.end, right.getStart(this.file)).trim() === operator.getText(this.file);
+  }
+
+  #inWords(node: ts.Expression): string {
+    return inWords(this.language.checker.typeToString(this.language.typeOf(node)));
+  }
+
+  /** The author's text, where it is short. */
+  #text(node: ts.Node, longest = TEXT_SHOWN): string {
+    const text = node.getText(this.file);
+    return text.length > longest || text.includes("\n") ? "…" : text;
+  }
+
+  #edit(start: number, end: number, text: string): Edit {
+    return { ...rangeOf(this.file, start, end, this.directory), text };
+  }
+
+  #tell(node: ts.Node, message: string, fix: string, edits?: Edit[]): void {
+    const range = rangeOf(this.file, node.getStart(this.file), node.end, this.directory);
+    const told = diagnostic("error", "INVALID_OPERATOR", message, range, fix);
+    this.#found.push({ node, diagnostic: edits ? { ...told, edits } : told });
+  }
+}
+
+/** What the checker says of an operator itself, and of what it makes where a condition is expected. */
+const OF_OPERATORS = new Set([2362, 2363, 2365, 2367]);
+
+/** Whether an error of types says the same as an operator that was found, or follows from it. */
+export function isCausedBy(operator: ts.Node, error: ts.Diagnostic, file: ts.SourceFile): boolean {
+  const { start = 0, length = 0, code, messageText } = error;
+  if (OF_OPERATORS.has(code)) return operator.getStart(file) <= start && start + length <= operator.end;
+  const text = ts.flattenDiagnosticMessageText(messageText, "\n");
+  if (!/[Tt]ype '(?:boolean|true|false|number|string)' is not assignable to/.test(text)) return false;
+  const isWithin = (node: ts.Node): boolean => node.getStart(file) <= start && start + length <= node.end;
+  for (let node = operator; !ts.isSourceFile(node) && !ts.isStatement(node); node = node.parent) {
+    // Where the value of a member is wrong, its name is marked.
+    if (ts.isPropertyAssignment(node)) return isWithin(node.name) || isWithin(node.initializer);
+    if (ts.isCallExpression(node)) return false;
+    if (isWithin(node)) return true;
+  }
+  return false;
+}
+
+function isLogical({ operatorToken: { kind } }: ts.BinaryExpression): boolean {
+  return kind === ts.SyntaxKind.AmpersandAmpersandToken || kind === ts.SyntaxKind.BarBarToken;
+}
+
+/** The operands of a chain of one operator. */
+function operandsOf(node: ts.Expression, operator: ts.SyntaxKind): ts.Expression[] {
+  if (!ts.isBinaryExpression(node) || node.operatorToken.kind !== operator) return [node];
+  return [...operandsOf(node.left, operator), ...operandsOf(node.right, operator)];
+}
+
+function unwrapped(node: ts.Expression): ts.Expression {
+  return ts.isParenthesizedExpression(node) ? unwrapped(node.expression) : node;
+}
+
+function isNothing(node: ts.Expression): boolean {
+  return node.kind === ts.SyntaxKind.NullKeyword || (ts.isIdentifier(node) && node.text === "undefined");
+}

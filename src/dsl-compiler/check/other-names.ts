@@ -1,0 +1,123 @@
+/** What authors call the language's methods and functions who know other languages, and what they look for that it does not have. */
+
+/** Other names of methods: the first method that the value has is meant. */
+const METHODS: readonly [names: string, methods: string][] = [
+  ["greaterThan isGreaterThan biggerThan largerThan gt above over exceeds", "moreThan after"],
+  ["greaterThanOrEqual greaterThanOrEquals greaterOrEqual gte ge min minimum notLessThan", "atLeast onOrAfter"],
+  ["isLessThan smallerThan fewerThan lt below under", "lessThan before"],
+  ["lessThanOrEqual lessThanOrEquals lessOrEqual lte le max maximum notMoreThan upTo", "atMost onOrBefore"],
+  ["equals equal equalTo isEqualTo eq is", "is equals"],
+  ["notEquals notEqual notEqualTo doesNotEqual isNotEqualTo neq ne isNot not", "isNot notEquals"],
+  ["isIn isOneOf oneOf anyOf isAnyOf", "in"],
+  ["isNotIn notOneOf noneOf", "notIn"],
+  ["includes include has hasItem", "contains"],
+  ["isSet isPresent isDefined isKnown present defined", "exists"],
+  ["isMissing isAbsent isNull isUndefined isUnknown isEmpty absent notExists", "missing"],
+  ["isBefore earlierThan", "before"],
+  ["isAfter laterThan", "after"],
+  ["inLast inTheLast inPast withinLast withinTheLast last past during", "within"],
+  ["olderThan", "passed"],
+  ["filter", "where"],
+  ["average mean", "avg"],
+  ["minimum least lowest smallest", "min"],
+  ["maximum greatest highest largest", "max"],
+  ["total sumOf", "sum"],
+  ["unique uniq countDistinct countUnique distinctCount uniqueCount nunique", "distinct"],
+  ["times occurrences length size frequency", "count"],
+  ["occurred everHappened hasHappened ever exists", "happened"],
+  ["neverHappened notHappened didNotHappen hasNotHappened", "never"],
+  ["newest mostRecent", "latest"],
+  ["contains includes isMember isIn is", "has"],
+];
+
+/** The method that is meant by another name for it. */
+export function methodMeant(name: string, has: (method: string) => boolean): string | undefined {
+  for (const [names, methods] of METHODS) {
+    if (!names.split(" ").includes(name)) continue;
+    const method = methods.split(" ").find((one) => one !== name && has(one));
+    if (method !== undefined) return method;
+  }
+  return undefined;
+}
+
+/** Lengths of time, in a fix: one reason for all that asks for months, weeks or days of a calendar. */
+const CALENDAR =
+  'write .within("30d"): windows have fixed lengths, because rules of time zones change, and results must not';
+
+/** What the language says in another way, or not at all; `$` is what the author gave. */
+const WAYS: readonly [names: string, way: string][] = [
+  ["between inRange isBetween", "write all(….atLeast(…), ….atMost(…)); of dates, all(….onOrAfter(…), ….before(…))"],
+  [
+    "median percentile quantile p50 p75 p90 p95 p99 stddev variance mode",
+    'write .avg("…"), .min("…") or .max("…"): not every value of a history is kept, so there are no percentiles',
+  ],
+  ["last lastTime lastAt", 'write daysSince(event) for how long ago it was, or .latest("…") for a property of it'],
+  ["first firstTime firstAt", "write daysSinceFirst(event) for how long ago it was; a property of it is not kept"],
+  ["nth second third", "write .count().atLeast(n): from the nth occurrence on it holds"],
+  [
+    "before after followedBy precededBy then afterwards",
+    'write sequence(first, then).within("7d"): one event after another',
+  ],
+  ["within since", 'write .count() or .happened() first, such as .count().within("30d").atLeast(3)'],
+  [
+    "atLeast atMost moreThan lessThan equals notEquals greaterThan gt gte lt lte",
+    "write .count() first, such as .count().atLeast(3)",
+  ],
+  ["and", "write all(…, …)"],
+  ["or", "write any(…, …)"],
+  ["not negate", "write not(…)"],
+  ["startsWith endsWith matches match like", "write .is(…), .in(…) or .contains(…): there are no patterns"],
+  [
+    "increased decreased changed changedTo changedFrom previous was",
+    "write an event with the earlier and the present value: of traits only the present one is known",
+  ],
+  ["trend growth slope", 'write counts of two windows, such as .count().within("7d") and .count().within("30d")'],
+  ["groupBy perUser byUser per by", 'write .distinct("…"), which counts users: only customers have a state'],
+  [
+    "thisMonth lastMonth thisWeek lastWeek thisYear thisQuarter today yesterday monthToDate yearToDate sinceStartOfMonth",
+    CALENDAR,
+  ],
+];
+
+/** What to write instead of something that the language does not have by any name. */
+export function wayAround(name: string): string | undefined {
+  return WAYS.find(([names]) => names.split(" ").includes(name))?.[1];
+}
+
+/** Other names of functions. */
+const FUNCTIONS: Readonly<Record<string, string>> = {
+  and: "all",
+  allOf: "all",
+  every: "all",
+  or: "any",
+  anyOf: "any",
+  some: "any",
+  negate: "not",
+  inactive: "inactiveFor",
+  active: "activeWithin",
+  activeFor: "activeWithin",
+  bool: "boolean",
+  text: "string",
+  list: "array",
+  choice: "oneOf",
+  timestamp: "date",
+  datetime: "date",
+  followedBy: "sequence",
+  daysSinceLast: "daysSince",
+};
+
+/** The function of the language that is meant by another name for it. */
+export function functionMeant(name: string): string | undefined {
+  return Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined;
+}
+
+const LENGTH = /^\s*(\d+)\s*(m|minutes?|mins?|h|hours?|hrs?|d|days?|w|weeks?)\s*$/i;
+const MONTHS = /^\s*\d*\s*(mo|months?|y|years?|quarters?|q)\s*$/i;
+
+/** What to write instead of a text that is no duration, where it can be said. */
+export function durationFix(text: string): string | undefined {
+  const [, count, unit] = LENGTH.exec(text) ?? [];
+  if (count !== undefined && unit !== undefined) return `write ${JSON.stringify(count + unit[0]!.toLowerCase())}`;
+  if (!MONTHS.test(text)) return undefined;
+  return 'write "30d" or "365d": lengths are fixed, and a month is not; see "Time" in the guide to models';
+}

@@ -1,0 +1,237 @@
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { expect, test } from "vitest";
+
+import { correctFile } from "../../src/dsl-compiler/diagnostics/edits.js";
+import { compileProject, type Diagnostic } from "../../src/dsl-compiler/index.js";
+import { project } from "./project.js";
+
+const HEAD = `import { all, any, boolean, date, defineModel, event, lifecycle, not, number, oneOf, segment, string, traits } from "svc-success";
+const usage = event("usage", { amount: number(), kind: oneOf("a", "b"), gift: boolean() });
+const customer = traits({ plan: oneOf("free", "pro"), seats: number(), renewsOn: date(), partner: boolean(), name: string() });
+const stages = lifecycle({ initial: "one", states: { one: { to: { two: usage.happened() } }, two: {} } });
+`;
+
+/** A model with a segment for each condition, which stands in a line of its own. */
+function modelOf(conditions: readonly string[]): string {
+  const segments = conditions.map((condition, n) => `  segment("s${n}", { when: ${condition} }),\n`);
+  return `${HEAD}export default defineModel({ events: [usage], traits: customer, lifecycle: stages, segments: [
+${segments.join("")}] });
+void [all, any, not, string];
+`;
+}
+
+interface Told {
+  found: Diagnostic[];
+  /** The condition when what is certain was corrected. */
+  corrected: string;
+}
+
+/** What is told of each condition, in one compilation. */
+async function conditionsTold(conditions: readonly string[]): Promise<Told[]> {
+  const source = modelOf(conditions);
+  const directory = await project({ "svc.config.ts": source });
+  const result = await compileProject(directory, { types: true });
+  if (result.ok) throw new Error("nothing was found");
+  const { diagnostics, correctedFiles: [corrected] = [] } = result;
+  const first = source.slice(0, source.indexOf('segment("s0"')).split("\n").length;
+  const lines = (corrected?.after ?? source).split("\n");
+  return conditions.map((_, n) => ({
+    found: diagnostics.filter(({ line }) => line === first + n),
+    corrected: /\{ when: (.*) \}\),$/.exec(lines[first + n - 1]!)![1]!,
+  }));
+}
+
+/** Operators where only a method says what is meant, and what becomes of them. */
+const OPERATORS: [written: string, corrected: string][] = [
+  ["customer.seats > 5", "customer.seats.moreThan(5)"],
+  ["customer.seats <= 5", "customer.seats.atMost(5)"],
+  ["customer.seats === 5", "customer.seats.equals(5)"],
+  ["5 < customer.seats", "customer.seats.moreThan(5)"],
+  ["usage.count() >= 3", "usage.count().atLeast(3)"],
+  ['usage.count().within("30d") < 3', 'usage.count().within("30d").lessThan(3)'],
+  ['usage.latest("amount") != 3', 'usage.latest("amount").notEquals(3)'],
+  ['customer.plan === "pro"', 'customer.plan.is("pro")'],
+  ['customer.plan !== "pro"', 'customer.plan.isNot("pro")'],
+  ["customer.plan == null", "customer.plan.missing()"],
+  ["customer.plan !== undefined", "customer.plan.exists()"],
+  ['customer.renewsOn < "2026-01-31"', 'customer.renewsOn.before("2026-01-31")'],
+  ['stages === "two"', 'stages.is("two")'],
+  ["usage.where((p) => p.amount > 5).happened()", "usage.where((p) => p.amount.moreThan(5)).happened()"],
+  ['usage.happened() && stages.is("two")', 'all(usage.happened(), stages.is("two"))'],
+  ["usage.happened() || customer.seats > 5", "any(usage.happened(), customer.seats.moreThan(5))"],
+  ['() => !customer.plan.is("pro")', '() => not(customer.plan.is("pro"))'],
+  ['!(customer.seats > 5 && customer.plan === "pro")', 'not(all(customer.seats.moreThan(5), customer.plan.is("pro")))'],
+  [
+    'usage.never() && stages.is("two") || !customer.partner.is(true)',
+    'any(all(usage.never(), stages.is("two")), not(customer.partner.is(true)))',
+  ],
+];
+
+test("an operator is told once, with the method that says it, and is corrected", async () => {
+  const told = await conditionsTold(OPERATORS.map(([written]) => written));
+  expect(told.map(({ corrected }) => corrected)).toEqual(OPERATORS.map(([, corrected]) => corrected));
+  for (const { found } of told) {
+    expect(found.length).toBeGreaterThan(0);
+    for (const { code, fix, edits } of found) {
+      expect([code, edits?.length]).toEqual(["INVALID_OPERATOR", expect.any(Number)]);
+      expect(fix).toMatch(/^write /);
+    }
+  }
+  expect(told.slice(0, 14).every(({ found }) => found.length === 1)).toBe(true);
+});
+
+/** What cannot be corrected for certain, and what is said of it. */
+const IN_WORDS: [written: string, code: string, fix: RegExp][] = [
+  ["usage.count() > customer.seats", "INVALID_OPERATOR", /^write \.moreThan\(…\) with a value that is known now/],
+  ['customer.seats > "5"', "INVALID_OPERATOR", /^write \.moreThan\("5"\)$/],
+  ["usage > 5", "INVALID_OPERATOR", /^write one of \.where\(…\), \.count\(…\)/],
+  ["usage.count() * 2", "INVALID_OPERATOR", /^write a comparison with a number, or send/],
+  ["customer.partner && usage.happened()", "INVALID_OPERATOR", /^write all\(customer\.partner, usage\.happened\(\)\)$/],
+  ['stages.is("two") ? usage.happened() : usage.never()', "INVALID_OPERATOR", /^write any\(all\(/],
+  ["customer.partner", "TYPE_ERROR", /^ask for its value, with \.is\(true\)$/],
+  ["customer.seats", "TYPE_ERROR", /^compare it/],
+  ['usage.median("amount").atLeast(3)', "UNKNOWN_MEMBER", /no percentiles$/],
+  ["usage.count().between(3, 5)", "UNKNOWN_MEMBER", /^write all\(….atLeast/],
+  ["usage.last()", "UNKNOWN_MEMBER", /^write daysSince\(event\)/],
+  ["usage.atLeast(3)", "UNKNOWN_MEMBER", /^write \.count\(\) first/],
+  ["usage.happened().and(usage.never())", "UNKNOWN_MEMBER", /^write all\(…, …\)$/],
+  ["usage.followedBy(usage)", "UNKNOWN_MEMBER", /^write sequence\(first, then\)/],
+  ['customer.name.startsWith("a")', "UNKNOWN_MEMBER", /there are no patterns$/],
+  ['usage.happened().within("1month")', "INVALID_DURATION", /a month is not/],
+  ["usage.count().thisMonth().atLeast(3)", "UNKNOWN_MEMBER", /windows have fixed lengths/],
+  ['usage.happened().within("30 days")', "INVALID_DURATION", /^write "30d"$/],
+  ["usage.where((p) => p.amont.atLeast(3)).happened()", "UNKNOWN_PROPERTY", /^write "amount"$/],
+  ['customer.plan.is("fre")', "INVALID_VALUE", /^write "free"$/],
+];
+
+test("what cannot be said like that, or may mean several things, is told in words and left as it is", async () => {
+  const told = await conditionsTold(IN_WORDS.map(([written]) => written));
+  expect(told.map(({ found }) => found.map(({ code, fix, edits }) => [code, fix, edits]))).toEqual(
+    IN_WORDS.map(([, code, fix]) => [[code, expect.stringMatching(fix), undefined]]),
+  );
+  expect(told.map(({ corrected }) => corrected)).toEqual(IN_WORDS.map(([written]) => written));
+});
+
+test.each([
+  ["greaterThan(5)", "moreThan(5)"],
+  ["gte(5)", "atLeast(5)"],
+  ["lesThan(5)", "lessThan(5)"],
+])("the method %s is %s", async (written, method) => {
+  const [told] = await conditionsTold([`customer.seats.${written}`]);
+  expect(told!.corrected).toBe(`customer.seats.${method}`);
+});
+
+test("operators of an author's own functions are let pass: what may be absent, what is no condition, and what is the same", async () => {
+  const directory = await project({
+    "svc.config.ts": `import { all, type Condition, defineModel, event, inactiveFor, segment } from "svc-success";
+const login = event("login");
+const logout = event("logout");
+const quiet = inactiveFor("3d");
+const named: Record<string, Condition> = { quiet };
+const both = (one: Condition, other?: Condition) => (other ? all(one, other) : one);
+const either = (name: string) => named[name] || quiet;
+const found = named["none"];
+const first = [quiet][0] && found;
+const others = [login, logout].filter((one) => one !== login && one.eventName > "l" && !process.env["NONE"]);
+export default defineModel({ events: [login, ...others], segments: [
+  segment("a", { when: both(quiet) }), segment("b", { when: either("none") }), segment("c", { when: !found ? quiet : found }),
+] });
+void first;`,
+  });
+  expect(await compileProject(directory, { types: true })).toMatchObject({ ok: true });
+});
+
+/** Each import, and the beginning of the file when it is corrected; a name that is used twice is told once. */
+const IMPORTS: [head: string, corrected: string, fix: string][] = [
+  [
+    'import { defineModel, event } from "svc-success";\n',
+    'import { defineModel, event, segment } from "svc-success";\n',
+    'add segment to the import of "svc-success"',
+  ],
+  [
+    'import {\n  defineModel,\n  event,\n} from "svc-success";\n',
+    'import {\n  defineModel,\n  event,\n  segment,\n} from "svc-success";\n',
+    'add segment to the import of "svc-success"',
+  ],
+];
+
+test.each(IMPORTS)("a name of the language that is not imported is added to %j", async (head, corrected, fix) => {
+  const body = `const login = event("login");
+const segments = [segment("a", { when: login.happened() }), segment("b", { when: login.never() })];
+export default defineModel({ events: [login], segments });\n`;
+  const result = await compileProject(await project({ "svc.config.ts": head + body }), { types: true });
+  expect(result).toMatchObject({
+    ok: false,
+    diagnostics: [{ message: 'there is no "segment" in this file', fix }],
+    correctedFiles: [{ before: head + body, after: corrected + body }],
+  });
+});
+
+test("an import is made where there is none, also of a file that nothing imports yet, in the way of the others", async () => {
+  const directory = await project({
+    "svc.config.ts": `import { paid } from "./model/money.ts";\r\nexport default defineModel({ events: [paid, login] });\r\n`,
+    "model/money.ts": `import { event } from "svc-success";\nexport const paid = event("paid");\n`,
+    "model/use.ts": `import { event } from "svc-success";\nexport const login = event("login");\n`,
+  });
+  const corrected = async () => {
+    const result = await compileProject(directory, { types: true });
+    if (result.ok) return undefined;
+    const [file] = result.correctedFiles!;
+    await writeFile(path.join(directory, file!.file), file!.after);
+    return file!.corrected.map(({ fix }) => fix);
+  };
+  // Both are the first line of the file.
+  expect(await corrected()).toEqual([
+    'write import { defineModel } from "svc-success";',
+    'write import { login } from "./model/use.ts";',
+  ]);
+  expect(await corrected()).toBeUndefined();
+  expect((await readFile(path.join(directory, "svc.config.ts"), "utf8")).split("\r\n").slice(0, 3).toSorted()).toEqual([
+    'import { defineModel } from "svc-success";',
+    'import { login } from "./model/use.ts";',
+    'import { paid } from "./model/money.ts";',
+  ]);
+});
+
+test("a name that several files export, or that is only near to others, is told and not corrected", async () => {
+  const two = `export const paid = 1;\n`;
+  const directory = await project({
+    "svc.config.ts": `import { defineModel } from "svc-success";\nconst logins = 1;\nconst loginz = 2;\nexport default defineModel({});\nvoid [paid, loginx, logins, loginz];\n`,
+    "a.ts": two,
+    "b.ts": two,
+  });
+  const result = await compileProject(directory, { types: true });
+  expect(result).toMatchObject({
+    ok: false,
+    diagnostics: [
+      {
+        message: 'there is no "paid" in this file',
+        fix: 'import it from the one that is meant: "a.ts" or "b.ts" export it',
+      },
+      { message: 'there is no "loginx" in this file' },
+    ],
+  });
+  expect(result).not.toHaveProperty("correctedFiles");
+});
+
+test("edits that overlap wait for the next time, and what is inserted at an end stands outside", () => {
+  const edit = (column: number, endColumn: number, text: string) => ({
+    file: "a.ts",
+    line: 2,
+    column,
+    endLine: 2,
+    endColumn,
+    text,
+  });
+  const told = (...edits: Diagnostic["edits"] & object) =>
+    ({ code: "A", severity: "error", message: "", edits }) as Diagnostic;
+  const [outer, inner, late] = [
+    told(edit(1, 1, "f("), edit(5, 5, ")")),
+    told(edit(1, 5, "wxyz")),
+    told(edit(2, 3, "!")),
+  ];
+  const { after, corrected } = correctFile("a.ts", "\r\nabcd\n", [outer, inner, late, { ...outer, edits: [] }]);
+  expect(after).toBe("\r\nf(wxyz)\n");
+  expect(corrected).toEqual([outer, inner]);
+});
