@@ -119,5 +119,5 @@ export function durationFix(text: string): string | undefined {
   const [, count, unit] = LENGTH.exec(text) ?? [];
   if (count !== undefined && unit !== undefined) return `write ${JSON.stringify(count + unit[0]!.toLowerCase())}`;
   if (!MONTHS.test(text)) return undefined;
-  return 'write "30d" or "365d": lengths are fixed, and a month is not; see "Time" in the guide to models';
+  return 'write "30d" or "365d": lengths are fixed, and a month is not; see "Time and order" in docs/model.md';
 }
