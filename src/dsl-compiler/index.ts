@@ -127,7 +127,9 @@ function check(
     told.push(...problems.map((problem) => problemDiagnostic("error", problem, place)));
   }
   if (!parsed.ok || told.some(({ severity }) => severity === "error")) return { found: told, snapshot: null };
-  const warnings = lint(parsed.snapshot).map((warning) => problemDiagnostic("warning", warning, place));
+  const warnings = lint(parsed.snapshot, lowered.recordOnly).map((warning) =>
+    problemDiagnostic("warning", warning, place),
+  );
   return { found: [...told, ...warnings], snapshot: parsed.snapshot };
 }
 

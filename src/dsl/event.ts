@@ -4,7 +4,7 @@ import type { AnyField, Fields } from "./field.js";
 import { type Occurrences, occurrences } from "./occurrences.js";
 import { type Operand, operand } from "./operand.js";
 import { attempt, RECOVERY_NODE, recoveryValue, strictProxy } from "./mistakes.js";
-import { NODE, withSourceLocation } from "./part.js";
+import { NODE, RECORD_ONLY, withSourceLocation } from "./part.js";
 
 /** The properties of an event, to be asked in `where`. */
 export type Properties<F extends Fields> = { readonly [Name in keyof F]: Operand<F[Name], PropertyCondition> };
@@ -13,11 +13,14 @@ export type Properties<F extends Fields> = { readonly [Name in keyof F]: Operand
 export interface EventModel<F extends Fields = Fields> extends Occurrences<F>, AnyEvent {
   /** Only the occurrences whose properties meet a condition: `.where((p) => p.seats.atLeast(5))`. */
   where(choose: (properties: Properties<F>) => PropertyCondition): Occurrences<F>;
+  /** The same event, of which the author says that no condition is to read it: it is kept for people, and no warning tells of it. */
+  recordOnly(): EventModel<F>;
 }
 
 /** An event of any shape, for lists of events. */
 export interface AnyEvent {
   readonly [NODE]: EventSchema;
+  readonly [RECORD_ONLY]?: true;
   readonly eventName: string;
 }
 
@@ -39,18 +42,17 @@ export function event(name: string, fields: Fields = {}): EventModel {
   const owner = `the event ${JSON.stringify(name)}`;
   const guard = { owner, standIns: { selector: all, measure: { kind: "count", of: all } as const } };
   const select = (of: EventSelector) => strictProxy(occurrences(of, schema.properties), guard);
-  return strictProxy(
-    {
-      ...occurrences(all, schema.properties),
-      [NODE]: schema,
-      eventName: name,
-      where: (choose: (properties: Properties<Fields>) => PropertyCondition) => {
-        const where = nodeOf(attempt(() => choose(propertiesOf(owner, schema) as Properties<Fields>), recoveryValue()));
-        return select((where as unknown) === RECOVERY_NODE ? all : { event: name, where });
-      },
+  const members = {
+    ...occurrences(all, schema.properties),
+    [NODE]: schema,
+    eventName: name,
+    where: (choose: (properties: Properties<Fields>) => PropertyCondition) => {
+      const where = nodeOf(attempt(() => choose(propertiesOf(owner, schema) as Properties<Fields>), recoveryValue()));
+      return select((where as unknown) === RECOVERY_NODE ? all : { event: name, where });
     },
-    guard,
-  );
+    recordOnly: (): EventModel => strictProxy({ ...members, [RECORD_ONLY]: true as const }, guard),
+  };
+  return strictProxy(members, guard);
 }
 
 function propertiesOf(owner: string, schema: EventSchema): object {

@@ -19,6 +19,8 @@ export const SCORE: unique symbol = Symbol("svc.score");
 export const TRIGGER: unique symbol = Symbol("svc.trigger");
 /** Of what a rule can do. */
 export const ACTION: unique symbol = Symbol("svc.action");
+/** Of an event that no condition is to read: true. */
+export const RECORD_ONLY: unique symbol = Symbol("svc.recordOnly");
 /** Of each declared part of a model: which kind it is of. */
 export const PART: unique symbol = Symbol("svc.part");
 /** Of each declared part: the function that makes its node. It is called when every module has loaded, since conditions may be functions. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { diagnose, inOneLine } from "./project.js";
+import { compiled, diagnose, inOneLine } from "./project.js";
 
 test("a missing module and a missing export are told with their places", async () => {
   const found = await diagnose({
@@ -210,4 +210,27 @@ export default defineModel({ events: [unused] });`);
   expect(found.map(({ code, message, line }) => [code, message, line])).toEqual([
     ["UNUSED_EVENT", 'no condition reads the event "unused"', 3],
   ]);
+});
+
+test("an event that is kept for people only is not warned about", async () => {
+  expect(
+    await diagnose(`
+import { defineModel, event, string } from "svc-success";
+const viewed = event("page viewed", { page: string() }).recordOnly();
+export default defineModel({ strictSchema: true, events: { viewed } });`),
+  ).toEqual([]);
+});
+
+test("an event is the same, also in the snapshot, where it is kept for people only and read nevertheless", async () => {
+  const source = (mark: string) => `
+import { defineModel, event, segment } from "svc-success";
+const viewed = event("viewed")${mark};
+export default defineModel({ events: [viewed], segments: [segment("viewers", { when: viewed.happened() })] });`;
+  const hashes = [compiled(source("")), compiled(source(".recordOnly()"))].map(async (result) => {
+    const { ok, ...rest } = await result;
+    return ok && "hash" in rest ? rest.hash : undefined;
+  });
+  const [plain, marked] = await Promise.all(hashes);
+  expect(plain).toBeDefined();
+  expect(marked).toBe(plain);
 });

@@ -83,7 +83,7 @@ const SOURCE_FIXES: Readonly<Record<string, string>> = {
   UNKNOWN_MEMBER: "correct the name",
   UNKNOWN_MODEL_PART: "remove it, or correct its name",
   UNREACHABLE_STATE: "add a transition to it, or remove it",
-  UNUSED_EVENT: "use it in a condition, or remove it if nothing will",
+  UNUSED_EVENT: "use it in a condition, mark it with .recordOnly() if people alone read it, or remove it",
 };
 
 const FIXES: Readonly<Record<string, string>> = { ...SOURCE_FIXES, ...MODEL_FIXES };

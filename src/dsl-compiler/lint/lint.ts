@@ -5,14 +5,17 @@ import { lintCircles } from "./circles.js";
 import { lintConditions, type LintWarning } from "./conditions.js";
 import { lintLoops } from "./loops.js";
 
-/** Looks for what is certainly of no use. What could be meant is let pass: a warning that is wrong once is never read again. */
-export function lint(snapshot: Snapshot): LintWarning[] {
+/**
+ * Looks for what is certainly of no use. What could be meant is let pass: a warning that is wrong once is never read again.
+ * @param recordOnly the events that no condition is to read
+ */
+export function lint(snapshot: Snapshot, recordOnly: readonly string[] = []): LintWarning[] {
   const { warnings, read, readsAll } = lintConditions(snapshot);
   const { lifecycle } = snapshot;
   if (lifecycle) warnings.push(...lintLifecycle(lifecycle), ...lintCircles(lifecycle));
   warnings.push(...lintSegments(snapshot), ...lintSignals(snapshot), ...lintLoops(snapshot));
   for (const event of Object.keys(snapshot.events)) {
-    if (readsAll || read.has(event)) continue;
+    if (readsAll || read.has(event) || recordOnly.includes(event)) continue;
     const message = `no condition reads the event ${quote(event)}`;
     warnings.push({ path: at("events", event), code: "UNUSED_EVENT", message });
   }

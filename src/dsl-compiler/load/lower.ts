@@ -2,7 +2,7 @@
 import type { AnyEvent } from "../../dsl/event.js";
 import { type Model, MODEL, type ModelDefinition, type PartsOf } from "../../dsl/model.js";
 import { type ModelError, ModelWarning, RECOVERY_DISPLAY, takeRecorded } from "../../dsl/mistakes.js";
-import { LOWER, NODE, type Part, PART, stackOf } from "../../dsl/part.js";
+import { LOWER, NODE, type Part, PART, RECORD_ONLY, stackOf } from "../../dsl/part.js";
 import { at, list, quote } from "../../model/snapshot/problem.js";
 import { nearest } from "../../model/snapshot/suggestion.js";
 import { SNAPSHOT_FORMAT_VERSION } from "../../model/snapshot/types.js";
@@ -13,6 +13,8 @@ export interface Lowered {
   snapshot: unknown;
   /** The stacks of the calls that made the parts of the snapshot, by path. */
   stacks: [path: string, stack: string][];
+  /** The events of which the author says that no condition is to read them. */
+  recordOnly: string[];
   problems: ModelProblem[];
 }
 
@@ -53,11 +55,13 @@ export function lower(exported: Record<string, unknown>): Lowered {
   const stacks: Lowered["stacks"] = lowering.stack === undefined ? [] : [["", lowering.stack]];
   rememberStacks(snapshot, "", stacks);
   // The functions that the model was given have been called by now.
-  return { snapshot, stacks, problems: [...takeRecorded().map(problemOf), ...lowering.problems] };
+  const problems = [...takeRecorded().map(problemOf), ...lowering.problems];
+  return { snapshot, stacks, recordOnly: lowering.recordOnly, problems };
 }
 
 function broken(code: string, message: string): Lowered {
-  return { snapshot: null, stacks: [], problems: [...takeRecorded().map(problemOf), { code, message }] };
+  const problems = [...takeRecorded().map(problemOf), { code, message }];
+  return { snapshot: null, stacks: [], recordOnly: [], problems };
 }
 
 function isModel(value: unknown): value is Model {
@@ -79,6 +83,7 @@ function oneOf(names: readonly string[]): string | undefined {
 
 class Lowering {
   readonly problems: ModelProblem[] = [];
+  readonly recordOnly: string[] = [];
 
   constructor(
     readonly definition: ModelDefinition,
@@ -122,6 +127,7 @@ class Lowering {
       } else if (events.has(value.eventName)) {
         this.#report("DUPLICATE_EVENT", `there is another event ${quote(value.eventName)}`, stackOf(value[NODE]));
       } else {
+        if (value[RECORD_ONLY]) this.recordOnly.push(value.eventName);
         events.set(value.eventName, value);
       }
     }
