@@ -13,7 +13,6 @@ import { inOrder, merge, pathOf, type PlacedDiagnostic, subjectsOf, unique } fro
 import { TypeChecker } from "./check/checker.js";
 
 export type { Diagnostic } from "./diagnostics/diagnostic.js";
-export type { CorrectedFile } from "./diagnostics/edits.js";
 
 export type CompileResult =
   | { ok: true; snapshot: Snapshot; hash: string; warnings: Diagnostic[] }

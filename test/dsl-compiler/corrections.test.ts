@@ -124,7 +124,7 @@ test.each([
 
 test("operators of an author's own functions are let pass: what may be absent, what is no condition, and what is the same", async () => {
   const directory = await project({
-    "svc.config.ts": `import { all, type Condition, defineModel, event, inactiveFor, segment } from "svc-success";
+    "svc.config.ts": `import { all, type Condition, defineModel, event, inactiveFor, segment, string, traits } from "svc-success";
 const login = event("login");
 const logout = event("logout");
 const quiet = inactiveFor("3d");
@@ -133,11 +133,13 @@ const both = (one: Condition, other?: Condition) => (other ? all(one, other) : o
 const either = (name: string) => named[name] || quiet;
 const found = named["none"];
 const first = [quiet][0] && found;
+const account = traits({ plan: string(), tier: string() });
+const texts = [account.plan, account.tier].filter((trait) => trait !== account.tier);
 const others = [login, logout].filter((one) => one !== login && one.eventName > "l" && !process.env["NONE"]);
 export default defineModel({ events: [login, ...others], segments: [
   segment("a", { when: both(quiet) }), segment("b", { when: either("none") }), segment("c", { when: !found ? quiet : found }),
 ] });
-void first;`,
+void [first, texts];`,
   });
   expect(await compileProject(directory, { types: true })).toMatchObject({ ok: true });
 });
@@ -192,6 +194,21 @@ test("an import is made where there is none, also of a file that nothing imports
     'import { login } from "./model/use.ts";',
     'import { paid } from "./model/money.ts";',
   ]);
+});
+
+test("a misspelt name is corrected wherever it stands, and names that nothing imports share one import", async () => {
+  const directory = await project({
+    "svc.config.ts": `const logins = event("login");\nexport default defineModel({ events: [lgins], segments: [segment("a", { when: lgins.never() })] });\n`,
+  });
+  for (;;) {
+    const result = await compileProject(directory, { types: true });
+    if (result.ok) break;
+    const { file, after } = result.correctedFiles![0]!;
+    await writeFile(path.join(directory, file), after);
+  }
+  expect(await readFile(path.join(directory, "svc.config.ts"), "utf8")).toBe(
+    `import { event, defineModel, segment } from "svc-success";\nconst logins = event("login");\nexport default defineModel({ events: [logins], segments: [segment("a", { when: logins.never() })] });\n`,
+  );
 });
 
 test("a name that several files export, or that is only near to others, is told and not corrected", async () => {

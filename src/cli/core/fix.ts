@@ -1,10 +1,11 @@
 import path from "node:path";
-import type { CorrectedFile } from "../../dsl-compiler/index.js";
+import type { Diagnostic } from "../../dsl-compiler/index.js";
 import { printable } from "../../words/text.js";
 import { placeOf } from "../output/diagnostics.js";
 import { replaceUnchanged } from "../output/write-file.js";
 import type { Context } from "./command.js";
 import { invalid, printer } from "./compile.js";
+import { UserError } from "./errors.js";
 
 /** One mistake shows the next: an import that is added lets types be checked that could not be before. */
 const ROUNDS = 10;
@@ -22,7 +23,7 @@ export interface Fixed {
 /**
  * Compiles the project as `compile` does, and corrects what is certain in the author's files before it does so again, until nothing more is. A
  * file that changed since it was read is left as it is, and read anew.
- * @throws {UserError} CONFIG_INVALID with what is left, and what was corrected; FILE_NOT_WRITTEN
+ * @throws {UserError} CONFIG_INVALID with what is left, FILE_NOT_WRITTEN, CANCELLED; each with what was corrected
  */
 export async function compileFixing(context: Context) {
   const { compileProject } = await import("../../dsl-compiler/index.js");
@@ -34,10 +35,12 @@ export async function compileFixing(context: Context) {
     if (result.ok) return { ...result, fixed };
     const { diagnostics, correctedFiles = [] } = result;
     if (correctedFiles.length === 0 || round === ROUNDS) throw invalid(diagnostics, { fixed });
-    for (const corrected of correctedFiles) {
-      const { file, before, after } = corrected;
-      if (!(await replaceUnchanged(path.join(directory, file), before, after))) continue;
-      const written = corrected.corrected.map(fixedOf);
+    for (const { file, before, after, corrected } of correctedFiles) {
+      const isWritten = await replaceUnchanged(path.join(directory, file), before, after).catch((error: unknown) => {
+        throw withFixed(error, fixed);
+      });
+      if (!isWritten) continue;
+      const written = corrected.map(fixedOf);
       fixed.push(...written);
       if (context.out.json) continue;
       for (const one of written) context.out.note(`fixed ${placeOf(one)} ${printable(`${one.message}: ${one.fix}`)}`);
@@ -45,6 +48,14 @@ export async function compileFixing(context: Context) {
   }
 }
 
-function fixedOf({ file = "", line = 1, column = 1, code, message, fix = "" }: CorrectedFile["corrected"][number]) {
+/** A failure to write a file, with what was written before it, which stays. */
+function withFixed(error: unknown, fixed: readonly Fixed[]): unknown {
+  if (!(error instanceof UserError) || fixed.length === 0) return error;
+  const { code, message, fix, details } = error;
+  const told = code === "CANCELLED" ? "cancelled; what was corrected before stays" : message;
+  return new UserError(code, told, fix, { ...details, fixed }, error);
+}
+
+function fixedOf({ file = "", line = 1, column = 1, code, message, fix = "" }: Diagnostic): Fixed {
   return { file, line, column, code, message, fix };
 }

@@ -44,8 +44,8 @@ export function findMistakes(program: ts.Program, places: Places): TypeMistake[]
         const start = node.getStart(file);
         return mistake({ start, length: node.end - start }, file, diagnostic);
       }),
-      ...corrections.once(errors, file).map((error) => ({
-        ...mistake(error, file, corrections.correct(error, file, typeDiagnostic(error, file, places.directory))),
+      ...corrections.once(errors, file).map(({ error, again }) => ({
+        ...mistake(error, file, corrections.correct(error, again, file, typeDiagnostic(error, file, places.directory))),
         value: valueAt(file, error.start ?? 0, places.directory),
       })),
     ];

@@ -22,22 +22,36 @@ export class Corrections {
     this.#importable = new Importable(program, places);
   }
 
-  /** The same errors, where a name that is not known is told once a file: it is one mistake, however often it is used. */
-  once(errors: readonly ts.Diagnostic[], file: ts.SourceFile): ts.Diagnostic[] {
-    const told = new Set<string>();
-    return errors.filter(({ code, start = 0, length = 0 }) => {
+  /** A file's errors; a name that is not known is one of them, however often it is used: `again` are its other places. */
+  once(errors: readonly ts.Diagnostic[], file: ts.SourceFile): { error: ts.Diagnostic; again: number[] }[] {
+    const names = new Map<string, number[]>();
+    return errors.flatMap((error) => {
+      const { code, start = 0, length = 0 } = error;
       const name = file.text.slice(start, start + length);
-      return !UNKNOWN_NAME.has(code) || (!told.has(name) && told.add(name));
+      const told = UNKNOWN_NAME.has(code) ? names.get(name) : undefined;
+      if (told) {
+        told.push(start);
+        return [];
+      }
+      const again: number[] = [];
+      if (UNKNOWN_NAME.has(code)) names.set(name, again);
+      return [{ error, again }];
     });
   }
 
   /** An error's diagnostic with a better fix, where there is one, and with the edits where that is certain. */
-  correct({ code, start = 0 }: ts.Diagnostic, file: ts.SourceFile, told: Diagnostic): Diagnostic {
+  correct(
+    { code, start = 0 }: ts.Diagnostic,
+    again: readonly number[],
+    file: ts.SourceFile,
+    told: Diagnostic,
+  ): Diagnostic {
     if (!UNKNOWN_NAME.has(code) && !UNKNOWN_MEMBER.has(code)) return told;
     const name = nodeAt(file, start);
     if (!ts.isIdentifier(name)) return told;
     if (UNKNOWN_MEMBER.has(code)) return { ...told, ...memberCorrection(name, this.language, this.places.directory) };
-    return { ...told, ...this.#importable.correction(name, this.#inScope(name)) };
+    const uses = [name, ...again.map((position) => nodeAt(file, position))];
+    return { ...told, ...this.#importable.correction(name, uses, this.#inScope(name)) };
   }
 
   /** What the author declared or imported, and a name could stand for. */

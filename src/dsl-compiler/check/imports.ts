@@ -24,6 +24,7 @@ interface Source {
 /** What could be imported, in a project's folder and from the language. It reads files only when a name is looked for. */
 export class Importable {
   readonly #language: ReadonlyMap<string, boolean>;
+  readonly #made = new Set<string>();
   #files: ts.SourceFile[] | undefined;
 
   constructor(
@@ -34,12 +35,12 @@ export class Importable {
     this.#language = exportsOf(ts.createSourceFile(index, ts.sys.readFile(index) ?? "", ts.ScriptTarget.ES2023));
   }
 
-  /** What to do about a name that is not known at a place. */
-  correction(name: ts.Identifier, inScope: readonly string[]): Correction | undefined {
+  /** What to do about a name that is not known. @param uses all its places in the file @param inScope what it could be near to */
+  correction(name: ts.Identifier, uses: readonly ts.Node[], inScope: readonly string[]): Correction | undefined {
     const file = name.getSourceFile();
     const sources = this.#sourcesOf(name.text, file);
     const [source] = sources;
-    if (source && sources.length === 1) return this.#importing(name, source, file);
+    if (source && sources.length === 1) return this.#importing(name.text, source, file);
     if (source) {
       const modules = sources.map(({ file: from }) => quote(this.#shown(from)));
       return { fix: `import it from the one that is meant: ${modules.join(" or ")} export it` };
@@ -48,33 +49,36 @@ export class Importable {
     if (meant !== undefined) return { fix: `write ${quote(meant)}` };
     const near = onlyNear(name.text, [...new Set([...inScope, ...this.#language.keys()])]);
     if (near === undefined) return undefined;
-    const range = rangeOf(file, name.getStart(), name.end, this.places.directory);
+    const { directory } = this.places;
+    const edits = uses.map((use) => ({ ...rangeOf(file, use.getStart(), use.end, directory), text: near }));
     // `{ name }` is a member of that name, too.
-    const edits = ts.isShorthandPropertyAssignment(name.parent) ? undefined : [{ ...range, text: near }];
-    return { fix: `write ${quote(near)}`, ...(edits ? { edits } : {}) };
+    const isCertain = !uses.some(({ parent }) => ts.isShorthandPropertyAssignment(parent));
+    return { fix: `write ${quote(near)}`, ...(isCertain ? { edits } : {}) };
   }
 
-  #importing(name: ts.Identifier, source: Source, file: ts.SourceFile): Correction {
-    const imported = source.isType ? `type ${name.text}` : name.text;
-    const existing = this.#importOf(source, file);
-    const { directory } = this.places;
-    const place = (position: number, text: string): Edit[] => [
-      { ...rangeOf(file, position, position, directory), text },
+  #importing(name: string, source: Source, file: ts.SourceFile): Correction {
+    const imported = source.isType ? `type ${name}` : name;
+    const module = source.file === undefined ? LANGUAGE : this.#specifier(source.file, file);
+    const insert = (position: number, text: string): Edit[] => [
+      { ...rangeOf(file, position, position, this.places.directory), text },
     ];
+    const existing = this.#importOf(source, file);
     if (existing) {
       const last = existing.elements.at(-1)!;
       const [lineBreak = " "] = /\r?\n\s*$/.exec(file.text.slice(last.pos, last.getStart(file))) ?? [];
-      const module = source.file === undefined ? LANGUAGE : this.#specifier(source.file, file);
       return {
-        fix: `add ${name.text} to the import of ${quote(module)}`,
-        edits: place(last.end, `,${lineBreak}${imported}`),
+        fix: `add ${name} to the import of ${quote(module)}`,
+        edits: insert(last.end, `,${lineBreak}${imported}`),
       };
     }
-    const module = source.file === undefined ? LANGUAGE : this.#specifier(source.file, file);
     const line = `import { ${imported} } from ${JSON.stringify(module)};`;
+    const made = `${file.fileName} ${module}`;
+    // The next name of that module joins this import, when it is there.
+    if (this.#made.has(made)) return { fix: `write ${line}` };
+    this.#made.add(made);
     const first = file.statements.find(ts.isImportDeclaration);
     const newline = file.text.includes("\r\n") ? "\r\n" : "\n";
-    return { fix: `write ${line}`, edits: place(first?.getStart(file) ?? 0, line + newline) };
+    return { fix: `write ${line}`, edits: insert(first?.getStart(file) ?? 0, line + newline) };
   }
 
   /** The names that the file imports from a module already, in braces and not as types only. */

@@ -81,10 +81,11 @@ class OperatorFinder {
     if (!question) return;
     const { subject, value, method, isMirrored } = question;
     const type = this.language.typeOf(subject);
+    const isOfTwo = this.language.isOwn(this.language.typeOf(value));
+    // Authors' own functions may ask whether two events, or two traits, are the same.
+    if (question.isEquality && (method === undefined || isOfTwo)) return;
     const message = `there is no "${operator}" on ${this.#inWords(subject)}`;
     if (method === undefined) {
-      // Authors' own functions may ask whether two events are the same.
-      if (question.isEquality) return;
       const methods = this.language.methodsOf(type).map((name) => `.${name}(…)`);
       const fix = methods.length > 0 ? `write one of ${methods.slice(0, 8).join(", ")}` : "write a condition";
       this.#tell(node, message, fix);
@@ -92,7 +93,7 @@ class OperatorFinder {
     }
     const isAbsence = method === "exists" || method === "missing";
     const call = isAbsence ? `.${method}()` : `.${method}(${this.#text(value)})`;
-    if (!isAbsence && this.language.isOwn(this.language.typeOf(value))) {
+    if (isOfTwo) {
       this.#tell(node, message, `write .${method}(…) with a value that is known now: ${this.#inWords(value)} is not`);
       return;
     }

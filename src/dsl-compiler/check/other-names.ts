@@ -40,11 +40,11 @@ export function methodMeant(name: string, has: (method: string) => boolean): str
   return undefined;
 }
 
-/** Lengths of time, in a fix: one reason for all that asks for months, weeks or days of a calendar. */
+/** For all that asks for months, weeks or days of a calendar. */
 const CALENDAR =
   'write .within("30d"): windows have fixed lengths, because rules of time zones change, and results must not';
 
-/** What the language says in another way, or not at all; `$` is what the author gave. */
+/** What the language says in another way, or not at all. */
 const WAYS: readonly [names: string, way: string][] = [
   ["between inRange isBetween", "write all(….atLeast(…), ….atMost(…)); of dates, all(….onOrAfter(…), ….before(…))"],
   [
@@ -72,7 +72,7 @@ const WAYS: readonly [names: string, way: string][] = [
     "write an event with the earlier and the present value: of traits only the present one is known",
   ],
   ["trend growth slope", 'write counts of two windows, such as .count().within("7d") and .count().within("30d")'],
-  ["groupBy perUser byUser per by", 'write .distinct("…"), which counts users: only customers have a state'],
+  ["groupBy perUser byUser per by", 'write .distinct("…"), which counts the values: only customers have a state'],
   [
     "thisMonth lastMonth thisWeek lastWeek thisYear thisQuarter today yesterday monthToDate yearToDate sinceStartOfMonth",
     CALENDAR,
@@ -112,12 +112,14 @@ export function functionMeant(name: string): string | undefined {
 }
 
 const LENGTH = /^\s*(\d+)\s*(m|minutes?|mins?|h|hours?|hrs?|d|days?|w|weeks?)\s*$/i;
-const MONTHS = /^\s*\d*\s*(mo|months?|y|years?|quarters?|q)\s*$/i;
+/** A capital M is a month in many notations, a small one a minute in this one. */
+const MONTHS = /^\s*\d*\s*(?:M|[mM]os?|[mM]onths?|[yY]|[yY]ears?|[qQ]|[qQ]uarters?)\s*$/;
 
 /** What to write instead of a text that is no duration, where it can be said. */
 export function durationFix(text: string): string | undefined {
+  if (MONTHS.test(text)) {
+    return 'write "30d" or "365d": lengths are fixed, and a month is not; see "Time and order" in docs/model.md';
+  }
   const [, count, unit] = LENGTH.exec(text) ?? [];
-  if (count !== undefined && unit !== undefined) return `write ${JSON.stringify(count + unit[0]!.toLowerCase())}`;
-  if (!MONTHS.test(text)) return undefined;
-  return 'write "30d" or "365d": lengths are fixed, and a month is not; see "Time and order" in docs/model.md';
+  return count === undefined || unit === undefined ? undefined : `write "${count}${unit[0]!.toLowerCase()}"`;
 }
