@@ -1,17 +1,8 @@
 import type * as Node from "../model/snapshot/types.js";
 import { type Condition, condition, type Lazy, membership, resolve } from "./condition.js";
 import { definitionOf, strictProxy } from "./mistakes.js";
-import {
-  MEASURE,
-  type Part,
-  part,
-  SCORE,
-  trigger,
-  type Trigger,
-  withSourceLocation,
-  withSourceLocationOf,
-} from "./part.js";
-import { comparisons, type Comparisons, type Measure } from "./quantity.js";
+import { type Part, part, SCORE, trigger, type Trigger, withSourceLocation, withSourceLocationOf } from "./part.js";
+import { comparisons, type Comparisons, type Measure, measureOf } from "./quantity.js";
 
 /** A score from 0 to 100, for a health component. */
 export interface Score {
@@ -36,11 +27,6 @@ export function scale(measure: Measure, range: { from: number; to: number }): Sc
 export function steps(measure: Measure, limits: readonly (readonly [number, number])[], otherwise: number): Score {
   const pairs = limits.map((pair) => [...pair] as [number, number]);
   return { [SCORE]: withSourceLocation({ kind: "steps", of: measureOf(measure), steps: pairs, otherwise }) };
-}
-
-/** The measure that a value stands for; null, which the validation refuses, for a value that is no number. */
-function measureOf(measure: Measure): Node.Measure {
-  return (measure as Partial<Measure> | null | undefined)?.[MEASURE] ?? (null as never);
 }
 
 /** The health score: how well each customer does, from 0 to 100. Until there is a score, only negated conditions on it hold. */

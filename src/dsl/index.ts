@@ -21,7 +21,17 @@ export type { Latest, Occurrences, OpenSequence, ScopedLatest, Sequence } from "
 export { traitsChanged } from "./part.js";
 export type { Occasion, Selection, Trigger } from "./part.js";
 export { daysSince, daysSinceFirst } from "./quantity.js";
-export type { Comparisons, Days, Measure, OpenCondition, Quantity, ScopedQuantity } from "./quantity.js";
+export type {
+  Arithmetic,
+  Calculated,
+  Comparisons,
+  Days,
+  Measure,
+  OpenCondition,
+  Quantity,
+  ScopedQuantity,
+  WindowedQuantity,
+} from "./quantity.js";
 export { addTo, clear, emit, raise, removeFrom, rule } from "./rule.js";
 export type { Action, RuleDefinition, RuleModel } from "./rule.js";
 export { segment } from "./segment.js";

@@ -5,6 +5,8 @@ import { type Operand, operand } from "./operand.js";
 import { strictProxy } from "./mistakes.js";
 import { MEASURE, type Selection, SELECTOR, selectorOf } from "./part.js";
 import {
+  arithmetic,
+  type Arithmetic,
   type Measure,
   type OpenCondition,
   openCondition,
@@ -23,7 +25,7 @@ export type ScopedLatest<F extends AnyField> = Operand<F, Condition> & Measured<
  * `.since` before or after the question. */
 export type Latest<F extends AnyField> = Operand<F, OpenCondition> & Scopes<ScopedLatest<F>> & Measured<F>;
 
-type Measured<F extends AnyField> = F extends NumberField ? Measure : unknown;
+type Measured<F extends AnyField> = F extends NumberField ? Measure & Arithmetic : unknown;
 
 /** The latest value of a declared property. */
 function latest(of: Node.EventSelector, property: string, field: Node.Field): object {
@@ -31,7 +33,7 @@ function latest(of: Node.EventSelector, property: string, field: Node.Field): ob
   const read = { kind: "latest", of, property } as const;
   const guard = { owner, standIns: { measure: read } };
   const measure = (scope: Node.OccurrenceScope) =>
-    field.type === "number" ? { [MEASURE]: { ...read, ...scope } } : {};
+    field.type === "number" ? { [MEASURE]: { ...read, ...scope }, ...arithmetic({ ...read, ...scope }) } : {};
   const exists = (scope: Node.OccurrenceScope) => condition({ kind: "latestExists", of, property, ...scope });
   const questions = (ask: (nodeFor: (scope: Node.OccurrenceScope) => Node.Condition) => Condition) =>
     operand(field, {

@@ -63,17 +63,38 @@ export function comparisons<Result>(
 }
 
 /** A number that a health component can be scored by, with `scale` or `steps`: a count, sum, average, least or greatest value, a distinct
- * count, the latest value of a number property, days since, a numeric trait. */
+ * count, the latest value of a number property, days since, a numeric trait, a ratio or a difference. */
 export interface Measure {
   readonly [MEASURE]: Node.Measure;
 }
 
+/** What numbers are computed with. Of days since an event nothing is computed. */
+export interface Arithmetic {
+  /** This number divided by another one: `login.distinct("user").within("30d").per(customer.seats)`. Absent where either is absent or the
+   * other one is 0. */
+  per(divisor: Measure): Calculated;
+  /** This number less another one: `added.sum("seats").minus(removed.sum("seats"))`, exact in decimals. Absent where either is. */
+  minus(other: Measure): Calculated;
+}
+
+/** A ratio or a difference of two numbers: it can be compared, score a health component, and be computed with in turn. */
+export type Calculated = Comparisons<Condition> & Measure & Arithmetic;
+
 /** A number over a stretch of time that is settled: what is left to say is the comparison. */
-export type ScopedQuantity = Comparisons<Condition> & Measure;
+export type ScopedQuantity = Comparisons<Condition> & Measure & Arithmetic;
+
+/** A number over the latest stretch of time. */
+export interface WindowedQuantity extends ScopedQuantity {
+  /** The same over the stretch of that length just before: after `now - 2 * duration`, up to `now - duration`. Of counts, sums and averages:
+   * `usage.per(usage.previous()).atMost(0.5)`, where `usage` is `reportRun.count().within("30d")`. */
+  previous(): ScopedQuantity;
+}
 
 /** A number made of occurrences: `count().atLeast(3)`, `count().within("30d").atLeast(3)` and `count().atLeast(3).within("30d")` are all
  * fine, and it can score a health component. */
-export type Quantity = Comparisons<OpenCondition> & Scopes<ScopedQuantity> & Measure;
+export interface Quantity extends Comparisons<OpenCondition>, Scopes<ScopedQuantity>, Measure, Arithmetic {
+  within(duration: Duration): WindowedQuantity;
+}
 
 type QuantityNode = Extract<Node.Measure, { kind: "count" | "aggregate" | "distinct" }>;
 
@@ -81,18 +102,35 @@ type QuantityNode = Extract<Node.Measure, { kind: "count" | "aggregate" | "disti
 export function quantity(node: QuantityNode): Quantity {
   const owner = `the ${nameOf(node)} of ${JSON.stringify(node.of.event)}`;
   const guard = { owner, standIns: { measure: node } };
-  const scoped = (scope: Node.OccurrenceScope) =>
-    strictProxy(
-      {
-        ...comparisons((operator, value) => condition({ ...node, ...scope, operator, value })),
-        [MEASURE]: { ...node, ...scope },
-      },
-      guard,
-    );
+  const scoped = (scope: Node.OccurrenceScope & { previous?: true }) =>
+    strictProxy(settled({ ...node, ...scope }), guard);
+  const windowed = (within: Duration) =>
+    strictProxy({ ...settled({ ...node, within }), previous: () => scoped({ within, previous: true }) }, guard);
   const open = comparisons((operator, value) =>
     openCondition(owner, (scope) => ({ ...node, ...scope, operator, value })),
   );
-  return strictProxy({ ...open, ...scopes(scoped), [MEASURE]: node }, guard);
+  return strictProxy({ ...open, ...scopes(scoped), within: windowed, ...arithmetic(node), [MEASURE]: node }, guard);
+}
+
+/** A number of which nothing is left to say but the comparison. */
+function settled(node: QuantityNode | Node.CalculatedMeasure): Calculated {
+  const compare = comparisons((operator, value) => condition({ ...node, operator, value }));
+  return { ...compare, ...arithmetic(node), [MEASURE]: node };
+}
+
+/** What is computed with a number. */
+export function arithmetic(of: Node.Measure): Arithmetic {
+  const calculated = (node: Node.CalculatedMeasure) =>
+    strictProxy(settled(node), { owner: `a ${node.kind}`, standIns: { measure: node } });
+  return {
+    per: (divisor) => calculated({ kind: "ratio", of, per: measureOf(divisor) }),
+    minus: (other) => calculated({ kind: "difference", of, minus: measureOf(other) }),
+  };
+}
+
+/** The measure that a value stands for; null, which the validation refuses, for a value that is no number. */
+export function measureOf(measure: Measure): Node.Measure {
+  return (measure as Partial<Measure> | null | undefined)?.[MEASURE] ?? (null as never);
 }
 
 function nameOf(node: QuantityNode): string {

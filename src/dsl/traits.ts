@@ -6,7 +6,7 @@ import { type Operand, operand } from "./operand.js";
 import type { Score } from "./health.js";
 import { type RecoveryValues, strictProxy } from "./mistakes.js";
 import { MEASURE, NODE, SCORE, TRAIT, withSourceLocation } from "./part.js";
-import type { Measure } from "./quantity.js";
+import { arithmetic, type Arithmetic, type Measure } from "./quantity.js";
 
 /** What a trait can be asked: what a property of its type can, and what only makes sense of how things are now. */
 export type TraitOperand<F extends AnyField> = Operand<F, Condition> & Present<F> & Trait<F>;
@@ -20,7 +20,7 @@ type Present<F extends AnyField> =
   F extends StringField<infer Value>
     ? MappedTrait<Value>
     : F extends NumberField
-      ? Measure
+      ? Measure & Arithmetic
       : F extends DateField
         ? DatedTrait
         : unknown;
@@ -85,7 +85,7 @@ function presentOf(trait: string, field: Field): object {
         map: (values: Record<string, number>) => ({ [SCORE]: withSourceLocation({ kind: "map", trait, values }) }),
       };
     case "number":
-      return { [MEASURE]: { kind: "trait", trait } satisfies MeasureNode };
+      return { [MEASURE]: { kind: "trait", trait } satisfies MeasureNode, ...arithmetic({ kind: "trait", trait }) };
     case "date":
       return {
         within: (duration: Duration) => condition({ kind: "traitDateWithin", trait, within: duration }),

@@ -132,7 +132,18 @@ export interface CompiledMeasure {
   /** Whether the value stopped growing, and there may be more. */
   isBounded?: (customer: OpenCustomer) => boolean;
   nextChange?: NextChange | undefined;
+  /** What it is computed of, where it is a ratio or a difference. */
+  operands?: (customer: OpenCustomer) => OperandValue[] | undefined;
 }
+
+/** A number that a ratio or a difference is computed of, as an explanation shows it. */
+export type OperandValue = {
+  /** `count of "login" within 30d`. */
+  text: string;
+  /** null where it is absent; `1000 or more` where memory is bounded. */
+  actual: Json;
+  operands?: OperandValue[];
+};
 
 /** A measure as an explanation shows it: `3`, or `3 or more`. */
 export function shownMeasure({ value, isBounded }: CompiledMeasure, customer: OpenCustomer): Json {

@@ -57,6 +57,18 @@ export class DecimalSum {
     this.add(-value);
   }
 
+  /** Takes another sum away. */
+  subtractSum(other: DecimalSum): void {
+    if (this.#big === null && other.#big === null && this.#scale === other.#scale) {
+      const rest = this.#units - other.#units;
+      if (Number.isSafeInteger(rest)) {
+        this.#units = rest;
+        return;
+      }
+    }
+    this.#addDecimal(-(other.#big ?? BigInt(other.#units)), other.#scale);
+  }
+
   /** The sum, rounded once to the nearest double; beyond their range the greatest one, since JSON has no infinity. */
   toNumber(): number {
     return this.#big === null ? this.#units / POWERS[this.#scale]! : this.average(1);
@@ -77,10 +89,14 @@ export class DecimalSum {
   }
 
   #addExactly(value: number): void {
-    const addend = readDecimal(value);
-    const scale = Math.max(this.#scale, addend.scale);
+    const { units, scale } = readDecimal(value);
+    this.#addDecimal(units, scale);
+  }
+
+  #addDecimal(addend: bigint, scaleOfAddend: number): void {
+    const scale = Math.max(this.#scale, scaleOfAddend);
     const units = this.#big ?? BigInt(this.#units);
-    this.#big = units * 10n ** BigInt(scale - this.#scale) + addend.units * 10n ** BigInt(scale - addend.scale);
+    this.#big = units * 10n ** BigInt(scale - this.#scale) + addend * 10n ** BigInt(scale - scaleOfAddend);
     this.#scale = scale;
     this.#preferNumber();
   }

@@ -68,6 +68,20 @@ export interface WorkingAggregate {
   clone?(): WorkingAggregate;
 }
 
+/** The search for the next change of a number by time alone, kept while events come. */
+export interface LookAhead {
+  /** Whether what it has found so far holds for the customer as it is now. */
+  isSound(customer: OpenCustomer, present: unknown, anchors: readonly unknown[]): boolean;
+  /** Takes an event in that the customer has recorded, and tells whether the search may go on. */
+  record(customer: OpenCustomer, event: HistoryEvent): boolean;
+  /**
+   * The earliest instant after the clock at which the number changes, or Infinity.
+   *
+   * @throws {HistoryNeeded} if it lies beyond the occurrences at hand
+   */
+  find(customer: OpenCustomer): number;
+}
+
 /** What conditions read: the items whose values they read, what is remembered of events, and whether any event matters. */
 export interface Reads {
   items: Set<string>;
@@ -196,6 +210,8 @@ export class OpenCustomer {
 
   readonly streams: StreamMemory[];
   readonly aggregates: WorkingAggregate[];
+  /** The searches for changes of calculated measures. */
+  lookAheads = new Map<object, LookAhead>();
   awaitsEvaluation: boolean;
   /** Whether explanations tell when conditions flip, which may take the history of a whole window. */
   looksAhead = true;
@@ -314,6 +330,9 @@ export class OpenCustomer {
     for (let i = 0; i < aggregates.length; i++) {
       const aggregate = aggregates[i]!;
       if (this.aggregates[aggregate.index]!.record(this, event)) this.mark(aggregate.items);
+    }
+    for (const [number, search] of this.lookAheads) {
+      if (!search.record(this, event)) this.lookAheads.delete(number);
     }
   }
 

@@ -1,3 +1,4 @@
+import type { OperandValue } from "../engine/compile-context.js";
 import type { Explanation } from "../engine/conditions/leaf.js";
 import { printable } from "./text.js";
 
@@ -20,7 +21,7 @@ export interface ExplainedParts {
       weight: number;
       /** Null where it is left out of the mean, because what it measures is absent. */
       score: number | null;
-      measure: { text: string; actual: unknown };
+      measure: OperandValue;
     }[];
   } | null;
   signals: { signal: string; raised: boolean; severity: string; condition: Explanation | null }[];
@@ -55,9 +56,10 @@ const OF_WAITING = new Set(["inactiveFor", "inState"]);
 const OF_TIME = new Set(["inactiveFor", "activeWithin", "inState", "traitDateWithin", "traitDatePassed"]);
 
 /** What there is, and what lacks where the text of the condition does not say so already. */
-function leafFacts(words: InstantWords, { kind, expected, actual, missing, met, flipsAt }: Explanation): string[] {
+function leafFacts(words: InstantWords, explanation: Explanation): string[] {
+  const { kind, expected, actual, missing, met, flipsAt } = explanation;
   if (OF_YES_OR_NO.has(kind)) return [];
-  const now = actualInWords(words, kind, actual);
+  const now = actualInWords(words, kind, actual) + operandsInWords(explanation);
   // Where time alone lacks, it is told when that is over.
   const isTold = JSON.stringify(missing) === JSON.stringify(expected) || (OF_WAITING.has(kind) && flipsAt !== null);
   const lacks = met || isTold ? null : lackInWords(kind, missing);
@@ -74,6 +76,17 @@ function actualInWords(words: InstantWords, kind: string, actual: unknown): stri
   return told === shown ? `it is ${shown}` : told;
 }
 
+/** What is measured of a customer: `nothing`, `0.5 (of 3 and 6)`. */
+export function measuredInWords(measure: OperandValue): string {
+  return (measure.actual === null ? "nothing" : valueInWords(measure.actual)) + operandsInWords(measure);
+}
+
+/** The numbers that a ratio or a difference is computed of, in the order of its text. */
+function operandsInWords({ operands }: Pick<OperandValue, "operands">): string {
+  if (operands === undefined) return "";
+  return ` (of ${operands.map(({ actual }) => (actual === null ? "nothing" : valueInWords(actual))).join(" and ")})`;
+}
+
 /** What is to be added to a number, or what is to become true. */
 function lackInWords(kind: string, missing: unknown): string | null {
   const above = kind === "count" || kind === "distinct" ? "too many" : "too high";
@@ -86,7 +99,7 @@ function lackInWords(kind: string, missing: unknown): string | null {
 }
 
 /** A value of an explanation: texts as they are, lists by their elements. */
-export function valueInWords(value: unknown): string {
+function valueInWords(value: unknown): string {
   if (Array.isArray(value)) return value.map(valueInWords).join(", ");
   return printable(typeof value === "string" ? value : JSON.stringify(value));
 }

@@ -69,6 +69,34 @@ test.each<[node: object, question: Condition]>([
     order.avg("seats").notEquals(3).since("state"),
   ],
   [
+    { kind: "count", of, within: "7d", previous: true, operator: "gte", value: 3 },
+    order.count().within("7d").previous().atLeast(3),
+  ],
+  [
+    {
+      kind: "ratio",
+      of: { kind: "distinct", of, property: "name", within: "30d" },
+      per: { kind: "trait", trait: "seats" },
+      operator: "lt",
+      value: 0.5,
+    },
+    order.distinct("name").within("30d").per(customer.seats).lessThan(0.5),
+  ],
+  [
+    {
+      kind: "ratio",
+      of: {
+        kind: "difference",
+        of: { kind: "aggregate", function: "sum", of, property: "seats" },
+        minus: { kind: "trait", trait: "seats" },
+      },
+      per: { kind: "latest", of, property: "seats", since: "state" },
+      operator: "ne",
+      value: -1,
+    },
+    order.sum("seats").minus(customer.seats).per(order.latest("seats").since("state")).notEquals(-1),
+  ],
+  [
     { kind: "aggregate", function: "min", of, property: "seats", operator: "lt", value: 3 },
     order.min("seats").lessThan(3),
   ],

@@ -10,16 +10,21 @@ import {
   aggregate,
   all,
   any,
+  compared,
   compile,
   count,
   daysSince,
   healthIs,
+  minus,
   modelOf,
   not,
+  number,
+  per,
   property,
   seen,
   snapshotOf,
   trait,
+  traitNumber,
 } from "./support/builders.js";
 import { factsOf, scored } from "./support/reference/facts.js";
 import { Run } from "./support/runner.js";
@@ -49,6 +54,62 @@ function explained(condition: Condition, happenings: Happening[], traits: Record
   const { state } = customer(model, happenings, traits);
   return explain(model, state).segments[0]!["condition"] as unknown as Explanation;
 }
+
+describe("the explanation of a ratio", () => {
+  const day = { within: "1d" };
+  const trend = per(number("login", day), number("login", { ...day, previous: true }));
+
+  it("has both numbers, and when it flips by time alone", () => {
+    expect(
+      explained(compared(trend, "lte", 0.5), [
+        [0, "login"],
+        [13, "login"],
+        [25, "login"],
+        [36, "login"],
+      ]),
+    ).toEqual({
+      kind: "ratio",
+      text: 'count of "login" within 1d per count of "login" in the 1d before the last 1d at most 0.5',
+      expected: "at most 0.5",
+      actual: 3,
+      operands: [
+        { text: 'count of "login" within 1d', actual: 3 },
+        { text: 'count of "login" in the 1d before the last 1d', actual: 1 },
+      ],
+      met: false,
+      missing: -2.5,
+      flipsAt: new Date(T0 + 49 * HOUR).toISOString(),
+    });
+  });
+
+  it("says that there is none where the divisor is 0 or absent", () => {
+    const net = minus(number(["add", "x"]), number(["remove", "x"]));
+    const told = explained(compared(per(net, traitNumber("seats")), "gte", 1), [[0, "add", { x: 0.3 }], [1, "remove", { x: 0.2 }]]); // prettier-ignore
+    expect(told).toMatchObject({ actual: null, missing: "at least 1", met: false, flipsAt: null });
+    expect(told.operands).toEqual([
+      {
+        text: 'sum of x of "add" minus sum of x of "remove"',
+        actual: 0.1,
+        operands: [
+          { text: 'sum of x of "add"', actual: 0.3 },
+          { text: 'sum of x of "remove"', actual: 0.2 },
+        ],
+      },
+      { text: "seats", actual: null },
+    ]);
+  });
+
+  it("is not disturbed by one that was asked for before", () => {
+    const model = modelOf({ segments: { s: any(compared(trend, "lte", 0.5), all(compared(trend, "lte", 0.5), pro)) } });
+    const { state } = customer(model, [
+      [0, "login"],
+      [13, "login"],
+      [25, "login"],
+      [36, "login"],
+    ]);
+    expect(explain(model, state)).toEqual(explain(model, state));
+  });
+});
 
 describe("the explanation of a condition", () => {
   it("has the conditions of a group in its text, in brackets where they are groups themselves", () => {

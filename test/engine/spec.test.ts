@@ -9,6 +9,7 @@ import {
   any,
   atStep,
   clear,
+  compared,
   count,
   counted,
   dateWithin,
@@ -24,8 +25,11 @@ import {
   inState,
   journeyIs,
   lately,
+  minus,
   not,
+  number,
   of,
+  per,
   raise,
   removeFrom,
   rule,
@@ -34,6 +38,7 @@ import {
   stepCompleted,
   trait,
   traitExists,
+  traitNumber,
   type Parts,
 } from "./support/builders.js";
 import { LiveCustomer, type Outcome, type ReplayOutcome, type Step } from "./support/live.js";
@@ -220,6 +225,28 @@ const replays: Row[] = [
   ["a journey that expired is neither withdrawn nor repeated", { journeys: { j: { start: happened("a"), expiresAfter: "1d", steps: [["t", happened("b")]] } } }, [on("01-01", "a"), tick("01-05"), ["replay", "01-09"]], { replay: { corrections: [], journeys: ["j expired at t, 01-01 00:00 – 01-02 00:00"] } }],
 ];
 
+const day = { within: "1d" };
+const usage = number("a", day);
+const before = number("a", { ...day, previous: true });
+const net = minus(number(["add", "x"]), number(["remove", "x"]));
+const twoEach = [on("01-01", "a"), on("01-01", "b"), on("01-01 12:00", "a"), on("01-01 12:00", "b")];
+
+// prettier-ignore
+const calculations: Row[] = [
+  ["the window before is (t - 2w, t - w]", { segments: { s: { ...number("a", { ...day, previous: true }), operator: "gte", value: 1 } } }, [on("01-01", "a"), tick("02-01")], { segments: ["s out (in 01-02 00:00, out 01-03 00:00)"] }],
+  ["an average of the window before is absent where that is empty", { segments: { s: { ...aggregate("avg", ["a", "x"], "lte", 2, day), previous: true } } }, [on("01-01", "a", { x: 1 }), on("01-01 06:00", "a", { x: 3 }), tick("02-01")], { segments: ["s out (in 01-02 00:00, out 01-03 00:00)"] }],
+  ["usage has fallen to half of that before at the instant when it has, and is no ratio where there was none", { segments: { half: compared(per(usage, before), "lte", 0.5) } }, [on("01-01", "a"), on("01-01 13:00", "a"), on("01-02 01:00", "a"), on("01-02 12:00", "a"), tick("02-01")], { segments: ["half out (in 01-03 01:00, out 01-04 12:00)"] }],
+  ["per a trait: also a change of the trait changes it", { segments: { s: compared(per(number(["a", "x"], { within: "2d" }), traitNumber("seats")), "gte", 2) } }, [identify("01-01", { seats: 2 }), on("01-01", "a", { x: 4 }), identify("01-01 12:00", { seats: 4 }), identify("01-02", { seats: 1 }), tick("02-01")], { segments: ["s out (in 01-01 00:00, out 01-01 12:00)", "s out (in 01-02 00:00, out 01-03 00:00)"] }],
+  ["per nothing and per 0 there is no ratio: a comparison is false, its negation true", { segments: { s: compared(per(number("a"), traitNumber("seats")), "gte", 0), n: not(compared(per(number("a"), traitNumber("seats")), "gte", 0)), ne: compared(per(number("a"), traitNumber("seats")), "ne", 7) } }, [on("01-01", "a"), identify("01-02", { seats: 0 }), identify("01-03", { seats: 1 })], { segments: ["n out (in 01-01 00:00, out 01-03 00:00)", "ne in since 01-01 00:00", "s in since 01-03 00:00"] }],
+  ["a difference is exact in decimals", { segments: { s: compared(net, "eq", 0.1) } }, [on("01-01", "add", { x: 0.3 }), on("01-02", "remove", { x: 0.2 })], { segments: ["s in since 01-02 00:00"] }],
+  ["net seats per licence", { segments: { s: compared(per(net, traitNumber("licences")), "gte", 1) } }, [identify("01-01", { licences: 10 }), on("01-01", "add", { x: 12 }), on("01-02", "remove", { x: 2 }), on("01-03", "remove", { x: 1 })], { segments: ["s out (in 01-01 00:00, out 01-03 00:00)"] }],
+  ["both windows move: each instant at which one does may change the ratio", { segments: { more: compared(per(number("a", { within: "3d" }), number("b", { within: "3d" })), "gte", 1.5), less: compared(per(number("a", { within: "3d" }), number("b", { within: "3d" })), "lte", 1) } }, [on("01-01", "a"), on("01-02", "a"), on("01-02", "b"), tick("02-01")], { segments: ["more out (in 01-02 00:00, out 01-04 00:00)", "less out (in 01-04 00:00, out 01-05 00:00)"] }],
+  ["what leaves both at once and leaves the ratio as it was makes nothing due", { segments: { s: compared(per(usage, number("b", day)), "eq", 1) } }, twoEach, { segments: ["s out (in 01-01 00:00, out 01-01 12:00)", "s in since 01-01 12:00"], clock: "01-01 12:00, 01-01 12:00, 01-02 12:00" }],
+  ["in a step operands count from the start of the journey", { journeys: { j: { start: happened("go"), steps: [["t", compared(minus(number("a"), number("b")), "gte", 1)]] } } }, [on("01-01", "a"), on("01-02", "go"), on("01-03", "b"), on("01-04", "a"), on("01-05", "a")], { journeys: ["j complete at t, 01-02 00:00 – 01-05 00:00: t 01-05 00:00 by a@01-05"] }],
+  ["or from a start of their own", { states: { s: [["t", happened("go")]], t: [] }, segments: { s: compared(minus(number("a", { since: "state" }), number("b")), "gte", 1) } }, [on("01-01", "a"), on("01-02", "go"), on("01-03", "a")], { segments: ["s in since 01-03 00:00"] }],
+  ["a component whose ratio is absent scores 0", { health: healthOf({ trend: { kind: "scale", of: per(usage, before), from: 0, to: 1 } }, { good: 50, bad: 0 }) }, [on("01-01", "a"), on("01-02", "a"), on("01-02 12:00", "b")], { health: ["0 bad 01-01 00:00", "100 good 01-02 00:00"] }],
+];
+
 describe.each([
   { judge: "engine", create: underEngine },
   { judge: "reference", create: underReference },
@@ -233,6 +260,7 @@ describe.each([
     { part: "rules", rows: rules },
     { part: "signals", rows: signals },
     { part: "numbers", rows: numbers },
+    { part: "ratios and differences", rows: calculations },
     { part: "another version", rows: versions },
     { part: "replay", rows: replays },
   ])("$part", ({ rows }) => {

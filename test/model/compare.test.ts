@@ -10,6 +10,7 @@ import {
   addTo,
   all,
   any,
+  compared,
   count,
   counted,
   emit,
@@ -17,11 +18,14 @@ import {
   inactiveFor,
   inSegment,
   lately,
+  number,
   of,
+  per,
   property,
   rule,
   snapshotOf,
   trait,
+  traitNumber,
 } from "../engine/support/builders.js";
 import { complete, ordered } from "./sound.js";
 
@@ -275,6 +279,22 @@ describe("what an author does to a model is told in the author's words", () => {
   test.each(edits.map(([edit, ...changes]) => ({ edit, changes })))("$changes", ({ edit, changes }) => {
     expect(changesOf(edit)).toEqual(changes);
   });
+});
+
+test("of a ratio or a difference what changed is told by the number that it is computed of", () => {
+  const usage = (within: string) => number("order placed", { within });
+  const ratio = compared(per(usage("30d"), traitNumber("seats")), "gte", 2);
+  const from = segmentWith(ratio);
+  const told = (when: Condition) => changesOf((of) => (of.segments[1]!.when = when), from);
+  expect(told(compared(per(usage("7d"), traitNumber("seats")), "gte", 3))).toEqual([
+    'changed segment buyers | segments[1].when.of.within | window of count of "order placed": 30d → 7d',
+    'changed segment buyers | segments[1].when.value | threshold of count of "order placed" within 7d per seats: 2 → 3',
+  ]);
+  expect(
+    told(compared(per(usage("30d"), number("order placed", { within: "30d", previous: true })), "gte", 2)),
+  ).toEqual([
+    'changed segment buyers | segments[1].when | when: count of "order placed" within 30d per seats at least 2 → count of "order placed" within 30d per count of "order placed" in the 30d before the last 30d at least 2',
+  ]);
 });
 
 describe("conditions within conditions", () => {

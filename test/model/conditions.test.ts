@@ -11,6 +11,12 @@ const aggregate = (parts: object) => over({ kind: "aggregate", function: "sum", 
 const distinct = (parts: object) => over({ kind: "distinct", property: "source", ...parts });
 const latest = (parts: object) => over({ kind: "latest", property: "total", ...parts });
 const daysSince = (parts: object) => over({ kind: "daysSince", which: "last", ...parts });
+const ratio = (parts: object) => over({ kind: "ratio", of: { kind: "count", of }, per: { kind: "trait", trait: "seats" }, ...parts }); // prettier-ignore
+/** So many differences within each other. */
+const nested = (depth: number): object => {
+  const plain = { kind: "count", of };
+  return depth === 0 ? plain : { kind: "difference", of: nested(depth - 1), minus: plain };
+};
 const sequence = (parts: object) => ({ kind: "sequence", first: of, then: of, within: "7d", ...parts });
 
 const WHEN = "segments[1].when";
@@ -32,6 +38,14 @@ test("every kind of condition is taken", () => {
     { kind: "latest", of, property: "tags", within: "1d", operator: "contains", value: "x" },
     { kind: "latestExists", of, property: "source", since: "state" },
     { kind: "daysSince", which: "first", of, operator: "lte", value: 30 },
+    { kind: "count", of, within: "1d", previous: true, operator: "gte", value: 20_000 },
+    {
+      kind: "difference",
+      of: { kind: "count", of, within: "1d" },
+      minus: { kind: "count", of },
+      operator: "lt",
+      value: -0.5,
+    },
     { kind: "sequence", first: of, then: { ...of, where }, within: "1h", since },
     { kind: "traitDatePassed", trait: "renewsOn" },
     { kind: "traitDatePassed", trait: "renewsOn", by: "7d" },
@@ -59,6 +73,18 @@ test.each<[condition: unknown, ...problems: string[]]>([
   [count({ since: "state", value: 10_001 }), ".value COUNT_TOO_LARGE"],
   [count({ since: { journey: "onboarding" }, value: 10_001 }), ".value COUNT_TOO_LARGE"],
   [count({ value: 1_000_000 })],
+  [count({ previous: true }), ".previous INVALID_SHAPE"],
+  [aggregate({ previous: true, since: "state" }), ".previous INVALID_SHAPE"],
+  [aggregate({ function: "min", previous: true, within: "1d" }), ".previous INVALID_SHAPE"],
+  [distinct({ previous: true, within: "1d", value: 1 }), ".previous INVALID_SHAPE"],
+  [ratio({ per: { kind: "trait", trait: "plan" } }), ".per.trait TYPE_MISMATCH"],
+  [ratio({ per: { kind: "daysSince", which: "first", of } }), ".per INVALID_SHAPE"],
+  [ratio({ per: null }), ".per INVALID_SHAPE"],
+  [ratio({ per: { kind: "latest", of, property: "source" } }), ".per.property TYPE_MISMATCH"],
+  [ratio({ of: { kind: "count", of: { event: "order" }, within: "x" } }), ".of.within INVALID_DURATION", ".of.of.event UNKNOWN_EVENT"], // prettier-ignore
+  [ratio({ of: nested(3) })],
+  [ratio({ of: nested(4) }), ".of.of.of.of TOO_DEEP"],
+  [ratio({ value: "1" }), ".value INVALID_SHAPE"],
   [distinct({ value: 10_001 }), ".value COUNT_TOO_LARGE"],
   [distinct({ value: 1.5 }), ".value INVALID_SHAPE"],
   [distinct({ property: "tags" }), ".property TYPE_MISMATCH"],

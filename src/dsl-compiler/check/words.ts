@@ -18,6 +18,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   Days: "a number of days",
   Latest: "the latest value of a property",
   ScopedLatest: "the latest value of a property",
+  Calculated: "a number that is not compared yet",
   Severity: 'one of "info", "warning", "critical"',
   Occasion: "what a rule can wait for",
   Trigger: "what a rule can wait for",

@@ -18,6 +18,8 @@ export const EXPECTED_VALUES = {
   where: "give a condition on the event's properties: (p) => p.seats.atLeast(5)",
   score: SCORE,
   measure: NUMBER,
+  per: NUMBER,
+  minus: NUMBER,
   of: "give an event, or event.where(…)",
   steps: "list what step(…) returns",
   properties: "give what string(), number(), boolean(), date() or oneOf(…) returns",

@@ -1,5 +1,6 @@
 import { at, quote } from "../../model/snapshot/problem.js";
-import type { Condition, EventSelector, Snapshot } from "../../model/snapshot/types.js";
+import type { Condition, EventSelector, Measure, Snapshot } from "../../model/snapshot/types.js";
+import { isCalculated } from "../../model/snapshot/words.js";
 import { neverHolds, neverTogether } from "../../model/validate/impossible.js";
 
 /** Something in a sound snapshot that its author will hardly have meant. */
@@ -32,7 +33,7 @@ export function lintConditions(snapshot: Snapshot): ConditionLinter {
   snapshot.segments.forEach(({ when }, index) => linter.optional(when, at("segments", index)));
   snapshot.health?.components.forEach(({ score }, index) => {
     const path = at("health.components", index, "score", "of");
-    if (score.kind !== "map" && score.of.kind !== "trait") linter.selector(score.of.of, at(path, "of"));
+    if (score.kind !== "map") linter.measure(score.of, path);
   });
   snapshot.rules.forEach(({ on, when }, index) => {
     const path = at("rules", index);
@@ -74,6 +75,14 @@ class ConditionLinter {
     this.warnings.push({ path: at(path, "where"), code: "IMPOSSIBLE_CONDITION", message });
   }
 
+  measure(measure: Measure, path: string): void {
+    if (measure.kind === "trait") return;
+    if (!isCalculated(measure)) return this.selector(measure.of, at(path, "of"));
+    this.measure(measure.of, at(path, "of"));
+    if (measure.kind === "ratio") this.measure(measure.per, at(path, "per"));
+    else this.measure(measure.minus, at(path, "minus"));
+  }
+
   private parts(condition: Condition, path: string): void {
     if (condition.kind === "not") {
       this.condition(condition.condition, at(path, "condition"));
@@ -84,6 +93,8 @@ class ConditionLinter {
       this.selector(condition.then, at(path, "then"));
     } else if (condition.kind === "inactiveFor" || condition.kind === "activeWithin") {
       this.readsAll = true;
+    } else if (isCalculated(condition)) {
+      this.measure(condition, path);
     } else if ("of" in condition) {
       this.selector(condition.of, at(path, "of"));
     }

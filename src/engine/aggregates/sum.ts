@@ -110,6 +110,20 @@ export class SumAggregate implements WorkingAggregate {
     return search.at;
   }
 
+  /** The earliest instant after the clock at which something may leave the window, or Infinity. It must be one of a window. */
+  nextLeave(customer: OpenCustomer): number {
+    this.read(customer, () => undefined);
+    if (this.count === 0) return Infinity;
+    const window = this.window!;
+    const isAtHand = window.before(this.othersFrom) > 0;
+    return (isAtHand ? window.occurredAt(0) : this.othersFrom!.occurredAt) + this.selection.within;
+  }
+
+  /** Whether no number is below zero, so that what remains when some have left is not either. */
+  get isNonNegative(): boolean {
+    return this.negative === 0;
+  }
+
   save(customer: OpenCustomer): SumMemory {
     const { scope, window } = this;
     if (scope !== null) {

@@ -55,6 +55,8 @@ const LEAVES: { readonly [K in LeafKind]: CompileLeaf<K> } = {
   aggregate: compileMeasured,
   distinct: compileMeasured,
   daysSince: compileMeasured,
+  ratio: compileMeasured,
+  difference: compileMeasured,
   latest: compileLatest,
   latestExists: compileLatest,
   sequence: compileSequence,

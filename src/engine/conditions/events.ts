@@ -6,8 +6,8 @@ import { SequenceAggregate } from "../aggregates/sequence.js";
 import type { ConditionContext, Reading } from "../compile-context.js";
 import { addAggregate, compileScope, keyOf, selectionOf, shownMeasure } from "../compile-context.js";
 import { memberReader } from "../json.js";
-import { compileCountComparison } from "../measures/count.js";
-import { compileMeasure } from "../measures/measures.js";
+import { type CompiledCount, compileCountComparison } from "../measures/count.js";
+import { compileMeasure } from "../measures/calculated.js";
 import type { OpenCustomer } from "../open-customer.js";
 import type { Json } from "../state/types.js";
 import { compileComparison, compileExists, compileOrder, isOfType, type ValueTest } from "./compare.js";
@@ -18,18 +18,22 @@ type Of<K extends Condition["kind"]> = Extract<Condition, { kind: K }>;
 
 /** A comparison of a number that is computed of occurrences. */
 export function compileMeasured(
-  condition: Of<"count" | "aggregate" | "distinct" | "daysSince">,
+  condition: Of<"count" | "aggregate" | "distinct" | "daysSince" | "ratio" | "difference">,
   context: ConditionContext,
 ): Leaf {
   const { operator, value: expected } = condition;
   const measure =
-    condition.kind === "count" ? compileCountComparison(condition, context) : compareMeasure(condition, context);
-  const lacks = condition.kind === "aggregate" ? lacking : lackingWhole;
+    condition.kind === "count" && !condition.previous
+      ? compileCountComparison(condition, context)
+      : compareMeasure(condition, context);
+  const isWhole = condition.kind === "count" || condition.kind === "distinct" || condition.kind === "daysSince";
+  const lacks = isWhole ? lackingWhole : lacking;
   return {
     expected: expectation(operator, expected),
     test: measure.test,
     nextChange: measure.nextChange,
     actual: (customer) => shownMeasure(measure, customer),
+    operands: measure.operands,
     missing: (customer) => {
       const value = measure.value(customer);
       return value === undefined ? expectation(operator, expected) : lacks(operator, expected, value);
@@ -37,7 +41,10 @@ export function compileMeasured(
   };
 }
 
-function compareMeasure(condition: Of<"aggregate" | "distinct" | "daysSince">, context: ConditionContext) {
+function compareMeasure(
+  condition: Of<"count" | "aggregate" | "distinct" | "daysSince" | "ratio" | "difference">,
+  context: ConditionContext,
+): CompiledCount {
   const reading = orderReading(condition.operator, condition.value);
   const measure = compileMeasure(condition, reading, context);
   return { ...measure, test: (customer: OpenCustomer) => reading.of(measure.value(customer)) };

@@ -1,5 +1,6 @@
 import type { Condition } from "../../model/snapshot/types.js";
 import { conditionText } from "../../model/snapshot/words.js";
+import type { OperandValue } from "../compile-context.js";
 import type { NextChange, OpenCustomer } from "../open-customer.js";
 import type { Json } from "../state/types.js";
 
@@ -17,6 +18,8 @@ export type Explanation = {
   missing: Json;
   /** When it flips by time alone, while no operation comes and nothing else changes; null: never. ISO 8601. */
   flipsAt: string | null;
+  /** What a ratio or a difference is computed of. */
+  operands?: OperandValue[];
   conditions?: Explanation[];
 };
 
@@ -37,6 +40,8 @@ export interface Leaf {
   test: ConditionTest;
   nextChange?: NextChange | undefined;
   actual(customer: OpenCustomer): Json;
+  /** What it is computed of, where it is computed of other numbers. */
+  operands?: ((customer: OpenCustomer) => OperandValue[] | undefined) | undefined;
   /** What lacks where the condition is not met; what is expected, unless said otherwise. */
   missing?(customer: OpenCustomer): Json;
 }
@@ -54,11 +59,13 @@ export function compileLeaf(condition: Condition, leaf: Leaf): CompiledCondition
     nextChange,
     explain(customer) {
       const met = test(customer);
+      const operands = leaf.operands?.(customer);
       return {
         kind,
         text,
         expected,
         actual: leaf.actual(customer),
+        ...(operands && { operands }),
         met,
         missing: met ? null : leaf.missing === undefined ? expected : leaf.missing(customer),
         flipsAt: isoTime(customer.looksAhead ? nextChange(customer) : Infinity),
@@ -133,8 +140,9 @@ function testOfGroup(kind: "all" | "any", tests: readonly ConditionTest[]): Cond
  * and the clock, are as before afterwards.
  */
 function findFlip(customer: OpenCustomer, test: ConditionTest, nextChange: NextChange): number {
-  const { clock, aggregates } = customer;
+  const { clock, aggregates, lookAheads } = customer;
   const kept = aggregates.slice();
+  customer.lookAheads = new Map();
   kept.forEach((aggregate, index) => (aggregates[index] = aggregate.clone?.() ?? aggregate));
   try {
     const present = test(customer);
@@ -147,6 +155,7 @@ function findFlip(customer: OpenCustomer, test: ConditionTest, nextChange: NextC
     return Infinity;
   } finally {
     customer.clock = clock;
+    customer.lookAheads = lookAheads;
     kept.forEach((aggregate, index) => (aggregates[index] = aggregate));
   }
 }

@@ -1,6 +1,6 @@
 import { digest } from "../../model/snapshot/canonical.js";
 import { parseInstant } from "../../model/snapshot/duration.js";
-import type { EventSelector, Field, Measure } from "../../model/snapshot/types.js";
+import type { CalculatedMeasure, EventSelector, Field, Measure } from "../../model/snapshot/types.js";
 import { DistinctAggregate } from "../aggregates/distinct.js";
 import { ExtremeAggregate } from "../aggregates/extreme.js";
 import { FirstAggregate, LatestAggregate } from "../aggregates/latest.js";
@@ -24,8 +24,12 @@ interface Place<V> {
   context: ConditionContext;
 }
 
-/** A number that is computed of a customer's past, or that a trait holds, as far as a reading needs to know it. */
-export function compileMeasure<V>(measure: Measure, reading: Reading<V>, context: ConditionContext): CompiledMeasure {
+/** A number that is computed of one event's past, or that a trait holds, as far as a reading needs to know it. */
+export function compileSimpleMeasure<V>(
+  measure: Exclude<Measure, CalculatedMeasure>,
+  reading: Reading<V>,
+  context: ConditionContext,
+): CompiledMeasure {
   if (measure.kind === "trait") {
     const read = numberReader(measure.trait);
     return { value: (customer) => read(customer.traits) };
@@ -96,12 +100,17 @@ function compileLast(of: EventSelector, context: ConditionContext): (customer: O
   };
 }
 
+/** The sum of a number property, or of a one for each occurrence where there is none. */
+export function addSum(of: EventSelector, property: string | null, scope: CompiledScope, context: ConditionContext) {
+  const read = property === null ? () => 1 : numberReader(property);
+  const selection = { ...selectionOf(of, read, context), ...scope };
+  const key = property === null ? keyOf("ones", of, "") : keyOf("sum", of, property);
+  const sums = addAggregate(context, "sum", key, scope, [of.event], (memory) => new SumAggregate(selection, memory));
+  return { ...sums, selection };
+}
+
 function compileSum<V>(measure: Of<"aggregate">, { scope, reading, context }: Place<V>): CompiledMeasure {
-  const { of, property } = measure;
-  const selection = { ...selectionOf(of, numberReader(property), context), ...scope };
-  const sums = addAggregate(context, "sum", keyOf("sum", of, property), scope, [of.event], (memory) => {
-    return new SumAggregate(selection, memory);
-  });
+  const sums = addSum(measure.of, measure.property, scope, context);
   const isSum = measure.function === "sum";
   const value: SumReading<number | undefined> = isSum
     ? (sum) => sum.toNumber()

@@ -1,12 +1,12 @@
 import { digest } from "../../model/snapshot/canonical.js";
 import type { Health, HealthComponent, Score } from "../../model/snapshot/types.js";
 import { measureText } from "../../model/snapshot/words.js";
-import { HEALTH_ITEM, type Reading, shownMeasure } from "../compile-context.js";
+import { HEALTH_ITEM, type OperandValue, type Reading, shownMeasure } from "../compile-context.js";
 import type { ConditionCompiler } from "../conditions/conditions.js";
 import { earliest, NEVER } from "../conditions/leaf.js";
 import { shown } from "../conditions/phrases.js";
 import { memberReader } from "../json.js";
-import { compileMeasure } from "../measures/measures.js";
+import { compileMeasure } from "../measures/calculated.js";
 import type { DerivedPart, NextChange, OpenCustomer } from "../open-customer.js";
 import type { HealthChange, HealthScore, Json } from "../state/types.js";
 
@@ -15,7 +15,7 @@ interface CompiledScore {
   value: (customer: OpenCustomer) => number | undefined;
   nextChange: NextChange;
   /** What is measured, and how much it is. */
-  explain: (customer: OpenCustomer) => { text: string; actual: Json };
+  explain: (customer: OpenCustomer) => OperandValue;
 }
 
 function compileScore({ score, absent = 0 }: HealthComponent, compiler: ConditionCompiler): CompiledScore {
@@ -38,7 +38,10 @@ function compileScore({ score, absent = 0 }: HealthComponent, compiler: Conditio
   return {
     value: (customer) => reading.of(measure.value(customer)),
     nextChange: measure.nextChange ?? NEVER,
-    explain: (customer) => ({ text: measureText(score.of), actual: shownMeasure(measure, customer) }),
+    explain(customer) {
+      const operands = measure.operands?.(customer);
+      return { text: measureText(score.of), actual: shownMeasure(measure, customer), ...(operands && { operands }) };
+    },
   };
 }
 

@@ -4,7 +4,7 @@ import { change, memberSide, same, compareWhole } from "./change.js";
 import { at, type Placed } from "../snapshot/problem.js";
 import type { Condition, EventSelector, Measure, OccurrenceScope, PropertyCondition } from "../snapshot/types.js";
 import type { Comparison } from "../snapshot/words.js";
-import { comparedText, conditionText, measureText, sinceText, unscopedText } from "../snapshot/words.js";
+import { comparedText, conditionText, isCalculated, measureText, sinceText, unscopedText } from "../snapshot/words.js";
 
 type AnyCondition = Condition | PropertyCondition;
 type Group = Extract<AnyCondition, { kind: "all" | "any" }>;
@@ -105,9 +105,17 @@ function pair(
 
 /** What a condition or a measure asks of what, without how much, how often and when: equal for two that are one, changed. */
 function identity(leaf: AnyCondition | Measure): string {
+  if (isCalculated(leaf)) {
+    return canonicalJson([leaf.kind, identity(leaf.of), identity(leaf.kind === "ratio" ? leaf.per : leaf.minus)]);
+  }
   const members = "conditions" in leaf || "condition" in leaf ? [] : (ABOUT[leaf.kind] ?? []);
   const about = members.map((name) => (leaf as unknown as Record<string, string | EventSelector | undefined>)[name]);
-  return canonicalJson([leaf.kind, ...about.map((one) => (typeof one === "object" ? one.event : (one ?? null)))]);
+  const before = "previous" in leaf ? ["previous"] : [];
+  return canonicalJson([
+    leaf.kind,
+    ...before,
+    ...about.map((one) => (typeof one === "object" ? one.event : (one ?? null))),
+  ]);
 }
 
 /** The members that say so; of what is not here, its kind says it all. */
@@ -141,6 +149,7 @@ function compareLeaves(part: ComparedPart, before: Placed<Leaf>, after: Placed<L
   const others = rest.flatMap((name) => {
     const [older, newer] = [valueOf(before, name), valueOf(after, name)];
     if (isSelector(older) && isSelector(newer)) return filters(part, older, newer);
+    if (isOperand(older) && isOperand(newer)) return measures(part, older, newer);
     return [change("changed", part, older, newer, memberText(name, before.item, after.item))];
   });
   return [...compared, ...others];
@@ -170,13 +179,17 @@ function isSelector(side: Side<unknown>): side is Placed<EventSelector> {
   return typeof side?.item === "object" && "event" in side.item!;
 }
 
+function isOperand(side: Side<unknown>): side is Placed<Measure> {
+  return typeof side?.item === "object" && "kind" in side.item!;
+}
+
 function isOrder(leaf: Leaf): leaf is Comparison {
   return "operator" in leaf && ["lt", "lte", "gt", "gte"].includes(leaf.operator);
 }
 
 /** Whether it may have a window or a start; that of a sequence is another matter. */
 function isScoped(leaf: Leaf): leaf is Exclude<Extract<Leaf, { of: EventSelector }>, { kind: "daysSince" }> {
-  return "of" in leaf && leaf.kind !== "daysSince";
+  return "of" in leaf && leaf.kind !== "daysSince" && !isCalculated(leaf);
 }
 
 function startText({ since }: OccurrenceScope): string {
@@ -187,6 +200,6 @@ const MEASURES: Leaf["kind"][] = ["count", "aggregate", "distinct", "latest", "d
 
 /** A measure is a comparison without what it is compared with. */
 function leafText(leaf: Leaf): string {
-  const isMeasure = MEASURES.includes(leaf.kind) && !("operator" in leaf);
+  const isMeasure = (MEASURES.includes(leaf.kind) || isCalculated(leaf)) && !("operator" in leaf);
   return isMeasure ? measureText(leaf as Measure) : conditionText(leaf as Condition);
 }

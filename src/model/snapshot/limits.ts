@@ -30,6 +30,10 @@ export const LIMITS = {
    * values remembers as many values. */
   windowedCount: 10_000,
   count: 1_000_000_000,
+  /** Ratios and differences within each other. */
+  calculationDepth: 4,
+  /** As many different values a ratio or a difference tells apart: what it is compared with does not say how many it takes. */
+  distinctOperand: 1_000,
   /** A century. */
   days: 36_500,
   weight: 1_000_000_000,

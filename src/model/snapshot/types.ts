@@ -62,18 +62,31 @@ export type NumberAggregate = "sum" | "avg" | "min" | "max";
 
 export type JourneyStatus = "not_started" | "active" | "complete" | "expired";
 
+/** The occurrences of the window before: those in (t - 2 within, t - within]. Only of counts, sums and averages, and only with `within`. */
+interface PreviousWindow {
+  previous?: true;
+}
+
 /** A number that conditions compare, and that a health component is scored by. */
 export type Measure =
-  | ({ kind: "count"; of: EventSelector } & OccurrenceScope)
+  | ({ kind: "count"; of: EventSelector } & OccurrenceScope & PreviousWindow)
   /** A sum, average, least or greatest value of a number property. */
-  | ({ kind: "aggregate"; function: NumberAggregate; of: EventSelector; property: string } & OccurrenceScope)
+  | ({ kind: "aggregate"; function: NumberAggregate; of: EventSelector; property: string } & OccurrenceScope &
+      PreviousWindow)
   /** How many different values a property of any scalar type holds. */
   | ({ kind: "distinct"; of: EventSelector; property: string } & OccurrenceScope)
   /** The value of a property at the latest occurrence that has one. */
   | ({ kind: "latest"; of: EventSelector; property: string } & OccurrenceScope)
   /** Whole days since the first occurrence of all (whatever the scope of a step), or since the last; absent without one. */
   | { kind: "daysSince"; which: "first" | "last"; of: EventSelector }
-  | { kind: "trait"; trait: string };
+  | { kind: "trait"; trait: string }
+  /** One number divided by another; absent where either is, or the second is 0. The quotient of the two, each rounded to a double. */
+  | { kind: "ratio"; of: Measure; per: Measure }
+  /** One number less another; absent where either is. Exact in decimals, rounded once. */
+  | { kind: "difference"; of: Measure; minus: Measure };
+
+/** What is computed of other measures; none of them is `daysSince`. */
+export type CalculatedMeasure = Extract<Measure, { kind: "ratio" | "difference" }>;
 
 type Compared<Kind extends Measure["kind"], Operator, Value> = Extract<Measure, { kind: Kind }> & {
   operator: Operator;
@@ -83,7 +96,7 @@ type Compared<Kind extends Measure["kind"], Operator, Value> = Extract<Measure, 
 export type Condition =
   | { kind: "all" | "any"; conditions: Condition[] }
   | { kind: "not"; condition: Condition }
-  | Compared<"count" | "aggregate" | "distinct" | "daysSince", OrderOperator, number>
+  | Compared<"count" | "aggregate" | "distinct" | "daysSince" | "ratio" | "difference", OrderOperator, number>
   | Compared<"latest" | "trait", CompareOperator, Scalar | Scalar[]>
   | ({ kind: "latestExists"; of: EventSelector; property: string } & OccurrenceScope)
   /** One occurrence and a later one (in order), less than `within` apart: when the second happens, the first is in (t - within, t].

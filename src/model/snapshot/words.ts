@@ -29,7 +29,8 @@ function selectorText({ event, where }: Node.EventSelector): string {
 }
 
 /** ` within 30d`, ` since the state was entered`; empty without a scope. */
-function scopeText({ within, since }: Node.OccurrenceScope): string {
+function scopeText({ within, since, previous }: Node.OccurrenceScope & { previous?: true }): string {
+  if (previous) return ` in the ${within} before the last ${within}`;
   if (within !== undefined) return ` within ${within}`;
   return since === undefined ? "" : ` ${sinceText(since)}`;
 }
@@ -53,6 +54,8 @@ const WORDS: { readonly [K in Ungrouped["kind"]]: (condition: Extract<Ungrouped,
   distinct: compared,
   latest: compared,
   daysSince: compared,
+  ratio: compared,
+  difference: compared,
   trait: compared,
   health: compared,
   exists: ({ property }) => `${property} exists`,
@@ -91,14 +94,24 @@ export function comparedText(comparison: Comparison): string {
   return comparison.component === undefined ? "health" : `health of ${comparison.component}`;
 }
 
-/** `count of "login" within 30d`, `sum of amount of "invoice_paid"`, `days since the last "login"`, `seats`. */
+/** `count of "login" within 30d`, `sum of amount of "invoice_paid"`, `days since the last "login"`, `seats`, `count of "login" per seats`. */
 export function measureText(measure: Node.Measure): string {
   if (measure.kind === "trait") return measure.trait;
+  if (measure.kind === "ratio") return `${operandText(measure.of)} per ${operandText(measure.per)}`;
+  if (measure.kind === "difference") return `${operandText(measure.of)} minus ${operandText(measure.minus)}`;
   return unscopedText(measure) + (measure.kind === "daysSince" ? "" : scopeText(measure));
 }
 
+function operandText(measure: Node.Measure): string {
+  return isCalculated(measure) ? `(${measureText(measure)})` : measureText(measure);
+}
+
+export function isCalculated(measure: { kind: string }): measure is Node.CalculatedMeasure {
+  return measure.kind === "ratio" || measure.kind === "difference";
+}
+
 /** The same without the window or the start from which occurrences count. */
-export function unscopedText(measure: Exclude<Node.Measure, { kind: "trait" }>): string {
+export function unscopedText(measure: Exclude<Node.Measure, { kind: "trait" } | Node.CalculatedMeasure>): string {
   const of = selectorText(measure.of);
   if (measure.kind === "count") return `count of ${of}`;
   if (measure.kind === "daysSince") return `days since the ${measure.which} ${of}`;

@@ -2,8 +2,9 @@ import { isIsoDate } from "../snapshot/duration.js";
 import { LIMITS } from "../snapshot/limits.js";
 import { at, list, type Problems, quote } from "../snapshot/problem.js";
 import type * as Node from "../snapshot/types.js";
+import { isCalculated } from "../snapshot/words.js";
 import { checkDuration, type Place, refer, requireHealth, requireLifecycle, type Scope } from "./scope.js";
-import { choose, CONDITIONS, fits, PROPERTY_CONDITIONS, SELECTOR, SINCE_JOURNEY } from "./shapes.js";
+import { choose, CONDITIONS, fits, MEASURES, PROPERTY_CONDITIONS, SELECTOR, SINCE_JOURNEY } from "./shapes.js";
 
 type Of<Kind extends Node.Condition["kind"]> = Extract<Node.Condition, { kind: Kind }>;
 type Check<Node> = (node: Node, path: string, scope: Scope, place: Place) => void;
@@ -25,7 +26,9 @@ const checkParts: Check<Of<"all" | "any">> = ({ conditions }, path, scope, place
 
 const checkNumber: Check<Of<"count" | "distinct">> = (node, path, scope, { depth, inJourney }) => {
   checkReading(node, path, scope, depth);
-  checkRemembered(node, node.value, at(path, "value"), scope, inJourney);
+  // Of the window before a sum is remembered, however great it is.
+  if (node.kind === "distinct" || !node.previous)
+    checkRemembered(node, node.value, at(path, "value"), scope, inJourney);
 };
 
 const checkOccurrences: Check<Of<"aggregate" | "latestExists" | "daysSince">> = (node, path, scope, { depth }) =>
@@ -49,6 +52,8 @@ const CHECKS: { readonly [Kind in Node.Condition["kind"]]: Check<Of<Kind>> } = {
   },
   latestExists: checkOccurrences,
   daysSince: checkOccurrences,
+  ratio: (node, path, scope) => checkOperands(node, path, scope),
+  difference: (node, path, scope) => checkOperands(node, path, scope),
   sequence: ({ first, then, within, since }, path, scope, { depth }) => {
     checkDuration(within, at(path, "within"), scope.problems);
     checkSince(since, at(path, "since"), scope);
@@ -96,14 +101,42 @@ const CHECKS: { readonly [Kind in Node.Condition["kind"]]: Check<Of<Kind>> } = {
 
 /** Checks a number that a score is made of, other than a trait. Its own shape is sound. */
 export function checkMeasuredOccurrences(
-  node: Exclude<Node.Measure, { kind: "trait" }>,
+  node: Exclude<Node.Measure, { kind: "trait" } | Node.CalculatedMeasure>,
   path: string,
   scope: Scope,
   most: { value: number; path: string },
 ): void {
   const field = checkReading(node, path, scope, 0);
-  if (node.kind === "count" || node.kind === "distinct") checkRemembered(node, most.value, most.path, scope, false);
+  if (node.kind === "distinct" || (node.kind === "count" && !node.previous))
+    checkRemembered(node, most.value, most.path, scope, false);
   if (node.kind === "latest") requireType(field, node.property, ["number"], "a score is made of", path, scope);
+}
+
+/** Checks the two numbers that a measure is computed of. Its own shape is sound. */
+export function checkOperands(node: Node.CalculatedMeasure, path: string, scope: Scope, depth = 1): void {
+  if (depth > LIMITS.calculationDepth) {
+    const message = `ratios and differences are within each other more than ${LIMITS.calculationDepth} deep`;
+    scope.problems.add(path, "TOO_DEEP", message);
+    return;
+  }
+  checkOperand(node.of, at(path, "of"), scope, depth);
+  if (node.kind === "ratio") checkOperand(node.per, at(path, "per"), scope, depth);
+  else checkOperand(node.minus, at(path, "minus"), scope, depth);
+}
+
+function checkOperand(value: unknown, path: string, scope: Scope, depth: number): void {
+  if (!choose(MEASURES, "kind", value, path, scope.problems)) return;
+  const measure = value as Node.Measure;
+  if (isCalculated(measure)) checkOperands(measure, path, scope, depth + 1);
+  else if (measure.kind === "trait") traitOfType(measure.trait, "number", at(path, "trait"), scope);
+  else if (measure.kind === "daysSince") {
+    const message = `days since an event grow for ever, so nothing is computed of them: when such a number stops changing cannot be told`;
+    scope.problems.add(path, "INVALID_SHAPE", message);
+  } else {
+    const field = checkReading(measure, path, scope, 0);
+    if (measure.kind === "latest")
+      requireType(field, measure.property, ["number"], "a number is computed of", path, scope);
+  }
 }
 
 /** The declared type of a trait, where it can be told; reported where there is no such trait. */
@@ -123,11 +156,12 @@ export function traitOfType(trait: string, type: Node.Field["type"], path: strin
 /** What reads the occurrences of one event. */
 type Reading =
   | Of<"count" | "distinct" | "aggregate" | "latest" | "latestExists" | "daysSince">
-  | Exclude<Node.Measure, { kind: "trait" }>;
+  | Exclude<Node.Measure, { kind: "trait" } | Node.CalculatedMeasure>;
 
 /** Checks which occurrences are read, and that the property can be computed with. The declared type of the property, where it can be told. */
 function checkReading(node: Reading, path: string, scope: Scope, depth: number): Node.Field | undefined {
   if (node.kind !== "daysSince") checkScope(node, path, scope);
+  checkPrevious(node, path, scope);
   checkSelector(node.of, at(path, "of"), scope, depth);
   if (!("property" in node)) return undefined;
   // What is wrong with the selector itself was told.
@@ -164,6 +198,18 @@ function checkScope({ within, since }: Node.OccurrenceScope, path: string, scope
     const message = `occurrences are those in a window ("within") or since a start ("since"), not both`;
     scope.problems.add(path, "INVALID_SHAPE", message);
   }
+}
+
+/** What the window before held is what a window of twice the length holds, less the window: so only what can be subtracted can be told of it. */
+function checkPrevious(node: Reading & { previous?: true }, path: string, { problems }: Scope): void {
+  if (!node.previous) return;
+  const place = at(path, "previous");
+  if (node.kind === "distinct" || (node.kind === "aggregate" && (node.function === "min" || node.function === "max"))) {
+    const what = node.kind === "distinct" ? "the number of different values" : `the ${node.function}`;
+    const message = `${what} of the window before cannot be told from what is remembered of the customer; only counts, sums and averages can`;
+    problems.add(place, "INVALID_SHAPE", message);
+  } else if (!("within" in node))
+    problems.add(place, "INVALID_SHAPE", `the window before needs the length of a window ("within")`);
 }
 
 function checkSince(since: unknown, path: string, scope: Scope): void {

@@ -5,7 +5,15 @@ import { LIMITS } from "../snapshot/limits.js";
 import { messageParts } from "../snapshot/message.js";
 import { at, list, type Placed, type Problems, quote } from "../snapshot/problem.js";
 import type * as Node from "../snapshot/types.js";
-import { checkChoice, checkCondition, checkMeasuredOccurrences, checkSelector, traitOfType } from "./conditions.js";
+import { isCalculated } from "../snapshot/words.js";
+import {
+  checkChoice,
+  checkCondition,
+  checkMeasuredOccurrences,
+  checkOperands,
+  checkSelector,
+  traitOfType,
+} from "./conditions.js";
 import { neverMet } from "./impossible.js";
 import type { ReadList, Scope } from "./scope.js";
 import {
@@ -279,6 +287,7 @@ function checkMeasure(value: unknown, path: string, scope: Scope, most: { value:
   if (!choose(MEASURES, "kind", value, path, scope.problems)) return;
   const measure = value as Node.Measure;
   if (measure.kind === "trait") traitOfType(measure.trait, "number", at(path, "trait"), scope);
+  else if (isCalculated(measure)) checkOperands(measure, path, scope);
   else checkMeasuredOccurrences(measure, path, scope, most);
 }
 

@@ -112,6 +112,7 @@ const compareOperator = Type.Enum(["eq", "ne", "in", "notIn", "lt", "lte", "gt",
 const orderOperator = Type.Enum(["eq", "ne", "lt", "lte", "gt", "gte"]);
 const aggregate = Type.Enum(["sum", "avg", "min", "max"]);
 const firstOrLast = Type.Enum(["first", "last"]);
+const previous = yes;
 const items = closed({ type: Type.Enum(["string", "number", "boolean", "date"]), enum: choices });
 const names = (maxItems: number) => Type.Array(text, { minItems: 1, maxItems, uniqueItems: true });
 
@@ -250,18 +251,22 @@ const days = Type.Integer({ minimum: 0, maximum: LIMITS.days });
 const since = maybeNode;
 const occurrences = { kind: text, of: node, within: maybeText, since };
 const ofProperty = { ...occurrences, property: text };
+const ratio = { kind: text, of: node, per: node };
+const difference = { kind: text, of: node, minus: node };
 
 /** By the member `kind`. */
 export const CONDITIONS: Readonly<Record<string, Shape>> = byName({
   all: combined,
   any: combined,
   not: negated,
-  count: { ...occurrences, operator: orderOperator, value: counted },
-  aggregate: { ...ofProperty, function: aggregate, operator: orderOperator, value: number },
-  distinct: { ...ofProperty, operator: orderOperator, value: counted },
+  count: { ...occurrences, previous, operator: orderOperator, value: counted },
+  aggregate: { ...ofProperty, function: aggregate, previous, operator: orderOperator, value: number },
+  distinct: { ...ofProperty, previous, operator: orderOperator, value: counted },
   latest: { ...ofProperty, ...comparison },
   latestExists: ofProperty,
   daysSince: { kind: text, which: firstOrLast, of: node, operator: orderOperator, value: days },
+  ratio: { ...ratio, operator: orderOperator, value: number },
+  difference: { ...difference, operator: orderOperator, value: number },
   sequence: { kind: text, first: node, then: node, within: text, since },
   trait: { ...comparison, trait: text },
   traitExists: { kind: text, trait: text },
@@ -294,12 +299,14 @@ export const PROPERTY_CONDITIONS: Readonly<Record<string, Shape>> = byName({
   exists: { kind: text, property: text },
 });
 
-/** By the member `kind`. What a health component may be measured by. */
+/** By the member `kind`. What a health component may be measured by, and what ratios and differences are computed of. */
 export const MEASURES: Readonly<Record<string, Shape>> = byName({
-  count: occurrences,
-  aggregate: { ...ofProperty, function: aggregate },
-  distinct: ofProperty,
+  count: { ...occurrences, previous },
+  aggregate: { ...ofProperty, function: aggregate, previous },
+  distinct: { ...ofProperty, previous },
   latest: ofProperty,
   daysSince: { kind: text, which: firstOrLast, of: node },
   trait: { kind: text, trait: text },
+  ratio,
+  difference,
 });

@@ -62,8 +62,42 @@ function scope({ lifecycle, journeys }: Readable): fc.Arbitrary<OccurrenceScope>
   return weighted([3, always], [5, windowed], [2, fc.constantFrom(...starts)]);
 }
 
-/** What is measured of occurrences, as a condition compares it or a score is made of it. */
+/** What is measured, as a condition compares it or a score is made of it. */
 export function measure(readable: Readable): fc.Arbitrary<Measure> {
+  return weighted([14, occurring(readable)], [4, calculated(readable)], [1, previous]);
+}
+
+/** A number of the window before. */
+const previous: fc.Arbitrary<Measure> = fc
+  .record({ of: selector, aggregate: fc.constantFrom("sum", "avg", null), within: duration })
+  .map(({ of, aggregate, within }) =>
+    aggregate === null
+      ? { kind: "count", of, within, previous: true }
+      : { kind: "aggregate", function: aggregate, property: "x", of, within, previous: true },
+  );
+
+/** A ratio or a difference, often of numbers that move together. */
+function calculated(readable: Readable): fc.Arbitrary<Measure> {
+  const single = weighted(
+    [8, occurring(readable).filter(({ kind }) => kind !== "daysSince")],
+    [1, previous],
+    [2, fc.constant<Measure>({ kind: "trait", trait: "seats" })],
+  );
+  const combined = (of: fc.Arbitrary<Measure>): fc.Arbitrary<Measure> =>
+    fc
+      .record({ of, other: single, isRatio: fc.boolean() })
+      .map(({ of, other, isRatio }) =>
+        isRatio ? { kind: "ratio", of, per: other } : { kind: "difference", of, minus: other },
+      );
+  const trend = previous.map((before): Measure => {
+    const { previous: _, ...of } = before as Extract<Measure, { kind: "count" }>;
+    return { kind: "ratio", of, per: before };
+  });
+  return weighted([5, combined(single)], [2, combined(combined(single))], [3, trend]);
+}
+
+/** What is measured of occurrences. */
+function occurring(readable: Readable): fc.Arbitrary<Measure> {
   const from = { of: selector, scope: scope(readable) };
   const x = fc.constant("x");
   const aggregated = fc.constantFrom("sum", "sum", "avg", "min", "max");
@@ -86,6 +120,7 @@ function compared(readable: Readable): fc.Arbitrary<Condition> {
     .map(({ measure, operator, whole, limit }): Condition => {
       if (measure.kind === "trait") return { kind: "trait", trait: measure.trait, operator, value: limit };
       if (measure.kind === "latest" || measure.kind === "aggregate") return { ...measure, operator, value: limit };
+      if (measure.kind === "ratio" || measure.kind === "difference") return { ...measure, operator, value: limit };
       return { ...measure, operator, value: whole };
     });
 }

@@ -2,6 +2,7 @@ import { hashSnapshot } from "../../../src/model/snapshot/canonical.js";
 import {
   EMPTY_SNAPSHOT,
   type Action,
+  type CalculatedMeasure,
   type Condition,
   type EventSelector,
   type Health,
@@ -9,6 +10,7 @@ import {
   type JourneyStatus,
   type JourneyStep,
   type LifecycleState,
+  type Measure,
   type NumberAggregate,
   type OccurrenceScope,
   type PropertyCondition,
@@ -70,6 +72,18 @@ export const sequence = (
   within: string,
   since?: OccurrenceScope["since"],
 ): Of<"sequence"> => ({ kind: "sequence", first: of(first), then: of(then), within, ...(since && { since }) });
+
+/** The occurrences of an event, or the sum of a property of theirs, as a number that others are computed of. */
+export const number = (path: string | Path, scope: Scope & { previous?: true } = {}): Measure => {
+  if (typeof path === "string") return { kind: "count", ...scoped(path, scope) };
+  return { kind: "aggregate", function: "sum", property: path[1], ...scoped(path[0], scope) };
+};
+export const traitNumber = (trait: string): Measure => ({ kind: "trait", trait });
+export const per = (of: Measure, per: Measure): CalculatedMeasure => ({ kind: "ratio", of, per });
+export const minus = (of: Measure, minus: Measure): CalculatedMeasure => ({ kind: "difference", of, minus });
+export const compared = (measure: CalculatedMeasure, operator: Order, value: number): Condition => {
+  return { ...measure, operator, value };
+};
 
 export const trait = (name: string, operator: Compare, value: Scalar | Scalar[]): Of<"trait"> => {
   return { kind: "trait", trait: name, operator, value };

@@ -48,12 +48,13 @@ export class Coverage {
   addModel(model: Snapshot): void {
     const visit = (node: unknown): void => {
       if (typeof node !== "object" || node === null) return;
-      const { kind, since, anyOrder, absent } = node as Record<string, unknown>;
+      const { kind, since, anyOrder, absent, previous } = node as Record<string, unknown>;
       if (typeof kind === "string") this.add(`kind ${kind}`);
       if (typeof since === "string") this.add(`since ${since}`);
       else if (since !== undefined) this.add("since journey");
       if (anyOrder) this.add("anyOrder");
       if (absent !== undefined) this.add(absent === "skip" ? "absent skips" : "absent scores");
+      if (previous) this.add("previous");
       Object.values(node).forEach(visit);
     };
     visit(model);

@@ -69,9 +69,10 @@ export const CLASSES = [
     ...["segment.entered", "segment.exited", "health.entered", "health.exited", "signal.raised", "signal.cleared"],
   ].map((trigger) => `rule pass by ${trigger}`),
   ...["rule fail by event", "rule skip by event", "since state", "since journey", "since previousStep", "anyOrder"],
-  ...["count", "aggregate", "distinct", "latest", "latestExists", "daysSince", "sequence"].map(
-    (kind) => `kind ${kind}`,
-  ),
+  ...[
+    ...["count", "aggregate", "distinct", "latest", "latestExists", "daysSince", "sequence", "ratio", "difference"],
+  ].map((kind) => `kind ${kind}`),
+  "previous",
   ...["absent skips", "absent scores", "health ceases"],
 ];
 

@@ -4,7 +4,7 @@ import { fields } from "../../output/table.js";
 import type { Out } from "../../output/out.js";
 import type { Column } from "../../output/table.js";
 import { causeInWords, formatNumber, paragraphs, printable } from "../../../words/text.js";
-import { valueInWords } from "../../../words/explanation.js";
+import { measuredInWords } from "../../../words/explanation.js";
 import { remarks } from "../customers/explanation.js";
 
 type Component = NonNullable<ExplainedHealth["factors"]>["components"][number];
@@ -32,7 +32,7 @@ export default defineCommand({
       const weights = rows.reduce((sum, { score, weight }) => sum + (score === null ? 0 : weight), 0);
       const points = ({ score, weight }: Component) =>
         score === null ? "left out" : `${rounded((score * weight) / weights)} of ${rounded((100 * weight) / weights)}`;
-      const now = ({ measure: { actual } }: Component) => (actual === null ? "nothing" : valueInWords(actual));
+      const now = ({ measure }: Component) => measuredInWords(measure);
       const columns = [
         { title: "Component", value: ({ component }) => component, kept: true, style: out.style.cyan },
         { title: "Score", value: ({ score }) => (score === null ? "" : String(score)), align: "right", fixed: true },

@@ -1,6 +1,6 @@
 import type { Explanation } from "../../../engine/conditions/leaf.js";
 import type { ExplainedCustomer } from "../../source.js";
-import { factsOf, groupInWords, type InstantWords, valueInWords } from "../../../words/explanation.js";
+import { factsOf, groupInWords, type InstantWords, measuredInWords } from "../../../words/explanation.js";
 import { distance, formatNumber, printable } from "../../../words/text.js";
 import { useLook } from "../../look.js";
 import { dateTime, Empty, Text } from "../../parts.js";
@@ -78,7 +78,7 @@ function Health({ health: { components } }: { health: NonNullable<ExplainedCusto
                 {formatNumber(Math.round((weights === 0 ? 0 : weight / weights) * 100))} %
               </>
             )}
-            : <Text>{`${measure.text} is ${measure.actual === null ? "nothing" : valueInWords(measure.actual)}`}</Text>
+            : <Text>{`${measure.text} is ${measuredInWords(measure)}`}</Text>
           </li>
         ))}
       </ul>

@@ -31,6 +31,8 @@ export function holds(facts: Facts, { condition, start }: Scoped, t: number): bo
     case "aggregate":
     case "distinct":
     case "daysSince":
+    case "ratio":
+    case "difference":
       return compare(measured(facts, condition, t, start), condition.operator, condition.value);
     case "latest": {
       const field = fieldsOf(facts.snapshot, condition.of.event)[condition.property];
@@ -131,6 +133,9 @@ function candidates(facts: Facts, leaf: Condition): number[] {
     case "latest":
     case "latestExists":
       return windowEnds(facts, leaf);
+    case "ratio":
+    case "difference":
+      return measureCandidates(facts, leaf, 0);
     case "daysSince":
       return wholeDays(facts, leaf.of, leaf.value);
     case "inactiveFor":
@@ -162,12 +167,20 @@ export function scoreCandidates(facts: Facts, score: Score): number[] {
 function measureCandidates(facts: Facts, measure: Measure, greatest: number): number[] {
   if (measure.kind === "trait") return [];
   if (measure.kind === "daysSince") return wholeDays(facts, measure.of, greatest);
+  if (measure.kind === "ratio" || measure.kind === "difference") {
+    const other = measure.kind === "ratio" ? measure.per : measure.minus;
+    return [measure.of, other].flatMap((one) => measureCandidates(facts, one, greatest));
+  }
   return windowEnds(facts, measure);
 }
 
-function windowEnds(facts: Facts, { of, within }: { of: EventSelector } & OccurrenceScope): number[] {
+function windowEnds(
+  facts: Facts,
+  { of, within, previous }: { of: EventSelector; previous?: true } & OccurrenceScope,
+): number[] {
   if (within === undefined) return [];
-  return selected(facts, of).map(({ occurredAt }) => occurredAt + parseDuration(within));
+  const ends = previous ? [1, 2] : [1];
+  return selected(facts, of).flatMap(({ occurredAt }) => ends.map((n) => occurredAt + n * parseDuration(within)));
 }
 
 function wholeDays(facts: Facts, of: EventSelector, most: number): number[] {

@@ -88,6 +88,32 @@ function valuesOf(facts: Facts, event: string, property: string, occurrences: re
   return occurrences.map((one) => read(one.properties, property, field)).filter((value) => value !== undefined);
 }
 
+/** Those that a measure is about: of the window before, those that were in the window when it began. */
+function occurrencesOf(
+  facts: Facts,
+  measure: { of: EventSelector; previous?: true } & OccurrenceScope,
+  t: number,
+  start: Start,
+): TrackOperation[] {
+  if (!measure.previous) return counted(facts, measure, t, start);
+  const then = t - parseDuration(measure.within!);
+  return counted(facts, measure, then, start).filter(({ occurredAt }) => occurredAt <= then);
+}
+
+/** Numbers whose exact sum a measure is; undefined where it is absent. */
+function termsOf(facts: Facts, measure: Measure, t: number, start: Start): number[] | undefined {
+  if (measure.kind === "difference") {
+    const [of, minus] = [measure.of, measure.minus].map((one) => termsOf(facts, one, t, start));
+    return of && minus && [...of, ...minus.map((term) => -term)];
+  }
+  if (measure.kind === "aggregate" && measure.function === "sum") {
+    const values = valuesOf(facts, measure.of.event, measure.property, occurrencesOf(facts, measure, t, start));
+    return values.filter((value) => typeof value === "number");
+  }
+  const value = measured(facts, measure, t, start);
+  return typeof value === "number" ? [value] : undefined;
+}
+
 /** The number that is measured, or the value of `latest`; undefined where it is absent. */
 export function measured(facts: Facts, measure: Measure, t: number, start: Start = "ever"): Json | undefined {
   if (measure.kind === "trait") return read(facts.traits, measure.trait, facts.snapshot.traits[measure.trait]);
@@ -96,7 +122,15 @@ export function measured(facts: Facts, measure: Measure, t: number, start: Start
     const occurrence = last ? counted(facts, measure, t, start).at(-1) : selected(facts, measure.of)[0];
     return occurrence && Math.floor((t - occurrence.occurredAt) / DAY);
   }
-  const occurrences = counted(facts, measure, t, start);
+  if (measure.kind === "difference") {
+    const terms = termsOf(facts, measure, t, start);
+    return terms && exactQuotient(terms, 1);
+  }
+  if (measure.kind === "ratio") {
+    const [of, per] = [measure.of, measure.per].map((one) => measured(facts, one, t, start));
+    return typeof of === "number" && typeof per === "number" && per !== 0 ? of / per + 0 : undefined;
+  }
+  const occurrences = occurrencesOf(facts, measure, t, start);
   if (measure.kind === "count") return occurrences.length;
   const values = valuesOf(facts, measure.of.event, measure.property, occurrences);
   if (measure.kind === "distinct") {

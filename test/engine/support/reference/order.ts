@@ -86,6 +86,8 @@ function readByScore(score: Score): string[] {
 }
 
 function sinceOf(reading: Condition | Measure): string[] {
+  if (reading.kind === "ratio") return [reading.of, reading.per].flatMap(sinceOf);
+  if (reading.kind === "difference") return [reading.of, reading.minus].flatMap(sinceOf);
   if (!("since" in reading)) return [];
   return reading.since === "state" ? ["lifecycle "] : [`journey ${reading.since.journey}`];
 }
