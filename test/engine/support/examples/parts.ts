@@ -2,6 +2,7 @@ import {
   activeWithin,
   addTo,
   all,
+  compared,
   count,
   counted,
   emit,
@@ -11,12 +12,16 @@ import {
   inSegment,
   lately,
   not,
+  number,
+  per,
   property,
   rule,
   snapshotOf,
   trait,
+  traitNumber,
   type StepParts,
 } from "../builders.js";
+import type { Measure } from "../../../../src/model/snapshot/types.js";
 import type { Example } from "../story.js";
 
 const quietAfter21Days = snapshotOf({
@@ -34,8 +39,65 @@ const health = healthOf(
   { healthy: 70, at_risk: 40, critical: 0 },
 );
 
+const month = { within: "30d" };
+const monthlyActiveUsers: Measure = { kind: "distinct", of: { event: "active" }, property: "user", ...month };
+/**
+ * The usage parts of the customer health score that Sourcegraph has published in its handbook (user metrics definitions): monthly active
+ * users per licensed account, and daily per monthly active users. One `active` is sent for each day of a user's, so the second times 30 is
+ * how often that comes per user, which is 12 where 0.4 of the users are active on a day. And a signal where activity falls to half.
+ */
+const publishedHealth = snapshotOf({
+  health: healthOf(
+    {
+      adoption: { kind: "scale", of: per(monthlyActiveUsers, traitNumber("accounts")), from: 0, to: 1 },
+      stickiness: { kind: "scale", of: per(number("active", month), monthlyActiveUsers), from: 0, to: 12 },
+    },
+    { good: 60, fair: 30, poor: 0 },
+  ),
+  signals: {
+    fading: {
+      when: compared(per(number("active", month), number("active", { ...month, previous: true })), "lte", 0.5),
+    },
+  },
+});
+
 /** Instants, counts and outcomes worked out by hand: windows and counts, lifecycle, journeys, rules and health. */
 export const examples: Example[] = [
+  {
+    name: "a published health score: monthly active users per account, and how often each is active",
+    snapshot: publishedHealth,
+    story: `
+      i1 {"accounts":4} 01-01 00:00
+      e1 active 01-01 09:00 {"user":"ada"}
+      e2 active 01-01 10:00 {"user":"bob"}
+      e3 active 01-02 09:00 {"user":"ada"}
+      look
+        health: 0 poor 01-01 00:00; 16.67 poor 01-01 09:00; 29.17 poor 01-01 10:00; 31.25 fair 01-02 09:00
+        emissions: health.changed (null→poor 0) 01-01 00:00 by identify; health.changed (poor→fair 31.25) 01-02 09:00 by e3
+        traits: {"accounts":4}
+        clock: 01-02 09:00, 01-02 09:00, 01-31 10:00
+      tick 01-31 10:00
+      look
+        health: 0 poor 01-01 00:00; 16.67 poor 01-01 09:00; 29.17 poor 01-01 10:00; 31.25 fair 01-02 09:00
+        signals: fading raised 01-31 10:00
+        emissions: health.changed (null→poor 0) 01-01 00:00 by identify; health.changed (poor→fair 31.25) 01-02 09:00 by e3; signal.raised (fading warning) 01-31 10:00 by timer
+        traits: {"accounts":4}
+        clock: 01-31 10:00, 01-02 09:00, 02-01 05:30
+      e4 active 02-01 08:00 {"user":"ada"}
+      e5 active 02-01 09:00 {"user":"cyd"}
+      look
+        health: 0 poor 01-01 00:00; 16.67 poor 01-01 09:00; 29.17 poor 01-01 10:00; 31.25 fair 01-02 09:00; 16.67 poor 02-01 05:30; 20.83 poor 02-01 08:00; 29.17 poor 02-01 09:00
+        signals: fading cleared (raised 01-31 10:00) 02-01 08:00; fading cleared (raised 02-01 09:00) 02-01 09:00
+        emissions: health.changed (null→poor 0) 01-01 00:00 by identify; health.changed (poor→fair 31.25) 01-02 09:00 by e3; signal.raised (fading warning) 01-31 10:00 by timer; health.changed (fair→poor 16.67) 02-01 05:30 by timer; signal.cleared (fading warning) 02-01 08:00 by e4; signal.raised (fading warning) 02-01 09:00 by timer; signal.cleared (fading warning) 02-01 09:00 by e5
+        traits: {"accounts":4}
+        clock: 02-01 09:00, 02-01 09:00, 03-03 08:00
+      i2 {"accounts":null} 02-01 12:00
+      look
+        health: 0 poor 01-01 00:00; 16.67 poor 01-01 09:00; 29.17 poor 01-01 10:00; 31.25 fair 01-02 09:00; 16.67 poor 02-01 05:30; 20.83 poor 02-01 08:00; 29.17 poor 02-01 09:00; 4.17 poor 02-01 12:00
+        signals: fading cleared (raised 01-31 10:00) 02-01 08:00; fading cleared (raised 02-01 09:00) 02-01 09:00
+        emissions: health.changed (null→poor 0) 01-01 00:00 by identify; health.changed (poor→fair 31.25) 01-02 09:00 by e3; signal.raised (fading warning) 01-31 10:00 by timer; health.changed (fair→poor 16.67) 02-01 05:30 by timer; signal.cleared (fading warning) 02-01 08:00 by e4; signal.raised (fading warning) 02-01 09:00 by timer; signal.cleared (fading warning) 02-01 09:00 by e5
+        clock: 02-01 12:00, 02-01 09:00, 03-03 08:00`,
+  },
   {
     name: "an event exactly as old as the window has left it",
     snapshot: snapshotOf({ segments: { weekly: happened("login", { within: "7d" }) } }),
