@@ -83,10 +83,15 @@ test("an operator is told once, with the method that says it, and is corrected",
 
 /** What cannot be corrected for certain, and what is said of it. */
 const IN_WORDS: [written: string, code: string, fix: RegExp][] = [
-  ["usage.count() > customer.seats", "INVALID_OPERATOR", /^write \.moreThan\(…\) with a value that is known now/],
+  [
+    "usage.count() > customer.seats",
+    "INVALID_OPERATOR",
+    /^write usage\.count\(\)\.minus\(customer\.seats\)\.moreThan\(0\), or \.per\(…\) for a ratio$/,
+  ],
   ['customer.seats > "5"', "INVALID_OPERATOR", /^write \.moreThan\("5"\)$/],
   ["usage > 5", "INVALID_OPERATOR", /^write one of \.where\(…\), /],
   ["usage.count() * 2", "INVALID_OPERATOR", /^write a comparison with a number, or send/],
+  ["usage.count() / customer.seats", "INVALID_OPERATOR", /^write \.per\(customer\.seats\), which takes a measure$/],
   ["customer.partner && usage.happened()", "INVALID_OPERATOR", /^write all\(customer\.partner, usage\.happened\(\)\)$/],
   ['stages.is("two") ? usage.happened() : usage.never()', "INVALID_OPERATOR", /^write any\(all\(/],
   ["customer.partner", "TYPE_ERROR", /^ask for its value, with \.is\(true\)$/],

@@ -94,7 +94,11 @@ class OperatorFinder {
     const isAbsence = method === "exists" || method === "missing";
     const call = isAbsence ? `.${method}()` : `.${method}(${this.#text(value)})`;
     if (isOfTwo) {
-      this.#tell(node, message, `write .${method}(…) with a value that is known now: ${this.#inWords(value)} is not`);
+      // Traits that are texts or dates are not measures.
+      const isMeasure = this.language.methodsOf(type).includes("minus");
+      const difference = `${this.#text(subject)}.minus(${this.#text(value)}).${method}(0), or .per(…) for a ratio`;
+      const known = `.${method}(…) with a value that is known now: ${this.#inWords(value)} is not`;
+      this.#tell(node, message, `write ${isMeasure ? difference : known}`);
       return;
     }
     const isCertain =
@@ -182,7 +186,11 @@ class OperatorFinder {
     const subject = [node.left, node.right].find((side) => this.#isOwn(side));
     if (!subject) return;
     const message = `there is no "${operator}" on ${this.#inWords(subject)}`;
-    this.#tell(node, message, "write a comparison with a number, or send the result as a property or as a trait");
+    const method = { "-": "minus", "/": "per" }[operator];
+    const isMeasure = method !== undefined && subject === node.left;
+    const has = isMeasure && this.language.methodsOf(this.language.typeOf(subject)).includes(method);
+    const other = "write a comparison with a number, or send the result as a property or as a trait";
+    this.#tell(node, message, has ? `write .${method}(${this.#text(node.right)}), which takes a measure` : other);
   }
 
   /** Whether it is a condition, or will be one when its own operators are mended. */
