@@ -1,6 +1,6 @@
 -- RETENTION_TOO_SHORT where the plan keeps events for some days only and conditions of the active version look further back, with up to 50
 -- of these: a warning where a window is longer, for information where they ask for all there ever was; else null. In a journey's step that
--- is as long as the journey may take.
+-- is as long as the journey may take. The window before a window takes twice its length.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_retention(environment_id integer, project_id integer, active_version integer)
 returns json
@@ -49,7 +49,8 @@ begin atomic
     select
       p.kind, p.name, c.condition ->> 'kind' as condition,
       coalesce(c.condition #>> '{of,event}', c.condition #>> '{first,event}') as event,
-      coalesce(c.condition ->> 'within', case when c.condition ->> 'kind' <> 'daysSince' then p.bound end) as period
+      coalesce(c.condition ->> 'within', case when c.condition ->> 'kind' <> 'daysSince' then p.bound end) as period,
+      case when c.condition ? 'previous' then 2 else 1 end as windows
     from part as p
     cross join lateral jsonb_path_query(
       p.content,
@@ -63,7 +64,7 @@ begin atomic
     from look as l
     cross join model as m
     where l.period is null
-      or left(l.period, -1)::bigint * case right(l.period, 1) when 'm' then 1 when 'h' then 60 when 'd' then 1440 else 10080 end
+      or l.windows * left(l.period, -1)::bigint * case right(l.period, 1) when 'm' then 1 when 'h' then 60 when 'd' then 1440 else 10080 end
         > m.days * 1440::bigint
   )
   select svc.finding(

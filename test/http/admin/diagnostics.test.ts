@@ -351,11 +351,14 @@ it("tells which conditions look further back than the plan keeps events", async 
   const login = { event: "login" };
   const count = { kind: "count", of: login, operator: "gte", value: 1 } as const;
   const conditions = [count, { ...count, within: "5w" }];
+  const trend = { kind: "ratio", of: { kind: "count", of: login, within: "18d" }, operator: "gte", value: 1 } as const;
+  const before = { kind: "count", of: login, within: "18d", previous: true } as const;
   const journey = { start: { ...count, within: "1d" }, steps: [{ id: "one", when: count }] };
   await fixture.deploy(
     snapshot({
       segments: [
         { id: "within", when: { ...count, within: "30d" } },
+        { id: "before", when: { ...trend, per: before } },
         { id: "beyond", when: { kind: "not", condition: { kind: "any", conditions } } },
       ],
       journeys: [
@@ -378,6 +381,7 @@ it("tells which conditions look further back than the plan keeps events", async 
   });
   expect(found.filter(({ part }) => !part.startsWith("lifecycle"))).toEqual([
     { part: "journey long, step one", kind: "count", event: "login", window: "721h" },
+    { part: "segment before", kind: "count", event: "login", window: "18d" },
     { part: "segment beyond", kind: "count", event: "login", window: "5w" },
     { part: "segment beyond", kind: "count", event: "login", window: null },
   ]);
