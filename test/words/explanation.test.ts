@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+
+import { explain } from "../../src/engine/index.js";
+import type { Explanation } from "../../src/engine/conditions/leaf.js";
+import { factsOf, measuredInWords } from "../../src/words/explanation.js";
+import { compared, modelOf, number, per, seen, traitNumber } from "../engine/support/builders.js";
+import { Run } from "../engine/support/runner.js";
+
+const HOUR = 3_600_000;
+const words = { now: 0, at: (iso: string) => iso.slice(11, 16), ago: () => "soon" };
+
+test("of a ratio both numbers are told, and when it comes or ends by itself", () => {
+  const day = { within: "1d" };
+  const model = modelOf({
+    segments: {
+      trend: compared(per(number("a", day), number("a", { ...day, previous: true })), "lte", 0.5),
+      share: compared(per(number("a", day), traitNumber("seats")), "gte", 1),
+    },
+  });
+  const run = new Run(model);
+  run.take([seen(1, 0, "a"), seen(2, 13 * HOUR, "a"), seen(3, 25 * HOUR, "a"), seen(4, 36 * HOUR, "a")]);
+  const told = explain(model, run.state).segments.map(({ condition }) => condition as unknown as Explanation);
+  expect(told.map((one) => factsOf(words, one))).toEqual([
+    ["it is 3 (of 3 and 1)", "2.5 too high", "comes by itself soon (01:00)"],
+    ["there is none (of 3 and nothing)"],
+  ]);
+  expect(measuredInWords(told[0]!)).toBe("3 (of 3 and 1)");
+});
