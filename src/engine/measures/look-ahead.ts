@@ -22,14 +22,21 @@ export interface MovingNumber {
   effect: (customer: OpenCustomer, event: HistoryEvent, until: number, isPresent: boolean) => Effect;
 }
 
+/** The customer at an instant ahead, if nothing comes. */
+interface Outlook {
+  instant: number;
+  copies: { aggregate: Aggregate; copy: WorkingAggregate }[];
+}
+
 /**
  * The search for the instant at which a reading of such a number becomes another one: from instant to instant at which it may, on copies of
  * what the customer remembers. It is kept while events come that cannot have brought the change forward, so that a history costs each
  * instant once.
  */
 class Walk implements LookAhead {
-  private readonly copies: { aggregate: Aggregate; copy: WorkingAggregate }[];
-  private instant: number;
+  private outlook: Outlook;
+  /** The first one without a number: an event that may give it one lets the search go on from there, and not begin anew. */
+  private absence: Outlook | null = null;
   /** Whether events came since, so that the search has to go on from its instant. */
   private isOpen = true;
   private at = Infinity;
@@ -41,61 +48,83 @@ class Walk implements LookAhead {
     private readonly present: unknown,
     private readonly anchors: readonly unknown[],
   ) {
-    this.instant = customer.clock;
-    this.copies = [...number.aggregates].flatMap((aggregate) => {
+    const copies = [...number.aggregates].flatMap((aggregate) => {
       const copy = customer.aggregates[aggregate.index]!.clone?.();
       return copy === undefined ? [] : [{ aggregate, copy }];
     });
+    this.outlook = { instant: customer.clock, copies };
   }
 
   isSound({ clock }: OpenCustomer, present: unknown, anchors: readonly unknown[]): boolean {
-    return this.instant > clock && present === this.present && anchors.every((one, i) => one === this.anchors[i]);
+    return (
+      this.outlook.instant > clock && present === this.present && anchors.every((one, i) => one === this.anchors[i])
+    );
   }
 
   find(customer: OpenCustomer): number {
     if (this.isOpen) {
-      this.at = this.ahead(customer, () => this.walk(customer));
+      this.at = ahead(customer, this.outlook, () => this.walk(customer));
       this.isOpen = false;
     }
     return this.at;
   }
 
   record(customer: OpenCustomer, event: HistoryEvent): boolean {
-    const { number, reading, present } = this;
-    const effect = number.effect(customer, event, this.instant, reading.of(undefined) !== present);
-    if (effect === null) return false;
-    if (effect !== 0 && reading.steadyAs?.(present) !== (effect > 0 ? "not falling" : "not rising")) return false;
-    this.ahead(customer, () => {
-      for (const { aggregate, copy } of this.copies) {
-        if (aggregate.events.includes(event.event)) copy.record(customer, event);
-      }
-    });
+    if (!this.stays(customer, event)) {
+      if (this.absence === null) return false;
+      this.outlook = this.absence;
+      this.absence = null;
+      if (!this.stays(customer, event)) return false;
+    }
+    for (const outlook of [this.outlook, this.absence]) if (outlook !== null) recordIn(customer, outlook, event);
     this.isOpen = true;
     return true;
   }
 
-  private walk(customer: OpenCustomer): number {
-    const { number, reading, present } = this;
-    for (;;) {
-      if (reading.of(number.value(customer)) !== present) return this.instant;
-      const next = number.nextInstant(customer);
-      if (next === Infinity) return Infinity;
-      this.instant = customer.clock = next;
-    }
+  /** Whether an event leaves the reading as it was at all instants before that of the search. */
+  private stays(customer: OpenCustomer, event: HistoryEvent): boolean {
+    const { number, reading, present, outlook } = this;
+    const effect = number.effect(customer, event, outlook.instant, this.absence === null);
+    if (effect === null) return false;
+    return effect === 0 || reading.steadyAs?.(present) === (effect > 0 ? "not falling" : "not rising");
   }
 
-  /** Looks at the customer as it is at the instant of the search, if nothing comes. */
-  private ahead<T>(customer: OpenCustomer, look: () => T): T {
-    const { clock, aggregates } = customer;
-    const own = this.copies.map(({ aggregate: { index } }) => aggregates[index]!);
-    customer.clock = this.instant;
-    for (const { aggregate, copy } of this.copies) aggregates[aggregate.index] = copy;
-    try {
-      return look();
-    } finally {
-      customer.clock = clock;
-      this.copies.forEach(({ aggregate }, i) => (aggregates[aggregate.index] = own[i]!));
+  private walk(customer: OpenCustomer): number {
+    const { number, reading, present, outlook } = this;
+    for (;;) {
+      const value = number.value(customer);
+      if (reading.of(value) !== present) return outlook.instant;
+      const next = number.nextInstant(customer);
+      if (next === Infinity) return Infinity;
+      if (value === undefined) this.absence ??= copied(outlook);
+      outlook.instant = customer.clock = next;
     }
+  }
+}
+
+function copied({ instant, copies }: Outlook): Outlook {
+  return { instant, copies: copies.map(({ aggregate, copy }) => ({ aggregate, copy: copy.clone!() })) };
+}
+
+function recordIn(customer: OpenCustomer, outlook: Outlook, event: HistoryEvent): void {
+  ahead(customer, outlook, () => {
+    for (const { aggregate, copy } of outlook.copies) {
+      if (aggregate.events.includes(event.event)) copy.record(customer, event);
+    }
+  });
+}
+
+/** Looks at the customer as it is then. */
+function ahead<T>(customer: OpenCustomer, { instant, copies }: Outlook, look: () => T): T {
+  const { clock, aggregates } = customer;
+  const own = copies.map(({ aggregate: { index } }) => aggregates[index]!);
+  customer.clock = instant;
+  for (const { aggregate, copy } of copies) aggregates[aggregate.index] = copy;
+  try {
+    return look();
+  } finally {
+    customer.clock = clock;
+    copies.forEach(({ aggregate }, i) => (aggregates[aggregate.index] = own[i]!));
   }
 }
 
