@@ -145,6 +145,8 @@ export interface Model {
   /** The items that any event concerns, and rules by the event that triggers them. */
   activityItems: number[];
   ruleItemsOf: Map<string, number[]>;
+  /** What of its parts' turns rules wait for. */
+  awaited: RuleOccasion[];
   /** The rules that a change of traits triggers. */
   traitRuleItems: number[];
   /** The position of the lifecycle among the items, or -1, and those of the journeys. */
@@ -239,8 +241,8 @@ export class OpenCustomer {
   /** By position: the last evaluation in which it happened. */
   readonly journeyStartedIn: number[] = [];
   readonly ruleRanIn: number[] = [];
-  /** By what can trigger a rule, as the log names it: the last evaluation in which it happened. */
-  readonly happenedIn = new Map<string, number>();
+  /** Of what rules of the model wait for, by the id that the log has of it: the last evaluation in which it happened. */
+  readonly happenedIn: ReadonlyMap<RuleOccasion, Map<string, number>>;
 
   private readonly ownsStream: Uint8Array;
   private ownsTraits = false;
@@ -287,6 +289,7 @@ export class OpenCustomer {
     const remembered = aggregatesOf(model, memory);
     this.aggregates = aggregates.map((aggregate, index) => aggregate.open(remembered?.[index]));
     this.awaitsEvaluation = memory.awaitsEvaluation;
+    this.happenedIn = new Map(model.awaited.map((what) => [what, new Map<string, number>()]));
     this.ownsStream = new Uint8Array(streams.length);
     this.dirty = new Uint8Array(model.items.length).fill(1);
     this.dueAt = new Float64Array(model.items.length).fill(Infinity);
@@ -389,7 +392,7 @@ export class OpenCustomer {
 
   /** Takes down what happened in the present evaluation, for the rules that wait for it. */
   happened(what: RuleOccasion, id: string): void {
-    this.happenedIn.set(`${what}:${id}`, this.evaluation);
+    this.happenedIn.get(what)?.set(id, this.evaluation);
   }
 
   push(effect: EffectBody): void {

@@ -33,8 +33,8 @@ interface Reach {
 
 /**
  * Finds rules that cause their own triggers, by what reads what their actions change. Rules with a cooldown or `once` are let pass: how often
- * they act has been thought of. So is what only could happen again: a segment that has to be left before it is entered again must be left
- * because of the rule, too. What counts occurrences waits for them.
+ * they act has been thought of. So is what does not happen again because of the rule alone: a segment that has to be left before it is
+ * entered again must be left because of it, too. What counts occurrences is taken to wait for them.
  */
 export function lintLoops(snapshot: Snapshot): LintWarning[] {
   const told = new Set<string>();

@@ -5,7 +5,7 @@ import type { DerivedPart, Model } from "../open-customer.js";
 import { compileHealthItem } from "../parts/health.js";
 import { CompiledJourney } from "../parts/journey.js";
 import { compileLifecycleItem } from "../parts/lifecycle.js";
-import { compileRuleItem } from "../parts/rule.js";
+import { compileRuleItem, OCCASIONS } from "../parts/rule.js";
 import { compileSegmentItem } from "../parts/segment.js";
 import { compileSignalItem } from "../parts/signal.js";
 import { AggregateRegistry } from "./registry.js";
@@ -111,11 +111,19 @@ export function compileModel(snapshot: Snapshot, hash: string): Model {
         return [[event, rulesOn((rule) => rule.on.kind === "event" && rule.on.of.event === event)]];
       }),
     ),
+    awaited: awaitedBy(snapshot.rules),
     traitRuleItems: rulesOn(({ on }) => on.kind === "traitsChanged"),
     lifecycleItem: indexOf(LIFECYCLE_ITEM),
     journeyItems: snapshot.journeys.map(({ id }) => indexOf(journeyItem(id))),
     refreshedItem: isHealthRead(items) ? -1 : indexOf(HEALTH_ITEM),
   };
+}
+
+function awaitedBy(rules: readonly Rule[]): Model["awaited"] {
+  const awaited = rules.flatMap(({ on }) =>
+    on.kind === "event" || on.kind === "traitsChanged" ? [] : [OCCASIONS[on.kind]],
+  );
+  return [...new Set(awaited)];
 }
 
 /** Where conditions share nothing, their memory is laid out as it always was. */

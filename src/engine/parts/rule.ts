@@ -66,7 +66,8 @@ function decide(customer: OpenCustomer, when: CompiledCondition | undefined, res
 
 type Awaited = Exclude<Trigger, { kind: "event" | "traitsChanged" }>;
 
-const OCCASIONS: Readonly<Record<Awaited["kind"], RuleOccasion>> = {
+/** What rules wait for, by their triggers. */
+export const OCCASIONS: Readonly<Record<Awaited["kind"], RuleOccasion>> = {
   stateEntered: "lifecycle.entered",
   stateExited: "lifecycle.exited",
   journeyStarted: "journey.started",
@@ -107,8 +108,9 @@ function compileTrigger(on: Trigger, { reads, model }: ConditionCompiler): { occ
   const { item, id } = partOf(on);
   // Waiting for a band is no reading of the health, which would have it scored at every instant (see `Model.readers`).
   if (item !== HEALTH_ITEM) reads.items.add(item);
-  const name = `${OCCASIONS[on.kind]}:${id}`;
-  return { occurs: (customer) => customer.happenedIn.get(name) === customer.evaluation, name };
+  const what = OCCASIONS[on.kind];
+  const occurs: Test = (customer) => customer.happenedIn.get(what)!.get(id) === customer.evaluation;
+  return { occurs, name: `${what}:${id}` };
 }
 
 /** Whether the rule has acted and does not act again yet: a cooldown lasts [pass, pass + d). */
