@@ -10,7 +10,7 @@ import { weighted } from "./support/arbitrary-conditions.js";
 import { aggregate, compile, happened, property, seen, snapshotOf } from "./support/builders.js";
 import { holds, nextFlip } from "./support/reference/conditions.js";
 import { factsOf, measured, type Facts, type Start } from "./support/reference/facts.js";
-import { Run, withHistory } from "./support/runner.js";
+import { Run, timeout, withHistory } from "./support/runner.js";
 
 const MINUTE = 60_000;
 const DAY = 1_440 * MINUTE;
@@ -200,24 +200,28 @@ function fullWindow(name: NumberAggregate): [Measured, Happening[], number] {
 }
 
 describe.each(Object.entries(conditions))("%s", (name, arbitrary) => {
-  it("is what a recomputation over everything says, ever, in a window and since the lifecycle state", () => {
-    let requests = 0;
-    fc.assert(
-      fc.property(arbitrary, happenings, fc.integer({ min: 1, max: 9 }), (condition, list, pageSize) => {
-        const run = play(inSegment(condition), list, pageSize, (played) => {
-          const { state } = played.run;
-          const { isMet, due } = expectExplained(played.explanation.segments[0]!["condition"], condition, played);
-          expect(Object.hasOwn(state.segments, "s")).toBe(isMet);
-          expect(state.timerDueAt).toBe(due === Infinity ? null : due);
-        });
-        requests += run.requests.length;
-      }),
-      { numRuns, examples: readsHistory.has(name) ? [fullWindow(name as NumberAggregate)] : [] },
-    );
-    if (readsHistory.has(name)) expect(requests).toBeGreaterThan(0);
-  });
+  it(
+    "is what a recomputation over everything says, ever, in a window and since the lifecycle state",
+    { timeout },
+    () => {
+      let requests = 0;
+      fc.assert(
+        fc.property(arbitrary, happenings, fc.integer({ min: 1, max: 9 }), (condition, list, pageSize) => {
+          const run = play(inSegment(condition), list, pageSize, (played) => {
+            const { state } = played.run;
+            const { isMet, due } = expectExplained(played.explanation.segments[0]!["condition"], condition, played);
+            expect(Object.hasOwn(state.segments, "s")).toBe(isMet);
+            expect(state.timerDueAt).toBe(due === Infinity ? null : due);
+          });
+          requests += run.requests.length;
+        }),
+        { numRuns, examples: readsHistory.has(name) ? [fullWindow(name as NumberAggregate)] : [] },
+      );
+      if (readsHistory.has(name)) expect(requests).toBeGreaterThan(0);
+    },
+  );
 
-  it("counts since the start in a journey's step, within its window too", () => {
+  it("counts since the start in a journey's step, within its window too", { timeout }, () => {
     let checked = 0;
     fc.assert(
       fc.property(arbitrary, happenings, fc.integer({ min: 1, max: 9 }), (given, list, pageSize) => {
