@@ -26,7 +26,7 @@ export function inState(): { atLeast(duration: Duration): Condition } {
 export type StateDefinition<Target extends string> =
   { to?: { [Name in Target]?: Lazy<Condition> }; terminal?: false } | { to?: never; terminal: true };
 
-/** Transitions from every state, tried in the order written, after those that the state has itself. */
+/** Transitions from every state, tried in the order written, before those that the state has itself. */
 export interface AnyStateDefinition<State extends string> {
   /** Where they lead, with their conditions. From the target itself there is none, nor from a terminal state. */
   to: { [Name in State]?: Lazy<Condition> };
@@ -55,7 +55,7 @@ export type AnyLifecycle = Part<"lifecycle", LifecycleNode>;
  * Declares the lifecycle. Each customer starts in `initial`; the first transition of the present state whose condition holds is taken,
  * then the new state's are tried. At one instant each state is entered at most once. Where two modules need each other, a condition may be
  * a function: `to: { at_risk: () => quiet.has() }`. No state may be called "created": every customer's first emission is
- * `customer.created`. `anyState` stands for transitions that would be written in every state, as its last ones.
+ * `customer.created`. `anyState` stands for transitions that would be written in every state, as its first ones.
  */
 export function lifecycle<State extends string>(definition: {
   initial: NoInfer<State>;
@@ -73,7 +73,7 @@ export function lifecycle<State extends string>(definition: {
         const transitions = transitionNodes(state.to);
         if (state.terminal) return { name, terminal: true, transitions };
         const isExcepted = (anyState?.except as readonly string[] | undefined)?.includes(name) ?? false;
-        return { name, transitions: [...transitions, ...(isExcepted ? [] : shared.filter(({ to }) => to !== name))] };
+        return { name, transitions: [...(isExcepted ? [] : shared.filter(({ to }) => to !== name)), ...transitions] };
       }),
     };
   };

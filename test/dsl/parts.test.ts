@@ -71,7 +71,7 @@ test.each<[string, object, object]>([
   });
 });
 
-test("transitions from any state become the last ones of each state, but for the target, terminal states and exceptions", () => {
+test("transitions from any state become the first ones of each state, but for the target, terminal states and exceptions", () => {
   const [own, any, other] = [order.happened(), inactiveFor("1d"), inactiveFor("2d")];
   const states = {
     new: {},
@@ -83,8 +83,8 @@ test("transitions from any state become the last ones of each state, but for the
     initial: "new",
     states: {
       ...states,
-      active: { to: { gone: own, quiet: other } },
-      quiet: { to: { active: own, gone: any } },
+      active: { to: { quiet: other, gone: own } },
+      quiet: { to: { gone: any, active: own } },
     },
   });
   const model = lifecycle({
@@ -93,8 +93,8 @@ test("transitions from any state become the last ones of each state, but for the
     anyState: { to: { gone: any, quiet: () => other }, except: ["new"] },
   });
   const expected = lowered(written) as Lifecycle;
-  // Its own transition to the same target is tried first.
-  expected.states[1]!.transitions.splice(1, 0, { to: "gone", when: any[NODE] });
+  // Its own transition to the same target is tried after it.
+  expected.states[1]!.transitions.unshift({ to: "gone", when: any[NODE] });
   expect(lowered(model)).toEqual(expected);
 });
 

@@ -1,5 +1,5 @@
 // Where each account stands. The first transition whose condition holds is taken, so the order within a state matters: what ends
-// the relationship stands first, then what is good news, then what is a warning.
+// the relationship stands first (from any state a cancellation), then what is good news, then what is a warning.
 import { activeWithin, all, any, inactiveFor, inState, lifecycle, not } from "svc-success";
 import { featureUsed, invoicePaid, memberInvited, projectCreated, signedUp, subscriptionCancelled } from "./events.js";
 import { account } from "./traits.js";
@@ -22,7 +22,7 @@ export const stages = lifecycle({
     // Trying the product. A trial that ends without a team or an invoice is lost after three silent weeks.
     trial: {
       to: {
-        churned: any(cancelled, all(inactiveFor("21d"), not(invoicePaid.happened()))),
+        churned: all(inactiveFor("21d"), not(invoicePaid.happened())),
         activated: any(teamAtWork, invoicePaid.happened()),
       },
     },
@@ -30,7 +30,6 @@ export const stages = lifecycle({
     // A team works with it, though not every day.
     activated: {
       to: {
-        churned: cancelled,
         engaged: all(usedDaily, invoicePaid.happened()),
         at_risk: inactiveFor("14d"),
       },
@@ -39,7 +38,6 @@ export const stages = lifecycle({
     // A paying account that uses the product daily. When daily use ends it falls back without alarm; silence is the alarm.
     engaged: {
       to: {
-        churned: cancelled,
         at_risk: inactiveFor("10d"),
         activated: featureUsed.count().lessThan(4).within("14d"),
       },
@@ -48,7 +46,7 @@ export const stages = lifecycle({
     // Silent for too long. Real use brings it back, one stray login does not; after sixty days here we call it lost.
     at_risk: {
       to: {
-        churned: any(cancelled, inState().atLeast("60d")),
+        churned: inState().atLeast("60d"),
         activated: all(activeWithin("3d"), featureUsed.count().atLeast(2).within("7d")),
       },
     },
@@ -56,6 +54,8 @@ export const stages = lifecycle({
     // The end of the story. A returning company is a new account; `country` and `companyName` find the old one.
     churned: { terminal: true },
   },
+  // Whatever else the account does, it has left us. Before the sign-up there is nothing to cancel.
+  anyState: { to: { churned: cancelled }, except: ["new"] },
 });
 
 /** Accounts that pay us now, whatever they do in the product. */
