@@ -124,7 +124,7 @@ describe("tables", () => {
     expect(stdout).toMatchInlineSnapshot(`
       "Webhook                   URL                                                      Events    Status
       whk_0123456789abcdef0123  https://example.com/long/long/long/long/long/long/long…  custome…  enabled
-      Too narrow for: Created, Limits.
+      Too narrow for: Include, Format, Created, Limits.
       "
     `);
     expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);

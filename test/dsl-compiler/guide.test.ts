@@ -6,12 +6,14 @@ import { compileProject } from "../../src/dsl-compiler/index.js";
 import { project } from "./project.js";
 
 it.each(["docs/model.md", "docs/quickstart.md"])(
-  "the model in %s compiles without a warning and has the right types",
+  "the models in %s compile without a warning and have the right types",
   async (document) => {
     const guide = await readFile(fileURLToPath(new URL(`../../${document}`, import.meta.url)), "utf8");
-    const block = /<!-- test\/dsl-compiler\/guide\.test\.ts[^\n]*\n\n```ts\n([\s\S]*?)```/.exec(guide)?.[1];
-    if (block === undefined) throw new Error(`${document} has no such block`);
-    const directory = await project({ "svc.config.ts": block });
-    expect(await compileProject(directory, { types: true })).toMatchObject({ ok: true, warnings: [] });
+    const blocks = [...guide.matchAll(/<!-- test\/dsl-compiler\/guide\.test\.ts[^\n]*\n\n```ts\n([\s\S]*?)```/g)];
+    expect(blocks).not.toEqual([]);
+    for (const [, block] of blocks) {
+      const directory = await project({ "svc.config.ts": block! });
+      expect(await compileProject(directory, { types: true })).toMatchObject({ ok: true, warnings: [] });
+    }
   },
 );

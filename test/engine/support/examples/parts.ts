@@ -47,6 +47,8 @@ const monthlyActiveUsers: Measure = { kind: "distinct", of: { event: "active" },
  * how often that comes per user, which is 12 where 0.4 of the users are active on a day. And a signal where activity falls to half.
  */
 const publishedHealth = snapshotOf({
+  events: { active: { properties: { user: { type: "string" } } } },
+  traits: { accounts: { type: "number" } },
   health: healthOf(
     {
       adoption: { kind: "scale", of: per(monthlyActiveUsers, traitNumber("accounts")), from: 0, to: 1 },
