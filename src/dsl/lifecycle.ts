@@ -67,12 +67,13 @@ export function lifecycle<State extends string>(definition: {
   if (anyState !== undefined) checkAnyState(anyState, declared);
   const lower = (): LifecycleNode => {
     const shared = transitionNodes(anyState?.to);
+    const excepted: readonly string[] = isList(anyState?.except) ? anyState.except : [];
     return {
       initial,
       states: declared.map(([name, state]) => {
         const transitions = transitionNodes(state.to);
         if (state.terminal) return { name, terminal: true, transitions };
-        const isExcepted = (anyState?.except as readonly string[] | undefined)?.includes(name) ?? false;
+        const isExcepted = excepted.includes(name);
         return { name, transitions: [...(isExcepted ? [] : shared.filter(({ to }) => to !== name)), ...transitions] };
       }),
     };
@@ -105,6 +106,10 @@ function checkAnyState(
   { to = {}, except = [] }: Partial<AnyStateDefinition<string>>,
   states: readonly [name: string, state: StateDefinition<string>][],
 ): void {
+  if (!isList(except)) {
+    record(new ModelError("INVALID_SHAPE", '"except" of "anyState" must be a list of states', 'write except: ["…"]'));
+    return;
+  }
   const targets = Object.keys(to);
   const terminal = new Map(states.map(([name, state]) => [name, state.terminal === true]));
   for (const state of except) {
@@ -121,6 +126,10 @@ function checkAnyState(
   const left = states.filter(([name, { terminal }]) => terminal !== true && !except.includes(name));
   if (left.some(([name]) => targets.some((target) => target !== name))) return;
   warn('"anyState" adds no transition: there is no state that it leads from to another one');
+}
+
+function isList(value: unknown): value is readonly string[] {
+  return Array.isArray(value);
 }
 
 function warn(message: string): void {

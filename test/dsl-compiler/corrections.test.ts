@@ -175,6 +175,16 @@ export default defineModel({ events: [login], segments });\n`;
   });
 });
 
+test("the first import goes below the line that names the program, and below directives", async () => {
+  const head = `#!/usr/bin/env node\n"use strict";\n`;
+  const model = `export default { events: [event("login")] };\n`;
+  const directory = await project({ "svc.config.ts": head + model });
+  expect(await compileProject(directory, { types: true })).toMatchObject({
+    ok: false,
+    correctedFiles: [{ after: `${head}import { event } from "svc-success";\n${model}` }],
+  });
+});
+
 test("an import is made where there is none, also of a file that nothing imports yet, in the way of the others", async () => {
   const directory = await project({
     "svc.config.ts": `import { paid } from "./model/money.ts";\r\nexport default defineModel({ events: [paid, login] });\r\n`,

@@ -192,6 +192,7 @@ test.each<[severity: string | undefined, message: string, anyState: any]>([
     '"anyState" adds no transition: there is no state that it leads from to another one',
     { to: { gone: false }, except: ["a", "b"] },
   ],
+  [undefined, '"except" of "anyState" must be a list of states', { to: { gone: false }, except: "a" }],
   [undefined, 'the lifecycle has no state "bb"; did you mean "b"?', { to: { gone: false }, except: ["bb"] }],
 ])("what of anyState adds nothing is told: %s %s", (severity, message, { to, ...rest }) => {
   const anyState = { ...rest, to: Object.fromEntries(Object.keys(to).map((name) => [name, order.happened()])) };

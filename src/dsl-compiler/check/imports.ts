@@ -78,7 +78,7 @@ export class Importable {
     this.#made.add(made);
     const first = file.statements.find(ts.isImportDeclaration);
     const newline = file.text.includes("\r\n") ? "\r\n" : "\n";
-    return { fix: `write ${line}`, edits: insert(first?.getStart(file) ?? 0, line + newline) };
+    return { fix: `write ${line}`, edits: insert(first?.getStart(file) ?? beginOf(file), line + newline) };
   }
 
   /** The names that the file imports from a module already, in braces and not as types only. */
@@ -149,6 +149,18 @@ export class Importable {
     ].filter(({ fileName }) => path.resolve(fileName) !== path.join(directory, config));
     return this.#files;
   }
+}
+
+/** Where the first import goes: below the line that says which program runs the file, and below directives such as "use strict". */
+function beginOf(file: ts.SourceFile): number {
+  const statements = [...file.statements];
+  const directives = statements.findIndex(
+    (one) => !ts.isExpressionStatement(one) || !ts.isStringLiteral(one.expression),
+  );
+  const last = directives < 0 ? statements.at(-1) : statements[directives - 1];
+  if (last === undefined) return /^#!.*(?:\r?\n|$)/.exec(file.text)?.[0].length ?? 0;
+  const line = file.text.indexOf("\n", last.end);
+  return line < 0 ? file.text.length : line + 1;
 }
 
 function bare(file: string): string {

@@ -68,7 +68,11 @@ const WAYS: readonly [names: string, way: string][] = [
   ["not negate", "write not(…)"],
   ["startsWith endsWith matches match like", "write .is(…), .in(…) or .contains(…): there are no patterns"],
   [
-    "increased decreased changed changedTo changedFrom previous was",
+    "previous",
+    'write .within("30d") before .previous(), on a count, a sum or an average; of traits only the present value is known',
+  ],
+  [
+    "increased decreased changed changedTo changedFrom was",
     "write an event with the earlier and the present value: of traits only the present one is known",
   ],
   ["trend growth slope", 'write counts of two windows, such as .count().within("7d") and .count().within("30d")'],

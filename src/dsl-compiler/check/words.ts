@@ -15,6 +15,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   Sequence: "a sequence without the time that it may take",
   Quantity: "a number that is not compared yet",
   ScopedQuantity: "a number that is not compared yet",
+  WindowedQuantity: "a number that is not compared yet",
   Days: "a number of days",
   Latest: "the latest value of a property",
   ScopedLatest: "the latest value of a property",

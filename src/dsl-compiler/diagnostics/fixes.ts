@@ -28,7 +28,7 @@ const MODEL_FIXES: Readonly<Record<ProblemCode, string>> = {
   SNAPSHOT_TOO_LARGE: "split the model, or move long lists of values into a trait",
   STEP_IMPOSSIBLE: "correct the condition of the step, or remove the step",
   TERMINAL_STATE_WITH_TRANSITIONS: 'remove "terminal: true", or the transitions',
-  TOO_DEEP: "give parts of the condition to segments and use those",
+  TOO_DEEP: "give parts of the condition to segments and use those; of a number, send part of it as a trait",
   TOO_MANY: "declare fewer",
   TYPE_MISMATCH: "ask what the declared type allows, or change the declaration",
   UNKNOWN_BAND: 'declare the band in "bands" of the health score, or correct its name',

@@ -4,6 +4,7 @@
 const CONDITION = 'give a condition, such as event.happened(), event.count().within("7d").atLeast(3) or segment.has()';
 const SCORE = "give a score: scale(…), steps(…) or trait.map(…)";
 const NUMBER = "give a number of the customer's: event.count(), daysSince(event) or a trait that is a number";
+const OPERAND = 'give a number of the customer\'s: event.count(), event.sum("…") or a trait that is a number';
 
 /** By the name of the member in the snapshot; `measure` is what a score is made of. */
 export const EXPECTED_VALUES = {
@@ -18,8 +19,8 @@ export const EXPECTED_VALUES = {
   where: "give a condition on the event's properties: (p) => p.seats.atLeast(5)",
   score: SCORE,
   measure: NUMBER,
-  per: NUMBER,
-  minus: NUMBER,
+  per: OPERAND,
+  minus: OPERAND,
   of: "give an event, or event.where(…)",
   steps: "list what step(…) returns",
   properties: "give what string(), number(), boolean(), date() or oneOf(…) returns",
@@ -36,7 +37,11 @@ const EXCLUSIVE: readonly [path: RegExp, fix: string][] = [
 
 /** What is expected, by the message of the shape; `$1` is what the message names. */
 const EXPECTED: readonly [message: RegExp, fix: string][] = [
-  [/^must be (one of .*|a text, a number.*)$/, "give $1"],
+  [/^must be (one of .*|a text, a number.*|"skip" or .*)$/, "give $1"],
+  [
+    /^days since an event grow for ever/,
+    "compute of counts, sums and traits; compare days since an event by themselves",
+  ],
   [/^must be >= (.*)$/, "give a number that is at least $1"],
   [/^must be <= (.*)$/, "give a number that is at most $1"],
   [/^must be number$/, "give a number"],

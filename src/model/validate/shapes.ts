@@ -53,7 +53,11 @@ export function fits(expected: Shape, value: unknown, path: string, problems: Pr
         for (const name of failure.params.additionalProperties) add("is not known here", at(place, name));
         break;
       case "anyOf":
-        add("must be a text, a number, true or false, or a list of different ones of these");
+        add(
+          instancePath === "/absent"
+            ? 'must be "skip" or a number from 0 to 100'
+            : "must be a text, a number, true or false, or a list of different ones of these",
+        );
         break;
       case "enum":
         add(`must be one of ${list(failure.params.allowedValues.map(String))}`);
