@@ -96,6 +96,8 @@ interface Sums {
   shorter: SumAggregate | null;
 }
 
+const both = (sum: DecimalSum, count: number) => ({ sum, count });
+
 /** A count, as the sum of ones, a sum or an average. */
 function compileSum(measure: Of<"count" | "aggregate">, scope: CompiledScope, context: ConditionContext): Operand {
   const { of, previous } = measure;
@@ -109,12 +111,12 @@ function compileSum(measure: Of<"count" | "aggregate">, scope: CompiledScope, co
   };
   const exact: Operand["exact"] = (customer) => {
     const sums = sumsOf(customer);
-    let sum = sums.longer.read(customer, (all) => all);
-    let count = sums.longer.read(customer, (_, all) => all);
+    let { sum, count } = sums.longer.read(customer, both);
     if (sums.shorter !== null) {
+      const present = sums.shorter.read(customer, both);
       sum = sum.clone();
-      sum.subtractSum(sums.shorter.read(customer, (present) => present));
-      count -= sums.shorter.read(customer, (_, present) => present);
+      sum.subtractSum(present.sum);
+      count -= present.count;
     }
     if (!isAverage) return sum;
     return count === 0 ? undefined : sum.average(count);
