@@ -1,6 +1,6 @@
 import type * as Node from "../model/snapshot/types.js";
 import { type Condition, condition, type Lazy, membership, resolve } from "./condition.js";
-import { definitionOf, strictProxy } from "./mistakes.js";
+import { definitionOf, entriesOf, strictProxy } from "./mistakes.js";
 import { type Part, part, SCORE, trigger, type Trigger, withSourceLocation, withSourceLocationOf } from "./part.js";
 import { comparisons, type Comparisons, type Measure, measureOf } from "./quantity.js";
 
@@ -81,8 +81,8 @@ export function health<Component extends string, Band extends string>(definition
 }): HealthModel<Component, Band> {
   const { components, bands } = definitionOf(definition, "health(…)", "components and bands");
   const lower = (): Node.Health => ({
-    components: Object.entries<ComponentDefinition>(orNothing(components)).map(componentNode),
-    bands: Object.entries<number>(orNothing(bands))
+    components: entriesOf<ComponentDefinition>(components).map(componentNode),
+    bands: entriesOf<number>(bands)
       .map(([id, from]): Node.HealthBand => ({ id, from }))
       .sort((a, b) => b.from - a.from),
   });
@@ -108,9 +108,4 @@ export function health<Component extends string, Band extends string>(definition
 function componentNode([id, { weight, score, absent }]: [string, ComponentDefinition]): Node.HealthComponent {
   const node = (resolve(score) as Partial<Score> | null | undefined)?.[SCORE] ?? (null as never);
   return withSourceLocationOf({ id, weight, score: node, ...(absent !== undefined && { absent }) }, node);
-}
-
-/** What got past the type checker without its members is refused by the validation, which finds nothing in them. */
-function orNothing<T extends object>(record: T | undefined): T {
-  return record ?? ({} as T);
 }

@@ -1,6 +1,6 @@
 import type { Lifecycle as LifecycleNode, Transition as TransitionNode } from "../model/snapshot/types.js";
 import { type Condition, condition, type Duration, type Lazy, membership, nodeOf, resolve } from "./condition.js";
-import { definitionOf, ModelError, ModelWarning, record, strictProxy } from "./mistakes.js";
+import { definitionOf, entriesOf, ModelError, ModelWarning, record, strictProxy } from "./mistakes.js";
 import { type Part, part, trigger, type Trigger, withSourceLocationOf } from "./part.js";
 
 /** Holds while no event of any kind has occurred for this long: from the last event + duration on. Without any event it counts from the
@@ -87,11 +87,6 @@ export function lifecycle<State extends string>(definition: {
     },
     { owner: "the lifecycle" },
   );
-}
-
-/** What got past the type checker without its members is refused by the validation, which finds nothing in them. */
-function entriesOf<T>(record: Readonly<Record<string, T>> = {}): [name: string, value: T][] {
-  return Object.entries(record);
 }
 
 function transitionNodes(to: Readonly<Record<string, Lazy<Condition> | undefined>> | undefined): TransitionNode[] {

@@ -69,6 +69,11 @@ export function definitionOf<T extends object>(definition: T, builder: string, n
   throw new ModelError("INVALID_DEFINITION", `${builder} needs an object with ${needs}`);
 }
 
+/** The members of a record; none of what got past the type checker without it, which the validation refuses. */
+export function entriesOf<T>(record: Readonly<Record<string, T>> | null | undefined): [name: string, value: T][] {
+  return Object.entries(record ?? {});
+}
+
 /** The node of a condition that could not be made. It is sound wherever a condition may stand, so that validation has nothing to add to
  * what was recorded already; filters on properties leave it out. */
 export const RECOVERY_NODE: ConditionNode = { kind: "inactiveFor", duration: "1d" };

@@ -3,11 +3,11 @@ import { type Condition, condition, type Duration, nodeOf, not } from "./conditi
 import type { AnyField, Fields, NumberField, ScalarField } from "./field.js";
 import { type Operand, operand } from "./operand.js";
 import { strictProxy } from "./mistakes.js";
-import { MEASURE, type Selection, SELECTOR, selectorOf } from "./part.js";
+import { type Selection, SELECTOR, selectorOf } from "./part.js";
 import {
-  arithmetic,
   type Arithmetic,
   type Measure,
+  measured,
   type OpenCondition,
   openCondition,
   quantity,
@@ -32,8 +32,7 @@ function latest(of: Node.EventSelector, property: string, field: Node.Field): ob
   const owner = `the latest ${JSON.stringify(property)} of ${JSON.stringify(of.event)}`;
   const read = { kind: "latest", of, property } as const;
   const guard = { owner, standIns: { measure: read } };
-  const measure = (scope: Node.OccurrenceScope) =>
-    field.type === "number" ? { [MEASURE]: { ...read, ...scope }, ...arithmetic({ ...read, ...scope }) } : {};
+  const measure = (scope: Node.OccurrenceScope) => (field.type === "number" ? measured({ ...read, ...scope }) : {});
   const exists = (scope: Node.OccurrenceScope) => condition({ kind: "latestExists", of, property, ...scope });
   const questions = (ask: (nodeFor: (scope: Node.OccurrenceScope) => Node.Condition) => Condition) =>
     operand(field, {

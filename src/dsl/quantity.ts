@@ -109,20 +109,21 @@ export function quantity(node: QuantityNode): Quantity {
   const open = comparisons((operator, value) =>
     openCondition(owner, (scope) => ({ ...node, ...scope, operator, value })),
   );
-  return strictProxy({ ...open, ...scopes(scoped), within: windowed, ...arithmetic(node), [MEASURE]: node }, guard);
+  return strictProxy({ ...open, ...scopes(scoped), within: windowed, ...measured(node) }, guard);
 }
 
 /** A number of which nothing is left to say but the comparison. */
 function settled(node: QuantityNode | Node.CalculatedMeasure): Calculated {
   const compare = comparisons((operator, value) => condition({ ...node, operator, value }));
-  return { ...compare, ...arithmetic(node), [MEASURE]: node };
+  return { ...compare, ...measured(node) };
 }
 
-/** What is computed with a number. */
-export function arithmetic(of: Node.Measure): Arithmetic {
+/** What a number is as a measure, and what is computed with it. */
+export function measured(of: Node.Measure): Measure & Arithmetic {
   const calculated = (node: Node.CalculatedMeasure) =>
     strictProxy(settled(node), { owner: `a ${node.kind}`, standIns: { measure: node } });
   return {
+    [MEASURE]: of,
     per: (divisor) => calculated({ kind: "ratio", of, per: measureOf(divisor) }),
     minus: (other) => calculated({ kind: "difference", of, minus: measureOf(other) }),
   };

@@ -1,12 +1,12 @@
-import type { Field, Measure as MeasureNode } from "../model/snapshot/types.js";
+import type { Field } from "../model/snapshot/types.js";
 import { type Condition, condition, type Duration, not } from "./condition.js";
 import { nodesOf } from "./event.js";
 import type { AnyField, DateField, Fields, NumberField, StringField } from "./field.js";
 import { type Operand, operand } from "./operand.js";
 import type { Score } from "./health.js";
 import { type RecoveryValues, strictProxy } from "./mistakes.js";
-import { MEASURE, NODE, SCORE, TRAIT, withSourceLocation } from "./part.js";
-import { arithmetic, type Arithmetic, type Measure } from "./quantity.js";
+import { NODE, SCORE, TRAIT, withSourceLocation } from "./part.js";
+import { type Arithmetic, type Measure, measured } from "./quantity.js";
 
 /** What a trait can be asked: what a property of its type can, and what only makes sense of how things are now. */
 export type TraitOperand<F extends AnyField> = Operand<F, Condition> & Present<F> & Trait<F>;
@@ -85,7 +85,7 @@ function presentOf(trait: string, field: Field): object {
         map: (values: Record<string, number>) => ({ [SCORE]: withSourceLocation({ kind: "map", trait, values }) }),
       };
     case "number":
-      return { [MEASURE]: { kind: "trait", trait } satisfies MeasureNode, ...arithmetic({ kind: "trait", trait }) };
+      return measured({ kind: "trait", trait });
     case "date":
       return {
         within: (duration: Duration) => condition({ kind: "traitDateWithin", trait, within: duration }),

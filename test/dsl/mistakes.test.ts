@@ -203,6 +203,13 @@ test.each<[severity: string | undefined, message: string, anyState: any]>([
   expect(problems.map((told) => [told.severity, told.message])).toEqual([[severity, message]]);
 });
 
+test.each([null, undefined])("states that are %s are refused by the validation, and stop nothing", (states) => {
+  const model = defineModel({ lifecycle: (lifecycle as any)({ initial: "a", states }) });
+  const { problems, snapshot } = lower({ default: model });
+  expect(problems).toEqual([]);
+  expect(parseSnapshot(snapshot)).toMatchObject({ ok: false });
+});
+
 test("a list of nothing is told", () => {
   const sizes = traits({ sizes: array(undefined as never) });
   expect(lower({ default: defineModel({ traits: sizes }) }).problems).toMatchObject([{ code: "NOT_A_FIELD" }]);
