@@ -1,9 +1,9 @@
 import { formatNumber, plural } from "../../words/text.js";
-import { Allowed, inLive, Live } from "../changes.js";
+import { inLive } from "../changes.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, type Visit } from "../console-page.js";
 import { address, Ago, At, Customer, Empty, Found, Pages, Payload, Table, Text } from "../parts.js";
 import type { Quarantined } from "../source.js";
-import { quarantinedHref } from "./quarantined.js";
+import { quarantinedHref, Releasing } from "./quarantined.js";
 
 const PATH = "quarantine";
 const LIMIT = "50";
@@ -96,13 +96,7 @@ function Changes({ visit }: { visit: Visit }) {
     <input type="hidden" name={name} value={given(visit.query, name) ?? ""} key={name} />
   ));
   return (
-    <Allowed
-      visit={visit}
-      operation="release_quarantined"
-      what="release operations"
-      who="a developer, in live an administrator"
-    >
-      <Live visit={visit}>what is released counts for customers.</Live>
+    <Releasing visit={visit}>
       <p>
         Of these, 500 at a time, the oldest first. What the active version does not accept stays. To discard operations:{" "}
         <code>svc events quarantine discard</code>.
@@ -112,7 +106,7 @@ function Changes({ visit }: { visit: Visit }) {
         {hidden}
         <button>Release what is valid{inLive(visit)}</button>
       </form>
-    </Allowed>
+    </Releasing>
   );
 }
 

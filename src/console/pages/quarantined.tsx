@@ -1,5 +1,6 @@
+import type { ComponentChildren } from "preact";
 import { Allowed, inLive, Live } from "../changes.js";
-import type { ConsolePage } from "../console-page.js";
+import type { ConsolePage, Visit } from "../console-page.js";
 import { PageError } from "../page.js";
 import { address, Ago, At, Customer, Lines, Table, Text } from "../parts.js";
 import type { Quarantined } from "../source.js";
@@ -51,20 +52,14 @@ export const quarantinedPage: ConsolePage = {
               Digits beyond double precision are shown by <code>svc events quarantine show {found.quarantineId}</code>.
             </p>
           </section>
-          <Allowed
-            visit={visit}
-            operation="release_quarantined"
-            what="release operations"
-            who="a developer, in live an administrator"
-          >
-            <Live visit={visit}>what is released counts for customers.</Live>
+          <Releasing visit={visit}>
             <p>What the active version does not accept stays.</p>
             <form method="post" action={PATH}>
               {visit.token}
               <input type="hidden" name="id" value={found.quarantineId} />
               <button>Release it{inLive(visit)}</button>
             </form>
-          </Allowed>
+          </Releasing>
           <p>
             <a href="quarantine">All that is in quarantine</a>
           </p>
@@ -80,6 +75,21 @@ export const quarantinedPage: ConsolePage = {
     },
   },
 };
+
+/** What releases operations, for whoever may. */
+export function Releasing({ visit, children }: { visit: Visit; children: ComponentChildren }) {
+  return (
+    <Allowed
+      visit={visit}
+      operation="release_quarantined"
+      what="release operations"
+      who="a developer, in live an administrator"
+    >
+      <Live visit={visit}>what is released counts for customers.</Live>
+      {children}
+    </Allowed>
+  );
+}
 
 const COLUMNS = ["Where", "What", "Code"].map((heading) => ({ heading }));
 
