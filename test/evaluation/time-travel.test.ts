@@ -11,9 +11,9 @@ import { replayOf } from "../engine/support/replays.js";
 import { requestedEvents, timeout } from "../engine/support/runner.js";
 import { viewOfState } from "../engine/support/subject-engine.js";
 import { viewOfReference } from "../engine/support/subject-reference.js";
-import { IS_DEEP } from "../support/property-runs.js";
+import { propertyRuns } from "../support/property-runs.js";
 
-const RUNS = IS_DEEP ? 2_000 : 100;
+const RUNS = propertyRuns(100);
 const ALL = 1e6;
 
 /** A history that comes in parts of so many events, and of which two are fetched at a time. */
