@@ -107,18 +107,24 @@ function checkAnyState(
   }
   const targets = Object.keys(to);
   const terminal = new Map(states.map(([name, state]) => [name, state.terminal === true]));
-  for (const state of except) {
-    if (!terminal.has(state)) {
-      const misnamed = { name: state, candidates: [...terminal.keys()] };
-      const message = `the lifecycle has no state ${JSON.stringify(state)}`;
-      record(new ModelError("UNKNOWN_STATE", message, undefined, misnamed));
+  const left = states.filter(([name, { terminal }]) => terminal !== true && !except.includes(name));
+  // Where a state is left that they lead from, the validation finds the targets in its transitions.
+  const named = new Set(left.length > 0 ? except : [...except, ...targets]);
+  for (const state of named) {
+    if (terminal.has(state)) continue;
+    const misnamed = { name: state, candidates: [...terminal.keys()] };
+    const message = `the lifecycle has no state ${JSON.stringify(state)}`;
+    record(new ModelError("UNKNOWN_STATE", message, undefined, misnamed));
+  }
+  for (const state of new Set(except.filter((state) => terminal.has(state)))) {
+    if (except.indexOf(state) !== except.lastIndexOf(state)) {
+      warn(`"anyState" need not except the state ${JSON.stringify(state)} twice`);
     } else if (terminal.get(state)) {
       warn(`"anyState" need not except the state ${JSON.stringify(state)}, which is terminal`);
     } else if (targets.every((target) => target === state)) {
       warn(`"anyState" need not except the state ${JSON.stringify(state)}, the only one that it leads to`);
     }
   }
-  const left = states.filter(([name, { terminal }]) => terminal !== true && !except.includes(name));
   if (left.some(([name]) => targets.some((target) => target !== name))) return;
   warn('"anyState" adds no transition: there is no state that it leads from to another one');
 }

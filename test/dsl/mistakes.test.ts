@@ -192,6 +192,11 @@ test.each<[severity: string | undefined, message: string, anyState: any]>([
     '"anyState" adds no transition: there is no state that it leads from to another one',
     { to: { gone: false }, except: ["a", "b"] },
   ],
+  [
+    "warning",
+    '"anyState" need not except the state "a" twice',
+    { to: { b: false, gone: false }, except: ["a", "a", "a"] },
+  ],
   [undefined, '"except" of "anyState" must be a list of states', { to: { gone: false }, except: "a" }],
   [undefined, 'the lifecycle has no state "bb"; did you mean "b"?', { to: { gone: false }, except: ["bb"] }],
 ])("what of anyState adds nothing is told: %s %s", (severity, message, { to, ...rest }) => {
@@ -201,6 +206,16 @@ test.each<[severity: string | undefined, message: string, anyState: any]>([
     default: defineModel({ lifecycle: (lifecycle as any)({ initial: "a", states, anyState }) }),
   });
   expect(problems.map((told) => [told.severity, told.message])).toEqual([[severity, message]]);
+});
+
+test("a state that anyState leads to and that does not exist is told also where no state is left that it leads from", () => {
+  const anyState: any = { to: { gonne: order.happened() }, except: ["a"] };
+  const states: any = { a: { to: { gone: order.never() } }, gone: { terminal: true } };
+  const { problems } = lower({ default: defineModel({ lifecycle: lifecycle({ initial: "a", states, anyState }) }) });
+  expect(problems.map(({ code, message }) => `${code}: ${message}`)).toEqual([
+    'UNKNOWN_STATE: the lifecycle has no state "gonne"; did you mean "gone"?',
+    'POINTLESS_ANY_STATE: "anyState" adds no transition: there is no state that it leads from to another one',
+  ]);
 });
 
 test.each([null, undefined])("states that are %s are refused by the validation, and stop nothing", (states) => {
