@@ -45,7 +45,9 @@ export async function compileProject(directory: string, options: CompileOptions 
   }
   // Sources are found by their real paths.
   const root = realpathSync(folder);
-  const types = options.types ? new TypeChecker(root, CONFIG) : undefined;
+  const types = options.types
+    ? new TypeChecker(root, path.relative(root, realpathSync(path.join(root, CONFIG))))
+    : undefined;
   const given = { ...options, timeLimitMs: options.timeLimitMs ?? TIME_LIMIT_MS };
   return endingWith(types, options.signal, () => compile(root, types, given));
 }
@@ -90,7 +92,7 @@ async function compile(
   const mistakes = (await types?.mistakes()) ?? [];
   const told = found.filter((one) => mistakes.length === 0 || !isConsequence(one));
   const all = merge(mistakes, types ? await placed(told, types) : told.map((one) => ({ diagnostic: one })));
-  const diagnostics = await withSource(inOrder(unique(all)), root);
+  const diagnostics = (await withSource(inOrder(unique(all)), root)).map(leftOutside);
   if (snapshot === null || diagnostics.some(({ severity }) => severity === "error")) {
     const isCertain = diagnostics.some(({ edits }) => edits !== undefined);
     return { ok: false, diagnostics, ...(types && isCertain && { correctedFiles: await correct(diagnostics, types) }) };
@@ -98,9 +100,16 @@ async function compile(
   return { ok: true, snapshot, hash: hashSnapshot(snapshot), warnings: diagnostics };
 }
 
-/** What of the diagnostics can be corrected for certain, file by file; nothing outside of the author's folder. */
+/** Outside of the author's folder nothing is corrected: a link, or an import, may lead to what other projects share. */
+function leftOutside({ edits, ...told }: Diagnostic): Diagnostic {
+  if (!edits) return told;
+  if (!told.file?.startsWith("../")) return { ...told, edits };
+  return { ...told, fix: `${told.fix}; --fix does not: the file is outside of the project's folder` };
+}
+
+/** What of the diagnostics can be corrected for certain, file by file. */
 async function correct(diagnostics: readonly Diagnostic[], types: TypeChecker): Promise<CorrectedFile[]> {
-  const files = diagnostics.flatMap(({ file, edits }) => (edits && file && !file.startsWith("../") ? [file] : []));
+  const files = diagnostics.flatMap(({ file, edits }) => (edits && file ? [file] : []));
   const names = [...new Set(files)];
   const texts = await types.texts(names);
   return texts.map((text, index) => {

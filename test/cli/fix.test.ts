@@ -93,3 +93,16 @@ test("a file is corrected as a whole, with its mode and its mark, by its link, a
   expect(await readFile(real, "utf8")).toBe("four");
   expect((await readdir(cwd)).toSorted()).toEqual(["link.ts", "other.ts", "real.ts"]);
 });
+
+test("a file that cannot be written stays, and what is said fits a file that is there", async () => {
+  // What is written beside it has a longer name, which no file system takes.
+  const name = `${"s".repeat(247)}.ts`;
+  const config = MISTAKEN.replace("./segments.js", `./${name}`).replace("paid.hapened() &&", "");
+  const cwd = await project({ "svc.config.ts": config, [name]: SEGMENTS });
+  const { code, stderr } = await svc(["validate", "--fix"], { cwd });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /s\.ts could not be written \(ENAMETOOLONG\); it is as it was\. Make room, or let yourself write to it and to its folder\.\n$/,
+  );
+  expect(await readFile(path.join(cwd, name), "utf8")).toBe(SEGMENTS);
+});

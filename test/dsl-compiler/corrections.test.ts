@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
 
@@ -109,6 +109,50 @@ const IN_WORDS: [written: string, code: string, fix: RegExp][] = [
   ["usage.where((p) => p.amont.atLeast(3)).happened()", "UNKNOWN_PROPERTY", /^write "amount"$/],
   ['customer.plan.is("fre")', "INVALID_VALUE", /^write "free"$/],
 ];
+
+/** Comments beside operators, which no edit keeps. */
+const COMMENTED = [
+  "customer.seats /* a */ > 5",
+  "5 < /* a */ customer.seats",
+  "customer.plan == /* a */ null",
+  "usage.happened() /* a */ && usage.never()",
+  "! /* a */ usage.happened()",
+];
+
+test("a comment beside an operator keeps it from being corrected, and that is said", async () => {
+  const told = await conditionsTold(COMMENTED);
+  expect(told.map(({ corrected }) => corrected)).toEqual(COMMENTED);
+  for (const { found } of told) {
+    expect(found).toHaveLength(1);
+    expect(found[0]!.fix).toMatch(/^write .*; --fix does not: the comment beside ".*" would be lost$/);
+  }
+});
+
+test("what is certain is corrected under the name of the file itself, and outside of the folder only told", async () => {
+  const source = `import { defineModel, event, segment } from "svc-success";
+const paid = event("paid");
+export default defineModel({ events: [paid], segments: [segment("payers", { when: paid.count() > 5 })] });\n`;
+  const directory = await project({ "inside/real.ts": source, "outside/real.ts": source });
+  const compiledAs = async (real: string) => {
+    await rm(path.join(directory, "inside/svc.config.ts"), { force: true });
+    await symlink(real, path.join(directory, "inside/svc.config.ts"));
+    return compileProject(path.join(directory, "inside"), { types: true });
+  };
+  expect(await compiledAs("real.ts")).toMatchObject({
+    diagnostics: [{ file: "real.ts", fix: "write .moreThan(5)", edits: expect.any(Array) }],
+    correctedFiles: [{ file: "real.ts" }],
+  });
+  const outside = await compiledAs("../outside/real.ts");
+  expect(outside).toMatchObject({
+    diagnostics: [
+      {
+        file: "../outside/real.ts",
+        fix: "write .moreThan(5); --fix does not: the file is outside of the project's folder",
+      },
+    ],
+  });
+  expect(outside).not.toHaveProperty("correctedFiles");
+});
 
 test("what cannot be said like that, or may mean several things, is told in words and left as it is", async () => {
   const told = await conditionsTold(IN_WORDS.map(([written]) => written));

@@ -93,7 +93,8 @@ export async function replaceUnchanged(file: string, before: string, after: stri
     };
     await writeBeside(target, [mark + after], mode & 0o777, place, signal);
   };
-  await cancellable((signal) => writing(file, () => replace(signal)));
+  const outcome = { left: "it is as it was", fix: "make room, or let yourself write to it and to its folder" };
+  await cancellable((signal) => writing(file, () => replace(signal), outcome));
   return isUnchanged;
 }
 
@@ -124,14 +125,17 @@ export async function refuseExisting(file: string): Promise<void> {
   if (isThere) throw exists(file);
 }
 
-async function writing(file: string, work: () => Promise<void>): Promise<void> {
+const NOTHING_LEFT = { left: "nothing was left there", fix: "make room, or name a place that you may write to" };
+
+/** Does what writes a file. @param outcome what becomes of the file where that fails, and what to do */
+async function writing(file: string, work: () => Promise<void>, outcome = NOTHING_LEFT): Promise<void> {
   try {
     await work();
   } catch (error) {
     if (error instanceof UserError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
-    const what = `${file} could not be written (${code ?? message}); nothing was left there`;
-    throw failure("FILE_NOT_WRITTEN", what, "make room, or name a place that you may write to", error);
+    const what = `${file} could not be written (${code ?? message}); ${outcome.left}`;
+    throw failure("FILE_NOT_WRITTEN", what, outcome.fix, error);
   }
 }
 

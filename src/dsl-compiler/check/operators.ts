@@ -39,6 +39,13 @@ export function findOperators(file: ts.SourceFile, language: Language, directory
   return new OperatorFinder(file, language, directory).find();
 }
 
+/** What can only be meant: the edits, and where nothing but the operator may stand for them: a comment there would be lost. */
+interface Certain {
+  operator: string;
+  between: readonly { from: number; to: number }[];
+  edits: Edit[];
+}
+
 /** What a comparison asks: the value of the language, what it is compared with, and the method for it, if it has one. */
 interface Question {
   subject: ts.Expression;
@@ -103,17 +110,17 @@ class OperatorFinder {
     }
     const isCertain =
       ts.isLeftHandSideExpression(subject) && (isAbsence || this.language.accepts(type, method, [value]));
-    const edits = isCertain ? this.#comparisonEdits(node, question, isAbsence) : undefined;
-    this.#tell(node, message, `write ${isMirrored ? this.#text(subject) : ""}${call}`, edits);
+    const between = [{ from: node.left.end, to: node.right.getStart(this.file) }];
+    const certain = isCertain && { operator, between, edits: this.#comparisonEdits(node, question, isAbsence) };
+    this.#tell(node, message, `write ${isMirrored ? this.#text(subject) : ""}${call}`, certain);
   }
 
-  #comparisonEdits(node: ts.BinaryExpression, question: Question, isAbsence: boolean): Edit[] | undefined {
+  #comparisonEdits(node: ts.BinaryExpression, question: Question, isAbsence: boolean): Edit[] {
     const { subject, value, method = "", isMirrored } = question;
     if (isMirrored) {
       const given = isAbsence ? "" : value.getText(this.file);
       return [this.#edit(node.getStart(this.file), node.end, `${subject.getText(this.file)}.${method}(${given})`)];
     }
-    if (!this.#isBare(node.left, node.right, node.operatorToken)) return undefined;
     if (isAbsence) return [this.#edit(node.left.end, node.end, `.${method}()`)];
     return [
       this.#edit(node.left.end, node.right.getStart(this.file), `.${method}(`),
@@ -147,7 +154,6 @@ class OperatorFinder {
     const name = operator === "&&" ? "all" : "any";
     const isCertain = parts.every((part) => this.#isCondition(part)) && this.language.isFree(name, node);
     const between = parts.slice(1).map((part, index) => ({ from: parts[index]!.end, to: part.getStart(this.file) }));
-    const isBare = between.every(({ from, to }) => this.file.text.slice(from, to).trim() === operator);
     const edits = [
       this.#edit(parts[0]!.getStart(this.file), parts[0]!.getStart(this.file), `${name}(`),
       ...between.map(({ from, to }) => {
@@ -158,7 +164,7 @@ class OperatorFinder {
     ];
     const shown = parts.map((part) => this.#text(part, TEXT_SHOWN / parts.length));
     const message = `"${operator}" does not combine conditions: JavaScript computes it once, when the model is compiled`;
-    this.#tell(node, message, `write ${name}(${shown.join(", ")})`, isCertain && isBare ? edits : undefined);
+    this.#tell(node, message, `write ${name}(${shown.join(", ")})`, isCertain && { operator, between, edits });
   }
 
   #negation(node: ts.PrefixUnaryExpression): void {
@@ -172,7 +178,8 @@ class OperatorFinder {
       : [this.#edit(start, inside, "not("), this.#edit(node.end, node.end, ")")];
     const message = `"!" does not negate a condition: JavaScript computes it once, when the model is compiled`;
     const shown = this.#text(unwrapped(node.operand));
-    this.#tell(node, message, `write not(${shown})`, isCertain ? edits : undefined);
+    const between = [{ from: start, to: inside }];
+    this.#tell(node, message, `write not(${shown})`, isCertain && { operator: "!", between, edits });
   }
 
   #choice({ condition, questionToken }: ts.ConditionalExpression): void {
@@ -227,11 +234,6 @@ class OperatorFinder {
     return initializer === undefined || this.#isThere(unwrapped(initializer));
   }
 
-  /** Whether nothing but the operator stands between two sides: a comment there would be lost. */
-  #isBare(left: ts.Node, right: ts.Node, operator: ts.Node): boolean {
-    return this.file.text.slice(left.end, right.getStart(this.file)).trim() === operator.getText(this.file);
-  }
-
   #inWords(node: ts.Expression): string {
     return inWords(this.language.checker.typeToString(this.language.typeOf(node)));
   }
@@ -246,10 +248,13 @@ class OperatorFinder {
     return { ...rangeOf(this.file, start, end, this.directory), text };
   }
 
-  #tell(node: ts.Node, message: string, fix: string, edits?: Edit[]): void {
+  #tell(node: ts.Node, message: string, fix: string, certain: Certain | false = false): void {
     const range = rangeOf(this.file, node.getStart(this.file), node.end, this.directory);
-    const told = diagnostic("error", "INVALID_OPERATOR", message, range, fix);
-    this.#found.push({ node, diagnostic: edits ? { ...told, edits } : told });
+    const isCommented =
+      certain && certain.between.some(({ from, to }) => this.file.text.slice(from, to).trim() !== certain.operator);
+    const left = isCommented ? `; --fix does not: the comment beside "${certain.operator}" would be lost` : "";
+    const told = diagnostic("error", "INVALID_OPERATOR", message, range, fix + left);
+    this.#found.push({ node, diagnostic: certain && !isCommented ? { ...told, edits: certain.edits } : told });
   }
 }
 
