@@ -142,7 +142,7 @@ function check(
 }
 
 /** Shapes that are wrong where a value could not be computed. */
-const OF_HOLE = /^(is missing|must not be empty|must be (an? )?(object|string|number|integer|boolean|array|text\b.*))$/;
+const OF_HOLE = /^(is missing|must not be empty|must be (an? )?(object|string|finite number|whole number|boolean|array|text\b.*))$/;
 
 function isOfHole({ code, message }: Problem): boolean {
   return code === "INVALID_SHAPE" && OF_HOLE.test(message);
@@ -150,7 +150,7 @@ function isOfHole({ code, message }: Problem): boolean {
 
 /** What is no condition at all, or lacks a part, was refused by its type already; only what types cannot tell is left to say. */
 const OF_TYPES =
-  /(: must be (an object|number|string|boolean|array)|\bis missing|is not known here|\.kind: must be one of .*)$/;
+  /(: must be (an object|a finite number|string|boolean|array)|\bis missing|is not known here|\.kind: must be one of .*)$/;
 
 /** Whether something is what an error of types becomes when it is run, and tells nothing new beside it. */
 function isConsequence({ code, message }: Diagnostic): boolean {

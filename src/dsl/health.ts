@@ -1,7 +1,7 @@
 import type * as Node from "../model/snapshot/types.js";
 import { type Condition, condition, type Lazy, membership, resolve } from "./condition.js";
 import { definitionOf, entriesOf, strictProxy } from "./mistakes.js";
-import { type Part, part, SCORE, trigger, type Trigger, withSourceLocation, withSourceLocationOf } from "./part.js";
+import { type Part, part, SCORE, trigger, type Trigger, withSourceLocation } from "./part.js";
 import { comparisons, type Comparisons, type Measure, measureOf } from "./quantity.js";
 
 /** A score from 0 to 100, for a health component. */
@@ -107,5 +107,5 @@ export function health<Component extends string, Band extends string>(definition
 
 function componentNode([id, { weight, score, absent }]: [string, ComponentDefinition]): Node.HealthComponent {
   const node = (resolve(score) as Partial<Score> | null | undefined)?.[SCORE] ?? (null as never);
-  return withSourceLocationOf({ id, weight, score: node, ...(absent !== undefined && { absent }) }, node);
+  return { id, weight, score: node, ...(absent !== undefined && { absent }) };
 }

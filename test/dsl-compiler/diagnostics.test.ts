@@ -181,6 +181,41 @@ export default defineModel({ events: [order], segments: [
   ]);
 });
 
+test("what is wrong with a component is told at its member, wherever its score is made", async () => {
+  const found = await diagnose(
+    `
+import { defineModel, event, health, scale } from "svc-success";
+const login = event("login");
+const usage = scale(login.count().within("30d"), { from: 0, to: 10 });
+export default defineModel({ events: [login], health: health({
+  components: { first: { weight: 1, score: usage }, other: { weight: -1, score: usage, absent: 101 } },
+  bands: { all: 0 },
+}) });`,
+    { types: true },
+  );
+  expect(found.map(inOneLine)).toEqual([
+    "svc.config.ts:6:70-72 INVALID_SHAPE: health.components[1].weight: must be >= 0; give a number that is at least 0",
+    'svc.config.ts:6:96-99 INVALID_SHAPE: health.components[1].absent: must be "skip" or a number from 0 to 100; give "skip" or a number from 0 to 100',
+  ]);
+});
+
+test("a number that JSON does not have is told as one", async () => {
+  const found = await diagnose(`
+import { defineModel, event, number, segment, traits } from "svc-success";
+const login = event("login");
+const customer = traits({ seats: number() });
+export default defineModel({ events: [login], traits: customer, segments: [
+  segment("a", { when: login.count().atLeast(NaN) }),
+  segment("b", { when: login.count().per(customer.seats).atLeast(Infinity) }),
+  segment("c", { when: customer.seats.atLeast(1 / 0) }),
+] });`);
+  expect(found.map(({ message }) => message)).toEqual([
+    "segments[0].when.value: must be a whole number",
+    "segments[1].when.value: must be a finite number",
+    "segments[2].when.value: must be a text, a finite number, true or false, or a list of different ones of these",
+  ]);
+});
+
 test("what is certainly of no use is warned about", async () => {
   const found = await diagnose(`
 import { activeWithin, all, defineModel, event, inactiveFor, lifecycle, segment } from "svc-success";

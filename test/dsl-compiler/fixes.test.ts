@@ -41,7 +41,7 @@ test.each<[path: string, message: string, fix: RegExp | undefined]>([
   ["signals[0].severity", 'must be one of "info", "warning"', /^give one of "info", "warning"$/],
   ["health.components[0].weight", "must be >= 0", /at least 0$/],
   ["health.bands[0].from", "must be <= 100", /at most 100$/],
-  ["segments[0].when.value", "must be integer", /^give a whole number$/],
+  ["segments[0].when.value", "must be a whole number", /^give a whole number$/],
   ["rules[0].once", "must be boolean", /^give true or false$/],
   ["journeys[0].steps", "must not be empty", /^give at least one$/],
   ["display", 'must have at least one of "name", "show"', /^give at least one of "name", "show"$/],

@@ -149,7 +149,7 @@ test("what is exported under two names is one part of the model", () => {
   expect(snapshot).toMatchObject({ segments: [{ id: "group" }] });
 });
 
-test("each part that a builder made is located, down to steps, components, transitions and conditions", async () => {
+test("each part that a builder made is located, down to steps, scores, transitions and conditions", async () => {
   const source = (await readFile(path.join(import.meta.dirname, "circle.ts"), "utf8")).split("\n");
   const { stacks } = lower({ default: circle });
   const lines = new Map(
@@ -168,7 +168,7 @@ test("each part that a builder made is located, down to steps, components, trans
     ["segments[1].when.conditions[1]", 'score.component("use").atMost(10)'],
     ["health", "score = health("],
     ["health.components[0].score", "scale(login.count()"],
-    ["health.components[1]", "scale(daysSince(login)"],
+    ["health.components[1].score", "scale(daysSince(login)"],
     ["signals[0]", 'signal("alarm"'],
   ];
   for (const [place, text] of places) expect([place, lines.get(place)]).toEqual([place, expect.stringContaining(text)]);

@@ -13,6 +13,8 @@ function memberOfCall(call: ts.CallExpression, path: string): ts.Expression | un
   const steps = [...path.matchAll(STEP)].map(([, name, quoted, index]) => name ?? quoted ?? Number(index));
   for (let from = 0; from < steps.length; from += 1) {
     for (const argument of call.arguments) {
+      // The position of the part itself says nothing of what the call was given.
+      if (typeof steps[from] === "number" && ts.isObjectLiteralExpression(argument)) continue;
       const found = valueOf(argument, steps.slice(from));
       if (found) return found;
     }
@@ -33,19 +35,24 @@ function valueOf(node: ts.Node, steps: readonly (string | number)[]): ts.Express
 }
 
 function memberOf(node: ts.Node, step: string | number): ts.Expression | undefined {
-  if (typeof step === "number") return ts.isArrayLiteralExpression(node) ? written(node.elements, step) : undefined;
+  if (ts.isArrayLiteralExpression(node)) return typeof step === "number" ? written(node.elements, step) : undefined;
   if (!ts.isObjectLiteralExpression(node)) return undefined;
-  for (const property of node.properties) {
-    if (!property.name || ts.isComputedPropertyName(property.name) || property.name.text !== step) continue;
-    if (ts.isPropertyAssignment(property)) return property.initializer;
-    return ts.isShorthandPropertyAssignment(property) ? property.name : undefined;
-  }
-  return undefined;
+  // Parts that authors write by name, such as the components of the health, are a list in the snapshot.
+  if (typeof step === "number") return initializerOf(written(node.properties, step));
+  return initializerOf(
+    node.properties.find(({ name }) => name && !ts.isComputedPropertyName(name) && name.text === step),
+  );
+}
+
+function initializerOf(property: ts.ObjectLiteralElementLike | undefined): ts.Expression | undefined {
+  if (property && ts.isPropertyAssignment(property)) return property.initializer;
+  return property && ts.isShorthandPropertyAssignment(property) ? property.name : undefined;
 }
 
 /** An item of a list; what a list is spread from has items that are not written here. */
-function written(items: readonly ts.Expression[], index: number): ts.Expression | undefined {
-  return items.slice(0, index + 1).some(ts.isSpreadElement) ? undefined : items[index];
+function written<Item extends ts.Node>(items: readonly Item[], index: number): Item | undefined {
+  const isSpread = (item: ts.Node) => ts.isSpreadElement(item) || ts.isSpreadAssignment(item);
+  return items.slice(0, index + 1).some(isSpread) ? undefined : items[index];
 }
 
 /** Where a problem of the model is: the call that made the part, and the names that the message speaks of, the first one first. */

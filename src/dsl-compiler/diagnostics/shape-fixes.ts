@@ -37,15 +37,13 @@ const EXCLUSIVE: readonly [path: RegExp, fix: string][] = [
 
 /** What is expected, by the message of the shape; `$1` is what the message names. */
 const EXPECTED: readonly [message: RegExp, fix: string][] = [
-  [/^must be (one of .*|a text, a number.*|"skip" or .*)$/, "give $1"],
+  [/^must be (one of .*|a text, a finite number.*|a finite number|a whole number|"skip" or .*)$/, "give $1"],
   [
     /^days since an event grow for ever/,
     "compute of counts, sums and traits; compare days since an event by themselves",
   ],
   [/^must be >= (.*)$/, "give a number that is at least $1"],
   [/^must be <= (.*)$/, "give a number that is at most $1"],
-  [/^must be number$/, "give a number"],
-  [/^must be integer$/, "give a whole number"],
   [/^must be string$/, "give a text"],
   [/^must be boolean$/, "give true or false"],
   [/^must be array$/, "give a list"],

@@ -1,5 +1,6 @@
-import Type, { type TProperties } from "typebox";
+import Type, { type TProperties, type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
+import { Pointer } from "typebox/value";
 import { LIMITS } from "../snapshot/limits.js";
 import { at, list, type Problems } from "../snapshot/problem.js";
 
@@ -12,6 +13,9 @@ export type Shape = ReturnType<typeof Compile>;
 /** An object of these members and no others. */
 const closed = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false });
+
+/** One of these, as `words` say. */
+const oneOf = (types: TSchema[], words: string) => Type.Union(types, { description: words });
 
 const shape = (properties: TProperties): Shape => Compile(closed(properties));
 
@@ -32,6 +36,12 @@ function tolerating(expected: Shape): Shape {
   return expected;
 }
 
+/** What the validator says, where authors need other words: a number that is none in JSON is null in a snapshot. */
+const FAILURES: Readonly<Record<string, string>> = {
+  "must be number": "must be a finite number",
+  "must be integer": "must be a whole number",
+};
+
 /** Whether a value has a shape, or is as good as one where the shape is tolerant; what is wrong with it is reported. */
 export function fits(expected: Shape, value: unknown, path: string, problems: Problems): boolean {
   if (expected.Check(value)) return true;
@@ -41,7 +51,7 @@ export function fits(expected: Shape, value: unknown, path: string, problems: Pr
   // Of an object with many unknown members, only these are told before the validator has enough.
   const named = failures.some(({ keyword }) => keyword === "additionalProperties");
   for (const failure of failures) {
-    const { instancePath, message } = failure;
+    const { instancePath, schemaPath, message } = failure;
     if ([...unions].some((union) => instancePath.startsWith(`${union}/`))) continue;
     const place = instancePath.split("/").slice(1).reduce(atPointer, path);
     const add = (text: string, where = place) => problems.add(where, "INVALID_SHAPE", text);
@@ -53,11 +63,7 @@ export function fits(expected: Shape, value: unknown, path: string, problems: Pr
         for (const name of failure.params.additionalProperties) add("is not known here", at(place, name));
         break;
       case "anyOf":
-        add(
-          instancePath === "/absent"
-            ? 'must be "skip" or a number from 0 to 100'
-            : "must be a text, a number, true or false, or a list of different ones of these",
-        );
+        add(`must be ${(Pointer.Get(expected.Type(), schemaPath.slice(1)) as { description: string }).description}`);
         break;
       case "enum":
         add(`must be one of ${list(failure.params.allowedValues.map(String))}`);
@@ -67,7 +73,7 @@ export function fits(expected: Shape, value: unknown, path: string, problems: Pr
         break;
       default:
         if (failure.keyword === "minItems" && failure.params.limit === 1) add("must not be empty");
-        else if (!unions.has(instancePath)) add(message);
+        else if (!unions.has(instancePath)) add(FAILURES[message] ?? message);
     }
   }
   return tolerant.has(expected) && failures.every(({ keyword }) => READABLE.has(keyword));
@@ -162,7 +168,7 @@ export const COMPONENT = tolerating(
     id: text,
     weight: Type.Number({ minimum: 0, maximum: LIMITS.weight }),
     score: node,
-    absent: Type.Optional(Type.Union([Type.Literal("skip"), scoreValue])),
+    absent: Type.Optional(oneOf([Type.Literal("skip"), scoreValue], '"skip" or a number from 0 to 100')),
   }),
 );
 export const BAND = shape({ id: text, from: scoreValue });
@@ -249,7 +255,11 @@ export const FIELDS: Readonly<Record<string, Shape>> = byName({
 
 const combined = { kind: text, conditions: some };
 const negated = { kind: text, condition: node };
-const comparison = { kind: text, operator: compareOperator, value: Type.Union([...scalarTypes, scalars]) };
+const compared = oneOf(
+  [...scalarTypes, scalars],
+  "a text, a finite number, true or false, or a list of different ones of these",
+);
+const comparison = { kind: text, operator: compareOperator, value: compared };
 const counted = Type.Integer({ minimum: 0, maximum: LIMITS.count });
 const days = Type.Integer({ minimum: 0, maximum: LIMITS.days });
 const since = maybeNode;
