@@ -45,6 +45,11 @@ test.each<[string, Parts, way: string]>([
     'the rule "again" causes its own trigger: signal "bell" raised, then signal "bell" cleared 7d later',
   ],
   [
+    "a signal that ends by itself when its cooldown does",
+    { signals: { bell: { for: "7d" } }, rules: { again: rule(cleared("bell"), raise("bell"), { cooldown: "7d" }) } },
+    'the rule "again" causes its own trigger: signal "bell" raised, then signal "bell" cleared 7d later',
+  ],
+  [
     "another rule",
     { segments: { g: null }, rules: { on: rule(exited("g"), addTo("g")), off: rule(entered("g"), removeFrom("g")) } },
     'the rule "on" causes its own trigger: segment "g" entered, then segment "g" exited by the rule "off"',
@@ -104,7 +109,7 @@ test.each<[string, Parts]>([
   ["a segment that holds whom it has", { segments: { g: null, sticky: any(order, inSegment("g")) }, rules: { r: rule(entered("sticky"), addTo("g")) } }],
   ["a segment that is emptied at once", { segments: { g: null }, rules: { put, r: rule(entered("g"), removeFrom("g")) } }],
   ["a segment that is filled again at once", { segments: { g: null }, rules: { put, take, r: rule(exited("g"), addTo("g")) } }],
-  ["a cooldown", { signals: { bell: { for: "7d" } }, rules: { r: rule(cleared("bell"), raise("bell"), { cooldown: "1d" }) } }],
+  ["a cooldown that is longer than the loop", { signals: { bell: { for: "7d" } }, rules: { r: rule(cleared("bell"), raise("bell"), { cooldown: "8d" }) } }],
   ["a rule that acts once", { signals: { bell: { for: "7d" } }, rules: { r: rule(cleared("bell"), raise("bell"), { once: true }) } }],
   ["a signal without an end", { signals: { bell: {} }, rules: { r: rule(cleared("bell"), raise("bell")), s: rule("order", clear("bell")) } }],
   ["an action that nothing reads", { segments: { g: null, o: order }, rules: { r: rule(entered("o"), addTo("g")) } }],

@@ -74,7 +74,8 @@ const SOURCE_FIXES: Readonly<Record<string, string>> = {
   NO_SUCH_EXPORT: "correct the name, or export it from that file",
   POINTLESS_ANY_STATE: "remove it, or correct the states that it names",
   POINTLESS_CONDITION: "correct the condition, or remove it",
-  RULE_LOOP: "give one of the rules a cooldown or once: true, or let it wait for something else",
+  RULE_LOOP:
+    "give one of the rules once: true or a cooldown that is longer than the loop, or let it wait for something else",
   SILENT_SIGNAL: "give the signal a condition, or raise it in a rule",
   SYNTAX_ERROR: "correct what stands there or just before it",
   SUSPICIOUS_SOURCE: "write what is meant in another way",

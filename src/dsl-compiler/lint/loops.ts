@@ -1,16 +1,25 @@
+import { parseDuration } from "../../model/snapshot/duration.js";
 import { at, quote } from "../../model/snapshot/problem.js";
-import type { Action, Condition, Journey, JourneyStatus, Snapshot, Trigger } from "../../model/snapshot/types.js";
+import type {
+  Action,
+  Condition,
+  Duration,
+  Journey,
+  JourneyStatus,
+  Snapshot,
+  Trigger,
+} from "../../model/snapshot/types.js";
 import { triggerText } from "../../model/snapshot/words.js";
 import type { LintWarning } from "./conditions.js";
 
 /** What happens to a part of a model, and can be caused by another part. */
 type Happening = Exclude<Trigger, { kind: "event" | "traitsChanged" }>;
 
-/** Something that happens, why, and what brings it about besides: ` by the rule "off"`, ` 7d later`. */
+/** Something that happens, the rule that brings it about, and how long it is waited for. */
 interface Consequence {
   what: Happening;
-  how?: string;
   rule?: string;
+  after?: Duration;
   /** Of a state that is entered: the one that is left. */
   from?: string;
 }
@@ -32,20 +41,23 @@ interface Reach {
 }
 
 /**
- * Finds rules that cause their own triggers, by what reads what their actions change. Rules with a cooldown or `once` are let pass: how often
- * they act has been thought of. So is what does not happen again because of the rule alone: a segment that has to be left before it is
- * entered again must be left because of it, too. What counts occurrences is taken to wait for them.
+ * Finds rules that cause their own triggers, by what reads what their actions change. A rule with `once` is let pass, and so is one whose
+ * cooldown is longer than its trigger is known to take. Of other rules on the way none with either is followed: how often they act has been
+ * thought of. What does not happen again because of the rule alone is let pass, too: a segment that has to be left before it is entered again
+ * must be left because of it. What counts occurrences is taken to wait for them.
  */
 export function lintLoops(snapshot: Snapshot): LintWarning[] {
   const told = new Set<string>();
   return snapshot.rules.flatMap(({ id, on, then, cooldown, once }, index) => {
-    if (told.has(id) || on.kind === "event" || on.kind === "traitsChanged" || cooldown !== undefined || once) return [];
+    if (told.has(id) || on.kind === "event" || on.kind === "traitsChanged" || once) return [];
     const reach = reachOf(snapshot, then);
     const end = reach.happenings.get(triggerText(on));
     if (end === undefined || !recurs(on, snapshot, reach)) return [];
     const way = wayTo(end);
+    const wait = way.reduce((sum, { after }) => sum + (after === undefined ? 0 : parseDuration(after)), 0);
+    if (cooldown !== undefined && parseDuration(cooldown) > wait) return [];
     for (const { rule } of way) if (rule !== undefined) told.add(rule);
-    const steps = way.map(({ what, how = "" }) => triggerText(what) + how).join(", then ");
+    const steps = way.map(inWords).join(", then ");
     const message = `the rule ${quote(id)} causes its own trigger: ${steps}`;
     return [{ path: at("rules", index, "on"), code: "RULE_LOOP" as const, message }];
   });
@@ -72,6 +84,12 @@ function wayTo(end: Reached): Reached[] {
   return end.cause === undefined ? [end] : [...wayTo(end.cause), end];
 }
 
+/** `signal "bell" cleared 7d later`, `segment "g" exited by the rule "off"`. */
+function inWords({ what, rule, after }: Consequence): string {
+  const by = rule === undefined ? "" : ` by the rule ${quote(rule)}`;
+  return triggerText(what) + by + (after === undefined ? "" : ` ${after} later`);
+}
+
 function effectsOf(action: Action): Consequence[] {
   switch (action.kind) {
     case "addToSegment":
@@ -91,12 +109,11 @@ function effectsOf(action: Action): Consequence[] {
 function consequencesOf({ lifecycle, journeys, segments, rules, signals }: Snapshot, cause: Happening): Consequence[] {
   const turns = (when: Condition | undefined, holds: boolean, state?: string): boolean =>
     when !== undefined && canTurn(when, holds, cause, state);
-  const where = (happens: boolean, what: Happening, how?: string): Consequence[] =>
-    happens ? [{ what, ...(how !== undefined && { how }) }] : [];
+  const where = (happens: boolean, what: Happening): Consequence[] => (happens ? [{ what }] : []);
   return [
     ...rules.flatMap(({ id, on, then, cooldown, once }) => {
       if (cooldown !== undefined || once || triggerText(on) !== triggerText(cause)) return [];
-      return effectsOf(then).map(({ what }) => ({ what, rule: id, how: ` by the rule ${quote(id)}` }));
+      return effectsOf(then).map(({ what }) => ({ what, rule: id }));
     }),
     ...segments.flatMap(({ id: segment, when }) => [
       ...where(turns(when, true), { kind: "segmentEntered", segment }),
@@ -106,7 +123,7 @@ function consequencesOf({ lifecycle, journeys, segments, rules, signals }: Snaps
       ...where(turns(when, true), { kind: "signalRaised", signal }),
       ...where(turns(when, false), { kind: "signalCleared", signal }),
       ...(length !== undefined && cause.kind === "signalRaised" && cause.signal === signal
-        ? where(true, { kind: "signalCleared", signal }, ` ${length} later`)
+        ? [{ what: { kind: "signalCleared" as const, signal }, after: length }]
         : []),
     ]),
     ...(lifecycle?.states ?? []).flatMap(({ name, transitions }) =>
@@ -134,7 +151,7 @@ function turnsOf(journey: Journey, cause: Happening): Consequence[] {
   if (cause.kind === "journeyStepCompleted" && (anyOrder || cause.step === steps.at(-1)!.id))
     found.push({ what: { kind: "journeyCompleted", journey: id } });
   if (cause.kind === "journeyStarted" && expiresAfter !== undefined)
-    found.push({ what: { kind: "journeyExpired", journey: id }, how: ` ${expiresAfter} later` });
+    found.push({ what: { kind: "journeyExpired", journey: id }, after: expiresAfter });
   return found;
 }
 
