@@ -142,7 +142,8 @@ function check(
 }
 
 /** Shapes that are wrong where a value could not be computed. */
-const OF_HOLE = /^(is missing|must not be empty|must be (an? )?(object|string|finite number|whole number|boolean|array|text\b.*))$/;
+const OF_HOLE =
+  /^(is missing|must not be empty|must be (an? )?(object|string|finite number|whole number|boolean|array|text\b.*))$/;
 
 function isOfHole({ code, message }: Problem): boolean {
   return code === "INVALID_SHAPE" && OF_HOLE.test(message);

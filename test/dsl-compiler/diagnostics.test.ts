@@ -225,6 +225,7 @@ const stages = lifecycle({ initial: "a", states: { a: { to: { b: () => stages.is
 export default defineModel({ events: [order, unused], lifecycle: stages, segments: [
   segment("never", { when: order.count().lessThan(0) }),
   segment("always", { when: order.count().atLeast(0) }),
+  segment("ratio", { when: order.count().within("3d").per(order.count()).lessThan(0) }),
   segment("both", { when: all(activeWithin("3d"), inactiveFor("3d")) }),
   segment("fine", { when: all(activeWithin("4d"), inactiveFor("3d")) }),
 ] });`);
@@ -233,7 +234,8 @@ export default defineModel({ events: [order, unused], lifecycle: stages, segment
     '5 warning IMPOSSIBLE_CONDITION: the transition from "a" to "b" asks for another state than the one it leaves',
     "7 warning IMPOSSIBLE_CONDITION: a count is never less than 0",
     "8 warning POINTLESS_CONDITION: a count is always at least 0, so this condition always holds",
-    "9 warning IMPOSSIBLE_CONDITION: any event within 3d; no event for 3d: these never hold at once",
+    "9 warning IMPOSSIBLE_CONDITION: a ratio of counts is never less than 0",
+    "10 warning IMPOSSIBLE_CONDITION: any event within 3d; no event for 3d: these never hold at once",
   ]);
 });
 

@@ -1,6 +1,14 @@
 import { canonicalJson } from "../snapshot/canonical.js";
 import { isIsoDate, parseDuration } from "../snapshot/duration.js";
-import type { CompareOperator, Condition, Journey, JourneyStep, PropertyCondition, Scalar } from "../snapshot/types.js";
+import type {
+  CompareOperator,
+  Condition,
+  Journey,
+  JourneyStep,
+  Measure,
+  PropertyCondition,
+  Scalar,
+} from "../snapshot/types.js";
 import { conditionText } from "../snapshot/words.js";
 
 type AnyCondition = Condition | PropertyCondition;
@@ -32,6 +40,11 @@ export function neverHolds(condition: Condition): string | null {
       if (operator === "lt" && value === 0) return `${what[kind]} is never less than 0`;
       return kind === "health" && operator === "gt" && value === 100 ? `${what[kind]} is never more than 100` : null;
     }
+    case "ratio": {
+      const { operator, value } = condition;
+      const isBelow = operator === "lt" ? value <= 0 : operator === "lte" && value < 0;
+      return isBelow && isOfCounts(condition) ? "a ratio of counts is never less than 0" : null;
+    }
     case "all":
       return condition.conditions.map(neverHolds).find((reason) => reason !== null) ?? neverTogether(condition);
     case "any": {
@@ -41,6 +54,11 @@ export function neverHolds(condition: Condition): string | null {
     default:
       return null;
   }
+}
+
+function isOfCounts(measure: Measure): boolean {
+  if (measure.kind === "ratio") return isOfCounts(measure.of) && isOfCounts(measure.per);
+  return measure.kind === "count" || measure.kind === "distinct";
 }
 
 /** Why a step is never met, whatever a customer does; null where it may. It is asked for while its journey is active and it is unfinished. */
