@@ -100,6 +100,12 @@ const IN_WORDS: [written: string, code: string, fix: RegExp][] = [
   ["usage.count().between(3, 5)", "UNKNOWN_MEMBER", /^write all\(….atLeast/],
   ["usage.last()", "UNKNOWN_MEMBER", /^write daysSince\(event\)/],
   ["usage.atLeast(3)", "UNKNOWN_MEMBER", /^write \.count\(\) first/],
+  ['usage.latest("kind").per(customer.seats).atLeast(1)', "UNKNOWN_MEMBER", /^write it of a count, of a sum, or of a/],
+  [
+    'customer.seats.per(usage.latest("kind")).atLeast(1)',
+    "TYPE_ERROR",
+    /^give a number of the customer's: event\.count/,
+  ],
   ["usage.happened().and(usage.never())", "UNKNOWN_MEMBER", /^write all\(…, …\)$/],
   ["usage.followedBy(usage)", "UNKNOWN_MEMBER", /^write sequence\(first, then\)/],
   ['customer.name.startsWith("a")', "UNKNOWN_MEMBER", /there are no patterns$/],

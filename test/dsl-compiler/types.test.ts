@@ -72,6 +72,24 @@ void [all, inactiveFor, lifecycle];`,
   );
 });
 
+test("what a rule cannot wait for is told without the names of types", async () => {
+  const found = await diagnose(
+    `import { defineModel, emit, event, health, rule, scale } from "svc-success";
+const order = event("order");
+const score = health({ components: { a: { weight: 1, score: scale(order.count(), { from: 0, to: 9 }) } }, bands: { all: 0 } });
+const then = emit("order.seen");
+export default defineModel({ events: [order], health: score, rules: [
+  rule("a", { on: score.band, then }), rule("b", { on: [order], then }), rule("c", { on: score.overall, then }),
+] });`,
+    { types: true },
+  );
+  expect(found.map(({ message }) => message)).toEqual(
+    ["the health band", "a list […]", "a number that is not compared yet"].map(
+      (given) => `expected what a rule can wait for, but this is ${given}`,
+    ),
+  );
+});
+
 test("errors of types and of the model are told in one run, each at its place", async () => {
   expect(
     await told(`${MODEL}export default defineModel({ events: [order], traits: customer, segments: [

@@ -40,6 +40,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   Occasion: EXPECTED_VALUES.on,
   Trigger: EXPECTED_VALUES.on,
   Action: EXPECTED_VALUES.then,
+  Measure: EXPECTED_VALUES.per,
 };
 
 /** What to do about a value of the type `source` where one of the type `target` is expected, as the checker prints them. */

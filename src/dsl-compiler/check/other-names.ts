@@ -76,7 +76,11 @@ const WAYS: readonly [names: string, way: string][] = [
     "write an event with the earlier and the present value: of traits only the present one is known",
   ],
   ["trend growth slope", 'write counts of two windows, such as .count().within("7d") and .count().within("30d")'],
-  ["groupBy perUser byUser per by", 'write .distinct("…"), which counts the values: only customers have a state'],
+  [
+    "per minus",
+    'write it of a count, of a sum, or of a latest value or a trait that is a number; .distinct("…") counts different values',
+  ],
+  ["groupBy perUser byUser by", 'write .distinct("…"), which counts the values: only customers have a state'],
   [
     "thisMonth lastMonth thisWeek lastWeek thisYear thisQuarter today yesterday monthToDate yearToDate sinceStartOfMonth",
     CALENDAR,

@@ -20,6 +20,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   Latest: "the latest value of a property",
   ScopedLatest: "the latest value of a property",
   Calculated: "a number that is not compared yet",
+  Comparisons: "a number that is not compared yet",
   Severity: 'one of "info", "warning", "critical"',
   Occasion: "what a rule can wait for",
   Trigger: "what a rule can wait for",
@@ -28,6 +29,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   ManualSegment: "a segment without a condition",
   ManualSignal: "a signal without a condition",
   HealthModel: "a health score",
+  BandQuestions: "the health band",
   AnyHealth: "a health score",
   Score: "a score",
   Measure: "a number of the customer's",
@@ -76,7 +78,7 @@ export function inWords(printed: string): string {
   if (isFunction(type)) return "a function that is not called";
   const name = typeName(type);
   if (name !== undefined && Object.hasOwn(NOUNS, name)) return NOUNS[name]!;
-  return truncate(withoutDetails(type));
+  return truncate(withoutDetails(type).replace(/^\w+<…>\[\]$/, "a list […]"));
 }
 
 export function isFunction(type: string): boolean {
