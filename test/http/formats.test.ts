@@ -23,6 +23,7 @@ type Words = Partial<Record<"$ref" | "type" | "description" | "format" | "patter
 interface Schema extends Limits, Words {
   const?: unknown;
   enum?: unknown[];
+  not?: object;
   anyOf?: Schema[];
   items?: Schema;
   required?: string[];
@@ -313,7 +314,9 @@ function typeText(schema: Schema): string {
 /** The members of a node of snapshots. Members that are nodes of their own have no type there: they are checked where they are visited. */
 function membersOf(shape: Shape): [string, string][] {
   const { properties, required = [] } = JSON.parse(JSON.stringify(shape.Type())) as Schema;
-  return Object.entries(properties!).map(([name, schema]) => {
+  // What is never accepted is in a shape for the words that refuse it.
+  const accepted = Object.entries(properties!).filter(([, schema]) => schema.not === undefined);
+  return accepted.map(([name, schema]) => {
     const type = typeText(schema)
       .replace(/^list of any/, "list of nodes")
       .replace(/^any$/, "node");

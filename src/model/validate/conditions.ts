@@ -4,7 +4,16 @@ import { at, list, type Problems, quote } from "../snapshot/problem.js";
 import type * as Node from "../snapshot/types.js";
 import { isCalculated } from "../snapshot/words.js";
 import { checkDuration, type Place, refer, requireHealth, requireLifecycle, type Scope } from "./scope.js";
-import { choose, CONDITIONS, fits, MEASURES, PROPERTY_CONDITIONS, SELECTOR, SINCE_JOURNEY } from "./shapes.js";
+import {
+  choose,
+  CONDITIONS,
+  fits,
+  MEASURES,
+  noneBefore,
+  PROPERTY_CONDITIONS,
+  SELECTOR,
+  SINCE_JOURNEY,
+} from "./shapes.js";
 
 type Of<Kind extends Node.Condition["kind"]> = Extract<Node.Condition, { kind: Kind }>;
 type Check<Node> = (node: Node, path: string, scope: Scope, place: Place) => void;
@@ -204,11 +213,9 @@ function checkScope({ within, since }: Node.OccurrenceScope, path: string, scope
 function checkPrevious(node: Reading & { previous?: true }, path: string, { problems }: Scope): void {
   if (!node.previous) return;
   const place = at(path, "previous");
-  if (node.kind === "distinct" || (node.kind === "aggregate" && (node.function === "min" || node.function === "max"))) {
-    const what = node.kind === "distinct" ? "the number of different values" : `the ${node.function}`;
-    const message = `${what} of the window before cannot be told from what is remembered of the customer; only counts, sums and averages can`;
-    problems.add(place, "INVALID_SHAPE", message);
-  } else if (!("within" in node))
+  if (node.kind === "aggregate" && (node.function === "min" || node.function === "max"))
+    problems.add(place, "INVALID_SHAPE", noneBefore(`the ${node.function}`));
+  else if (!("within" in node))
     problems.add(place, "INVALID_SHAPE", `the window before needs the length of a window ("within")`);
 }
 

@@ -10,12 +10,17 @@ import { at, list, type Problems } from "../snapshot/problem.js";
  */
 export type Shape = ReturnType<typeof Compile>;
 
+/** Why something has no window before. */
+export function noneBefore(what: string): string {
+  return `${what} of the window before cannot be told from what is remembered of the customer; only counts, sums and averages can`;
+}
+
 /** An object of these members and no others. */
 const closed = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false });
 
 /** One of these, as `words` say. */
-const oneOf = (types: TSchema[], words: string) => Type.Union(types, { description: words });
+const oneOf = (types: TSchema[], words: string) => Type.Union(types, { description: `must be ${words}` });
 
 const shape = (properties: TProperties): Shape => Compile(closed(properties));
 
@@ -63,7 +68,8 @@ export function fits(expected: Shape, value: unknown, path: string, problems: Pr
         for (const name of failure.params.additionalProperties) add("is not known here", at(place, name));
         break;
       case "anyOf":
-        add(`must be ${(Pointer.Get(expected.Type(), schemaPath.slice(1)) as { description: string }).description}`);
+      case "not":
+        add((Pointer.Get(expected.Type(), schemaPath.slice(1)) as { description: string }).description);
         break;
       case "enum":
         add(`must be one of ${list(failure.params.allowedValues.map(String))}`);
@@ -123,6 +129,8 @@ const orderOperator = Type.Enum(["eq", "ne", "lt", "lte", "gt", "gte"]);
 const aggregate = Type.Enum(["sum", "avg", "min", "max"]);
 const firstOrLast = Type.Enum(["first", "last"]);
 const previous = yes;
+/** What cannot be subtracted is not told of the window before. */
+const notPrevious = Type.Optional(Type.Never({ description: noneBefore("the number of different values") }));
 const items = closed({ type: Type.Enum(["string", "number", "boolean", "date"]), enum: choices });
 const names = (maxItems: number) => Type.Array(text, { minItems: 1, maxItems, uniqueItems: true });
 
@@ -275,7 +283,7 @@ export const CONDITIONS: Readonly<Record<string, Shape>> = byName({
   not: negated,
   count: { ...occurrences, previous, operator: orderOperator, value: counted },
   aggregate: { ...ofProperty, function: aggregate, previous, operator: orderOperator, value: number },
-  distinct: { ...ofProperty, previous, operator: orderOperator, value: counted },
+  distinct: { ...ofProperty, previous: notPrevious, operator: orderOperator, value: counted },
   latest: { ...ofProperty, ...comparison },
   latestExists: ofProperty,
   daysSince: { kind: text, which: firstOrLast, of: node, operator: orderOperator, value: days },
@@ -317,7 +325,7 @@ export const PROPERTY_CONDITIONS: Readonly<Record<string, Shape>> = byName({
 export const MEASURES: Readonly<Record<string, Shape>> = byName({
   count: { ...occurrences, previous },
   aggregate: { ...ofProperty, function: aggregate, previous },
-  distinct: { ...ofProperty, previous },
+  distinct: { ...ofProperty, previous: notPrevious },
   latest: ofProperty,
   daysSince: { kind: text, which: firstOrLast, of: node },
   trait: { kind: text, trait: text },
