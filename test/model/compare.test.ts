@@ -241,6 +241,13 @@ describe("what an author does to a model is told in the author's words", () => {
       "changed setting bands.good | health.bands[1].from | from: 50 → 60",
     ],
     [
+      (of) => {
+        const score = { kind: "scale", of: { kind: "trait", trait: "seats" }, from: 0, to: 5 } as const;
+        of.health!.components.push({ id: "size", weight: 1, score, absent: "skip" });
+      },
+      "added health component size | health.components[3] | weight 1, scale of seats from 0 to 5; left out where it is absent",
+    ],
+    [
       (of) =>
         (of.health!.components[2]!.score = { kind: "scale", of: { kind: "trait", trait: "seats" }, from: 0, to: 5 }),
       'changed health component plan | health.components[2].score | score: map of plan: "free" 30, "pro" 70 → scale of seats from 0 to 5',

@@ -1,5 +1,5 @@
 import type { Health, Score } from "../../model/snapshot/types.js";
-import { absentText, measureText } from "../../model/snapshot/words.js";
+import { componentText, measureText } from "../../model/snapshot/words.js";
 import { formatNumber } from "../../words/text.js";
 import { SeriesLines } from "../charts/series-lines.js";
 import { ShareBar } from "../charts/share-bar.js";
@@ -159,7 +159,7 @@ function Components({ health: { components } }: { health: Health }) {
                 <ShareBar share={share} />
               </td>
               <td class="words">
-                <Text>{[scoreInWords(score), absentText(component)].filter(Boolean).join("; ")}</Text>
+                <Text>{componentText(component, scoreInWords(score))}</Text>
               </td>
             </tr>
           );

@@ -2,6 +2,7 @@ import { list, quote } from "../snapshot/problem.js";
 import type * as Node from "../snapshot/types.js";
 import {
   absentText,
+  componentText,
   actionText,
   conditionText,
   fieldText,
@@ -170,12 +171,11 @@ const score: Compare<Node.Score> = (part, before, after) => {
 const health = members<Node.Health>({
   components: parts<Node.HealthComponent>(
     "health component",
-    (component) =>
-      [`weight ${component.weight}`, scoreText(component.score), absentText(component)].filter(Boolean).join(", "),
+    (component) => `weight ${component.weight}, ${componentText(component)}`,
     {
       weight: compareWhole("weight", String),
       score,
-      absent: compareWhole("where it is absent", (of) => (of === "skip" ? "left out" : String(of)), "0"),
+      absent: compareWhole("where it is absent", absentText, "0"),
     },
   ),
   bands: lists<Node.HealthBand>({

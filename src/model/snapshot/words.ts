@@ -134,10 +134,14 @@ export function scoreText(score: Node.Score): string {
   return `map of ${score.trait}: ${values.join(", ")}`;
 }
 
-/** `left out where it is absent`, `30 where it is absent`; empty where that is 0, as unless said. */
-export function absentText({ absent = 0 }: Node.HealthComponent): string {
-  if (absent === 0) return "";
-  return `${absent === "skip" ? "left out" : absent} where it is absent`;
+/** `scale of seats from 0 to 20`, `scale of seats from 0 to 20; left out where it is absent`. @param words those for its score */
+export function componentText({ score, absent = 0 }: Node.HealthComponent, words = scoreText(score)): string {
+  return absent === 0 ? words : `${words}; ${absentText(absent)} where it is absent`;
+}
+
+/** What a component scores where what it measures is absent: `left out`, `30`. */
+export function absentText(absent: NonNullable<Node.HealthComponent["absent"]>): string {
+  return absent === "skip" ? "left out" : String(absent);
 }
 
 /** `up to 2 100, up to 7 70`. */

@@ -1,13 +1,6 @@
 import type { Diagnostic } from "../../../dsl-compiler/index.js";
 import type { Condition, Snapshot } from "../../../model/snapshot/types.js";
-import {
-  absentText,
-  actionText,
-  conditionText,
-  fieldText,
-  scoreText,
-  triggerText,
-} from "../../../model/snapshot/words.js";
+import { componentText, actionText, conditionText, fieldText, triggerText } from "../../../model/snapshot/words.js";
 import type { Out } from "../../output/out.js";
 import { summary, printable } from "../../../words/text.js";
 import { eventUses, traitUses, type TraitUse } from "./event-uses.js";
@@ -42,7 +35,7 @@ export function modelFacts(snapshot: Snapshot, warnings: readonly Diagnostic[]) 
       components: health.components.map((component) => ({
         component: component.id,
         weight: component.weight,
-        score: [scoreText(component.score), absentText(component)].filter(Boolean).join("; "),
+        score: componentText(component),
       })),
       bands: health.bands.map(({ id, from }) => ({ band: id, from })),
     },

@@ -76,14 +76,19 @@ export function readLimits({ maxEventAge, maxConcurrency, maxPerSecond }: Limits
 
 /** What a webhook is set to, label by label. */
 export function settingsInWords(webhook: Readonly<WebhookSettings>): Record<string, string> {
-  const { url, eventTypes, include = [], format = "json", ...limits } = webhook;
+  const { url, eventTypes, format = "json", ...limits } = webhook;
   return {
     URL: printable(url),
     Events: printable(eventTypes.join(", ")),
-    Include: printable(include.join(", ") || NONE),
+    Include: printable(includeInWords(webhook)),
     Format: printable(format),
     Limits: limitsInWords(limits),
   };
+}
+
+/** What a delivery tells of the customer: `name, url`, `none`. */
+export function includeInWords({ include = [] }: Readonly<Pick<WebhookSettings, "include">>): string {
+  return include.join(", ") || NONE;
 }
 
 /** `7d old at most, 10 at once, 50 per second`. */
