@@ -82,10 +82,12 @@ export function readLifecycle(value: unknown, problems: Problems) {
   if (!fits(LIFECYCLE, value, "lifecycle", problems)) return undefined;
   const { initial, states } = value as Node.Lifecycle;
   limit(states.length, LIMITS.states, "lifecycle.states", problems);
-  const read = states.map((item, index) => ({ item, path: at("lifecycle.states", index) }));
-  const sound = read.filter(({ item, path }) => fits(STATE, item, path, problems));
+  const sound = states
+    .map((item, index) => ({ item, path: at("lifecycle.states", index) }))
+    .filter(({ item, path }) => fits(STATE, item, path, problems));
   // A state that cannot be read may be the one that others name.
-  return sound.length === read.length ? { initial, states: read } : undefined;
+  const names = sound.length === states.length ? new Set(sound.map(({ item }) => item.name)) : undefined;
+  return { initial, states: sound, names };
 }
 
 export function checkLifecycle({ initial, states }: NonNullable<ReturnType<typeof readLifecycle>>, scope: Scope): void {

@@ -102,7 +102,7 @@ function checkContent(snapshot: Snapshot, problems: Problems): void {
   const scope: Scope = {
     events: readEvents(snapshot.events, problems),
     traits: readFields(snapshot.traits, "traits", LIMITS.traits, problems),
-    states: lifecycle && new Set(lifecycle.states.map(({ item }) => item.name)),
+    states: lifecycle && lifecycle.names,
     journeys:
       journeys.ids && new Map(journeys.items.map(({ item }, index) => [item.id, journeys.steps[index]!.ids] as const)),
     segments: withConditions(segments),
