@@ -70,10 +70,7 @@ test("a snapshot with one of everything is sound", () => {
 
 test("beside a state that cannot be read the others are checked, and may name it", () => {
   const missing = { kind: "count", of: { event: "nothing" }, operator: "gte", value: 1 };
-  const states = [
-    { name: "a" },
-    { name: "b", transitions: [{ to: "a", when: missing }] },
-  ];
+  const states = [{ name: "a" }, { name: "b", transitions: [{ to: "a", when: missing }] }];
   expect(problemsOf({ lifecycle: { initial: "b", states } })).toEqual([
     "lifecycle.states[0].transitions INVALID_SHAPE",
     "lifecycle.states[1].transitions[0].when.of.event UNKNOWN_EVENT",
