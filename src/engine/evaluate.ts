@@ -62,7 +62,7 @@ export function evaluate(
   const customer = new OpenCustomer(model, state, options.history, options.budget ?? UNBOUNDED);
   const { aheadFrom = Infinity } = options;
   let taken = 0;
-  while (taken < operations.length && take(customer, operations[taken]!, aheadFrom)) taken++;
+  while (taken < operations.length && takeOperation(customer, operations[taken]!, aheadFrom)) taken++;
   const isDone =
     taken === operations.length &&
     (options.timers === "hold" || evaluateBefore(customer, options.now, "all", aheadFrom));
@@ -76,7 +76,7 @@ export function evaluate(
 }
 
 /** Evaluates an operation and what is due before it; false where the budget is spent before the operation's turn. */
-function take(customer: OpenCustomer, operation: Operation, aheadFrom: number): boolean {
+export function takeOperation(customer: OpenCustomer, operation: Operation, aheadFrom: number): boolean {
   if (operation.kind === "identify") return takeIdentify(customer, operation, aheadFrom);
   if (isAhead(operation)) {
     noteTrack(customer, operation);

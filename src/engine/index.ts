@@ -18,6 +18,7 @@ export { causeId, emissionId, eventId } from "./ids.js";
 export { compileModel } from "./model/model.js";
 export { firstLater, HistoryNeeded, isLater } from "./state/history.js";
 export { replayPart, type Replayed, type ReplayInput, type ReplayPart } from "./replay.js";
+export { sampleThrough, type Said, type Sampled, type SamplePart } from "./sample.js";
 export { heldUntil, timersMayFire } from "./timers.js";
 export { stateBudget, type RememberedPart, type StateBudget } from "./model/state-budget.js";
 export type * from "./state/types.js";

@@ -1,0 +1,150 @@
+import type { Snapshot } from "../model/snapshot/types.js";
+import { notesOf } from "./notes.js";
+import type { BacktestReport, FlagReport, ModelReport, ThresholdReport } from "./report-types.js";
+import type { CustomerSamples, Question } from "./samples.js";
+import { instantsOf } from "./samples.js";
+import { CELLS, type Rate } from "./statistics.js";
+import { type Flag, LEAD_STEPS, type ModelFacts, type ScoreTally, Tally } from "./tally.js";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const WEEK = 7 * DAY;
+
+/** What a report has to know of a model. */
+export function modelFacts(name: string, { lifecycle, segments, signals, health }: Snapshot): ModelFacts {
+  return {
+    name,
+    states: lifecycle?.states.map((state) => state.name) ?? [],
+    segments: segments.map(({ id }) => id),
+    signals: signals.map(({ id }) => id),
+    health: health && {
+      bands: health.bands.map(({ id }) => id),
+      components: health.components.map(({ id, weight }) => ({ id, weight })),
+    },
+  };
+}
+
+/**
+ * What a backtest came to. Customers are gone through twice: first samples are counted, then each is set against the counts. Only counts and
+ * sums are kept, however many customers there are: some 700 KB for each component of a health score, 4 KB for each state, band, segment
+ * and signal.
+ *
+ * @param models the judged model, and the one beside it where there is one, in the order of what is said
+ * @param pass the same customers at each call
+ */
+export async function report(
+  question: Question,
+  models: readonly ModelFacts[],
+  pass: () => AsyncIterable<CustomerSamples>,
+): Promise<BacktestReport> {
+  const { outcome, within, every, from, to, end } = question;
+  const tally = new Tally(question, models);
+  for await (const customer of pass()) tally.count(customer);
+  tally.place();
+  for await (const customer of pass()) tally.add(customer);
+
+  const { base, flags, scores, alreadyThere, censored, difference } = tally;
+  const instants = instantsOf(question);
+  const used = instants.filter((at) => at + within <= end).length;
+  const perWeek = (count: number) => (used === 0 ? 0 : (count * WEEK) / (used * every));
+  const found = {
+    outcome: `${outcome.kind}:${outcome.id}`,
+    within: durationText(within),
+    every: durationText(every),
+    from: new Date(from).toISOString(),
+    to: new Date(to).toISOString(),
+    end: new Date(end).toISOString(),
+    instants: { used, censored: instants.length - used },
+    customers: { looked: base.customers, withOutcome: base.customersWith },
+    samples: { used: base.samples, withOutcome: base.withOutcome, alreadyThere, censored },
+    baseRate: base.estimate(),
+    models: models.map(({ name }, n): ModelReport => {
+      const { states, bands, segments, signals } = flags[n]!;
+      const reports = (all: ReadonlyMap<string, Flag>) =>
+        Array.from(all.values(), (flag) => flagReport(flag, base, within, perWeek));
+      return {
+        name,
+        states: reports(states),
+        bands: reports(bands),
+        segments: reports(segments),
+        signals: reports(signals),
+        health: scores[n] ? scoreReport(scores[n], perWeek) : null,
+      };
+    }),
+    difference: difference?.estimate() ?? null,
+  };
+  return { ...found, notes: notesOf(outcome, found) };
+}
+
+type PerWeek = (count: number) => number;
+
+function flagReport({ id, rate, leads, falseAlarms }: Flag, base: Rate, within: number, perWeek: PerWeek): FlagReport {
+  const precision = rate.estimate();
+  return {
+    id,
+    flagged: rate.samples,
+    customers: rate.customers,
+    precision,
+    recall: share(rate.withOutcome, base.withOutcome),
+    lift: precision && base.value ? precision.value / base.value : null,
+    medianLeadDays: medianLeadDays(leads, rate.withOutcome, within),
+    falseAlarmsPerWeek: perWeek(falseAlarms),
+  };
+}
+
+/** To the end of the step in which the median is. */
+function medianLeadDays(leads: Uint32Array, count: number, within: number): number | null {
+  if (count === 0) return null;
+  let noLonger = 0;
+  const step = leads.findIndex((here) => (noLonger += here) >= count / 2);
+  return ((step + 1) * within) / LEAD_STEPS / DAY;
+}
+
+function scoreReport({ whole, direction, bins, thresholds, components }: ScoreTally, perWeek: PerWeek) {
+  const { samplesWith, samplesWithout, with: withs, without } = whole.counts;
+  const samples = samplesWith + samplesWithout;
+  const thresholdReport = ({ cell, falseAlarms }: (typeof thresholds)[number]): ThresholdReport => {
+    const side = direction === "lower" ? ([0, cell + 1] as const) : ([cell, CELLS] as const);
+    const hits = sum(withs.subarray(...side));
+    const flagged = hits + sum(without.subarray(...side));
+    return {
+      score: cell / 100,
+      flagged: flagged / samples,
+      precision: share(hits, flagged),
+      recall: share(hits, samplesWith),
+      falseAlarmsPerWeek: perWeek(falseAlarms),
+    };
+  };
+  return {
+    samples,
+    direction,
+    auc: whole.estimate(),
+    calibration: bins.map(({ from, to, rate }) => ({
+      from: from / 100,
+      to: to / 100,
+      samples: rate.samples,
+      rate: rate.estimate()!,
+    })),
+    thresholds: samples === 0 ? [] : thresholds.map(thresholdReport),
+    components: components.map(({ id, weight, alone, without: others, gain }) => ({
+      id,
+      weight,
+      alone: alone.estimate(),
+      without: others.estimate(),
+      gain: gain.estimate(),
+    })),
+  };
+}
+
+function share(part: number, whole: number): number | null {
+  return whole === 0 ? null : part / whole;
+}
+
+function sum(counts: Uint32Array): number {
+  return counts.reduce((total, count) => total + count, 0);
+}
+
+function durationText(length: number): string {
+  if (length % DAY === 0) return `${length / DAY}d`;
+  return length % HOUR === 0 ? `${length / HOUR}h` : `${length / 60_000}m`;
+}

@@ -1,0 +1,77 @@
+import type { Said } from "../engine/index.js";
+
+/** What a backtest is to foresee: that a customer enters a lifecycle state or a segment, or that an event of a name occurs. */
+export interface Outcome {
+  kind: "state" | "event" | "segment";
+  id: string;
+}
+
+/** What a backtest asks. All instants and lengths are in milliseconds. */
+export interface Question {
+  outcome: Outcome;
+  /** The horizon: an outcome counts in (t, t + within]. */
+  within: number;
+  /** The instants at which customers are looked at: `from`, and whenever another `every` is over, up to `to`. */
+  every: number;
+  from: number;
+  to: number;
+  /** Up to when it is known what happened. Instants after `end - within` are censored: whether the outcome comes in time is not known. */
+  end: number;
+}
+
+/** What a model says from the sampling instant of this index on, until the next of the list. */
+export type Saying = [index: number, said: Said];
+
+/** One customer's part of a backtest, as it is stored. */
+export interface CustomerSamples {
+  customerId: string;
+  /** By model: the judged one, and the one beside it where there is one. Empty before the customer was known. */
+  said: Saying[][];
+  /** The first outcome after each sampling instant, ascending, each once. */
+  outcomes: number[];
+}
+
+/** A customer at one sampling instant. */
+export interface Sample {
+  index: number;
+  at: number;
+  /** By model. */
+  said: Said[];
+  /** `there`: the outcome holds already, so it cannot be foreseen; `censored`: too near the end to know. */
+  status: "used" | "there" | "censored";
+  /** When the outcome came within the horizon; null where it did not. Of a sample that is not used it means nothing. */
+  outcomeAt: number | null;
+}
+
+/** How many sampling instants a backtest may have: a year of days, with room. */
+export const INSTANTS_MAX = 400;
+
+/** The sampling instants of a question. */
+export function instantsOf({ from, to, every }: Question): number[] {
+  const count = to < from ? 0 : Math.floor((to - from) / every) + 1;
+  return Array.from({ length: count }, (_, index) => from + index * every);
+}
+
+/** A customer's samples, in order of their instants. */
+export function* samplesOf(question: Question, { said, outcomes }: CustomerSamples): Generator<Sample> {
+  const { outcome, within, end } = question;
+  const instants = instantsOf(question);
+  const places = said.map(() => -1);
+  let next = 0;
+  for (let index = said[0]![0]?.[0] ?? Infinity; index < instants.length; index++) {
+    const at = instants[index]!;
+    const present = said.map((sayings, model) => {
+      while (places[model]! + 1 < sayings.length && sayings[places[model]! + 1]![0] <= index) places[model]!++;
+      return sayings[places[model]!]![1];
+    });
+    while (next < outcomes.length && outcomes[next]! <= at) next++;
+    const first = outcomes[next] ?? Infinity;
+    const status = isThere(outcome, present[0]!) ? "there" : at + within > end ? "censored" : "used";
+    yield { index, at, said: present, status, outcomeAt: first <= at + within ? first : null };
+  }
+}
+
+/** Whether an outcome holds already, as the judged model says. An event can always occur again. */
+function isThere({ kind, id }: Outcome, { state, segments }: Said): boolean {
+  return kind === "state" ? state === id : kind === "segment" && segments.includes(id);
+}
