@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import type { StoredQuestion } from "../../src/db/api/recompute.js";
 import type { Snapshot } from "../../src/model/snapshot/types.js";
 import { canonicalJson, hashSnapshot } from "../../src/model/snapshot/canonical.js";
 import type { BenchDatabase } from "../lib/database.js";
@@ -8,7 +9,7 @@ import { SNAPSHOT } from "../lib/events.js";
 const JOB_MS_MAX = 10 * 60_000;
 
 export interface JobOptions {
-  kind: "recompute" | "dry_run";
+  kind: "recompute" | "dry_run" | "backtest";
   version: number;
   customerId?: string;
 }
@@ -33,6 +34,20 @@ export async function addVersion({ sql, environmentId }: BenchDatabase): Promise
     where e.environment_id = ${environmentId}`;
 }
 
+/** A year, week by week. */
+function weekly(): StoredQuestion {
+  const now = Date.now();
+  const ago = (days: number) => new Date(now - days * 86_400_000).toISOString();
+  const range = { every: "7d", from: ago(365), to: ago(0) };
+  return {
+    ...range,
+    outcome: `state:${SNAPSHOT.lifecycle!.states.at(-1)!.name}`,
+    within: "30d",
+    traits: "then",
+    against: null,
+  };
+}
+
 /** Queues a job and waits until a worker has completed it; answers how many seconds it ran. */
 export async function runJob(
   { sql, environmentId }: BenchDatabase,
@@ -40,8 +55,10 @@ export async function runJob(
 ): Promise<number> {
   const id = `rec_${randomBytes(10).toString("hex")}`;
   await sql`
-    insert into svc.recomputes (environment_id, recompute_id, kind, customer_id, version, pinned_at, requested_by)
-    values (${environmentId}, ${id}, ${kind}, ${customerId ?? null}, ${version}, now(), 'bench')`;
+    insert into svc.recomputes (environment_id, recompute_id, kind, customer_id, version, hash, question, pinned_at, requested_by)
+    select
+      ${environmentId}, ${id}, ${kind}, ${customerId ?? null}, ${version}, case when ${kind} = 'backtest' then 'bench' end,
+      case when ${kind} = 'backtest' then ${JSON.stringify(weekly())}::text::json end, now(), 'bench'`;
   const deadline = performance.now() + JOB_MS_MAX;
   while (performance.now() < deadline) {
     const [job] = await sql<[{ status: string; error: string | null; seconds: number }]>`

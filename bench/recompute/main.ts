@@ -27,6 +27,7 @@ export async function benchRecompute(server: BenchServer, rounds: number, quick:
   const database = await population(server, size.events, size.customers);
   const rows = await speed(database, rounds, size);
   rows.push(await beside(database, quick));
+  rows.push(await backtests(database, rounds, size));
   const peak = await peakOf(database, { kind: "recompute", version: 2 });
   const memory = { against: `the same with a tenth of that: ${size.events / 10} events`, unit: "MiB", less: true };
   rows.push({
@@ -105,6 +106,47 @@ async function speed(
       rounds: { ours: seconds.run, theirs: seconds.copy },
     },
   ];
+}
+
+/** What a model said of a year, week by week, beside a dry run of the same year. */
+async function backtests(
+  database: BenchDatabase,
+  rounds: number,
+  { events, customers }: { events: number; customers: number },
+): Promise<Row> {
+  const { sql, environmentId } = database;
+  // As if they had come in the course of a year.
+  await sql`
+    update svc.events set occurred_at = accepted_at - (hashint8(event_seq) & 2147483647) % (365 * 86400) * interval '1 second'
+    where environment_id = ${environmentId}`;
+  await sql`vacuum analyze svc.events`;
+  const worker = await startWorker(database);
+  const seconds = { backtest: [] as number[], dry: [] as number[] };
+  try {
+    // So that the dry run has nothing to record.
+    await runJob(database, { kind: "recompute", version: 1 });
+    for (let round = 0; round <= rounds; round++) {
+      await database.settle(round);
+      const dry = await runJob(database, { kind: "dry_run", version: 1 });
+      const backtest = await runJob(database, { kind: "backtest", version: 1 });
+      if (round === 0) continue;
+      seconds.dry.push(dry);
+      seconds.backtest.push(backtest);
+    }
+  } finally {
+    await worker.stop();
+  }
+  return {
+    work: `backtest of a year by weeks, ${events.toLocaleString("en-US")} events of ${customers.toLocaleString("en-US")} customers`,
+    against: "a dry run of the same",
+    unit: "s",
+    less: true,
+    ours: median(seconds.backtest),
+    theirs: median(seconds.dry),
+    floor: 3,
+    aim: 1.5,
+    rounds: { ours: seconds.backtest, theirs: seconds.dry },
+  };
 }
 
 async function copySeconds({ url, environmentId }: BenchDatabase): Promise<number> {

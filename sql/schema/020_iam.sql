@@ -51,7 +51,7 @@ comment on column iam.plans.version_bytes is 'Bytes that the configuration versi
 comment on column iam.plans.keys is 'API keys of an environment that still work.';
 comment on column iam.plans.webhooks is 'Webhooks of an environment; each emission becomes no more deliveries than that.';
 comment on column iam.plans.recomputes is 'Recomputes and dry runs of an environment that are not finished.';
-comment on column iam.plans.previews is 'Previews of an environment that are not finished.';
+comment on column iam.plans.previews is 'Previews and backtests of an environment that are not finished.';
 comment on column iam.plans.changes is 'Changes that one member makes in a minute, by tokens too: entries of the audit log.';
 
 insert into iam.plans (plan_id, cloud_execution, rate_per_second, rate_burst) values ('standard', true, 50000, 100000);

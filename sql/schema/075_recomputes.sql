@@ -9,6 +9,7 @@ create table svc.recomputes (
   version integer,
   snapshot json,
   hash text,
+  question json,
   pinned_at timestamptz not null,
   status text not null default 'queued',
   attempt integer not null default 0,
@@ -31,38 +32,55 @@ create table svc.recomputes (
   emissions_added bigint not null default 0,
   outbox_seq bigint,
   outbox_emissions integer not null default 0,
+  report json,
   requested_by text not null,
   requested_at timestamptz not null default now(),
   started_at timestamptz,
   finished_at timestamptz,
   swept_at timestamptz,
   primary key (environment_id, recompute_id),
-  constraint recomputes_kind_known check (kind in ('recompute', 'dry_run', 'preview')),
+  constraint recomputes_kind_known check (kind in ('recompute', 'dry_run', 'preview', 'backtest')),
   constraint recomputes_status_known check (status in ('queued', 'running', 'retrying', 'completed', 'dead_letter')),
-  constraint recomputes_preview_has_a_model check ((kind = 'preview') = (snapshot is not null and hash is not null)),
-  constraint recomputes_sampled_by_previews check (sample_size is null or kind = 'preview'),
+  constraint recomputes_have_their_model check (
+    case kind
+      when 'preview' then snapshot is not null and hash is not null
+      when 'backtest' then (snapshot is null) = (version is not null) and hash is not null
+      else snapshot is null and hash is null
+    end
+  ),
+  constraint recomputes_sampled_unless_replayed check (sample_size is null or kind in ('preview', 'backtest')),
+  constraint recomputes_asked_by_backtests check ((kind = 'backtest') = (question is not null)),
+  constraint recomputes_reported_by_backtests check (
+    case when kind = 'backtest' then status <> 'completed' or report is not null else report is null end
+  ),
   constraint recomputes_retried_later check ((next_attempt_at is not null) = (status = 'retrying')),
   constraint recomputes_finished_once check ((finished_at is not null) = (status in ('completed', 'dead_letter'))),
   -- So that erasing a customer need not look through all that were ever completed.
   constraint recomputes_completed_at_no_customer check (status <> 'completed' or last_customer_id is null)
 ) with (fillfactor = 50);
 comment on table svc.recomputes is
-  'Recomputes, dry runs and previews of models: the queue, what each is pinned to, how far it has come, and what it came to. Of an
-environment the oldest unfinished recompute or dry run runs, and beside it the oldest unfinished preview.';
+  'Recomputes, dry runs, previews of models and backtests: the queue, what each is pinned to, how far it has come, and what it came to.
+Of an environment the oldest unfinished recompute or dry run runs, and beside it the oldest unfinished preview and backtest.';
 comment on column svc.recomputes.environment_id is 'The environment.';
 comment on column svc.recomputes.recompute_id is 'Public id.';
 comment on column svc.recomputes.recompute_seq is 'Order in the queue.';
 comment on column svc.recomputes.kind is
-  'recompute writes what it finds, dry_run only tells, preview tells what another model would make of it.';
+  'recompute writes what it finds, dry_run only tells, preview tells what another model would make of it, backtest
+what a model foresaw.';
 comment on column svc.recomputes.customer_id is 'The one customer it is for; null for all.';
-comment on column svc.recomputes.sample_size is 'About how many customers a preview looks at; null for all.';
+comment on column svc.recomputes.sample_size is 'About how many customers a preview or backtest looks at; null for all.';
 comment on column svc.recomputes.sample_share is 'The share of all that this was when it began.';
 comment on column svc.recomputes.version is
-  'Pinned: the version to replay under; of a preview the one to compare with. Null before the first deploy.';
-comment on column svc.recomputes.snapshot is 'The model that a preview is of; empty once it has finished.';
-comment on column svc.recomputes.hash is 'The hash of that.';
+  'Pinned: the version to replay under; of a preview the one to compare with. Null before the first deploy, and of a backtest whose model
+is not deployed.';
+comment on column svc.recomputes.snapshot is
+  'The model that a preview or backtest is of, where that is not deployed; empty once it has finished.';
+comment on column svc.recomputes.hash is 'The hash of that; of a backtest also where its model is a version.';
+comment on column svc.recomputes.question is
+  'What a backtest asks: {outcome, within, every, from, to, traits, against}; against is the version beside the judged one, or null.';
 comment on column svc.recomputes.pinned_at is
-  'Pinned: the instant to evaluate through. Customers that were created after it are left out.';
+  'Pinned: the instant to evaluate through; of a backtest, up to when it is known what happened. Customers that were created after it are
+left out.';
 comment on column svc.recomputes.status is 'queued, running, retrying, completed or dead_letter.';
 comment on column svc.recomputes.attempt is 'Counts whenever a worker takes it. What a former one still writes is refused.';
 comment on column svc.recomputes.holder_pid is 'Whose the present attempt is: the process of the session that took it.';
@@ -88,6 +106,7 @@ comment on column svc.recomputes.emissions_added is 'Emissions of it: correction
 comment on column svc.recomputes.outbox_seq is
   'The evaluation_seq of emissions that are written and not in svc.emission_batches yet: they are told of together.';
 comment on column svc.recomputes.outbox_emissions is 'How many these are.';
+comment on column svc.recomputes.report is 'What a completed backtest came to; it names no customer, and stays.';
 comment on column svc.recomputes.requested_by is 'E-mail address of who asked for it.';
 comment on column svc.recomputes.requested_at is 'When it was asked for.';
 comment on column svc.recomputes.started_at is 'When it was first taken.';
@@ -95,6 +114,7 @@ comment on column svc.recomputes.finished_at is 'When it was completed or given 
 comment on column svc.recomputes.swept_at is
   'When its rows of svc.recompute_customers were removed. One that was given up, swept and then retried has some again when it ends anew.';
 create index recomputes_seq_idx on svc.recomputes (environment_id, recompute_seq);
+create index recomputes_backtests_idx on svc.recomputes (environment_id, recompute_seq) where kind = 'backtest';
 -- Erasure finds by them what is for a customer alone, and what may have come as far as that customer.
 create index recomputes_customer_idx on svc.recomputes (environment_id, customer_id) where customer_id is not null;
 create index recomputes_resumable_idx on svc.recomputes (environment_id, recompute_seq) where status <> 'completed';
@@ -112,13 +132,14 @@ create table svc.recompute_customers (
   primary key (environment_id, recompute_id, customer_id)
 );
 comment on table svc.recompute_customers is
-  'What a recompute, a dry run or a preview changes: one row per customer with a difference, a run of a rule or an emission. Kept for
-30 days after it was completed or given up.';
+  'What a recompute, a dry run or a preview changes: one row per customer with a difference, a run of a rule or an emission; and the
+samples of a backtest: one row per customer that was known at one of its instants. Kept for 30 days after it was completed or given up.';
 comment on column svc.recompute_customers.environment_id is 'The environment.';
 comment on column svc.recompute_customers.recompute_id is 'The recompute.';
 comment on column svc.recompute_customers.customer_id is 'The customer.';
-comment on column svc.recompute_customers.weight is 'How telling the difference is: the greatest are shown first.';
-comment on column svc.recompute_customers.difference is 'The customer''s state before and after, runs of rules and emissions.';
+comment on column svc.recompute_customers.weight is 'How telling the difference is: the greatest are shown first; 0 for samples.';
+comment on column svc.recompute_customers.difference is
+  'The customer''s state before and after, runs of rules and emissions; of a backtest {customerId, said, outcomes}.';
 create index recompute_customers_weight_idx on svc.recompute_customers (environment_id, recompute_id, weight desc, customer_id);
 -- Erasure finds a customer by it.
 create index recompute_customers_customer_idx on svc.recompute_customers (environment_id, customer_id);

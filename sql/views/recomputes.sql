@@ -10,19 +10,21 @@ join svc.projects as p on p.project_id = e.project_id
 join iam.organizations as o on o.organization_id = p.organization_id;
 
 comment on view svc_inspect.recomputes is
-  'Recomputes, dry runs and previews of models: what each is pinned to, how far it has come, and what it came to.';
+  'Recomputes, dry runs, previews of models and backtests: what each is pinned to, how far it has come, and what it came to.';
 comment on column svc_inspect.recomputes.organization is 'Slug of the organization.';
 comment on column svc_inspect.recomputes.project is 'Slug of the project.';
 comment on column svc_inspect.recomputes.environment is 'test or live.';
 comment on column svc_inspect.recomputes.recompute_id is 'Public id.';
 comment on column svc_inspect.recomputes.kind is
-  'recompute writes what it finds, dry_run only tells, preview tells what another model would make of it.';
+  'recompute writes what it finds, dry_run only tells, preview tells what another model would make of it, backtest
+what a model foresaw.';
 comment on column svc_inspect.recomputes.status is 'queued, running, retrying, completed or dead_letter.';
 comment on column svc_inspect.recomputes.customer_id is 'The one customer it is for; null for all.';
-comment on column svc_inspect.recomputes.sample_size is 'About how many customers a preview looks at; null for all.';
+comment on column svc_inspect.recomputes.sample_size is 'About how many customers a preview or backtest looks at; null for all.';
 comment on column svc_inspect.recomputes.version is
-  'The version to replay under; of a preview the one to compare with. Null before the first deploy.';
-comment on column svc_inspect.recomputes.hash is 'Of a preview: the hash of its model.';
+  'The version to replay under; of a preview the one to compare with. Null before the first deploy, and of a backtest whose model is not
+deployed.';
+comment on column svc_inspect.recomputes.hash is 'Of a preview or backtest: the hash of its model.';
 comment on column svc_inspect.recomputes.pinned_at is
   'The instant to evaluate through. Customers that were created after it are left out.';
 comment on column svc_inspect.recomputes.attempt is 'How often a worker took it.';
@@ -31,7 +33,8 @@ comment on column svc_inspect.recomputes.next_attempt_at is 'While retrying: whe
 comment on column svc_inspect.recomputes.error is 'Why it failed last, and what to do.';
 comment on column svc_inspect.recomputes.customers_total is 'How many customers there were when it began; null before.';
 comment on column svc_inspect.recomputes.customers_done is 'How many of them are done.';
-comment on column svc_inspect.recomputes.customers_changed is 'Customers with a difference, a run of a rule or an emission.';
+comment on column svc_inspect.recomputes.customers_changed is
+  'Customers with a difference, a run of a rule or an emission; of a backtest, with samples.';
 comment on column svc_inspect.recomputes.lifecycle_changed is 'Customers whose final lifecycle state changes.';
 comment on column svc_inspect.recomputes.health_changed is 'Customers whose final health changes.';
 comment on column svc_inspect.recomputes.segments_entered is 'Memberships that begin.';

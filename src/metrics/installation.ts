@@ -47,7 +47,7 @@ const GAUGES: readonly Gauge[] = [
   },
   {
     name: "svc_recomputes",
-    help: "Recomputes, dry runs and previews that are not completed, by kind and status; those that were given up, for a day. Of the installation.",
+    help: "Recomputes, dry runs, previews and backtests that are not completed, by kind and status; those that were given up, for a day. Of the installation.",
     labels: ["kind", "status"],
     read: ({ recomputes }) => recomputes.map(({ kind, status, recomputes: count }) => [[kind, status], count]),
   },

@@ -92,14 +92,14 @@ it("while a reader of the views holds what can be foreseen, recomputes and previ
     select pg_advisory_lock(l.class, n) from (values (7501), (7502)) as l (class), generate_series(1, ${environment}::integer) as n`;
   const [first, second] = [1, 2].map(() => connect(service.db.url, { max: 1, applicationName: "svc test worker" }));
   try {
-    const job = await call(first!, "claim_recompute", 10);
+    const job = await call(first!, "claim_job", 10);
     expect(job).toMatchObject({ environmentId: environment, attempt: 1 });
     const [lock] = await sql<[{ key: number }]>`select holder_key as key from svc.recomputes where status = 'running'`;
-    expect(await call(second!, "claim_recompute", 10)).toBeNull();
+    expect(await call(second!, "claim_job", 10)).toBeNull();
     await first!.end();
     // Once it is known, somebody else may hold it.
     await reader`select pg_advisory_lock(7501, ${lock.key}::integer)`;
-    expect(await call(second!, "claim_recompute", 10)).toMatchObject({ recomputeId: job!.recomputeId, attempt: 2 });
+    expect(await call(second!, "claim_job", 10)).toMatchObject({ recomputeId: job!.recomputeId, attempt: 2 });
   } finally {
     await Promise.all([first!.end(), second!.end()]);
   }

@@ -156,6 +156,7 @@ const requests: Record<string, () => Promise<Answered>> = {
   VERSION_NOT_FOUND: () => read("app/config-versions/v9"),
   RECOMPUTE_NOT_FOUND: () => read("app/recomputes/rec_1"),
   PREVIEW_NOT_FOUND: () => read("app/previews/prv_1"),
+  BACKTEST_NOT_FOUND: () => read("app/backtests/bkt_1"),
   MEMBER_NOT_FOUND: () => administer("DELETE", "members/usr_1"),
   INVITATION_NOT_FOUND: () => administer("DELETE", "invitations/inv_1"),
   TOKEN_NOT_FOUND: () => administer("DELETE", "tokens/tok_1"),

@@ -248,6 +248,7 @@ it("ids have the forms", async () => {
     await ask("POST", "/projects/app/webhooks", { url: "https://example.com/hooks", eventTypes: ["*"] }),
     await ask("POST", "/projects/app/recomputes?env=test", { dryRun: true }),
     await ask("POST", "/projects/app/previews?env=test", { snapshot: { formatVersion: 1 } }),
+    await ask("POST", "/projects/app/backtests?env=test", { outcome: "state:new", within: "30d" }),
   ];
   const refusal: unknown = await (await fetch(`${service.url}/nowhere`)).json();
   const text = JSON.stringify([...replies.map(({ body }) => body), refusal]);

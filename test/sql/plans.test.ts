@@ -411,6 +411,7 @@ describe("what is asked of recomputes reads by index:", () => {
   const differences = (byId: boolean, page: Page = PAGE) =>
     call(sql, "list_recompute_customers", by, AT, "rec_5", byId, page);
   const jobs = (status?: string) => call(sql, "list_recomputes", by, AT, status, PAGE);
+  const samples = (page: Page = PAGE) => call(sql, "list_backtest_samples", by, AT, "bkt_1", page);
 
   beforeAll(async () => {
     // Mostly previews, as where each push makes one.
@@ -425,6 +426,13 @@ describe("what is asked of recomputes reads by index:", () => {
       insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
       select ${id}, 'rec_' || (5 + 100 * (n % 3)), 'customer-' || n, n % 7, json_build_object('n', n, 'pad', repeat(md5(n::text), 20))
       from generate_series(1, 60000) as n`;
+    await db.sql`
+      insert into svc.recomputes (environment_id, recompute_id, kind, version, hash, question, pinned_at, requested_by)
+      values (${id}, 'bkt_1', 'backtest', 1, 'hash', '{}', now(), 'a@b')`;
+    await db.sql`
+      insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
+      select ${id}, 'bkt_1', 'customer-' || n, 0, json_build_object('n', n, 'pad', repeat(md5(n::text), 20))
+      from generate_series(1, 20000) as n`;
     await db.sql`vacuum (analyze) svc.recomputes, svc.recompute_customers`;
   }, 60_000);
 
@@ -432,6 +440,8 @@ describe("what is asked of recomputes reads by index:", () => {
     ["all of them", () => jobs(), BOUNDED],
     ["those of a status", () => jobs("dead_letter"), BOUNDED],
     ["one of them", () => call(sql, "get_recompute", by, AT, "rec_5"), 100],
+    ["the backtests among them", () => call(sql, "list_backtests", by, AT, PAGE), 100],
+    ["a backtest's samples", () => samples(), FEW],
     ["the customers that change most", () => differences(false), FEW],
     ["the customers by their ids", () => differences(true), FEW],
     ["common problems", () => call(sql, "get_diagnostics", by, AT), 30_000],
@@ -442,6 +452,11 @@ describe("what is asked of recomputes reads by index:", () => {
   it.each([false, true])("a later page costs no more than the first; by ids: %s", async (byId) => {
     const cursor = await cursorAfter(200, (page) => differences(byId, page));
     await expectCheap(() => differences(byId, { ...PAGE, cursor }), FEW);
+  });
+
+  it("a later page of samples costs no more than the first", async () => {
+    const cursor = await cursorAfter(200, (page) => samples(page));
+    await expectCheap(() => samples({ ...PAGE, cursor }), FEW);
   });
 });
 

@@ -85,15 +85,19 @@ as $$
     ('release_customers', 'developer', 'administrator', 'cloud_execution'),
     -- What it sends leaves the service, and its answers cost money.
     ('ask_language_model', 'developer', 'developer', 'ai'),
-    -- Recomputes, dry runs and previews. These two change nothing, and take the machine's time as the first does.
+    -- Recomputes, dry runs, previews and backtests. The last three change nothing, and take the machine's time as the first does.
     ('list_recomputes', 'viewer', 'viewer', null),
     ('get_recompute', 'viewer', 'viewer', null),
     ('list_recompute_customers', 'viewer', 'viewer', null),
     ('get_preview', 'viewer', 'viewer', null),
     ('list_preview_customers', 'viewer', 'viewer', null),
+    ('list_backtests', 'viewer', 'viewer', null),
+    ('get_backtest', 'viewer', 'viewer', null),
+    ('list_backtest_samples', 'viewer', 'viewer', null),
     ('create_recompute', 'developer', 'administrator', 'cloud_execution'),
     ('retry_recompute', 'developer', 'administrator', 'cloud_execution'),
     ('create_preview', 'developer', 'administrator', 'cloud_execution'),
+    ('create_backtest', 'developer', 'administrator', 'cloud_execution'),
     -- Webhooks
     ('list_webhooks', 'viewer', 'viewer', null),
     ('get_webhook', 'viewer', 'viewer', null),

@@ -20,25 +20,12 @@ declare
     begin_time_travel.organization_id, begin_time_travel.project_slug, begin_time_travel.environment_name
   );
   _version integer := _environment.active_version;
-  _kept_from timestamptz;
+  _kept_from constant timestamptz := svc.kept_from(_environment.environment_id);
 begin
   perform svc.require_customer(_environment.environment_id, begin_time_travel.customer_id);
   if begin_time_travel.version_name is not null then
     _version := svc.find_version(_environment.project_id, begin_time_travel.version_name);
   end if;
-  select coalesce(
-    (
-      select b.accepted_at
-      from svc.ingest_batches as b
-      where b.environment_id = r.environment_id and b.batch_seq > r.swept_through
-      order by b.batch_seq
-      limit 1
-    ),
-    r.last_removed_at
-  )
-  into _kept_from
-  from svc.retention as r
-  where r.environment_id = _environment.environment_id and r.events_removed > 0;
   return (
     select json_build_object(
       'customerId', c.customer_id,

@@ -37,7 +37,7 @@ as $$
     format('these run beside each other: %s', string_agg(r.recompute_id, ', ' order by r.recompute_seq))
   from svc.recomputes as r
   where r.status = 'running'
-  group by r.environment_id, r.kind = 'preview'
+  group by r.environment_id, svc.lane_of_recompute(r.kind)
   having count(*) > 1
   union all
   select 'rows_belong_to_an_environment', r.environment_id, format('the recompute %s', r.recompute_id)
@@ -45,11 +45,12 @@ as $$
   left join svc.environments as e on e.environment_id = r.environment_id
   where e.environment_id is null
   union all
-  select 'versions_in_use_are_stored', r.environment_id, format('v%s, which %s is pinned to', r.version, r.recompute_id)
+  select 'versions_in_use_are_stored', r.environment_id, format('v%s, which %s is pinned to', p.version, r.recompute_id)
   from svc.recomputes as r
   join svc.environments as e on e.environment_id = r.environment_id
-  left join svc.config_versions as v on v.project_id = e.project_id and v.version = r.version
-  where r.version is not null and v.version is null
+  cross join lateral (values (r.version), (substr(r.question ->> 'against', 2)::integer)) as p (version)
+  left join svc.config_versions as v on v.project_id = e.project_id and v.version = p.version
+  where p.version is not null and v.version is null
 $$;
 
 comment on function svc.broken_recomputes() is 'Invariants: recomputes.';

@@ -194,7 +194,7 @@ as $$
     ),
     (
       34, 'recomputes_run_one_at_a_time',
-      'Of an environment one recompute or dry run is at work, and one preview.',
+      'Of an environment one recompute or dry run is at work, one preview, and one backtest.',
       'Stop the workers and start them again: the oldest goes on, and what the other one still writes is refused. Report it.'
     ),
     (

@@ -32,7 +32,9 @@ begin
         'recomputes', 'unfinished recompute or dry run', 'unfinished recomputes and dry runs', 'an environment',
         'Wait until one has finished'
       ),
-      ('previews', 'unfinished preview', 'unfinished previews', 'an environment', 'Wait until one has finished'),
+      (
+        'previews', 'unfinished preview or backtest', 'unfinished previews and backtests', 'an environment', 'Wait until one has finished'
+      ),
       ('changes', 'change by a member', 'changes by a member', 'a minute', 'Wait a minute')
   ) as w (quota, one, many, place, room)
   where w.quota = require_quota.quota;

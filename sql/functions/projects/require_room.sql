@@ -1,5 +1,5 @@
--- Refuses one more working key, webhook, unfinished recompute or unfinished preview of an environment beyond the plan of its organization.
--- No more is counted than the plan allows.
+-- Refuses one more working key, webhook, unfinished recompute, or unfinished preview or backtest of an environment beyond the plan of its
+-- organization. No more is counted than the plan allows.
 -- Raises SV009 QUOTA_EXCEEDED. Locks the environment's row until the end of the transaction, so that of two requests at once the second
 -- counts what the first made; neither ingestion nor evaluation waits for it.
 create or replace function svc.require_room(organization_id text, environment_id integer, quota text)
@@ -30,7 +30,7 @@ begin
       select from svc.recomputes as r
       where r.environment_id = _id
         and r.status in ('queued', 'running', 'retrying')
-        and (r.kind = 'preview') = (require_room.quota = 'previews')
+        and (r.kind in ('preview', 'backtest')) = (require_room.quota = 'previews')
       limit _limit
     ) as u;
   end if;
@@ -39,4 +39,4 @@ end;
 $$;
 
 comment on function svc.require_room(text, integer, text) is
-  'Refuses one more key, webhook, recompute or preview of an environment beyond the plan; raises QUOTA_EXCEEDED.';
+  'Refuses one more key, webhook, recompute, preview or backtest of an environment beyond the plan; raises QUOTA_EXCEEDED.';

@@ -1,68 +1,12 @@
--- Takes a job that nobody runs: of any environment and queue the oldest unfinished one, if it is not waiting for its next attempt; those
--- behind it wait with it. Answers null where there is none, else {recomputeId, environmentId, kind, customerId, projectId, version, hash,
--- snapshot, snapshotHash, pinnedAt (ms), sampleShare, attempt, customersDone, lastCustomerId}. The job is the session's until
--- svc_api.leave_recompute or the end of the connection; so one whose worker was killed is taken again at once. Such an end counts as a
--- failure, unless the job got further.
--- Raises nothing. Locks the unfinished jobs of its queue, without waiting, and an advisory lock that tells that the session lives.
+-- As svc_api.claim_job without backtests, for processes of a version before it; they may run beside the present ones for a while.
+-- Raises and locks as svc.take_recompute.
 create or replace function svc_api.claim_recompute(attempts_max integer)
 returns json
-language plpgsql
+language sql
 volatile
 security definer
 set search_path = ''
-as $$
-declare
-  _queue record;
-  _job svc.recomputes;
-  _failures integer;
-begin
-  -- What a claim that failed half-way left behind.
-  perform pg_advisory_unlock_all();
-  for _queue in
-    select q.*
-    from (
-      select distinct on (r.environment_id, r.lane)
-        r.environment_id, r.lane, r.next_attempt_at,
-        -- Of the whole organization, however many environments it has.
-        count(*) filter (where r.status = 'running') over (partition by r.organization_id) as running
-      from (
-        select u.*, svc.lane_of_recompute(u.kind) as lane, p.organization_id
-        from svc.recomputes as u
-        join svc.environments as e on e.environment_id = u.environment_id
-        join svc.projects as p on p.project_id = e.project_id
-        where u.status in ('queued', 'running', 'retrying')
-      ) as r
-      order by r.environment_id, r.lane, r.recompute_seq
-    ) as q
-    -- Whoever queues many does not keep others waiting.
-    order by q.running, random()
-  loop
-    continue when _queue.next_attempt_at > now() or svc.is_recompute_held(_queue.environment_id, _queue.lane)
-      or not svc.lock_recomputes(_queue.environment_id, _queue.lane);
+return svc.take_recompute(claim_recompute.attempts_max, array[1, 2]);
 
-    -- Again: whoever had it locked until now may have taken a job, or ended it.
-    continue when svc.is_recompute_held(_queue.environment_id, _queue.lane);
-    select * into _job
-    from svc.recomputes as r
-    where r.environment_id = _queue.environment_id and svc.lane_of_recompute(r.kind) = _queue.lane
-      and r.status in ('queued', 'running', 'retrying')
-    order by r.recompute_seq
-    limit 1;
-
-    if found and (_job.next_attempt_at <= now() or _job.next_attempt_at is null) then
-      _failures := case
-        when _job.status <> 'running' then _job.failures
-        when _job.customers_done > _job.done_at_attempt then 1
-        else _job.failures + 1
-      end;
-      if _failures < claim_recompute.attempts_max or _job.status <> 'running' or _job.customers_done > _job.done_at_attempt then
-        return svc.start_recompute(_job, _failures);
-      end if;
-      perform svc.end_failed_recompute(_job, _failures, format('The worker ended %s times without getting further.', _failures));
-    end if;
-  end loop;
-  return null;
-end;
-$$;
-
-comment on function svc_api.claim_recompute(integer) is 'Takes a recompute that nobody runs, and holds it for the session.';
+comment on function svc_api.claim_recompute(integer) is
+  'Takes a recompute, dry run or preview that nobody runs, and holds it for the session.';

@@ -14,8 +14,8 @@ begin
     failures = end_failed_recompute.failures,
     finished_at = now(),
     next_attempt_at = null,
-    -- The model that a preview was of is large, and a preview is not retried.
-    snapshot = case when r.kind = 'preview' then '{}'::json end,
+    -- The model of a preview or backtest is large, and neither is retried.
+    snapshot = case when r.snapshot is not null then '{}'::json end,
     error = format(
       '%s Given up after %s failed attempts in a row. %s of %s customers are done%s',
       left(end_failed_recompute.error, 2000), end_failed_recompute.failures, r.customers_done, r.customers_total,
@@ -24,7 +24,7 @@ begin
           ' and stay as recomputed, the others are as they were. When the cause is mended: svc recompute retry %s', r.recompute_id
         )
         when 'dry_run' then format('; nothing was changed. When the cause is mended: svc recompute retry %s', r.recompute_id)
-        else '; nothing was changed. When the cause is mended, ask for the preview again.'
+        else format('; nothing was changed. When the cause is mended, ask for the %s again.', r.kind)
       end
     )
   where r.environment_id = end_failed_recompute.job.environment_id and r.recompute_id = end_failed_recompute.job.recompute_id;

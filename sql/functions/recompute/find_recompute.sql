@@ -1,4 +1,4 @@
--- Finds a recompute or dry run by its id. A preview is none.
+-- Finds a recompute or dry run by its id. A preview or backtest is none.
 -- Raises SV004 RECOMPUTE_NOT_FOUND. Locks nothing.
 create or replace function svc.find_recompute(environment_id integer, recompute_id text)
 returns svc.recomputes
@@ -11,7 +11,8 @@ declare
 begin
   select r.* into _recompute
   from svc.recomputes as r
-  where r.environment_id = find_recompute.environment_id and r.recompute_id = find_recompute.recompute_id and r.kind <> 'preview';
+  where r.environment_id = find_recompute.environment_id and r.recompute_id = find_recompute.recompute_id
+    and r.kind in ('recompute', 'dry_run');
   if not found then
     raise exception using
       errcode = 'SV004',

@@ -15,8 +15,8 @@ begin
     finished_at = now(),
     error = null,
     last_customer_id = null,
-    -- The model that a preview was of is large, and nothing reads it any more.
-    snapshot = case when r.kind = 'preview' then '{}'::json end,
+    -- The model of a preview or backtest is large, and nothing reads it any more.
+    snapshot = case when r.snapshot is not null then '{}'::json end,
     -- Some were erased since they were counted, others were new then and are there only now.
     customers_total = r.customers_done
   where r.environment_id = finish_recompute.environment_id and r.recompute_id = finish_recompute.recompute_id

@@ -1,5 +1,5 @@
--- The recomputes and dry runs of an environment, the newest first, without its previews; of one status where that is given. A page looks at
--- 2,000 rows at most: where so many hold too few that the list shows, it is short, even empty, and nextCursor goes on.
+-- The recomputes and dry runs of an environment, the newest first, without previews and backtests; of one status where that is given. A
+-- page looks at 2,000 rows at most: where so many hold too few that the list shows, it is short, even empty, and nextCursor goes on.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_recomputes(
   token_hash bytea, organization_id text, project_slug text, environment_name text, status text, row_limit integer, "cursor" text
@@ -36,7 +36,7 @@ begin
   shown as (
     select l.recompute_id, l.recompute_seq
     from looked_at as l
-    where l.kind <> 'preview' and (list_recomputes.status is null or l.status = list_recomputes.status)
+    where l.kind in ('recompute', 'dry_run') and (list_recomputes.status is null or l.status = list_recomputes.status)
     order by l.recompute_seq desc
     limit list_recomputes.row_limit + 1
   )

@@ -1,5 +1,5 @@
--- A page of the customers that a recompute, a dry run or a preview changes: in order of their ids, or the most telling first. The rows of a
--- page take up to 1 MiB as they are stored, one at least: a page of large ones is short, and nextCursor goes on.
+-- A page of what a recompute, a dry run, a preview or a backtest found of customers: in order of their ids, or the most telling
+-- first. The rows of a page take up to 1 MiB as they are stored, one at least: a page of large ones is short, and nextCursor goes on.
 -- Raises SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc.recompute_page(
   list text, environment_id integer, recompute_id text, by_id boolean, row_limit integer, "cursor" text
@@ -74,4 +74,4 @@ end;
 $$;
 
 comment on function svc.recompute_page(text, integer, text, boolean, integer, text) is
-  'A page of the customers that a recompute or preview changes.';
+  'A page of what a recompute, preview or backtest found of customers.';

@@ -1,5 +1,5 @@
--- Writes what a dry run or a preview found of some customers, with its progress: differences is [{customerId, weight, difference}], counts
--- is what svc.advance_recompute takes.
+-- Writes what a dry run, a preview or a backtest found of some customers, with its progress: differences is [{customerId, weight,
+-- difference}], counts is what svc.advance_recompute takes.
 -- Raises SV011 RECOMPUTE_TAKEN_OVER where the attempt is not the job's present one. Locks the customers
 -- against erasure, then the job's row.
 create or replace function svc_api.record_recompute_chunk(
@@ -47,4 +47,4 @@ end;
 $$;
 
 comment on function svc_api.record_recompute_chunk(integer, text, integer, text, integer, json, json) is
-  'Writes what a dry run or a preview found of some customers.';
+  'Writes what a dry run, a preview or a backtest found of some customers.';

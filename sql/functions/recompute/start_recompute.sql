@@ -1,5 +1,5 @@
 -- Begins the next attempt of a job whose row is locked, and answers what a worker needs to know of it. The first attempt counts the
--- customers, and takes of a sample the share of them.
+-- customers, and takes of a sample the share of them; a backtest looks at 100,000 at most, because it keeps what it finds of each.
 -- Raises nothing. Locks the job's row, those of its queue that are said to run, and an advisory lock for the session.
 create or replace function svc.start_recompute(job svc.recomputes, failures integer)
 returns json
@@ -9,6 +9,7 @@ set search_path = ''
 as $$
 declare
   _job svc.recomputes := start_recompute.job;
+  _sample_size integer;
   _key integer;
 begin
   if _job.customers_total is null then
@@ -16,8 +17,9 @@ begin
     from svc.customers as c
     where c.environment_id = _job.environment_id and c.created_at <= _job.pinned_at
       and (_job.customer_id is null or c.customer_id = _job.customer_id);
-    if _job.sample_size < _job.customers_total then
-      _job.sample_share := _job.sample_size::float8 / _job.customers_total;
+    _sample_size := least(_job.sample_size, case when _job.kind = 'backtest' then 100000 end);
+    if _sample_size < _job.customers_total then
+      _job.sample_share := _sample_size::float8 / _job.customers_total;
       select count(*) into _job.customers_total
       from svc.customers as c
       where c.environment_id = _job.environment_id and c.created_at <= _job.pinned_at
@@ -64,6 +66,8 @@ begin
       'hash', v.hash,
       'snapshot', _job.snapshot,
       'snapshotHash', _job.hash,
+      'question', _job.question,
+      'keptFrom', floor(extract(epoch from svc.kept_from(_job.environment_id)) * 1000)::bigint,
       'pinnedAt', floor(extract(epoch from _job.pinned_at) * 1000)::bigint,
       'sampleShare', _job.sample_share,
       'attempt', _job.attempt,

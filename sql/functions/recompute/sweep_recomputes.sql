@@ -1,6 +1,6 @@
--- Removes what recomputes, dry runs and previews found of customers, 30 days after they were completed or given up; their own rows stay,
--- with the totals, but for those of previews. No more than `row_limit` of these results at once, so that no call takes long; answers how
--- many, with one for each recompute that has none left. Whoever is answered more than nothing calls again.
+-- Removes what recomputes, dry runs, previews and backtests found of customers, 30 days after they were completed or given up; their own
+-- rows stay, with totals and reports, but for those of previews. No more than `row_limit` of these results at once, so that no call takes
+-- long; answers how many, with one for each recompute that has none left. Whoever is answered more than nothing calls again.
 -- Raises nothing. Locks a recompute, then the results that it deletes; passes over those that others hold, as an erasure does, and so
 -- waits for nobody.
 create or replace function svc_api.sweep_recomputes(row_limit integer)

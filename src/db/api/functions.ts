@@ -1,10 +1,21 @@
+import type { BacktestReport } from "../../backtest/report-types.js";
+import type { CustomerSamples } from "../../backtest/samples.js";
 import type { AdminCredentials, EnvironmentRef, Page, Role } from "./access.js";
 import type { ExplainedPart, StoredForExplanation, StoredForTimeTravel } from "./customers.js";
 import type { ChunkLimits, EvaluationInput, EvaluationResult, Trial } from "./evaluation.js";
 import type { QuarantinedCalls, StreamPage } from "./ingestion.js";
 import type { Installation } from "./monitoring.js";
 import type { Examination, PlanLimits } from "./operator.js";
-import type { AppliedCustomer, EventLists, ExecutionKey, PageEnd, RecomputeJob, ResultCounts } from "./recompute.js";
+import type {
+  AppliedCustomer,
+  BacktestInput,
+  EventLists,
+  ExecutionKey,
+  NewBacktest,
+  PageEnd,
+  RecomputeJob,
+  ResultCounts,
+} from "./recompute.js";
 import type * as signIn from "./sign-in.js";
 import type { NewWebhook, Resending, WebhookChanges } from "./webhooks.js";
 
@@ -262,6 +273,15 @@ export const FUNCTIONS = {
   create_preview: takes(actor, at, text("snapshot"), text("hash"), arg<Maybe<number>>("sample")),
   get_preview: takes(by, at, text("preview_id")),
   list_preview_customers: takes(by, at, text("preview_id"), byId, page),
+  begin_backtest: takes(by, at, arg<boolean>("is_deployed"), maybeText("version_name")).answers<BacktestInput>(),
+  create_backtest: takes(
+    actor,
+    at,
+    members<NewBacktest>("versionName", "snapshot", "hash", "question", "sample", "pinnedAt"),
+  ),
+  list_backtests: takes(by, at, page),
+  get_backtest: takes(by, at, text("backtest_id")),
+  list_backtest_samples: takes(by, at, text("backtest_id"), page),
 
   // Webhooks, deliveries and emissions. A deleted webhook is answered as it was.
   add_webhook: takes(
@@ -393,7 +413,7 @@ export const FUNCTIONS = {
 
   // Recomputes, by the session that holds the job; null stands for no job, and for one whose present attempt is another. A customer is locked, and
   // written, in the transaction at hand: what was appended to its logs counts once `apply_recompute` was called in the same.
-  claim_recompute: takes(number("attempts_max")).answers<RecomputeJob | null>(),
+  claim_job: takes(number("attempts_max")).answers<RecomputeJob | null>(),
   read_recompute_events: takes(
     environmentId,
     customer,
@@ -423,6 +443,12 @@ export const FUNCTIONS = {
   ).answers<Nothing>(),
   touch_recompute: takes(attempt).answers<number | null>(),
   finish_recompute: takes(attempt).answers<Nothing>(),
+  read_backtest_samples: takes(
+    members<RecomputeJob>("environmentId", "recomputeId"),
+    rowLimit,
+    maybeText("cursor"),
+  ).answers<{ data: CustomerSamples[]; nextCursor: string | null }>(),
+  finish_backtest: takes(attempt, arg<BacktestReport>("report")).answers<Nothing>(),
   fail_recompute: takes(attempt, text("error"), number("attempts_max"), seconds("pause")).answers<
     "retrying" | "dead_letter" | null
   >(),

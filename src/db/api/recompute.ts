@@ -2,20 +2,24 @@ import type { Sql, TransactionSql } from "postgres";
 import type { Json } from "../../engine/index.js";
 import type { CustomerColumns, EffectRows, StoredCustomer } from "./evaluation.js";
 
-/** An attempt at a recompute, a dry run or a preview, as a worker takes it. */
+/** An attempt at a recompute, a dry run, a preview or a backtest, as a worker takes it. */
 export interface RecomputeJob {
   recomputeId: string;
   environmentId: number;
-  kind: "recompute" | "dry_run" | "preview";
+  kind: "recompute" | "dry_run" | "preview" | "backtest";
   /** The only customer that it is for; null for all. */
   customerId: string | null;
   projectId: number;
-  /** Pinned; null before the first deploy. Of a preview: what it is compared with. */
+  /** Pinned; null before the first deploy. Of a preview: what it is compared with. Of a backtest: the judged one, null where it is a snapshot. */
   version: number | null;
   hash: string | null;
-  /** Of a preview: the model that it is of. */
+  /** Of a preview, and of a backtest without a version: the model that it is of. */
   snapshot: unknown;
   snapshotHash: string | null;
+  /** Of a backtest. */
+  question: StoredQuestion | null;
+  /** From which instant (ms) on all events are there, where retention has removed earlier ones. */
+  keptFrom: number | null;
   /** Pinned (ms): the instant to evaluate through; who was created later is left out. */
   pinnedAt: number;
   sampleShare: number | null;
@@ -24,6 +28,39 @@ export interface RecomputeJob {
   customersDone: number;
   /** Where the attempt before ended. */
   lastCustomerId: string | null;
+}
+
+/** What a backtest asks, as `readQuestion` takes it, and of what. */
+export interface StoredQuestion {
+  outcome: string;
+  within: string;
+  every: string;
+  from: string;
+  to: string;
+  /** Whether traits hold from their acceptance on, or the present ones from the beginning. */
+  traits: "then" | "now";
+  /** The version beside the judged model. */
+  against: string | null;
+}
+
+/** What the question of a backtest is read with. */
+export interface BacktestInput {
+  /** The present (ms). */
+  at: number;
+  /** The judged model; both null of a snapshot that is not deployed. */
+  configVersion: string | null;
+  snapshot: unknown;
+}
+
+export interface NewBacktest {
+  /** Either that or a snapshot. */
+  versionName: string | null;
+  /** Canonical JSON of a validated snapshot, and its hash. */
+  snapshot: string | null;
+  hash: string | null;
+  question: StoredQuestion;
+  sample: number | undefined;
+  pinnedAt: Date;
 }
 
 /** Events of a customer as lists of one length; null where there are none. */
@@ -50,6 +87,18 @@ export interface RecomputeCustomer extends StoredCustomer {
   moreEvents: boolean;
   executions: ExecutionKey[] | null;
   moreExecutions: boolean;
+}
+
+/** A customer as a backtest reads it. */
+export interface BacktestCustomer {
+  customerId: string;
+  createdAt: number;
+  isEvaluated: boolean;
+  traits: Record<string, Json>;
+  /** Null where they were not asked for, or there are none. */
+  updates: [seq: number, acceptedAt: number, traits: Record<string, Json>][] | null;
+  events: EventLists;
+  moreEvents: boolean;
 }
 
 /** Where a page ended, to the microsecond; null where it was empty, and before the first one. */
@@ -108,6 +157,21 @@ export async function readRecomputeChunk(
     from svc_api.read_recompute_chunk(
       ${environmentId}, ${new Date(pinnedAt).toISOString()}::text::timestamptz, ${customerId}, ${sampleShare}::float8,
       ${afterCustomerId}, ${propertyEvents}::text[], ${customers}, ${each}, ${bytesEach}::bigint, ${bytes}::bigint
+    ) as c`;
+  return rows.map(({ customer }) => customer);
+}
+
+/** The next customers of a backtest; none where all are done. */
+export async function readBacktestChunk(
+  sql: Sql | TransactionSql,
+  { environmentId, pinnedAt, sampleShare, question }: RecomputeJob,
+  { afterCustomerId, propertyEvents, customers, each, bytesEach, bytes }: ChunkRequest,
+): Promise<BacktestCustomer[]> {
+  const rows = await sql<{ customer: BacktestCustomer }[]>`
+    select c.customer
+    from svc_api.read_backtest_chunk(
+      ${environmentId}, ${new Date(pinnedAt).toISOString()}::text::timestamptz, ${sampleShare}::float8, ${afterCustomerId},
+      ${propertyEvents}::text[], ${question!.traits === "then"}, ${customers}, ${each}, ${bytesEach}::bigint, ${bytes}::bigint
     ) as c`;
   return rows.map(({ customer }) => customer);
 }

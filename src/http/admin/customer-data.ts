@@ -79,10 +79,10 @@ const items = {
   }),
   recomputes: exact({
     recomputeId: Type.String({ examples: ["rec_5f0c81d2e4a94b7f12cd"] }),
-    kind: Type.Enum(["recompute", "dry_run", "preview"]),
+    kind: Type.Enum(["recompute", "dry_run", "preview", "backtest"]),
     at: instant,
     difference: orNull(
-      jsonObject("What it changes of the customer."),
+      jsonObject("What it changes of the customer; of a backtest, what it noted of it."),
       "Null of a recompute of this customer alone that changes nothing, has not found out yet, or is so long ago that this is not kept.",
     ),
   }),

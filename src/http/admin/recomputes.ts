@@ -21,7 +21,7 @@ import { hash, newPreview, storable } from "./submitted-snapshot.js";
 
 const RECOMPUTE_STATUSES = ["queued", "running", "retrying", "completed", "dead_letter"] as const;
 
-const status = Type.Enum([...RECOMPUTE_STATUSES], {
+export const status = Type.Enum([...RECOMPUTE_STATUSES], {
   description: "dead_letter: given up after it failed too often without getting further.",
 });
 
@@ -38,15 +38,8 @@ const result = named("RecomputeResult", "What came of it so far; it grows while 
   emissions: countOf("Corrections and expirations that are emitted."),
 });
 
-const job = {
-  pins: exact({
-    configVersion: orNull(
-      versionName,
-      "The version that is replayed; of a preview, whose replay its own is compared with. Null before the first deploy.",
-    ),
-    evaluatedAt: instant,
-    customersCreatedThrough: instant,
-  }),
+/** How far a job has come. */
+export const progress = {
   attempt: countOf("How often a worker took it."),
   nextAttemptAt: orNull(instant, "While retrying: when it is tried again."),
   error: orNull(Type.String(), "Why it failed last, and what to do."),
@@ -57,6 +50,18 @@ const job = {
     ),
     customersDone: count,
   }),
+};
+
+const job = {
+  pins: exact({
+    configVersion: orNull(
+      versionName,
+      "The version that is replayed; of a preview, whose replay its own is compared with. Null before the first deploy.",
+    ),
+    evaluatedAt: instant,
+    customersCreatedThrough: instant,
+  }),
+  ...progress,
   result,
   requestedBy: Type.String({ description: "E-mail address of who asked for it." }),
   requestedAt: instant,
@@ -228,7 +233,11 @@ export const recomputeRoutes = [
 ];
 
 /** Where what was queued can be looked at. @param document the job. */
-function placeOfJob({ project, environment }: EnvironmentRef, list: "recomputes" | "previews", document: string) {
+export function placeOfJob(
+  { project, environment }: EnvironmentRef,
+  list: "recomputes" | "previews" | "backtests",
+  document: string,
+): string {
   const { id } = JSON.parse(document) as { id: string };
   return `/projects/${encodeURIComponent(project)}/${list}/${id}?env=${environment}`;
 }

@@ -1,5 +1,6 @@
 import { Semaphore } from "../semaphore.js";
 import { askLanguageModelRoute } from "./ai.js";
+import { backtestRoutes } from "./backtests.js";
 import { configRoutes } from "./config-versions.js";
 import { customerDataRoutes } from "./customer-data.js";
 import { customerRoutes, dueRoutes, journeyRoutes, releaseRoutes, segmentRoutes } from "./customers.js";
@@ -47,6 +48,7 @@ export function adminRoutes(deps: AdminDeps): OperationRoute[] {
     ...keyRoutes,
     ...configRoutes,
     ...recomputeRoutes,
+    ...backtestRoutes,
     ...customerRoutes,
     ...historyRoutes,
     ...traitRoutes,

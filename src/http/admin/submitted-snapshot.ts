@@ -73,7 +73,30 @@ export const newPreview = exact({
   sample: Type.Optional(Type.Integer({ minimum: 1, maximum: SAMPLE_MAX })),
 });
 
-const SHAPES = { version: shape(newVersion), check: shape(checkedSnapshot), preview: shape(newPreview) };
+const version = Type.String({ pattern: "^v[1-9][0-9]{0,8}$", description: "must be a version such as v3" });
+const words = (description: string, ...examples: string[]) =>
+  Type.String({ minLength: 1, maxLength: 300, description, examples });
+
+/** The words of `readQuestion`, and whom and what to look at. */
+export const newBacktest = exact({
+  snapshot: Type.Optional(Type.Unknown()),
+  version: Type.Optional(version),
+  against: Type.Optional(version),
+  outcome: words("must be state:<id>, event:<name> or segment:<id>", "state:churned"),
+  within: words("must be a duration", "60d"),
+  every: Type.Optional(words("must be a duration", "7d")),
+  from: Type.Optional(words("must be an instant or a date", "2026-03-01")),
+  to: Type.Optional(words("must be an instant or a date", "2026-03-01")),
+  customers: Type.Optional(Type.Integer({ minimum: 1, maximum: SAMPLE_MAX })),
+  traits: Type.Optional(Type.Enum(["then", "now"])),
+});
+
+const SHAPES = {
+  version: shape(newVersion),
+  check: shape(checkedSnapshot),
+  preview: shape(newPreview),
+  backtest: shape(newBacktest),
+};
 
 /** What a snapshot is submitted as. */
 export type SubmissionKind = keyof typeof SHAPES;
@@ -86,7 +109,7 @@ const SUBMISSION_LIMITS: JsonLimits = {
 };
 
 /**
- * Reads a body with the member `snapshot`, in whose place is then what was read of it. Throws what is wrong with the body; what is wrong with
+ * Reads a body that may have the member `snapshot`, in whose place is then what was read of it. Throws what is wrong with the body; what is wrong with
  * the snapshot is in the answer, because it is said when all else is right.
  */
 export function readSubmission({ kind, pieces }: { kind: SubmissionKind; pieces: readonly Uint8Array[] }): object {
@@ -97,7 +120,7 @@ export function readSubmission({ kind, pieces }: { kind: SubmissionKind; pieces:
   const value = parseCounted(text);
   refuseBadLiterals(text);
   const submission = SHAPES[kind].check(value);
-  return { ...submission, snapshot: readSnapshot(submission.snapshot) };
+  return "snapshot" in submission ? { ...submission, snapshot: readSnapshot(submission.snapshot) } : submission;
 }
 
 /**

@@ -46,8 +46,8 @@ const TAGS: readonly (readonly [name: string, description: string, paths?: RegEx
   ],
   [
     "Recomputes",
-    "History read again: recomputes, dry runs, and previews of models that are not deployed.",
-    /\/(recomputes|previews)\b/,
+    "History read again: recomputes, dry runs, previews of models that are not deployed, and backtests.",
+    /\/(recomputes|previews|backtests)\b/,
   ],
   ["Customers", "What is known and derived of customers.", /\/(customers|due-customers|traits|transitions)\b/],
   ["Events", "What was accepted, as a list and as a stream; what is in quarantine.", /\/(events|quarantine)\b/],
@@ -175,6 +175,7 @@ const PATH_PARAMETERS: Readonly<Record<string, readonly [description: string, ex
   tokenId: ["Id of the token, which is not the token.", "tok_5f0c2a9e7b1d4c3a5f0c2a9e", "TOKEN_NOT_FOUND"],
   recompute: ["Id of the recompute or dry run.", "rec_5f0c2a9e7b1d4c3a5f0c", "RECOMPUTE_NOT_FOUND"],
   preview: ["Id of the preview.", "prv_5f0c2a9e7b1d4c3a5f0c", "PREVIEW_NOT_FOUND"],
+  backtest: ["Id of the backtest.", "bkt_5f0c2a9e7b1d4c3a5f0c", "BACKTEST_NOT_FOUND"],
   webhook: ["Id of the webhook.", "whk_5f0c2a9e7b1d4c3a5f0c", "WEBHOOK_NOT_FOUND"],
   delivery: ["Id of the delivery, which is that of its emission.", "emi_0000000000000400", "DELIVERY_NOT_FOUND"],
   event: ["Id of the event.", "evt_0000000000000400", "EVENT_NOT_FOUND"],

@@ -3,6 +3,7 @@ import { readRecomputeChunk, type RecomputeCustomer, type RecomputeJob } from ".
 import { isOfServer, isShutdown, isTakenOver } from "../../db/sqlstate.js";
 import { onSnapshot } from "../../db/transaction.js";
 import { eventsOf } from "../../evaluation/replayed-events.js";
+import { inChunks, limitsFor } from "./chunks.js";
 import { CustomerRun, type JobModels } from "./customer-run.js";
 import { replayLong } from "./long-customer.js";
 
@@ -20,6 +21,11 @@ export class CustomerFailed extends Error {
   }
 }
 
+/** What failed while a customer was worked on, unless that is not the customer's failure. */
+export function failureOf(customerId: string, error: unknown): Error {
+  return error instanceof CustomerFailed || error instanceof TakenOver ? error : new CustomerFailed(customerId, error);
+}
+
 /** What was thrown, in words. */
 export function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
@@ -30,56 +36,23 @@ export function isOfCustomer(error: unknown): boolean {
   return isOfServer(error) && !isTakenOver(error) && !isShutdown(error);
 }
 
-/** What one chunk holds, about; the numbers bound memory, whatever customers come. */
-const CHUNK = { events: 10_000, customersFirst: 10, customersMax: 500, bytes: 16 * 1024 * 1024 };
-/** Events of a customer that are replayed at once, and how many runs of rules they may cause, of which each has its explanation. */
-const EACH = { max: 2_000, min: 50, runs: 20_000, bytes: 512 * 1024 };
-
 type OnLogs = Parameters<typeof replayLong>[4];
 
 /** The customers of a job: reading them, and replaying each. */
 export class JobCustomers {
-  readonly #propertyEvents: string[];
-  readonly #each: number;
+  readonly #limits: ReturnType<typeof limitsFor>;
 
   constructor(
     private readonly sql: Sql,
     private readonly job: RecomputeJob,
     private readonly models: JobModels,
   ) {
-    const { replayed, active } = models;
-    this.#propertyEvents = [...new Set([...replayed.propertyEvents, ...(active?.propertyEvents ?? [])])];
-    const rules = replayed.rules.length + (active?.rules.length ?? 0);
-    this.#each = Math.max(EACH.min, Math.min(EACH.max, Math.floor(EACH.runs / (1 + rules))));
+    this.#limits = limitsFor([models.replayed, ...(models.active === null ? [] : [models.active])]);
   }
 
-  /** All customers that are left, chunk by chunk; while one is worked on the next two are read, one after the other. */
-  async *chunks(): AsyncGenerator<RecomputeCustomer[]> {
-    let customers = CHUNK.customersFirst;
-    const after = async (before: Promise<RecomputeCustomer[]>): Promise<RecomputeCustomer[]> => {
-      const chunk = await before;
-      const last = chunk.at(-1);
-      if (last === undefined) return [];
-      const events = chunk.reduce((sum, { events: { seqs } }) => sum + (seqs?.length ?? 0), chunk.length);
-      const share = Math.ceil((chunk.length * CHUNK.events) / events);
-      // Where fewer came than were asked for, there are no more, or their bytes are the limit.
-      customers = Math.min(share, 2 * chunk.length, CHUNK.customersMax);
-      return this.#readChunk(last.customerId, customers);
-    };
-    const ahead: Promise<RecomputeCustomer[]>[] = [];
-    const readOn = (reading: Promise<RecomputeCustomer[]>): void => {
-      ahead.push(reading);
-      // Whoever ends before it is awaited does not leave a failure that nobody hears of.
-      reading.catch(() => undefined);
-    };
-    readOn(this.#readChunk(this.job.lastCustomerId, customers));
-    readOn(after(ahead[0]!));
-    for (;;) {
-      const chunk = await ahead.shift()!;
-      if (chunk.length === 0) return;
-      readOn(after(ahead[0]!));
-      yield chunk;
-    }
+  /** All customers that are left, chunk by chunk. */
+  chunks(): AsyncGenerator<RecomputeCustomer[]> {
+    return inChunks(this.job.lastCustomerId, (after, customers) => this.#readChunk(after, customers));
   }
 
   /**
@@ -106,18 +79,20 @@ export class JobCustomers {
    * @throws {CustomerFailed}
    */
   async anew(tx: TransactionSql, customerId: string, onLogs: OnLogs): Promise<CustomerRun | null> {
-    const [customer] = await readRecomputeChunk(tx, { ...this.job, customerId }, this.#request(null, 1));
+    const [customer] = await readRecomputeChunk(
+      tx,
+      { ...this.job, customerId },
+      { ...this.#limits, afterCustomerId: null, customers: 1 },
+    );
     if (customer === undefined) return null;
     const whole = this.whole(customer);
     if (whole !== "long") return whole;
     try {
       const run = new CustomerRun(this.job, this.models, customer);
-      await replayLong(tx, this.job, run, this.#request(null, 1), onLogs);
+      await replayLong(tx, this.job, run, this.#limits, onLogs);
       return run;
     } catch (error) {
-      throw error instanceof CustomerFailed || error instanceof TakenOver
-        ? error
-        : new CustomerFailed(customerId, error);
+      throw failureOf(customerId, error);
     }
   }
 
@@ -128,18 +103,7 @@ export class JobCustomers {
 
   #readChunk(afterCustomerId: string | null, customers: number): Promise<RecomputeCustomer[]> {
     const read = (sql: Sql | TransactionSql) =>
-      readRecomputeChunk(sql, this.job, this.#request(afterCustomerId, customers));
+      readRecomputeChunk(sql, this.job, { ...this.#limits, afterCustomerId, customers });
     return this.job.kind === "recompute" ? read(this.sql) : onSnapshot(this.sql, read);
-  }
-
-  #request(afterCustomerId: string | null, customers: number): Parameters<typeof readRecomputeChunk>[2] {
-    return {
-      afterCustomerId,
-      customers,
-      propertyEvents: this.#propertyEvents,
-      each: this.#each,
-      bytesEach: EACH.bytes,
-      bytes: CHUNK.bytes,
-    };
   }
 }

@@ -22,13 +22,7 @@ export async function replayLong(
   onLogs: (logs: Pick<EffectRows, "transitions" | "ruleExecutions">) => Promise<unknown>,
 ): Promise<void> {
   const customer = [job.environmentId, run.customer.customerId] as const;
-  const pastEvents = () =>
-    new PastEvents(async (request, pageSize) => {
-      const [environmentId, customerId] = customer;
-      const [page] = await loadHistoryPages(tx, environmentId, [{ customerId, request }], pageSize);
-      return page!;
-    });
-  const past = { replayed: pastEvents(), active: pastEvents() };
+  const past = { replayed: pastEventsOf(tx, ...customer), active: pastEventsOf(tx, ...customer) };
   const log = new PresentLog(tx, job, run);
   const readPage = (after: PageEnd) =>
     call(tx, "read_recompute_events", ...customer, after, propertyEvents, each, bytesEach);
@@ -39,6 +33,14 @@ export async function replayLong(
       await nextTurn();
     });
   }
+}
+
+/** The events of a customer that was gone through, read where the engine asks for them. */
+export function pastEventsOf(tx: TransactionSql, environmentId: number, customerId: string): PastEvents {
+  return new PastEvents(async (request, pageSize) => {
+    const [page] = await loadHistoryPages(tx, environmentId, [{ customerId, request }], pageSize);
+    return page!;
+  });
 }
 
 /** The log that the runs of a replay are compared with, read as far as the replay has come. */

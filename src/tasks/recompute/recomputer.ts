@@ -27,7 +27,7 @@ const JOBS = 2;
 const LOOK_MS = 1_000;
 const PAUSE_MS = 1_000;
 
-/** Runs recomputes, dry runs and previews, wherever one waits. */
+/** Runs recomputes, dry runs, previews and backtests, wherever one waits. */
 export function startRecomputer(options: RecomputerOptions) {
   let stopping = false;
   const models = new Models();
@@ -62,7 +62,7 @@ class Slot {
   async work(): Promise<void> {
     const { attemptsMax, logger } = this.options;
     while (this.goesOn()) {
-      const job = await call(this.#session, "claim_recompute", attemptsMax).catch((error: unknown) => {
+      const job = await call(this.#session, "claim_job", attemptsMax).catch((error: unknown) => {
         logger.error({ err: error }, "recomputes could not be claimed; trying again");
         return null;
       });

@@ -3,6 +3,7 @@ import type { Sql } from "postgres";
 import { call } from "../../db/api/call.js";
 import type { RecomputeJob } from "../../db/api/recompute.js";
 import type { Models } from "../../evaluation/models.js";
+import { openBacktest } from "./backtest.js";
 import type { JobModels } from "./customer-run.js";
 import { JobCustomers, TakenOver } from "./job-customers.js";
 import { type Prepared, RecordSink, type ResultSink, WriteSink } from "./sinks.js";
@@ -31,19 +32,31 @@ const TURN_MS = 10;
  */
 export async function runJob(dependencies: RunDependencies, job: RecomputeJob, goesOn: () => boolean) {
   const { session, sql } = dependencies;
-  const customers = new JobCustomers(sql, job, await modelsOf(dependencies, job));
   const lease = new Lease(session, job);
+  if (job.kind === "backtest") {
+    const backtest = await openBacktest(dependencies, job, () => lease.touchInTime());
+    const isSampled = await pass(backtest.chunks(), backtest, lease, goesOn);
+    const report = isSampled ? await backtest.report(goesOn) : null;
+    if (report !== null) await call(session, "finish_backtest", job, report);
+    return report !== null;
+  }
+  const customers = new JobCustomers(sql, job, await modelsOf(dependencies, job));
   const sink: ResultSink =
     job.kind === "recompute"
       ? new WriteSink(session, job, customers)
       : new RecordSink(session, job, customers, () => lease.touchInTime());
-  const isDone = await pass(customers, sink, lease, goesOn);
+  const isDone = await pass(customers.chunks(), sink, lease, goesOn);
   if (isDone) await call(session, "finish_recompute", job);
   return isDone;
 }
 
-/** While some customers are written, the next ones are replayed and those after them read. */
-async function pass(customers: JobCustomers, sink: ResultSink, lease: Lease, goesOn: () => boolean): Promise<boolean> {
+/** While some customers are written, the next ones are gone through and those after them read. */
+async function pass<Customer>(
+  chunks: AsyncIterable<Customer[]>,
+  sink: ResultSink<Customer>,
+  lease: Lease,
+  goesOn: () => boolean,
+): Promise<boolean> {
   let prepared: Prepared[] = [];
   let bytes = 0;
   let writing = Promise.resolve();
@@ -56,7 +69,7 @@ async function pass(customers: JobCustomers, sink: ResultSink, lease: Lease, goe
     bytes = 0;
   };
   let turnBegan = performance.now();
-  for await (const chunk of customers.chunks()) {
+  for await (const chunk of chunks) {
     for (const customer of chunk) {
       if (performance.now() - turnBegan > TURN_MS) {
         await nextTurn();

@@ -14,21 +14,31 @@ export interface Prepared {
 }
 
 /** Where the finds of a job go. */
-export interface ResultSink<P extends Prepared = Prepared> {
-  /** Replays a customer. */
-  prepare(customer: RecomputeCustomer): P | Promise<P>;
+export interface ResultSink<Customer = RecomputeCustomer, P extends Prepared = Prepared> {
+  /** Goes through a customer. */
+  prepare(customer: Customer): P | Promise<P>;
   /** Writes customers, in order. */
   write(customers: readonly P[]): Promise<void>;
 }
 
-interface Found extends Prepared {
+/** What is to be recorded of a customer. */
+export interface Found extends Prepared {
   counts: ResultCounts;
-  /** `{customerId, weight, difference}`; null where nothing changes. */
+  /** `{customerId, weight, difference}`; null where there is nothing. */
   json: string | null;
 }
 
+/** Records customers, in order, with the job's progress. */
+export async function record(session: Sql, job: RecomputeJob, customers: readonly Found[]): Promise<void> {
+  const counts = noCounts();
+  for (const found of customers) addCounts(counts, found.counts);
+  const last = customers.at(-1)!.customerId;
+  const differences = `[${customers.flatMap(({ json }) => json ?? []).join(",")}]`;
+  await call(session, "record_recompute_chunk", job, last, customers.length, differences, counts);
+}
+
 /** Writes down what a dry run or a preview finds, and nothing else. */
-export class RecordSink implements ResultSink<Found> {
+export class RecordSink implements ResultSink<RecomputeCustomer, Found> {
   /** @param onPart is called while a long history is gone through */
   constructor(
     private readonly session: Sql,
@@ -47,12 +57,8 @@ export class RecordSink implements ResultSink<Found> {
     return { customerId, bytes: json?.length ?? 0, counts, json };
   }
 
-  async write(customers: readonly Found[]): Promise<void> {
-    const counts = noCounts();
-    for (const found of customers) addCounts(counts, found.counts);
-    const last = customers.at(-1)!.customerId;
-    const differences = `[${customers.flatMap(({ json }) => json ?? []).join(",")}]`;
-    await call(this.session, "record_recompute_chunk", this.job, last, customers.length, differences, counts);
+  write(customers: readonly Found[]): Promise<void> {
+    return record(this.session, this.job, customers);
   }
 }
 
@@ -66,7 +72,7 @@ interface Ready extends Prepared {
 type Writable = Ready | (Prepared & { kind: "long" }) | (Prepared & { kind: "failed"; error: unknown });
 
 /** Writes what a recompute finds: each customer in a transaction of its own. */
-export class WriteSink implements ResultSink<Writable> {
+export class WriteSink implements ResultSink<RecomputeCustomer, Writable> {
   /** How many customers of the job are written. */
   #done: number;
 

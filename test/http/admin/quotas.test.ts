@@ -37,6 +37,8 @@ const addWebhook = (query = "") => post(`/webhooks${query}`, { url: "https://exa
 const addKey = (name: string | number) => post("/keys", { name: `k${name}` });
 const recompute = (dryRun = false) => post("/recomputes", { all: true, dryRun });
 const preview = () => post("/previews", { snapshot: snapshot() });
+const backtest = (n: number) =>
+  post("/backtests", { snapshot: snapshot(), outcome: "state:active", within: `${n + 1}d` });
 const deploy = (segment: string | number) =>
   post("/config-versions", { snapshot: snapshot({ segments: [{ id: `s${segment}` }] }) });
 
@@ -47,7 +49,7 @@ const WAIT = "Wait until one has finished";
 it.each<[quota: string, request: () => Promise<Reply>, what: string, room: string]>([
   ["keys", () => addKey("another"), "1 working API key in an environment", KEY_ROOM],
   ["webhooks", addWebhook, "1 webhook in an environment", WEBHOOK_ROOM],
-  ["previews", preview, "1 unfinished preview in an environment", WAIT],
+  ["previews", preview, "1 unfinished preview or backtest in an environment", WAIT],
 ])("a limit of one is said in the singular: %s", async (quota, request, what, room) => {
   await setPlan(quota, 1);
   await request();
@@ -72,8 +74,9 @@ describe("what is refused by the limits of a plan is taken once there is room", 
     expect([await retry(), await recompute()]).toMatchObject([TAKEN, FULL]);
   });
 
-  it("for previews when one has ended, of which no model is kept", async () => {
-    const [first] = await takes(5, 20, preview, full("5 unfinished previews in an environment", WAIT));
+  it("for previews and backtests when one has ended, of which no model is kept", async () => {
+    const either = (n: number) => (n % 2 === 0 ? preview() : backtest(n));
+    const [first] = await takes(5, 20, either, full("5 unfinished previews and backtests in an environment", WAIT));
     const id = idOf(first!);
     const [job] = await api.sql<[{ environment: number }]>`
       update svc.recomputes set status = 'running', attempt = 1 where recompute_id = ${id} returning environment_id as environment`;

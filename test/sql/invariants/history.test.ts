@@ -19,6 +19,11 @@ afterAll(() => worker.end());
 
 const DAY = 86_400_000;
 const CUSTOMERS = customersOf(60);
+const BACKTEST = {
+  ...{ outcome: "state:quiet", within: "14d", every: "7d" },
+  ...{ from: "2026-01-03T00:00:00.000Z", to: "2026-01-31T00:00:00.000Z" },
+  ...{ traits: "then" as const, against: null },
+};
 const ago = (days: number) => new Date(Date.now() - days * DAY).toISOString();
 const sweep = () => sweepRetention(db.sql, new AbortController().signal, { rows: 50 });
 
@@ -77,6 +82,7 @@ const STEPS: [step: string, act: () => Promise<unknown>][] = [
   ["a recompute of one", () => recompute({ customer: "c004" })],
   ["who was erased", () => environment.erase("c004")],
   ["a preview", () => recompute({ kind: "preview", snapshot: MODEL })],
+  ["a backtest", () => recompute({ kind: "backtest", question: BACKTEST })],
   [
     "a customer who only waits was erased",
     () => environment.send([keyed("k9", "waits")]).then(() => environment.erase("waits")),

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { call } from "../../../src/db/api/call.js";
-import type { RecomputeJob } from "../../../src/db/api/recompute.js";
+import type { RecomputeJob, StoredQuestion } from "../../../src/db/api/recompute.js";
 import { connect } from "../../../src/db/connect.js";
 import { Models } from "../../../src/evaluation/models.js";
 import { canonicalJson, hashSnapshot } from "../../../src/model/snapshot/canonical.js";
@@ -23,6 +23,8 @@ export interface QueueOptions {
   /** Of a preview. */
   snapshot?: Snapshot;
   sample?: number;
+  /** Of a backtest of the active version. */
+  question?: StoredQuestion;
 }
 
 /** A job as the database keeps it. */
@@ -48,18 +50,21 @@ export interface JobRow {
 export async function queue(
   sql: Sql,
   { environmentId }: TestEnvironment,
-  { kind = "recompute", customer, at = new Date().toISOString(), snapshot, sample }: QueueOptions = {},
+  { kind = "recompute", customer, at = new Date().toISOString(), snapshot, sample, question }: QueueOptions = {},
 ): Promise<string> {
   const id = `rec_${randomBytes(10).toString("hex")}`;
   const model = snapshot && declared(snapshot);
   await sql`
     insert into svc.recomputes (
-      environment_id, recompute_id, kind, customer_id, sample_size, version, snapshot, hash, pinned_at, requested_by
+      environment_id, recompute_id, kind, customer_id, sample_size, version, snapshot, hash, question, pinned_at, requested_by
     )
     select
       e.environment_id, ${id}, ${kind}, ${customer ?? null}, ${sample ?? null}, e.active_version,
-      ${model ? canonicalJson(model) : null}::text::json, ${model ? hashSnapshot(model) : null}, ${at}::text::timestamptz, 'test'
+      ${model ? canonicalJson(model) : null}::text::json, coalesce(${model ? hashSnapshot(model) : null}, v.hash),
+      ${question === undefined ? null : JSON.stringify(question)}::text::json, ${at}::text::timestamptz, 'test'
     from svc.environments as e
+    left join svc.config_versions as v
+      on ${kind} = 'backtest' and v.project_id = e.project_id and v.version = e.active_version
     where e.environment_id = ${environmentId}`;
   return id;
 }
@@ -78,7 +83,7 @@ export class JobRunner {
   }
 
   claim(attemptsMax = 10): Promise<RecomputeJob | null> {
-    return call(this.session, "claim_recompute", attemptsMax);
+    return call(this.session, "claim_job", attemptsMax);
   }
 
   run(job: RecomputeJob, goesOn: () => boolean = () => true): Promise<boolean> {

@@ -108,7 +108,7 @@ export const usage = named("Usage", "What the organization has used of its plan.
     keys: countOf("API keys of an environment that work."),
     webhooks: countOf("Webhooks of an environment."),
     recomputes: countOf("Recomputes and dry runs of an environment that are not finished."),
-    previews: countOf("Previews of an environment that are not finished."),
+    previews: countOf("Previews and backtests of an environment that are not finished."),
     changes: countOf("Changes that a member makes in a minute."),
   }),
 });

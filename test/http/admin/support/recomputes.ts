@@ -1,4 +1,5 @@
 import type { Sql } from "postgres";
+import type { CustomerSamples } from "../../../../src/backtest/samples.js";
 
 /** What a recompute changes about a customer, as the worker writes it. */
 export interface Difference {
@@ -30,6 +31,20 @@ export async function addDifferences(sql: Sql, id: string, differences: readonly
       select environment_id, recompute_id, ${customerId}, ${weight}, ${JSON.stringify(document)}::text::json
       from svc.recomputes where recompute_id = ${id}`;
   }
+}
+
+/** Writes samples of a backtest, as the worker does: all customers are active from its first instant on. */
+export async function addSamples(sql: Sql, id: string, customers: readonly string[]): Promise<CustomerSamples[]> {
+  const samples = customers.map((customerId): CustomerSamples => {
+    const health = { overall: 81.5, components: { usage: 81.5 }, band: "good" };
+    return { customerId, said: [[[0, { state: "active", segments: ["paying"], signals: [], health }]]], outcomes: [1] };
+  });
+  await addDifferences(
+    sql,
+    id,
+    samples.map((document) => ({ customerId: document.customerId, weight: 0, document: { ...document } })),
+  );
+  return samples;
 }
 
 /** Ends a recompute as one that failed too often. */

@@ -6,7 +6,7 @@ import type { Declaration } from "../../../../src/http/openapi/administrative.js
 import { startProvider } from "../../../support/language-model.js";
 import { startSpec } from "../../../spec/support/fixture.js";
 import { environmentId, snapshot, type Actor, type Reply } from "../../../support/service.js";
-import { addDifferences, difference, giveUp } from "./recomputes.js";
+import { addDifferences, addSamples, difference, giveUp } from "./recomputes.js";
 
 export const ROLES = ["viewer", "developer", "administrator", "owner"] as const;
 export type Role = (typeof ROLES)[number];
@@ -60,14 +60,17 @@ export async function startWorld() {
     await sql`update svc.webhooks set url = 'http://127.0.0.1:9/hook' where webhook_id = ${id}`;
     return id;
   };
-  const newJob = async (list: "recomputes" | "previews", env: Environment, job: object): Promise<string> =>
-    idOf(await make("POST", `/projects/app/${list}?env=${env}`, job));
+  const newJob = async (
+    list: "recomputes" | "previews" | "backtests",
+    env: Environment,
+    job: object,
+  ): Promise<string> => idOf(await make("POST", `/projects/app/${list}?env=${env}`, job));
   const ids = () => ({}) as Record<Environment, string>;
   /** Of the versions that were deployed first, of webhooks, whose address is refused when it is dialled, and of deliveries to them. */
   const [versions, webhooks, deliveries] = [ids(), ids(), ids()];
   const events = ids();
   /** Of those that nobody has taken, with customers all the same. */
-  const [recomputes, previews] = [ids(), ids()];
+  const [recomputes, previews, backtests] = [ids(), ids(), ids()];
   for (const env of ENVIRONMENTS) {
     const deployed = await make("POST", `/projects/app/config-versions?env=${env}`, { snapshot: snapshot() });
     versions[env] = (deployed.body as { version: string }).version;
@@ -84,8 +87,10 @@ export async function startWorld() {
       values (${await environmentId(sql, "app", env)}, 'globex', 'onboarding', 1, 'active', 'invite', '{}', now())`;
     recomputes[env] = await newJob("recomputes", env, { all: true });
     previews[env] = await newJob("previews", env, { snapshot: snapshot() });
+    backtests[env] = await newJob("backtests", env, { outcome: "state:active", within: "30d" });
     for (const id of [recomputes[env], previews[env]])
       await addDifferences(sql, id, [difference("globex", {}, 2), difference("initech")]);
+    await addSamples(sql, backtests[env], ["globex", "initech"]);
   }
   await sql`insert into iam.plans (plan_id, cloud_execution, rate_per_second, rate_burst) values ('local', false, 1000, 1000)`;
   /** Of acme, with headless tokens. */
@@ -97,7 +102,7 @@ export async function startWorld() {
   };
   return {
     ...{ service, owner, members, foreigner, make },
-    ...{ versions, webhooks, events, deliveries, recomputes, previews },
+    ...{ versions, webhooks, events, deliveries, recomputes, previews, backtests },
     /** A new token of a user. */
     token: async ({ of: { token, organizationId }, role, session = false, change }: TokenOptions): Promise<Actor> => {
       const { text, hash } = newCredential("token");
@@ -173,6 +178,7 @@ const PARAMETERS: Readonly<Record<string, Value>> = {
   version: ({ versions }, env) => versions[env],
   recompute: ({ recomputes }, env) => recomputes[env],
   preview: ({ previews }, env) => previews[env],
+  backtest: ({ backtests }, env) => backtests[env],
   webhook: ({ webhooks }, env) => webhooks[env],
   delivery: ({ deliveries }, env) => deliveries[env],
   event: ({ events }, env) => events[env],
@@ -207,6 +213,7 @@ const BODIES: Readonly<Record<string, () => object>> = {
   "POST /projects/:project/config-versions/:version/rollback": () => ({ force: true }),
   "POST /projects/:project/recomputes": () => ({ customerId: "globex", dryRun: true }),
   "POST /projects/:project/previews": () => ({ snapshot: snapshot(), sample: 10 }),
+  "POST /projects/:project/backtests": () => ({ outcome: "state:active", within: "30d", snapshot: snapshot() }),
   "POST /projects/:project/ai/answers": () => ({ task: "explain-config", facts: {} }),
   "POST /projects/:project/webhooks": () => WEBHOOK,
   "PATCH /projects/:project/webhooks/:webhook": () => ({

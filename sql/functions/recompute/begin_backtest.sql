@@ -1,0 +1,44 @@
+-- What the question of a backtest is read with: {at (ms), configVersion, snapshot}. at is the present, up to which it is known what
+-- happened. version_name is v1, v2 …, null for the active one; of a backtest of a snapshot, which is_deployed denies, only at is not null.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, VERSION_NOT_FOUND also where none is active. Locks nothing.
+create or replace function svc_api.begin_backtest(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, is_deployed boolean, version_name text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    begin_backtest.token_hash, begin_backtest.organization_id, 'create_backtest', begin_backtest.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    begin_backtest.organization_id, begin_backtest.project_slug, begin_backtest.environment_name
+  );
+  _version integer;
+begin
+  if begin_backtest.version_name is not null then
+    _version := svc.find_version(_environment.project_id, begin_backtest.version_name);
+  elsif begin_backtest.is_deployed then
+    _version := _environment.active_version;
+    if _version is null then
+      raise exception using
+        errcode = 'SV004',
+        message = 'VERSION_NOT_FOUND',
+        detail = jsonb_build_object(
+          'message', 'No version is active in this environment, so there is no model to look at.',
+          'fix', 'Deploy one, or send version or snapshot.'
+        )::text;
+    end if;
+  end if;
+  return json_build_object(
+    'at', floor(extract(epoch from now()) * 1000)::bigint,
+    'configVersion', 'v' || _version,
+    'snapshot', svc_api.load_snapshot(_environment.project_id, _version)
+  );
+end;
+$$;
+
+comment on function svc_api.begin_backtest(bytea, text, text, text, boolean, text) is 'What the question of a backtest is read with.';

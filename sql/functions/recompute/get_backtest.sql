@@ -1,0 +1,26 @@
+-- One backtest, with how far it has come, and what it came to.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or BACKTEST_NOT_FOUND. Locks nothing.
+create or replace function svc_api.get_backtest(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, backtest_id text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    get_backtest.token_hash, get_backtest.organization_id, 'get_backtest', get_backtest.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    get_backtest.organization_id, get_backtest.project_slug, get_backtest.environment_name
+  );
+begin
+  return svc.backtest_document(
+    svc.find_backtest(_environment.environment_id, get_backtest.backtest_id), get_backtest.environment_name
+  );
+end;
+$$;
+
+comment on function svc_api.get_backtest(bytea, text, text, text, text) is 'One backtest, with how far it has come, and what it came to.';

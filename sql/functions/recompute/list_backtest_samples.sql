@@ -1,0 +1,32 @@
+-- What a backtest noted of customers, in order of their ids: {customerId, said, outcomes}. While it runs the list grows; 30 days after its
+-- end it is empty.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or BACKTEST_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
+create or replace function svc_api.list_backtest_samples(
+  token_hash bytea, organization_id text, project_slug text, environment_name text,
+  backtest_id text, row_limit integer, "cursor" text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    list_backtest_samples.token_hash, list_backtest_samples.organization_id, 'list_backtest_samples',
+    list_backtest_samples.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    list_backtest_samples.organization_id, list_backtest_samples.project_slug, list_backtest_samples.environment_name
+  );
+  _backtest constant svc.recomputes := svc.find_backtest(_environment.environment_id, list_backtest_samples.backtest_id);
+begin
+  return svc.recompute_page(
+    'backtest_samples', _environment.environment_id, _backtest.recompute_id, true, list_backtest_samples.row_limit,
+    list_backtest_samples.cursor
+  );
+end;
+$$;
+
+comment on function svc_api.list_backtest_samples(bytea, text, text, text, text, integer, text) is
+  'What a backtest noted of customers.';

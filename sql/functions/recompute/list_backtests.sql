@@ -1,0 +1,37 @@
+-- The backtests of an environment, the newest first.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
+create or replace function svc_api.list_backtests(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, row_limit integer, "cursor" text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    list_backtests.token_hash, list_backtests.organization_id, 'list_backtests', list_backtests.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    list_backtests.organization_id, list_backtests.project_slug, list_backtests.environment_name
+  );
+  _before constant bigint := coalesce(
+    svc.decode_cursor('backtests', list_backtests.cursor, '^[0-9]{1,18}$')::bigint, 9223372036854775807
+  );
+begin
+  return (
+    select svc.page('backtests', array_agg(b.item order by b.seq desc), array_agg(b.seq::text order by b.seq desc), row_limit)
+    from (
+      select r.recompute_seq as seq, svc.backtest_document(r, list_backtests.environment_name) as item
+      from svc.recomputes as r
+      where r.environment_id = _environment.environment_id and r.kind = 'backtest' and r.recompute_seq < _before
+      order by r.recompute_seq desc
+      limit row_limit + 1
+    ) as b
+  );
+end;
+$$;
+
+comment on function svc_api.list_backtests(bytea, text, text, text, integer, text) is
+  'The backtests of an environment, the newest first.';

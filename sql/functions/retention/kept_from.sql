@@ -1,0 +1,23 @@
+-- The instant from which on all that an environment accepted is there, where retention has removed what was accepted earlier; else null.
+-- Raises nothing, locks nothing.
+create or replace function svc.kept_from(environment_id integer)
+returns timestamptz
+language sql
+stable
+set search_path = ''
+begin atomic
+  select coalesce(
+    (
+      select b.accepted_at
+      from svc.ingest_batches as b
+      where b.environment_id = r.environment_id and b.batch_seq > r.swept_through
+      order by b.batch_seq
+      limit 1
+    ),
+    r.last_removed_at
+  )
+  from svc.retention as r
+  where r.environment_id = kept_from.environment_id and r.events_removed > 0;
+end;
+
+comment on function svc.kept_from(integer) is 'From which instant on all is there that an environment accepted.';

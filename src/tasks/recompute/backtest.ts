@@ -1,0 +1,173 @@
+import type { Sql, TransactionSql } from "postgres";
+import { inOrder } from "../../backtest/operations.js";
+import { readQuestion } from "../../backtest/question.js";
+import type { BacktestReport } from "../../backtest/report-types.js";
+import { modelFacts, report } from "../../backtest/report.js";
+import { CustomerSampler } from "../../backtest/sampler.js";
+import type { CustomerSamples, Question } from "../../backtest/samples.js";
+import { call } from "../../db/api/call.js";
+import { type BacktestCustomer, noCounts, readBacktestChunk, type RecomputeJob } from "../../db/api/recompute.js";
+import { onSnapshot } from "../../db/transaction.js";
+import type { IdentifyOperation, Model } from "../../engine/index.js";
+import type { Models } from "../../evaluation/models.js";
+import { eventsOf, inParts } from "../../evaluation/replayed-events.js";
+import { hashSnapshot } from "../../model/snapshot/canonical.js";
+import type { Snapshot } from "../../model/snapshot/types.js";
+import { parseSnapshot } from "../../model/validate/validate.js";
+import { inChunks, limitsFor } from "./chunks.js";
+import { failureOf } from "./job-customers.js";
+import { pastEventsOf } from "./long-customer.js";
+import { type Found, record, type ResultSink } from "./sinks.js";
+
+/** How many customers' samples are read at once for the report. */
+const PAGE_CUSTOMERS = 100;
+
+/** One of the models of a backtest. */
+interface JudgedModel {
+  /** As the report calls it. */
+  name: string;
+  snapshot: Snapshot;
+  model: Model;
+}
+
+/** A backtest as a worker does it: first each customer's samples are recorded, then the report is made of what is recorded. */
+export class Backtest implements ResultSink<BacktestCustomer, Found> {
+  readonly #models: readonly Model[];
+  readonly #limits: ReturnType<typeof limitsFor>;
+
+  /** @param touch keeps the job, while a long history is gone through and while the report is made */
+  constructor(
+    private readonly connections: { session: Sql; sql: Sql },
+    private readonly job: RecomputeJob,
+    private readonly question: Question,
+    private readonly judged: readonly JudgedModel[],
+    private readonly touch: () => Promise<void>,
+  ) {
+    this.#models = judged.map(({ model }) => model);
+    this.#limits = limitsFor(this.#models);
+  }
+
+  /** All customers that are left. */
+  chunks(): AsyncGenerator<BacktestCustomer[]> {
+    return inChunks(this.job.lastCustomerId, (afterCustomerId, customers) =>
+      onSnapshot(this.connections.sql, (tx) =>
+        readBacktestChunk(tx, this.job, { ...this.#limits, afterCustomerId, customers }),
+      ),
+    );
+  }
+
+  async prepare(customer: BacktestCustomer): Promise<Found> {
+    const { customerId } = customer;
+    const samples = customer.isEvaluated ? await this.#samplesOf(customer) : null;
+    // Whoever was not known at any of the instants has none.
+    if (samples === null || samples.said[0]!.length === 0)
+      return { customerId, bytes: 0, counts: noCounts(), json: null };
+    const json = JSON.stringify({ customerId, weight: 0, difference: samples });
+    return { customerId, bytes: json.length, counts: { ...noCounts(), customersChanged: 1 }, json };
+  }
+
+  write(customers: readonly Found[]): Promise<void> {
+    return record(this.connections.session, this.job, customers);
+  }
+
+  /**
+   * The report of what is recorded, which is gone through page by page in one snapshot, so that it is the same each time.
+   *
+   * @param goesOn asked before each page: false ends it
+   */
+  async report(goesOn: () => boolean): Promise<BacktestReport | null> {
+    const facts = this.judged.map(({ name, snapshot }) => modelFacts(name, snapshot));
+    try {
+      const made = await onSnapshot(this.connections.sql, (tx) =>
+        report(this.question, facts, () => this.#recorded(tx, goesOn)),
+      );
+      const { keptFrom } = this.job;
+      if (keptFrom !== null) {
+        const at = new Date(keptFrom).toISOString();
+        made.notes.push(
+          `What was accepted before ${at} has been removed by retention: what the model would have made of it is missing.`,
+        );
+      }
+      return made;
+    } catch (error) {
+      if (error instanceof Stopped) return null;
+      throw error;
+    }
+  }
+
+  async #samplesOf(customer: BacktestCustomer): Promise<CustomerSamples> {
+    try {
+      if (!customer.moreEvents) {
+        const sampler = new CustomerSampler(this.question, this.#models, customer);
+        if (sampler.whole(inOrder(eventsOf(customer.events), identifiesOf(customer)))) return sampler.samples;
+      }
+      return await onSnapshot(this.connections.sql, (tx) => this.#inParts(tx, customer));
+    } catch (error) {
+      throw failureOf(customer.customerId, error);
+    }
+  }
+
+  /** Goes through a history that is too long for once. */
+  async #inParts(tx: TransactionSql, customer: BacktestCustomer): Promise<CustomerSamples> {
+    const { environmentId } = this.job;
+    const { propertyEvents, each, bytesEach } = this.#limits;
+    const sampler = new CustomerSampler(this.question, this.#models, customer);
+    const past = this.#models.map(() => pastEventsOf(tx, environmentId, customer.customerId));
+    let identifies = identifiesOf(customer);
+    const pages = inParts((after) =>
+      call(tx, "read_recompute_events", environmentId, customer.customerId, after, propertyEvents, each, bytesEach),
+    );
+    for await (const { events, isLast } of pages) {
+      const until = isLast ? Infinity : events.at(-1)!.occurredAt;
+      const due = identifies.filter(({ acceptedAt }) => acceptedAt <= until);
+      identifies = identifies.filter(({ acceptedAt }) => acceptedAt > until);
+      await sampler.part(inOrder(events, due), isLast, past);
+      await this.touch();
+    }
+    return sampler.samples;
+  }
+
+  async *#recorded(tx: TransactionSql, goesOn: () => boolean): AsyncGenerator<CustomerSamples> {
+    let cursor: string | null = null;
+    do {
+      if (!goesOn()) throw new Stopped();
+      await this.touch();
+      const page: { data: CustomerSamples[]; nextCursor: string | null } = await call(
+        tx,
+        "read_backtest_samples",
+        this.job,
+        PAGE_CUSTOMERS,
+        cursor,
+      );
+      yield* page.data;
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+  }
+}
+
+/** Ends a report that is not to go on. */
+class Stopped extends Error {}
+
+/** Reads what a backtest asks, and of which models. @param touch as of `Backtest` */
+export async function openBacktest(
+  { session, sql, models }: { session: Sql; sql: Sql; models: Models },
+  job: RecomputeJob,
+  touch: () => Promise<void>,
+): Promise<Backtest> {
+  const judgedOf = async (version: number | null): Promise<JudgedModel> => {
+    const name = version === null ? "local" : `v${version}`;
+    const stored = version === null ? job.snapshot : await call(sql, "load_snapshot", job.projectId, version);
+    const parsed = parseSnapshot(stored);
+    if (!parsed.ok) throw new Error(`the model ${name} of the backtest is not valid: ${parsed.problems[0]?.message}`);
+    const { snapshot } = parsed;
+    return { name, snapshot, model: await models.of(hashSnapshot(snapshot), name, () => Promise.resolve(stored)) };
+  };
+  const stored = job.question!;
+  const judged = [await judgedOf(job.version)];
+  if (stored.against !== null) judged.push(await judgedOf(Number(stored.against.slice(1))));
+  return new Backtest({ session, sql }, job, readQuestion(stored, job.pinnedAt, judged[0]!.snapshot), judged, touch);
+}
+
+function identifiesOf({ updates }: BacktestCustomer): IdentifyOperation[] {
+  return (updates ?? []).map(([seq, acceptedAt, traits]) => ({ kind: "identify", seq, traits, acceptedAt }));
+}

@@ -1,0 +1,54 @@
+import type { EventLists } from "../../db/api/recompute.js";
+import type { Model } from "../../engine/index.js";
+
+/** What one chunk holds, about; the numbers bound memory, whatever customers come. */
+const CHUNK = { events: 10_000, customersFirst: 10, customersMax: 500, bytes: 16 * 1024 * 1024 };
+/** Events of a customer that are gone through at once, and how many runs of rules they may cause, of which each has its explanation. */
+const EACH = { max: 2_000, min: 50, runs: 20_000, bytes: 512 * 1024 };
+
+/** What is read of customers that go through these models. */
+export function limitsFor(models: readonly Model[]) {
+  const rules = models.reduce((sum, model) => sum + model.rules.length, 0);
+  return {
+    propertyEvents: [...new Set(models.flatMap((model) => model.propertyEvents))],
+    each: Math.max(EACH.min, Math.min(EACH.max, Math.floor(EACH.runs / (1 + rules)))),
+    bytesEach: EACH.bytes,
+    bytes: CHUNK.bytes,
+  };
+}
+
+/**
+ * All customers after one of them, chunk by chunk; while one chunk is worked on the next two are read, one after the other.
+ *
+ * @param readChunk reads so many customers after one of them at most
+ */
+export async function* inChunks<Customer extends { customerId: string; events: EventLists }>(
+  afterCustomerId: string | null,
+  readChunk: (afterCustomerId: string | null, customers: number) => Promise<Customer[]>,
+): AsyncGenerator<Customer[]> {
+  let customers = CHUNK.customersFirst;
+  const after = async (before: Promise<Customer[]>): Promise<Customer[]> => {
+    const chunk = await before;
+    const last = chunk.at(-1);
+    if (last === undefined) return [];
+    const events = chunk.reduce((sum, { events: { seqs } }) => sum + (seqs?.length ?? 0), chunk.length);
+    const share = Math.ceil((chunk.length * CHUNK.events) / events);
+    // Where fewer came than were asked for, there are no more, or their bytes are the limit.
+    customers = Math.min(share, 2 * chunk.length, CHUNK.customersMax);
+    return readChunk(last.customerId, customers);
+  };
+  const ahead: Promise<Customer[]>[] = [];
+  const readOn = (reading: Promise<Customer[]>): void => {
+    ahead.push(reading);
+    // Whoever ends before it is awaited does not leave a failure that nobody hears of.
+    reading.catch(() => undefined);
+  };
+  readOn(readChunk(afterCustomerId, customers));
+  readOn(after(ahead[0]!));
+  for (;;) {
+    const chunk = await ahead.shift()!;
+    if (chunk.length === 0) return;
+    readOn(after(ahead[0]!));
+    yield chunk;
+  }
+}
