@@ -18,11 +18,20 @@ const SURELY_SMALL_CHARACTERS = DOCUMENT_BYTES_MAX / 6;
 /** The first problem of a request with a single event: `body` is what its JSON `text` says. Null where it can be accepted as far as its
  * shape goes. */
 export function singleRequestProblem(body: unknown, text: string): RequestProblem | null {
+  return problemOfOne(body, text, singleProblem);
+}
+
+/** The first problem of an operation of either kind that stands by itself, as in a line of a file; as `singleRequestProblem`. */
+export function lineProblem(body: unknown, text: string): RequestProblem | null {
+  return problemOfOne(body, text, (value, checkSizes) => operationProblem(value, "", checkSizes));
+}
+
+function problemOfOne(body: unknown, text: string, problemOf: typeof singleProblem): RequestProblem | null {
   const checkSizes = mayBeLarge(text);
   return (
-    invalid(singleProblem(body, checkSizes)) ??
+    invalid(problemOf(body, checkSizes)) ??
     literalProblem(text) ??
-    (checkSizes ? unusualSizeProblem(text, (marked) => singleProblem(marked, true)) : null)
+    (checkSizes ? unusualSizeProblem(text, (marked) => problemOf(marked, true)) : null)
   );
 }
 

@@ -14,6 +14,7 @@ import {
   SINGLE_BYTES_MAX,
   singleRequestProblem,
 } from "../ingestion/request.js";
+import { answerBacktest } from "./backtest-route.js";
 import { moveClock } from "./clock.js";
 import { addConsole } from "./console/routes.js";
 import type { Accepted, LocalEngine, RequestOperation } from "./engine.js";
@@ -86,6 +87,7 @@ export function createLocalApp({ engine, observe }: { engine: LocalEngine; obser
     ctx.status = 204;
   });
   router.post("/clock", (ctx) => setClock(ctx, engine));
+  router.post("/backtest", (ctx) => answerBacktest(ctx, engine));
 
   const app = new Koa();
   app.use(assignRequestId);

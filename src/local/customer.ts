@@ -5,7 +5,7 @@ import {
   firstLater,
   heldUntil,
   type HistoryPage,
-  type HistorySource,
+  type HistoryRequest,
   type Model,
   newCustomer,
   type Operation,
@@ -17,7 +17,7 @@ import {
 const PAGE = 1_000;
 
 /** The evaluated events of one customer, by name and in order of (occurrence, acceptance): what the engine may ask for. */
-class EventHistory {
+export class EventHistory {
   readonly #byName = new Map<string, TrackOperation[]>();
 
   add(event: TrackOperation): void {
@@ -26,7 +26,7 @@ class EventHistory {
     else events.splice(firstLater(events, event), 0, event);
   }
 
-  readonly source: HistorySource = ({ event, after, until }): HistoryPage => {
+  readonly source = ({ event, after, until }: HistoryRequest): HistoryPage => {
     const events = this.#byName.get(event) ?? [];
     const from = firstLater(events, after);
     const to = until === null ? events.length : firstLater(events, until);

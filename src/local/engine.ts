@@ -8,12 +8,12 @@ import {
   type Operation,
   type StateDocument,
 } from "../engine/index.js";
-import { canonicalJson } from "../model/snapshot/canonical.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 import type { ErrorDiagnostic } from "../http/errors.js";
 import type { IdentifyRequest, TrackRequest } from "../ingestion/shape.js";
 import { parseTimestamp } from "../ingestion/timestamp.js";
 import type { Clock } from "./clock.js";
+import { IdempotencyKeys } from "./idempotency-keys.js";
 import { Population, type AcceptedBatch, type CustomerChange, type PopulationOptions } from "./population.js";
 import {
   conflictError,
@@ -77,6 +77,11 @@ export class LocalEngine {
 
   get snapshot(): Snapshot {
     return this.#snapshot;
+  }
+
+  /** Of the model. */
+  get hash(): string {
+    return this.#model.hash;
   }
 
   get clock(): Clock {
@@ -203,7 +208,12 @@ export class LocalEngine {
 /** What JSON.parse returned is JSON; the shape check knows it as unknown members. */
 type Properties = Record<string, Json>;
 
-function accepted(operation: RequestOperation, seq: number, acceptedAt: number): AcceptedBatch["operations"][number] {
+/** An operation as the engine takes it. @param acceptedAt also when an event occurred that does not say so */
+export function accepted(
+  operation: RequestOperation,
+  seq: number,
+  acceptedAt: number,
+): AcceptedBatch["operations"][number] {
   const { customerId } = operation;
   if (operation.type === "identify") {
     return { customerId, operation: { kind: "identify", seq, traits: operation.traits as Properties, acceptedAt } };
@@ -219,41 +229,4 @@ function withUnchanged(changes: CustomerChange[], operations: readonly RequestOp
   for (const { customerId } of operations) byId.set(customerId, { customerId, effects: [], entries: [] });
   for (const change of changes) byId.set(change.customerId, change);
   return [...byId.values()];
-}
-
-interface KeyEntry {
-  payload: string;
-  eventId: string;
-}
-
-/** Idempotency keys and the payloads that they stand for: customer, event, properties and the explicit timestamp as an instant. */
-class IdempotencyKeys {
-  readonly #entries = new Map<string, KeyEntry>();
-
-  /**
-   * Looks up the keys of a request, whose operations come with the event ids that they get if they are new; `commit` remembers them. By position: the event
-   * that was accepted under the key before; and the position of the first key that stands for another payload, -1 where there is none.
-   */
-  look(operations: readonly (readonly [operation: TrackRequest | null, eventId: string])[]) {
-    const added = new Map<string, KeyEntry>();
-    let conflict = -1;
-    const originals = operations.map(([operation, eventId], position) => {
-      const key = operation?.idempotencyKey;
-      if (operation === null || key === undefined) return undefined;
-      const { customerId, event, properties = {}, timestamp } = operation;
-      const at = timestamp === undefined ? null : parseTimestamp(timestamp);
-      const payload = canonicalJson([customerId, event, properties, at && [at.milliseconds, at.microseconds]]);
-      const known = this.#entries.get(key) ?? added.get(key);
-      if (known === undefined) added.set(key, { payload, eventId });
-      else if (known.payload !== payload && conflict < 0) conflict = position;
-      return known?.eventId;
-    });
-    return {
-      originals,
-      conflict,
-      commit: () => {
-        for (const [key, entry] of added) this.#entries.set(key, entry);
-      },
-    };
-  }
 }

@@ -24,6 +24,8 @@ export function helpText(url: string, engine: LocalEngine): string {
     engine.clock.kind === "test"
       ? `curl ${url}/clock ${json} -d '{"advance":"7d"}'`
       : "start with --clock <ISO 8601 instant> to move the time yourself";
+  const [event = "signed_up"] = Object.keys(engine.snapshot.events);
+  const asked = JSON.stringify({ outcome: `event:${event}`, within: "30d" }).replaceAll("'", "'\\''");
   return `svc dev: the engine in memory, forgotten when it stops.
 
 Send an event (also /v1/events, and /events/batch for several and for traits):
@@ -39,6 +41,9 @@ Look, in a browser at ${url}/console, or:
 Time:
   curl ${url}/clock
   ${move}
+
+Test on what was sent whether the model foresees something:
+  curl ${url}/backtest ${json} -d '${asked}'
 
 Forget all customers:
   curl -X DELETE ${url}/customers

@@ -140,7 +140,8 @@ function append<T>(lists: Map<string, T[]>, key: string, items: readonly T[]): v
   else for (const item of items) list.push(item);
 }
 
-function byCustomer(operations: AcceptedBatch["operations"]): Map<string, Operation[]> {
+/** Operations by customer, those of each in their order. */
+export function byCustomer(operations: AcceptedBatch["operations"]): Map<string, Operation[]> {
   const groups = new Map<string, Operation[]>();
   for (const { customerId, operation } of operations) {
     const group = groups.get(customerId);

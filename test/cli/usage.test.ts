@@ -24,6 +24,7 @@ describe("help", () => {
         svc validate            Check the local model; deploys nothing
         svc dev                 Run the local model in memory and try it with events; no database, no key
         svc deploy              Validate the local model and deploy it as a new version
+        svc backtest            Test on the past whether a model foresees an outcome; changes nothing
         svc recompute           Read history again under the active model, or only tell what that would
                                 change
         svc types               Print TypeScript types of the active model's events and traits

@@ -2,6 +2,7 @@
 import type { Static } from "typebox";
 
 import type { Explanation } from "../../engine/conditions/leaf.js";
+import type { backtest } from "../../http/admin/backtests.js";
 import type * as config from "../../http/admin/config-versions.js";
 import type * as customers from "../../http/admin/customers.js";
 import type * as deliveries from "../../http/admin/deliveries.js";
@@ -85,6 +86,7 @@ type Preview = Static<typeof preview>;
 export type RecomputeJob = Omit<Recompute, "customerId"> &
   Partial<Pick<Recompute, "customerId">> &
   Partial<Pick<Preview, "sample" | "hash">>;
+export type BacktestJob = Static<typeof backtest>;
 /** What changes about one customer. */
 export type JobDifference = Static<typeof difference>;
 

@@ -4,13 +4,12 @@ import { countDiagnostics } from "../output/diagnostics.js";
 import { type ErrorDetails, failure, type UserError } from "./errors.js";
 import { printable } from "../../words/text.js";
 
-/** Compiles the project in the chosen directory and checks its types; the signal ends both. @throws {UserError} CONFIG_INVALID with all problems */
-export async function compile(context: Context, signal?: AbortSignal) {
+/** Compiles a project, that in the chosen directory unless another one is given, and checks its types; the signal ends both. @throws {UserError} CONFIG_INVALID with all problems */
+export async function compile(context: Context, signal?: AbortSignal, directory = context.settings.directory) {
   // The compiler brings esbuild and more: commands that do not compile must not wait for it.
   const { compileProject } = await import("../../dsl-compiler/index.js");
-  const { settings } = context;
   const options = { types: true, onOutput: printer(context), ...(signal && { signal }) };
-  const result = await compileProject(settings.directory, options);
+  const result = await compileProject(directory, options);
   signal?.throwIfAborted();
   if (result.ok) return result;
   throw invalid(result.diagnostics);

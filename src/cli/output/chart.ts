@@ -35,3 +35,10 @@ export async function lineChart(
     .filter((line) => line !== "")
     .join("\n");
 }
+
+const BAR = 30;
+
+/** A share from 0 to 1 as a bar: what is more than nothing shows. */
+export function bar(share: number): string {
+  return "█".repeat(share > 0 ? Math.max(1, Math.round(share * BAR)) : 0);
+}

@@ -43,6 +43,10 @@ const PARTS: readonly {
         "Developing a model on your machine",
         "the local engine, its clock, replays, reasons and errors, types, tests of your own",
       ],
+      backtest: [
+        "Backtesting a model",
+        "whether a score, signal or segment foresaw an outcome, each figure, and what no backtest can tell",
+      ],
       ci: ["Deploying from CI", "a preview in each pull request, a token for the program, test, live, and back"],
       recompute: ["Recomputing", "reading history again, dry runs, previews of a model, what is emitted, failures"],
       console: ["The console", "pages for people: opening it, what each answers, the clock of svc dev"],

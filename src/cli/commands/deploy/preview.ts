@@ -4,6 +4,7 @@ import { compile } from "../../core/compile.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
 import { fields, type Column, table } from "../../output/table.js";
 import { cancellable } from "../../output/interruption.js";
+import { code, sectionOf, tableOf } from "../../output/markdown.js";
 import type { Out } from "../../output/out.js";
 import { formatNumber, paragraphs, plural, printable } from "../../../words/text.js";
 import { totalsOf } from "../../../words/recompute.js";
@@ -30,6 +31,7 @@ export async function previewDeploy(
   const path = ["previews", data.id];
   const job = await untilCompleted(context, data, {
     path,
+    members: JOB_MEMBERS,
     untouched: "; it changes nothing",
     onDeadLetter: "mend the cause, then preview the model again",
     onStop: "it changes nothing; preview the model again to see what comes of it",
@@ -112,10 +114,6 @@ function impactInWords(out: Out, project: string, job: RecomputeJob, impact: Imp
   return paragraphs([...parts, omittedInWords(impact)]);
 }
 
-/** A comment has 65,536 characters at most, so long lists are cut, and long names. */
-const ROWS = 20;
-const NAME_LENGTH = 40;
-
 /** The heads of columns that tell how many customers, and some of them. */
 const GROUP = ["customers", "for example"];
 
@@ -130,10 +128,7 @@ function impactMarkdown(project: string, job: RecomputeJob, impact: ImpactDocume
   if (job.result.customersChanged === 0) return [...blocks, "**No customer would change.**", footer(job)].join("\n\n");
   blocks.push(tableOf(["", ""], Object.entries(totalsOf(job))));
   const { emissions, health, journeys, lifecycle, rules, segments } = impact;
-  const section = (title: string, heads: readonly string[], rows: readonly (readonly string[])[]): void => {
-    if (rows.length > 0) blocks.push(`#### ${title}`, tableOf(heads, rows.slice(0, ROWS)));
-    if (rows.length > ROWS) blocks.push(`And ${formatNumber(rows.length - ROWS)} more.`);
-  };
+  const section = (...of: Parameters<typeof sectionOf>): void => void blocks.push(...sectionOf(...of));
   section(
     "Segments",
     ["segment", "enter", "leave", "who enters", "who leaves"],
@@ -171,21 +166,6 @@ function state(name: string | null): string {
 function group({ customers, examples }: ImpactGroup): [string, string] {
   const more = customers > examples.length ? ` and ${formatNumber(customers - examples.length)} more` : "";
   return [formatNumber(customers), examples.map(code).join(", ") + more];
-}
-
-function tableOf(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [line(heads), line(heads.map(() => "---")), ...rows.map(line)].join("\n");
-}
-
-/** A name that comes from elsewhere, so that nothing in it is read as Markdown, as HTML, as a mention or as the end of a cell. */
-function code(text: string): string {
-  const cut = text.length > NAME_LENGTH ? `${[...text].slice(0, NAME_LENGTH - 1).join("")}…` : text;
-  const shown = printable(cut).replaceAll("|", "\\|");
-  const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = "`".repeat(longest + 1);
-  const pad = longest > 0 || shown.startsWith(" ") || shown.endsWith(" ") ? " " : "";
-  return `${fence}${pad}${shown}${pad}${fence}`;
 }
 
 /** `20,000 customers`, `1,012 customers, a sample`. */

@@ -5,7 +5,7 @@ import { readAll } from "../../client/pages.js";
 import { printable } from "../../../words/text.js";
 
 /** Why a job was given up or failed, without the service's advice to retry it: the command line gives that itself, with `--env`. */
-export function jobFailure({ error }: RecomputeJob): string | null {
+export function jobFailure({ error }: Pick<RecomputeJob, "error">): string | null {
   return error?.replace(/ When the cause is mended: svc recompute retry \S+$/, "") ?? null;
 }
 

@@ -21,6 +21,7 @@ const SHOWN = 10;
 export async function printResult(context: Context, job: RecomputeJob): Promise<void> {
   const completed = await untilCompleted(context, job, {
     path: ["recomputes", job.id],
+    members: JOB_MEMBERS,
     untouched: ", and nothing else",
     onDeadLetter: `mend the cause, then go on where it ended: ${commandFor(context, "retry", job)}`,
     onStop: `see how far it is: ${commandFor(context, "status", job)}`,
@@ -61,8 +62,13 @@ export function printQueued(context: Context, answer: ApiAnswer<RecomputeJob>): 
   context.out.result(answer, () => `Queued ${job.id}. See how far it is: ${commandFor(context, "status", job)}`);
 }
 
-interface JobWait {
+/** What every job is known by while it is waited for. */
+type WaitedJob = Pick<RecomputeJob, "id" | "status" | "progress" | "error" | "nextAttemptAt">;
+
+interface JobWait<Job> {
   path: readonly string[];
+  /** Those that every answer with the job must have. */
+  members: readonly (keyof Job & string)[];
   /** What Ctrl+C does not do. */
   untouched: string;
   /** What to do about a job that was given up. */
@@ -72,7 +78,11 @@ interface JobWait {
 }
 
 /** Waits until a job has ended, and shows how far it is. Ctrl+C ends the waiting, not the job. @throws {UserError} DEAD_LETTER, STOPPED_WAITING */
-export async function untilCompleted(context: Context, first: RecomputeJob, waiting: JobWait): Promise<RecomputeJob> {
+export async function untilCompleted<Job extends WaitedJob>(
+  context: Context,
+  first: Job,
+  waiting: JobWait<Job>,
+): Promise<Job> {
   const { api, io, out } = context;
   const progress = jobProgress(io, out);
   const { signal, release } = interruption();
@@ -82,7 +92,7 @@ export async function untilCompleted(context: Context, first: RecomputeJob, wait
   let job = first;
   const look = async (looks: number): Promise<void> => {
     await setTimeout(pauseAfter(looks), undefined, { signal });
-    job = (await api.get<RecomputeJob>(waiting.path, JOB_MEMBERS, {}, signal)).data;
+    job = (await api.get<Job>(waiting.path, waiting.members, {}, signal)).data;
   };
   try {
     let failures = 0;
@@ -120,7 +130,7 @@ function jobProgress(io: Io, out: Out) {
   /** The failure that was told last. */
   let told = "";
 
-  function draw(job: RecomputeJob): void {
+  function draw(job: WaitedJob): void {
     const { customersTotal: total, customersDone: done } = job.progress;
     if (total === null) return;
     since ??= { at: io.now(), done };
@@ -137,7 +147,7 @@ function jobProgress(io: Io, out: Out) {
     bar.update(job.status === "completed" ? Math.max(1, total) : Math.min(done, total), payload);
   }
 
-  function tellFailure(job: RecomputeJob): void {
+  function tellFailure(job: WaitedJob): void {
     const note = noteOf(out, job);
     if (note === "" || note === told) return;
     told = note;
@@ -150,7 +160,7 @@ function jobProgress(io: Io, out: Out) {
   };
 }
 
-function noteOf(out: Out, { status, error, nextAttemptAt }: RecomputeJob): string {
+function noteOf(out: Out, { status, error, nextAttemptAt }: WaitedJob): string {
   if (status !== "retrying") return "";
   const when = nextAttemptAt === null ? "again" : `again at ${out.at(nextAttemptAt)}`;
   return ` | it failed and is tried ${when}: ${printable(error ?? "unknown")}`;

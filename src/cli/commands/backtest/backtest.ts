@@ -1,0 +1,71 @@
+import { defineCommand, projectOptions } from "../../core/command.js";
+import { UsageError } from "../../core/errors.js";
+import { sinceOption } from "../../core/values.js";
+
+const instant = "a date, a date-time, or how long before the end of what is known, such as 90d";
+
+export default defineCommand({
+  options: {
+    outcome: {
+      type: "text",
+      required: true,
+      describe: "What is to be foreseen: state:<id>, event:<name> or segment:<id>",
+    },
+    within: { type: "text", required: true, describe: "How soon after a look it has to come, such as 60d" },
+    every: { type: "text", describe: "How often customers are looked at; 7d unless given" },
+    from: { type: "text", describe: `The first look, a year before the last unless given: ${instant}` },
+    to: { type: "text", describe: "The last look, the end of what is known unless given; as --from" },
+    sample: {
+      type: "integer",
+      min: 1,
+      max: 1_000_000_000,
+      describe: "Look at about so many customers; all unless given",
+    },
+    version: { type: "text", describe: "Judge this version, such as v3; the active one unless given" },
+    model: { type: "text", describe: "Judge the model in this directory, which need not be deployed" },
+    against: {
+      type: "text",
+      describe: "Judge another one beside it, on the same samples: a version, or with --events a directory",
+    },
+    events: {
+      type: "text",
+      describe: "Read the past from this file of JSON Lines, without a service; it judges the local model",
+    },
+    presentTraits: {
+      type: "flag",
+      describe: "Take the present traits for those of every instant, for an imported history; that looks ahead",
+    },
+    csv: { type: "flag", describe: "Print the samples as CSV: what the models said, and what came" },
+    markdown: { type: "flag", describe: "Print a comment for a pull request" },
+    ...projectOptions,
+  },
+  examples: [
+    ["svc backtest --outcome state:churned --within 60d", "What the active model said of customers who churned then"],
+    ["svc backtest --outcome event:cancelled --within 60d --model . --against v3", "The local model beside v3"],
+    [
+      "svc backtest --outcome event:cancelled --within 60d --events history.jsonl",
+      "The local model over a file of events, without a service",
+    ],
+    ["svc backtest --outcome state:churned --within 60d --csv > samples.csv", "Every sample, for a spreadsheet"],
+  ],
+  async handler(context, options) {
+    const { out } = context;
+    const forms = [out.json && "--json", options.csv && "--csv", options.markdown && "--markdown"].filter(Boolean);
+    if (forms.length > 1) throw new UsageError(`${forms.join(" and ")} exclude each other`, "give one of them");
+    if (options.version !== undefined && options.model !== undefined) {
+      throw new UsageError("--version and --model exclude each other", "give one of them");
+    }
+    if (options.version !== undefined && options.events !== undefined) {
+      throw new UsageError("--version is of a service, and --events needs none", "give a directory with --model");
+    }
+    sinceOption("--from", options.from);
+    sinceOption("--to", options.to);
+    // Not above: the help of this command must not wait for what draws bars and tables.
+    if (options.events !== undefined) {
+      const { backtestFile } = await import("./file.js");
+      return backtestFile(context, options.events, options);
+    }
+    const { backtestService } = await import("./service.js");
+    return backtestService(context, options);
+  },
+});

@@ -1,0 +1,76 @@
+import path from "node:path";
+
+import { QuestionProblem } from "../../../backtest/question.js";
+import { backtest } from "../../../local/backtest.js";
+import { FileRefused, readOperations } from "../../../local/operations-file.js";
+import { optionName } from "../../core/values.js";
+import type { Context } from "../../core/command.js";
+import { compile } from "../../core/compile.js";
+import { failure, UsageError } from "../../core/errors.js";
+import { showDiagnostics } from "../../output/diagnostics.js";
+import { cancellable } from "../../output/interruption.js";
+import { plural } from "../../../words/text.js";
+import { type Asked, wordsOf } from "./asked.js";
+import { samplesCsv } from "./csv.js";
+import { backtestInWords, backtestMarkdown } from "./report.js";
+
+/** Judges the local model over a file of operations, without a service. */
+export async function backtestFile(context: Context, file: string, asked: Asked): Promise<void> {
+  const { out, settings, io } = context;
+  const { against } = asked;
+  const resolved = (folder: string) => path.resolve(io.cwd, folder);
+  const judged = await compiled(context, asked.model === undefined ? settings.directory : resolved(asked.model));
+  const other = against === undefined ? [] : [{ name: against, ...(await compiled(context, resolved(against))) }];
+  const past = await read(resolved(file), judged.snapshot);
+  if (past.repeated > 0) {
+    out.note(`${plural(past.repeated, "line")} repeated an idempotency key with the same payload, and counted once.`);
+  }
+  const { question, samples, customersTotal, report } = await backtest(
+    wordsOf(asked, past.end),
+    [{ name: "local", ...judged }, ...other],
+    past,
+    { traits: asked.presentTraits ? "now" : "then", customers: asked.sample },
+  ).catch((error: unknown) => {
+    throw error instanceof QuestionProblem ? usageError(error) : error;
+  });
+  if (asked.csv) return out.stream(samplesCsv(question, report, [samples]));
+  const document = {
+    customers: samples.length < customersTotal ? samples.length : null,
+    traits: asked.presentTraits ? ("now" as const) : ("then" as const),
+    model: { configVersion: null, hash: judged.hash },
+    against: against ?? null,
+    report,
+  };
+  const title = `A backtest over ${path.basename(file)}`;
+  if (asked.markdown) {
+    out.print(backtestMarkdown(`${path.basename(file)}, model ${judged.hash.slice(0, 12)}`, document));
+    return;
+  }
+  out.result({ document }, () => backtestInWords(out, title, document));
+}
+
+async function compiled(context: Context, directory: string) {
+  const { snapshot, hash, warnings } = await cancellable((stop) => compile(context, stop, directory));
+  if (warnings.length > 0) context.out.note(showDiagnostics(warnings, context.out.errorStyle));
+  return { snapshot, hash };
+}
+
+async function read(file: string, snapshot: Parameters<typeof readOperations>[1]) {
+  try {
+    return await readOperations(file, snapshot);
+  } catch (error) {
+    if (error instanceof FileRefused) {
+      const problems = error.problems.map((problem) => ({ severity: "error", file: path.basename(file), ...problem }));
+      const details = problems.length === 0 ? {} : { problems };
+      throw failure("EVENTS_FILE_INVALID", error.message, error.fix, error, details);
+    }
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new UsageError(`${file} cannot be read (${code})`, "correct --events");
+  }
+}
+
+/** What is wrong with the question, by the option that asks it. */
+function usageError({ path: member, message, fix }: QuestionProblem): UsageError {
+  return new UsageError(`--${optionName(member)}: ${message}`, fix);
+}

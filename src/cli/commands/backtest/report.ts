@@ -1,0 +1,71 @@
+import type { ModelReport } from "../../../backtest/report-types.js";
+import {
+  type Backtest,
+  backtestFields,
+  backtestNotes,
+  backtestSentences,
+  backtestTables,
+  type ReportTable,
+} from "../../../words/backtest.js";
+import { paragraphs } from "../../../words/text.js";
+import { bar } from "../../output/chart.js";
+import { code, sectionOf, tableOf } from "../../output/markdown.js";
+import type { Out } from "../../output/out.js";
+import { type Column, fields, table } from "../../output/table.js";
+
+/** What a backtest came to, for a person at a terminal. */
+export function backtestInWords(out: Out, title: string, backtest: Backtest): string {
+  const { models } = backtest.report;
+  const { bold } = out.style;
+  return paragraphs([
+    `${bold(title)}: ${models.map(({ name }) => name).join(" beside ")}; nothing was changed.`,
+    fields(out, backtestFields(backtest)),
+    backtestSentences(backtest.report).join("\n"),
+    ...models.flatMap((model) => [
+      models.length > 1 ? bold(`The model ${model.name}`) : "",
+      ...backtestTables(model).map((one) => tableInWords(out, one)),
+    ]),
+    [bold("Before you believe it"), ...backtestNotes(backtest).map((note) => `- ${note}`)].join("\n"),
+  ]);
+}
+
+type Row = ReportTable["rows"][number];
+
+function tableInWords(out: Out, { heads, rows, picture }: ReportTable): string {
+  const columns: Column<Row>[] = heads.map((title, index) => ({
+    title,
+    value: ({ cells }) => cells[index]!,
+    ...(index === 0 ? { kept: true } : { align: "right", fixed: true }),
+  }));
+  // What a terminal of 80 columns has no room for is left out from the end.
+  const optional = columns.map((column, index) => (index < 4 ? column : { ...column, optional: true as const }));
+  if (picture !== undefined) {
+    optional.push({ title: "", value: ({ share }) => (share === null ? "" : bar(share)), optional: true });
+  }
+  return table(out, optional, rows);
+}
+
+/** The same as a comment on a pull request. */
+export function backtestMarkdown(title: string, backtest: Backtest): string {
+  const { models, outcome } = backtest.report;
+  const { Outcome: _, ...figures } = backtestFields(backtest);
+  const names = models.map(({ name }) => code(name)).join(" beside ");
+  return paragraphs([
+    `### Does ${names} foresee ${code(outcome)}?`,
+    backtestSentences(backtest.report).join(" "),
+    tableOf(["", ""], Object.entries(figures)),
+    ...models.flatMap((model) => [models.length > 1 ? `### The model ${code(model.name)}` : "", ...sectionsOf(model)]),
+    backtestNotes(backtest)
+      .map((note) => `- ${note}`)
+      .join("\n"),
+    `<sub>svc backtest: ${title}</sub>`,
+  ]);
+}
+
+function sectionsOf(model: ModelReport): string[] {
+  return backtestTables(model).flatMap(({ title, heads, rows }) => {
+    const isNamed = rows.every(({ share }) => share === null);
+    const cells = rows.map(({ cells: [first, ...rest] }) => [isNamed ? code(first!) : first!, ...rest]);
+    return sectionOf(title, heads, cells);
+  });
+}

@@ -1,0 +1,65 @@
+import path from "node:path";
+
+import { readAll } from "../../client/pages.js";
+import { askedQuestion } from "../../../backtest/question.js";
+import type { CustomerSamples } from "../../../backtest/samples.js";
+import type { BacktestJob } from "../../client/answers.js";
+import type { Context } from "../../core/command.js";
+import { compile } from "../../core/compile.js";
+import { showDiagnostics } from "../../output/diagnostics.js";
+import { cancellable } from "../../output/interruption.js";
+import { untilCompleted } from "../recompute/result.js";
+import { type Asked, wordsOf } from "./asked.js";
+import { samplesCsv } from "./csv.js";
+import { backtestInWords, backtestMarkdown } from "./report.js";
+
+const MEMBERS = ["id", "status", "progress", "report", "model"] as const;
+
+/** Has the service judge a model over what it stores, as a job that is waited for. */
+export async function backtestService(context: Context, asked: Asked): Promise<void> {
+  const { api, out, settings } = context;
+  settings.credentials();
+  const body = {
+    ...wordsOf(asked, out.now),
+    ...(asked.sample === undefined ? {} : { customers: asked.sample }),
+    ...(asked.presentTraits ? { traits: "now" } : {}),
+    ...(await judged(context, asked)),
+    ...(asked.against === undefined ? {} : { against: asked.against }),
+  };
+  // It changes nothing, so there is no outcome to be known.
+  const { data } = await cancellable((stop) => api.post<BacktestJob>(["backtests"], body, MEMBERS, stop));
+  const place = ["backtests", data.id];
+  const job = await untilCompleted(context, data, {
+    path: place,
+    members: MEMBERS,
+    untouched: "; it changes nothing",
+    onDeadLetter: "mend the cause, then ask again",
+    onStop: "it changes nothing; ask again to see what comes of it",
+  });
+  const { report } = job;
+  if (report === null) throw new Error(`${job.id} is completed and has no report`);
+  if (asked.csv) return out.stream(samplesCsv(askedQuestion(report), report, samplesOf(context, place)));
+  const told = { ...job, report };
+  if (asked.markdown) {
+    const { configVersion, hash } = job.model;
+    out.print(backtestMarkdown(`${job.id}, ${configVersion ?? `model ${hash.slice(0, 12)}`}`, told));
+    return;
+  }
+  const title = `Backtest ${job.id} in ${job.environment} of ${settings.project}`;
+  out.result({ document: job }, () => backtestInWords(out, title, told));
+}
+
+/** The members of the request that say which model is judged; none for the active version. */
+async function judged(context: Context, { version, model }: Asked): Promise<object> {
+  if (model === undefined) return version === undefined ? {} : { version };
+  const directory = path.resolve(context.io.cwd, model);
+  const { snapshot, warnings } = await cancellable((stop) => compile(context, stop, directory));
+  if (warnings.length > 0) context.out.note(showDiagnostics(warnings, context.out.errorStyle));
+  return { snapshot };
+}
+
+async function* samplesOf({ api }: Context, place: readonly string[]): AsyncGenerator<CustomerSamples[]> {
+  for await (const { data } of readAll<CustomerSamples>(api, [...place, "samples"], {}, { patient: "all" })) {
+    yield data.data;
+  }
+}

@@ -1,0 +1,27 @@
+import { formatNumber, printable } from "../../words/text.js";
+
+/** A comment has 65,536 characters at most, so long lists are cut, and long names. */
+const ROWS = 20;
+const NAME_LENGTH = 40;
+
+/** A title with a table of the first rows, and how many are left out; nothing without rows. */
+export function sectionOf(title: string, heads: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  if (rows.length === 0) return [];
+  const more = rows.length > ROWS ? [`And ${formatNumber(rows.length - ROWS)} more.`] : [];
+  return [`#### ${title}`, tableOf(heads, rows.slice(0, ROWS)), ...more];
+}
+
+export function tableOf(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  return [line(heads), line(heads.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+/** A name that comes from elsewhere, so that nothing in it is read as Markdown, as HTML, as a mention or as the end of a cell. */
+export function code(text: string): string {
+  const cut = text.length > NAME_LENGTH ? `${[...text].slice(0, NAME_LENGTH - 1).join("")}…` : text;
+  const shown = printable(cut).replaceAll("|", "\\|");
+  const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  const pad = longest > 0 || shown.startsWith(" ") || shown.endsWith(" ") ? " " : "";
+  return `${fence}${pad}${shown}${pad}${fence}`;
+}

@@ -1,0 +1,43 @@
+import type { Context } from "koa";
+import Type from "typebox";
+import { QuestionProblem } from "../backtest/question.js";
+import { ApiError } from "../http/errors.js";
+import { readJsonText } from "../http/request/body.js";
+import { parseJson } from "../http/request/parse-json.js";
+import { shape } from "../http/request/shapes.js";
+import { backtest } from "./backtest.js";
+import type { LocalEngine } from "./engine.js";
+
+const BYTES_MAX = 4_096;
+
+/** As the service takes it, but for models: there is one. */
+const request = shape(
+  Type.Object(
+    {
+      outcome: Type.String(),
+      within: Type.String(),
+      every: Type.Optional(Type.String()),
+      from: Type.Optional(Type.String()),
+      to: Type.Optional(Type.String()),
+      customers: Type.Optional(Type.Integer({ minimum: 1 })),
+      traits: Type.Optional(Type.Enum(["then", "now"])),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+/** Answers the report of a backtest of the present model, over what was accepted until now. @throws {ApiError} VALIDATION_ERROR */
+export async function answerBacktest(ctx: Context, engine: LocalEngine): Promise<void> {
+  const { customers, traits = "then", ...words } = request.check(parseJson(await readJsonText(ctx, BYTES_MAX)));
+  const { snapshot, hash } = engine;
+  const end = engine.clock.now();
+  try {
+    const past = { operations: engine.operations(end), end };
+    const { report } = await backtest(words, [{ name: "local", snapshot, hash }], past, { traits, customers });
+    ctx.body = report;
+  } catch (error) {
+    if (!(error instanceof QuestionProblem)) throw error;
+    const { path: field, message, fix } = error;
+    throw new ApiError(400, "VALIDATION_ERROR", { message, field, fix });
+  }
+}

@@ -1,0 +1,110 @@
+import { createHash } from "node:crypto";
+import { inOrder } from "../backtest/operations.js";
+import { type QuestionWords, readQuestion } from "../backtest/question.js";
+import { modelFacts, report } from "../backtest/report.js";
+import type { BacktestReport } from "../backtest/report-types.js";
+import { CustomerSampler } from "../backtest/sampler.js";
+import type { CustomerSamples, Question } from "../backtest/samples.js";
+import { compileModel, type Json, type Model, type Operation } from "../engine/index.js";
+import { PastEvents } from "../evaluation/past-events.js";
+import { EventHistory } from "./customer.js";
+import type { LocalModel } from "./engine.js";
+import { type AcceptedBatch, byCustomer } from "./population.js";
+
+/** Which traits are known at an instant: those of then, or from the beginning those of now, which looks ahead. */
+export type TraitsOf = "then" | "now";
+
+/** No more customers are looked at, so that what is kept of them is bounded. */
+const CUSTOMERS_MAX = 100_000;
+
+export interface LocalBacktest {
+  question: Question;
+  samples: CustomerSamples[];
+  /** How many customers there are, of which a sample may have been looked at. */
+  customersTotal: number;
+  report: BacktestReport;
+}
+
+/** Operations that are in memory, and up to when it is known what happened. */
+interface Past {
+  operations: AcceptedBatch["operations"];
+  end: number;
+}
+
+/**
+ * A backtest over operations that are in memory.
+ *
+ * @param models the judged one, and the one beside it where there is one, by the names that the report has for them
+ * @param customers how many are looked at, of all unless given: the same ones each time
+ * @throws {QuestionProblem}
+ */
+export async function backtest(
+  words: QuestionWords,
+  models: readonly (LocalModel & { name: string })[],
+  { operations, end }: Past,
+  { traits, customers = CUSTOMERS_MAX }: { traits: TraitsOf; customers?: number | undefined },
+): Promise<LocalBacktest> {
+  const question = readQuestion(words, end, models[0]!.snapshot);
+  const compiled = models.map(({ snapshot, hash }) => compileModel(snapshot, hash));
+  const all = byCustomer(operations);
+  const samples: CustomerSamples[] = [];
+  for (const customerId of chosen([...all.keys()], Math.min(customers, CUSTOMERS_MAX))) {
+    samples.push(await sampleCustomer(question, compiled, customerId, all.get(customerId)!, traits));
+  }
+  const facts = models.map(({ name, snapshot }) => modelFacts(name, snapshot));
+  return { question, samples, customersTotal: all.size, report: await report(question, facts, () => each(samples)) };
+}
+
+async function* each(samples: readonly CustomerSamples[]): AsyncGenerator<CustomerSamples> {
+  yield* samples;
+}
+
+function chosen(customerIds: string[], count: number): string[] {
+  if (customerIds.length <= count) return customerIds;
+  const byHash = customerIds.map((id) => [createHash("sha256").update(id).digest("hex"), id] as const);
+  return byHash
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .slice(0, count)
+    .map(([, id]) => id);
+}
+
+async function sampleCustomer(
+  question: Question,
+  models: readonly Model[],
+  customerId: string,
+  operations: readonly Operation[],
+  traits: TraitsOf,
+): Promise<CustomerSamples> {
+  const events = operations.filter((operation) => operation.kind === "track");
+  const identifies = operations.filter((operation) => operation.kind === "identify");
+  const ordered = inOrder(events, identifies);
+  const isNow = traits === "now";
+  const sampler = new CustomerSampler(question, models, {
+    customerId,
+    createdAt: ordered[0]!.acceptedAt,
+    traits: isNow ? merged(identifies) : {},
+  });
+  // Asked only where a customer takes long, after a part of it.
+  let history: EventHistory | undefined;
+  const past = models.map(
+    () => new PastEvents((request) => Promise.resolve((history ??= historyOf(events)).source(request))),
+  );
+  await sampler.part(isNow ? inOrder(events, []) : ordered, true, past);
+  return sampler.samples;
+}
+
+function historyOf(events: readonly Extract<Operation, { kind: "track" }>[]): EventHistory {
+  const history = new EventHistory();
+  for (const event of events) history.add(event);
+  return history;
+}
+
+/** The traits that identifies lead to: merged by key, null removes one. */
+function merged(identifies: readonly Extract<Operation, { kind: "identify" }>[]): Record<string, Json> {
+  const traits = new Map<string, Json>();
+  for (const [name, value] of identifies.flatMap((identify) => Object.entries(identify.traits))) {
+    if (value === null) traits.delete(name);
+    else traits.set(name, value);
+  }
+  return Object.fromEntries(traits);
+}

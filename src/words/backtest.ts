@@ -1,0 +1,201 @@
+import type { BacktestReport, ComponentReport, Estimate, FlagReport, ModelReport } from "../backtest/report-types.js";
+import { formatNumber, plural } from "./text.js";
+
+/** What came of a backtest, and how it was asked. */
+export interface Backtest {
+  /** About how many customers were to be looked at; null for all. */
+  customers: number | null;
+  traits: "then" | "now";
+  report: BacktestReport;
+}
+
+/** A table of a report: the first cell of a row is a name or a range, the others are figures. */
+export interface ReportTable {
+  title: string;
+  heads: readonly string[];
+  rows: { cells: string[]; share: number | null }[];
+  /** What the share of each row is of, 0 to 1, where it is worth a picture. */
+  picture?: string;
+}
+
+const NONE = "–";
+
+/** `14.2 %`. */
+function shareText(share: number | null): string {
+  return share === null ? NONE : `${(share * 100).toFixed(1)} %`;
+}
+
+/** `14.2 % (12.1 to 16.4)`: with the 95 % interval where there is one. */
+function rateText(rate: Estimate | null): string {
+  if (rate === null) return NONE;
+  const { value, low, high } = rate;
+  return shareText(value) + bounds(low, high, (bound) => (bound * 100).toFixed(1));
+}
+
+/** `0.82 (0.79 to 0.85)`. */
+function aucText(auc: Estimate | null): string {
+  return auc === null ? NONE : auc.value.toFixed(2) + bounds(auc.low, auc.high, (bound) => bound.toFixed(2));
+}
+
+/** `+0.03 (0.01 to 0.05)`. */
+function gainText(gain: Estimate | null): string {
+  return gain === null ? NONE : signed(gain.value) + bounds(gain.low, gain.high, signed);
+}
+
+function signed(value: number): string {
+  const text = value.toFixed(3);
+  return value > 0 ? `+${text}` : text;
+}
+
+function bounds(low: number | null, high: number | null, text: (bound: number) => string): string {
+  return low === null || high === null ? "" : ` (${text(low)} to ${text(high)})`;
+}
+
+/** What was asked and what was looked at, line by line. */
+export function backtestFields({ report, customers }: Backtest): Record<string, string> {
+  const { samples, instants, customers: found } = report;
+  const left = [
+    ...(samples.alreadyThere > 0 ? [`${formatNumber(samples.alreadyThere)} left out, where it held already`] : []),
+    ...(samples.censored > 0 ? [`${formatNumber(samples.censored)} left out, too near the end`] : []),
+  ];
+  const near = instants.censored > 0 ? `, and ${formatNumber(instants.censored)} too near the end` : "";
+  return {
+    Outcome: `${report.outcome}, within ${report.within} after a look`,
+    Looked: `every ${report.every} from ${day(report.from)} to ${day(report.to)}: ${plural(instants.used, "instant")}${near}`,
+    "Known until": day(report.end),
+    Customers: `${formatNumber(found.looked)}${customers === null ? "" : ", a sample"}; ${formatNumber(found.withOutcome)} had the outcome`,
+    Samples: [`${formatNumber(samples.used)}, ${formatNumber(samples.withOutcome)} with the outcome`, ...left].join(
+      "; ",
+    ),
+    "Base rate": rateText(report.baseRate),
+  };
+}
+
+function day(iso: string): string {
+  return iso.slice(0, 10);
+}
+
+/** What the figures say, in sentences. */
+export function backtestSentences({ baseRate, models, difference, within }: BacktestReport): string[] {
+  if (baseRate === null) return [];
+  const of = (name: string) => (models.length > 1 ? ` of ${name}` : "");
+  const sentences = [`After ${shareText(baseRate.value)} of the samples the outcome came within ${within}.`];
+  for (const { name, health } of models) {
+    if (health === null || health.auc === null) continue;
+    const { value, low, high } = health.auc;
+    const pairs = (share: number) => formatNumber(Math.round(share * 100));
+    const interval =
+      low === null || high === null
+        ? " (of too few customers for an interval)"
+        : ` (95 %: ${pairs(low)} to ${pairs(high)})`;
+    sentences.push(
+      `In ${pairs(value)} of 100 pairs of a sample with the outcome and one without, the one with it had had the ${health.direction} ` +
+        `score${of(name)}${interval}; by chance it would be 50.`,
+    );
+  }
+  const [judged, other] = models;
+  if (difference !== null && judged !== undefined && other !== undefined) {
+    sentences.push(
+      `The AUC of ${judged.name} less that of ${other.name}, on the same samples: ${gainText(difference)}.`,
+    );
+  }
+  return sentences;
+}
+
+/** All that has to be known before the figures are believed. */
+export function backtestNotes({ report, customers, traits }: Backtest): string[] {
+  return [
+    ...(customers === null ? [] : [`About ${plural(customers, "customer")} were looked at, a sample of all.`]),
+    ...(traits === "now"
+      ? [
+          "Traits are the present ones at every instant, so what was learned later is in what the models say of earlier: the figures may be too good.",
+        ]
+      : []),
+    ...report.notes,
+    "This is association in one past, not cause: it does not tell what would have happened had somebody acted.",
+  ];
+}
+
+/** The tables of a model; those without rows are left out. */
+export function backtestTables({ states, bands, segments, signals, health }: ModelReport): ReportTable[] {
+  const tables: ReportTable[] = [
+    flags("State", states),
+    flags("Band", bands),
+    flags("Segment", segments),
+    flags("Signal", signals),
+  ];
+  if (health !== null) tables.push(components(health.components), calibration(health), thresholds(health));
+  return tables.filter(({ rows }) => rows.length > 0);
+}
+
+function flags(title: string, reports: readonly FlagReport[]): ReportTable {
+  return {
+    title,
+    heads: [title, "Flagged", "Customers", "Precision", "Recall", "Lift", "Lead days", "False alarms/week"],
+    rows: reports.map((flag) => ({
+      cells: [
+        flag.id,
+        formatNumber(flag.flagged),
+        formatNumber(flag.customers),
+        rateText(flag.precision),
+        shareText(flag.recall),
+        flag.lift === null ? NONE : flag.lift.toFixed(2),
+        flag.medianLeadDays === null ? NONE : flag.medianLeadDays.toFixed(1),
+        flag.falseAlarmsPerWeek.toFixed(1),
+      ],
+      share: null,
+    })),
+  };
+}
+
+function components(reports: readonly ComponentReport[]): ReportTable {
+  return {
+    title: "Component",
+    heads: ["Component", "Weight", "AUC alone", "AUC without it", "It adds", "So it"],
+    rows: reports.map(({ id, weight, alone, without, gain }) => ({
+      cells: [id, String(weight), aucText(alone), aucText(without), gainText(gain), worth(gain)],
+      share: null,
+    })),
+  };
+}
+
+/** Whether a component earns its weight. */
+function worth(gain: Estimate | null): string {
+  if (gain === null || gain.low === null || gain.high === null) return "is not to be told";
+  if (gain.low > 0) return "adds";
+  return gain.high < 0 ? "takes away" : "is not to be told";
+}
+
+type Health = NonNullable<ModelReport["health"]>;
+
+function calibration({ calibration: bins }: Health): ReportTable {
+  return {
+    title: "Scores, the lowest first",
+    heads: ["Score", "Samples", "With the outcome"],
+    rows: bins.map(({ from, to, samples, rate }) => ({
+      cells: [from === to ? String(from) : `${from} to ${to}`, formatNumber(samples), rateText(rate)],
+      share: rate.value,
+    })),
+    picture: "With the outcome",
+  };
+}
+
+/** Those that flag as many as the one before are left out. */
+function thresholds({ thresholds: all, direction }: Health): ReportTable {
+  const flagged = all.filter((one, index) => one.flagged !== all[index - 1]?.flagged);
+  return {
+    title: direction === "lower" ? "Flagged at a score of at most" : "Flagged at a score of at least",
+    heads: [direction === "lower" ? "At most" : "At least", "Flagged", "Precision", "Recall", "False alarms/week"],
+    rows: flagged.map(({ score, flagged, precision, recall, falseAlarmsPerWeek }) => ({
+      cells: [
+        String(score),
+        shareText(flagged),
+        shareText(precision),
+        shareText(recall),
+        falseAlarmsPerWeek.toFixed(1),
+      ],
+      share: precision,
+    })),
+    picture: "Precision",
+  };
+}

@@ -1,0 +1,409 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { parseCommandLine } from "../../src/cli/core/adapter.js";
+import type { BacktestReport } from "../../src/backtest/report-types.js";
+import { docBlocks } from "../support/doc-blocks.js";
+import { ingest, startAcme, untilQuiet } from "./support/shop.js";
+import { steady, svc } from "./support/run-svc.js";
+
+const model = (logins: number) => `
+  import { daysSince, defineModel, event, health, inactiveFor, lifecycle, scale, segment, signal, steps } from "svc-success";
+  const login = event("login");
+  const cancelled = event("cancelled");
+  const stages = lifecycle({ initial: "here", states: { here: { to: { gone: cancelled.happened() } }, gone: { terminal: true } } });
+  const score = health({
+    components: {
+      recency: { weight: 0.5, score: steps(daysSince(login), [[3, 100], [10, 50]], 0) },
+      usage: { weight: 0.5, score: scale(login.count().within("14d"), { from: 0, to: ${logins} }) },
+    },
+    bands: { healthy: 60, critical: 0 },
+  });
+  const busy = segment("busy", { when: login.count().within("14d").atLeast(5) });
+  const silent = signal("silent", { severity: "warning", when: inactiveFor("7d") });
+  export default defineModel({
+    strictSchema: true, events: { login, cancelled }, lifecycle: stages, health: score, segments: [busy], signals: [silent],
+  });`;
+
+const START = Date.parse("2026-01-01T12:00:00Z");
+const DAY = 86_400_000;
+const at = (day: number) => new Date(START + day * DAY).toISOString();
+
+/** Forty customers log in every other day, for ninety days. Every third stops some day, and cancels twelve days later. */
+const EVENTS = Array.from({ length: 40 }, (_, customer) => {
+  const customerId = `c${String(customer).padStart(2, "0")}`;
+  const ends = customer % 3 === 0 ? 30 + customer : 90;
+  const days = Array.from({ length: 46 }, (_, index) => index * 2).filter((day) => day <= ends);
+  const logins = days.map((day) => ({ customerId, event: "login", timestamp: at(day) }));
+  return ends === 90 ? logins : [...logins, { customerId, event: "cancelled", timestamp: at(ends + 12) }];
+}).flat();
+
+let cwd: string;
+beforeAll(async () => {
+  cwd = await mkdtemp(path.join(os.tmpdir(), "svc-backtest-"));
+  await mkdir(path.join(cwd, "before"));
+  await writeFile(path.join(cwd, "svc.config.ts"), model(7));
+  await writeFile(path.join(cwd, "before", "svc.config.ts"), model(2));
+  await writeFile(path.join(cwd, "events.jsonl"), EVENTS.map((event) => JSON.stringify(event)).join("\n"));
+  await writeFile(path.join(cwd, "bad.jsonl"), '{"customerId":"a","event":"login"}\n5\n');
+});
+afterAll(() => rm(cwd, { recursive: true }));
+
+const ASKED = ["--outcome", "event:cancelled", "--within", "14d", "--from", "2026-01-05"];
+
+/** Runs `svc backtest` over the file. */
+async function backtest(...argv: string[]) {
+  const result = await svc(["backtest", ...ASKED, "--events", "events.jsonl", ...argv], { cwd });
+  return steady(result, [[/\b[0-9a-f]{12}\b/g, "<hash>"]]);
+}
+
+describe("over a file", () => {
+  test("tells a person what the model said before the outcome, and what it is worth", async () => {
+    expect(await backtest()).toMatchInlineSnapshot(`
+      A backtest over events.jsonl: local; nothing was changed.
+
+      Outcome      event:cancelled, within 14d after a look
+      Looked       every 7d from 2026-01-05 to 2026-04-01: 11 instants, and 2 too near the end
+      Known until  2026-04-01
+      Customers    40; 14 had the outcome
+      Samples      440, 27 with the outcome; 80 left out, too near the end
+      Base rate    6.1 % (3.8 to 9.8)
+
+      After 6.1 % of the samples the outcome came within 14d.
+      In 74 of 100 pairs of a sample with the outcome and one without, the one with it had had the lower score (95 %: 64 to 81); by chance it would be 50.
+
+      State  Flagged  Customers            Precision   Recall  Lift  Lead days  False alarms/week
+      here       408         40  6.6 % (3.9 to 11.0)  100.0 %  1.08        7.5                3.6
+      gone        32         11                0.0 %    0.0 %     –          –                1.0
+
+      Band      Flagged  Customers              Precision  Recall  Lift  Lead days  False alarms/week
+      healthy       397         40     4.0 % (2.3 to 6.9)  59.3 %  0.66        9.5                3.6
+      critical       43         13  25.6 % (18.0 to 35.0)  40.7 %  4.17        3.5                0.2
+
+      Segment  Flagged  Customers           Precision  Recall  Lift  Lead days  False alarms/week
+      busy         356         40  4.2 % (2.4 to 7.2)  55.6 %  0.69       10.5                3.6
+
+      Signal  Flagged  Customers  Precision  Recall  Lift  Lead days  False alarms/week
+      silent       31         12     32.3 %  37.0 %  5.26        2.5                0.8
+
+      Component  Weight            AUC alone       AUC without it                    It adds              So it
+      recency       0.5  0.72 (0.65 to 0.78)  0.69 (0.59 to 0.77)  +0.048 (+0.040 to +0.056)               adds
+      usage         0.5  0.69 (0.59 to 0.77)  0.72 (0.65 to 0.78)  +0.017 (-0.040 to +0.073)  is not to be told
+
+      Score           Samples       With the outcome
+      0 to 53.57           43  25.6 % (18.0 to 35.0)  ████████
+      60.71 to 64.29       44                  9.1 %  ███
+      92.86                44                  9.1 %  ███
+      100                 309                  2.6 %  █
+
+      At most  Flagged  Precision   Recall  False alarms/week
+      0          6.4 %      0.0 %    0.0 %                0.9
+      10         7.3 %      0.0 %    0.0 %                1.0
+      15         7.5 %      3.0 %    3.7 %                1.0  █
+      40         8.0 %      8.6 %   11.1 %                0.8  ███
+      50         8.9 %     17.9 %   25.9 %                0.5  █████
+      55         9.8 %     25.6 %   40.7 %                0.2  ████████
+      65        19.8 %     17.2 %   55.6 %                3.6  █████
+      95        29.8 %     14.5 %   70.4 %                3.6  ████
+      100      100.0 %      6.1 %  100.0 %                3.6  ██
+
+      Before you believe it
+      - The 27 samples with the outcome are of 14 customers. Samples of one customer are alike, so they tell less than as many customers would; the intervals allow for it.
+      - Of 13 instants, the last 2 are left out, with 80 samples: less than 14d after them is known, so whether the outcome came in time is not.
+      - This is association in one past, not cause: it does not tell what would have happened had somebody acted.
+    `);
+  });
+
+  test("of two models is a comment for a pull request", async () => {
+    expect(await backtest("--against", "before", "--markdown")).toMatchInlineSnapshot(`
+      ### Does \`local\` beside \`before\` foresee \`event:cancelled\`?
+
+      After 6.1 % of the samples the outcome came within 14d. In 74 of 100 pairs of a sample with the outcome and one without, the one with it had had the lower score of local (95 %: 64 to 81); by chance it would be 50. In 72 of 100 pairs of a sample with the outcome and one without, the one with it had had the lower score of before (95 %: 65 to 78); by chance it would be 50. The AUC of local less that of before, on the same samples: +0.018 (-0.038 to +0.074).
+
+      |  |  |
+      | --- | --- |
+      | Looked | every 7d from 2026-01-05 to 2026-04-01: 11 instants, and 2 too near the end |
+      | Known until | 2026-04-01 |
+      | Customers | 40; 14 had the outcome |
+      | Samples | 440, 27 with the outcome; 80 left out, too near the end |
+      | Base rate | 6.1 % (3.8 to 9.8) |
+
+      ### The model \`local\`
+
+      #### State
+
+      | State | Flagged | Customers | Precision | Recall | Lift | Lead days | False alarms/week |
+      | --- | --- | --- | --- | --- | --- | --- | --- |
+      | \`here\` | 408 | 40 | 6.6 % (3.9 to 11.0) | 100.0 % | 1.08 | 7.5 | 3.6 |
+      | \`gone\` | 32 | 11 | 0.0 % | 0.0 % | – | – | 1.0 |
+
+      #### Band
+
+      | Band | Flagged | Customers | Precision | Recall | Lift | Lead days | False alarms/week |
+      | --- | --- | --- | --- | --- | --- | --- | --- |
+      | \`healthy\` | 397 | 40 | 4.0 % (2.3 to 6.9) | 59.3 % | 0.66 | 9.5 | 3.6 |
+      | \`critical\` | 43 | 13 | 25.6 % (18.0 to 35.0) | 40.7 % | 4.17 | 3.5 | 0.2 |
+
+      #### Segment
+
+      | Segment | Flagged | Customers | Precision | Recall | Lift | Lead days | False alarms/week |
+      | --- | --- | --- | --- | --- | --- | --- | --- |
+      | \`busy\` | 356 | 40 | 4.2 % (2.4 to 7.2) | 55.6 % | 0.69 | 10.5 | 3.6 |
+
+      #### Signal
+
+      | Signal | Flagged | Customers | Precision | Recall | Lift | Lead days | False alarms/week |
+      | --- | --- | --- | --- | --- | --- | --- | --- |
+      | \`silent\` | 31 | 12 | 32.3 % | 37.0 % | 5.26 | 2.5 | 0.8 |
+
+      #### Component
+
+      | Component | Weight | AUC alone | AUC without it | It adds | So it |
+      | --- | --- | --- | --- | --- | --- |
+      | \`recency\` | 0.5 | 0.72 (0.65 to 0.78) | 0.69 (0.59 to 0.77) | +0.048 (+0.040 to +0.056) | adds |
+      | \`usage\` | 0.5 | 0.69 (0.59 to 0.77) | 0.72 (0.65 to 0.78) | +0.017 (-0.040 to +0.073) | is not to be told |
+
+      #### Scores, the lowest first
+
+      | Score | Samples | With the outcome |
+      | --- | --- | --- |
+      | 0 to 53.57 | 43 | 25.6 % (18.0 to 35.0) |
+      | 60.71 to 64.29 | 44 | 9.1 % |
+      | 92.86 | 44 | 9.1 % |
+      | 100 | 309 | 2.6 % |
+
+      #### Flagged at a score of at most
+
+      | At most | Flagged | Precision | Recall | False alarms/week |
+      | --- | --- | --- | --- | --- |
+      | 0 | 6.4 % | 0.0 % | 0.0 % | 0.9 |
+      | 10 | 7.3 % | 0.0 % | 0.0 % | 1.0 |
+      | 15 | 7.5 % | 3.0 % | 3.7 % | 1.0 |
+      | 40 | 8.0 % | 8.6 % | 11.1 % | 0.8 |
+      | 50 | 8.9 % | 17.9 % | 25.9 % | 0.5 |
+      | 55 | 9.8 % | 25.6 % | 40.7 % | 0.2 |
+      | 65 | 19.8 % | 17.2 % | 55.6 % | 3.6 |
+      | 95 | 29.8 % | 14.5 % | 70.4 % | 3.6 |
+      | 100 | 100.0 % | 6.1 % | 100.0 % | 3.6 |
+
+      ### The model \`before\`
+
+      #### State
+
+      | State | Flagged | Customers | Precision | Recall | Lift | Lead days | False alarms/week |
+      | --- | --- | --- | --- | --- | --- | --- | --- |
+      | \`here\` | 408 | 40 | 6.6 % (3.9 to 11.0) | 100.0 % | 1.08 | 7.5 | 3.6 |
+      | \`gone\` | 32 | 11 | 0.0 % | 0.0 % | – | – | 1.0 |
+
+      #### Band
+
+      | Band | Flagged | Customers | Precision | Recall | Lift | Lead days | False alarms/week |
+      | --- | --- | --- | --- | --- | --- | --- | --- |
+      | \`healthy\` | 407 | 40 | 6.4 % (3.7 to 10.7) | 96.3 % | 1.04 | 7.5 | 3.6 |
+      | \`critical\` | 33 | 12 | 3.0 % | 3.7 % | 0.49 | 1.5 | 1.0 |
+
+      #### Segment
+
+      | Segment | Flagged | Customers | Precision | Recall | Lift | Lead days | False alarms/week |
+      | --- | --- | --- | --- | --- | --- | --- | --- |
+      | \`busy\` | 356 | 40 | 4.2 % (2.4 to 7.2) | 55.6 % | 0.69 | 10.5 | 3.6 |
+
+      #### Signal
+
+      | Signal | Flagged | Customers | Precision | Recall | Lift | Lead days | False alarms/week |
+      | --- | --- | --- | --- | --- | --- | --- | --- |
+      | \`silent\` | 31 | 12 | 32.3 % | 37.0 % | 5.26 | 2.5 | 0.8 |
+
+      #### Component
+
+      | Component | Weight | AUC alone | AUC without it | It adds | So it |
+      | --- | --- | --- | --- | --- | --- |
+      | \`recency\` | 0.5 | 0.72 (0.65 to 0.78) | 0.46 (0.44 to 0.49) | +0.256 (+0.209 to +0.304) | adds |
+      | \`usage\` | 0.5 | 0.46 (0.44 to 0.49) | 0.72 (0.65 to 0.78) | -0.001 (-0.004 to +0.002) | is not to be told |
+
+      #### Scores, the lowest first
+
+      | Score | Samples | With the outcome |
+      | --- | --- | --- |
+      | 0 to 75 | 47 | 31.9 % (21.5 to 44.4) |
+      | 100 | 393 | 3.1 % (1.7 to 5.5) |
+
+      #### Flagged at a score of at most
+
+      | At most | Flagged | Precision | Recall | False alarms/week |
+      | --- | --- | --- | --- | --- |
+      | 0 | 6.4 % | 0.0 % | 0.0 % | 0.9 |
+      | 25 | 7.3 % | 0.0 % | 0.0 % | 1.0 |
+      | 50 | 7.5 % | 3.0 % | 3.7 % | 1.0 |
+      | 75 | 10.7 % | 31.9 % | 55.6 % | 0.0 |
+      | 100 | 100.0 % | 6.1 % | 100.0 % | 3.6 |
+
+      - The 27 samples with the outcome are of 14 customers. Samples of one customer are alike, so they tell less than as many customers would; the intervals allow for it.
+      - Of 13 instants, the last 2 are left out, with 80 samples: less than 14d after them is known, so whether the outcome came in time is not.
+      - Which of the two health scores foresees the outcome better is not known: the interval of the difference (-0.04 to 0.07) holds 0.
+      - This is association in one past, not cause: it does not tell what would have happened had somebody acted.
+
+      <sub>svc backtest: events.jsonl, model <hash></sub>
+    `);
+  });
+
+  test("is one document, with all figures", async () => {
+    const { code, stdout } = await backtest("--json", "--present-traits", "--sample", "20");
+    expect(code).toBe(0);
+    const document = JSON.parse(stdout) as { report: BacktestReport };
+    expect(document).toMatchObject({ customers: 20, traits: "now", model: { configVersion: null }, against: null });
+    expect(document.report).toMatchObject({ outcome: "event:cancelled", within: "14d", end: at(90) });
+    expect(document.report.customers.looked).toBe(20);
+  });
+
+  test("has a line for each sample as CSV, which is all that the figures are made of", async () => {
+    const { stdout } = await backtest("--against", "before", "--csv");
+    const [heads, ...lines] = stdout.trimEnd().split("\n");
+    expect(heads).toMatchInlineSnapshot(
+      `"customer,at,status,outcome,outcome_at,local.state,local.band,local.overall,local.components.recency,local.components.usage,local.segments,local.signals,before.state,before.band,before.overall,before.components.recency,before.components.usage,before.segments,before.signals"`,
+    );
+    const rows = lines.map((line): Record<string, string> => {
+      const cells = line.split(",");
+      return Object.fromEntries(heads!.split(",").map((head, index) => [head, cells[index]!]));
+    });
+    const { report } = JSON.parse((await backtest("--json")).stdout) as { report: BacktestReport };
+    const counted = (column: string, value: string) => rows.filter((row) => row[column] === value).length;
+    expect({
+      used: counted("status", "used"),
+      withOutcome: counted("outcome", "true"),
+      alreadyThere: counted("status", "there"),
+      censored: counted("status", "censored"),
+    }).toEqual(report.samples);
+    const { precision, flagged } = report.models[0]!.signals[0]!;
+    const silent = rows.filter((row) => row["status"] === "used" && row["local.signals"] === "silent");
+    expect(silent).toHaveLength(flagged);
+    expect(silent.filter(({ outcome }) => outcome === "true").length / flagged).toBeCloseTo(precision!.value);
+  });
+});
+
+describe("on a service", () => {
+  let acme: Awaited<ReturnType<typeof startAcme>>;
+  const onService = (...argv: string[]) => svc(argv, { cwd, env: acme.env });
+  beforeAll(async () => {
+    acme = await startAcme("owner@acme.example");
+    const created = await onService("projects", "create", "--name", "Shop", "--slug", "shop", "--yes", "--json");
+    const { keys } = JSON.parse(created.stdout) as { keys: { test: string } };
+    await onService("deploy", "--project", "shop", "--yes");
+    for (let from = 0; from < EVENTS.length; from += 1_000) {
+      await ingest(acme.url, keys.test, EVENTS.slice(from, from + 1_000));
+    }
+    await untilQuiet(acme.db);
+  }, 120_000);
+  afterAll(() => acme.stop());
+
+  // What the file knows of these looks is all that there is to know, so the service, which knows more of what came later, says the same.
+  const SAME = ["--to", "2026-03-16"];
+  const asked = (...argv: string[]) => onService("backtest", "--project", "shop", ...ASKED, ...SAME, ...argv);
+
+  test("a job comes to the same figures as the file of the same events", async () => {
+    const { code, stdout, stderr } = await asked("--json");
+    expect({ code, stderr }).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(
+        /^Queued bkt_[0-9a-f]+\. Ctrl\+C stops waiting for it; it changes nothing\.\n$/,
+      ) as string,
+    });
+    const document = JSON.parse(stdout) as { report: BacktestReport };
+    expect(document).toMatchObject({ status: "completed", customers: null, traits: "then", against: null });
+    const { report } = JSON.parse((await backtest("--json", ...SAME)).stdout) as { report: BacktestReport };
+    expect({ ...document.report, end: report.end, models: [{ ...document.report.models[0], name: "local" }] }).toEqual(
+      report,
+    );
+  });
+
+  test("a model of a folder is judged beside a version, and every sample is a line", async () => {
+    const service = await asked("--model", "before", "--against", "v1", "--csv");
+    const ofFile = await backtest("--model", "before", "--against", ".", "--csv", ...SAME);
+    expect(service.stdout.replaceAll("v1.", "..")).toBe(ofFile.stdout);
+  });
+
+  test("a person is told which job and which models these are of", async () => {
+    const { stdout } = await asked("--against", "v1", "--present-traits", "--sample", "1000");
+    expect(stdout).toMatch(/^Backtest bkt_[0-9a-f]+ in test of shop: v1 beside v1; nothing was changed\.\n/);
+    expect(stdout).toContain("- Traits are the present ones at every instant");
+  });
+
+  test("what the service cannot read in the question it refuses in words", async () => {
+    expect(
+      await onService("backtest", "--project", "shop", "--outcome", "event:canceled", "--within", "14d"),
+    ).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("did you mean event:cancelled?") as string,
+    });
+  });
+});
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+const guide = docBlocks(readFileSync(path.join(ROOT, "docs/backtest.md"), "utf8"));
+const lines = guide.flatMap(({ language, code }, index) =>
+  language === "sh"
+    ? code
+        .trimEnd()
+        .split("\n")
+        .map((line) => ({ line, answer: guide[index + 1] }))
+    : [],
+);
+
+test.each(lines)("docs/backtest.md: $line", async ({ line, answer }) => {
+  const argv = line.replace(/ +#.*/, "").split(" ").slice(1);
+  if (!argv.includes("--events")) {
+    expect(await parseCommandLine(argv, { width: 100, version: "0" })).toMatchObject({ kind: "run" });
+    return;
+  }
+  const { code, stdout } = await svc(argv, { cwd: ROOT });
+  expect(code).toBe(0);
+  if (answer?.language !== "text") return;
+  let from = 0;
+  for (const part of answer.code.split("…\n")) {
+    expect(stdout.slice(from)).toContain(part);
+    from = stdout.indexOf(part, from) + part.length;
+  }
+});
+
+describe("what cannot be answered", () => {
+  test("lines of the file that are wrong are told by their numbers", async () => {
+    const { code, stderr, stdout } = await svc(["backtest", ...ASKED, "--events", "bad.jsonl"], { cwd });
+    expect({ code, stderr, stdout }).toMatchInlineSnapshot(`
+      exit 1
+      ! error VALIDATION_ERROR \`timestamp\` is required in a file.
+      !   bad.jsonl:1
+      !   fix: Say when it happened, for example 2026-03-02T10:00:00Z.
+      ! error VALIDATION_ERROR The body must be a JSON object.
+      !   bad.jsonl:2
+      !   fix: Send an object.
+      ! error [EVENTS_FILE_INVALID]: 2 lines of the file cannot be taken. Correct the file; nothing of it was used.
+    `);
+  });
+
+  test.each([
+    [["--events", "none.jsonl"], /cannot be read \(ENOENT\)/],
+    [["--events", "events.jsonl", "--every", "x"], /--every: "x" is no duration/],
+    [["--events", "events.jsonl", "--to", "2026-09-01"], /--to: It lies after 2026-04-01/],
+    [["--events", "events.jsonl", "--from", "soon"], /--from is "soon"/],
+    [["--events", "events.jsonl", "--version", "v3"], /--version is of a service/],
+    [["--version", "v3", "--model", "."], /--version and --model exclude each other/],
+    [["--csv", "--json"], /--json and --csv exclude each other/],
+  ])("%j is refused in words", async (argv, says) => {
+    const { code, stdout, stderr } = await svc(
+      ["backtest", "--outcome", "event:cancelled", "--within", "14d", ...argv],
+      {
+        cwd,
+      },
+    );
+    expect(code).toBe(2);
+    expect(stdout + stderr).toMatch(says);
+  });
+
+  test("an outcome that the model does not have is told with what was meant", async () => {
+    const argv = ["backtest", "--outcome", "event:canceled", "--within", "14d", "--events", "events.jsonl"];
+    expect((await svc(argv, { cwd })).stderr).toContain("did you mean event:cancelled?");
+  });
+});

@@ -1,0 +1,215 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+
+import { samplesOf } from "../../src/backtest/samples.js";
+import { backtest } from "../../src/local/backtest.js";
+import { FileRefused, readOperations } from "../../src/local/operations-file.js";
+import { startLocalServer } from "../../src/local/server.js";
+import { DAY, iso, localEngine, localModel, MODEL, START } from "./support/model.js";
+
+const MODELS = [{ name: "local", ...localModel(MODEL) }];
+
+type Line = Record<string, unknown>;
+
+const at = (day: number) => iso(START + day * DAY);
+const signedUp = (customerId: string, day: number): Line => ({ customerId, event: "signed_up", timestamp: at(day) });
+const created = (customerId: string, day: number): Line => ({
+  ...{ customerId, event: "project_created", properties: { seats: 1 } },
+  timestamp: at(day),
+});
+const identify = (customerId: string, plan: string | null): Line => ({
+  type: "identify",
+  customerId,
+  traits: { plan },
+});
+
+/** A file of these lines; it is gone after the test. */
+async function file(lines: readonly (Line | string | Uint8Array)[]): Promise<string> {
+  const directory = await mkdtemp(path.join(os.tmpdir(), "svc-events-"));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const parts = lines.map((line) =>
+    Buffer.from(line instanceof Uint8Array || typeof line === "string" ? line : JSON.stringify(line)),
+  );
+  const name = path.join(directory, "events.jsonl");
+  await writeFile(name, Buffer.concat(parts.flatMap((part) => [part, Buffer.from("\n")])));
+  return name;
+}
+
+async function refusal(lines: Parameters<typeof file>[0]): Promise<FileRefused> {
+  const refused = await readOperations(await file(lines), MODEL).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(FileRefused);
+  return refused as FileRefused;
+}
+
+describe("a file of operations", () => {
+  test("is known until its latest event, whatever the order of its lines", async () => {
+    const { operations, end } = await readOperations(await file([created("a", 9), signedUp("a", 2), ""]), MODEL);
+    expect(end).toBe(START + 9 * DAY);
+    expect(operations.map(({ customerId }) => customerId)).toEqual(["a", "a"]);
+  });
+
+  test("an identify takes effect at the latest event before it, or at the first of the file", async () => {
+    const lines = [identify("a", "free"), signedUp("b", 4), signedUp("a", 2), identify("a", "pro"), signedUp("c", 9)];
+    const { operations } = await readOperations(await file(lines), MODEL);
+    const identifies = operations.flatMap(({ operation }) => (operation.kind === "identify" ? operation : []));
+    expect(identifies.map(({ acceptedAt }) => iso(acceptedAt))).toEqual([at(4), at(4)]);
+  });
+
+  test("an idempotency key that comes again with the same payload counts once, and with another is refused", async () => {
+    const line = { ...signedUp("a", 1), idempotencyKey: "k" };
+    const { operations, repeated } = await readOperations(await file([line, line]), MODEL);
+    expect({ operations: operations.length, repeated }).toEqual({ operations: 1, repeated: 1 });
+    expect((await refusal([line, "", { ...line, customerId: "b" }])).problems).toMatchObject([
+      { line: 3, code: "IDEMPOTENCY_CONFLICT", message: expect.stringContaining("line 1") as string },
+    ]);
+  });
+
+  test.each<[what: string, line: Line | string | Uint8Array, code: string, says: RegExp]>([
+    ["no JSON", "{", "MALFORMED_JSON", /not valid JSON/],
+    ["bytes that are no UTF-8", new Uint8Array([0x22, 0xff, 0x22]), "MALFORMED_JSON", /UTF-8/],
+    ["JSON of another shape", "5", "VALIDATION_ERROR", /must be a JSON object/],
+    ["an unknown member", { ...signedUp("a", 1), when: 1 }, "VALIDATION_ERROR", /`when` is not a field/],
+    ["no customer", { event: "signed_up", timestamp: at(1) }, "VALIDATION_ERROR", /`customerId` is required/],
+    ["no instant", { customerId: "a", event: "signed_up" }, "VALIDATION_ERROR", /`timestamp` is required/],
+    [
+      "an instant without a zone",
+      { ...signedUp("a", 1), timestamp: "2026-01-01T00:00" },
+      "VALIDATION_ERROR",
+      /timezone/,
+    ],
+    [
+      "a text that cannot be stored",
+      `{"customerId":"\\u0000","event":"signed_up","timestamp":"${at(1)}"}`,
+      "VALIDATION_ERROR",
+      /cannot be stored/,
+    ],
+    [
+      "an event that the strict schema does not know",
+      { ...signedUp("a", 1), event: "signup" },
+      "UNKNOWN_EVENT",
+      /signup/,
+    ],
+    ["a trait of another type", identify("a", "gold"), "INVALID_TRAIT_ENUM", /plan/],
+    ["more than any operation is long", "x".repeat(600_000), "PAYLOAD_TOO_LARGE", /longer than 524,288 bytes/],
+  ])("a line with %s is refused with its number", async (_, line, code, says) => {
+    const { problems, lines } = await refusal([signedUp("a", 1), line]);
+    expect({ lines, problems }).toMatchObject({ lines: 1, problems: [{ line: 2, code }] });
+    expect(problems[0]!.message).toMatch(says);
+  });
+
+  test("all wrong lines are counted, the first are told, and nothing of the file is used", async () => {
+    const refused = await refusal(Array.from({ length: 30 }, () => "{"));
+    expect(refused).toMatchObject({ message: "30 lines of the file cannot be taken.", lines: 30 });
+    expect(refused.problems.map(({ line }) => line)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+  });
+
+  test("without events there is nothing to look at", async () => {
+    expect((await refusal([identify("a", "pro")])).message).toBe("The file has no events.");
+  });
+});
+
+describe("a backtest", () => {
+  const past = async (lines: Line[]) => readOperations(await file(lines), MODEL);
+  const WORDS = { outcome: "state:quiet", within: "14d", every: "7d", from: at(0) };
+
+  test("looks at what the model said then, and at what came", async () => {
+    const { question, samples, report } = await backtest(
+      WORDS,
+      MODELS,
+      await past([signedUp("a", 1), created("a", 20), created("a", 20.5), created("b", 60)]),
+      { traits: "then" },
+    );
+    const [a] = samples.map((one) => [...samplesOf(question, one)]);
+    const told = a!.map(({ at, said, status, outcomeAt }) => [
+      iso(at),
+      said[0]!.state,
+      status,
+      outcomeAt && iso(outcomeAt),
+    ]);
+    expect(told).toEqual([
+      [at(7), "trial", "used", null],
+      [at(14), "trial", "used", null],
+      [at(21), "activated", "used", null],
+      [at(28), "activated", "used", at(41.5)],
+      [at(35), "activated", "used", at(41.5)],
+      [at(42), "quiet", "there", null],
+      [at(49), "quiet", "there", null],
+      [at(56), "quiet", "there", null],
+    ]);
+    expect(report.samples).toEqual({ used: 5, withOutcome: 2, alreadyThere: 3, censored: 0 });
+  });
+
+  test("knows the traits of then, or takes those of now for every instant", async () => {
+    const operations = await past([signedUp("a", 1), signedUp("b", 30), identify("a", "pro"), created("b", 60)]);
+    const payingFrom = async (traits: "then" | "now") => {
+      const { question, samples } = await backtest(WORDS, MODELS, operations, { traits });
+      const first = [...samplesOf(question, samples[0]!)].find(({ said }) => said[0]!.segments.includes("paying"));
+      return iso(first!.at);
+    };
+    expect(await payingFrom("then")).toBe(at(35));
+    expect(await payingFrom("now")).toBe(at(7));
+  });
+
+  test("of some customers looks at the same ones each time, whatever the order of the file", async () => {
+    const lines = Array.from({ length: 40 }, (_, index) => signedUp(`c${index}`, index));
+    const lookedAt = async (of: Line[]) => {
+      const result = await backtest(WORDS, MODELS, await past(of), { traits: "then", customers: 5 });
+      expect(result.customersTotal).toBe(40);
+      return result.samples.map(({ customerId }) => customerId).sort();
+    };
+    const chosen = await lookedAt(lines);
+    expect(chosen).toHaveLength(5);
+    expect(await lookedAt(lines.reverse())).toEqual(chosen);
+  });
+
+  test("goes through a history that takes long in parts, to the same samples", async () => {
+    // More than is gone through at once.
+    const lines = Array.from({ length: 30_000 }, (_, index) => created("a", index / 1_000));
+    const { samples } = await backtest({ ...WORDS, within: "1d", every: "1d" }, MODELS, await past(lines), {
+      traits: "then",
+    });
+    const few = lines.filter((_, index) => index % 100 === 0 || index > 29_990);
+    const alike = await backtest({ ...WORDS, within: "1d", every: "1d" }, MODELS, await past(few), { traits: "then" });
+    expect(samples).toEqual(alike.samples);
+  });
+});
+
+describe("svc dev", () => {
+  test("answers a backtest over what it accepted until its clock", async () => {
+    const { engine, clock } = localEngine();
+    const server = await startLocalServer({ engine, port: 0, observe: () => undefined, timersFired: () => undefined });
+    onTestFinished(() => server.stop());
+    const ask = async (body: object) => {
+      const response = await fetch(`${server.url}/backtest`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    };
+    engine.accept([{ customerId: "a", event: "signed_up" }], "single");
+    clock.moveTo(START + 60 * DAY);
+    engine.advance();
+    expect(await ask({ outcome: "state:quiet", within: "14d", from: at(0) })).toMatchObject({
+      status: 200,
+      body: {
+        end: at(60),
+        samples: { used: 3, withOutcome: 2, alreadyThere: 6, censored: 0 },
+        models: [{ name: "local" }],
+      },
+    });
+    expect(await ask({ outcome: "state:quiett", within: "14d" })).toMatchObject({
+      status: 400,
+      body: {
+        error: {
+          code: "VALIDATION_ERROR",
+          field: "outcome",
+          message: expect.stringContaining("state:quiet") as string,
+        },
+      },
+    });
+    expect(await ask({ outcome: "state:quiet", within: "14d", version: "v1" })).toMatchObject({ status: 400 });
+  });
+});
