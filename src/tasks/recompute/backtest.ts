@@ -20,7 +20,7 @@ import { pastEventsOf } from "./long-customer.js";
 import { type Found, record, type ResultSink } from "./sinks.js";
 
 /** How many customers' samples are read at once for the report. */
-const PAGE_CUSTOMERS = 100;
+const PAGE_CUSTOMERS = 25;
 
 /** One of the models of a backtest. */
 interface JudgedModel {
