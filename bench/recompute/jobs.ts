@@ -24,14 +24,53 @@ function changed(): Snapshot {
   return other;
 }
 
-/** Stores the changed model as version 2, which stays inactive: jobs are pinned to one version or the other. */
-export async function addVersion({ sql, environmentId }: BenchDatabase): Promise<void> {
-  const snapshot = changed();
-  await sql`
-    insert into svc.config_versions (project_id, version, hash, snapshot, author)
-    select e.project_id, 2, ${hashSnapshot(snapshot)}, ${canonicalJson(snapshot)}::text::json, 'bench'
-    from svc.environments as e
-    where e.environment_id = ${environmentId}`;
+/** The model with a health score, which a backtest is about. */
+function scored(): Snapshot {
+  const of = { event: "feature_used" };
+  return {
+    ...SNAPSHOT,
+    health: {
+      components: [
+        { id: "usage", weight: 2, score: { kind: "scale", of: { kind: "count", of, within: "30d" }, from: 0, to: 10 } },
+        {
+          id: "recency",
+          weight: 1,
+          score: {
+            kind: "steps",
+            of: { kind: "daysSince", which: "last", of },
+            steps: [
+              [3, 100],
+              [14, 60],
+              [30, 20],
+            ],
+            otherwise: 0,
+          },
+        },
+      ],
+      bands: [
+        { id: "good", from: 50 },
+        { id: "poor", from: 0 },
+      ],
+    },
+  };
+}
+
+/** The versions of which none is active: jobs are pinned to one or another. */
+export const CHANGED = 2;
+export const SCORED = 3;
+
+/** Stores these versions. */
+export async function addVersions({ sql, environmentId }: BenchDatabase): Promise<void> {
+  for (const [version, snapshot] of [
+    [CHANGED, changed()],
+    [SCORED, scored()],
+  ] as const) {
+    await sql`
+      insert into svc.config_versions (project_id, version, hash, snapshot, author)
+      select e.project_id, ${version}, ${hashSnapshot(snapshot)}, ${canonicalJson(snapshot)}::text::json, 'bench'
+      from svc.environments as e
+      where e.environment_id = ${environmentId}`;
+  }
 }
 
 /** A year, week by week. */

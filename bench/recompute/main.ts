@@ -11,7 +11,7 @@ import { postSteadily, requestBytes } from "../lib/load.js";
 import { latencyOf, median, type Latency } from "../lib/measure.js";
 import type { Row } from "../lib/report.js";
 import { drainBacklog, fill } from "../ingest/fill.js";
-import { addVersion, runJob, type JobOptions } from "./jobs.js";
+import { addVersions, CHANGED, runJob, SCORED, type JobOptions } from "./jobs.js";
 
 const REQUESTS_PER_SECOND = 100;
 const CONNECTIONS = 16;
@@ -21,14 +21,14 @@ const MIB = 1024;
 export async function benchRecompute(server: BenchServer, rounds: number, quick: boolean): Promise<Row[]> {
   const size = quick ? { events: 100_000, customers: 2_000 } : { events: 1_000_000, customers: 20_000 };
   const small = await population(server, size.events / 10, size.customers / 10);
-  const smallPeak = await peakOf(small, { kind: "recompute", version: 2 });
+  const smallPeak = await peakOf(small, { kind: "recompute", version: CHANGED });
   await small.close();
 
   const database = await population(server, size.events, size.customers);
   const rows = await speed(database, rounds, size);
   rows.push(await beside(database, quick));
   rows.push(await backtests(database, rounds, size));
-  const peak = await peakOf(database, { kind: "recompute", version: 2 });
+  const peak = await peakOf(database, { kind: "recompute", version: CHANGED });
   const memory = { against: `the same with a tenth of that: ${size.events / 10} events`, unit: "MiB", less: true };
   rows.push({
     ...memory,
@@ -54,7 +54,7 @@ async function population(server: BenchServer, events: number, customers: number
     logger: pino({ level: "silent" }),
   };
   await evaluateEnvironment(dependencies, database.environmentId);
-  await addVersion(database);
+  await addVersions(database);
   await database.settle(0);
   return database;
 }
@@ -124,11 +124,11 @@ async function backtests(
   const seconds = { backtest: [] as number[], dry: [] as number[] };
   try {
     // So that the dry run has nothing to record.
-    await runJob(database, { kind: "recompute", version: 1 });
+    await runJob(database, { kind: "recompute", version: SCORED });
     for (let round = 0; round <= rounds; round++) {
       await database.settle(round);
-      const dry = await runJob(database, { kind: "dry_run", version: 1 });
-      const backtest = await runJob(database, { kind: "backtest", version: 1 });
+      const dry = await runJob(database, { kind: "dry_run", version: SCORED });
+      const backtest = await runJob(database, { kind: "backtest", version: SCORED });
       if (round === 0) continue;
       seconds.dry.push(dry);
       seconds.backtest.push(backtest);
