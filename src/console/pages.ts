@@ -1,6 +1,7 @@
 import type { ConsolePage } from "./console-page.js";
 import { activatePage } from "./pages/activate.js";
 import { auditLogPage } from "./pages/audit-log.js";
+import { backtestPage } from "./pages/backtest.js";
 import { beginRecomputePage } from "./pages/begin-recompute.js";
 import { operationsPage } from "./pages/operations.js";
 import { previewPage } from "./pages/preview.js";
@@ -66,6 +67,7 @@ export const PAGES: readonly ConsolePage[] = [
   versionPage,
   activatePage,
   previewPage,
+  backtestPage,
   eventsPage,
   eventPage,
   violationsPage,

@@ -4,7 +4,7 @@ import type { RuleResult } from "../engine/state/types.js";
 import type { Change } from "../model/compare/change.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 import type { ExplainedParts } from "../words/explanation.js";
-import type { CustomerDifference, Finding, Preview, Recompute } from "./answers/operations.js";
+import type { Backtest, CustomerDifference, Finding, Preview, Recompute } from "./answers/operations.js";
 import type { AccessToken, Actor, AuditEntry, Invitation, Key, Member, Usage } from "./answers/organization.js";
 
 /** A part of a list, and where it goes on; null at its end. */
@@ -368,6 +368,8 @@ export interface Answers {
   "recomputes/:recompute/customers": ListPage<CustomerDifference>;
   "previews/:preview": Preview;
   "previews/:preview/customers": ListPage<CustomerDifference>;
+  backtests: ListPage<Backtest>;
+  "backtests/:backtest": Backtest;
   keys: ListPage<Key>;
   "/whoami": Actor;
   "/organization/members": ListPage<Member>;
@@ -390,6 +392,7 @@ export type ServiceQuestion = Extract<
   | `webhooks${string}`
   | `recomputes${string}`
   | `previews/${string}`
+  | `backtests${string}`
   | `/${string}`
 >;
 

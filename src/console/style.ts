@@ -129,6 +129,7 @@ svg.chart { width: 100%; height: auto; display: block; }
 .chart .axis { stroke: var(--line); }
 .chart .curve { fill: none; stroke: var(--c1); stroke-width: 2; }
 .chart .s2 { stroke: var(--c5); } .chart .s3 { stroke: var(--c2); }
+.chart .chance { fill: none; stroke: var(--faint); stroke-width: 1.5; stroke-dasharray: 4 4; }
 .chart .between { fill: var(--c1); opacity: .2; }
 svg.spark { width: 8.75rem; }
 .share { white-space: nowrap; font-variant-numeric: tabular-nums; }

@@ -21,24 +21,24 @@ export interface ReportTable {
 const NONE = "–";
 
 /** `14.2 %`. */
-function shareText(share: number | null): string {
+export function shareText(share: number | null): string {
   return share === null ? NONE : `${(share * 100).toFixed(1)} %`;
 }
 
 /** `14.2 % (12.1 to 16.4)`: with the 95 % interval where there is one. */
-function rateText(rate: Estimate | null): string {
+export function rateText(rate: Estimate | null): string {
   if (rate === null) return NONE;
   const { value, low, high } = rate;
   return shareText(value) + bounds(low, high, (bound) => (bound * 100).toFixed(1));
 }
 
 /** `0.82 (0.79 to 0.85)`. */
-function aucText(auc: Estimate | null): string {
+export function aucText(auc: Estimate | null): string {
   return auc === null ? NONE : auc.value.toFixed(2) + bounds(auc.low, auc.high, (bound) => bound.toFixed(2));
 }
 
 /** `+0.03 (0.01 to 0.05)`. */
-function gainText(gain: Estimate | null): string {
+export function gainText(gain: Estimate | null): string {
   return gain === null ? NONE : signed(gain.value) + bounds(gain.low, gain.high, signed);
 }
 
@@ -117,15 +117,26 @@ export function backtestNotes({ report, customers, traits }: Backtest): string[]
 }
 
 /** The tables of a model; those without rows are left out. */
-export function backtestTables({ states, bands, segments, signals, health }: ModelReport): ReportTable[] {
-  const tables: ReportTable[] = [
+export function backtestTables(model: ModelReport): ReportTable[] {
+  const { health } = model;
+  const pictures = health === null ? [] : [calibrationTable(health), thresholdTable(health)];
+  return [...namedTables(model), ...pictures].filter(hasRows);
+}
+
+/** Of these, those of what has a name: states, bands, segments, signals, components. */
+export function namedTables({ states, bands, segments, signals, health }: ModelReport): ReportTable[] {
+  const tables = [
     flags("State", states),
     flags("Band", bands),
     flags("Segment", segments),
     flags("Signal", signals),
+    components(health?.components ?? []),
   ];
-  if (health !== null) tables.push(components(health.components), calibration(health), thresholds(health));
-  return tables.filter(({ rows }) => rows.length > 0);
+  return tables.filter(hasRows);
+}
+
+function hasRows({ rows }: ReportTable): boolean {
+  return rows.length > 0;
 }
 
 function flags(title: string, reports: readonly FlagReport[]): ReportTable {
@@ -168,7 +179,8 @@ function worth(gain: Estimate | null): string {
 
 type Health = NonNullable<ModelReport["health"]>;
 
-function calibration({ calibration: bins }: Health): ReportTable {
+/** How often the outcome came, by score. */
+export function calibrationTable({ calibration: bins }: Health): ReportTable {
   return {
     title: "Scores, the lowest first",
     heads: ["Score", "Samples", "With the outcome"],
@@ -180,8 +192,8 @@ function calibration({ calibration: bins }: Health): ReportTable {
   };
 }
 
-/** Those that flag as many as the one before are left out. */
-function thresholds({ thresholds: all, direction }: Health): ReportTable {
+/** What comes of each threshold; those that flag as many as the one before are left out. */
+export function thresholdTable({ thresholds: all, direction }: Health): ReportTable {
   const flagged = all.filter((one, index) => one.flagged !== all[index - 1]?.flagged);
   return {
     title: direction === "lower" ? "Flagged at a score of at most" : "Flagged at a score of at least",

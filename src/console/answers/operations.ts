@@ -1,3 +1,4 @@
+import type { BacktestReport } from "../../backtest/report-types.js";
 import type { RuleResult } from "../../engine/state/types.js";
 
 /** A common problem. */
@@ -9,15 +10,23 @@ export interface Finding {
   details: Record<string, unknown>;
 }
 
-/** What a recompute or a preview is, and how far it came. */
+/** A job on the customers of an environment, and how far it came. */
 export interface Job {
   id: string;
   status: "queued" | "running" | "retrying" | "completed" | "dead_letter";
-  dry_run: boolean;
-  pins: { configVersion: string | null; evaluatedAt: string };
   nextAttemptAt: string | null;
   error: string | null;
   progress: { customersTotal: number | null; customersDone: number };
+  requestedBy: string;
+  requestedAt: string;
+  startedAt: string | null;
+  finishedAt: string | null;
+}
+
+/** A recompute or a preview. */
+export interface Replay extends Job {
+  dry_run: boolean;
+  pins: { configVersion: string | null; evaluatedAt: string };
   /** So far. */
   result: {
     lifecycleChanged: number;
@@ -29,17 +38,32 @@ export interface Job {
     rulesRemoved: number;
     emissions: number;
   };
-  requestedBy: string;
-  requestedAt: string;
-  startedAt: string | null;
-  finishedAt: string | null;
 }
 
 /** `customerId` is of a recompute of one customer. */
-export type Recompute = Job & { customerId: string | null };
+export type Recompute = Replay & { customerId: string | null };
 
 /** `sample` is about how many customers it looks at; null for all. `hash` is of its snapshot. */
-export type Preview = Job & { sample: number | null; hash: string };
+export type Preview = Replay & { sample: number | null; hash: string };
+
+/** Instants are ISO 8601, lengths as models have them. */
+export interface Backtest extends Job {
+  /** `state:<id>`, `event:<name>` or `segment:<id>`. */
+  outcome: string;
+  within: string;
+  every: string;
+  from: string;
+  to: string;
+  /** About how many it looks at; null for all. */
+  customers: number | null;
+  traits: "then" | "now";
+  /** The version is null of a snapshot that is not deployed. */
+  model: { configVersion: string | null };
+  /** The version that is looked at beside it. */
+  against: string | null;
+  /** Null until it is completed. */
+  report: BacktestReport | null;
+}
 
 interface BeforeAndAfter<Value> {
   before: Value;

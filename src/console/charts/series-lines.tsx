@@ -3,6 +3,7 @@ import { area, line } from "d3-shape";
 import { formatNumber } from "../../words/text.js";
 import { Text } from "../parts.js";
 import { Figures, type Series } from "./figures.js";
+import { Swatch } from "./swatch.js";
 
 const WIDTH = 800;
 const HEIGHT = 220;
@@ -92,13 +93,5 @@ export function SeriesLines({ id, title, periods, lines, between, max }: SeriesL
       )}
       <Figures name={title} periods={periods} series={all} />
     </figure>
-  );
-}
-
-function Swatch({ kind }: { kind: string }) {
-  return (
-    <svg class="chart" viewBox="0 0 10 10" aria-hidden="true">
-      {kind === "between" ? <rect class={kind} width="10" height="10" /> : <path class={kind} d="M0 5H10" />}
-    </svg>
   );
 }

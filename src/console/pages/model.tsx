@@ -1,20 +1,28 @@
-import { type ConsolePage, given } from "../console-page.js";
+import type { Backtest } from "../answers/operations.js";
+import { type ConsolePage, given, type Visit } from "../console-page.js";
 import { address, Ago, At, Empty, Pages, Table, Text } from "../parts.js";
-import type { Activation, ConfigVersion } from "../source.js";
+import type { Activation, ConfigVersion, ListPage } from "../source.js";
+import { BacktestForm } from "./backtests/form.js";
+import { Backtests } from "./backtests/list.js";
 
 const PATH = "model";
 const LIMIT = "50";
+const BACKTESTS_LIMIT = "10";
+/** The parameter by which the list of backtests goes on. */
+const BACKTESTS = "backtests";
 
 /** What is deployed, by whom, and which version was active here when. */
 export const modelPage: ConsolePage = {
   path: PATH,
   section: "Model",
   inService: true,
-  async answer({ ask, query }) {
+  async answer(visit) {
+    const { ask, query } = visit;
     const cursor = given(query, "cursor");
-    const [versions, activations] = await Promise.all([
+    const [versions, activations, backtests] = await Promise.all([
       ask("config-versions", { limit: LIMIT, cursor }),
       ask("activations", { limit: LIMIT }),
+      ask("backtests", { limit: BACKTESTS_LIMIT, cursor: given(query, BACKTESTS) }),
     ]);
     return {
       title: "Model",
@@ -28,6 +36,7 @@ export const modelPage: ConsolePage = {
             <Versions versions={versions.data} />
           )}
           <Pages path={PATH} query={query} next={versions.nextCursor} />
+          <Foresight visit={visit} backtests={backtests} />
           {activations.data.length === 0 ? null : <Activations activations={activations.data} />}
         </>
       ),
@@ -66,6 +75,27 @@ function Versions({ versions }: { versions: readonly ConfigVersion[] }) {
 export function sourceOf(provenance: ConfigVersion["provenance"]): string {
   const { commit, ref } = provenance ?? {};
   return [ref, commit?.slice(0, 12)].filter(Boolean).join(" ");
+}
+
+/** The backtests of the environment, and how another one of the active version is begun; nothing before the first deploy. */
+function Foresight({ visit, backtests }: { visit: Visit; backtests: ListPage<Backtest> }) {
+  const { activeVersion, model, query } = visit;
+  const { data, nextCursor } = backtests;
+  if (data.length === 0 && model === null) return null;
+  return (
+    <section>
+      <h2>Backtests</h2>
+      <p>
+        A backtest tells whether a model foresaw what came: it takes what the model said of customers in the past year,
+        from nothing later, and whether the outcome came after it. It changes nothing.
+      </p>
+      {activeVersion === null || model === null ? null : (
+        <BacktestForm visit={visit} version={activeVersion} model={model} />
+      )}
+      {data.length === 0 && !query.has(BACKTESTS) ? <Empty>There was none yet.</Empty> : <Backtests backtests={data} />}
+      <Pages path={PATH} query={query} next={nextCursor} cursor={BACKTESTS} name="the backtests" />
+    </section>
+  );
 }
 
 const KINDS: Readonly<Record<Activation["kind"], string>> = {

@@ -3,7 +3,7 @@ import { Allowed } from "../changes.js";
 import { type ConsolePage, given } from "../console-page.js";
 import { Ago, Choose, Customer, Empty, Pages, Table, Text } from "../parts.js";
 import type { Recompute } from "../answers/operations.js";
-import { JobStatus, Progress } from "./recomputes/job.js";
+import { JobStatus, Progress } from "./recomputes/status.js";
 import { recomputeHref } from "./recompute.js";
 
 const PATH = "recomputes";

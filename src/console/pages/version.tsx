@@ -4,6 +4,7 @@ import type { Preview } from "../answers/operations.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
 import { address, At, Empty, Text } from "../parts.js";
 import type { ConfigVersion, Difference } from "../source.js";
+import { BacktestForm } from "./backtests/form.js";
 import { sourceOf } from "./model.js";
 import { previewHref } from "./preview.js";
 
@@ -42,6 +43,12 @@ export const versionPage: ConsolePage = {
           </dl>
           <Actions visit={visit} version={version} wasActive={wasActive} />
           <PreviewForm visit={visit} version={version} />
+          <BacktestForm
+            visit={visit}
+            version={version.version}
+            model={version.snapshot}
+            against={visit.activeVersion === version.version ? null : visit.activeVersion}
+          />
           <section aria-labelledby="changes">
             <h2 id="changes">What is different from {difference.from ?? "nothing"}</h2>
             <Changes difference={difference} />
@@ -74,7 +81,7 @@ const SAMPLES = ["200", "2000"];
 /** Begins a preview, by whoever may, of a version that is not active here. */
 function PreviewForm({ visit, version: { version, active } }: { visit: Visit; version: ConfigVersion }) {
   const { environment, may, token } = visit;
-  if (!may("create_preview") || active.some((each) => each === environment)) return null;
+  if (!may("create_preview") || active.includes(environment)) return null;
   return (
     <form class="filters" method="post" action={PATH}>
       {token}

@@ -1,10 +1,12 @@
+import type { ComponentChildren } from "preact";
 import { movesText, totalsOf } from "../../../words/recompute.js";
-import { formatNumber, span } from "../../../words/text.js";
+import { formatNumber } from "../../../words/text.js";
 import { type ConsolePage, given, type View, type Visit } from "../../console-page.js";
 import { Ago, At, Customer, Found, Pages, Table, Text } from "../../parts.js";
-import type { CustomerDifference, Job } from "../../answers/operations.js";
+import type { CustomerDifference, Job, Replay } from "../../answers/operations.js";
 import type { ListPage } from "../../source.js";
 import { versionHref } from "../model.js";
+import { isUnderWay, JobStatus, Progress } from "./status.js";
 
 /** How many customers of a job a page shows. */
 const LIMIT = 50;
@@ -18,7 +20,7 @@ export function pageOf(query: URLSearchParams): { limit: string; cursor: string 
 }
 
 interface JobParts {
-  job: Job;
+  job: Replay;
   title: string;
   /** What it is of. */
   about: View["body"];
@@ -33,33 +35,16 @@ export function jobView(page: Pick<ConsolePage, "path">, { query }: Pick<Visit, 
   return {
     title,
     customerIds: changed.data.map(({ customerId }) => customerId),
-    ...(isUnderWay(job) && !query.has("cursor") && { refreshSeconds: REFRESH_SECONDS }),
+    ...(!query.has("cursor") && refreshOf(job)),
     body: (
       <>
-        <dl>
+        <Course job={job}>
           {about}
-          <dt>Status</dt>
-          <dd>
-            <JobStatus job={job} />
-          </dd>
           <dt>As of</dt>
           <dd>
             <At iso={job.pins.evaluatedAt} />
           </dd>
-          <dt>Asked for</dt>
-          <dd>
-            <Ago iso={job.requestedAt} /> by <Text>{job.requestedBy}</Text>
-          </dd>
-          <dt>Done</dt>
-          <dd>
-            <Progress job={job} />
-          </dd>
-        </dl>
-        {job.error === null ? null : (
-          <p class="error" role="alert">
-            <Text>{job.error}</Text>
-          </p>
-        )}
+        </Course>
         {actions}
         {job.startedAt === null ? null : <Totals job={job} />}
         <section aria-labelledby="customers">
@@ -78,7 +63,40 @@ export function jobView(page: Pick<ConsolePage, "path">, { query }: Pick<Visit, 
   };
 }
 
-function Totals({ job }: { job: Job }) {
+/** How far a job came, and what went wrong, below what it is of. */
+export function Course({ job, children }: { job: Job; children: ComponentChildren }) {
+  return (
+    <>
+      <dl>
+        {children}
+        <dt>Status</dt>
+        <dd>
+          <JobStatus job={job} />
+        </dd>
+        <dt>Asked for</dt>
+        <dd>
+          <Ago iso={job.requestedAt} /> by <Text>{job.requestedBy}</Text>
+        </dd>
+        <dt>Done</dt>
+        <dd>
+          <Progress job={job} />
+        </dd>
+      </dl>
+      {job.error === null ? null : (
+        <p class="error" role="alert">
+          <Text>{job.error}</Text>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** That the browser loads the page of a job again for as long as it is under way. */
+export function refreshOf(job: Job): Pick<View, "refreshSeconds"> {
+  return isUnderWay(job) ? { refreshSeconds: REFRESH_SECONDS } : {};
+}
+
+function Totals({ job }: { job: Replay }) {
   return (
     <section aria-labelledby="totals">
       <h2 id="totals">
@@ -98,52 +116,9 @@ function Totals({ job }: { job: Job }) {
 }
 
 /** The model of a job, where there is one. */
-export function JobModel({ job: { pins } }: { job: Job }) {
+export function JobModel({ job: { pins } }: { job: Replay }) {
   const version = pins.configVersion;
   return version === null ? <>none deployed yet</> : <a href={versionHref(version)}>{version}</a>;
-}
-
-function isUnderWay({ status }: Pick<Job, "status">): boolean {
-  return status !== "completed" && status !== "dead_letter";
-}
-
-const STATUSES: Readonly<Record<Job["status"], { text: string; class?: string }>> = {
-  queued: { text: "waits for its turn" },
-  running: { text: "is running" },
-  retrying: { text: "failed, and is tried again", class: "warning" },
-  completed: { text: "completed", class: "good" },
-  dead_letter: { text: "given up", class: "critical" },
-};
-
-/** How it stands; how long it took, or when it is tried again. */
-export function JobStatus({ job: { status, startedAt, finishedAt, nextAttemptAt } }: { job: Job }) {
-  const { text, class: kind } = STATUSES[status];
-  return (
-    <>
-      <span class={kind}>{text}</span>
-      {status === "completed" && startedAt !== null && finishedAt !== null
-        ? ` in ${span(Date.parse(finishedAt) - Date.parse(startedAt)) ?? "less than a second"}`
-        : null}
-      {nextAttemptAt === null ? null : (
-        <>
-          {" "}
-          <Ago iso={nextAttemptAt} />
-        </>
-      )}
-    </>
-  );
-}
-
-/** Customers that are done; of how many, where that is known. */
-export function Progress({ job: { progress, status } }: { job: Job }) {
-  const { customersDone: done, customersTotal: total } = progress;
-  const text = `${formatNumber(done)}${total === null ? "" : ` of ${formatNumber(total)}`} customers`;
-  if (status === "completed" || total === null || total === 0) return <>{text}</>;
-  return (
-    <>
-      <progress max={total} value={done} aria-label={text} /> {text}
-    </>
-  );
 }
 
 const COLUMNS = [

@@ -1,0 +1,67 @@
+import { backtestFields } from "../../words/backtest.js";
+import { plural, printable } from "../../words/text.js";
+import type { Backtest } from "../answers/operations.js";
+import type { ConsolePage } from "../console-page.js";
+import { Back, Text } from "../parts.js";
+import { askedBy, FIELDS } from "./backtests/form.js";
+import { backtestHref, BacktestModels } from "./backtests/list.js";
+import { Report } from "./backtests/report.js";
+import { Course, refreshOf } from "./recomputes/job.js";
+import { isUnderWay } from "./recomputes/status.js";
+
+/** Whether a model foresaw an outcome: what was asked, how far it came, and what came of it. */
+export const backtestPage: ConsolePage = {
+  path: "backtest",
+  section: null,
+  inService: true,
+  async answer({ ask, query, model }) {
+    const backtest = await ask("backtests/:backtest", { backtest: query.get("id") ?? "" });
+    const { outcome, model: judged, customers, traits, report } = backtest;
+    return {
+      title: `Does ${judged.configVersion ?? "a model"} foresee ${printable(outcome)}?`,
+      ...refreshOf(backtest),
+      body: (
+        <>
+          <Course job={backtest}>
+            <dt>Model</dt>
+            <dd>
+              <BacktestModels backtest={backtest} />
+            </dd>
+            {Object.entries(
+              report === null ? askedFields(backtest) : backtestFields({ report, customers, traits }),
+            ).map(([name, text]) => (
+              <>
+                <dt key={name}>{name}</dt>
+                <dd>
+                  <Text>{text}</Text>
+                </dd>
+              </>
+            ))}
+          </Course>
+          {report !== null ? (
+            <Report backtest={{ report, customers, traits }} model={model} />
+          ) : isUnderWay(backtest) ? (
+            <p class="note">The report is made once all customers were looked at.</p>
+          ) : null}
+          <Back href="model" text="Back to the model" />
+        </>
+      ),
+    };
+  },
+  change: {
+    fields: FIELDS,
+    async make({ tell, form }) {
+      const { id } = (await tell("POST backtests", {}, askedBy(form))) as Backtest;
+      return backtestHref(id);
+    },
+  },
+};
+
+/** What was asked, as long as there is no report. */
+function askedFields({ outcome, within, every, from, to, customers }: Backtest): Record<string, string> {
+  return {
+    Outcome: `${outcome}, within ${within} after a look`,
+    Looks: `every ${every} from ${from.slice(0, 10)} to ${to.slice(0, 10)}`,
+    Customers: customers === null ? "all" : `about ${plural(customers, "customer")}, a sample`,
+  };
+}

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { BacktestReport, Estimate, FlagReport } from "../../src/backtest/report-types.js";
+import { useSpec } from "../spec/support/fixture.js";
+import { type Browser, textOf } from "../support/browser.js";
+import { JobRunner } from "../tasks/support/recompute.js";
+import { foreseeing, pastOf } from "./support/backtest.js";
+import { browserOf } from "./support/session.js";
+
+const fixture = useSpec();
+const BASE = "/console/acme/app";
+const HOSTILE = `<script>alert(1)</script>\u202e${"x".repeat(200)}`;
+const ASKED = { outcome: "event:login", within: "30d", every: "7d", customers: "all" };
+
+let owner: Browser;
+let viewer: Browser;
+let worker: JobRunner;
+beforeAll(async () => {
+  const { service } = fixture;
+  worker = new JobRunner(service.db);
+  owner = await browserOf(service, "owner@acme.example");
+  await service.member(fixture.owner, "viewer");
+  viewer = await browserOf(service, `viewer@${fixture.owner.organizationId}.example`);
+});
+afterAll(() => worker.end());
+
+const open = async (page: string, browser = owner) => {
+  const { status, html } = await browser.get(`${BASE}/test/${page}`);
+  return { status, html, text: textOf(html) };
+};
+
+/** Sends the form of a page; answers the page of the backtest that it begins. */
+async function begin(page: string, fields: Readonly<Record<string, string>> = ASKED): Promise<string> {
+  const answer = await owner.submit(await owner.get(`${BASE}/test/${page}`), fields, "backtest");
+  expect([answer.status, answer.html]).toEqual([303, ""]);
+  return answer.location!.slice(`${BASE}/test/`.length);
+}
+
+it("before anything is deployed there is nothing to be begun, and no page speaks of it", async () => {
+  const { status, html } = await open("model");
+  expect(status).toBe(200);
+  expect(html).not.toContain("acktest");
+});
+
+describe("with a past", () => {
+  beforeAll(async () => {
+    await fixture.deploy(foreseeing(HOSTILE, 1));
+    await fixture.deploy(foreseeing(HOSTILE, 0));
+    await fixture.batch(pastOf(Date.now()));
+    await fixture.evaluate();
+  });
+
+  it("the form offers the states, segments and events of the model, and outcomes are text whatever they are called", async () => {
+    const { html, text } = await open("model");
+    expect(html).toMatch(/<optgroup label="Comes to the state"><option value="state:new">new<\/option>/);
+    expect(html).toMatch(/<optgroup label="Enters the segment"><option value="segment:quiet">/);
+    expect(html).toMatch(/<optgroup label="Sends the event"><option value="event:/);
+    expect(html).not.toContain("<script>");
+    expect(text).toContain("There was none yet.");
+    const page = await begin("model", { ...ASKED, outcome: `event:${HOSTILE}`, customers: "2000" });
+    const shown = await open(page);
+    expect(shown.html).not.toContain("<script>");
+    expect(shown.html).not.toContain("\u202e");
+    expect(shown.text).toMatch(/Does v2 foresee event:<script>.*about 2,000 customers, a sample .*waits for its turn/);
+    await worker.runNext();
+    expect((await open(page)).text).toContain("The outcome came after no sample");
+    expect((await open("model")).html).not.toContain("<script>");
+  });
+
+  it("of the active version one is begun, is loaded again while it runs, and then reports", async () => {
+    const page = await begin("model");
+    const waiting = await owner.get(`${BASE}/test/${page}`);
+    expect(waiting.headers.get("refresh")).toBe("5");
+    expect(textOf(waiting.html)).toMatch(
+      /Model v2 Outcome event:login, within 30d after a look Looks every 7d from .* waits for its turn .*The report is made once/,
+    );
+    await worker.runNext();
+    const { html, headers } = await owner.get(`${BASE}/test/${page}`);
+    expect(headers.get("refresh")).toBeNull();
+    const text = textOf(html);
+    expect(text).toMatch(/Customers 30; \d+ had the outcome .*Base rate \d+\.\d % .*completed in/);
+    expect(text).toMatch(/After \d+\.\d % of the samples the outcome came within 30d\./);
+    expect(text).toMatch(/In \d+ of 100 pairs .*\(95 %: \d+ to \d+\)/);
+    expect(text).toMatch(/How often the outcome came, by score .*The figures .*What comes of a threshold/);
+    expect(text).toMatch(/States .*Bands .*Segments .*Signals .*Components of the score/);
+    expect(text).toMatch(/Component Weight AUC alone .*recency 3 0\.\d\d \(.*volume 0 .*is not to be told/);
+    expect(text).toMatch(/Before you believe it .*This is association in one past, not cause/);
+    for (const link of [
+      "segment?id=quiet",
+      "signals?signal=call",
+      "customers?lifecycle=active",
+      "customers?health=bad",
+    ])
+      expect(html).toContain(`<a href="${link}">`);
+    expect(html.match(/<svg class="chart" viewBox="0 0 800 240" role="img"/g)).toHaveLength(2);
+    expect(html).not.toContain("NaN");
+    expect((await open("model")).text).toMatch(
+      /owner@acme\.example event:login 30d v2 completed in .*0\.\d\d \(0\.\d\d to/,
+    );
+  });
+
+  it("of another version one is begun beside the active one, and tells the difference", async () => {
+    const page = await begin("version?id=v1");
+    await worker.runNext();
+    const { text } = await open(page);
+    expect(text).toMatch(/Model v1 beside v2/);
+    expect(text).toMatch(
+      /v1 beside v2 Model AUC of the score .*the first less the second [+-]?\d\.\d{3} \([+-]?\d\.\d{3} to /,
+    );
+    expect(text).toMatch(/Where they differ .*band good \d+ \d+ /);
+    expect(text).toMatch(/What v1 said .*What v2 said/);
+  });
+
+  it("a choice that was not made is refused, with the way back to the form", async () => {
+    const form = { ...ASKED, outcome: "", form_token: await owner.formToken(`${BASE}/test/model`), version: "v2" };
+    const referer = { Referer: `${fixture.service.url}${BASE}/test/model` };
+    for (const wrong of [{}, { outcome: "state:nobody" }, { outcome: "event:login", customers: "some" }]) {
+      const { status, html } = await owner.post(`${BASE}/test/backtest`, { ...form, ...wrong }, referer);
+      expect(status).toBe(400);
+      expect(html).toContain('<a href="model">Back to the form</a>');
+    }
+  });
+
+  it("a viewer sees them, begins none, and is refused where the form is sent all the same", async () => {
+    const { html, text } = await open("model", viewer);
+    expect(text).toMatch(/Backtests .*event:login/);
+    expect(html).not.toContain('action="backtest"');
+    expect((await open("version?id=v1", viewer)).html).not.toContain('action="backtest"');
+    expect((await open(/href="(backtest\?id=\w+)"/.exec(html)![1]!, viewer)).text).toContain("What came of it");
+    const form = { ...ASKED, version: "v2", form_token: await viewer.formToken(`${BASE}/test/recomputes`) };
+    expect((await viewer.post(`${BASE}/test/backtest`, form)).status).toBe(403);
+  });
+
+  it("the list has pages of its own", async () => {
+    for (let more = 0; more < 9; more++) {
+      const body = { ...ASKED, customers: 100 };
+      expect((await fixture.admin("POST", "/projects/app/backtests?env=test", { body })).status).toBe(202);
+      await worker.runNext();
+    }
+    const { html } = await open("model");
+    const next = /<a href="(model\?backtests=[^"]+)">Next page/.exec(html)![1]!;
+    const second = await open(next);
+    expect(second.html.match(/href="backtest\?/g)).toHaveLength(2);
+    expect(second.html).toContain("First page");
+  });
+
+  it("of what is not there says so, and leads on", async () => {
+    for (const page of ["backtest?id=bkt_0", `backtest?id=${encodeURIComponent(HOSTILE)}`, "backtest"]) {
+      const { status, html } = await open(page);
+      expect([page, status]).toEqual([page, 404]);
+      expect(html).toContain('href="today"');
+      expect(html).not.toContain("<script>");
+    }
+  });
+});
+
+describe("a report", () => {
+  const flag: FlagReport = {
+    ...{ id: HOSTILE, flagged: 0, customers: 0, precision: null, recall: null },
+    ...{ lift: null, medianLeadDays: null, falseAlarmsPerWeek: 0 },
+  };
+  const unsure: Estimate = { value: 0.5, low: null, high: null };
+  const none = { name: "v1", states: [], bands: [], segments: [], signals: [], health: null };
+  const base: BacktestReport = {
+    ...{ outcome: "state:active", within: "60d", every: "7d" },
+    ...{ from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z", end: "2026-04-01T00:00:00Z" },
+    instants: { used: 0, censored: 0 },
+    customers: { looked: 0, withOutcome: 0 },
+    samples: { used: 0, withOutcome: 0, alreadyThere: 0, censored: 0 },
+    ...{ baseRate: null, models: [none], difference: null, notes: [] },
+  };
+
+  /** The page of a backtest that came to this. */
+  async function pageOf(report: BacktestReport) {
+    const { body } = await fixture.admin("POST", "/projects/app/backtests?env=test", {
+      body: { ...ASKED, customers: 9 },
+    });
+    const { id } = body as { id: string };
+    await worker.runNext(id);
+    await fixture.service.db
+      .sql`update svc.recomputes set report = ${JSON.stringify(report)}::text::json where recompute_id = ${id}`;
+    const page = await open(`backtest?id=${id}`);
+    expect(page.status).toBe(200);
+    for (const wrong of ["NaN", "null", "undefined", "<script>", "\u202e"]) expect(page.html).not.toContain(wrong);
+    return page;
+  }
+
+  it("without a sample or a score says so", async () => {
+    const { text, html } = await pageOf(base);
+    expect(text).toContain("There was no sample, so nothing can be told.");
+    expect(text).toMatch(/Base rate –/);
+    expect(html).not.toContain('role="img"');
+  });
+
+  it("in which nothing could be computed shows that, and names are text whatever they are", async () => {
+    const component = { id: HOSTILE, weight: 1, alone: null, without: null, gain: null };
+    const threshold = { score: 0, flagged: 0, precision: null, recall: null, falseAlarmsPerWeek: 0 };
+    const health = {
+      ...{ samples: 0, direction: "higher" as const, auc: null, calibration: [], components: [component] },
+      thresholds: [threshold, { ...threshold, score: 5 }],
+    };
+    const empty = { ...none, name: "local", states: [flag], bands: [flag], segments: [flag], signals: [flag], health };
+    const { text } = await pageOf({ ...base, baseRate: unsure, models: [empty, none], notes: [HOSTILE] });
+    expect(text).toMatch(/local – 0 v1 – 0 the first less the second – /);
+    expect(text).toMatch(/segment <script>.* 0 not in it – – – –/);
+    expect(text).toMatch(/What local said .*scores of at least a threshold/);
+    expect(text).toMatch(/Components of the score .*– – – is not to be told/);
+  });
+});
