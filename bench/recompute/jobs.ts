@@ -77,7 +77,7 @@ export async function addVersions({ sql, environmentId }: BenchDatabase): Promis
 function weekly(): StoredQuestion {
   const now = Date.now();
   const ago = (days: number) => new Date(now - days * 86_400_000).toISOString();
-  const range = { every: "7d", from: ago(365), to: ago(0) };
+  const range = { every: "7d", from: ago(365), to: ago(0), end: ago(0) };
   return {
     ...range,
     outcome: `state:${SNAPSHOT.lifecycle!.states.at(-1)!.name}`,

@@ -1,5 +1,5 @@
 --! Previous: sha1:065b4e2a2eb39999ea44b4f0cbf758039edce43b
---! Hash: sha1:b7c80c84e9b0107b4411120265defdd5b5270218
+--! Hash: sha1:a81ad531fa8fb599f3c9336d1ae704abb08b370a
 
 -- Backtests are jobs of the queue of recomputes. The table has a row for each job ever, so its constraints are checked in a moment.
 alter table svc.recomputes add column if not exists question json;
@@ -42,10 +42,7 @@ comment on column svc.recomputes.snapshot is
   'The model that a preview or backtest is of, where that is not deployed; empty once it has finished.';
 comment on column svc.recomputes.hash is 'The hash of that; of a backtest also where its model is a version.';
 comment on column svc.recomputes.question is
-  'What a backtest asks: {outcome, within, every, from, to, traits, against}; against is the version beside the judged one, or null.';
-comment on column svc.recomputes.pinned_at is
-  'Pinned: the instant to evaluate through; of a backtest, up to when it is known what happened. Customers that were created after it are
-left out.';
+  'What a backtest asks: {outcome, within, every, from, to, end, traits, against}; against is the version beside the judged one, or null.';
 comment on column svc.recomputes.report is 'What a completed backtest came to; it names no customer, and stays.';
 comment on table svc.recompute_customers is
   'What a recompute, a dry run or a preview changes: one row per customer with a difference, a run of a rule or an emission; and the

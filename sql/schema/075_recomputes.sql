@@ -77,10 +77,9 @@ comment on column svc.recomputes.snapshot is
   'The model that a preview or backtest is of, where that is not deployed; empty once it has finished.';
 comment on column svc.recomputes.hash is 'The hash of that; of a backtest also where its model is a version.';
 comment on column svc.recomputes.question is
-  'What a backtest asks: {outcome, within, every, from, to, traits, against}; against is the version beside the judged one, or null.';
+  'What a backtest asks: {outcome, within, every, from, to, end, traits, against}; against is the version beside the judged one, or null.';
 comment on column svc.recomputes.pinned_at is
-  'Pinned: the instant to evaluate through; of a backtest, up to when it is known what happened. Customers that were created after it are
-left out.';
+  'Pinned: the instant to evaluate through. Customers that were created after it are left out.';
 comment on column svc.recomputes.status is 'queued, running, retrying, completed or dead_letter.';
 comment on column svc.recomputes.attempt is 'Counts whenever a worker takes it. What a former one still writes is refused.';
 comment on column svc.recomputes.holder_pid is 'Whose the present attempt is: the process of the session that took it.';

@@ -1,16 +1,35 @@
 import type { BacktestReport, Estimate } from "./report-types.js";
 import type { Outcome } from "./samples.js";
 import { CUSTOMERS_MIN } from "./statistics.js";
+import type { ModelFacts } from "./tally.js";
 
 /** With fewer customers, that their samples are alike is worth a note. */
 const FEW_CUSTOMERS = 50;
 
 /** What a reader has to know before believing the figures, in sentences. */
-export function notesOf({ kind }: Outcome, found: Omit<BacktestReport, "notes">): string[] {
+export function notesOf(
+  { kind }: Outcome,
+  models: readonly ModelFacts[],
+  inTerminal: number,
+  found: Omit<BacktestReport, "notes">,
+): string[] {
   const notes = [...notesOfSamples(found), ...notesOfInstants(found)];
   if (kind !== "event") {
     notes.push(
       `The outcome is decided by the model itself (${found.models[0]!.name}), so parts of a model that read the same events foresee it by definition.`,
+    );
+  }
+  if (kind === "event" && inTerminal > 0) {
+    const { terminal } = models[0]!;
+    const where = terminal.length === 1 ? `the terminal state ${terminal[0]!}` : "a terminal state";
+    const ask = terminal.map((state) => `state:${state}`).join(" or ");
+    notes.push(
+      `${inTerminal} samples are of customers in ${where}, for whom all may be over: they count as samples without the outcome. ${ask} leaves them out.`,
+    );
+  }
+  if (models.some(({ readsTraits }) => readsTraits)) {
+    notes.push(
+      "Traits are read. Unless the present ones were asked for, they count from when they were accepted: of an imported history they may be missing at most instants.",
     );
   }
   for (const { name, health } of found.models) {
@@ -52,10 +71,10 @@ function notesOfSamples({ customers, samples }: Omit<BacktestReport, "notes">): 
 }
 
 function notesOfInstants({ instants, samples, within }: Omit<BacktestReport, "notes">): string[] {
-  const { used, censored } = instants;
+  const { used, empty, censored } = instants;
   if (censored === 0) return [];
   return [
-    `Of ${used + censored} instants, the last ${censored === 1 ? "one is" : `${censored} are`} left out, with ${samples.censored} samples: ` +
+    `Of ${used + empty + censored} instants, the last ${censored === 1 ? "one is" : `${censored} are`} left out, with ${samples.censored} samples: ` +
       `less than ${within} after them is known, so whether the outcome came in time is not.`,
   ];
 }

@@ -32,6 +32,8 @@ export class QuestionProblem extends Error {
 }
 
 const DAY = 86_400_000;
+/** What happened before is of no calendar that people ask in. */
+const EARLIEST = Date.parse("0001-01-01T00:00:00Z");
 export const EVERY = "7d";
 
 /**
@@ -56,6 +58,10 @@ export function readQuestion(words: QuestionWords, end: number, snapshot: Snapsh
       `${iso(from)} lies after ${iso(to)}, the end of the range.`,
       "Give an earlier one.",
     );
+  }
+  if (from < EARLIEST) {
+    const path = words.from === undefined ? "to" : "from";
+    throw new QuestionProblem(path, "The range begins before the year 1.", "Give a later one.");
   }
   if (from + within > end) {
     const what = `No instant from ${iso(from)} on has all of ${words.within} after it known: that ends at ${iso(end)}.`;

@@ -11,6 +11,8 @@ export interface FlagReport {
   /** Samples of which it was said, and how many customers they are of. */
   flagged: number;
   customers: number;
+  /** Customers with the outcome who were flagged in a sample before it: of `customers.withOutcome` of the report. */
+  caught: number;
   /** Of those flagged, the share with the outcome; null where none was flagged. */
   precision: Estimate | null;
   /** Of those with the outcome, the share that was flagged; null where there was no outcome. */
@@ -84,7 +86,8 @@ export interface BacktestReport {
   to: string;
   /** Up to when it is known what happened. */
   end: string;
-  instants: { used: number; censored: number };
+  /** `empty`: those at which nobody was known yet, which are not used. */
+  instants: { used: number; empty: number; censored: number };
   /** Customers with a used sample, and those of them with the outcome after one. */
   customers: { looked: number; withOutcome: number };
   samples: { used: number; withOutcome: number; alreadyThere: number; censored: number };

@@ -10,8 +10,14 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const WEEK = 7 * DAY;
 
+/** The kinds of conditions, measures and scores that read one. */
+const READS_TRAIT = /"kind":"(trait|traitExists|traitDateWithin|traitDatePassed|map)"/;
+
 /** What a report has to know of a model. */
-export function modelFacts(name: string, { lifecycle, segments, signals, health }: Snapshot): ModelFacts {
+export function modelFacts(
+  name: string,
+  { lifecycle, journeys, segments, signals, health, rules }: Snapshot,
+): ModelFacts {
   return {
     name,
     states: lifecycle?.states.map((state) => state.name) ?? [],
@@ -21,6 +27,8 @@ export function modelFacts(name: string, { lifecycle, segments, signals, health 
       bands: health.bands.map(({ id }) => id),
       components: health.components.map(({ id, weight }) => ({ id, weight })),
     },
+    terminal: lifecycle?.states.flatMap(({ name, terminal }) => (terminal ? name : [])) ?? [],
+    readsTraits: READS_TRAIT.test(JSON.stringify([lifecycle, journeys, segments, signals, health, rules])),
   };
 }
 
@@ -45,7 +53,8 @@ export async function report(
 
   const { base, flags, scores, alreadyThere, censored, difference } = tally;
   const instants = instantsOf(question);
-  const used = instants.filter((at) => at + within <= end).length;
+  const inTime = instants.filter((at) => at + within <= end).length;
+  const used = tally.known.subarray(0, inTime).reduce((sum, known) => sum + known, 0);
   const perWeek = (count: number) => (used === 0 ? 0 : (count * WEEK) / (used * every));
   const found = {
     outcome: `${outcome.kind}:${outcome.id}`,
@@ -54,7 +63,7 @@ export async function report(
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
     end: new Date(end).toISOString(),
-    instants: { used, censored: instants.length - used },
+    instants: { used, empty: inTime - used, censored: instants.length - inTime },
     customers: { looked: base.customers, withOutcome: base.customersWith },
     samples: { used: base.samples, withOutcome: base.withOutcome, alreadyThere, censored },
     baseRate: base.estimate(),
@@ -73,7 +82,7 @@ export async function report(
     }),
     difference: difference?.estimate() ?? null,
   };
-  return { ...found, notes: notesOf(outcome, found) };
+  return { ...found, notes: notesOf(outcome, models, tally.inTerminal, found) };
 }
 
 type PerWeek = (count: number) => number;
@@ -84,6 +93,7 @@ function flagReport({ id, rate, leads, falseAlarms }: Flag, base: Rate, within: 
     id,
     flagged: rate.samples,
     customers: rate.customers,
+    caught: rate.customersWith,
     precision,
     recall: share(rate.withOutcome, base.withOutcome),
     lift: precision && base.value ? precision.value / base.value : null,

@@ -1,6 +1,6 @@
 import type { HealthScore, Said } from "../engine/index.js";
 import type { CustomerSamples, Question, Sample } from "./samples.js";
-import { samplesOf } from "./samples.js";
+import { instantsOf, samplesOf } from "./samples.js";
 import { AucEstimator, CELLS, type Direction, directionOf, Rate } from "./statistics.js";
 
 /** What a report has to know of a model. Ids are in the model's order. */
@@ -11,6 +11,10 @@ export interface ModelFacts {
   segments: string[];
   signals: string[];
   health: { bands: string[]; components: { id: string; weight: number }[] } | null;
+  /** States that nobody leaves. */
+  terminal: string[];
+  /** Whether anything of it reads a trait. */
+  readsTraits: boolean;
 }
 
 /** Counts and sums over the samples of all customers: `count` each, then `place`, then `add` each once more. */
@@ -18,6 +22,10 @@ export class Tally {
   readonly base = new Rate();
   alreadyThere = 0;
   censored = 0;
+  /** Used samples of customers who are in a terminal state of the judged model. */
+  inTerminal = 0;
+  /** By instant: whether anybody was known. */
+  readonly known: Uint8Array;
   readonly flags: readonly FlagTally[];
   /** By model; null without a health score. */
   readonly scores: readonly (ScoreTally | null)[];
@@ -29,8 +37,9 @@ export class Tally {
 
   constructor(
     readonly question: Question,
-    facts: readonly ModelFacts[],
+    private readonly facts: readonly ModelFacts[],
   ) {
+    this.known = new Uint8Array(instantsOf(question).length);
     this.flags = facts.map((model) => new FlagTally(model, question.within));
     this.scores = facts.map(({ health }) => health && new ScoreTally(health.components, this.#cells));
     const [one, other] = this.scores;
@@ -40,12 +49,14 @@ export class Tally {
 
   count(customer: CustomerSamples): void {
     for (const sample of this.#samplesOf(customer)) {
+      this.known[sample.index] = 1;
       for (const [n, flags] of this.flags.entries()) flags.look(sample.said[n]!);
       if (sample.status === "there") this.alreadyThere++;
       if (sample.status === "censored") this.censored++;
       if (sample.status !== "used") continue;
       const outcome = sample.outcomeAt !== null;
       this.base.add(outcome);
+      if (this.facts[0]!.terminal.includes(sample.said[0]!.state ?? "")) this.inTerminal++;
       for (const flags of this.flags) flags.count(sample);
       for (const estimator of this.#estimators) estimator.count(this.#cells, outcome);
     }

@@ -25,7 +25,7 @@ export interface LocalBacktest {
   report: BacktestReport;
 }
 
-/** Operations that are in memory, and up to when it is known what happened. */
+/** Operations that are in memory, and the present: up to the last event until then it is known what happened. */
 interface Past {
   operations: AcceptedBatch["operations"];
   end: number;
@@ -44,7 +44,7 @@ export async function backtest(
   { operations, end }: Past,
   { traits, customers = CUSTOMERS_MAX }: { traits: TraitsOf; customers?: number | undefined },
 ): Promise<LocalBacktest> {
-  const question = readQuestion(words, end, models[0]!.snapshot);
+  const question = readQuestion(words, lastEventAt(operations, end), models[0]!.snapshot);
   const compiled = models.map(({ snapshot, hash }) => compileModel(snapshot, hash));
   const all = byCustomer(operations);
   const samples: CustomerSamples[] = [];
@@ -53,6 +53,15 @@ export async function backtest(
   }
   const facts = models.map(({ name, snapshot }) => modelFacts(name, snapshot));
   return { question, samples, customersTotal: all.size, report: await report(question, facts, () => each(samples)) };
+}
+
+/** The last event that has come; the present where none has. */
+function lastEventAt(operations: Past["operations"], present: number): number {
+  let last = -Infinity;
+  for (const { operation } of operations) {
+    if (operation.kind === "track" && operation.occurredAt <= present) last = Math.max(last, operation.occurredAt);
+  }
+  return last === -Infinity ? present : last;
 }
 
 async function* each(samples: readonly CustomerSamples[]): AsyncGenerator<CustomerSamples> {

@@ -33,6 +33,8 @@ export interface FileOperations {
   end: number;
   /** Lines whose idempotency key had come before with the same payload. */
   repeated: number;
+  /** Events that lie in the future, and are left out. */
+  ahead: number;
 }
 
 /** All are in memory at once. */
@@ -59,6 +61,8 @@ class OperationsReader {
   readonly #problems: LineProblem[] = [];
   #wrong = 0;
   #repeated = 0;
+  #ahead = 0;
+  readonly #now = Date.now();
   #end = -Infinity;
 
   constructor(private readonly snapshot: Snapshot) {}
@@ -93,12 +97,16 @@ class OperationsReader {
     }
     if (this.#end === -Infinity)
       throw new FileRefused("The file has no events.", "Give a file of JSON Lines with events.");
-    return { operations: this.#operations, end: this.#end, repeated: this.#repeated };
+    return { operations: this.#operations, end: this.#end, repeated: this.#repeated, ahead: this.#ahead };
   }
 
   #take(taken: AcceptedBatch["operations"][number]): void {
     const { operation } = taken;
     if (operation.kind === "track") {
+      if (operation.occurredAt > this.#now) {
+        this.#ahead++;
+        return;
+      }
       // Until now nobody knew the first instant.
       if (this.#end === -Infinity)
         for (const before of this.#operations) before.operation.acceptedAt = operation.occurredAt;

@@ -58,10 +58,11 @@ export function backtestFields({ report, customers }: Backtest): Record<string, 
     ...(samples.alreadyThere > 0 ? [`${formatNumber(samples.alreadyThere)} left out, where it held already`] : []),
     ...(samples.censored > 0 ? [`${formatNumber(samples.censored)} left out, too near the end`] : []),
   ];
+  const before = instants.empty > 0 ? `, ${formatNumber(instants.empty)} before anybody was known` : "";
   const near = instants.censored > 0 ? `, and ${formatNumber(instants.censored)} too near the end` : "";
   return {
     Outcome: `${report.outcome}, within ${report.within} after a look`,
-    Looked: `every ${report.every} from ${day(report.from)} to ${day(report.to)}: ${plural(instants.used, "instant")}${near}`,
+    Looked: `every ${report.every} from ${day(report.from)} to ${day(report.to)}: ${plural(instants.used, "instant")}${before}${near}`,
     "Known until": day(report.end),
     Customers: `${formatNumber(found.looked)}${customers === null ? "" : ", a sample"}; ${formatNumber(found.withOutcome)} had the outcome`,
     Samples: [`${formatNumber(samples.used)}, ${formatNumber(samples.withOutcome)} with the outcome`, ...left].join(
@@ -142,7 +143,7 @@ function hasRows({ rows }: ReportTable): boolean {
 function flags(title: string, reports: readonly FlagReport[]): ReportTable {
   return {
     title,
-    heads: [title, "Flagged", "Customers", "Precision", "Recall", "Lift", "Lead days", "False alarms/week"],
+    heads: [title, "Flagged", "Customers", "Precision", "Recall", "Caught", "Lift", "Lead days", "False alarms/week"],
     rows: reports.map((flag) => ({
       cells: [
         flag.id,
@@ -150,6 +151,7 @@ function flags(title: string, reports: readonly FlagReport[]): ReportTable {
         formatNumber(flag.customers),
         rateText(flag.precision),
         shareText(flag.recall),
+        formatNumber(flag.caught),
         flag.lift === null ? NONE : flag.lift.toFixed(2),
         flag.medianLeadDays === null ? NONE : flag.medianLeadDays.toFixed(1),
         flag.falseAlarmsPerWeek.toFixed(1),

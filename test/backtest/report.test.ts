@@ -26,11 +26,17 @@ const component = (id: string, weight: number): HealthComponent => ({
   id,
   weight,
   absent: "skip",
-  score: { kind: "scale", of: { kind: "trait", trait: id }, from: 0, to: 100 },
+  score: { kind: "scale", of: { kind: "count", of: { event: id } }, from: 0, to: 100 },
 });
 const SNAPSHOT: Snapshot = {
   ...EMPTY_SNAPSHOT,
-  lifecycle: { initial: "active", states: ["active", "churned"].map((name) => ({ name, transitions: [] })) },
+  lifecycle: {
+    initial: "active",
+    states: [
+      { name: "active", transitions: [] },
+      { name: "churned", terminal: true, transitions: [] },
+    ],
+  },
   segments: [{ id: "large" }, { id: "new" }],
   signals: [{ id: "quiet", severity: "info" }],
   health: {
@@ -130,7 +136,9 @@ it("counts what the samples say, for each flag, threshold and bin of two models"
       const all = customers.flatMap((of) => [...samplesOf(question, of)]);
       expect(found.samples.alreadyThere).toBe(all.filter(({ status }) => status === "there").length);
       expect(found.samples.censored).toBe(all.filter(({ status }) => status === "censored").length);
-      expect(found.instants).toEqual({ used: WEEKS, censored: 1 });
+      const weeks = new Set(all.flatMap(({ index }) => (index < WEEKS ? index : []))).size;
+      expect(found.instants).toEqual({ used: weeks, empty: WEEKS - weeks, censored: 1 });
+      const perWeek = (alarms: number) => (weeks === 0 ? 0 : alarms / weeks);
       for (const [n, model] of found.models.entries()) {
         const used = usedSamples(question, customers, n);
         const hits = used.filter(({ outcomeAt }) => outcomeAt !== null);
@@ -150,7 +158,8 @@ it("counts what the samples say, for each flag, threshold and bin of two models"
             flagged: flagged.length,
             customers: new Set(flagged.map(({ of }) => of)).size,
             recall: ratio(right.length, hits.length),
-            falseAlarmsPerWeek: flagged.filter(begins).length / WEEKS,
+            caught: new Set(right.map(({ of }) => of)).size,
+            falseAlarmsPerWeek: perWeek(flagged.filter(begins).length),
           });
           expect(flag.precision?.value ?? null).toBe(ratio(right.length, flagged.length));
           const median = leads[Math.ceil(leads.length / 2) - 1];
@@ -181,7 +190,7 @@ it("counts what the samples say, for each flag, threshold and bin of two models"
             flagged: flagged.length / known.length,
             precision: ratio(right.length, flagged.length),
             recall: ratio(right.length, known.filter(({ outcomeAt }) => outcomeAt !== null).length),
-            falseAlarmsPerWeek: alarms.length / WEEKS,
+            falseAlarmsPerWeek: perWeek(alarms.length),
           });
         }
         expect(calibration.length).toBeLessThanOrEqual(10);
@@ -339,6 +348,8 @@ it("takes the ids of a model in the model's order", () => {
         { id: "seats", weight: 1 },
       ],
     },
+    terminal: ["churned"],
+    readsTraits: false,
   });
   expect(modelFacts("local", EMPTY_SNAPSHOT)).toEqual({
     name: "local",
@@ -346,6 +357,8 @@ it("takes the ids of a model in the model's order", () => {
     segments: [],
     signals: [],
     health: null,
+    terminal: [],
+    readsTraits: false,
   });
 });
 
@@ -366,6 +379,7 @@ it("says the question in words, and what cannot be known is null", async () => {
     id: "active",
     flagged: 0,
     customers: 0,
+    caught: 0,
     precision: null,
     recall: null,
     lift: null,
@@ -373,7 +387,7 @@ it("says the question in words, and what cannot be known is null", async () => {
     falseAlarmsPerWeek: 0,
   });
   const tooLate = await reported({ ...QUESTION, end: START }, [FACTS], [customer([], [0, { state: "active" }])]);
-  expect(tooLate).toMatchObject({ instants: { used: 0, censored: 8 }, samples: { used: 0, censored: 8 } });
+  expect(tooLate).toMatchObject({ instants: { used: 0, empty: 0, censored: 8 }, samples: { used: 0, censored: 8 } });
   expect(flagOf(tooLate.models[0]!.states, "active").falseAlarmsPerWeek).toBe(0);
 });
 
@@ -448,6 +462,13 @@ it("notes what a reader has to know before believing the figures", async () => {
       /^The health score of v1 is not to be told from chance: the interval of its AUC \(0\.4\d to 0\.5\d\) holds 0\.5\. /,
     ),
     "local has no health score, so there is none to judge.",
+  ]);
+  const left = [customer([], [0, { state: "active" }], [3, { state: "churned" }])];
+  expect(await notes(withEnd, [{ ...FACTS, readsTraits: true }], left)).toEqual([
+    "The outcome came after no sample, so nothing can be said of what foresees it.",
+    "5 samples are of customers in the terminal state churned, for whom all may be over: they count as samples without the outcome. " +
+      "state:churned leaves them out.",
+    expect.stringMatching(/^Traits are read\. .* they may be missing at most instants\.$/),
   ]);
   const alike = beside(telling, (n) => health((n % 2) * 30 + ((n * 7) % 41)));
   expect(await notes(withEnd, [FACTS, FACTS], alike)).toEqual([

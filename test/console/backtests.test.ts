@@ -155,7 +155,7 @@ describe("with a past", () => {
 
 describe("a report", () => {
   const flag: FlagReport = {
-    ...{ id: HOSTILE, flagged: 0, customers: 0, precision: null, recall: null },
+    ...{ id: HOSTILE, flagged: 0, customers: 0, caught: 0, precision: null, recall: null },
     ...{ lift: null, medianLeadDays: null, falseAlarmsPerWeek: 0 },
   };
   const unsure: Estimate = { value: 0.5, low: null, high: null };
@@ -163,7 +163,7 @@ describe("a report", () => {
   const base: BacktestReport = {
     ...{ outcome: "state:active", within: "60d", every: "7d" },
     ...{ from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z", end: "2026-04-01T00:00:00Z" },
-    instants: { used: 0, censored: 0 },
+    instants: { used: 0, empty: 0, censored: 0 },
     customers: { looked: 0, withOutcome: 0 },
     samples: { used: 0, withOutcome: 0, alreadyThere: 0, censored: 0 },
     ...{ baseRate: null, models: [none], difference: null, notes: [] },

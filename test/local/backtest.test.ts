@@ -191,6 +191,9 @@ describe("svc dev", () => {
     };
     engine.accept([{ customerId: "a", event: "signed_up" }], "single");
     clock.moveTo(START + 60 * DAY);
+    engine.accept([{ customerId: "b", event: "signed_up" }], "single");
+    // Nothing came since, so nothing is known of it.
+    clock.moveTo(START + 90 * DAY);
     engine.advance();
     expect(await ask({ outcome: "state:quiet", within: "14d", from: at(0) })).toMatchObject({
       status: 200,

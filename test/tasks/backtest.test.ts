@@ -25,7 +25,7 @@ afterEach(() => runner.end());
 const QUESTION: StoredQuestion = {
   ...{ outcome: "state:quiet", within: "14d", every: "7d" },
   ...{ from: "2026-01-03T00:00:00.000Z", to: "2026-02-20T00:00:00.000Z" },
-  ...{ traits: "then", against: null },
+  ...{ end: AT, traits: "then", against: null },
 };
 
 async function samplesOf(id: string): Promise<CustomerSamples[]> {

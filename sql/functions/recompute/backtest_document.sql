@@ -14,7 +14,7 @@ return json_build_object(
   'every', (backtest).question -> 'every',
   'from', (backtest).question -> 'from',
   'to', (backtest).question -> 'to',
-  'end', svc.iso((backtest).pinned_at),
+  'end', (backtest).question -> 'end',
   'customers', (backtest).sample_size,
   'traits', (backtest).question -> 'traits',
   'model', json_build_object('configVersion', 'v' || (backtest).version, 'hash', (backtest).hash),

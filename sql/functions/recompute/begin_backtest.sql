@@ -1,5 +1,6 @@
--- What the question of a backtest is read with: {at (ms), configVersion, snapshot}. at is the present, up to which it is known what
--- happened. version_name is v1, v2 …, null for the active one; of a backtest of a snapshot, which is_deployed denies, only at is not null.
+-- What the question of a backtest is read with: {at (ms), end (ms), configVersion, snapshot}. at is the present. end is the last event
+-- until then, up to which it is known what happened: if nothing came since an import, nothing is known of the time since. version_name
+-- is v1, v2 …, null for the active one; of a backtest of a snapshot, which is_deployed denies, only at and end are not null.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, VERSION_NOT_FOUND also where none is active. Locks nothing.
 create or replace function svc_api.begin_backtest(
   token_hash bytea, organization_id text, project_slug text, environment_name text, is_deployed boolean, version_name text
@@ -35,6 +36,15 @@ begin
   end if;
   return json_build_object(
     'at', floor(extract(epoch from now()) * 1000)::bigint,
+    'end', floor(extract(epoch from coalesce(
+      (
+        select max(e.occurred_at)
+        from svc.events as e
+        -- The predicate of the index.
+        where e.environment_id = _environment.environment_id and e.occurred_at <= now() and e.event_seq >= 0
+      ),
+      now()
+    )) * 1000)::bigint,
     'configVersion', 'v' || _version,
     'snapshot', svc_api.load_snapshot(_environment.project_id, _version)
   );

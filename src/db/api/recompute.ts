@@ -37,6 +37,8 @@ export interface StoredQuestion {
   every: string;
   from: string;
   to: string;
+  /** Up to when it is known what happened. */
+  end: string;
   /** Whether traits hold from their acceptance on, or the present ones from the beginning. */
   traits: "then" | "now";
   /** The version beside the judged model. */
@@ -47,6 +49,8 @@ export interface StoredQuestion {
 export interface BacktestInput {
   /** The present (ms). */
   at: number;
+  /** Up to when it is known what happened (ms). */
+  end: number;
   /** The judged model; both null of a snapshot that is not deployed. */
   configVersion: string | null;
   snapshot: unknown;

@@ -26,9 +26,10 @@ const flagReport = named(
     id: Type.String(),
     flagged: countOf("Samples of which it was said."),
     customers: countOf("Of how many customers these are."),
+    caught: countOf("Customers with the outcome who were flagged in a sample before it, of all customers.withOutcome."),
     precision: maybeEstimate("Of those flagged, the share with the outcome; null where none was flagged."),
     recall: share("Of those with the outcome, the share that was flagged; null where there was no outcome."),
-    lift: orNull(Type.Number(), "Precision beside the base rate; null where either is not known or 0."),
+    lift: orNull(Type.Number(), "Precision beside the base rate; null where there is no precision, or no outcome."),
     medianLeadDays: orNull(
       Type.Number(),
       "From a flagged sample to its outcome, half took no longer; null where there is none.",
@@ -79,7 +80,7 @@ const backtestReport = named("BacktestReport", "What a backtest came to.", {
   from: instant,
   to: instant,
   end: instant,
-  instants: exact({ used: count, censored: count }),
+  instants: exact({ used: count, empty: countOf("At which nobody was known yet."), censored: count }),
   customers: exact({ looked: countOf("Customers with a used sample."), withOutcome: count }),
   samples: exact({ used: count, withOutcome: count, alreadyThere: count, censored: count }),
   baseRate: maybeEstimate("The share of used samples with the outcome; null without samples."),
@@ -107,7 +108,7 @@ export const backtest = named("Backtest", {
   every: Type.String({ examples: ["7d"], description: "From one instant to the next." }),
   from: instant,
   to: instant,
-  end: Type.String({ ...instant, description: "Up to when it is known what happened." }),
+  end: Type.String({ ...instant, description: "Up to when it is known what happened: the last event that came." }),
   customers: orNull(
     Type.Integer({ minimum: 1 }),
     "About how many customers it looks at; null for all. No more than about 100,000 are looked at in any case.",
@@ -168,16 +169,16 @@ export const backtestRoutes = [
       }
       const operation = { operation: "create_backtest", environment: at.environment };
       const sent = isDeployed ? null : await storable(deps.sql, credentials, operation, body.snapshot);
-      const { at: end, configVersion, snapshot } = await call("begin_backtest", at, isDeployed, version);
+      const { at: pinnedAt, end, configVersion, snapshot } = await call("begin_backtest", at, isDeployed, version);
       const judged = (sent === null ? snapshot : JSON.parse(sent.snapshot)) as Snapshot;
       const { from, to } = questionOf(body, end, judged);
       const document = await call("create_backtest", at, {
         versionName: configVersion,
         snapshot: sent?.snapshot ?? null,
         hash: sent?.hash ?? null,
-        question: { outcome, within, every, from: isoOf(from), to: isoOf(to), traits, against },
+        question: { outcome, within, every, from: isoOf(from), to: isoOf(to), end: isoOf(end), traits, against },
         sample: body.customers,
-        pinnedAt: new Date(end),
+        pinnedAt: new Date(pinnedAt),
       });
       ctx.set("Location", placeOfJob(at, "backtests", document));
       return document;

@@ -165,7 +165,13 @@ export async function openBacktest(
   const stored = job.question!;
   const judged = [await judgedOf(job.version)];
   if (stored.against !== null) judged.push(await judgedOf(Number(stored.against.slice(1))));
-  return new Backtest({ session, sql }, job, readQuestion(stored, job.pinnedAt, judged[0]!.snapshot), judged, touch);
+  return new Backtest(
+    { session, sql },
+    job,
+    readQuestion(stored, Date.parse(stored.end), judged[0]!.snapshot),
+    judged,
+    touch,
+  );
 }
 
 function identifiesOf({ updates }: BacktestCustomer): IdentifyOperation[] {

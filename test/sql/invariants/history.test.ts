@@ -22,7 +22,7 @@ const CUSTOMERS = customersOf(60);
 const BACKTEST = {
   ...{ outcome: "state:quiet", within: "14d", every: "7d" },
   ...{ from: "2026-01-03T00:00:00.000Z", to: "2026-01-31T00:00:00.000Z" },
-  ...{ traits: "then" as const, against: null },
+  ...{ end: "2026-02-28T00:00:00.000Z", traits: "then" as const, against: null },
 };
 const ago = (days: number) => new Date(Date.now() - days * DAY).toISOString();
 const sweep = () => sweepRetention(db.sql, new AbortController().signal, { rows: 50 });

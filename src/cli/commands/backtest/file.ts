@@ -25,6 +25,7 @@ export async function backtestFile(context: Context, file: string, asked: Asked)
   if (past.repeated > 0) {
     out.note(`${plural(past.repeated, "line")} repeated an idempotency key with the same payload, and counted once.`);
   }
+  if (past.ahead > 0) out.note(`Left out, because it lies in the future: ${plural(past.ahead, "event")}.`);
   const { question, samples, customersTotal, report } = await backtest(
     wordsOf(asked, past.end),
     [{ name: "local", ...judged }, ...other],
