@@ -77,7 +77,7 @@ describe("over a file", () => {
 
       State  Flagged  Customers            Precision   Recall  Lift  Lead days  False alarms/week
       here       408         40  6.6 % (3.9 to 11.0)  100.0 %  1.08        7.5                3.6
-      gone        32         11                0.0 %    0.0 %     –          –                1.0
+      gone        32         11                0.0 %    0.0 %  0.00          –                1.0
 
       Band      Flagged  Customers              Precision  Recall  Lift  Lead days  False alarms/week
       healthy       397         40     4.0 % (2.3 to 6.9)  59.3 %  0.66        9.5                3.6
@@ -138,7 +138,7 @@ describe("over a file", () => {
       | State | Flagged | Customers | Precision | Recall | Lift | Lead days | False alarms/week |
       | --- | --- | --- | --- | --- | --- | --- | --- |
       | \`here\` | 408 | 40 | 6.6 % (3.9 to 11.0) | 100.0 % | 1.08 | 7.5 | 3.6 |
-      | \`gone\` | 32 | 11 | 0.0 % | 0.0 % | – | – | 1.0 |
+      | \`gone\` | 32 | 11 | 0.0 % | 0.0 % | 0.00 | – | 1.0 |
 
       #### Band
 
@@ -196,7 +196,7 @@ describe("over a file", () => {
       | State | Flagged | Customers | Precision | Recall | Lift | Lead days | False alarms/week |
       | --- | --- | --- | --- | --- | --- | --- | --- |
       | \`here\` | 408 | 40 | 6.6 % (3.9 to 11.0) | 100.0 % | 1.08 | 7.5 | 3.6 |
-      | \`gone\` | 32 | 11 | 0.0 % | 0.0 % | – | – | 1.0 |
+      | \`gone\` | 32 | 11 | 0.0 % | 0.0 % | 0.00 | – | 1.0 |
 
       #### Band
 
@@ -331,6 +331,16 @@ describe("on a service", () => {
     expect(stdout).toContain("- Traits are the present ones at every instant");
   });
 
+  test("what was asked before is read again, in every form", async () => {
+    const document = await asked("--json");
+    const { id } = JSON.parse(document.stdout) as { id: string };
+    const again = (...argv: string[]) => onService("backtest", "--project", "shop", "--job", id, ...argv);
+    expect(await again("--json")).toEqual({ code: 0, stdout: document.stdout, stderr: "" });
+    expect((await again()).stdout).toContain(`Backtest ${id} in test of shop: v1; nothing was changed.`);
+    expect((await again("--markdown")).stdout).toContain(`svc backtest: ${id}, v1`);
+    expect((await again("--csv")).stdout).toBe((await asked("--csv")).stdout);
+  });
+
   test("what the service cannot read in the question it refuses in words", async () => {
     expect(
       await onService("backtest", "--project", "shop", "--outcome", "event:canceled", "--within", "14d"),
@@ -389,6 +399,7 @@ describe("what cannot be answered", () => {
     [["--events", "events.jsonl", "--to", "2026-09-01"], /--to: It lies after 2026-04-01/],
     [["--events", "events.jsonl", "--from", "soon"], /--from is "soon"/],
     [["--events", "events.jsonl", "--version", "v3"], /--version is of a service/],
+    [["--job", "bkt_1", "--present-traits"], /--outcome and --within and --present-traits are of a new backtest/],
     [["--version", "v3", "--model", "."], /--version and --model exclude each other/],
     [["--csv", "--json"], /--json and --csv exclude each other/],
   ])("%j is refused in words", async (argv, says) => {
@@ -400,6 +411,14 @@ describe("what cannot be answered", () => {
     );
     expect(code).toBe(2);
     expect(stdout + stderr).toMatch(says);
+  });
+
+  test("a question without an outcome or a length of time is told what is missing", async () => {
+    expect(await svc(["backtest"], { cwd })).toMatchInlineSnapshot(`
+      exit 2
+      ! error [USAGE]: Missing --outcome, --within. See \`svc backtest --help\`.
+    `);
+    expect((await svc(["backtest", "--outcome", "event:cancelled"], { cwd })).stderr).toContain("Missing --within");
   });
 
   test("an outcome that the model does not have is told with what was meant", async () => {

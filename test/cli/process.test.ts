@@ -58,6 +58,32 @@ test.each(["SIGINT", "SIGTERM"] as const)(
   },
 );
 
+test.each(["queued", "running"])(
+  "Ctrl+C stops waiting for a backtest that is %s, and says how to read it",
+  async (status) => {
+    const job = {
+      id: "bkt_1",
+      status,
+      environment: "live",
+      progress: QUEUED.progress,
+      report: null,
+      model: {},
+      error: null,
+    };
+    const { url } = await cannedServer(json(job));
+    const child = start(["backtest", "--job", "bkt_1", "--env", "live", "--project", "p"], { at: url });
+    child.stderr.once("data", () => child.kill("SIGINT"));
+    expect(await ended(child)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr:
+        `${status === "queued" ? "Queued" : "Waiting for"} bkt_1. Ctrl+C stops waiting for it; it changes nothing.\n` +
+        "error [STOPPED_WAITING]: Waiting was stopped; bkt_1 goes on without you. " +
+        "See what comes of it: svc backtest --job bkt_1 --env live --project p.\n",
+    });
+  },
+);
+
 const FORBIDDEN = { code: "FORBIDDEN", message: "You may not do this.", requestId: "r" };
 
 test("a document that breaks off is not mended by an error behind it", async () => {

@@ -1,6 +1,7 @@
 import { defineCommand, projectOptions } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";
 import { sinceOption } from "../../core/values.js";
+import { refuseCombinations } from "./asked.js";
 
 const instant = "a date, a date-time, or how long before the end of what is known, such as 90d";
 
@@ -8,10 +9,12 @@ export default defineCommand({
   options: {
     outcome: {
       type: "text",
-      required: true,
-      describe: "What is to be foreseen: state:<id>, event:<name> or segment:<id>",
+      describe: "What is to be foreseen: state:<id>, event:<name> or segment:<id>; required without --job",
     },
-    within: { type: "text", required: true, describe: "How soon after a look it has to come, such as 60d" },
+    within: {
+      type: "text",
+      describe: "How soon after a look it has to come, such as 60d; required without --job",
+    },
     every: { type: "text", describe: "How often customers are looked at; 7d unless given" },
     from: { type: "text", describe: `The first look, a year before the last unless given: ${instant}` },
     to: { type: "text", describe: "The last look, the end of what is known unless given; as --from" },
@@ -35,6 +38,7 @@ export default defineCommand({
       type: "flag",
       describe: "Take the present traits for those of every instant, for an imported history; that looks ahead",
     },
+    job: { type: "text", describe: "Wait for this one, which was asked before, and print what came of it" },
     csv: { type: "flag", describe: "Print the samples as CSV: what the models said, and what came" },
     markdown: { type: "flag", describe: "Print a comment for a pull request" },
     ...projectOptions,
@@ -47,25 +51,28 @@ export default defineCommand({
       "The local model over a file of events, without a service",
     ],
     ["svc backtest --outcome state:churned --within 60d --csv > samples.csv", "Every sample, for a spreadsheet"],
+    ["svc backtest --job bkt_0123456789abcdef0123", "What came of one that was asked before"],
   ],
   async handler(context, options) {
-    const { out } = context;
-    const forms = [out.json && "--json", options.csv && "--csv", options.markdown && "--markdown"].filter(Boolean);
-    if (forms.length > 1) throw new UsageError(`${forms.join(" and ")} exclude each other`, "give one of them");
-    if (options.version !== undefined && options.model !== undefined) {
-      throw new UsageError("--version and --model exclude each other", "give one of them");
+    refuseCombinations({ ...options, json: context.out.json });
+    const { job, outcome, within, events } = options;
+    // Not above: the help of this command must not wait for what draws bars and tables.
+    if (job !== undefined) {
+      const { printJob } = await import("./service.js");
+      return printJob(context, job, options);
     }
-    if (options.version !== undefined && options.events !== undefined) {
-      throw new UsageError("--version is of a service, and --events needs none", "give a directory with --model");
+    if (outcome === undefined || within === undefined) {
+      const missing = [outcome === undefined && "--outcome", within === undefined && "--within"].filter(Boolean);
+      throw new UsageError(`missing ${missing.join(", ")}`, "see `svc backtest --help`");
     }
+    const asked = { ...options, outcome, within };
     sinceOption("--from", options.from);
     sinceOption("--to", options.to);
-    // Not above: the help of this command must not wait for what draws bars and tables.
-    if (options.events !== undefined) {
+    if (events !== undefined) {
       const { backtestFile } = await import("./file.js");
-      return backtestFile(context, options.events, options);
+      return backtestFile(context, events, asked);
     }
     const { backtestService } = await import("./service.js");
-    return backtestService(context, options);
+    return backtestService(context, asked);
   },
 });

@@ -8,8 +8,9 @@ import type { Context } from "../../core/command.js";
 import { compile } from "../../core/compile.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
 import { cancellable } from "../../output/interruption.js";
+import { shellWord } from "../../../words/text.js";
 import { untilCompleted } from "../recompute/result.js";
-import { type Asked, wordsOf } from "./asked.js";
+import { type Asked, type Forms, wordsOf } from "./asked.js";
 import { samplesCsv } from "./csv.js";
 import { backtestInWords, backtestMarkdown } from "./report.js";
 
@@ -28,19 +29,31 @@ export async function backtestService(context: Context, asked: Asked): Promise<v
   };
   // It changes nothing, so there is no outcome to be known.
   const { data } = await cancellable((stop) => api.post<BacktestJob>(["backtests"], body, MEMBERS, stop));
-  const place = ["backtests", data.id];
-  const job = await untilCompleted(context, data, {
+  await printResult(context, data, asked);
+}
+
+/** Waits for a backtest that was asked before, and prints what came of it. */
+export async function printJob(context: Context, id: string, forms: Forms): Promise<void> {
+  const { data } = await cancellable((stop) => context.api.get<BacktestJob>(["backtests", id], MEMBERS, {}, stop));
+  await printResult(context, data, forms);
+}
+
+async function printResult(context: Context, first: BacktestJob, { csv, markdown }: Forms): Promise<void> {
+  const { out, settings } = context;
+  const place = ["backtests", first.id];
+  const command = out.typed(`svc backtest --job ${shellWord(first.id)} --env ${first.environment}`);
+  const job = await untilCompleted(context, first, {
     path: place,
     members: MEMBERS,
     untouched: "; it changes nothing",
-    onDeadLetter: "mend the cause, then ask again",
-    onStop: "it changes nothing; ask again to see what comes of it",
+    onDeadLetter: `mend the cause, then ask again; this one stays at ${command}`,
+    onStop: `see what comes of it: ${command}`,
   });
   const { report } = job;
   if (report === null) throw new Error(`${job.id} is completed and has no report`);
-  if (asked.csv) return out.stream(samplesCsv(askedQuestion(report), report, samplesOf(context, place)));
+  if (csv) return out.stream(samplesCsv(askedQuestion(report), report, samplesOf(context, place)));
   const told = { ...job, report };
-  if (asked.markdown) {
+  if (markdown) {
     const { configVersion, hash } = job.model;
     out.print(backtestMarkdown(`${job.id}, ${configVersion ?? `model ${hash.slice(0, 12)}`}`, told));
     return;

@@ -83,20 +83,42 @@ export async function untilCompleted<Job extends WaitedJob>(
   first: Job,
   waiting: JobWait<Job>,
 ): Promise<Job> {
-  const { api, io, out } = context;
+  const job = hasEnded(first) ? first : await untilEnded(context, first, waiting);
+  if (job.status === "dead_letter") {
+    const message = jobFailure(job) ?? `${job.id} was given up`;
+    throw failure("DEAD_LETTER", message, waiting.onDeadLetter, undefined, { value: job });
+  }
+  if (job.status !== "completed") {
+    const message = `waiting was stopped; ${job.id} goes on without you`;
+    throw failure("STOPPED_WAITING", message, waiting.onStop, undefined, { value: job });
+  }
+  return job;
+}
+
+function hasEnded({ status }: WaitedJob): boolean {
+  return status === "completed" || status === "dead_letter";
+}
+
+/** The job at its end, or as it was when waiting for it was stopped. */
+async function untilEnded<Job extends WaitedJob>(
+  { api, io, out }: Context,
+  first: Job,
+  { path, members, untouched }: JobWait<Job>,
+): Promise<Job> {
   const progress = jobProgress(io, out);
   const { signal, release } = interruption();
   const stopped = once(signal, "abort");
   const isStopped = (): boolean => signal.aborted;
-  out.note(`Queued ${first.id}. Ctrl+C stops waiting for it${waiting.untouched}.`);
+  const what = first.status === "queued" ? "Queued" : "Waiting for";
+  out.note(`${what} ${first.id}. Ctrl+C stops waiting for it${untouched}.`);
   let job = first;
   const look = async (looks: number): Promise<void> => {
     await setTimeout(pauseAfter(looks), undefined, { signal });
-    job = (await api.get<Job>(waiting.path, waiting.members, {}, signal)).data;
+    job = (await api.get<Job>(path, members, {}, signal)).data;
   };
   try {
     let failures = 0;
-    for (let looks = 0; !["completed", "dead_letter"].includes(job.status) && !isStopped(); looks++) {
+    for (let looks = 0; !hasEnded(job) && !isStopped(); looks++) {
       progress.show(job);
       try {
         await Promise.race([look(looks), stopped]);
@@ -107,19 +129,11 @@ export async function untilCompleted<Job extends WaitedJob>(
       }
     }
     progress.show(job);
+    return job;
   } finally {
     release();
     progress.stop();
   }
-  if (job.status === "dead_letter") {
-    const message = jobFailure(job) ?? `${job.id} was given up`;
-    throw failure("DEAD_LETTER", message, waiting.onDeadLetter, undefined, { value: job });
-  }
-  if (job.status !== "completed") {
-    const message = `waiting was stopped; ${job.id} goes on without you`;
-    throw failure("STOPPED_WAITING", message, waiting.onStop, undefined, { value: job });
-  }
-  return job;
 }
 
 /** Shows how far a job is: a bar where standard error is a terminal; elsewhere only what somebody must know who reads it later. */
