@@ -35,11 +35,14 @@ export interface FileOperations {
   repeated: number;
   /** Events that lie in the future, and are left out. */
   ahead: number;
+  /** Whether there are identifies, and events that lie before one of an earlier line: then identifies may take effect too late. */
+  isUnordered: boolean;
 }
 
 /** All are in memory at once. */
 const OPERATIONS_MAX = 1_000_000;
 const PROBLEMS_SHOWN = 20;
+const TIMESTAMP_FIX = "Say when it happened, in ISO 8601 with a timezone, for example 2026-03-02T10:00:00Z.";
 
 /**
  * Reads operations of JSON Lines, each as an element of a batch. An identify says nothing of its time: it takes effect at the latest event
@@ -63,6 +66,8 @@ class OperationsReader {
   #repeated = 0;
   #ahead = 0;
   readonly #now = Date.now();
+  #identifies = 0;
+  #disordered = 0;
   #end = -Infinity;
 
   constructor(private readonly snapshot: Snapshot) {}
@@ -72,11 +77,11 @@ class OperationsReader {
     if (read === undefined) return;
     if ("message" in read) return this.#refuse({ ...read, line });
     const [violation] = this.snapshot.strictSchema ? schemaViolations(this.snapshot, [read], "single") : [];
-    if (violation !== undefined) return this.#refuse({ ...violation, line });
+    if (violation !== undefined) return this.#refuse({ ...ofFile(violation), line });
     if (read.type === "identify") return this.#take(accepted(read, line, this.#end));
     if (read.timestamp === undefined) {
-      const fix = "Say when it happened, for example 2026-03-02T10:00:00Z.";
-      return this.#refuse({ line, code: "VALIDATION_ERROR", message: "`timestamp` is required in a file.", fix });
+      const message = "`timestamp` is required in a file.";
+      return this.#refuse({ line, code: "VALIDATION_ERROR", message, fix: TIMESTAMP_FIX });
     }
     // The line stands for the id, so that a conflict can name the one before.
     const { originals, conflict, commit } = this.#keys.look([[read, String(line)]]);
@@ -92,12 +97,21 @@ class OperationsReader {
   result(): FileOperations {
     if (this.#wrong > 0) {
       const lines = this.#wrong === 1 ? "One line" : `${this.#wrong.toLocaleString("en-US")} lines`;
-      const message = `${lines} of the file cannot be taken.`;
+      const more = this.#wrong - this.#problems.length;
+      const rest =
+        more === 0 ? "" : `: the first ${PROBLEMS_SHOWN} are told, ${more.toLocaleString("en-US")} more are not`;
+      const message = `${lines} of the file cannot be taken${rest}.`;
       throw new FileRefused(message, "Correct the file; nothing of it was used.", this.#problems, this.#wrong);
     }
     if (this.#end === -Infinity)
       throw new FileRefused("The file has no events.", "Give a file of JSON Lines with events.");
-    return { operations: this.#operations, end: this.#end, repeated: this.#repeated, ahead: this.#ahead };
+    return {
+      operations: this.#operations,
+      end: this.#end,
+      repeated: this.#repeated,
+      ahead: this.#ahead,
+      isUnordered: this.#identifies > 0 && this.#disordered > 0,
+    };
   }
 
   #take(taken: AcceptedBatch["operations"][number]): void {
@@ -110,8 +124,9 @@ class OperationsReader {
       // Until now nobody knew the first instant.
       if (this.#end === -Infinity)
         for (const before of this.#operations) before.operation.acceptedAt = operation.occurredAt;
+      if (operation.occurredAt < this.#end) this.#disordered++;
       this.#end = Math.max(this.#end, operation.occurredAt);
-    }
+    } else this.#identifies++;
     if (this.#operations.push(taken) > OPERATIONS_MAX) {
       const fix = "Take the lines of some of the customers, or send all to a service and test the model there.";
       throw new FileRefused(`The file has more than ${OPERATIONS_MAX.toLocaleString("en-US")} operations.`, fix);
@@ -144,8 +159,16 @@ function operationOf(bytes: Uint8Array): RequestOperation | Refusal | undefined 
   }
   const problem = lineProblem(value, text);
   if (problem === null) return value as RequestOperation;
-  const { code, message, reason, fix } = problem;
-  return { code, message: [message, reason].filter(Boolean).join(" "), ...(fix && { fix }) };
+  const { code, message, reason, field, fix } = problem;
+  const whole = [message, reason].filter(Boolean).join(" ");
+  // To the service an event may come without.
+  return ofFile({ code, message: whole, fix: field === "timestamp" ? TIMESTAMP_FIX : fix });
+}
+
+/** What the service says of a request and of its active model, as it is of a line and of a model that need not be deployed. */
+function ofFile({ code, message, fix }: Refusal): Refusal {
+  const told = message.replace(/^The body\b/, "The line").replace(/\b(t)he active configuration\b/i, "$1he model");
+  return { code, message: told, fix: fix?.replace(" and deploy it", "") };
 }
 
 function tooLong(): Refusal {

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -56,7 +56,10 @@ const ASKED = ["--outcome", "event:cancelled", "--within", "14d", "--from", "202
 
 /** Runs `svc backtest` over the file. */
 async function backtest(...argv: string[]) {
-  const result = await svc(["backtest", ...ASKED, "--events", "events.jsonl", ...argv], { cwd });
+  const result = await svc(
+    ["backtest", ...ASKED, ...(argv.includes("--events") ? [] : ["--events", "events.jsonl"]), ...argv],
+    { cwd },
+  );
   return steady(result, [[/\b[0-9a-f]{12}\b/g, "<hash>"]]);
 }
 
@@ -121,7 +124,7 @@ describe("over a file", () => {
     expect(await backtest("--against", "before", "--markdown")).toMatchInlineSnapshot(`
       ### Does \`local\` beside \`before\` foresee \`event:cancelled\`?
 
-      After 6.1 % of the samples the outcome came within 14d. In 74 of 100 pairs of a sample with the outcome and one without, the one with it had had the lower score of local (95 %: 64 to 81); by chance it would be 50. In 72 of 100 pairs of a sample with the outcome and one without, the one with it had had the lower score of before (95 %: 65 to 78); by chance it would be 50. The AUC of local less that of before, on the same samples: +0.018 (-0.038 to +0.074).
+      After 6.1 % of the samples the outcome came within 14d. In 74 of 100 pairs of a sample with the outcome and one without, the one with it had had the lower score of \`local\` (95 %: 64 to 81); by chance it would be 50. In 72 of 100 pairs of a sample with the outcome and one without, the one with it had had the lower score of \`before\` (95 %: 65 to 78); by chance it would be 50. The AUC of \`local\` less that of \`before\`, on the same samples: +0.018 (-0.038 to +0.074).
 
       |  |  |
       | --- | --- |
@@ -246,8 +249,32 @@ describe("over a file", () => {
       - Which of the two health scores foresees the outcome better is not known: the interval of the difference (-0.04 to 0.07) holds 0.
       - This is association in one past, not cause: it does not tell what would have happened had somebody acted.
 
-      <sub>svc backtest: events.jsonl, model <hash></sub>
+      <sub>svc backtest: \`events.jsonl\`, model <hash></sub>
     `);
+  });
+
+  test("names of files and folders are no Markdown, and cannot rewrite a terminal", async () => {
+    const [file, folder] = ["a`b\u001b[2J|*.jsonl", "@b\u001b[2J*"];
+    await cp(path.join(cwd, "events.jsonl"), path.join(cwd, file));
+    await cp(path.join(cwd, "before"), path.join(cwd, folder), { recursive: true });
+    const told = await backtest("--events", file, "--against", folder);
+    expect(told.stdout.split("\n", 1)).toEqual([
+      "A backtest over a`b\\u001b[2J|*.jsonl: local beside @b\\u001b[2J*; nothing was changed.",
+    ]);
+    expect(told.stdout).not.toContain("\u001b");
+    const { stdout } = await backtest("--events", file, "--against", folder, "--markdown");
+    expect(stdout).toContain("<sub>svc backtest: `` a`b\\u001b[2J\\|*.jsonl ``, model <hash></sub>");
+    expect(stdout).toContain("the lower score of `@b\\u001b[2J*` (95 %");
+  });
+
+  test("with identifies among lines out of order says what that means", async () => {
+    const identify = { type: "identify", customerId: "c00", traits: {} };
+    const lines = [...EVENTS, identify].map((line) => JSON.stringify(line));
+    await writeFile(path.join(cwd, "unordered.jsonl"), lines.join("\n"));
+    expect((await backtest("--events", "unordered.jsonl")).stderr).toMatch(
+      /^The lines of the file are not in order of time, and an identify takes effect at the latest event/,
+    );
+    expect(await backtest("--events", "unordered.jsonl", "--present-traits")).toMatchObject({ code: 0, stderr: "" });
   });
 
   test("is one document, with all figures", async () => {
@@ -385,8 +412,8 @@ describe("what cannot be answered", () => {
       exit 1
       ! error VALIDATION_ERROR \`timestamp\` is required in a file.
       !   bad.jsonl:1
-      !   fix: Say when it happened, for example 2026-03-02T10:00:00Z.
-      ! error VALIDATION_ERROR The body must be a JSON object.
+      !   fix: Say when it happened, in ISO 8601 with a timezone, for example 2026-03-02T10:00:00Z.
+      ! error VALIDATION_ERROR The line must be a JSON object.
       !   bad.jsonl:2
       !   fix: Send an object.
       ! error [EVENTS_FILE_INVALID]: 2 lines of the file cannot be taken. Correct the file; nothing of it was used.
@@ -399,6 +426,10 @@ describe("what cannot be answered", () => {
     [["--events", "events.jsonl", "--to", "2026-09-01"], /--to: It lies after 2026-04-01/],
     [["--events", "events.jsonl", "--from", "soon"], /--from is "soon"/],
     [["--events", "events.jsonl", "--version", "v3"], /--version is of a service/],
+    [["--events", "events.jsonl", "--project", "p", "--env", "live"], /--project and --env are of a service/],
+    [["--events", "events.jsonl", "--against", "v1"], /--against is "v1": a version is of a service/],
+    [["--project", "p", "--against", "../other"], /--against is "\.\.\/other".*a directory is judged by --model/],
+    [["--events", "events.jsonl", "--job", "bkt_1"], /--outcome and --within and --events are of a new backtest/],
     [["--job", "bkt_1", "--present-traits"], /--outcome and --within and --present-traits are of a new backtest/],
     [["--version", "v3", "--model", "."], /--version and --model exclude each other/],
     [["--csv", "--json"], /--json and --csv exclude each other/],

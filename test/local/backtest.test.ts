@@ -69,7 +69,7 @@ describe("a file of operations", () => {
   test.each<[what: string, line: Line | string | Uint8Array, code: string, says: RegExp]>([
     ["no JSON", "{", "MALFORMED_JSON", /not valid JSON/],
     ["bytes that are no UTF-8", new Uint8Array([0x22, 0xff, 0x22]), "MALFORMED_JSON", /UTF-8/],
-    ["JSON of another shape", "5", "VALIDATION_ERROR", /must be a JSON object/],
+    ["JSON of another shape", "5", "VALIDATION_ERROR", /^The line must be a JSON object/],
     ["an unknown member", { ...signedUp("a", 1), when: 1 }, "VALIDATION_ERROR", /`when` is not a field/],
     ["no customer", { event: "signed_up", timestamp: at(1) }, "VALIDATION_ERROR", /`customerId` is required/],
     ["no instant", { customerId: "a", event: "signed_up" }, "VALIDATION_ERROR", /`timestamp` is required/],
@@ -89,7 +89,7 @@ describe("a file of operations", () => {
       "an event that the strict schema does not know",
       { ...signedUp("a", 1), event: "signup" },
       "UNKNOWN_EVENT",
-      /signup/,
+      /^The event "signup" is not declared by the model/,
     ],
     ["a trait of another type", identify("a", "gold"), "INVALID_TRAIT_ENUM", /plan/],
     ["more than any operation is long", "x".repeat(600_000), "PAYLOAD_TOO_LARGE", /longer than 524,288 bytes/],
@@ -99,9 +99,31 @@ describe("a file of operations", () => {
     expect(problems[0]!.message).toMatch(says);
   });
 
+  test("what mends a line speaks of a file and of a model that need not be deployed", async () => {
+    const lines = [
+      { ...signedUp("a", 1), timestamp: "yesterday" },
+      { ...signedUp("a", 1), event: "signup" },
+    ];
+    expect((await refusal(lines)).problems.map(({ fix }) => fix)).toEqual([
+      "Say when it happened, in ISO 8601 with a timezone, for example 2026-03-02T10:00:00Z.",
+      "Declare the event in the model, or correct its name.",
+    ]);
+  });
+
+  test.each([
+    ["in order", [identify("a", "pro"), signedUp("a", 1), signedUp("b", 1)], false],
+    ["without identifies", [signedUp("a", 2), signedUp("b", 1)], false],
+    ["with both", [signedUp("a", 2), signedUp("b", 1), identify("b", "pro")], true],
+  ])("%s is told as having identifies among events out of order, or not", async (_, lines, isUnordered) => {
+    expect(await readOperations(await file(lines), MODEL)).toMatchObject({ isUnordered });
+  });
+
   test("all wrong lines are counted, the first are told, and nothing of the file is used", async () => {
     const refused = await refusal(Array.from({ length: 30 }, () => "{"));
-    expect(refused).toMatchObject({ message: "30 lines of the file cannot be taken.", lines: 30 });
+    expect(refused).toMatchObject({
+      message: "30 lines of the file cannot be taken: the first 20 are told, 10 more are not.",
+      lines: 30,
+    });
     expect(refused.problems.map(({ line }) => line)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
   });
 

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import path from "node:path";
 
 import { QuestionProblem } from "../../../backtest/question.js";
@@ -9,7 +10,9 @@ import { compile } from "../../core/compile.js";
 import { failure, UsageError } from "../../core/errors.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
 import { cancellable } from "../../output/interruption.js";
-import { plural } from "../../../words/text.js";
+import { code } from "../../output/markdown.js";
+import { plural, printable } from "../../../words/text.js";
+import { VERSION_NAME } from "../config/stored-versions.js";
 import { type Asked, wordsOf } from "./asked.js";
 import { samplesCsv } from "./csv.js";
 import { backtestInWords, backtestMarkdown } from "./report.js";
@@ -19,13 +22,24 @@ export async function backtestFile(context: Context, file: string, asked: Asked)
   const { out, settings, io } = context;
   const { against } = asked;
   const resolved = (folder: string) => path.resolve(io.cwd, folder);
+  if (against !== undefined && VERSION_NAME.test(against) && !existsSync(resolved(against))) {
+    const message = `--against is ${JSON.stringify(against)}: a version is of a service, and --events needs none`;
+    throw new UsageError(message, "give the directory of the other model");
+  }
   const judged = await compiled(context, asked.model === undefined ? settings.directory : resolved(asked.model));
-  const other = against === undefined ? [] : [{ name: against, ...(await compiled(context, resolved(against))) }];
+  const other =
+    against === undefined ? [] : [{ name: printable(against), ...(await compiled(context, resolved(against))) }];
   const past = await read(resolved(file), judged.snapshot);
   if (past.repeated > 0) {
     out.note(`${plural(past.repeated, "line")} repeated an idempotency key with the same payload, and counted once.`);
   }
   if (past.ahead > 0) out.note(`Left out, because it lies in the future: ${plural(past.ahead, "event")}.`);
+  if (past.isUnordered && !asked.presentTraits) {
+    out.note(
+      "The lines of the file are not in order of time, and an identify takes effect at the latest event of the lines before it, " +
+        "so that it may come too late: sort the file by time.",
+    );
+  }
   const { question, samples, customersTotal, report } = await backtest(
     wordsOf(asked, past.end),
     [{ name: "local", ...judged }, ...other],
@@ -42,12 +56,12 @@ export async function backtestFile(context: Context, file: string, asked: Asked)
     against: against ?? null,
     report,
   };
-  const title = `A backtest over ${path.basename(file)}`;
+  const name = path.basename(file);
   if (asked.markdown) {
-    out.print(backtestMarkdown(`${path.basename(file)}, model ${judged.hash.slice(0, 12)}`, document));
+    out.print(backtestMarkdown(`${code(name)}, model ${judged.hash.slice(0, 12)}`, document));
     return;
   }
-  out.result({ document }, () => backtestInWords(out, title, document));
+  out.result({ document }, () => backtestInWords(out, `A backtest over ${printable(name)}`, document));
 }
 
 async function compiled(context: Context, directory: string) {

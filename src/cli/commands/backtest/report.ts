@@ -49,12 +49,12 @@ function tableInWords(out: Out, { heads, rows, picture }: ReportTable): string {
 export function backtestMarkdown(title: string, backtest: Backtest): string {
   const { models, outcome } = backtest.report;
   const { Outcome: _, ...figures } = backtestFields(backtest);
-  const names = models.map(({ name }) => code(name)).join(" beside ");
+  const named = models.map((model) => ({ ...model, name: code(model.name) }));
   return paragraphs([
-    `### Does ${names} foresee ${code(outcome)}?`,
-    backtestSentences(backtest.report).join(" "),
+    `### Does ${named.map(({ name }) => name).join(" beside ")} foresee ${code(outcome)}?`,
+    backtestSentences({ ...backtest.report, models: named }).join(" "),
     tableOf(["", ""], Object.entries(figures)),
-    ...models.flatMap((model) => [models.length > 1 ? `### The model ${code(model.name)}` : "", ...sectionsOf(model)]),
+    ...named.flatMap((model) => [named.length > 1 ? `### The model ${model.name}` : "", ...sectionsOf(model)]),
     backtestNotes(backtest)
       .map((note) => `- ${note}`)
       .join("\n"),

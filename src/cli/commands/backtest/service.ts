@@ -6,9 +6,11 @@ import type { CustomerSamples } from "../../../backtest/samples.js";
 import type { BacktestJob } from "../../client/answers.js";
 import type { Context } from "../../core/command.js";
 import { compile } from "../../core/compile.js";
+import { UsageError } from "../../core/errors.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
 import { cancellable } from "../../output/interruption.js";
 import { shellWord } from "../../../words/text.js";
+import { VERSION_NAME } from "../config/stored-versions.js";
 import { untilCompleted } from "../recompute/result.js";
 import { type Asked, type Forms, wordsOf } from "./asked.js";
 import { samplesCsv } from "./csv.js";
@@ -19,13 +21,21 @@ const MEMBERS = ["id", "status", "progress", "report", "model"] as const;
 /** Has the service judge a model over what it stores, as a job that is waited for. */
 export async function backtestService(context: Context, asked: Asked): Promise<void> {
   const { api, out, settings } = context;
+  const { against } = asked;
+  if (against !== undefined && !VERSION_NAME.test(against)) {
+    const fix = "give a version such as v3; a directory is judged by --model, and a version beside it";
+    throw new UsageError(
+      `--against is ${JSON.stringify(against)}, and on a service only a version can stand there`,
+      fix,
+    );
+  }
   settings.credentials();
   const body = {
     ...wordsOf(asked, out.now),
     ...(asked.sample === undefined ? {} : { customers: asked.sample }),
     ...(asked.presentTraits ? { traits: "now" } : {}),
     ...(await judged(context, asked)),
-    ...(asked.against === undefined ? {} : { against: asked.against }),
+    ...(against === undefined ? {} : { against }),
   };
   // It changes nothing, so there is no outcome to be known.
   const { data } = await cancellable((stop) => api.post<BacktestJob>(["backtests"], body, MEMBERS, stop));

@@ -13,9 +13,11 @@ export const versionOption = {
   version: { type: "text", required: true, describe: "The version, such as v3" },
 } as const;
 
+export const VERSION_NAME = /^v[1-9]\d{0,8}$/;
+
 /** Checks the name of a version. @throws {UsageError} */
 export function checkVersion(name: string, { given, latest = false }: { given: string; latest?: boolean }): void {
-  if (/^v[1-9]\d{0,8}$/.test(name) || (latest && name === "latest")) return;
+  if (VERSION_NAME.test(name) || (latest && name === "latest")) return;
   const meant = /^[1-9]\d{0,8}$/.test(name) ? `; did you mean v${name}?` : "";
   const fix = `give a version such as v3${latest ? ", or latest" : ""}; \`svc config versions\` shows what there is`;
   throw new UsageError(`${given} is ${JSON.stringify(name)}${meant}`, fix);
