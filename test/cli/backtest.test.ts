@@ -379,7 +379,8 @@ describe("on a service", () => {
 });
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-const guide = docBlocks(readFileSync(path.join(ROOT, "docs/backtest.md"), "utf8"));
+const GUIDE = readFileSync(path.join(ROOT, "docs/backtest.md"), "utf8");
+const guide = docBlocks(GUIDE);
 const lines = guide.flatMap(({ language, code }, index) =>
   language === "sh"
     ? code
@@ -403,6 +404,13 @@ test.each(lines)("docs/backtest.md: $line", async ({ line, answer }) => {
     expect(stdout.slice(from)).toContain(part);
     from = stdout.indexOf(part, from) + part.length;
   }
+});
+
+test("docs/backtest.md has the columns of --csv", async () => {
+  const { stdout } = await backtest("--csv");
+  const heads = stdout.split("\n", 1)[0]!.replaceAll(/components\.\w+/g, "components.<id>");
+  const table = GUIDE.slice(GUIDE.indexOf("| column ")).split("\n\n", 1)[0]!;
+  expect([...table.matchAll(/^\| `(\S+)`/gm)].map(([, head]) => head)).toEqual([...new Set(heads.split(","))]);
 });
 
 describe("what cannot be answered", () => {
