@@ -66,8 +66,8 @@ class OperationsReader {
   #repeated = 0;
   #ahead = 0;
   readonly #now = Date.now();
-  #identifies = 0;
-  #disordered = 0;
+  #hasIdentifies = false;
+  #isDisordered = false;
   #end = -Infinity;
 
   constructor(private readonly snapshot: Snapshot) {}
@@ -110,7 +110,7 @@ class OperationsReader {
       end: this.#end,
       repeated: this.#repeated,
       ahead: this.#ahead,
-      isUnordered: this.#identifies > 0 && this.#disordered > 0,
+      isUnordered: this.#hasIdentifies && this.#isDisordered,
     };
   }
 
@@ -124,9 +124,9 @@ class OperationsReader {
       // Until now nobody knew the first instant.
       if (this.#end === -Infinity)
         for (const before of this.#operations) before.operation.acceptedAt = operation.occurredAt;
-      if (operation.occurredAt < this.#end) this.#disordered++;
+      if (operation.occurredAt < this.#end) this.#isDisordered = true;
       this.#end = Math.max(this.#end, operation.occurredAt);
-    } else this.#identifies++;
+    } else this.#hasIdentifies = true;
     if (this.#operations.push(taken) > OPERATIONS_MAX) {
       const fix = "Take the lines of some of the customers, or send all to a service and test the model there.";
       throw new FileRefused(`The file has more than ${OPERATIONS_MAX.toLocaleString("en-US")} operations.`, fix);
