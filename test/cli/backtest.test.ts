@@ -78,19 +78,19 @@ describe("over a file", () => {
       After 6.1 % of the samples the outcome came within 14d.
       In 74 of 100 pairs of a sample with the outcome and one without, the one with it had had the lower score (95 %: 64 to 81); by chance it would be 50.
 
-      State  Flagged  Customers            Precision   Recall  Lift  Lead days  False alarms/week
-      here       408         40  6.6 % (3.9 to 11.0)  100.0 %  1.08        7.5                3.6
-      gone        32         11                0.0 %    0.0 %  0.00          –                1.0
+      State  Flagged  Customers            Precision   Recall  Caught  Lift  Lead days  False alarms/week
+      here       408         40  6.6 % (3.9 to 11.0)  100.0 %      14  1.08        7.5                3.6
+      gone        32         11                0.0 %    0.0 %       0  0.00          –                1.0
 
-      Band      Flagged  Customers              Precision  Recall  Lift  Lead days  False alarms/week
-      healthy       397         40     4.0 % (2.3 to 6.9)  59.3 %  0.66        9.5                3.6
-      critical       43         13  25.6 % (18.0 to 35.0)  40.7 %  4.17        3.5                0.2
+      Band      Flagged  Customers              Precision  Recall  Caught  Lift  Lead days  False alarms/week
+      healthy       397         40     4.0 % (2.3 to 6.9)  59.3 %      14  0.66        9.5                3.6
+      critical       43         13  25.6 % (18.0 to 35.0)  40.7 %      11  4.17        3.5                0.2
 
-      Segment  Flagged  Customers           Precision  Recall  Lift  Lead days  False alarms/week
-      busy         356         40  4.2 % (2.4 to 7.2)  55.6 %  0.69       10.5                3.6
+      Segment  Flagged  Customers           Precision  Recall  Caught  Lift  Lead days  False alarms/week
+      busy         356         40  4.2 % (2.4 to 7.2)  55.6 %      14  0.69       10.5                3.6
 
-      Signal  Flagged  Customers  Precision  Recall  Lift  Lead days  False alarms/week
-      silent       31         12     32.3 %  37.0 %  5.26        2.5                0.8
+      Signal  Flagged  Customers  Precision  Recall  Caught  Lift  Lead days  False alarms/week
+      silent       31         12     32.3 %  37.0 %      10  5.26        2.5                0.8
 
       Component  Weight            AUC alone       AUC without it                    It adds              So it
       recency       0.5  0.72 (0.65 to 0.78)  0.69 (0.59 to 0.77)  +0.048 (+0.040 to +0.056)               adds
@@ -116,6 +116,7 @@ describe("over a file", () => {
       Before you believe it
       - The 27 samples with the outcome are of 14 customers. Samples of one customer are alike, so they tell less than as many customers would; the intervals allow for it.
       - Of 13 instants, the last 2 are left out, with 80 samples: less than 14d after them is known, so whether the outcome came in time is not.
+      - 32 samples are of customers in the terminal state gone, for whom all may be over: they count as samples without the outcome. state:gone leaves them out.
       - This is association in one past, not cause: it does not tell what would have happened had somebody acted.
     `);
   });
@@ -138,29 +139,29 @@ describe("over a file", () => {
 
       #### State
 
-      | State | Flagged | Customers | Precision | Recall | Lift | Lead days | False alarms/week |
-      | --- | --- | --- | --- | --- | --- | --- | --- |
-      | \`here\` | 408 | 40 | 6.6 % (3.9 to 11.0) | 100.0 % | 1.08 | 7.5 | 3.6 |
-      | \`gone\` | 32 | 11 | 0.0 % | 0.0 % | 0.00 | – | 1.0 |
+      | State | Flagged | Customers | Precision | Recall | Caught | Lift | Lead days | False alarms/week |
+      | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+      | \`here\` | 408 | 40 | 6.6 % (3.9 to 11.0) | 100.0 % | 14 | 1.08 | 7.5 | 3.6 |
+      | \`gone\` | 32 | 11 | 0.0 % | 0.0 % | 0 | 0.00 | – | 1.0 |
 
       #### Band
 
-      | Band | Flagged | Customers | Precision | Recall | Lift | Lead days | False alarms/week |
-      | --- | --- | --- | --- | --- | --- | --- | --- |
-      | \`healthy\` | 397 | 40 | 4.0 % (2.3 to 6.9) | 59.3 % | 0.66 | 9.5 | 3.6 |
-      | \`critical\` | 43 | 13 | 25.6 % (18.0 to 35.0) | 40.7 % | 4.17 | 3.5 | 0.2 |
+      | Band | Flagged | Customers | Precision | Recall | Caught | Lift | Lead days | False alarms/week |
+      | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+      | \`healthy\` | 397 | 40 | 4.0 % (2.3 to 6.9) | 59.3 % | 14 | 0.66 | 9.5 | 3.6 |
+      | \`critical\` | 43 | 13 | 25.6 % (18.0 to 35.0) | 40.7 % | 11 | 4.17 | 3.5 | 0.2 |
 
       #### Segment
 
-      | Segment | Flagged | Customers | Precision | Recall | Lift | Lead days | False alarms/week |
-      | --- | --- | --- | --- | --- | --- | --- | --- |
-      | \`busy\` | 356 | 40 | 4.2 % (2.4 to 7.2) | 55.6 % | 0.69 | 10.5 | 3.6 |
+      | Segment | Flagged | Customers | Precision | Recall | Caught | Lift | Lead days | False alarms/week |
+      | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+      | \`busy\` | 356 | 40 | 4.2 % (2.4 to 7.2) | 55.6 % | 14 | 0.69 | 10.5 | 3.6 |
 
       #### Signal
 
-      | Signal | Flagged | Customers | Precision | Recall | Lift | Lead days | False alarms/week |
-      | --- | --- | --- | --- | --- | --- | --- | --- |
-      | \`silent\` | 31 | 12 | 32.3 % | 37.0 % | 5.26 | 2.5 | 0.8 |
+      | Signal | Flagged | Customers | Precision | Recall | Caught | Lift | Lead days | False alarms/week |
+      | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+      | \`silent\` | 31 | 12 | 32.3 % | 37.0 % | 10 | 5.26 | 2.5 | 0.8 |
 
       #### Component
 
@@ -196,29 +197,29 @@ describe("over a file", () => {
 
       #### State
 
-      | State | Flagged | Customers | Precision | Recall | Lift | Lead days | False alarms/week |
-      | --- | --- | --- | --- | --- | --- | --- | --- |
-      | \`here\` | 408 | 40 | 6.6 % (3.9 to 11.0) | 100.0 % | 1.08 | 7.5 | 3.6 |
-      | \`gone\` | 32 | 11 | 0.0 % | 0.0 % | 0.00 | – | 1.0 |
+      | State | Flagged | Customers | Precision | Recall | Caught | Lift | Lead days | False alarms/week |
+      | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+      | \`here\` | 408 | 40 | 6.6 % (3.9 to 11.0) | 100.0 % | 14 | 1.08 | 7.5 | 3.6 |
+      | \`gone\` | 32 | 11 | 0.0 % | 0.0 % | 0 | 0.00 | – | 1.0 |
 
       #### Band
 
-      | Band | Flagged | Customers | Precision | Recall | Lift | Lead days | False alarms/week |
-      | --- | --- | --- | --- | --- | --- | --- | --- |
-      | \`healthy\` | 407 | 40 | 6.4 % (3.7 to 10.7) | 96.3 % | 1.04 | 7.5 | 3.6 |
-      | \`critical\` | 33 | 12 | 3.0 % | 3.7 % | 0.49 | 1.5 | 1.0 |
+      | Band | Flagged | Customers | Precision | Recall | Caught | Lift | Lead days | False alarms/week |
+      | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+      | \`healthy\` | 407 | 40 | 6.4 % (3.7 to 10.7) | 96.3 % | 14 | 1.04 | 7.5 | 3.6 |
+      | \`critical\` | 33 | 12 | 3.0 % | 3.7 % | 1 | 0.49 | 1.5 | 1.0 |
 
       #### Segment
 
-      | Segment | Flagged | Customers | Precision | Recall | Lift | Lead days | False alarms/week |
-      | --- | --- | --- | --- | --- | --- | --- | --- |
-      | \`busy\` | 356 | 40 | 4.2 % (2.4 to 7.2) | 55.6 % | 0.69 | 10.5 | 3.6 |
+      | Segment | Flagged | Customers | Precision | Recall | Caught | Lift | Lead days | False alarms/week |
+      | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+      | \`busy\` | 356 | 40 | 4.2 % (2.4 to 7.2) | 55.6 % | 14 | 0.69 | 10.5 | 3.6 |
 
       #### Signal
 
-      | Signal | Flagged | Customers | Precision | Recall | Lift | Lead days | False alarms/week |
-      | --- | --- | --- | --- | --- | --- | --- | --- |
-      | \`silent\` | 31 | 12 | 32.3 % | 37.0 % | 5.26 | 2.5 | 0.8 |
+      | Signal | Flagged | Customers | Precision | Recall | Caught | Lift | Lead days | False alarms/week |
+      | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+      | \`silent\` | 31 | 12 | 32.3 % | 37.0 % | 10 | 5.26 | 2.5 | 0.8 |
 
       #### Component
 
@@ -246,6 +247,7 @@ describe("over a file", () => {
 
       - The 27 samples with the outcome are of 14 customers. Samples of one customer are alike, so they tell less than as many customers would; the intervals allow for it.
       - Of 13 instants, the last 2 are left out, with 80 samples: less than 14d after them is known, so whether the outcome came in time is not.
+      - 32 samples are of customers in the terminal state gone, for whom all may be over: they count as samples without the outcome. state:gone leaves them out.
       - Which of the two health scores foresees the outcome better is not known: the interval of the difference (-0.04 to 0.07) holds 0.
       - This is association in one past, not cause: it does not tell what would have happened had somebody acted.
 

@@ -24,7 +24,7 @@ describe("the pages", () => {
   const FILES = operations.filter(({ file }) => !file.endsWith(".md"));
   const GUIDES =
     "quickstart tutorial local-development ci model recipes dsl ingestion client segment backfill webhooks formats " +
-    "administration cli ai mcp walk recompute console trends how-it-works sql sign-in configuration deploy scale security api";
+    "administration cli ai mcp walk recompute backtest console trends how-it-works sql sign-in configuration deploy scale security api";
   const PATHS = [
     "/docs",
     ...GUIDES.split(" ").map((name) => `/docs/${name}`),
