@@ -1,7 +1,7 @@
 import type { Webhook } from "../../client/answers.js";
 import { csvPageOptions, defineCommand, projectOptions } from "../../core/command.js";
 import { printList } from "../../output/table.js";
-import { includeInWords, limitsInWords, statusInWords } from "./webhooks.js";
+import { formatInWords, includeInWords, limitsInWords, statusInWords } from "./webhooks.js";
 
 export default defineCommand({
   options: { ...projectOptions, ...csvPageOptions },
@@ -19,7 +19,7 @@ export default defineCommand({
         { title: "URL", value: ({ url }) => url, kept: true },
         { title: "Events", value: ({ eventTypes }) => eventTypes.join(", ") },
         { title: "Include", value: includeInWords, optional: true },
-        { title: "Format", value: ({ format }) => format, optional: true },
+        { title: "Format", value: formatInWords, optional: true },
         { title: "Created", value: ({ createdAt }) => out.at(createdAt), fixed: true, optional: true },
         { title: "Status", value: (webhook) => statusInWords(out, webhook), style: paint },
         { title: "Limits", value: limitsInWords, optional: true },

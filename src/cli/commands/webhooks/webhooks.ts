@@ -76,12 +76,12 @@ export function readLimits({ maxEventAge, maxConcurrency, maxPerSecond }: Limits
 
 /** What a webhook is set to, label by label. */
 export function settingsInWords(webhook: Readonly<WebhookSettings>): Record<string, string> {
-  const { url, eventTypes, format = "json", ...limits } = webhook;
+  const { url, eventTypes, ...limits } = webhook;
   return {
     URL: printable(url),
     Events: printable(eventTypes.join(", ")),
     Include: printable(includeInWords(webhook)),
-    Format: printable(format),
+    Format: printable(formatInWords(webhook)),
     Limits: limitsInWords(limits),
   };
 }
@@ -89,6 +89,11 @@ export function settingsInWords(webhook: Readonly<WebhookSettings>): Record<stri
 /** What a delivery tells of the customer: `name, url`, `none`. */
 export function includeInWords({ include = [] }: Readonly<Pick<WebhookSettings, "include">>): string {
   return include.join(", ") || NONE;
+}
+
+/** `json`, also where a service of before formats says nothing of it. */
+export function formatInWords({ format = "json" }: Readonly<Pick<WebhookSettings, "format">>): string {
+  return format;
 }
 
 /** `7d old at most, 10 at once, 50 per second`. */
