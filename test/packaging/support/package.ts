@@ -27,10 +27,10 @@ export async function packAll(directory: string): Promise<Record<string, Packed>
   return Object.fromEntries(await Promise.all(packed));
 }
 
-/** Of all files in a folder, and in those that it holds. */
+/** Of all files in a folder, and in those that it holds; one that has several names there counts once, as esbuild's program. */
 export async function bytesOf(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
-  const sizes = await Promise.all(files.map(async (file) => (await stat(file)).size));
-  return sizes.reduce((sum, size) => sum + size, 0);
+  const sizes = new Map((await Promise.all(files.map((file) => stat(file)))).map(({ ino, size }) => [ino, size]));
+  return [...sizes.values()].reduce((sum, size) => sum + size, 0);
 }
