@@ -17,6 +17,9 @@ export interface QuestionWords {
   to?: string;
 }
 
+/** Whether traits hold from their acceptance on, or the present ones from the beginning, which looks ahead. */
+export type TraitsOf = "then" | "now";
+
 /** What is wrong with a question. The message and the fix are sentences. */
 export class QuestionProblem extends Error {
   override readonly name = "QuestionProblem";

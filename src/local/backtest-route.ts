@@ -7,6 +7,7 @@ import { parseJson } from "../http/request/parse-json.js";
 import { shape } from "../http/request/shapes.js";
 import { backtest } from "./backtest.js";
 import type { LocalEngine } from "./engine.js";
+import type { AcceptedBatch } from "./population.js";
 
 const BYTES_MAX = 4_096;
 
@@ -30,9 +31,10 @@ const request = shape(
 export async function answerBacktest(ctx: Context, engine: LocalEngine): Promise<void> {
   const { customers, traits = "then", ...words } = request.check(parseJson(await readJsonText(ctx, BYTES_MAX)));
   const { snapshot, hash } = engine;
-  const end = engine.clock.now();
+  const now = engine.clock.now();
+  const operations = engine.operations(now);
   try {
-    const past = { operations: engine.operations(end), end };
+    const past = { operations, end: lastEventAt(operations, now) };
     const { report } = await backtest(words, [{ name: "local", snapshot, hash }], past, { traits, customers });
     ctx.body = report;
   } catch (error) {
@@ -40,4 +42,13 @@ export async function answerBacktest(ctx: Context, engine: LocalEngine): Promise
     const { path: field, message, fix } = error;
     throw new ApiError(400, "VALIDATION_ERROR", { message, field, fix });
   }
+}
+
+/** The last event that has come; the present where none has. */
+function lastEventAt(operations: AcceptedBatch["operations"], present: number): number {
+  let last = -Infinity;
+  for (const { operation } of operations) {
+    if (operation.kind === "track" && operation.occurredAt <= present) last = Math.max(last, operation.occurredAt);
+  }
+  return last === -Infinity ? present : last;
 }

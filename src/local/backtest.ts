@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { inOrder } from "../backtest/operations.js";
-import { type QuestionWords, readQuestion } from "../backtest/question.js";
+import { type QuestionWords, readQuestion, type TraitsOf } from "../backtest/question.js";
 import { modelFacts, report } from "../backtest/report.js";
 import type { BacktestReport } from "../backtest/report-types.js";
 import { CustomerSampler } from "../backtest/sampler.js";
@@ -10,9 +10,6 @@ import { PastEvents } from "../evaluation/past-events.js";
 import { EventHistory } from "./customer.js";
 import type { LocalModel } from "./engine.js";
 import { type AcceptedBatch, byCustomer } from "./population.js";
-
-/** Which traits are known at an instant: those of then, or from the beginning those of now, which looks ahead. */
-export type TraitsOf = "then" | "now";
 
 /** No more customers are looked at, so that what is kept of them is bounded. */
 const CUSTOMERS_MAX = 100_000;
@@ -25,7 +22,7 @@ export interface LocalBacktest {
   report: BacktestReport;
 }
 
-/** Operations that are in memory, and the present: up to the last event until then it is known what happened. */
+/** Operations that are in memory, and up to when it is known what happened. */
 interface Past {
   operations: AcceptedBatch["operations"];
   end: number;
@@ -44,7 +41,7 @@ export async function backtest(
   { operations, end }: Past,
   { traits, customers = CUSTOMERS_MAX }: { traits: TraitsOf; customers?: number | undefined },
 ): Promise<LocalBacktest> {
-  const question = readQuestion(words, lastEventAt(operations, end), models[0]!.snapshot);
+  const question = readQuestion(words, end, models[0]!.snapshot);
   const compiled = models.map(({ snapshot, hash }) => compileModel(snapshot, hash));
   const all = byCustomer(operations);
   const samples: CustomerSamples[] = [];
@@ -53,15 +50,6 @@ export async function backtest(
   }
   const facts = models.map(({ name, snapshot }) => modelFacts(name, snapshot));
   return { question, samples, customersTotal: all.size, report: await report(question, facts, () => each(samples)) };
-}
-
-/** The last event that has come; the present where none has. */
-function lastEventAt(operations: Past["operations"], present: number): number {
-  let last = -Infinity;
-  for (const { operation } of operations) {
-    if (operation.kind === "track" && operation.occurredAt <= present) last = Math.max(last, operation.occurredAt);
-  }
-  return last === -Infinity ? present : last;
 }
 
 async function* each(samples: readonly CustomerSamples[]): AsyncGenerator<CustomerSamples> {

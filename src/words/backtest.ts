@@ -1,3 +1,4 @@
+import type { TraitsOf } from "../backtest/question.js";
 import type { BacktestReport, ComponentReport, Estimate, FlagReport, ModelReport } from "../backtest/report-types.js";
 import { formatNumber, plural } from "./text.js";
 
@@ -5,7 +6,7 @@ import { formatNumber, plural } from "./text.js";
 export interface Backtest {
   /** About how many customers were to be looked at; null for all. */
   customers: number | null;
-  traits: "then" | "now";
+  traits: TraitsOf;
   report: BacktestReport;
 }
 

@@ -1,6 +1,7 @@
 import type { Diagnostic } from "../../dsl-compiler/index.js";
 import type { Context } from "./command.js";
-import { countDiagnostics } from "../output/diagnostics.js";
+import { countDiagnostics, showDiagnostics } from "../output/diagnostics.js";
+import { cancellable } from "../output/interruption.js";
 import { type ErrorDetails, failure, type UserError } from "./errors.js";
 import { printable } from "../../words/text.js";
 
@@ -13,6 +14,14 @@ export async function compile(context: Context, signal?: AbortSignal, directory 
   signal?.throwIfAborted();
   if (result.ok) return result;
   throw invalid(result.diagnostics);
+}
+
+/** The same, until Ctrl+C; warnings are noted and hinder nothing. */
+export async function compileNoted(context: Context, directory?: string) {
+  const result = await cancellable((stop) => compile(context, stop, directory));
+  const { out } = context;
+  if (result.warnings.length > 0) out.note(showDiagnostics(result.warnings, out.errorStyle));
+  return result;
 }
 
 /** The failure of a model with errors. @param details what else is told in its document */

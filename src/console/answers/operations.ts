@@ -1,3 +1,4 @@
+import type { TraitsOf } from "../../backtest/question.js";
 import type { BacktestReport } from "../../backtest/report-types.js";
 import type { RuleResult } from "../../engine/state/types.js";
 
@@ -56,7 +57,7 @@ export interface Backtest extends Job {
   to: string;
   /** About how many it looks at; null for all. */
   customers: number | null;
-  traits: "then" | "now";
+  traits: TraitsOf;
   /** The version is null of a snapshot that is not deployed. */
   model: { configVersion: string | null };
   /** The version that is looked at beside it. */

@@ -1,4 +1,5 @@
 import type { Sql, TransactionSql } from "postgres";
+import type { QuestionWords, TraitsOf } from "../../backtest/question.js";
 import type { Json } from "../../engine/index.js";
 import type { CustomerColumns, EffectRows, StoredCustomer } from "./evaluation.js";
 
@@ -31,16 +32,10 @@ export interface RecomputeJob {
 }
 
 /** What a backtest asks, as `readQuestion` takes it, and of what. */
-export interface StoredQuestion {
-  outcome: string;
-  within: string;
-  every: string;
-  from: string;
-  to: string;
+export interface StoredQuestion extends Required<QuestionWords> {
   /** Up to when it is known what happened. */
   end: string;
-  /** Whether traits hold from their acceptance on, or the present ones from the beginning. */
-  traits: "then" | "now";
+  traits: TraitsOf;
   /** The version beside the judged model. */
   against: string | null;
 }

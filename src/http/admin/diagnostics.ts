@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { adminRoute } from "./route.js";
 import { count, countOf, exact, instant, jsonObject, listOf, named, orNull, versionName } from "./schemas.js";
-import { listQuery } from "./parameters.js";
+import { listQuery, versionAsked } from "./parameters.js";
 
 export const finding = named("Finding", "A common problem.", {
   code: Type.String({ description: "What was found; stable." }),
@@ -12,9 +12,7 @@ export const finding = named("Finding", "A common problem.", {
   details: jsonObject("What helps to find it; depends on the code."),
 });
 
-const version = Type.Optional(
-  Type.String({ pattern: "^v[1-9][0-9]{0,8}$", description: "must be a version such as v3" }),
-);
+const version = Type.Optional(versionAsked);
 
 export const violation = named("SchemaViolation", {
   configVersion: versionName,

@@ -16,6 +16,9 @@ const limit = Type.Integer({ minimum: 1, maximum: 200, default: 50 });
 /** A query without parameters, or a body without members: there is nothing to say but that it be done. */
 export const emptyObject = exact({});
 
+/** A version that is asked for. */
+export const versionAsked = Type.String({ pattern: "^v[1-9][0-9]{0,8}$", description: "must be a version such as v3" });
+
 /** `?env=`, test unless given. */
 export const environmentQuery = exact({ env: environment });
 

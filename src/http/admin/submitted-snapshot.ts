@@ -11,6 +11,7 @@ import { ApiError } from "../errors.js";
 import { countJson, type JsonLimits } from "../request/json-limits.js";
 import { decodeText, parseCounted, PARSER_LIMITS, refusalOf } from "../request/parse-json.js";
 import { shape } from "../request/shapes.js";
+import { versionAsked } from "./parameters.js";
 import { exact, named } from "./schemas.js";
 
 /** Throws VALIDATION_ERROR for a literal of a valid JSON text that the database could not keep. */
@@ -45,12 +46,9 @@ export const buildProvenance = named("Provenance", "Where a version was built, a
 /** Members of the body of whatever makes a version the active one. */
 export const activationOptions = {
   expected: Type.Optional(
-    Type.Union(
-      [Type.String({ pattern: "^v[1-9][0-9]{0,8}$", description: "must be a version such as v3" }), Type.Null()],
-      {
-        description: "must be the version that is to be active at present, such as v3, or null for none",
-      },
-    ),
+    Type.Union([versionAsked, Type.Null()], {
+      description: "must be the version that is to be active at present, such as v3, or null for none",
+    }),
   ),
   force: Type.Optional(Type.Boolean()),
 };
@@ -73,15 +71,14 @@ export const newPreview = exact({
   sample: Type.Optional(Type.Integer({ minimum: 1, maximum: SAMPLE_MAX })),
 });
 
-const version = Type.String({ pattern: "^v[1-9][0-9]{0,8}$", description: "must be a version such as v3" });
 const words = (description: string, ...examples: string[]) =>
   Type.String({ minLength: 1, maxLength: 300, description, examples });
 
 /** The words of `readQuestion`, and whom and what to look at. */
 export const newBacktest = exact({
   snapshot: Type.Optional(Type.Unknown()),
-  version: Type.Optional(version),
-  against: Type.Optional(version),
+  version: Type.Optional(versionAsked),
+  against: Type.Optional(versionAsked),
   outcome: words("must be state:<id>, event:<name> or segment:<id>", "state:churned"),
   within: words("must be a duration", "60d"),
   every: Type.Optional(words("must be a duration", "7d")),

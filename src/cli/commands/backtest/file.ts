@@ -6,10 +6,8 @@ import { backtest } from "../../../local/backtest.js";
 import { FileRefused, readOperations } from "../../../local/operations-file.js";
 import { optionName } from "../../core/values.js";
 import type { Context } from "../../core/command.js";
-import { compile } from "../../core/compile.js";
+import { compileNoted } from "../../core/compile.js";
 import { failure, UsageError } from "../../core/errors.js";
-import { showDiagnostics } from "../../output/diagnostics.js";
-import { cancellable } from "../../output/interruption.js";
 import { code } from "../../output/markdown.js";
 import { plural, printable } from "../../../words/text.js";
 import { VERSION_NAME } from "../config/stored-versions.js";
@@ -26,9 +24,9 @@ export async function backtestFile(context: Context, file: string, asked: Asked)
     const message = `--against is ${JSON.stringify(against)}: a version is of a service, and --events needs none`;
     throw new UsageError(message, "give the directory of the other model");
   }
-  const judged = await compiled(context, asked.model === undefined ? settings.directory : resolved(asked.model));
+  const judged = await compileNoted(context, asked.model === undefined ? settings.directory : resolved(asked.model));
   const other =
-    against === undefined ? [] : [{ name: printable(against), ...(await compiled(context, resolved(against))) }];
+    against === undefined ? [] : [{ name: printable(against), ...(await compileNoted(context, resolved(against))) }];
   const past = await read(resolved(file), judged.snapshot);
   if (past.repeated > 0) {
     out.note(`${plural(past.repeated, "line")} repeated an idempotency key with the same payload, and counted once.`);
@@ -62,12 +60,6 @@ export async function backtestFile(context: Context, file: string, asked: Asked)
     return;
   }
   out.result({ document }, () => backtestInWords(out, `A backtest over ${printable(name)}`, document));
-}
-
-async function compiled(context: Context, directory: string) {
-  const { snapshot, hash, warnings } = await cancellable((stop) => compile(context, stop, directory));
-  if (warnings.length > 0) context.out.note(showDiagnostics(warnings, context.out.errorStyle));
-  return { snapshot, hash };
 }
 
 async function read(file: string, snapshot: Parameters<typeof readOperations>[1]) {

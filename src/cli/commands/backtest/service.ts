@@ -5,9 +5,8 @@ import { askedQuestion } from "../../../backtest/question.js";
 import type { CustomerSamples } from "../../../backtest/samples.js";
 import type { BacktestJob } from "../../client/answers.js";
 import type { Context } from "../../core/command.js";
-import { compile } from "../../core/compile.js";
+import { compileNoted } from "../../core/compile.js";
 import { UsageError } from "../../core/errors.js";
-import { showDiagnostics } from "../../output/diagnostics.js";
 import { cancellable } from "../../output/interruption.js";
 import { shellWord } from "../../../words/text.js";
 import { VERSION_NAME } from "../config/stored-versions.js";
@@ -75,9 +74,7 @@ async function printResult(context: Context, first: BacktestJob, { csv, markdown
 /** The members of the request that say which model is judged; none for the active version. */
 async function judged(context: Context, { version, model }: Asked): Promise<object> {
   if (model === undefined) return version === undefined ? {} : { version };
-  const directory = path.resolve(context.io.cwd, model);
-  const { snapshot, warnings } = await cancellable((stop) => compile(context, stop, directory));
-  if (warnings.length > 0) context.out.note(showDiagnostics(warnings, context.out.errorStyle));
+  const { snapshot } = await compileNoted(context, path.resolve(context.io.cwd, model));
   return { snapshot };
 }
 

@@ -1,7 +1,6 @@
 import type { RecomputeJob } from "../../client/answers.js";
 import type { Context } from "../../core/command.js";
-import { compile } from "../../core/compile.js";
-import { showDiagnostics } from "../../output/diagnostics.js";
+import { compileNoted } from "../../core/compile.js";
 import { fields, type Column, table } from "../../output/table.js";
 import { cancellable } from "../../output/interruption.js";
 import { code, sectionOf, tableOf } from "../../output/markdown.js";
@@ -21,8 +20,7 @@ export async function previewDeploy(
   const { api, out, settings } = context;
   const { project } = settings;
   settings.credentials();
-  const { snapshot, warnings } = await cancellable((stop) => compile(context, stop));
-  if (warnings.length > 0) out.note(showDiagnostics(warnings, out.errorStyle));
+  const { snapshot } = await compileNoted(context);
 
   const ofAll = sample === undefined || (!out.json && (await takesInAll(context, sample)));
   const body = { snapshot, ...(sample === undefined ? {} : { sample }) };
