@@ -248,6 +248,7 @@ async function emitSteadily({ database }: Setup, durationMs: number): Promise<nu
       await tx`
         insert into svc.emission_batches (environment_id, evaluation_seq, emissions)
         values (${database.environmentId}, ${next.seq}, ${each})`;
+      await tx`select svc.fan_out(${database.environmentId}, array[${next.seq}::bigint])`;
     });
   }
   return steps * each;

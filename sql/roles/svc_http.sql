@@ -36,6 +36,7 @@ grant execute on function
   svc_api.explanation_snapshot(bytea, text, text, text, integer, text),
   svc_api.export_customer(bytea, text, text, text, text, text),
   svc_api.failed_checks(text[], text[]),
+  svc_api.fetch_export(text, integer),
   svc_api.find_device_authorization(bytea, text),
   svc_api.finish_sign_in(text, text, text, text, bytea, bytea),
   svc_api.get_backtest(bytea, text, text, text, text),

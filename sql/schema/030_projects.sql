@@ -77,6 +77,16 @@ comment on column svc.environments.active_version is
   'The version that evaluation and ingestion use; null before the first deploy, when an empty model is active.';
 comment on column svc.environments.created_at is 'When the environment was created.';
 
+-- On a cluster this row lies on the environment's node, where svc.environments does not. A statement that inserts rows out of an array
+-- reads it as well: so it names a table of the environment, and is sent to that node whole.
+create table svc.homes (
+  environment_id integer primary key,
+  name text not null
+);
+comment on table svc.homes is 'One row per environment, which lies where the data of the environment lies.';
+comment on column svc.homes.environment_id is 'The environment.';
+comment on column svc.homes.name is 'test or live, as in svc.environments, for statements that run there.';
+
 create table svc.config_activations (
   environment_id integer not null references svc.environments,
   activation_seq bigint generated always as identity,

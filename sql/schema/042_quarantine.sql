@@ -39,7 +39,7 @@ comment on column svc.quarantined_operations.violations is 'The first twenty vio
 create index quarantined_operations_customer_idx on svc.quarantined_operations (environment_id, customer_id);
 
 create table svc.quarantines (
-  environment_id integer primary key references svc.environments,
+  environment_id integer primary key,
   operations bigint not null,
   bytes bigint not null,
   events_discarded bigint not null default 0

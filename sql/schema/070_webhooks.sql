@@ -1,5 +1,5 @@
 create table svc.webhooks (
-  environment_id integer not null references svc.environments,
+  environment_id integer not null,
   webhook_id text not null,
   url text not null,
   event_types text[] not null,

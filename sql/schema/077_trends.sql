@@ -51,7 +51,7 @@ comment on column svc.trend_changes.count is 'To be added; below zero where a re
 comment on column svc.trend_changes.amount is 'To be added.';
 
 create table svc.trend_progress (
-  environment_id integer primary key references svc.environments,
+  environment_id integer primary key,
   counted_through bigint not null default 0,
   outdated_since xid8 default '0'
 ) with (fillfactor = 50);

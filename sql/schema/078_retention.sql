@@ -1,5 +1,5 @@
 create table svc.retention (
-  environment_id integer primary key references svc.environments,
+  environment_id integer primary key,
   swept_through bigint not null default 0,
   keys_swept_through timestamptz not null default '-infinity',
   events_removed bigint not null default 0,

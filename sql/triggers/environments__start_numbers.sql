@@ -1,4 +1,4 @@
--- Every environment numbers its calls and emissions by itself, whatever made it.
+-- Every environment numbers its calls and emissions by itself and has its row in svc.homes, whatever made it.
 -- Raises nothing, locks nothing.
 create or replace function svc.tg_environments__start_numbers()
 returns trigger
@@ -9,15 +9,20 @@ set search_path = ''
 as $$
 begin
   perform svc.start_numbers(new.environment_id);
+  insert into svc.homes (environment_id, name) values (new.environment_id, new.name);
   return null;
 end;
 $$;
 
-comment on function svc.tg_environments__start_numbers() is 'Makes the sequences of a new environment.';
+comment on function svc.tg_environments__start_numbers() is 'Makes the sequences of a new environment, and its row in svc.homes.';
 
 create or replace trigger _500_start_numbers
 after insert on svc.environments
 for each row
 execute function svc.tg_environments__start_numbers();
 
-comment on trigger _500_start_numbers on svc.environments is 'Makes the sequences that number its calls and emissions.';
+comment on trigger _500_start_numbers on svc.environments is
+  'Makes the sequences that number its calls and emissions, and its row in svc.homes.';
+
+-- Of environments that a former release made. Whoever makes one waits for the lock of the trigger's replacement.
+insert into svc.homes (environment_id, name) select e.environment_id, e.name from svc.environments as e on conflict do nothing;

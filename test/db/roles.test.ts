@@ -130,6 +130,11 @@ describe.each(ROLES)("somebody who logs in as a member of %s", (role) => {
     expect([...new Set(granted)].sort()).toEqual(schemas[role]);
   });
 
+  it.runIf(role === "svc_http")("reads no cursor of its own as one of an export, with the owner's rights", async () => {
+    const read = "select svc_api.fetch_export('events', 1)";
+    expect(await tried(`declare "export_events" cursor for select current_user::text as item; ${read}`)).toBe("34000");
+  });
+
   it("can neither read nor change a table, but for the worker's queue", async () => {
     const columns = await database.sql<{ table: string; schema: string; column: string }[]>`
       select distinct on (c.oid) format('%I.%I', c.relnamespace::regnamespace, c.relname) as "table",

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeAll, expect, it } from "vitest";
 import { happened } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
+import { isCluster } from "../support/is-cluster.js";
 import { violations } from "../support/invariants.js";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
 import type { TestEnvironment } from "../tasks/support/environment.js";
@@ -52,7 +53,7 @@ const untold = (id: string) => db.sql`
       and m.emission_seq & 65535 < b.emissions
   ) <> 1`;
 
-it(
+it.skipIf(isCluster)(
   "a run whose service is killed again and again goes on each time, and ends as one that nothing disturbs",
   TIMEOUT,
   async () => {
@@ -88,7 +89,7 @@ it(
   },
 );
 
-it("what comes in while a run goes on is not lost, late events neither", TIMEOUT, async () => {
+it.skipIf(isCluster)("what comes in while a run goes on is not lost, late events neither", TIMEOUT, async () => {
   const environment = await outdated();
   const before = (await everything(environment)).events.length;
   await start();

@@ -236,7 +236,7 @@ const requests: Record<string, () => Promise<Answered>> = {
   SERVICE_UNAVAILABLE: () =>
     meanwhile(
       `create function svc.refuse() returns trigger language plpgsql as 'begin raise lock_not_available; end';
-       create trigger refuse before insert on svc.events execute function svc.refuse()`,
+       create trigger refuse before update on svc.key_usage execute function svc.refuse()`,
       () => fixture.single(order()),
       "drop function svc.refuse() cascade",
     ),

@@ -141,30 +141,6 @@ describe("svc_api.metrics()", () => {
     await expect.poll(counted).toBe(25_000);
     await db.sql`truncate svc.inbox`;
   });
-
-  it("reads by index, whatever the statistics say", async () => {
-    const plan = (await db.sql`
-      select pg_get_functiondef('svc_api.metrics()'::regprocedure) as text`) as unknown as [{ text: string }];
-    const [, body] = plan[0].text.split("$function$");
-    const lines = await db.sql.begin(async (tx) => {
-      await tx`set local enable_seqscan = off`;
-      await tx`set local enable_bitmapscan = off`;
-      await tx`set local enable_sort = off`;
-      return tx.unsafe<{ "QUERY PLAN": string }[]>(`explain ${body}`);
-    });
-    const scanned = lines.flatMap((line) => /Seq Scan on (\w+)/.exec(line["QUERY PLAN"])?.[1] ?? []);
-    const small = [
-      "workers",
-      "webhooks",
-      "worker_counters",
-      "recomputes",
-      "quarantines",
-      "_private_tasks",
-      "_private_jobs",
-      "pg_database",
-    ];
-    expect(scanned.filter((table) => !small.includes(table))).toEqual([]);
-  });
 });
 
 describe("what workers count", () => {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Sql, TransactionSql } from "postgres";
 import { afterAll, inject } from "vitest";
 import { connect } from "../../src/db/connect.js";
+import { onEachNode } from "./citus.js";
 
 /** A database of a test's own. */
 export interface TestDatabase {
@@ -31,10 +32,10 @@ export function createEmptyDatabase(): Promise<TestDatabase> {
 }
 
 async function create(template: string): Promise<TestDatabase> {
-  const { url: adminUrl, prefix } = inject("database");
+  const { url: adminUrl, nodes, prefix } = inject("database");
   const name = `${prefix}${randomBytes(6).toString("hex")}`;
   // Copied as files it takes half as long as through the log, although it waits for a checkpoint.
-  await administer(adminUrl, `create database ${name} encoding 'UTF8' template ${template} strategy file_copy`);
+  await onEachNode({ nodes }, `create database ${name} encoding 'UTF8' template ${template} strategy file_copy`);
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   const sql = connect(url.href, { max: 8, applicationName: "svc test" });
@@ -44,18 +45,9 @@ async function create(template: string): Promise<TestDatabase> {
     sql,
     drop: async () => {
       await sql.end({ timeout: 0 });
-      await administer(adminUrl, `drop database ${name} with (force)`);
+      await onEachNode({ nodes }, `drop database ${name} with (force)`);
     },
   };
-}
-
-async function administer(url: string, statement: string): Promise<void> {
-  const sql = connect(url, { max: 1, applicationName: "svc test administration", statementTimeoutMs: 0 });
-  try {
-    await sql.unsafe(statement);
-  } finally {
-    await sql.end();
-  }
 }
 
 const ROLL_BACK = new Error("rolled back");

@@ -5,6 +5,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
+import { installPack } from "../../src/db/migrate/packs.js";
+import { closeDatabase, createClusterDatabase, findCluster, onEachNode, type Cluster } from "./citus.js";
 import { startDebianServer } from "./debian-server.js";
 import { leaksInWords, searchLogs } from "./leaks.js";
 import { migrateUnreleased } from "./migrate.js";
@@ -13,7 +15,7 @@ import { removeLeftovers, startTestServer, temporaryDirectory, type TestServer }
 declare module "vitest" {
   export interface ProvidedContext {
     /** Of the run's server: a URL to administer it with, the migrated template, and the prefix of names to use. */
-    database: { url: string; template: string; prefix: string };
+    database: { url: string; nodes: readonly string[]; template: string; prefix: string };
     /** The directory of the run's logs. */
     logs: string;
   }
@@ -42,19 +44,34 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
   await admin.connect();
   try {
+    const cluster = await findCluster(server.url);
     const template = `${prefix}template`;
     await dropLeftovers(admin);
-    await admin.query(`create database ${template} encoding 'UTF8' template template0`);
-    await Promise.all([migrateUnreleased(withDatabase(server.url, template)), buildPrograms()]);
+    await Promise.all([makeTemplate(cluster, template), buildPrograms()]);
     // Who watches saves sources that do not build yet; that must not end the watch.
     project.onTestsRerun(() => buildPrograms().catch((error: unknown) => console.error(String(error))));
     project.provide("logs", logs);
-    project.provide("database", { url: server.url, template, prefix });
+    project.provide("database", { url: server.url, nodes: cluster.nodes, template, prefix });
   } catch (error) {
     await teardown(); // vitest calls the one that is returned only
     throw error;
   }
   return teardown;
+}
+
+/** On a cluster with all tables spread over its nodes. */
+async function makeTemplate(cluster: Cluster, name: string): Promise<void> {
+  const [server = "", ...workers] = cluster.nodes;
+  const url = withDatabase(server, name);
+  if (workers.length === 0) {
+    await onEachNode(cluster, `create database ${name} encoding 'UTF8' template template0`);
+    await migrateUnreleased(url);
+    return;
+  }
+  await createClusterDatabase(cluster, name);
+  await migrateUnreleased(url);
+  await installPack(url, "citus");
+  await closeDatabase(cluster, name);
 }
 
 /** Debian's PostgreSQL 15 with TEST_POSTGRES=15: who asks for it gets no other. */

@@ -73,7 +73,7 @@ it("customers whose outcome the database refuses are found by bisection and set 
     ]),
   );
   expect((await environment.setAside()).map(({ customer }) => customer)).toEqual(["refused-1", "refused-2"]);
-  expect((await environment.setAside())[0]?.error).toContain('violates check constraint "refuse"');
+  expect((await environment.setAside())[0]?.error).toContain('violates check constraint "refuse');
   const pending = (await environment.pending()).map(({ customer }) => customer);
   expect(pending).toEqual(["refused-1", "refused-1", "refused-2", "refused-2"]);
   for (const customer of customers) {
@@ -160,7 +160,9 @@ it("a run of a rule that failed is kept with its error, and none without", async
   await failed("no such thing");
   const [{ text }] = (await environment.log("c")) as [LogRow];
   expect(JSON.parse(text)).toMatchObject({ rule: "r", result: "error", error: "no such thing" });
-  await expect(failed(null)).rejects.toMatchObject({ constraint_name: "rule_executions_error_said" });
+  await expect(failed(null)).rejects.toMatchObject({
+    constraint_name: expect.stringMatching(/^rule_executions_error_said/) as string,
+  });
 });
 
 it("what is left of an evaluation whose connection died changes nothing, on whatever connection the driver sends it", async () => {
@@ -175,7 +177,7 @@ it("what is left of an evaluation whose connection died changes nothing, on what
     const input = await call(tx, "begin_evaluation", environment.environmentId, limits, 0, new Date(AT));
     seqs = (await db.sql<{ seq: string }[]>`select seq from svc.inbox`).map(({ seq }) => Number(seq));
     const [{ pid }] = await tx<[{ pid: number }]>`select pg_backend_pid() as pid`;
-    await db.sql`select pg_terminate_backend(${pid})`;
+    await db.sql`select pg_terminate_backend(${pid}::integer)`;
     await dead;
     // Another transaction has the pool's connection by now.
     const consumed = [{ customerId: "c", seqs }];

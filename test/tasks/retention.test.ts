@@ -14,6 +14,7 @@ import {
   snapshotOf,
 } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
+import { isCluster } from "../support/is-cluster.js";
 import { documentOf, emissionsOf, engineOperations, modelOf, newRun } from "./support/engine.js";
 import { TestEnvironment, type TestOperation } from "./support/environment.js";
 import { jobOf, JobRunner, queue, untilWaiting } from "./support/recompute.js";
@@ -194,7 +195,7 @@ describe("the idempotency key of a removed event", () => {
     for (let n = 0; n < 7; n++) await keyed(`k${n}`, 40);
     await environment.evaluate();
     await sweep();
-    await db.sql`update svc.retired_keys set retired_at = now() - interval '91 days' - event_seq % 1000000 * interval '1 millisecond'`;
+    await db.sql`update svc.retired_keys set retired_at = to_timestamp(${Date.now() / 1000 - 91 * 86_400}::float8 - event_seq % 1000000 / 1000.0)`;
     await db.sql`update svc.retention set keys_swept_through = '-infinity'`;
     const removed: number[] = [];
     for (let n = -1; n !== 0; removed.push(n)) n = await call(db.sql, "sweep_keys", environment.environmentId, 3);
@@ -217,7 +218,7 @@ describe("the idempotency key of a removed event", () => {
     expect(await rows("idempotency_keys")).toBe(1);
   });
 
-  it("goes with its customer also where the event is removed while that is erased", async () => {
+  it.skipIf(isCluster)("goes with its customer also where the event is removed while that is erased", async () => {
     await keyed("k", 40);
     await environment.evaluate();
     const { erasure } = await db.sql.begin(async (tx) => {
@@ -280,7 +281,7 @@ describe("a sweep", () => {
     expect(await sweep()).toMatchObject({ operations: 1 });
   });
 
-  it("goes on with the other environments where one fails, and fails then", async () => {
+  it.skipIf(isCluster)("goes on with the other environments where one fails, and fails then", async () => {
     const others = [await TestEnvironment.create(db.sql, MODEL), await TestEnvironment.create(db.sql, MODEL)];
     for (const each of [environment, ...others]) {
       await each.take({}, [login(40)]);

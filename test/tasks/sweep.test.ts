@@ -119,7 +119,7 @@ describe("what recomputes found of customers", () => {
   it("waits for no erasure, and leaves to the next time what one has in hand", async () => {
     await addRecompute("old", "completed", 31 * DAY, 3);
     await db.sql.begin(async (tx) => {
-      await tx`select from svc.recompute_customers where customer_id = 'c2' for update`;
+      await tx`select from svc.recompute_customers where environment_id = 1 and customer_id = 'c2' for update`;
       expect(await sweep()).toBe(2);
       expect(await sweep()).toBe(0);
     });

@@ -74,7 +74,7 @@ it("the tick asks where a timer is due, and where an event that lay ahead is", a
   await environment.take({}, [{ at: ago(21 * day - 60), event: "login" }]);
   expect(await tick(db.sql, "w", SETTLE)).toBe(0);
   await db.sql`
-    update svc.customers set next_due_at = next_due_at - interval '2 minutes'
+    update svc.customers set next_due_at = ${ago(60)}::text::timestamptz
     where environment_id = ${environment.environmentId}`;
   expect(await tick(db.sql, "w", SETTLE)).toBe(1);
   await db.sql`update svc.customers set set_aside_at = now() where environment_id = ${environment.environmentId}`;
@@ -96,7 +96,7 @@ it("the tick leaves the timers of a backfill alone until the environment has set
   await backdate(0);
   expect(await tick(db.sql, "w", SETTLE)).toBe(0);
   await db.sql`
-    update svc.customers set held_until = held_until - interval '24 hours'
+    update svc.customers set held_until = ${ago(1)}::text::timestamptz
     where environment_id = ${environment.environmentId}`;
   expect(await tick(db.sql, "w", SETTLE)).toBe(1);
 });

@@ -4,6 +4,7 @@ import { Models } from "../../src/evaluation/models.js";
 import { evaluateEnvironment, tryEvaluation } from "../../src/tasks/evaluate/evaluate-environment.js";
 import { happened, snapshotOf } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
+import { isCluster } from "../support/is-cluster.js";
 import { runLog } from "../support/run-log.js";
 import { TestEnvironment } from "./support/environment.js";
 
@@ -13,6 +14,7 @@ const MODEL = snapshotOf({ states: { new: [["activated", happened("login")]], ac
 const db = await useDatabase();
 let environment: TestEnvironment;
 beforeAll(async () => {
+  if (isCluster) return;
   // What is written of "poison" is cancelled, as a statement is that takes too long.
   await db.sql.unsafe(`
     create function public.poison() returns trigger language plpgsql security definer as $$
@@ -26,29 +28,32 @@ beforeEach(async () => {
   environment = await TestEnvironment.create(db.sql, MODEL);
 });
 
-it("a customer whose evaluation never comes to its end is found, suspended with the reason, and nobody else", async () => {
-  const customers = Array.from({ length: 40 }, (_, i) => (i === 25 ? "poison" : `c${i}`));
-  await environment.ingest(customers.map((customer) => ({ customer, at: AT, event: "login" })));
-  const dependencies = { sql: db.sql, models: new Models(), settleSeconds: 0, logger: runLog(), at: Date.parse(AT) };
-  const { environmentId } = environment;
-  await expect(evaluateEnvironment(dependencies, environmentId)).rejects.toThrow();
-  await call(db.sql, "suspect_environment", environmentId, "An evaluation of this environment failed.");
-  let trials = 0;
-  while ((await evaluateEnvironment(dependencies, environmentId)) === "suspected") {
-    await tryEvaluation(dependencies, environmentId, "w1").catch(() => undefined);
-    trials++;
-    expect(trials).toBeLessThan(60);
-  }
-  expect(await environment.setAside()).toEqual([
-    { customer: "poison", error: expect.stringContaining("statement timeout") as string },
-  ]);
-  for (const customer of customers.filter((one) => one !== "poison")) {
-    expect(await environment.document(customer)).toMatchObject({ lifecycle: "activated" });
-  }
-  expect(await db.sql`select from svc.suspect_environments where environment_id = ${environmentId}`).toHaveLength(0);
-});
+it.skipIf(isCluster)(
+  "a customer whose evaluation never comes to its end is found, suspended with the reason, and nobody else",
+  async () => {
+    const customers = Array.from({ length: 40 }, (_, i) => (i === 25 ? "poison" : `c${i}`));
+    await environment.ingest(customers.map((customer) => ({ customer, at: AT, event: "login" })));
+    const dependencies = { sql: db.sql, models: new Models(), settleSeconds: 0, logger: runLog(), at: Date.parse(AT) };
+    const { environmentId } = environment;
+    await expect(evaluateEnvironment(dependencies, environmentId)).rejects.toThrow();
+    await call(db.sql, "suspect_environment", environmentId, "An evaluation of this environment failed.");
+    let trials = 0;
+    while ((await evaluateEnvironment(dependencies, environmentId)) === "suspected") {
+      await tryEvaluation(dependencies, environmentId, "w1").catch(() => undefined);
+      trials++;
+      expect(trials).toBeLessThan(60);
+    }
+    expect(await environment.setAside()).toEqual([
+      { customer: "poison", error: expect.stringContaining("statement timeout") as string },
+    ]);
+    for (const customer of customers.filter((one) => one !== "poison")) {
+      expect(await environment.document(customer)).toMatchObject({ lifecycle: "activated" });
+    }
+    expect(await db.sql`select from svc.suspect_environments where environment_id = ${environmentId}`).toHaveLength(0);
+  },
+);
 
-it("a trial that another worker is at is left to it, until that one is gone", async () => {
+it.skipIf(isCluster)("a trial that another worker is at is left to it, until that one is gone", async () => {
   const { environmentId } = environment;
   const full = { customers: 500, operations: 5_000 };
   await call(db.sql, "suspect_environment", environmentId, "reason");
@@ -61,20 +66,23 @@ it("a trial that another worker is at is left to it, until that one is gone", as
   });
 });
 
-it("environments that a buried worker was evaluating are suspected, and its jobs are free", async () => {
-  const { environmentId } = environment;
-  await db.sql`delete from graphile_worker._private_jobs`;
-  await environment.ingest([{ customer: "c", at: AT, event: "login" }]);
-  await db.sql`select svc.request_evaluation(array[${environmentId}::integer])`;
-  await db.sql`update graphile_worker._private_jobs set locked_by = 'dead', locked_at = now()`;
-  await call(db.sql, "bury_worker", "dead");
-  expect(
-    await db.sql`select environment_id from svc.suspect_environments where environment_id = ${environmentId}`,
-  ).toEqual([{ environment_id: environmentId }]);
-  expect(await db.sql`select from graphile_worker.jobs where locked_by is not null`).toHaveLength(0);
-});
+it.skipIf(isCluster)(
+  "environments that a buried worker was evaluating are suspected, and its jobs are free",
+  async () => {
+    const { environmentId } = environment;
+    await db.sql`delete from graphile_worker._private_jobs`;
+    await environment.ingest([{ customer: "c", at: AT, event: "login" }]);
+    await db.sql`select svc.request_evaluation(array[${environmentId}::integer])`;
+    await db.sql`update graphile_worker._private_jobs set locked_by = 'dead', locked_at = now()`;
+    await call(db.sql, "bury_worker", "dead");
+    expect(
+      await db.sql`select environment_id from svc.suspect_environments where environment_id = ${environmentId}`,
+    ).toEqual([{ environment_id: environmentId }]);
+    expect(await db.sql`select from graphile_worker.jobs where locked_by is not null`).toHaveLength(0);
+  },
+);
 
-it("a fault of the database sets nobody aside", async () => {
+it.skipIf(isCluster)("a fault of the database sets nobody aside", async () => {
   await db.sql.unsafe(`
     create function public.full() returns trigger language plpgsql as $$
     begin

@@ -261,9 +261,9 @@ test("a connection lost while recording loses no result: it is recorded later, a
   await target.received(1);
   await sql.begin(async (tx) => {
     // So that a record of an attempt waits.
-    await tx`select from svc.deliveries where webhook_id = ${webhookId} for update`;
+    await tx`select 1 from svc.deliveries where environment_id = ${environment} and webhook_id = ${webhookId} for update`;
     answer();
-    await tx`select pg_terminate_backend(${await lockWaiter(tx, "%record_attempts%")}, 10000)`;
+    await tx`select pg_terminate_backend(${await lockWaiter(tx, "%record_attempts%")}::integer, 10000)`;
     // It tries again, and waits again, while the lock is held.
     await lockWaiter(tx, "%record_attempts%");
   });

@@ -1,4 +1,4 @@
--- Citus: spreads what belongs to customers over the nodes of a cluster, by environment. For trials; see docs/scale.md.
+-- Citus: spreads what environments own over the nodes of a cluster; see docs/scale.md.
 
 -- Up Migration
 
@@ -19,13 +19,18 @@ comment on column svc_citus.placements.reason is 'Why.';
 
 -- The only list of them: what follows reads it, and so do the tests.
 insert into svc_citus.placements (relation, placement, reason) values
-('customers', 'distributed', 'grows with customers'),
+('homes', 'distributed', 'the row by which a statement finds the environment''s node; the other tables lie beside it'),
+('ingest_batches', 'distributed', 'written with events'),
 ('events', 'distributed', 'grows with events'),
 ('trait_updates', 'distributed', 'grows with operations'),
 ('idempotency_keys', 'distributed', 'grows with events'),
 ('retired_keys', 'distributed', 'written by the statements that remove events'),
+('retention', 'distributed', 'counts what was removed, in its transaction'),
 ('inbox', 'distributed', 'written with events, read with customers'),
-('schema_violations', 'distributed', 'of operations; the key begins with the environment and nothing else needs the table'),
+('schema_violations', 'distributed', 'written with events'),
+('quarantined_operations', 'distributed', 'written with ingest batches, released into events'),
+('quarantines', 'distributed', 'counts what is in quarantine, in its transaction'),
+('customers', 'distributed', 'grows with customers'),
 ('lifecycle_transitions', 'distributed', 'log of customers'),
 ('blocked_transitions', 'distributed', 'state of customers'),
 ('segment_memberships', 'distributed', 'state of customers'),
@@ -34,26 +39,22 @@ insert into svc_citus.placements (relation, placement, reason) values
 ('rule_executions', 'distributed', 'log of customers'),
 ('signals', 'distributed', 'state of customers'),
 ('superseded_logs', 'distributed', 'names the logs of customers that are to be removed'),
+('emissions', 'distributed', 'written with what was evaluated'),
+('emission_batches', 'distributed', 'written with emissions'),
+('webhooks', 'distributed', 'read when emissions become deliveries, changed with what came of them'),
+('deliveries', 'distributed', 'written with emissions'),
+('delivery_attempts', 'distributed', 'written with what changes deliveries'),
+('delivery_bodies', 'distributed', 'written with deliveries'),
+('recomputes', 'distributed', 'tells how far a recompute has come, in the transaction of each customer'),
+('recompute_customers', 'distributed', 'written with customers that were replayed'),
+('trend_counts', 'distributed', 'grows with days'),
+('trend_changes', 'distributed', 'written with what was evaluated'),
+('trend_progress', 'distributed', 'tells up to where trends were counted, in the transaction that does'),
 ('environments', 'local', 'its name is unique in a project, not in an environment; small'),
 ('config_activations', 'local', 'refers to environments; small'),
 ('api_keys', 'local', 'is found by the key alone, before the environment is known; small'),
-('retention', 'local', 'refers to environments; one row for each'),
-('evaluation_slots', 'local', 'two rows for each environment, which workers lock'),
-('suspect_environments', 'local', 'written by whoever unlocks jobs, of all environments at once; mostly empty'),
-('ingest_batches', 'local', 'its trigger asks for evaluation, in the queue of the coordinator; one row for each call'),
-('emission_batches', 'local', 'its trigger makes the deliveries; one row for each write-back'),
-('emissions', 'local', 'read by that trigger and by the statement that takes deliveries, of all environments at once'),
-('webhooks', 'local', 'refers to environments; leased by the statement that takes deliveries'),
-('deliveries', 'local', 'refers to webhooks; a queue over all environments'),
-('delivery_attempts', 'local', 'written by the statement that updates deliveries'),
-('delivery_bodies', 'local', 'read by the statement that takes deliveries'),
-('recomputes', 'local', 'a queue over all environments'),
-('recompute_customers', 'local', 'removed with recomputes, over all environments; kept for 30 days'),
-('quarantined_operations', 'local', 'few; released by a statement that joins the calls they came with'),
-('quarantines', 'local', 'refers to environments; one row for each'),
-('trend_progress', 'local', 'refers to environments; one row for each'),
-('trend_changes', 'local', 'emptied every minute by who holds the row of trend_progress'),
-('trend_counts', 'local', 'added to by the statement that empties trend_changes; grows with days');
+('evaluation_slots', 'local', 'two rows for each environment, which workers lock and never change'),
+('suspect_environments', 'local', 'written by whoever unlocks jobs, of all environments at once; mostly empty');
 
 -- What Citus would refuse, or could not take back, of the tables that are to be distributed: none of it is to be there.
 -- Raises nothing, locks nothing.
@@ -118,15 +119,6 @@ as $$
   where not exists (select from spread as r where r.oid = f.conrelid)
 
   union all
-  -- Within an environment Citus would enforce it. But it makes nothing local again that has one, unless told to take along all that hangs
-  -- together, which svc_citus.gather does not.
-  select s.relation, format('its foreign key %s would be in the way of making the table local again', f.conname)
-  from spread as s
-  join pg_catalog.pg_constraint as f on f.conrelid = s.oid and f.contype = 'f'
-  join spread as r on r.oid = f.confrelid and f.confkey[1] = r.attnum
-  where f.conkey[1] = s.attnum
-
-  union all
   select s.relation, format('its column %s is numbered and not a bigint', a.attname)
   from spread as s
   join pg_catalog.pg_attribute as a on a.attrelid = s.oid and a.attnum > 0 and not a.attisdropped
@@ -173,18 +165,69 @@ begin
   -- Tables one after the other in one transaction.
   perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
   for _table in
-    select p.relation from svc_citus.placements as p where p.placement = 'distributed' order by p.relation <> 'customers', p.relation
+    select p.relation from svc_citus.placements as p where p.placement = 'distributed'
+    order by p.relation <> 'homes', p.relation <> 'webhooks', p.relation
   loop
     perform create_distributed_table(
       format('svc.%I', _table.relation)::regclass, 'environment_id', colocate_with => coalesce(_first, 'none')
     );
-    -- What the coordinator had of it; the nodes have it now.
-    perform truncate_local_data_after_distributing_table(format('svc.%I', _table.relation)::regclass);
     _first := coalesce(_first, format('svc.%I', _table.relation));
   end loop;
+  -- What the coordinator had of them; the nodes have it now.
+  for _table in
+    select p.relation from svc_citus.placements as p where p.placement = 'distributed' order by p.relation
+  loop
+    perform truncate_local_data_after_distributing_table(format('svc.%I', _table.relation)::regclass);
+  end loop;
+  perform svc_citus.adapt_functions();
 end;
 $$;
 comment on function svc_citus.distribute() is 'Distributes the tables that svc_citus.placements names.';
+
+-- Fits the service's functions to distributed tables: to be called whenever they were applied anew. Those that change nothing are copied to
+-- the nodes, where statements call them. None keeps a plan that leaves open which environment it is for: Citus finds the node by that.
+-- Raises what Citus raises. Locks nothing that others use.
+create function svc_citus.adapt_functions()
+returns void
+language plpgsql
+volatile
+set search_path = ''
+as $$
+declare
+  _function record;
+begin
+  for _function in
+    with recursive bound (oid) as (
+      -- To tables, by a row type or a parsed body: the nodes need not have those.
+      select d.objid
+      from pg_catalog.pg_depend as d
+      left join pg_catalog.pg_type as t on d.refclassid = 'pg_catalog.pg_type'::regclass and t.oid = d.refobjid
+      where d.classid = 'pg_catalog.pg_proc'::regclass and (d.refclassid = 'pg_catalog.pg_class'::regclass or t.typtype = 'c')
+      union
+      select d.objid
+      from bound as b
+      join pg_catalog.pg_depend as d on d.refclassid = 'pg_catalog.pg_proc'::regclass and d.refobjid = b.oid
+      where d.classid = 'pg_catalog.pg_proc'::regclass
+    )
+    select
+      p.oid::regprocedure as name, p.proconfig::text ~ 'plan_cache_mode' as forced,
+      p.provolatile <> 'v' and p.pronamespace = 'svc'::regnamespace and p.oid not in (select b.oid from bound as b) as copied
+    from pg_catalog.pg_proc as p
+    where p.pronamespace in ('svc'::regnamespace, 'svc_api'::regnamespace) and p.prokind in ('f', 'a')
+    order by 1
+  loop
+    if _function.forced then
+      execute format('alter function %s reset plan_cache_mode', _function.name);
+    end if;
+    if _function.copied and not exists (
+      select from pg_catalog.pg_dist_object as d where d.classid = 'pg_catalog.pg_proc'::regclass and d.objid = _function.name
+    ) then
+      perform create_distributed_function(_function.name);
+    end if;
+  end loop;
+end;
+$$;
+comment on function svc_citus.adapt_functions() is 'Fits the service''s functions to distributed tables.';
 
 -- Makes the tables local again, with their rows and their comments; columns with a sequence become identity columns. Citus makes each table
 -- anew for that, with the views that read it: the next start of the service applies its functions, views and rights again.
@@ -200,6 +243,7 @@ declare
   _statement text;
   _table record;
   _column record;
+  _constraint record;
 begin
   perform svc_citus.lock_tables();
   select array_agg(
@@ -216,9 +260,14 @@ begin
 
   perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
   for _table in
-    select p.relation from svc_citus.placements as p where p.placement = 'distributed' order by p.relation = 'customers', p.relation
+    select p.relation from svc_citus.placements as p where p.placement = 'distributed' order by p.relation = 'homes', p.relation
   loop
-    perform undistribute_table(format('svc.%I', _table.relation)::regclass);
+    -- Not those that foreign keys took along with another.
+    if exists (
+      select from pg_catalog.pg_dist_partition as d where d.logicalrelid = format('svc.%I', _table.relation)::regclass
+    ) then
+      perform undistribute_table(format('svc.%I', _table.relation)::regclass, cascade_via_foreign_keys => true);
+    end if;
   end loop;
 
   for _column in select n.* from svc_citus.numbered_columns() as n where not n.is_identity order by n.relation loop
@@ -230,6 +279,16 @@ begin
 
   foreach _statement in array coalesce(_comments, '{}') loop
     execute _statement;
+  end loop;
+  -- They are named after the table, which had another name while Citus made it.
+  for _constraint in
+    select p.relation, n.conname as name, format('%s_%s_not_null', p.relation, a.attname) as original
+    from svc_citus.placements as p
+    join pg_catalog.pg_constraint as n on n.conrelid = to_regclass(format('svc.%I', p.relation)) and n.contype = 'n'
+    join pg_catalog.pg_attribute as a on a.attrelid = n.conrelid and a.attnum = n.conkey[1]
+    where p.placement = 'distributed' and n.conname <> format('%s_%s_not_null', p.relation, a.attname)
+  loop
+    execute format('alter table svc.%I rename constraint %I to %I', _constraint.relation, _constraint.name, _constraint.original);
   end loop;
   delete from svc_migrate.applied_code;
 end;
@@ -281,11 +340,11 @@ $$;
 comment on function svc_citus.lock_tables() is 'Locks the distributed tables against everybody.';
 
 -- Why nothing may be distributed here, and what to do, in a line; null where it may. `available`: the server has the extension; `created`:
--- so has this database; `preloaded`: the setting shared_preload_libraries, null where the user may not see it; `trial`: the setting
--- svc.citus_trial of the database. The service does not run on distributed tables yet, and some of its statements would remove rows of
--- other environments: hence the last.
+-- so has this database; `preloaded`: the setting shared_preload_libraries, null where the user may not see it; `citus` and `postgres`: the
+-- versions' numbers, since Citus sends SQL functions' statements to a node only where the server plans them for each call; `nodes`: how many
+-- there are to take shards.
 -- Raises nothing, locks nothing.
-create function svc_citus.refusal(available boolean, created boolean, preloaded text, trial text)
+create function svc_citus.refusal(available boolean, created boolean, preloaded text, citus integer, postgres integer, nodes bigint)
 returns text
 language sql
 stable
@@ -300,22 +359,24 @@ as $$
       'database as a superuser, then repeat'
     when not refusal.created then
       'the extension citus is not created in this database: execute `create extension citus` in it as a superuser, then repeat'
-    when refusal.trial is distinct from 'on' then
+    when refusal.postgres < 18 or refusal.citus < 14 then
       format(
-        'the pack citus is for trials on a copy: read docs/scale.md; in a database that may be lost, execute '
-        '`alter database %I set svc.citus_trial = ''on''`, then repeat',
-        current_database()
+        'Citus 14 on PostgreSQL 18 is the oldest that the service runs on, and this is Citus %s on PostgreSQL %s: upgrade all nodes, then '
+        'repeat', refusal.citus, refusal.postgres
       )
+    when refusal.nodes = 0 then
+      'the cluster has no node to take tables: add each with `select citus_add_node(host, port)`, then repeat'
   end
 $$;
-comment on function svc_citus.refusal(boolean, boolean, text, text) is 'Why nothing may be distributed here; null where it may.';
+comment on function svc_citus.refusal(boolean, boolean, text, integer, integer, bigint) is
+  'Why nothing may be distributed here; null where it may.';
 
 revoke execute on all routines in schema svc_citus from public;
 
 -- Down Migration
 
 drop function
-  svc_citus.refusal(boolean, boolean, text, text), svc_citus.distribute(), svc_citus.gather(), svc_citus.obstacles(),
+  svc_citus.refusal(boolean, boolean, text, integer, integer, bigint), svc_citus.distribute(), svc_citus.gather(), svc_citus.adapt_functions(), svc_citus.obstacles(),
   svc_citus.numbered_columns(), svc_citus.lock_tables();
 drop table svc_citus.placements;
 drop schema svc_citus;

@@ -19,46 +19,57 @@ declare
   _environment constant record := svc.find_environment(
     begin_explanation.organization_id, begin_explanation.project_slug, begin_explanation.environment_name
   );
+  _customer record;
 begin
-  perform svc.require_customer(_environment.environment_id, begin_explanation.customer_id);
-  return (
-    select json_build_object(
-      'customerId', c.customer_id,
-      'createdAt', floor(extract(epoch from c.created_at) * 1000)::bigint,
-      'traits', c.traits,
-      'state', c.state,
-      'version', c.config_version,
-      'hash', v.hash,
-      'asOf', svc.iso(c.evaluated_through),
-      'configVersion', 'v' || c.config_version,
-      'activeVersion', 'v' || _environment.active_version,
-      'score', case when c.health is not null then json_build_object(
-        'overall', c.health -> 'overall', 'band', c.health -> 'band', 'scoredAt', svc.iso(h.scored_at),
-        'components', c.health -> 'components', 'configVersion', 'v' || h.config_version,
-        'cause', case when h.cause_type is not null then json_build_object('type', h.cause_type, 'id', h.cause_id) end
-      ) end,
-      'setAside', case when c.set_aside_at is not null
-        then json_build_object('at', svc.iso(c.set_aside_at), 'error', c.set_aside_error)
-      end,
-      'pending', (
-        select count(*)
-        from (
-          select from svc.inbox as i
-          where i.environment_id = c.environment_id and i.customer_id = c.customer_id
-          limit 10000
-        ) as w
-      )
-    )
-    from svc.customers as c
-    left join svc.config_versions as v on v.project_id = _environment.project_id and v.version = c.config_version
-    left join lateral (
-      select s.scored_at, s.config_version, s.cause_type, s.cause_id
-      from svc.health_scores as s
-      where s.environment_id = c.environment_id and s.customer_id = c.customer_id and s.generation = c.generation
-      order by s.score_seq desc
-      limit 1
-    ) as h on true
-    where c.environment_id = _environment.environment_id and c.customer_id = begin_explanation.customer_id
+  select
+    c.customer_id, c.created_at, c.traits, c.state, c.config_version, c.evaluated_through, c.health, c.set_aside_at, c.set_aside_error,
+    h.scored_at, h.config_version as scored_under, h.cause_type, h.cause_id,
+    (
+      select count(*)
+      from (
+        select 1 from svc.inbox as i
+        where i.environment_id = _environment.environment_id and i.customer_id = begin_explanation.customer_id
+        limit 10000
+      ) as w
+    ) as pending
+  into _customer
+  from svc.customers as c
+  left join lateral (
+    select s.scored_at, s.config_version, s.cause_type, s.cause_id
+    from svc.health_scores as s
+    where s.environment_id = _environment.environment_id and s.customer_id = c.customer_id and s.generation = c.generation
+    order by s.score_seq desc
+    limit 1
+  ) as h on true
+  where c.environment_id = _environment.environment_id and c.customer_id = begin_explanation.customer_id;
+  if not found then
+    perform svc.raise_customer_not_found(begin_explanation.customer_id);
+  end if;
+
+  return json_build_object(
+    'customerId', _customer.customer_id,
+    'createdAt', floor(extract(epoch from _customer.created_at) * 1000)::bigint,
+    'traits', _customer.traits,
+    'state', _customer.state,
+    'version', _customer.config_version,
+    'hash', (
+      select v.hash from svc.config_versions as v
+      where v.project_id = _environment.project_id and v.version = _customer.config_version
+    ),
+    'asOf', svc.iso(_customer.evaluated_through),
+    'configVersion', 'v' || _customer.config_version,
+    'activeVersion', 'v' || _environment.active_version,
+    'score', case when _customer.health is not null then json_build_object(
+      'overall', _customer.health -> 'overall', 'band', _customer.health -> 'band', 'scoredAt', svc.iso(_customer.scored_at),
+      'components', _customer.health -> 'components', 'configVersion', 'v' || _customer.scored_under,
+      'cause', case
+        when _customer.cause_type is not null then json_build_object('type', _customer.cause_type, 'id', _customer.cause_id)
+      end
+    ) end,
+    'setAside', case when _customer.set_aside_at is not null
+      then json_build_object('at', svc.iso(_customer.set_aside_at), 'error', _customer.set_aside_error)
+    end,
+    'pending', _customer.pending
   );
 end;
 $$;

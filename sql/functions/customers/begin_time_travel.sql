@@ -21,27 +21,28 @@ declare
   );
   _version integer := _environment.active_version;
   _kept_from constant timestamptz := svc.kept_from(_environment.environment_id);
+  _customer record;
 begin
-  perform svc.require_customer(_environment.environment_id, begin_time_travel.customer_id);
+  select c.customer_id, c.created_at, c.traits, c.state into _customer
+  from svc.customers as c
+  where c.environment_id = _environment.environment_id and c.customer_id = begin_time_travel.customer_id;
+  if not found then
+    perform svc.raise_customer_not_found(begin_time_travel.customer_id);
+  end if;
   if begin_time_travel.version_name is not null then
     _version := svc.find_version(_environment.project_id, begin_time_travel.version_name);
   end if;
-  return (
-    select json_build_object(
-      'customerId', c.customer_id,
-      'createdAt', floor(extract(epoch from c.created_at) * 1000)::bigint,
-      'traits', c.traits,
-      'traitsText', c.traits::text,
-      'state', c.state,
-      'version', _version,
-      'hash', v.hash,
-      'configVersion', 'v' || _version,
-      'activeVersion', 'v' || _environment.active_version,
-      'exactFrom', case when c.created_at < _kept_from then svc.iso(_kept_from) end
-    )
-    from svc.customers as c
-    left join svc.config_versions as v on v.project_id = _environment.project_id and v.version = _version
-    where c.environment_id = _environment.environment_id and c.customer_id = begin_time_travel.customer_id
+  return json_build_object(
+    'customerId', _customer.customer_id,
+    'createdAt', floor(extract(epoch from _customer.created_at) * 1000)::bigint,
+    'traits', _customer.traits,
+    'traitsText', _customer.traits::text,
+    'state', _customer.state,
+    'version', _version,
+    'hash', (select v.hash from svc.config_versions as v where v.project_id = _environment.project_id and v.version = _version),
+    'configVersion', 'v' || _version,
+    'activeVersion', 'v' || _environment.active_version,
+    'exactFrom', case when _customer.created_at < _kept_from then svc.iso(_kept_from) end
   );
 end;
 $$;

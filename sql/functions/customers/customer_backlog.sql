@@ -35,7 +35,7 @@ begin
         count(*) as pending,
         count(*) filter (where k.not_before > now() and k.not_before < 'infinity') as ahead
       from svc.inbox as k
-      where k.environment_id = c.environment_id and k.customer_id = c.customer_id
+      where k.environment_id = _environment.environment_id and k.customer_id = customer_backlog.customer_id
     ) as i
     where c.environment_id = _environment.environment_id and c.customer_id = customer_backlog.customer_id
   );

@@ -15,18 +15,21 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 declare
+  _now constant timestamptz := now();
+  _name constant text := to_json(delete_customer.customer_id)::text;
   _new integer;
   _deleted json;
   _seqs bigint[];
   _retired_keys integer;
+  _held bigint[];
   _quarantined integer;
 begin
   loop
     -- Of a customer who has operations that wait only, a worker may be inserting the row: this waits for it.
     insert into svc.customers (environment_id, customer_id, created_at)
-    values (delete_customer.environment_id, delete_customer.customer_id, now())
-    on conflict do nothing;
-    get diagnostics _new = row_count;
+    values (delete_customer.environment_id, delete_customer.customer_id, _now)
+    on conflict do nothing
+    returning 1 into _new;
     perform from svc.customers as c
     where c.environment_id = delete_customer.environment_id and c.customer_id = delete_customer.customer_id
     for update;
@@ -36,13 +39,13 @@ begin
 
   if _new = 1 then
     if not exists (
-      select from svc.inbox as i
+      select 1 from svc.inbox as i
       where i.environment_id = delete_customer.environment_id and i.customer_id = delete_customer.customer_id
     ) and not exists (
-      select from svc.recomputes as r
+      select 1 from svc.recomputes as r
       where r.environment_id = delete_customer.environment_id and r.customer_id = delete_customer.customer_id
     ) and not exists (
-      select from svc.quarantined_operations as q
+      select 1 from svc.quarantined_operations as q
       where q.environment_id = delete_customer.environment_id and q.customer_id = delete_customer.customer_id
     ) then
       perform svc.raise_customer_not_found(delete_customer.customer_id);
@@ -65,16 +68,16 @@ begin
 
   -- As svc_api.record_attempts does, so that neither waits for the other.
   perform from svc.emissions as m
-  join svc.webhooks as w on w.environment_id = m.environment_id
+  join svc.webhooks as w on w.environment_id = delete_customer.environment_id
   cross join lateral (
     select k.webhook_id, k.emission_seq
     from svc.deliveries as k
-    where k.environment_id = m.environment_id and k.webhook_id = w.webhook_id and k.emission_seq = m.emission_seq
+    where k.environment_id = delete_customer.environment_id and k.webhook_id = w.webhook_id and k.emission_seq = m.emission_seq
       and k.status = 'pending'
     limit 1
   ) as p
   join svc.deliveries as d
-    on d.environment_id = m.environment_id and d.webhook_id = p.webhook_id and d.emission_seq = p.emission_seq
+    on d.environment_id = delete_customer.environment_id and d.webhook_id = p.webhook_id and d.emission_seq = p.emission_seq
   where m.environment_id = delete_customer.environment_id and m.customer_id = delete_customer.customer_id
   order by d.webhook_id, d.emission_seq
   for update of d;
@@ -98,7 +101,7 @@ begin
   ),
   deleted_keys as (
     delete from svc.idempotency_keys as k
-    where k.ctid = any(array(
+    where k.environment_id = delete_customer.environment_id and k.ctid = any(array(
       select p.ctid
       from (
         select d.event_seq, d.idempotency_key from deleted_events as d
@@ -175,7 +178,7 @@ begin
   ),
   deleted_attempts as (
     delete from svc.delivery_attempts as a
-    where a.ctid = any(array(
+    where a.environment_id = delete_customer.environment_id and a.ctid = any(array(
       select k.ctid
       from delivery as d
       cross join lateral (
@@ -192,7 +195,7 @@ begin
   ),
   deleted_bodies as (
     delete from svc.delivery_bodies as b
-    where b.ctid = any(array(
+    where b.environment_id = delete_customer.environment_id and b.ctid = any(array(
       select k.ctid
       from delivery as d
       cross join lateral (
@@ -207,7 +210,7 @@ begin
   ),
   deleted_deliveries as (
     delete from svc.deliveries as d
-    where d.ctid = any(array(select k.ctid from delivery as k))
+    where d.environment_id = delete_customer.environment_id and d.ctid = any(array(select k.ctid from delivery as k))
     returning 1
   ),
   deleted_results as (
@@ -257,7 +260,7 @@ begin
   ),
   deleted_keys as (
     delete from svc.idempotency_keys as k
-    where k.ctid = any(array(
+    where k.environment_id = delete_customer.environment_id and k.ctid = any(array(
       select p.ctid
       from retired as r
       cross join lateral (
@@ -278,16 +281,12 @@ begin
     );
   end if;
 
-  select count(*) into _quarantined
-  from svc.take_from_quarantine(
-    delete_customer.environment_id,
-    array(
-      select q.seq
-      from svc.quarantined_operations as q
-      where q.environment_id = delete_customer.environment_id and q.customer_id = delete_customer.customer_id
-    ),
-    true
+  _held := array(
+    select q.seq
+    from svc.quarantined_operations as q
+    where q.environment_id = delete_customer.environment_id and q.customer_id = delete_customer.customer_id
   );
+  select count(*) into _quarantined from svc.take_from_quarantine(delete_customer.environment_id, _held, true);
   _deleted := svc.with_members(_deleted, json_build_object('quarantined', _quarantined));
 
   -- Whoever has the row locked is beginning a trial, which names nobody, or ending one. Where this customer was the suspect, nobody else
@@ -305,9 +304,8 @@ begin
 
   -- Between the two there is nobody: who comes later is created after the instant that the recompute is pinned to.
   update svc.recomputes as r
-  set error = replace(r.error, to_json(delete_customer.customer_id)::text, 'who was erased')
-  where r.environment_id = delete_customer.environment_id and r.status <> 'completed'
-    and position(to_json(delete_customer.customer_id)::text in r.error) > 0;
+  set error = replace(r.error, _name, 'who was erased')
+  where r.environment_id = delete_customer.environment_id and r.status <> 'completed' and position(_name in r.error) > 0;
   update svc.recomputes as r
   set last_customer_id = (
     select max(c.customer_id) from svc.customers as c

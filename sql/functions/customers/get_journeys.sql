@@ -19,6 +19,16 @@ declare
   _environment constant record := svc.find_environment(
     get_journeys.organization_id, get_journeys.project_slug, get_journeys.environment_name
   );
+  _declared constant json := (
+    select json_agg(
+      json_build_object(
+        'journey_id', d.journey_id,
+        'steps', svc.journey_step_ids(_environment.project_id, _environment.active_version, d.journey_id)
+      )
+      order by d.n
+    )
+    from unnest(svc.part_names(_environment.project_id, _environment.active_version, 'journey')) with ordinality as d (journey_id, n)
+  );
 begin
   return (
     with standing as materialized (
@@ -35,8 +45,8 @@ begin
       group by r.journey_id, r.current_step
     ),
     declared as (
-      select d.journey_id, d.n, svc.journey_step_ids(_environment.project_id, _environment.active_version, d.journey_id) as steps
-      from unnest(svc.part_names(_environment.project_id, _environment.active_version, 'journey')) with ordinality as d (journey_id, n)
+      select d.journey_id, d.n, array(select json_array_elements_text(d.steps)) as steps
+      from rows from (json_to_recordset(_declared) as (journey_id text, steps json)) with ordinality as d (journey_id, steps, n)
     ),
     journeys as (
       select j.journey_id, d.n, d.steps

@@ -21,6 +21,8 @@ declare
   _after constant text := coalesce(svc.decode_cursor('members', get_segment.cursor), '');
   _definition json;
   _members bigint;
+  _items json[];
+  _positions text[];
   _page json;
 begin
   select s.definition into _definition
@@ -38,8 +40,8 @@ begin
     perform svc.raise_segment_not_found(_environment.project_id, _environment.active_version, get_segment.segment_id);
   end if;
 
-  select svc.page('members', array_agg(r.item order by r.customer_id), array_agg(r.customer_id order by r.customer_id), row_limit)
-  into _page
+  select array_agg(r.item order by r.customer_id), array_agg(r.customer_id order by r.customer_id)
+  into _items, _positions
   from (
     select m.customer_id, json_build_object('customerId', m.customer_id, 'enteredAt', svc.iso(m.entered_at)) as item
     from svc.segment_memberships as m
@@ -50,6 +52,7 @@ begin
     order by m.customer_id
     limit row_limit + 1
   ) as r;
+  _page := svc.page('members', _items, _positions, row_limit);
 
   if get_segment.cursor is null then
     return json_build_object(

@@ -21,13 +21,15 @@ declare
     get_transition_times.organization_id, get_transition_times.project_slug, get_transition_times.environment_name
   );
   _id constant integer := _environment.environment_id;
+  _newest svc.lifecycle_transitions[];
 begin
+  _newest := array(select n from svc.newest_transitions(_id, null, 9223372036854775807, 2000) as n);
   return (
     with looked as materialized (
       select n.customer_id, n.transition_seq, n.from_state, n.transitioned_at, n.generation
-      from svc.newest_transitions(_id, null, 9223372036854775807, 2000) as n
+      from unnest(_newest) as n
       cross join lateral (
-        select
+        select 1
         from svc.customers as c
         where c.environment_id = _id and c.customer_id = n.customer_id and c.generation = n.generation
         limit 1

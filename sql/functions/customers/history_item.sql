@@ -18,6 +18,7 @@ declare
   _cause_id text;
   _version integer;
   _details json;
+  _deliveries json;
 begin
   case history_item.place
     when 0 then
@@ -57,12 +58,13 @@ begin
         and x.executed_at = history_item.at
         and x.execution_seq = _seq;
     else
+      _deliveries := svc.deliveries_of(_id, _seq);
       select
         m.cause_type, m.cause_id, m.config_version,
         json_build_object(
           'emissionId', svc.emission_id(m.emission_seq), 'eventType', m.event_type, 'source', m.source,
           'metadata', case when octet_length(m.metadata::text) <= 2048 then m.metadata end,
-          'deliveries', svc.deliveries_of(m.environment_id, m.emission_seq)
+          'deliveries', _deliveries
         )
       into _cause_type, _cause_id, _version, _details
       from svc.emissions as m

@@ -7,7 +7,7 @@ returns json
 language sql
 stable
 set search_path = ''
-begin atomic
+as $$
   select coalesce(
     json_agg(
       json_build_object(
@@ -34,6 +34,6 @@ begin atomic
       cross join lateral (select (s.step ->> 'completedAt')::timestamptz) as a (completed_at)
     ) as c on c.step_id = d.step_id
   ) as t;
-end;
+$$;
 
 comment on function svc.journey_steps(timestamptz, json, text[]) is 'The steps of a run of a journey and the time that they took.';

@@ -20,29 +20,28 @@ declare
   _position constant text := svc.decode_cursor('due-customers', list_due_customers.cursor, '^([0-9]{1,18}|-[0-9]{1,17}) ');
   _after constant timestamptz := coalesce(svc.instant_of(split_part(_position, ' ', 1)::bigint), '-infinity');
   _after_id constant text := coalesce(substr(_position, strpos(_position, ' ') + 1), '');
+  _items json[];
+  _positions text[];
 begin
-  return (
-    select svc.page(
-      'due-customers',
-      array_agg(
-        json_build_object('customerId', r.customer_id, 'lifecycle', r.lifecycle, 'nextDueAt', svc.iso(r.next_due_at)) order by r.n
-      ),
-      array_agg(concat(svc.microseconds(r.next_due_at), ' ', r.customer_id) order by r.n),
-      list_due_customers.row_limit
-    )
-    from (
-      select row_number() over (order by c.next_due_at, c.customer_id) as n, c.customer_id, c.lifecycle, c.next_due_at
-      from svc.customers as c
-      where c.environment_id = _environment.environment_id
-        and c.next_due_at is not null
-        and c.held_until is null
-        and c.set_aside_at is null
-        and c.next_due_at >= _after
-        and (c.next_due_at, c.customer_id) > (_after, _after_id collate "C")
-      order by c.next_due_at, c.customer_id
-      limit list_due_customers.row_limit + 1
-    ) as r
-  );
+  select
+    array_agg(
+      json_build_object('customerId', r.customer_id, 'lifecycle', r.lifecycle, 'nextDueAt', svc.iso(r.next_due_at)) order by r.n
+    ),
+    array_agg(concat(svc.microseconds(r.next_due_at), ' ', r.customer_id) order by r.n)
+  into _items, _positions
+  from (
+    select row_number() over (order by c.next_due_at, c.customer_id) as n, c.customer_id, c.lifecycle, c.next_due_at
+    from svc.customers as c
+    where c.environment_id = _environment.environment_id
+      and c.next_due_at is not null
+      and c.held_until is null
+      and c.set_aside_at is null
+      and c.next_due_at >= _after
+      and (c.next_due_at, c.customer_id) > (_after, _after_id collate "C")
+    order by c.next_due_at, c.customer_id
+    limit list_due_customers.row_limit + 1
+  ) as r;
+  return svc.page('due-customers', _items, _positions, list_due_customers.row_limit);
 end;
 $$;
 

@@ -20,6 +20,8 @@ declare
   );
   _after constant bigint := svc.decode_cursor('health-scores', list_health_scores.cursor, '^[0-9]{1,18}$')::bigint;
   _generation integer;
+  _items json[];
+  _positions text[];
 begin
   select c.generation into _generation
   from svc.customers as c
@@ -28,31 +30,31 @@ begin
     perform svc.raise_customer_not_found(list_health_scores.customer_id);
   end if;
 
-  return (
-    select svc.page(
-      'health-scores', array_agg(r.item order by r.seq desc), array_agg(r.seq::text order by r.seq desc), list_health_scores.row_limit
-    )
-    from (
-      select
-        t.score_seq as seq,
-        json_build_object(
-          'overall', trim_scale(t.overall),
-          'components', t.components,
-          'band', t.band,
-          'at', svc.iso(t.scored_at),
-          'cause', json_build_object('type', t.cause_type, 'id', t.cause_id),
-          'configVersion', 'v' || t.config_version,
-          'superseded', t.generation < _generation
-        ) as item
-      from svc.health_scores as t
-      where t.environment_id = _environment.environment_id
-        and t.customer_id = list_health_scores.customer_id
-        and t.generation between case when list_health_scores.superseded then 0 else _generation end and _generation
-        and (_after is null or t.score_seq < _after)
-      order by t.generation desc, t.score_seq desc
-      limit list_health_scores.row_limit + 1
-    ) as r
-  );
+  select
+    array_agg(r.item order by r.seq desc),
+    array_agg(r.seq::text order by r.seq desc)
+  into _items, _positions
+  from (
+    select
+      t.score_seq as seq,
+      json_build_object(
+        'overall', trim_scale(t.overall),
+        'components', t.components,
+        'band', t.band,
+        'at', svc.iso(t.scored_at),
+        'cause', json_build_object('type', t.cause_type, 'id', t.cause_id),
+        'configVersion', 'v' || t.config_version,
+        'superseded', t.generation < _generation
+      ) as item
+    from svc.health_scores as t
+    where t.environment_id = _environment.environment_id
+      and t.customer_id = list_health_scores.customer_id
+      and t.generation between case when list_health_scores.superseded then 0 else _generation end and _generation
+      and (_after is null or t.score_seq < _after)
+    order by t.generation desc, t.score_seq desc
+    limit list_health_scores.row_limit + 1
+  ) as r;
+  return svc.page('health-scores', _items, _positions, list_health_scores.row_limit);
 end;
 $$;
 

@@ -19,24 +19,29 @@ declare
   _environment constant record := svc.find_environment(
     list_members_at.organization_id, list_members_at.project_slug, list_members_at.environment_name
   );
+  _declared constant text[] := svc.part_names(_environment.project_id, _environment.active_version, 'segment');
   _after constant text := coalesce(svc.decode_cursor('members_at', list_members_at.cursor), '');
+  _items json[];
+  _positions text[];
 begin
-  if not exists (
-    select from svc.segment_memberships as m
+  if list_members_at.segment_id <> all(_declared) and not exists (
+    select 1 from svc.segment_memberships as m
     where m.environment_id = _environment.environment_id and m.segment_id = list_members_at.segment_id
-  ) and list_members_at.segment_id <> all(svc.part_names(_environment.project_id, _environment.active_version, 'segment')) then
+  ) then
     perform svc.raise_segment_not_found(_environment.project_id, _environment.active_version, list_members_at.segment_id);
   end if;
-  return (
-    select svc.page('members_at', array_agg(r.item order by r.customer_id), array_agg(r.customer_id order by r.customer_id), row_limit)
-    from (
-      select m.customer_id, json_build_object('customerId', m.customer_id, 'enteredAt', svc.iso(m.entered_at)) as item
-      from svc.members_at(_environment.environment_id, list_members_at.segment_id, list_members_at.at) as m
-      where m.customer_id > _after
-      order by m.customer_id
-      limit row_limit + 1
-    ) as r
-  );
+  select
+    array_agg(r.item order by r.customer_id),
+    array_agg(r.customer_id order by r.customer_id)
+  into _items, _positions
+  from (
+    select m.customer_id, json_build_object('customerId', m.customer_id, 'enteredAt', svc.iso(m.entered_at)) as item
+    from svc.members_at(_environment.environment_id, list_members_at.segment_id, list_members_at.at) as m
+    where m.customer_id > _after
+    order by m.customer_id
+    limit row_limit + 1
+  ) as r;
+  return svc.page('members_at', _items, _positions, row_limit);
 end;
 $$;
 

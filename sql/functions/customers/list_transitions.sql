@@ -20,6 +20,8 @@ declare
   );
   _after constant bigint := svc.decode_cursor('transitions', list_transitions.cursor, '^[0-9]{1,18}$')::bigint;
   _generation integer;
+  _items json[];
+  _positions text[];
 begin
   select c.generation into _generation
   from svc.customers as c
@@ -28,30 +30,30 @@ begin
     perform svc.raise_customer_not_found(list_transitions.customer_id);
   end if;
 
-  return (
-    select svc.page(
-      'transitions', array_agg(r.item order by r.seq desc), array_agg(r.seq::text order by r.seq desc), list_transitions.row_limit
-    )
-    from (
-      select
-        t.transition_seq as seq,
-        json_build_object(
-          'from', t.from_state,
-          'to', t.to_state,
-          'at', svc.iso(t.transitioned_at),
-          'cause', json_build_object('type', t.cause_type, 'id', t.cause_id),
-          'configVersion', 'v' || t.config_version,
-          'superseded', t.generation < _generation
-        ) as item
-      from svc.lifecycle_transitions as t
-      where t.environment_id = _environment.environment_id
-        and t.customer_id = list_transitions.customer_id
-        and t.generation between case when list_transitions.superseded then 0 else _generation end and _generation
-        and (_after is null or t.transition_seq < _after)
-      order by t.transition_seq desc
-      limit list_transitions.row_limit + 1
-    ) as r
-  );
+  select
+    array_agg(r.item order by r.seq desc),
+    array_agg(r.seq::text order by r.seq desc)
+  into _items, _positions
+  from (
+    select
+      t.transition_seq as seq,
+      json_build_object(
+        'from', t.from_state,
+        'to', t.to_state,
+        'at', svc.iso(t.transitioned_at),
+        'cause', json_build_object('type', t.cause_type, 'id', t.cause_id),
+        'configVersion', 'v' || t.config_version,
+        'superseded', t.generation < _generation
+      ) as item
+    from svc.lifecycle_transitions as t
+    where t.environment_id = _environment.environment_id
+      and t.customer_id = list_transitions.customer_id
+      and t.generation between case when list_transitions.superseded then 0 else _generation end and _generation
+      and (_after is null or t.transition_seq < _after)
+    order by t.transition_seq desc
+    limit list_transitions.row_limit + 1
+  ) as r;
+  return svc.page('transitions', _items, _positions, list_transitions.row_limit);
 end;
 $$;
 

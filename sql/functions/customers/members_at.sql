@@ -19,7 +19,7 @@ as $$
   cross join lateral (
     select e.event_type, e.emitted_at
     from svc.emissions as e
-    where e.environment_id = m.environment_id
+    where e.environment_id = members_at.environment_id
       and e.customer_id = m.customer_id
       and e.source = 'segment'
       and e.metadata ->> 'segment' = m.segment_id

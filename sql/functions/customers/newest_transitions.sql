@@ -7,7 +7,7 @@ language sql
 stable
 rows 2000
 set search_path = ''
-begin atomic
+as $$
   with recursive states as (
     select coalesce(
       newest_transitions.entered,
@@ -35,7 +35,7 @@ begin atomic
   ) as l
   order by l.transition_seq desc
   limit newest_transitions.row_limit;
-end;
+$$;
 
 comment on function svc.newest_transitions(integer, text, bigint, integer) is
   'The last written lifecycle transitions of an environment, into one state or any.';

@@ -1,6 +1,6 @@
 -- Opens one cursor for each kind of rows that is held about a customer, `export_` and the member of the document that it fills, all
 -- on the caller's snapshot; one row of each is {item: JSON text}. Answers the members that are no lists. What a cursor still has is read
--- with `fetch`, so that neither side holds more than a part of it, however long the history is.
+-- with svc_api.fetch_export, so that neither side holds more than a part of it, however long the history is.
 -- Raises nothing. Locks nothing. The cursors end with the transaction.
 create or replace function svc.open_customer_export(environment_id integer, customer_id text)
 returns json
@@ -28,6 +28,7 @@ declare
   _recomputes refcursor := 'export_recomputes';
   _quarantined refcursor := 'export_quarantined';
   _retired_keys refcursor := 'export_retiredKeys';
+  _row record;
 begin
   open _identifies no scroll for
   select json_build_object(
@@ -212,21 +213,19 @@ begin
   where k.environment_id = _id and k.customer_id = _customer
   order by k.retired_at, k.event_seq;
 
-  return (
-    select json_build_object(
-      'customerId', _customer,
-      'environment', e.name,
-      'exportedAt', svc.iso(now()),
-      'customer', svc.state_document(_id, _customer),
-      'generation', c.generation,
-      'setAside', case when c.set_aside_at is not null
-        then json_build_object('at', svc.iso(c.set_aside_at), 'error', c.set_aside_error)
-      end,
-      'evaluation', c.state
-    )
-    from svc.environments as e
-    left join svc.customers as c on c.environment_id = e.environment_id and c.customer_id = _customer
-    where e.environment_id = _id
+  select c.generation, c.set_aside_at, c.set_aside_error, c.state into _row
+  from svc.customers as c
+  where c.environment_id = _id and c.customer_id = _customer;
+  return json_build_object(
+    'customerId', _customer,
+    'environment', (select e.name from svc.environments as e where e.environment_id = _id),
+    'exportedAt', svc.iso(now()),
+    'customer', svc.state_document(_id, _customer),
+    'generation', _row.generation,
+    'setAside', case when _row.set_aside_at is not null
+      then json_build_object('at', svc.iso(_row.set_aside_at), 'error', _row.set_aside_error)
+    end,
+    'evaluation', _row.state
   );
 end;
 $$;

@@ -68,6 +68,7 @@ declare
   _is_small boolean;
   _source text;
   _filter text;
+  _customers text[];
   _items json[];
   _positions text[];
   _resume text;
@@ -140,7 +141,7 @@ begin
   );
 
   execute concat(
-    'select array_agg(svc.customer_item($1, c.customer_id)', _order, '), array_agg(', _position, _order, ')
+    'select array_agg(c.customer_id', _order, '), array_agg(', _position, _order, ')
       from (
         select s.customer_id', case when not _by_id then ', k.key' end, '
         from (', _source, ' limit 2000) as s
@@ -157,10 +158,31 @@ begin
     end,
     ' limit $11 + 1) as c'
   )
-  into _items, _positions
+  into _customers, _positions
   using
     _environment.environment_id, _after_id, _after_number, _inactive_since, search_customers.lifecycle, search_customers.segment,
     search_customers.health, search_customers.signal, search_customers.traits, search_customers.search, search_customers.row_limit;
+
+  select array_agg(
+    json_build_object(
+      'customerId', c.customer_id,
+      'lifecycle', c.lifecycle,
+      'lifecycleEnteredAt', svc.iso(c.lifecycle_entered_at),
+      'segments', c.segments,
+      'health', c.health,
+      'healthWeekAgo', c.health_week_ago,
+      'signals', c.signals,
+      'journeys', c.journeys,
+      'lastEventAt', svc.iso(c.last_event_at),
+      'createdAt', svc.iso(c.created_at),
+      'setAside', case
+        when c.set_aside_at is not null then json_build_object('at', svc.iso(c.set_aside_at), 'error', c.set_aside_error)
+      end
+    )
+    order by c.n
+  )
+  into _items
+  from svc.customer_states(_environment.environment_id, _customers) as c;
 
   if _filter <> '' and not _is_small and coalesce(cardinality(_items), 0) <= search_customers.row_limit then
     execute concat('select ', _position, ' from (', _source, ' offset 1999 limit 1) as c')

@@ -109,8 +109,8 @@ begin
           t.executed_at,
           t.execution_seq,
           svc.rule_execution_item(
-            t,
-            $10,
+            t.customer_id, t.rule_id, t.result, t.triggered_by, t.executed_at, t.cause_type, t.cause_id, t.config_version, t.error,
+            t.emission_seq, t.conditions, t.action, $10,
             case
               when $11
                 then t.generation < (

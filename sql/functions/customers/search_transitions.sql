@@ -32,18 +32,19 @@ declare
   _since constant timestamptz := coalesce(search_transitions.from::timestamp at time zone _zone, '-infinity');
   _until constant timestamptz := coalesce((search_transitions.to + 1)::timestamp at time zone _zone, 'infinity');
   _look_max constant integer := 2000;
+  _looked svc.lifecycle_transitions[];
   _items json[];
   _positions text[];
   _resume text;
 begin
-  with looked as materialized (
-    select t.* from svc.newest_transitions(_id, search_transitions.entered, _before, _look_max) as t
-  ),
-  passed as (
+  _looked := array(
+    select t from svc.newest_transitions(_id, search_transitions.entered, _before, _look_max) as t order by t.transition_seq desc
+  );
+  with passed as (
     select l.*
-    from looked as l
+    from unnest(_looked) as l
     cross join lateral (
-      select
+      select 1
       from svc.customers as c
       where c.environment_id = _id and c.customer_id = l.customer_id and c.generation = l.generation
       limit 1
@@ -65,10 +66,10 @@ begin
       )
       order by p.transition_seq desc
     ),
-    array_agg(p.transition_seq::text order by p.transition_seq desc),
-    (select l.transition_seq::text from looked as l order by l.transition_seq desc offset _look_max - 1)
-  into _items, _positions, _resume
+    array_agg(p.transition_seq::text order by p.transition_seq desc)
+  into _items, _positions
   from passed as p;
+  _resume := _looked[_look_max].transition_seq;
 
   if _items is null and search_transitions.cursor is null and _resume is null then
     perform

@@ -19,7 +19,7 @@ as $$
       count(*) filter (where c.last_event_at is null) as never,
       count(*) filter (where m.entered_at > now() - interval '7 days') as entered7d
     from svc.segment_memberships as m
-    join svc.customers as c on c.environment_id = m.environment_id and c.customer_id = m.customer_id
+    join svc.customers as c on c.environment_id = segment_statistics.environment_id and c.customer_id = m.customer_id
     where m.environment_id = segment_statistics.environment_id
       and m.segment_id = segment_statistics.segment_id
       and m.exited_at is null

@@ -41,29 +41,24 @@ begin
     raise exception using errcode = 'SV010', message = 'TRANSACTION_LOST';
   end if;
 
-  delete from svc.inbox as i
-  where i.ctid = any(array(
-    select p.ctid
-    from json_to_recordset(apply_evaluation.consumed) as r ("customerId" text, seqs bigint[])
-    cross join lateral (
-      select k.ctid
-      from svc.inbox as k
-      where k.environment_id = apply_evaluation.environment_id and k.customer_id = r."customerId" and k.seq = any(r.seqs)
-      -- One search a customer.
-      offset 0
-    ) as p
-  ));
+  perform svc.leave_inbox(apply_evaluation.environment_id, apply_evaluation.consumed);
 
   if apply_evaluation.deferred is not null then
     -- The rows are there; so are those of the customers below. It is the unique index that finds them.
     insert into svc.inbox as i (environment_id, customer_id, seq, not_before)
-    select apply_evaluation.environment_id, r."customerId", r.seq, _epoch + r."notBefore" * _ms
-    from json_to_recordset(apply_evaluation.deferred) as r ("customerId" text, seq bigint, "notBefore" bigint)
+    select h.environment_id, r."customerId", r.seq, _epoch + r."notBefore" * _ms
+    from svc.homes as h
+    cross join json_to_recordset(apply_evaluation.deferred) as r ("customerId" text, seq bigint, "notBefore" bigint)
+    where h.environment_id = apply_evaluation.environment_id
     on conflict (environment_id, customer_id, seq) do update
     set not_before = excluded.not_before
     where i.not_before is distinct from excluded.not_before;
   end if;
 
+  insert into svc.customers as c (
+    environment_id, customer_id, created_at, traits, lifecycle, lifecycle_entered_at, last_event_at, evaluated_through, held_until,
+    config_version, health, state, next_due_at
+  )
   with identified as materialized (
     select i."customerId" as customer_id, svc.merge_traits(t.traits order by i.seq) as traits
     from json_to_recordset(apply_evaluation.identifies) as i ("customerId" text, seq bigint)
@@ -75,12 +70,8 @@ begin
     ) as t
     group by i."customerId"
   )
-  insert into svc.customers as c (
-    environment_id, customer_id, created_at, traits, lifecycle, lifecycle_entered_at, last_event_at, evaluated_through, held_until,
-    config_version, health, state, next_due_at
-  )
   select
-    apply_evaluation.environment_id,
+    h.environment_id,
     r."customerId",
     _epoch + r."createdAt" * _ms,
     coalesce(i.traits, '{}'),
@@ -101,11 +92,13 @@ begin
         where p.environment_id = apply_evaluation.environment_id and p.customer_id = r."customerId" and p.not_before is not null
       )
     )
-  from json_to_recordset(apply_evaluation.customers) as r (
+  from svc.homes as h
+  cross join json_to_recordset(apply_evaluation.customers) as r (
     "customerId" text, "createdAt" bigint, lifecycle text, "lifecycleEnteredAt" bigint, "lastEventAt" bigint, "evaluatedThrough" bigint,
     "nextDueAt" bigint, "heldUntil" bigint, health json, state json
   )
   left join identified as i on i.customer_id = r."customerId"
+  where h.environment_id = apply_evaluation.environment_id
   on conflict (environment_id, customer_id) do update
   set
     traits = case when excluded.traits = '{}' then c.traits else svc.without_nulls(c.traits || excluded.traits) end,
@@ -148,15 +141,20 @@ begin
       environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type, cause_id, config_version
     )
     select
-      apply_evaluation.environment_id, _evaluation_seqs[1 + (r.ordinality - 1) / 65536] * 65536 + (r.ordinality - 1) % 65536,
+      h.environment_id, _evaluation_seqs[1 + (r.ordinality - 1) / 65536] * 65536 + (r.ordinality - 1) % 65536,
       r."customerId", r.type, r.source, r.metadata, _epoch + r.at * _ms, r."causeType", r."causeId", apply_evaluation.version
-    from rows from (json_to_recordset(apply_evaluation.emissions) as (
+    from svc.homes as h
+    cross join rows from (json_to_recordset(apply_evaluation.emissions) as (
       "customerId" text, type text, source text, metadata jsonb, at bigint, "causeType" text, "causeId" text
-    )) with ordinality as r;
+    )) with ordinality as r
+    where h.environment_id = apply_evaluation.environment_id;
 
     insert into svc.emission_batches (environment_id, evaluation_seq, emissions)
-    select apply_evaluation.environment_id, s.evaluation_seq, least(65536, _emissions - (s.ordinality - 1) * 65536)
-    from unnest(_evaluation_seqs) with ordinality as s (evaluation_seq, ordinality);
+    select h.environment_id, s.evaluation_seq, least(65536, _emissions - (s.ordinality - 1) * 65536)
+    from svc.homes as h
+    cross join unnest(_evaluation_seqs) with ordinality as s (evaluation_seq, ordinality)
+    where h.environment_id = apply_evaluation.environment_id;
+    perform svc.fan_out(apply_evaluation.environment_id, _evaluation_seqs);
   end if;
 end;
 $$;

@@ -9,10 +9,26 @@ create or replace function svc.evaluation_input(
   environment_id integer, customer_ids text[], operations_each integer, instant timestamptz, settled boolean
 )
 returns json
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
+declare
+  _transaction_id constant text := pg_current_xact_id_if_assigned()::text;
+  _project_id integer;
+  _version integer;
+  _hash text;
+  _webhooks bigint;
+  _customers json;
+begin
+  select v.project_id, v.active_version, cv.hash into _project_id, _version, _hash
+  from svc.environments as v
+  left join svc.config_versions as cv on cv.project_id = v.project_id and cv.version = v.active_version
+  where v.environment_id = evaluation_input.environment_id;
+  select count(*) into _webhooks
+  from svc.webhooks as h
+  where h.environment_id = evaluation_input.environment_id and h.disabled_at is null and h.deleted_at is null;
+
   with stored as (
     select
       c.*,
@@ -151,23 +167,19 @@ as $$
     ) as a
     where c.bytes_before <= b.bytes_max
   )
-  select json_build_object(
+  select coalesce(json_agg(i.input order by i.customer_id), '[]') into _customers from inputs as i;
+
+  return json_build_object(
     'now', floor(extract(epoch from evaluation_input.instant) * 1000)::bigint,
     'settled', evaluation_input.settled,
-    'webhooks', (
-      select count(*)
-      from svc.webhooks as h
-      where h.environment_id = evaluation_input.environment_id and h.disabled_at is null and h.deleted_at is null
-    ),
-    'transactionId', pg_current_xact_id_if_assigned()::text,
-    'projectId', v.project_id,
-    'version', v.active_version,
-    'hash', cv.hash,
-    'customers', (select coalesce(json_agg(i.input order by i.customer_id), '[]') from inputs as i)
-  )
-  from svc.environments as v
-  left join svc.config_versions as cv on cv.project_id = v.project_id and cv.version = v.active_version
-  where v.environment_id = evaluation_input.environment_id;
+    'webhooks', _webhooks,
+    'transactionId', _transaction_id,
+    'projectId', _project_id,
+    'version', _version,
+    'hash', _hash,
+    'customers', _customers
+  );
+end;
 $$;
 
 comment on function svc.evaluation_input(integer, text[], integer, timestamptz, boolean) is

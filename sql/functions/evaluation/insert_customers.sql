@@ -15,8 +15,9 @@ declare
 begin
   with inserted as (
     insert into svc.customers (environment_id, customer_id, created_at)
-    select insert_customers.environment_id, n.customer_id, b.accepted_at
-    from (
+    select h.environment_id, n.customer_id, b.accepted_at
+    from svc.homes as h
+    cross join (
       select w.customer_id
       from unnest(insert_customers.customer_ids) as w (customer_id)
       left join lateral (
@@ -42,6 +43,7 @@ begin
       where k.environment_id = insert_customers.environment_id and k.batch_seq = i.seq / 1024
       limit 1
     ) as b
+    where h.environment_id = insert_customers.environment_id
     order by n.customer_id collate "C"
     on conflict do nothing
     returning customer_id

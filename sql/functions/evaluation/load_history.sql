@@ -16,7 +16,7 @@ as $$
     and not exists (
       select 1
       from svc.inbox as i
-      where i.environment_id = e.environment_id and i.customer_id = e.customer_id and i.seq = e.event_seq
+      where i.environment_id = load_history.environment_id and i.customer_id = e.customer_id and i.seq = e.event_seq
     )
   order by e.customer_id, e.occurred_at, e.event_seq;
 $$;

@@ -29,10 +29,17 @@ as $$
   cross join lateral (
     with next as materialized (
       select e.event_seq, e.occurred_at, e.properties
-      from svc.evaluated_events(
-        load_history_pages.environment_id, r.customer_id, r.event, r.after_at, r.until_at + interval '1 millisecond'
-      ) as e
-      where (date_trunc('milliseconds', e.occurred_at), e.event_seq) > (r.after_at, r.after_seq)
+      from svc.events as e
+      left join lateral (
+        select true as waits
+        from svc.inbox as i
+        where i.environment_id = load_history_pages.environment_id and i.customer_id = r.customer_id and i.seq = e.event_seq
+        limit 1
+      ) as p on true
+      where e.environment_id = load_history_pages.environment_id and e.customer_id = r.customer_id and e.event = r.event
+        and e.occurred_at >= r.after_at and e.occurred_at < r.until_at + interval '1 millisecond'
+        and p.waits is null
+        and (date_trunc('milliseconds', e.occurred_at), e.event_seq) > (r.after_at, r.after_seq)
         and (date_trunc('milliseconds', e.occurred_at), e.event_seq) <= (r.until_at, r.until_seq)
       order by e.occurred_at, e.event_seq
       limit load_history_pages.page_size
@@ -70,9 +77,16 @@ as $$
       from last as l
       cross join lateral (
         select k.event_seq, k.occurred_at, k.properties
-        from svc.evaluated_events(
-          load_history_pages.environment_id, r.customer_id, r.event, l.occurred_at, l.millisecond + interval '1 millisecond'
-        ) as k
+        from svc.events as k
+        left join lateral (
+          select true as waits
+          from svc.inbox as i
+          where i.environment_id = load_history_pages.environment_id and i.customer_id = r.customer_id and i.seq = k.event_seq
+          limit 1
+        ) as p on true
+        where k.environment_id = load_history_pages.environment_id and k.customer_id = r.customer_id and k.event = r.event
+          and k.occurred_at >= l.occurred_at and k.occurred_at < l.millisecond + interval '1 millisecond'
+          and p.waits is null
         -- Keeps this a look-up by key, not a join.
         offset 0
       ) as e

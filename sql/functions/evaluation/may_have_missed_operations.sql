@@ -16,7 +16,7 @@ begin
     return true;
   end if;
   return exists (
-    select
+    select 1
     from svc.inbox as i
     where i.environment_id = may_have_missed_operations.environment_id and i.not_before is null
   );

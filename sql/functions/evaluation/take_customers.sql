@@ -98,13 +98,14 @@ begin
   );
 
   if cardinality(_locked) < take_customers.customer_limit then
-    select array_agg(c.customer_id) into _due
-    from (
+    _due := array(
       select u.customer_id
       from svc.due_customers(take_customers.environment_id, _now, _settled, take_customers.customer_limit) as u (customer_id)
       where u.customer_id <> all(_locked)
       order by u.customer_id collate "C"
-    ) as w
+    );
+    select array_agg(c.customer_id) into _due
+    from unnest(_due) as w (customer_id)
     cross join lateral (
       select k.customer_id
       from svc.customers as k

@@ -13,6 +13,8 @@ as $$
 declare
   _silent text[];
   _environments integer[];
+  _now constant timestamptz := now();
+  _late_after constant timestamptz := _now - tick.settle;
 begin
   insert into svc.workers as w (worker_id)
   values (tick.worker_id)
@@ -33,27 +35,36 @@ begin
     perform svc.unlock_workers(_silent);
   end if;
 
-  -- One index probe per environment and kind of work; the order keeps the first from reading all that wait.
-  select array_agg(e.environment_id) into _environments
-  from svc.environments as e
+  -- One index probe per environment and kind of work; the order keeps the first from reading all that wait. What is due is what
+  -- svc.due_customers says.
+  select array_agg(h.environment_id) into _environments
+  from svc.homes as h
   where (
     select true
     from svc.inbox as i
-    where i.environment_id = e.environment_id and i.not_before is null
+    where i.environment_id = h.environment_id and i.not_before is null
     order by i.seq
     limit 1
-  ) or exists (
+  ) or (
+    select true
+    from svc.customers as c
+    where c.environment_id = h.environment_id and c.next_due_at <= _now and c.held_until is null and c.set_aside_at is null
+    limit 1
+  ) or (
+    select true
+    from svc.customers as c
+    where c.environment_id = h.environment_id and greatest(c.next_due_at, c.held_until) <= _now
+      and c.next_due_at is not null and c.held_until is not null and c.set_aside_at is null
+    limit 1
+  ) or (
+    select true
+    from svc.customers as c
+    where c.environment_id = h.environment_id and c.next_due_at <= _now and c.held_until is not null and c.set_aside_at is null
+    limit 1
+  ) and not exists (
     select 1
-    from svc.due_customers(
-      e.environment_id,
-      now(),
-      not exists (
-        select 1
-        from svc.ingest_batches as b
-        where b.environment_id = e.environment_id and b.late and b.accepted_at > now() - tick.settle
-      ),
-      1
-    )
+    from svc.ingest_batches as b
+    where b.environment_id = h.environment_id and b.late and b.accepted_at > _late_after
   );
   perform svc.request_evaluation(_environments);
   return coalesce(cardinality(_environments), 0);

@@ -33,17 +33,21 @@ begin
       generation
     )
     select
-      write_effects.environment_id, r."customerId", r."from", r."to", _epoch + r.at * _ms, r."causeType", r."causeId",
+      h.environment_id, r."customerId", r."from", r."to", _epoch + r.at * _ms, r."causeType", r."causeId",
       write_effects.version, coalesce(r.generation, 0)
-    from json_to_recordset(write_effects.transitions) as r (
+    from svc.homes as h
+    cross join json_to_recordset(write_effects.transitions) as r (
       "customerId" text, "from" text, "to" text, at bigint, "causeType" text, "causeId" text, generation integer
-    );
+    )
+    where h.environment_id = write_effects.environment_id;
   end if;
 
   if write_effects.blocked is not null then
     insert into svc.blocked_transitions as b (environment_id, customer_id, from_state, to_state, blocked_at)
-    select write_effects.environment_id, r."customerId", r."from", r."to", _epoch + r.at * _ms
-    from json_to_recordset(write_effects.blocked) as r ("customerId" text, "from" text, "to" text, at bigint)
+    select h.environment_id, r."customerId", r."from", r."to", _epoch + r.at * _ms
+    from svc.homes as h
+    cross join json_to_recordset(write_effects.blocked) as r ("customerId" text, "from" text, "to" text, at bigint)
+    where h.environment_id = write_effects.environment_id
     on conflict (environment_id, customer_id, from_state, to_state) do update
     set blocked_at = excluded.blocked_at;
   end if;
@@ -53,12 +57,14 @@ begin
       environment_id, customer_id, journey_id, run, status, current_step, steps, started_at, completed_at, expired_at
     )
     select
-      write_effects.environment_id, r."customerId", r.journey, r.run, r.status, r."currentStep", r.steps,
+      h.environment_id, r."customerId", r.journey, r.run, r.status, r."currentStep", r.steps,
       _epoch + r."startedAt" * _ms, _epoch + r."completedAt" * _ms, _epoch + r."expiredAt" * _ms
-    from json_to_recordset(write_effects.journeys) as r (
+    from svc.homes as h
+    cross join json_to_recordset(write_effects.journeys) as r (
       "customerId" text, journey text, run integer, status text, "currentStep" text, steps json,
       "startedAt" bigint, "completedAt" bigint, "expiredAt" bigint
     )
+    where h.environment_id = write_effects.environment_id
     on conflict (environment_id, customer_id, journey_id, run) do update
     set
       status = excluded.status,
@@ -74,10 +80,12 @@ begin
 
   if write_effects.memberships is not null then
     insert into svc.segment_memberships as m (environment_id, segment_id, customer_id, entered_at, exited_at)
-    select write_effects.environment_id, r.segment, r."customerId", _epoch + r."enteredAt" * _ms, _epoch + r."exitedAt" * _ms
-    from json_to_recordset(write_effects.memberships) as r (
+    select h.environment_id, r.segment, r."customerId", _epoch + r."enteredAt" * _ms, _epoch + r."exitedAt" * _ms
+    from svc.homes as h
+    cross join json_to_recordset(write_effects.memberships) as r (
       "customerId" text, segment text, "enteredAt" bigint, "exitedAt" bigint
     )
+    where h.environment_id = write_effects.environment_id
     on conflict (environment_id, customer_id, segment_id) do update
     set entered_at = excluded.entered_at, exited_at = excluded.exited_at
     where (m.entered_at, m.exited_at) is distinct from (excluded.entered_at, excluded.exited_at);
@@ -88,11 +96,13 @@ begin
       environment_id, customer_id, overall, components, band, scored_at, cause_type, cause_id, config_version, generation
     )
     select
-      write_effects.environment_id, r."customerId", r.overall, r.components, r.band, _epoch + r.at * _ms, r."causeType",
+      h.environment_id, r."customerId", r.overall, r.components, r.band, _epoch + r.at * _ms, r."causeType",
       r."causeId", write_effects.version, coalesce(r.generation, 0)
-    from json_to_recordset(write_effects.health_scores) as r (
+    from svc.homes as h
+    cross join json_to_recordset(write_effects.health_scores) as r (
       "customerId" text, overall numeric, components json, band text, at bigint, "causeType" text, "causeId" text, generation integer
-    );
+    )
+    where h.environment_id = write_effects.environment_id;
   end if;
 
   if write_effects.rule_executions is not null then
@@ -104,11 +114,13 @@ begin
   if write_effects.signals is not null then
     insert into svc.signals as s (environment_id, customer_id, signal_id, severity, message, raised_at, cleared_at)
     select
-      write_effects.environment_id, r."customerId", r.signal, r.severity, r.message, _epoch + r."raisedAt" * _ms,
+      h.environment_id, r."customerId", r.signal, r.severity, r.message, _epoch + r."raisedAt" * _ms,
       _epoch + r."clearedAt" * _ms
-    from json_to_recordset(write_effects.signals) as r (
+    from svc.homes as h
+    cross join json_to_recordset(write_effects.signals) as r (
       "customerId" text, signal text, severity text, message text, "raisedAt" bigint, "clearedAt" bigint
     )
+    where h.environment_id = write_effects.environment_id
     on conflict (environment_id, customer_id, signal_id) do update
     set
       severity = excluded.severity,

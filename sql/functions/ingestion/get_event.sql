@@ -23,6 +23,10 @@ declare
   _event svc.events;
   _event_id text;
   _generation integer;
+  _pending boolean;
+  _places integer[];
+  _ats timestamptz[];
+  _seqs bigint[];
 begin
   select e.* into _event
   from svc.events as e
@@ -41,50 +45,59 @@ begin
   from svc.customers as c
   where c.environment_id = _id and c.customer_id = _event.customer_id;
 
+  select array_agg(r.place), array_agg(r.at), array_agg(r.seq)
+  into _places, _ats, _seqs
+  from (
+    select p.place, p.at, p.seq
+    from (
+      select 2 as place, t.transitioned_at as at, t.transition_seq as seq
+      from svc.lifecycle_transitions as t
+      where t.environment_id = _id
+        and t.customer_id = _event.customer_id
+        and t.generation = _generation
+        and t.cause_id = _event_id
+      union all
+      select 3, h.scored_at, h.score_seq
+      from svc.health_scores as h
+      where h.environment_id = _id
+        and h.customer_id = _event.customer_id
+        and h.generation = _generation
+        and h.cause_id = _event_id
+      union all
+      select 4, x.executed_at, x.execution_seq
+      from (
+        select k.executed_at, k.execution_seq, k.result, k.cause_id
+        from svc.rule_executions as k
+        where k.environment_id = _id
+          and k.customer_id = _event.customer_id
+          and k.generation = _generation
+          and k.executed_at >= date_trunc('milliseconds', _event.occurred_at)
+        order by k.executed_at, k.execution_seq
+        limit 2000
+      ) as x
+      where x.result in ('pass', 'error') and x.cause_id = _event_id
+      union all
+      select 5, m.emitted_at, m.emission_seq
+      from svc.emissions as m
+      where m.environment_id = _id and m.customer_id = _event.customer_id and m.cause_id = _event_id
+    ) as p
+    order by p.at, p.place, p.seq
+    limit 100
+  ) as r;
+
+  _pending := exists (
+    select 1 from svc.inbox as i where i.environment_id = _id and i.customer_id = _event.customer_id and i.seq = _event.event_seq
+  );
   return svc.with_members(
-    svc.event_item(_id, _event.event_seq),
+    svc.event_item(
+      _event.event_seq, _event.customer_id, _event.event, _event.properties, _event.occurred_at, _event.accepted_at, _pending
+    ),
     json_build_object(
       'caused', (
         select coalesce(
-          json_agg(svc.history_item(_id, _event.customer_id, _generation, r.place, r.at, r.seq) order by r.at, r.place, r.seq), '[]'
+          json_agg(svc.history_item(_id, _event.customer_id, _generation, r.place, r.at, r.seq) order by r.n), '[]'
         )
-        from (
-          select p.place, p.at, p.seq
-          from (
-            select 2 as place, t.transitioned_at as at, t.transition_seq as seq
-            from svc.lifecycle_transitions as t
-            where t.environment_id = _id
-              and t.customer_id = _event.customer_id
-              and t.generation = _generation
-              and t.cause_id = _event_id
-            union all
-            select 3, h.scored_at, h.score_seq
-            from svc.health_scores as h
-            where h.environment_id = _id
-              and h.customer_id = _event.customer_id
-              and h.generation = _generation
-              and h.cause_id = _event_id
-            union all
-            select 4, x.executed_at, x.execution_seq
-            from (
-              select k.*
-              from svc.rule_executions as k
-              where k.environment_id = _id
-                and k.customer_id = _event.customer_id
-                and k.generation = _generation
-                and k.executed_at >= date_trunc('milliseconds', _event.occurred_at)
-              order by k.executed_at, k.execution_seq
-              limit 2000
-            ) as x
-            where x.result in ('pass', 'error') and x.cause_id = _event_id
-            union all
-            select 5, m.emitted_at, m.emission_seq
-            from svc.emissions as m
-            where m.environment_id = _id and m.customer_id = _event.customer_id and m.cause_id = _event_id
-          ) as p
-          order by p.at, p.place, p.seq
-          limit 100
-        ) as r
+        from unnest(_places, _ats, _seqs) with ordinality as r (place, at, seq, n)
       )
     )
   );

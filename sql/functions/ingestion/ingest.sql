@@ -254,10 +254,11 @@ begin
   end if;
 
   insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at, idempotency_key)
-  select _key.environment_id, o.seq, o.customer_id, o.event, o.properties, coalesce(o.explicit_at, _now), _now, o.idempotency_key
-  from unnest(_seqs, _customers, _events, _properties, _explicit, _keys, _identify, _fresh)
+  select h.environment_id, o.seq, o.customer_id, o.event, o.properties, coalesce(o.explicit_at, _now), _now, o.idempotency_key
+  from svc.homes as h
+  cross join unnest(_seqs, _customers, _events, _properties, _explicit, _keys, _identify, _fresh)
     as o (seq, customer_id, event, properties, explicit_at, idempotency_key, identify, fresh)
-  where o.fresh and not o.identify;
+  where h.environment_id = _key.environment_id and o.fresh and not o.identify;
   get diagnostics _tracked = row_count;
   if _kept is not null then
     -- They are accepted, so they count as the others do.
@@ -271,20 +272,23 @@ begin
       from unnest(_identify, _fresh, _kept) as o (identify, fresh, kept);
     end if;
     insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at, idempotency_key)
-    select _key.environment_id, o.seq, o.customer_id, o.traits, _now, o.idempotency_key
-    from unnest(_seqs, _customers, _properties, _keys, _identify, _fresh)
+    select h.environment_id, o.seq, o.customer_id, o.traits, _now, o.idempotency_key
+    from svc.homes as h
+    cross join unnest(_seqs, _customers, _properties, _keys, _identify, _fresh)
       as o (seq, customer_id, traits, idempotency_key, identify, fresh)
-    where o.identify and o.fresh;
+    where h.environment_id = _key.environment_id and o.identify and o.fresh;
   end if;
 
   if _tracked + _identified > 0 then
     insert into svc.inbox (environment_id, customer_id, seq)
-    select _key.environment_id, o.customer_id, o.seq
-    from unnest(_seqs, _customers, _fresh) as o (seq, customer_id, fresh)
-    where o.fresh;
+    select h.environment_id, o.customer_id, o.seq
+    from svc.homes as h
+    cross join unnest(_seqs, _customers, _fresh) as o (seq, customer_id, fresh)
+    where h.environment_id = _key.environment_id and o.fresh;
 
     insert into svc.ingest_batches (environment_id, batch_seq, batch_id, accepted_at, tracked, identified, late)
     values (_key.environment_id, _batch_seq, ingest.batch_id, _now, _tracked, _identified, _late);
+    perform svc.request_evaluation(array[_key.environment_id]);
   end if;
 
   if _kept is not null then

@@ -37,7 +37,7 @@ begin
     -- What waits is little most of the time, and then its rows are the way to it; where a backlog waits, the order of the list is.
     select count(*) <= 2000 into _from_inbox
     from (
-      select from svc.inbox as i
+      select 1 from svc.inbox as i
       where i.environment_id = _environment.environment_id
         and (list_events.customer_id is null or i.customer_id = list_events.customer_id)
       limit 2001
@@ -51,7 +51,7 @@ begin
       when _from_inbox then $sql$
         from svc.inbox as i
         cross join lateral (
-          select k.* from svc.events as k where k.environment_id = i.environment_id and k.event_seq = i.seq limit 1
+          select k.* from svc.events as k where k.environment_id = $1 and k.event_seq = i.seq limit 1
         ) as e
         where i.environment_id = $1
       $sql$
@@ -77,7 +77,7 @@ begin
   execute concat(
     $sql$
       select
-        array_agg(svc.event_item($1, r.event_seq) order by r.occurred_at desc, r.event_seq desc),
+        array_agg(i.item order by r.occurred_at desc, r.event_seq desc),
         array_agg(concat(svc.microseconds(r.occurred_at), ' ', r.event_seq) order by r.occurred_at desc, r.event_seq desc)
       from (
         select e.occurred_at, e.event_seq
@@ -91,6 +91,17 @@ begin
         where true $sql$, _filter, _newest_first, $sql$
         limit $7 + 1
       ) as r
+      cross join lateral (
+        select svc.event_item(
+          k.event_seq, k.customer_id, k.event, k.properties, k.occurred_at, k.accepted_at,
+          exists (
+            select 1 from svc.inbox as w where w.environment_id = $1 and w.customer_id = k.customer_id and w.seq = k.event_seq
+          )
+        ) as item
+        from svc.events as k
+        where k.environment_id = $1 and k.event_seq = r.event_seq
+        limit 1
+      ) as i
     $sql$
   )
   into _items, _positions

@@ -11,6 +11,8 @@ language sql
 volatile
 set search_path = ''
 as $$
+  insert into svc.schema_violations as v
+    (environment_id, version, event, code, path, operations, first_seen_at, last_seen_at, last_seq)
   with found as (
     select
       w.key::integer as ordinal,
@@ -38,13 +40,12 @@ as $$
       where s.environment_id = record_schema_violations.environment_id and s.version = record_schema_violations.version
     ) as r
   )
-  insert into svc.schema_violations as v
-    (environment_id, version, event, code, path, operations, first_seen_at, last_seen_at, last_seq)
   select
-    record_schema_violations.environment_id, record_schema_violations.version, o.event, o.code, o.path,
+    h.environment_id, record_schema_violations.version, o.event, o.code, o.path,
     count(distinct o.ordinal), record_schema_violations.at, record_schema_violations.at,
     max(record_schema_violations.seqs[o.ordinal + 1])
-  from (
+  from svc.homes as h
+  cross join (
     select
       f.ordinal,
       case when k.kept then f.event else '' end as event,
@@ -53,7 +54,8 @@ as $$
     from found as f
     join kind as k using (event, code, path)
   ) as o
-  group by o.event, o.code, o.path
+  where h.environment_id = record_schema_violations.environment_id
+  group by h.environment_id, o.event, o.code, o.path
   order by o.event collate "C", o.code collate "C", o.path collate "C"
   on conflict on constraint schema_violations_pkey do update
   set

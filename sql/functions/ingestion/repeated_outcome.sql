@@ -7,10 +7,19 @@ create or replace function svc.repeated_outcome(
   rate_per_second integer, rate_burst integer, remaining integer
 )
 returns json
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
+declare
+  _seqs bigint[];
+  _identify boolean[];
+  -- Of those that were refused: where they stand, and the key that is another event's.
+  _refused bigint[];
+  _taken text[];
+  _violations jsonb;
+  _failures jsonb;
+begin
   with operation as (
     select
       n - 1 as ordinal,
@@ -33,41 +42,40 @@ as $$
       on e.environment_id = repeated_outcome.environment_id and e.event_seq = o.seq
     left join svc.quarantined_operations as q
       on q.environment_id = repeated_outcome.environment_id and q.seq = o.seq
-  ),
-  violations as (
-    select svc.call_schema_failures(
+  )
+  select
+    array_agg(coalesce(f.event_seq, f.seq) order by f.seq), array_agg(f.identify order by f.seq),
+    array_agg(f.ordinal order by f.seq) filter (where f.refused),
+    array_agg(case when f.event_seq is not null then f.idempotency_key end order by f.seq) filter (where f.refused)
+  into _seqs, _identify, _refused, _taken
+  from found as f;
+
+  if repeated_outcome.version is not null then
+    _violations := svc.call_schema_failures(
       repeated_outcome.project_id, repeated_outcome.version, repeated_outcome.operations,
-      array(select f.ordinal from found as f where f.refused and f.event_seq is null), repeated_outcome.single
-    ) as by_ordinal
-    where repeated_outcome.version is not null
+      array(select r.ordinal from unnest(_refused, _taken) as r (ordinal, taken) where r.taken is null), repeated_outcome.single
+    );
+  end if;
+  select jsonb_object_agg(
+    r.ordinal,
+    case
+      when r.taken is not null then svc.conflict_failure(r.taken, r.ordinal, repeated_outcome.single)
+      else coalesce(
+        _violations -> r.ordinal::text, svc.rate_failure(1, 0, repeated_outcome.rate_per_second, repeated_outcome.rate_burst)
+      )
+    end
   )
-  select svc.with_members(
+  into _failures
+  from unnest(_refused, _taken) as r (ordinal, taken);
+
+  return svc.with_members(
     svc.ingest_outcome(
-      array_agg(coalesce(f.event_seq, f.seq) order by f.seq),
-      repeated_outcome.batch_seq * 1024,
-      array_agg(f.identify order by f.seq),
-      coalesce(
-        jsonb_object_agg(
-          f.ordinal,
-          case
-            when f.event_seq is not null then svc.conflict_failure(f.idempotency_key, f.ordinal, repeated_outcome.single)
-            else coalesce(
-              v.by_ordinal -> f.ordinal::text,
-              svc.rate_failure(1, 0, repeated_outcome.rate_per_second, repeated_outcome.rate_burst)
-            )
-          end
-        ) filter (where f.refused),
-        '{}'
-      ),
-      null,
-      repeated_outcome.single,
-      repeated_outcome.rate_burst,
-      repeated_outcome.remaining
+      _seqs, repeated_outcome.batch_seq * 1024, _identify, coalesce(_failures, '{}'), null, repeated_outcome.single,
+      repeated_outcome.rate_burst, repeated_outcome.remaining
     ),
-    svc.quarantined_among(repeated_outcome.environment_id, array_agg(coalesce(f.event_seq, f.seq) order by f.seq))
-  )
-  from found as f
-  left join violations as v on true;
+    svc.quarantined_among(repeated_outcome.environment_id, _seqs)
+  );
+end;
 $$;
 
 comment on function svc.repeated_outcome(integer, bigint, jsonb, boolean, integer, integer, integer, integer, integer) is

@@ -19,9 +19,11 @@ begin
   if cardinality(array_remove(store_keys.keys, null)) > _few then
     begin
       insert into svc.idempotency_keys (environment_id, idempotency_key, payload_hash, event_seq, created_at)
-      select store_keys.environment_id, o.idempotency_key, o.payload_hash, o.seq, store_keys.at
-      from unnest(store_keys.keys, store_keys.hashes, store_keys.seqs, store_keys.fresh) as o (idempotency_key, payload_hash, seq, fresh)
-      where o.idempotency_key is not null and o.fresh
+      select h.environment_id, o.idempotency_key, o.payload_hash, o.seq, store_keys.at
+      from svc.homes as h
+      cross join unnest(store_keys.keys, store_keys.hashes, store_keys.seqs, store_keys.fresh)
+        as o (idempotency_key, payload_hash, seq, fresh)
+      where h.environment_id = store_keys.environment_id and o.idempotency_key is not null and o.fresh
       order by o.idempotency_key collate "C", o.seq;
       get diagnostics _stored = row_count;
       return _stored;
@@ -31,9 +33,11 @@ begin
   end if;
 
   insert into svc.idempotency_keys (environment_id, idempotency_key, payload_hash, event_seq, created_at)
-  select store_keys.environment_id, o.idempotency_key, o.payload_hash, o.seq, store_keys.at
-  from unnest(store_keys.keys, store_keys.hashes, store_keys.seqs, store_keys.fresh) as o (idempotency_key, payload_hash, seq, fresh)
-  where o.idempotency_key is not null and o.fresh
+  select h.environment_id, o.idempotency_key, o.payload_hash, o.seq, store_keys.at
+  from svc.homes as h
+  cross join unnest(store_keys.keys, store_keys.hashes, store_keys.seqs, store_keys.fresh)
+    as o (idempotency_key, payload_hash, seq, fresh)
+  where h.environment_id = store_keys.environment_id and o.idempotency_key is not null and o.fresh
   order by o.idempotency_key collate "C", o.seq
   on conflict do nothing;
   get diagnostics _stored = row_count;

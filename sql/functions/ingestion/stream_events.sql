@@ -69,7 +69,19 @@ begin
       order by e.event_seq
       limit stream_events.row_limit
     ) as r
-    cross join lateral (select svc.event_item(_environment.environment_id, r.event_seq)::text) as i (item)
+    cross join lateral (
+      select svc.event_item(
+        k.event_seq, k.customer_id, k.event, k.properties, k.occurred_at, k.accepted_at,
+        exists (
+          select 1
+          from svc.inbox as w
+          where w.environment_id = _environment.environment_id and w.customer_id = k.customer_id and w.seq = k.event_seq
+        )
+      )::text as item
+      from svc.events as k
+      where k.environment_id = _environment.environment_id and k.event_seq = r.event_seq
+      limit 1
+    ) as i
     window earlier as (order by r.event_seq rows between unbounded preceding and 1 preceding)
   ) as p;
 

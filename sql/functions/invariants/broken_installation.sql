@@ -12,17 +12,19 @@ as $$
     from svc.config_activations as a
     order by a.environment_id, a.activation_seq desc
   ),
+  used as materialized (
+    select
+      h.environment_id,
+      (select max(b.batch_seq) from svc.ingest_batches as b where b.environment_id = h.environment_id) as batch_seq,
+      (select max(b.evaluation_seq) from svc.emission_batches as b where b.environment_id = h.environment_id) as evaluation_seq
+    from svc.homes as h
+  ),
   numbers as (
     select e.environment_id, c.counter, pg_sequence_last_value(to_regclass(c.counter)) as last, c.used
     from svc.environments as e
+    left join used as u on u.environment_id = e.environment_id
     cross join lateral (
-      select
-        'svc.batch_seq_' || e.environment_id,
-        (select max(b.batch_seq) from svc.ingest_batches as b where b.environment_id = e.environment_id)
-      union all
-      select
-        'svc.evaluation_seq_' || e.environment_id,
-        (select max(b.evaluation_seq) from svc.emission_batches as b where b.environment_id = e.environment_id)
+      values ('svc.batch_seq_' || e.environment_id, u.batch_seq), ('svc.evaluation_seq_' || e.environment_id, u.evaluation_seq)
     ) as c (counter, used)
   )
   select

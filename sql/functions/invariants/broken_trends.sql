@@ -7,9 +7,12 @@ language sql
 stable
 set search_path = ''
 as $$
-  with counted as (
-    select p.environment_id, svc.time_zone_of_environment(p.environment_id) as time_zone
+  with counted as materialized (
+    select p.environment_id, o.time_zone
     from svc.trend_progress as p
+    join svc.environments as e on e.environment_id = p.environment_id
+    join svc.projects as j on j.project_id = e.project_id
+    join iam.organizations as o on o.organization_id = j.organization_id
     where p.outdated_since is null
   ),
   sums as (

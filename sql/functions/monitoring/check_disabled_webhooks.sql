@@ -5,7 +5,7 @@ returns json
 language sql
 stable
 set search_path = ''
-begin atomic
+as $$
   select svc.finding(
     'WEBHOOKS_DISABLED',
     'warning',
@@ -27,6 +27,6 @@ begin atomic
     where k.environment_id = check_disabled_webhooks.environment_id and k.disabled_at is not null and k.deleted_at is null
   ) as w
   having count(*) > 0;
-end;
+$$;
 
 comment on function svc.check_disabled_webhooks(integer, text) is 'Diagnostics: webhooks that are disabled.';

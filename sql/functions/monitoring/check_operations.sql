@@ -5,7 +5,7 @@ returns json
 language sql
 stable
 set search_path = ''
-begin atomic
+as $$
   select svc.finding(
     'OPERATIONS_WAITING',
     case when o.waited >= interval '1 minute' then 'problem' else 'warning' end,
@@ -43,6 +43,6 @@ begin atomic
     ) as i
   ) as n
   where o.waited >= interval '10 seconds';
-end;
+$$;
 
 comment on function svc.check_operations(integer) is 'Diagnostics: operations that wait for their evaluation.';

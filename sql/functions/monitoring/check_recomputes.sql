@@ -6,7 +6,7 @@ returns json
 language sql
 stable
 set search_path = ''
-begin atomic
+as $$
   with latest as materialized (
     select k.recompute_id, k.recompute_seq, k.customer_id, k.kind, k.status, k.customers_total, k.customers_done, k.error, k.finished_at
     from svc.recomputes as k
@@ -45,6 +45,6 @@ begin atomic
   )
   from given_up as g
   having count(*) > 0;
-end;
+$$;
 
 comment on function svc.check_recomputes(integer, text) is 'Diagnostics: recomputes that were given up.';

@@ -6,7 +6,7 @@ returns json
 language sql
 stable
 set search_path = ''
-begin atomic
+as $$
   with latest as (
     select x.customer_id, x.generation, x.rule_id, x.error, x.executed_at, x.execution_seq, x.config_version
     from svc.rule_executions as x
@@ -51,6 +51,6 @@ begin atomic
   )
   from (select k.*, row_number() over (order by k.errors desc, k.rule_id) as turn from rule as k) as r
   having count(*) > 0;
-end;
+$$;
 
 comment on function svc.check_rules(integer, text) is 'Diagnostics: rules that end in error.';

@@ -5,7 +5,7 @@ returns json
 language sql
 stable
 set search_path = ''
-begin atomic
+as $$
   select svc.finding(
     'CUSTOMERS_SET_ASIDE',
     'problem',
@@ -37,6 +37,6 @@ begin atomic
     ) as c
   ) as n
   where n.customers > 0;
-end;
+$$;
 
 comment on function svc.check_set_aside(integer, text) is 'Diagnostics: customers whose evaluation was given up.';

@@ -3,51 +3,58 @@
 -- Raises nothing, locks nothing.
 create or replace function svc.check_states(environment_id integer, environment_name text, project_id integer, active_version integer)
 returns json
-language sql
+language plpgsql
 stable
 set search_path = ''
-begin atomic
-  select svc.finding(
-    'STATES_NEVER_REACHED',
-    'info',
-    svc.counted(count(*), 'lifecycle state was', 'lifecycle states were') || ' never reached by any customer.',
-    format(
-      'Where that is not to be expected, look at the conditions of the transitions that lead there. What one customer lacks: '
-      'svc customers inspect <customerId> --env %s',
-      check_states.environment_name
-    ),
-    count(*),
-    json_build_object('states', json_agg(s.state order by s.position))
-  )
-  from (
-    select d.state ->> 'name' as state, d.position
+as $$
+declare
+  _states constant text[] := array(
+    select d.state ->> 'name'
     from svc.config_versions as v
     cross join lateral json_array_elements(v.snapshot -> 'lifecycle' -> 'states') with ordinality as d (state, position)
     where v.project_id = check_states.project_id
       and v.version = check_states.active_version
       and json_typeof(v.snapshot -> 'lifecycle') = 'object'
-  ) as s
-  left join lateral (
-    select true as reached
-    from (
-      select t.customer_id, t.generation
-      from svc.lifecycle_transitions as t
-      where t.environment_id = check_states.environment_id and t.to_state = s.state
-      order by t.transition_seq desc
-      limit 10000
-    ) as t
-    -- By key: a sub-query is never made a join that reads all customers.
-    where t.generation = (
-      select c.generation from svc.customers as c
-      where c.environment_id = check_states.environment_id and c.customer_id = t.customer_id
+    order by d.position
+  );
+begin
+  return (
+    select svc.finding(
+      'STATES_NEVER_REACHED',
+      'info',
+      svc.counted(count(*), 'lifecycle state was', 'lifecycle states were') || ' never reached by any customer.',
+      format(
+        'Where that is not to be expected, look at the conditions of the transitions that lead there. What one customer lacks: '
+        'svc customers inspect <customerId> --env %s',
+        check_states.environment_name
+      ),
+      count(*),
+      json_build_object('states', json_agg(s.state order by s.position))
     )
-    limit 1
-  ) as r on true
-  where r.reached is null
-    and not exists (
-      select from svc.customers as c where c.environment_id = check_states.environment_id and c.lifecycle = s.state
-    )
-  having count(*) > 0 and svc.has_customers(check_states.environment_id);
+    from unnest(_states) with ordinality as s (state, position)
+    left join lateral (
+      select true as reached
+      from (
+        select t.customer_id, t.generation
+        from svc.lifecycle_transitions as t
+        where t.environment_id = check_states.environment_id and t.to_state = s.state
+        order by t.transition_seq desc
+        limit 10000
+      ) as t
+      -- By key: a sub-query is never made a join that reads all customers.
+      where t.generation = (
+        select c.generation from svc.customers as c
+        where c.environment_id = check_states.environment_id and c.customer_id = t.customer_id
+      )
+      limit 1
+    ) as r on true
+    where r.reached is null
+      and not exists (
+        select 1 from svc.customers as c where c.environment_id = check_states.environment_id and c.lifecycle = s.state
+      )
+    having count(*) > 0 and exists (select 1 from svc.customers as c where c.environment_id = check_states.environment_id)
+  );
 end;
+$$;
 
 comment on function svc.check_states(integer, text, integer, integer) is 'Diagnostics: lifecycle states that nobody reached.';

@@ -3,29 +3,36 @@
 -- Raises nothing, locks nothing.
 create or replace function svc.check_timers(environment_id integer)
 returns json
-language sql
+language plpgsql
 stable
 set search_path = ''
-begin atomic
-  select svc.finding(
+as $$
+declare
+  _due constant text[] := array(
+    select svc.due_customers(check_timers.environment_id, now() - interval '1 minute', false, 10001)
+  );
+  _oldest timestamptz;
+begin
+  if _due = '{}' then
+    return null;
+  end if;
+  select min(c.next_due_at) into _oldest
+  from unnest(_due) as d (customer_id)
+  cross join lateral (
+    select k.next_due_at
+    from svc.customers as k
+    where k.environment_id = check_timers.environment_id and k.customer_id = d.customer_id
+    limit 1
+  ) as c;
+  return svc.finding(
     'TIMERS_OVERDUE',
     'problem',
-    'for ' || svc.counted(n.customers, 'customer', 'customers') || ' something has been due for more than a minute by time alone.',
+    'for ' || svc.counted(cardinality(_due), 'customer', 'customers') || ' something has been due for more than a minute by time alone.',
     'If the number does not fall, check that a worker runs: GET /readyz of the service says so.',
-    n.customers,
-    json_build_object('oldestDueAt', svc.iso(n.due_at))
-  )
-  from (
-    select count(*) as customers, min(c.next_due_at) as due_at
-    from svc.due_customers(check_timers.environment_id, now() - interval '1 minute', false, 10001) as d (customer_id)
-    cross join lateral (
-      select k.next_due_at
-      from svc.customers as k
-      where k.environment_id = check_timers.environment_id and k.customer_id = d.customer_id
-      limit 1
-    ) as c
-  ) as n
-  where n.customers > 0;
+    cardinality(_due),
+    json_build_object('oldestDueAt', svc.iso(_oldest))
+  );
 end;
+$$;
 
 comment on function svc.check_timers(integer) is 'Diagnostics: customers to whom something is overdue.';

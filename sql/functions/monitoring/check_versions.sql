@@ -6,7 +6,7 @@ returns json
 language sql
 stable
 set search_path = ''
-begin atomic
+as $$
   with recursive version as (
     select (
       select min(coalesce(c.config_version, 0))
@@ -29,7 +29,7 @@ begin atomic
     cross join lateral (
       select count(*) as customers
       from (
-        select from svc.customers as c
+        select 1 from svc.customers as c
         where c.environment_id = check_versions.environment_id and coalesce(c.config_version, 0) = v.number
           and coalesce(c.config_version, 0) >= 0
         limit 10001
@@ -59,6 +59,6 @@ begin atomic
   )
   from outdated as o
   having count(*) > 0;
-end;
+$$;
 
 comment on function svc.check_versions(integer, text, integer) is 'Diagnostics: state computed under another version than the active one.';

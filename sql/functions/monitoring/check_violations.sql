@@ -6,7 +6,7 @@ returns json
 language sql
 stable
 set search_path = ''
-begin atomic
+as $$
   select svc.finding(
     'SCHEMA_VIOLATIONS',
     'warning',
@@ -52,6 +52,6 @@ begin atomic
     where t.environment_id = check_violations.environment_id and t.operation_seq = k.last_seq
   ) as o on true
   having count(*) > 0;
-end;
+$$;
 
 comment on function svc.check_violations(integer, integer) is 'Diagnostics: accepted operations that violate the schema.';

@@ -7,7 +7,7 @@ returns json
 language sql
 stable
 set search_path = ''
-begin atomic
+as $$
   select svc.finding(
     'WEBHOOKS_FAILING',
     'problem',
@@ -64,6 +64,6 @@ begin atomic
     where w.failing_since is not null or d.failed > 0 or d.newest = d.newest_failing
   ) as f
   having count(*) > 0;
-end;
+$$;
 
 comment on function svc.check_webhooks(integer, text) is 'Diagnostics: webhooks that do not take what is delivered.';

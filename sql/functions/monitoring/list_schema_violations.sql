@@ -21,41 +21,45 @@ declare
   -- The key of the last row before, which no later row can move: versions only grow, and a row keeps its key.
   _after constant jsonb := svc.decode_cursor('schema-violations', list_schema_violations.cursor)::jsonb;
   _version constant integer := _after ->> 0;
+  _items json[];
+  _positions text[];
 begin
-  return (
-    select svc.page('schema-violations', array_agg(r.item order by r.n), array_agg(r.position order by r.n), row_limit)
+  select
+    array_agg(r.item order by r.n),
+    array_agg(r.position order by r.n)
+  into _items, _positions
+  from (
+    select
+      row_number() over (order by v.version desc, v.event, v.code, v.path) as n,
+      json_build_array(v.version, v.event, v.code, v.path)::text as position,
+      json_build_object(
+        'configVersion', 'v' || v.version,
+        'event', nullif(v.event, ''),
+        'code', v.code,
+        'path', v.path,
+        'operations', v.operations,
+        'firstSeenAt', svc.iso(v.first_seen_at),
+        'lastSeenAt', svc.iso(v.last_seen_at),
+        'lastEventId', case when v.event <> '' or e.event_seq is not null then svc.event_id(v.last_seq) end,
+        'lastCustomerId', coalesce(e.customer_id, t.customer_id)
+      ) as item
     from (
-      select
-        row_number() over (order by v.version desc, v.event, v.code, v.path) as n,
-        json_build_array(v.version, v.event, v.code, v.path)::text as position,
-        json_build_object(
-          'configVersion', 'v' || v.version,
-          'event', nullif(v.event, ''),
-          'code', v.code,
-          'path', v.path,
-          'operations', v.operations,
-          'firstSeenAt', svc.iso(v.first_seen_at),
-          'lastSeenAt', svc.iso(v.last_seen_at),
-          'lastEventId', case when v.event <> '' or e.event_seq is not null then svc.event_id(v.last_seq) end,
-          'lastCustomerId', coalesce(e.customer_id, t.customer_id)
-        ) as item
-      from (
-        select s.*
-        from svc.schema_violations as s
-        where s.environment_id = _environment.environment_id
-          and (list_schema_violations.version is null or s.version = list_schema_violations.version)
-          and (
-            _after is null
-            or s.version < _version
-            or (s.version = _version and (s.event, s.code, s.path) > (_after ->> 1, _after ->> 2, _after ->> 3))
-          )
-        order by s.version desc, s.event, s.code, s.path
-        limit row_limit + 1
-      ) as v
-      left join svc.events as e on e.environment_id = v.environment_id and e.event_seq = v.last_seq
-      left join svc.trait_updates as t on t.environment_id = v.environment_id and t.operation_seq = v.last_seq
-    ) as r
-  );
+      select s.*
+      from svc.schema_violations as s
+      where s.environment_id = _environment.environment_id
+        and (list_schema_violations.version is null or s.version = list_schema_violations.version)
+        and (
+          _after is null
+          or s.version < _version
+          or (s.version = _version and (s.event, s.code, s.path) > (_after ->> 1, _after ->> 2, _after ->> 3))
+        )
+      order by s.version desc, s.event, s.code, s.path
+      limit row_limit + 1
+    ) as v
+    left join svc.events as e on e.environment_id = _environment.environment_id and e.event_seq = v.last_seq
+    left join svc.trait_updates as t on t.environment_id = _environment.environment_id and t.operation_seq = v.last_seq
+  ) as r;
+  return svc.page('schema-violations', _items, _positions, row_limit);
 end;
 $$;
 

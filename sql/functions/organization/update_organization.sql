@@ -15,6 +15,7 @@ declare
   _time_zone constant text := (
     select z.name from pg_timezone_names as z where lower(z.name) = lower(update_organization.time_zone) order by z.name limit 1
   );
+  _id integer;
 begin
   if _time_zone is null then
     raise exception using
@@ -36,17 +37,15 @@ begin
     set time_zone = _time_zone
     where o.organization_id = update_organization.organization_id;
 
-    perform from svc.trend_progress as p
-    join svc.environments as e on e.environment_id = p.environment_id
-    join svc.projects as j on j.project_id = e.project_id
-    where j.organization_id = update_organization.organization_id
-    order by p.environment_id
-    for update of p;
-    update svc.trend_progress as p
-    set outdated_since = '0'
-    from svc.environments as e
-    join svc.projects as j on j.project_id = e.project_id
-    where e.environment_id = p.environment_id and j.organization_id = update_organization.organization_id;
+    for _id in
+      select e.environment_id
+      from svc.projects as j
+      join svc.environments as e on e.project_id = j.project_id
+      where j.organization_id = update_organization.organization_id
+      order by e.environment_id
+    loop
+      update svc.trend_progress as p set outdated_since = '0' where p.environment_id = _id;
+    end loop;
 
     perform iam.record_audit(
       _actor, update_organization.request_id, 'organization.time_zone_changed', null, null, update_organization.organization_id,

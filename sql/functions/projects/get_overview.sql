@@ -17,6 +17,12 @@ declare
     get_overview.organization_id, get_overview.project_slug, get_overview.environment_name
   );
   _id constant integer := _environment.environment_id;
+  _lifecycle constant json := svc.lifecycle_counts(
+    _id, svc.part_names(_environment.project_id, _environment.active_version, 'state')
+  );
+  _segments constant json := svc.segment_counts(
+    _id, svc.part_names(_environment.project_id, _environment.active_version, 'segment')
+  );
 begin
   return json_build_object(
     'environment', get_overview.environment_name,
@@ -39,8 +45,8 @@ begin
         select count(*) from svc.inbox as i where i.environment_id = _id and i.not_before > now() and i.not_before < 'infinity'
       )
     ),
-    'lifecycle', svc.lifecycle_counts(_id),
-    'segments', svc.segment_counts(_id),
+    'lifecycle', _lifecycle,
+    'segments', _segments,
     'webhooks', (
       select json_build_object(
         'delivered', count(*) filter (where d.status = 'delivered'),
@@ -48,7 +54,7 @@ begin
         'failed', count(*) filter (where d.status = 'failed')
       )
       from svc.deliveries as d
-      join svc.webhooks as w on w.environment_id = d.environment_id and w.webhook_id = d.webhook_id
+      join svc.webhooks as w on w.environment_id = _id and w.webhook_id = d.webhook_id
       where d.environment_id = _id and w.deleted_at is null
     ),
     'emissions', (

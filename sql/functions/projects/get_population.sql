@@ -20,6 +20,8 @@ declare
     get_population.organization_id, get_population.project_slug, get_population.environment_name
   );
   _id constant integer := _environment.environment_id;
+  _declared_states constant text[] := svc.part_names(_environment.project_id, _environment.active_version, 'state');
+  _declared_segments constant text[] := svc.part_names(_environment.project_id, _environment.active_version, 'segment');
   _states json;
   _segments json;
   _health json;
@@ -30,7 +32,7 @@ begin
       select distinct on (t.customer_id) t.to_state
       from svc.lifecycle_transitions as t
       join svc.customers as c
-        on c.environment_id = t.environment_id and c.customer_id = t.customer_id and c.generation = t.generation
+        on c.environment_id = _id and c.customer_id = t.customer_id and c.generation = t.generation
       where t.environment_id = _id and t.transitioned_at <= get_population.at
       order by t.customer_id, t.transition_seq desc
     ) as l
@@ -43,7 +45,7 @@ begin
     '[]'
   )
   into _states
-  from unnest(svc.part_names(_environment.project_id, _environment.active_version, 'state')) with ordinality as d (state, n)
+  from unnest(_declared_states) with ordinality as d (state, n)
   full join counted as c on c.to_state = d.state;
 
   with counted as (
@@ -56,14 +58,14 @@ begin
     '[]'
   )
   into _segments
-  from unnest(svc.part_names(_environment.project_id, _environment.active_version, 'segment')) with ordinality as d (segment, n)
+  from unnest(_declared_segments) with ordinality as d (segment, n)
   full join counted as c on c.segment_id = d.segment;
 
   with scores as materialized (
     select distinct on (h.customer_id) h.overall, h.band
     from svc.health_scores as h
     join svc.customers as c
-      on c.environment_id = h.environment_id and c.customer_id = h.customer_id and c.generation = h.generation
+      on c.environment_id = _id and c.customer_id = h.customer_id and c.generation = h.generation
     where h.environment_id = _id and h.scored_at <= get_population.at
     order by h.customer_id, h.score_seq desc
   )

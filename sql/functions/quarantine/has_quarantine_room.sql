@@ -6,10 +6,12 @@ returns boolean
 language sql
 stable
 set search_path = ''
-return not exists (
-  select from svc.quarantines as q
-  where q.environment_id = has_quarantine_room.environment_id
-    and (q.operations + has_quarantine_room.operations > svc.quarantine_limit() or q.bytes >= 268435456)
-);
+as $$
+  select not exists (
+    select 1 from svc.quarantines as q
+    where q.environment_id = has_quarantine_room.environment_id
+      and (q.operations + has_quarantine_room.operations > svc.quarantine_limit() or q.bytes >= 268435456)
+  )
+$$;
 
 comment on function svc.has_quarantine_room(integer, bigint) is 'Whether so many more operations fit into the quarantine.';

@@ -22,7 +22,14 @@ declare
   _before constant bigint := coalesce(
     svc.decode_cursor('quarantine', list_quarantined.cursor, '^[0-9]{1,18}$')::bigint, 9223372036854775807
   );
-  _page json;
+  _read integer;
+  _last bigint;
+  _seqs bigint[];
+  _operation svc.quarantined_operations;
+  _items json[];
+  _positions text[];
+  _operations bigint;
+  _since timestamptz;
 begin
   with read as materialized (
     select q.seq, (
@@ -35,26 +42,26 @@ begin
     order by q.seq desc
     limit 2000
   )
-  select svc.partial_page(
-    'quarantine', array_agg(r.item order by r.seq desc), array_agg(r.seq::text order by r.seq desc), list_quarantined.row_limit,
-    (select min(k.seq)::text from read as k having count(*) = 2000)
-  )
-  into _page
-  from (
-    select k.seq, svc.quarantined_item(q) as item
-    from (select m.seq from read as m where m.matches order by m.seq desc limit list_quarantined.row_limit + 1) as k
-    join svc.quarantined_operations as q on q.environment_id = _id and q.seq = k.seq
-  ) as r;
+  select
+    count(*), min(r.seq), array(select m.seq from read as m where m.matches order by m.seq desc limit list_quarantined.row_limit + 1)
+  into _read, _last, _seqs
+  from read as r;
 
+  for _operation in
+    select q.*
+    from svc.quarantined_operations as q
+    where q.environment_id = _id and q.seq = any(_seqs)
+    order by q.seq desc
+  loop
+    _items := array_append(_items, svc.quarantined_item(_operation));
+    _positions := array_append(_positions, _operation.seq::text);
+  end loop;
+
+  select q.operations into _operations from svc.quarantines as q where q.environment_id = _id;
+  select q.quarantined_at into _since from svc.quarantined_operations as q where q.environment_id = _id order by q.seq limit 1;
   return svc.with_members(
-    _page,
-    json_build_object(
-      'operations', coalesce((select q.operations from svc.quarantines as q where q.environment_id = _id), 0),
-      'limit', svc.quarantine_limit(),
-      'since', (
-        select svc.iso(q.quarantined_at) from svc.quarantined_operations as q where q.environment_id = _id order by q.seq limit 1
-      )
-    )
+    svc.partial_page('quarantine', _items, _positions, list_quarantined.row_limit, case when _read = 2000 then _last::text end),
+    json_build_object('operations', coalesce(_operations, 0), 'limit', svc.quarantine_limit(), 'since', svc.iso(_since))
   );
 end;
 $$;

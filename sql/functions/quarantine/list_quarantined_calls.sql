@@ -22,22 +22,19 @@ declare
   _step constant record := svc.quarantine_step(
     _environment.environment_id, _after, list_quarantined_calls.ids, list_quarantined_calls.event, list_quarantined_calls.code
   );
+  _calls json;
 begin
-  return (
-    select json_build_object(
-      'model', case when count(*) > 0 then svc.tracking_model(_environment.project_id, _environment.active_version) end,
-      'calls', coalesce(
-        json_agg(
-          json_build_object(
-            'id', svc.quarantined_id(q.seq), 'at', floor(extract(epoch from q.quarantined_at) * 1000)::bigint, 'call', q.call
-          )
-          order by q.seq
-        ),
-        '[]'
-      )
+  select json_agg(
+    json_build_object(
+      'id', svc.quarantined_id(q.seq), 'at', floor(extract(epoch from q.quarantined_at) * 1000)::bigint, 'call', q.call
     )
-    from svc.quarantined_operations as q
-    where q.environment_id = _environment.environment_id and q.seq = any(_step.seqs) and q.call is not null
+    order by q.seq
+  ) into _calls
+  from svc.quarantined_operations as q
+  where q.environment_id = _environment.environment_id and q.seq = any(_step.seqs) and q.call is not null;
+  return json_build_object(
+    'model', case when _calls is not null then svc.tracking_model(_environment.project_id, _environment.active_version) end,
+    'calls', coalesce(_calls, '[]')
   );
 end;
 $$;

@@ -30,10 +30,16 @@ declare
   _before constant timestamptz := now() - svc.quarantine_days(_id) * interval '24 hours';
   _step record;
   _seqs bigint[];
+  _valid_seqs bigint[];
   _operations jsonb;
   _held jsonb := '{}';
   _new text[];
-  _released text[];
+  _taken_seqs bigint[];
+  _customers text[];
+  _events text[];
+  _taken jsonb[];
+  _instants timestamptz[];
+  _keys text[];
 begin
   perform svc.lock_retention(_id);
   _step := svc.quarantine_step(_id, _after, release_quarantined.ids, release_quarantined.event, release_quarantined.code);
@@ -48,7 +54,7 @@ begin
   select coalesce(array_agg(q.seq order by q.seq), '{}'), jsonb_agg(q.operation order by q.seq)
   into _seqs, _operations
   from svc.quarantined_operations as q
-  join svc.ingest_batches as b on b.environment_id = q.environment_id and b.batch_seq = q.seq >> 10
+  join svc.ingest_batches as b on b.environment_id = _id and b.batch_seq = q.seq >> 10
   where q.environment_id = _id and q.seq = any(_step.seqs) and q.quarantined_at >= _before;
 
   if exists (
@@ -74,14 +80,15 @@ begin
       and (q.version, q.code, q.path) is distinct from (_environment.active_version, h.value ->> 'code', h.value ->> 'path');
   end if;
 
+  _valid_seqs := array(select s.seq from unnest(_seqs) with ordinality as s (seq, n) where not _held ? (s.n - 1)::text);
+
   -- Whoever evaluates or erases one of them is waited for, and then waits: an identify sees what was set after it, or comes before that.
   with locked as (
     insert into svc.customers as c (environment_id, customer_id, created_at)
-    select _id, q.customer_id, min(q.quarantined_at)
-    from unnest(_seqs) with ordinality as s (seq, n)
-    join svc.quarantined_operations as q on q.environment_id = _id and q.seq = s.seq
-    where not _held ? (s.n - 1)::text
-    group by q.customer_id
+    select q.environment_id, q.customer_id, min(q.quarantined_at)
+    from svc.quarantined_operations as q
+    where q.environment_id = _id and q.seq = any(_valid_seqs)
+    group by q.environment_id, q.customer_id
     order by q.customer_id
     on conflict (environment_id, customer_id) do update
     set created_at = least(c.created_at, excluded.created_at)
@@ -89,53 +96,55 @@ begin
   )
   select array_agg(l.customer_id) filter (where l.is_new) into _new from locked as l;
 
-  with taken as materialized (
-    select t.*
-    from svc.take_from_quarantine(
-      _id, array(select s.seq from unnest(_seqs) with ordinality as s (seq, n) where not _held ? (s.n - 1)::text), false
-    ) as t
-  ),
-  released_events as (
-    insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at, idempotency_key)
-    select
-      _id, t.seq, t.customer_id, t.event, coalesce(t.operation -> 'properties', '{}'),
-      coalesce((t.operation ->> 'timestamp')::timestamptz, t.quarantined_at), t.quarantined_at, t.idempotency_key
-    from taken as t
-    where t.event is not null
-  ),
-  released_updates as (
-    insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at, idempotency_key)
-    select
-      _id, t.seq, t.customer_id,
-      (t.operation -> 'traits') - array(
-        select k.name
-        from svc.trait_updates as u
-        cross join lateral jsonb_object_keys(u.traits) as k (name)
-        where u.environment_id = _id and u.customer_id = t.customer_id and u.operation_seq > t.seq
-      ),
-      t.quarantined_at, t.idempotency_key
-    from taken as t
-    where t.event is null
-  ),
-  waiting as (
-    insert into svc.inbox (environment_id, customer_id, seq)
-    select _id, t.customer_id, t.seq from taken as t
-  )
-  select coalesce(array_agg(t.customer_id), '{}') into _released from taken as t;
+  select
+    coalesce(array_agg(t.seq), '{}'), coalesce(array_agg(t.customer_id), '{}'), array_agg(t.event), array_agg(t.operation),
+    array_agg(t.quarantined_at), array_agg(t.idempotency_key)
+  into _taken_seqs, _customers, _events, _taken, _instants, _keys
+  from svc.take_from_quarantine(_id, _valid_seqs, false) as t;
+
+  insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at, idempotency_key)
+  select
+    h.environment_id, t.seq, t.customer_id, t.event, coalesce(t.operation -> 'properties', '{}'),
+    coalesce((t.operation ->> 'timestamp')::timestamptz, t.at), t.at, t.idempotency_key
+  from svc.homes as h
+  cross join unnest(_taken_seqs, _customers, _events, _taken, _instants, _keys)
+    as t (seq, customer_id, event, operation, at, idempotency_key)
+  where h.environment_id = _id and t.event is not null;
+
+  insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at, idempotency_key)
+  select
+    h.environment_id, t.seq, t.customer_id,
+    (t.operation -> 'traits') - array(
+      select k.name
+      from svc.trait_updates as u
+      cross join lateral jsonb_object_keys(u.traits) as k (name)
+      where u.environment_id = _id and u.customer_id = t.customer_id and u.operation_seq > t.seq
+    ),
+    t.at, t.idempotency_key
+  from svc.homes as h
+  cross join unnest(_taken_seqs, _customers, _events, _taken, _instants, _keys)
+    as t (seq, customer_id, event, operation, at, idempotency_key)
+  where h.environment_id = _id and t.event is null;
+
+  insert into svc.inbox (environment_id, customer_id, seq)
+  select h.environment_id, t.customer_id, t.seq
+  from svc.homes as h
+  cross join unnest(_customers, _taken_seqs) as t (customer_id, seq)
+  where h.environment_id = _id;
 
   -- Of whom everything was erased meanwhile nothing began.
   delete from svc.customers as c
-  where c.environment_id = _id and c.customer_id = any(_new) and c.customer_id <> all(_released);
+  where c.environment_id = _id and c.customer_id = any(_new) and c.customer_id <> all(_customers);
 
-  if _released <> '{}' then
+  if _customers <> '{}' then
     perform svc.request_evaluation(array[_id]);
     perform iam.record_audit(
       _actor, release_quarantined.request_id, 'quarantine.released', release_quarantined.project_slug,
-      release_quarantined.environment_name, null, jsonb_build_object('operations', cardinality(_released))
+      release_quarantined.environment_name, null, jsonb_build_object('operations', cardinality(_customers))
     );
   end if;
   return json_build_object(
-    'released', cardinality(_released),
+    'released', cardinality(_customers),
     'kept', (select count(*) from jsonb_object_keys(_held)),
     'expired', cardinality(_step.seqs) - cardinality(_seqs),
     'nextCursor', svc.encode_cursor('quarantine-step', _step.resume::text)

@@ -12,25 +12,21 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 declare
+  _before constant timestamptz := now() - svc.quarantine_days(sweep_quarantine.environment_id) * interval '24 hours';
+  _seqs bigint[];
   _rows integer;
 begin
   perform svc.lock_retention(sweep_quarantine.environment_id);
-  select count(*) into _rows
-  from svc.take_from_quarantine(
-    sweep_quarantine.environment_id,
-    array(
-      select o.seq
-      from (
-        select q.seq, q.quarantined_at
-        from svc.quarantined_operations as q
-        where q.environment_id = sweep_quarantine.environment_id
-        order by q.seq
-        limit sweep_quarantine.row_limit
-      ) as o
-      where o.quarantined_at < now() - svc.quarantine_days(sweep_quarantine.environment_id) * interval '24 hours'
-    ),
-    true
-  );
+  select array_agg(o.seq) into _seqs
+  from (
+    select q.seq, q.quarantined_at
+    from svc.quarantined_operations as q
+    where q.environment_id = sweep_quarantine.environment_id
+    order by q.seq
+    limit sweep_quarantine.row_limit
+  ) as o
+  where o.quarantined_at < _before;
+  select count(*) into _rows from svc.take_from_quarantine(sweep_quarantine.environment_id, _seqs, true);
   return _rows;
 end;
 $$;

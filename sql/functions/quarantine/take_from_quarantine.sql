@@ -14,13 +14,13 @@ as $$
   ),
   forgotten as (
     delete from svc.idempotency_keys as k
-    where k.ctid = any(array(
+    where k.environment_id = take_from_quarantine.environment_id and k.ctid = any(array(
       select p.ctid
       from taken as t
       cross join lateral (
         select i.ctid
         from svc.idempotency_keys as i
-        where i.environment_id = t.environment_id and i.idempotency_key = t.idempotency_key and i.event_seq = t.seq
+        where i.environment_id = take_from_quarantine.environment_id and i.idempotency_key = t.idempotency_key and i.event_seq = t.seq
         limit 1
       ) as p
       where take_from_quarantine.discarded

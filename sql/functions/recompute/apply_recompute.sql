@@ -52,18 +52,18 @@ begin
     delete from svc.journey_runs as j
     where j.environment_id = _id and j.customer_id = _c."customerId"
       and not exists (
-        select from json_to_recordset(_c.journeys) as r (journey text, run integer)
+        select 1 from json_to_recordset(_c.journeys) as r (journey text, run integer)
         where r.journey = j.journey_id and r.run = j.run
       );
     delete from svc.segment_memberships as m
     where m.environment_id = _id and m.customer_id = _c."customerId"
       and not exists (
-        select from json_to_recordset(_c.memberships) as r (segment text) where r.segment = m.segment_id
+        select 1 from json_to_recordset(_c.memberships) as r (segment text) where r.segment = m.segment_id
       );
     delete from svc.signals as s
     where s.environment_id = _id and s.customer_id = _c."customerId"
       and not exists (
-        select from json_to_recordset(_c.signals) as r (signal text) where r.signal = s.signal_id
+        select 1 from json_to_recordset(_c.signals) as r (signal text) where r.signal = s.signal_id
       );
     perform svc.write_effects(
       _id, apply_recompute.version, _c.transitions, _c.blocked, _c.journeys, _c.memberships, _c."healthScores", _c."ruleExecutions",

@@ -19,6 +19,8 @@ declare
     begin_backtest.organization_id, begin_backtest.project_slug, begin_backtest.environment_name
   );
   _version integer;
+  _now constant timestamptz := now();
+  _end timestamptz;
 begin
   if begin_backtest.version_name is not null then
     _version := svc.find_version(_environment.project_id, begin_backtest.version_name);
@@ -34,17 +36,13 @@ begin
         )::text;
     end if;
   end if;
+  select max(e.occurred_at) into _end
+  from svc.events as e
+  -- The predicate of the index.
+  where e.environment_id = _environment.environment_id and e.occurred_at <= _now and e.event_seq >= 0;
   return json_build_object(
-    'at', floor(extract(epoch from now()) * 1000)::bigint,
-    'end', floor(extract(epoch from coalesce(
-      (
-        select max(e.occurred_at)
-        from svc.events as e
-        -- The predicate of the index.
-        where e.environment_id = _environment.environment_id and e.occurred_at <= now() and e.event_seq >= 0
-      ),
-      now()
-    )) * 1000)::bigint,
+    'at', floor(extract(epoch from _now) * 1000)::bigint,
+    'end', floor(extract(epoch from coalesce(_end, _now)) * 1000)::bigint,
     'configVersion', 'v' || _version,
     'snapshot', svc_api.load_snapshot(_environment.project_id, _version)
   );

@@ -23,10 +23,12 @@ declare
   );
   _against constant text := create_backtest.question ->> 'against';
   _version integer;
+  _hash text := create_backtest.hash;
   _backtest svc.recomputes;
 begin
   if create_backtest.version_name is not null then
     _version := svc.find_version(_environment.project_id, create_backtest.version_name);
+    select v.hash into _hash from svc.config_versions as v where v.project_id = _environment.project_id and v.version = _version;
   end if;
   if _against is not null then
     perform svc.find_version(_environment.project_id, _against);
@@ -38,11 +40,7 @@ begin
   )
   values (
     _environment.environment_id, svc.random_id('bkt_'), 'backtest', create_backtest.sample, _version, create_backtest.snapshot::json,
-    coalesce(
-      create_backtest.hash,
-      (select v.hash from svc.config_versions as v where v.project_id = _environment.project_id and v.version = _version)
-    ),
-    create_backtest.question, create_backtest.pinned_at, _actor.email
+    _hash, create_backtest.question, create_backtest.pinned_at, _actor.email
   )
   returning * into _backtest;
   perform svc.request_recompute(_environment.environment_id);

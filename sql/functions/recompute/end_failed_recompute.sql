@@ -1,13 +1,26 @@
 -- Gives a job up, and says so plainly: why, how far it came, and what is to be done.
--- Raises nothing. Locks the job's row.
+-- Raises nothing. Locks the job's row, which the caller has locked and read.
 create or replace function svc.end_failed_recompute(job svc.recomputes, failures integer, error text)
 returns void
 language plpgsql
 volatile
 set search_path = ''
 as $$
+declare
+  _job constant svc.recomputes := end_failed_recompute.job;
+  _error constant text := format(
+    '%s Given up after %s failed attempts in a row. %s of %s customers are done%s',
+    left(end_failed_recompute.error, 2000), end_failed_recompute.failures, _job.customers_done, _job.customers_total,
+    case _job.kind
+      when 'recompute' then format(
+        ' and stay as recomputed, the others are as they were. When the cause is mended: svc recompute retry %s', _job.recompute_id
+      )
+      when 'dry_run' then format('; nothing was changed. When the cause is mended: svc recompute retry %s', _job.recompute_id)
+      else format('; nothing was changed. When the cause is mended, ask for the %s again.', _job.kind)
+    end
+  );
 begin
-  perform svc.flush_recompute_outbox(end_failed_recompute.job.environment_id, end_failed_recompute.job.recompute_id);
+  perform svc.flush_recompute_outbox(_job.environment_id, _job.recompute_id);
   update svc.recomputes as r
   set
     status = 'dead_letter',
@@ -16,18 +29,8 @@ begin
     next_attempt_at = null,
     -- The model of a preview or backtest is large, and neither is retried.
     snapshot = case when r.snapshot is not null then '{}'::json end,
-    error = format(
-      '%s Given up after %s failed attempts in a row. %s of %s customers are done%s',
-      left(end_failed_recompute.error, 2000), end_failed_recompute.failures, r.customers_done, r.customers_total,
-      case r.kind
-        when 'recompute' then format(
-          ' and stay as recomputed, the others are as they were. When the cause is mended: svc recompute retry %s', r.recompute_id
-        )
-        when 'dry_run' then format('; nothing was changed. When the cause is mended: svc recompute retry %s', r.recompute_id)
-        else format('; nothing was changed. When the cause is mended, ask for the %s again.', r.kind)
-      end
-    )
-  where r.environment_id = end_failed_recompute.job.environment_id and r.recompute_id = end_failed_recompute.job.recompute_id;
+    error = _error
+  where r.environment_id = _job.environment_id and r.recompute_id = _job.recompute_id;
 end;
 $$;
 

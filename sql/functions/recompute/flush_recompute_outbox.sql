@@ -22,6 +22,7 @@ begin
   perform set_config('synchronous_commit', 'on', true);
   insert into svc.emission_batches (environment_id, evaluation_seq, emissions)
   values (flush_recompute_outbox.environment_id, _seq, _emissions);
+  perform svc.fan_out(flush_recompute_outbox.environment_id, array[_seq]);
   update svc.recomputes as r
   set outbox_seq = null, outbox_emissions = 0
   where r.environment_id = flush_recompute_outbox.environment_id and r.recompute_id = flush_recompute_outbox.recompute_id;

@@ -19,17 +19,21 @@ declare
   _before constant bigint := coalesce(
     svc.decode_cursor('backtests', list_backtests.cursor, '^[0-9]{1,18}$')::bigint, 9223372036854775807
   );
+  _backtest svc.recomputes;
+  _items json[];
+  _positions text[];
 begin
-  return (
-    select svc.page('backtests', array_agg(b.item order by b.seq desc), array_agg(b.seq::text order by b.seq desc), row_limit)
-    from (
-      select r.recompute_seq as seq, svc.backtest_document(r, list_backtests.environment_name) as item
-      from svc.recomputes as r
-      where r.environment_id = _environment.environment_id and r.kind = 'backtest' and r.recompute_seq < _before
-      order by r.recompute_seq desc
-      limit row_limit + 1
-    ) as b
-  );
+  for _backtest in
+    select r.*
+    from svc.recomputes as r
+    where r.environment_id = _environment.environment_id and r.kind = 'backtest' and r.recompute_seq < _before
+    order by r.recompute_seq desc
+    limit list_backtests.row_limit + 1
+  loop
+    _items := array_append(_items, svc.backtest_document(_backtest, list_backtests.environment_name));
+    _positions := array_append(_positions, _backtest.recompute_seq::text);
+  end loop;
+  return svc.page('backtests', _items, _positions, list_backtests.row_limit);
 end;
 $$;
 

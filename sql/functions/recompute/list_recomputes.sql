@@ -23,6 +23,8 @@ declare
   );
   _looked_at integer;
   _last bigint;
+  _shown text[];
+  _recompute svc.recomputes;
   _items json[];
   _positions text[];
 begin
@@ -34,7 +36,7 @@ begin
     limit 2000
   ),
   shown as (
-    select l.recompute_id, l.recompute_seq
+    select l.recompute_id
     from looked_at as l
     where l.kind in ('recompute', 'dry_run') and (list_recomputes.status is null or l.status = list_recomputes.status)
     order by l.recompute_seq desc
@@ -43,11 +45,19 @@ begin
   select
     (select count(*) from looked_at),
     (select min(l.recompute_seq) from looked_at as l),
-    array_agg(svc.recompute_document(r, list_recomputes.environment_name) order by r.recompute_seq desc),
-    array_agg(r.recompute_seq::text order by r.recompute_seq desc)
-  into _looked_at, _last, _items, _positions
-  from shown as s
-  join svc.recomputes as r on r.environment_id = _environment.environment_id and r.recompute_id = s.recompute_id;
+    array_agg(s.recompute_id)
+  into _looked_at, _last, _shown
+  from shown as s;
+
+  for _recompute in
+    select r.*
+    from svc.recomputes as r
+    where r.environment_id = _environment.environment_id and r.recompute_id = any(_shown)
+    order by r.recompute_seq desc
+  loop
+    _items := array_append(_items, svc.recompute_document(_recompute, list_recomputes.environment_name));
+    _positions := array_append(_positions, _recompute.recompute_seq::text);
+  end loop;
 
   return svc.partial_page(
     'recomputes', _items, _positions, list_recomputes.row_limit, case when _looked_at = 2000 then _last::text end

@@ -6,7 +6,7 @@ returns boolean
 language sql
 volatile
 set search_path = ''
-begin atomic
+as $$
 with locked as materialized (
   select r.recompute_id
   from svc.recomputes as r
@@ -18,6 +18,6 @@ select (select count(*) from locked) = count(*)
 from svc.recomputes as r
 where r.environment_id = lock_recomputes.environment_id and svc.lane_of_recompute(r.kind) = lock_recomputes.lane
   and r.status in ('queued', 'running', 'retrying');
-end;
+$$;
 
 comment on function svc.lock_recomputes(integer, integer) is 'Locks the unfinished recomputes of a queue, without waiting.';

@@ -10,7 +10,7 @@ create or replace function svc_api.read_backtest_chunk(
   customer_limit integer, limit_each integer, bytes_each bigint, byte_limit bigint
 )
 returns table (customer json)
-language sql
+language plpgsql
 stable
 security definer
 set search_path = ''
@@ -18,11 +18,14 @@ set search_path = ''
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
-  select s.customer
-  from (
+declare
+  _customer record;
+  _bytes bigint := 0;
+begin
+  for _customer in
     select
-      n.customer_id, t.customer,
-      sum(octet_length(t.customer::text)) over (order by n.customer_id collate "C") - octet_length(t.customer::text) as bytes_before
+      n.customer_id, n.created_at, n.is_evaluated, u.list as updates,
+      n.traits - array(select jsonb_object_keys(k.value) from jsonb_array_elements(u.kept) as k) as traits
     from (
       select c.customer_id, c.created_at, c.traits, c.state is not null as is_evaluated
       from svc.customers as c
@@ -34,45 +37,46 @@ as $$
       limit read_backtest_chunk.customer_limit
     ) as n
     cross join lateral (
-      select json_build_object(
-        'customerId', n.customer_id,
-        'createdAt', floor(extract(epoch from n.created_at) * 1000)::bigint,
-        'isEvaluated', n.is_evaluated,
-        'traits', n.traits - array(select jsonb_object_keys(k.value) from jsonb_array_elements(u.kept) as k),
-        'updates', u.list,
-        'events', e.events,
-        'moreEvents', e.more
-      ) as customer
-      from svc.replayed_page(
-        read_backtest_chunk.environment_id, n.customer_id, '-infinity', 0, read_backtest_chunk.property_events,
-        read_backtest_chunk.limit_each, read_backtest_chunk.bytes_each
-      ) as e
-      cross join lateral (
-        select
-          json_agg(
-            json_build_array(l.operation_seq, floor(extract(epoch from l.accepted_at) * 1000)::bigint, l.traits)
-            order by l.operation_seq
-          ) filter (where l.accepted_at <= read_backtest_chunk.pinned_at) as list,
-          jsonb_agg(l.traits) as kept
-        from (
-          select k.operation_seq, k.accepted_at, k.traits
-          from svc.trait_updates as k
-          where read_backtest_chunk.with_updates
-            and k.environment_id = read_backtest_chunk.environment_id and k.customer_id = n.customer_id
-            and not exists (
-              select from svc.inbox as i
-              where i.environment_id = k.environment_id and i.customer_id = k.customer_id and i.seq = k.operation_seq
-            )
-          order by k.operation_seq desc
-          limit 2000
-        ) as l
-      ) as u
-      -- Made once, though used three times.
-      offset 0
-    ) as t
-  ) as s
-  where s.bytes_before < read_backtest_chunk.byte_limit
-  order by s.customer_id collate "C";
+      select
+        json_agg(
+          json_build_array(l.operation_seq, floor(extract(epoch from l.accepted_at) * 1000)::bigint, l.traits)
+          order by l.operation_seq
+        ) filter (where l.accepted_at <= read_backtest_chunk.pinned_at) as list,
+        jsonb_agg(l.traits) as kept
+      from (
+        select k.operation_seq, k.accepted_at, k.traits
+        from svc.trait_updates as k
+        where read_backtest_chunk.with_updates
+          and k.environment_id = read_backtest_chunk.environment_id and k.customer_id = n.customer_id
+          and not exists (
+            select 1 from svc.inbox as i
+            where i.environment_id = read_backtest_chunk.environment_id and i.customer_id = k.customer_id and i.seq = k.operation_seq
+          )
+        order by k.operation_seq desc
+        limit 2000
+      ) as l
+    ) as u
+    order by n.customer_id collate "C"
+  loop
+    select json_build_object(
+      'customerId', _customer.customer_id,
+      'createdAt', floor(extract(epoch from _customer.created_at) * 1000)::bigint,
+      'isEvaluated', _customer.is_evaluated,
+      'traits', _customer.traits,
+      'updates', _customer.updates,
+      'events', e.events,
+      'moreEvents', e.more
+    )
+    into read_backtest_chunk.customer
+    from svc.replayed_page(
+      read_backtest_chunk.environment_id, _customer.customer_id, '-infinity', 0, read_backtest_chunk.property_events,
+      read_backtest_chunk.limit_each, read_backtest_chunk.bytes_each
+    ) as e;
+    return next;
+    _bytes := _bytes + octet_length(read_backtest_chunk.customer::text);
+    exit when _bytes >= read_backtest_chunk.byte_limit;
+  end loop;
+end;
 $$;
 
 comment on function svc_api.read_backtest_chunk(integer, timestamptz, float8, text, text[], boolean, integer, integer, bigint, bigint) is

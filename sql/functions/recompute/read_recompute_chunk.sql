@@ -9,7 +9,7 @@ create or replace function svc_api.read_recompute_chunk(
   customer_limit integer, limit_each integer, bytes_each bigint, byte_limit bigint
 )
 returns table (customer json)
-language sql
+language plpgsql
 stable
 security definer
 set search_path = ''
@@ -17,11 +17,12 @@ set search_path = ''
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
-  select s.customer
-  from (
-    select
-      n.customer_id, t.customer,
-      sum(octet_length(t.customer::text)) over (order by n.customer_id collate "C") - octet_length(t.customer::text) as bytes_before
+declare
+  _customer record;
+  _bytes bigint := 0;
+begin
+  for _customer in
+    select c.*, m.told, x.list as executions, x.amount
     from (
       (
         select k.customer_id
@@ -46,55 +47,58 @@ as $$
       )
     ) as n
     cross join lateral (
-      select json_build_object(
-        'customerId', c.customer_id,
-        'revision', c.revision,
-        'createdAt', floor(extract(epoch from c.created_at) * 1000)::bigint,
-        'traits', c.traits,
-        'state', c.state,
-        'generation', c.generation,
-        'told', (
-          select json_agg(json_build_array(m.metadata ->> 'journey', floor(extract(epoch from m.emitted_at) * 1000)::bigint))
-          from svc.emissions as m
-          where m.environment_id = read_recompute_chunk.environment_id and m.customer_id = n.customer_id
-            and m.event_type = 'journey.expired' and m.source = 'journey'
-        ),
-        'events', e.events,
-        'moreEvents', e.more,
-        'executions', x.list,
-        'moreExecutions', x.amount > read_recompute_chunk.limit_each
-      ) as customer
+      select k.customer_id, k.xmin::text as revision, k.created_at, k.traits, k.state, k.generation
+      from svc.customers as k
+      where k.environment_id = read_recompute_chunk.environment_id and k.customer_id = n.customer_id
+      limit 1
+    ) as c
+    cross join lateral (
+      select json_agg(json_build_array(k.metadata ->> 'journey', floor(extract(epoch from k.emitted_at) * 1000)::bigint)) as told
+      from svc.emissions as k
+      where k.environment_id = read_recompute_chunk.environment_id and k.customer_id = n.customer_id
+        and k.event_type = 'journey.expired' and k.source = 'journey'
+    ) as m
+    cross join lateral (
+      select
+        count(*) as amount,
+        json_agg(
+          json_build_array(p.rule_id, p.result, p.triggered_by, floor(extract(epoch from p.executed_at) * 1000)::bigint)
+        ) as list
       from (
-        select k.customer_id, k.xmin::text as revision, k.created_at, k.traits, k.state, k.generation
-        from svc.customers as k
-        where k.environment_id = read_recompute_chunk.environment_id and k.customer_id = n.customer_id
-        limit 1
-      ) as c
-      cross join lateral svc.replayed_page(
-        read_recompute_chunk.environment_id, n.customer_id, '-infinity', 0, read_recompute_chunk.property_events,
-        read_recompute_chunk.limit_each, read_recompute_chunk.bytes_each
-      ) as e
-      cross join lateral (
-        select
-          count(*) as amount,
-          json_agg(
-            json_build_array(p.rule_id, p.result, p.triggered_by, floor(extract(epoch from p.executed_at) * 1000)::bigint)
-          ) as list
-        from (
-          select l.rule_id, l.result, l.triggered_by, l.executed_at
-          from svc.rule_executions as l
-          where l.environment_id = read_recompute_chunk.environment_id and l.customer_id = n.customer_id
-            and l.generation = c.generation
-          order by l.executed_at, l.execution_seq
-          limit read_recompute_chunk.limit_each + 1
-        ) as p
-      ) as x
-      -- Made once, though used three times.
-      offset 0
-    ) as t
-  ) as s
-  where s.bytes_before < read_recompute_chunk.byte_limit
-  order by s.customer_id collate "C";
+        select l.rule_id, l.result, l.triggered_by, l.executed_at
+        from svc.rule_executions as l
+        where l.environment_id = read_recompute_chunk.environment_id and l.customer_id = n.customer_id
+          and l.generation = c.generation
+        order by l.executed_at, l.execution_seq
+        limit read_recompute_chunk.limit_each + 1
+      ) as p
+    ) as x
+    order by n.customer_id collate "C"
+  loop
+    -- After the customer's row: what is evaluated in between changes the revision.
+    select json_build_object(
+      'customerId', _customer.customer_id,
+      'revision', _customer.revision,
+      'createdAt', floor(extract(epoch from _customer.created_at) * 1000)::bigint,
+      'traits', _customer.traits,
+      'state', _customer.state,
+      'generation', _customer.generation,
+      'told', _customer.told,
+      'events', e.events,
+      'moreEvents', e.more,
+      'executions', _customer.executions,
+      'moreExecutions', _customer.amount > read_recompute_chunk.limit_each
+    )
+    into read_recompute_chunk.customer
+    from svc.replayed_page(
+      read_recompute_chunk.environment_id, _customer.customer_id, '-infinity', 0, read_recompute_chunk.property_events,
+      read_recompute_chunk.limit_each, read_recompute_chunk.bytes_each
+    ) as e;
+    return next;
+    _bytes := _bytes + octet_length(read_recompute_chunk.customer::text);
+    exit when _bytes >= read_recompute_chunk.byte_limit;
+  end loop;
+end;
 $$;
 
 comment on function svc_api.read_recompute_chunk(integer, timestamptz, text, float8, text, text[], integer, integer, bigint, bigint) is

@@ -40,9 +40,10 @@ begin
     record_recompute_chunk.counts
   );
   insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
-  select _id, record_recompute_chunk.recompute_id, r."customerId", r.weight, r.difference
-  from json_to_recordset(record_recompute_chunk.differences) as r ("customerId" text, weight real, difference json)
-  where r."customerId" = any(_there);
+  select h.environment_id, record_recompute_chunk.recompute_id, r."customerId", r.weight, r.difference
+  from svc.homes as h
+  cross join json_to_recordset(record_recompute_chunk.differences) as r ("customerId" text, weight real, difference json)
+  where h.environment_id = _id and r."customerId" = any(_there);
 end;
 $$;
 

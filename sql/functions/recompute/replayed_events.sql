@@ -8,7 +8,8 @@ create or replace function svc.replayed_events(
 returns table (event_seq bigint, event text, occurred_at timestamptz, properties jsonb)
 language sql
 stable
-begin atomic
+set search_path = ''
+as $$
   select
     e.event_seq, e.event, e.occurred_at,
     case when e.event = any(replayed_events.property_events) then e.properties end
@@ -30,14 +31,14 @@ begin atomic
       w.first_seq is null
       or e.event_seq < w.first_seq
       or not exists (
-        select
+        select 1
         from svc.inbox as i
-        where i.environment_id = e.environment_id and i.customer_id = e.customer_id and i.seq = e.event_seq
+        where i.environment_id = replayed_events.environment_id and i.customer_id = e.customer_id and i.seq = e.event_seq
       )
     )
   order by e.occurred_at, e.event_seq
   limit replayed_events.row_limit;
-end;
+$$;
 
 comment on function svc.replayed_events(integer, text, timestamptz, bigint, text[], integer) is
   'Evaluated events of a customer, after a place in their order.';

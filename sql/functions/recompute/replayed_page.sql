@@ -9,7 +9,8 @@ create or replace function svc.replayed_page(
 returns table (events json, more boolean, last_at timestamptz, last_seq bigint)
 language sql
 stable
-begin atomic
+set search_path = ''
+as $$
   select
     json_build_object(
       'seqs', array_agg(p.event_seq) filter (where p.kept),
@@ -31,7 +32,7 @@ begin atomic
     ) as e
     window earlier as (order by e.occurred_at, e.event_seq rows between unbounded preceding and current row)
   ) as p;
-end;
+$$;
 
 comment on function svc.replayed_page(integer, text, timestamptz, bigint, text[], integer, bigint) is
   'The next evaluated events of a customer after a place in their order.';

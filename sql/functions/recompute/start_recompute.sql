@@ -11,6 +11,8 @@ declare
   _job svc.recomputes := start_recompute.job;
   _sample_size integer;
   _key integer;
+  _pid constant integer := pg_backend_pid();
+  _now timestamptz;
 begin
   if _job.customers_total is null then
     select count(*) into _job.customers_total
@@ -39,17 +41,18 @@ begin
   where r.environment_id = _job.environment_id and r.status = 'running' and r.recompute_id <> _job.recompute_id
     and svc.lane_of_recompute(r.kind) = svc.lane_of_recompute(_job.kind);
 
+  -- By the clock: the claim may have waited for the job before it, which is over by then.
+  _now := clock_timestamp();
   update svc.recomputes as r
   set
     status = 'running',
     attempt = r.attempt + 1,
-    holder_pid = pg_backend_pid(),
+    holder_pid = _pid,
     holder_key = _key,
     failures = start_recompute.failures,
     done_at_attempt = r.customers_done,
     next_attempt_at = null,
-    -- By the clock: the claim may have waited for the job before it, which is over by then.
-    started_at = coalesce(r.started_at, clock_timestamp()),
+    started_at = coalesce(r.started_at, _now),
     customers_total = _job.customers_total,
     sample_share = _job.sample_share
   where r.environment_id = _job.environment_id and r.recompute_id = _job.recompute_id

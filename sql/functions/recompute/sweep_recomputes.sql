@@ -14,21 +14,29 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 declare
+  _now constant timestamptz := now();
+  _before constant timestamptz := _now - 30 * interval '24 hours';
   _recompute record;
   _rows integer;
   _total integer := 0;
 begin
-  while _total < sweep_recomputes.row_limit loop
-    select r.environment_id, r.recompute_id, r.kind into _recompute
+  for _recompute in
+    select r.environment_id, r.recompute_id, r.kind
     from svc.recomputes as r
-    where r.finished_at > coalesce(r.swept_at, '-infinity') and r.finished_at < now() - 30 * interval '24 hours'
+    where r.finished_at > coalesce(r.swept_at, '-infinity') and r.finished_at < _before
     order by r.finished_at
-    limit 1
+    limit sweep_recomputes.row_limit
+  loop
+    exit when _total >= sweep_recomputes.row_limit;
+    -- Another sweep may have had it in hand meanwhile, or somebody retried it.
+    perform from svc.recomputes as r
+    where r.environment_id = _recompute.environment_id and r.recompute_id = _recompute.recompute_id
+      and r.finished_at > coalesce(r.swept_at, '-infinity') and r.finished_at < _before
     for update skip locked;
-    exit when not found;
+    continue when not found;
 
     delete from svc.recompute_customers as c
-    where c.ctid = any(array(
+    where c.environment_id = _recompute.environment_id and c.ctid = any(array(
       select o.ctid
       from svc.recompute_customers as o
       where o.environment_id = _recompute.environment_id and o.recompute_id = _recompute.recompute_id
@@ -40,14 +48,14 @@ begin
 
     -- There are more, or somebody else has some in hand.
     exit when exists (
-      select from svc.recompute_customers as o
+      select 1 from svc.recompute_customers as o
       where o.environment_id = _recompute.environment_id and o.recompute_id = _recompute.recompute_id
     );
     -- A preview is of no use without what was found.
     delete from svc.recomputes as r
     where r.environment_id = _recompute.environment_id and r.recompute_id = _recompute.recompute_id and r.kind = 'preview';
     update svc.recomputes as r
-    set swept_at = now()
+    set swept_at = _now
     where r.environment_id = _recompute.environment_id and r.recompute_id = _recompute.recompute_id;
     _total := _total + 1;
   end loop;

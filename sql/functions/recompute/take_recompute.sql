@@ -11,27 +11,39 @@ volatile
 set search_path = ''
 as $$
 declare
+  _environments integer[];
+  _lanes integer[];
+  _next_attempts timestamptz[];
+  _running bigint[];
   _queue record;
   _job svc.recomputes;
   _failures integer;
 begin
   -- What a claim that failed half-way left behind.
   perform pg_advisory_unlock_all();
+  select array_agg(q.environment_id), array_agg(q.lane), array_agg(q.next_attempt_at), array_agg(q.running)
+  into _environments, _lanes, _next_attempts, _running
+  from (
+    select
+      r.environment_id, svc.lane_of_recompute(r.kind) as lane,
+      -- Of the oldest.
+      (array_agg(r.next_attempt_at order by r.recompute_seq))[1] as next_attempt_at,
+      count(*) filter (where r.status = 'running') as running
+    from svc.recomputes as r
+    where r.status in ('queued', 'running', 'retrying')
+    group by r.environment_id, svc.lane_of_recompute(r.kind)
+  ) as q;
+
   for _queue in
-    select q.*
+    select q.environment_id, q.lane, q.next_attempt_at
     from (
-      select distinct on (r.environment_id, r.lane)
-        r.environment_id, r.lane, r.next_attempt_at,
+      select
+        u.environment_id, u.lane, u.next_attempt_at,
         -- Of the whole organization, however many environments it has.
-        count(*) filter (where r.status = 'running') over (partition by r.organization_id) as running
-      from (
-        select u.*, svc.lane_of_recompute(u.kind) as lane, p.organization_id
-        from svc.recomputes as u
-        join svc.environments as e on e.environment_id = u.environment_id
-        join svc.projects as p on p.project_id = e.project_id
-        where u.status in ('queued', 'running', 'retrying')
-      ) as r
-      order by r.environment_id, r.lane, r.recompute_seq
+        sum(u.running) over (partition by p.organization_id) as running
+      from unnest(_environments, _lanes, _next_attempts, _running) as u (environment_id, lane, next_attempt_at, running)
+      join svc.environments as e on e.environment_id = u.environment_id
+      join svc.projects as p on p.project_id = e.project_id
     ) as q
     where q.lane = any(take_recompute.lanes)
     -- Whoever queues many does not keep others waiting.

@@ -37,13 +37,14 @@ begin
       environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type, cause_id, config_version
     )
     select
-      _id, _seq * _size + _used + r.ordinality - 1 - _from, write_recompute_emissions.customer_id, r.type, r.source, r.metadata,
-      timestamptz 'epoch' + r.at * interval '1 millisecond', 'job', write_recompute_emissions.recompute_id,
+      h.environment_id, _seq * _size + _used + r.ordinality - 1 - _from, write_recompute_emissions.customer_id, r.type, r.source,
+      r.metadata, timestamptz 'epoch' + r.at * interval '1 millisecond', 'job', write_recompute_emissions.recompute_id,
       write_recompute_emissions.version
-    from rows from (json_to_recordset(write_recompute_emissions.emissions) as (
+    from svc.homes as h
+    cross join rows from (json_to_recordset(write_recompute_emissions.emissions) as (
       type text, source text, metadata jsonb, at bigint
     )) with ordinality as r
-    where r.ordinality > _from and r.ordinality <= _from + _part;
+    where h.environment_id = _id and r.ordinality > _from and r.ordinality <= _from + _part;
 
     update svc.recomputes as r
     set outbox_seq = _seq, outbox_emissions = _used + _part

@@ -4,23 +4,34 @@
 -- Raises nothing, locks nothing.
 create or replace function svc_api.environments_to_sweep()
 returns setof integer
-language sql
+language plpgsql
 stable
 security definer
 set search_path = ''
 -- By index, whatever the statistics say.
 set enable_seqscan = off
 as $$
+declare
+  _holding integer[];
+begin
+  select array_agg(h.environment_id) into _holding
+  from svc.homes as h
+  left join lateral (select true as is_there from svc.retired_keys as k where k.environment_id = h.environment_id limit 1) as k on true
+  left join lateral (
+    select true as is_there from svc.quarantined_operations as q where q.environment_id = h.environment_id limit 1
+  ) as q on true
+  left join lateral (select true as is_there from svc.superseded_logs as l where l.environment_id = h.environment_id limit 1) as l on true
+  where k.is_there or q.is_there or l.is_there;
+
+  return query
   select e.environment_id
   from svc.environments as e
   join svc.projects as j on j.project_id = e.project_id
   join iam.organizations as o on o.organization_id = j.organization_id
   join iam.plans as p on p.plan_id = o.plan_id
-  where p.retention_days is not null
-    or (select true from svc.retired_keys as k where k.environment_id = e.environment_id limit 1)
-    or (select true from svc.quarantined_operations as q where q.environment_id = e.environment_id limit 1)
-    or (select true from svc.superseded_logs as l where l.environment_id = e.environment_id limit 1)
-  order by e.environment_id
+  where p.retention_days is not null or e.environment_id = any(_holding)
+  order by e.environment_id;
+end;
 $$;
 
 comment on function svc_api.environments_to_sweep() is 'The environments in which there may be something to remove because of its age.';

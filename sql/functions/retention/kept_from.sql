@@ -5,12 +5,12 @@ returns timestamptz
 language sql
 stable
 set search_path = ''
-begin atomic
+as $$
   select coalesce(
     (
       select b.accepted_at
       from svc.ingest_batches as b
-      where b.environment_id = r.environment_id and b.batch_seq > r.swept_through
+      where b.environment_id = kept_from.environment_id and b.batch_seq > r.swept_through
       order by b.batch_seq
       limit 1
     ),
@@ -18,6 +18,6 @@ begin atomic
   )
   from svc.retention as r
   where r.environment_id = kept_from.environment_id and r.events_removed > 0;
-end;
+$$;
 
 comment on function svc.kept_from(integer) is 'From which instant on all is there that an environment accepted.';

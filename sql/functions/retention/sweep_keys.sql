@@ -25,7 +25,7 @@ begin
 
   with retired as (
     delete from svc.retired_keys as k
-    where k.ctid = any(array(
+    where k.environment_id = _id and k.ctid = any(array(
       select o.ctid
       from svc.retired_keys as o
       where o.environment_id = _id and o.retired_at >= _from and o.retired_at < _before
@@ -37,7 +37,7 @@ begin
   ),
   removed as (
     delete from svc.idempotency_keys as k
-    where k.ctid = any(array(
+    where k.environment_id = _id and k.ctid = any(array(
       select p.ctid
       from retired as r
       cross join lateral (

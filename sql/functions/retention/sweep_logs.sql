@@ -35,7 +35,7 @@ begin
     exit when _total >= _limit;
 
     delete from svc.lifecycle_transitions as t
-    where t.ctid = any(array(
+    where t.environment_id = _id and t.ctid = any(array(
       select o.ctid
       from svc.lifecycle_transitions as o
       where o.environment_id = _id and o.customer_id = _customer.customer_id and o.generation < _customer.generation
@@ -48,7 +48,7 @@ begin
     _total := _total + _rows;
 
     delete from svc.health_scores as h
-    where h.ctid = any(array(
+    where h.environment_id = _id and h.ctid = any(array(
       select o.ctid
       from svc.health_scores as o
       where o.environment_id = _id and o.customer_id = _customer.customer_id and o.generation < _customer.generation
@@ -61,7 +61,7 @@ begin
     _total := _total + _rows;
 
     delete from svc.rule_executions as x
-    where x.ctid = any(array(
+    where x.environment_id = _id and x.ctid = any(array(
       select o.ctid
       from svc.rule_executions as o
       where o.environment_id = _id and o.customer_id = _customer.customer_id and o.generation < _customer.generation

@@ -22,7 +22,8 @@ as $$
 #variable_conflict use_column
 declare
   _id constant integer := sweep_operations.environment_id;
-  _before constant timestamptz := now() - svc.retention_days(_id) * interval '24 hours';
+  _now constant timestamptz := now();
+  _before constant timestamptz := _now - svc.retention_days(_id) * interval '24 hours';
   _end constant json := json_build_object('removed', 0, 'through', null);
   _swept_through bigint;
   _after bigint;
@@ -31,6 +32,9 @@ declare
   _events integer;
   _trait_updates integer;
   _batch_events bigint;
+  _seqs bigint[];
+  _customers text[];
+  _keys text[];
 begin
   if _before is null then
     return _end;
@@ -38,7 +42,7 @@ begin
   select r.swept_through into _swept_through from svc.retention as r where r.environment_id = _id for update skip locked;
   if not found then
     -- One that another sweep has in hand would be waited for.
-    if exists (select from svc.retention as r where r.environment_id = _id) then
+    if exists (select 1 from svc.retention as r where r.environment_id = _id) then
       return _end;
     end if;
     insert into svc.retention (environment_id) values (_id) on conflict do nothing returning swept_through into _swept_through;
@@ -71,67 +75,69 @@ begin
     return _end;
   end if;
 
+  -- A join by place is a look-up by it, even where a table was empty when its statistics were taken.
   with removed as (
     delete from svc.events as e
-    where e.ctid = any(array(
+    using (
       select k.ctid
       from svc.events as k
       left join lateral (
         select true as waits
         from svc.inbox as i
-        where i.environment_id = k.environment_id and i.customer_id = k.customer_id and i.seq = k.event_seq
+        where i.environment_id = _id and i.customer_id = k.customer_id and i.seq = k.event_seq
         limit 1
-      ) as p on true
+      ) as i on true
       where k.environment_id = _id and k.event_seq >= (_after + 1) * 1024 and k.event_seq < (_through + 1) * 1024
-        and k.accepted_at < _before and k.occurred_at < _before and p.waits is null
+        and k.accepted_at < _before and k.occurred_at < _before and i.waits is null
       order by k.event_seq
       for update of k skip locked
-    ))
+    ) as p
+    where e.environment_id = _id and e.ctid = p.ctid
     returning e.event_seq, e.customer_id, e.idempotency_key
-  ),
-  retired as (
-    insert into svc.retired_keys (environment_id, retired_at, event_seq, customer_id, idempotency_key)
-    select _id, now(), r.event_seq, r.customer_id, r.idempotency_key
-    from removed as r
-    where r.idempotency_key is not null
   )
-  select count(*) into _events from removed;
+  select count(*), array_agg(r.event_seq), array_agg(r.customer_id), array_agg(r.idempotency_key)
+  into _events, _seqs, _customers, _keys
+  from removed as r;
 
   with removed as (
     delete from svc.trait_updates as t
-    where t.ctid = any(array(
+    using (
       select k.ctid
       from svc.trait_updates as k
       left join lateral (
         select true as waits
         from svc.inbox as i
-        where i.environment_id = k.environment_id and i.customer_id = k.customer_id and i.seq = k.operation_seq
+        where i.environment_id = _id and i.customer_id = k.customer_id and i.seq = k.operation_seq
         limit 1
-      ) as p on true
+      ) as i on true
       where k.environment_id = _id and k.operation_seq >= (_after + 1) * 1024 and k.operation_seq < (_through + 1) * 1024
-        and k.accepted_at < _before and p.waits is null
+        and k.accepted_at < _before and i.waits is null
       order by k.operation_seq
       for update of k skip locked
-    ))
+    ) as p
+    where t.environment_id = _id and t.ctid = p.ctid
     returning t.operation_seq, t.customer_id, t.idempotency_key
-  ),
-  retired as (
-    insert into svc.retired_keys (environment_id, retired_at, event_seq, customer_id, idempotency_key)
-    select _id, now(), r.operation_seq, r.customer_id, r.idempotency_key
-    from removed as r
-    where r.idempotency_key is not null
   )
-  select count(*) into _trait_updates from removed;
+  select
+    count(*), _seqs || array_agg(r.operation_seq), _customers || array_agg(r.customer_id), _keys || array_agg(r.idempotency_key)
+  into _trait_updates, _seqs, _customers, _keys
+  from removed as r;
+
+  insert into svc.retired_keys (environment_id, retired_at, event_seq, customer_id, idempotency_key)
+  select h.environment_id, _now, o.event_seq, o.customer_id, o.idempotency_key
+  from svc.homes as h
+  cross join unnest(_seqs, _customers, _keys) as o (event_seq, customer_id, idempotency_key)
+  where h.environment_id = _id and o.idempotency_key is not null;
 
   with removed as (
     delete from svc.ingest_batches as b
-    where b.ctid = any(array(
+    using (
       select k.ctid
       from svc.ingest_batches as k
       left join lateral (
         select true as kept
         from svc.events as e
-        where e.environment_id = k.environment_id
+        where e.environment_id = _id
           and e.event_seq >= k.batch_seq * 1024 and e.event_seq < (k.batch_seq + 1) * 1024
         order by e.event_seq
         limit 1
@@ -139,14 +145,15 @@ begin
       left join lateral (
         select true as kept
         from svc.trait_updates as t
-        where t.environment_id = k.environment_id
+        where t.environment_id = _id
           and t.operation_seq >= k.batch_seq * 1024 and t.operation_seq < (k.batch_seq + 1) * 1024
         order by t.operation_seq
         limit 1
       ) as t on true
       where k.environment_id = _id and k.batch_seq > _after and k.batch_seq <= _through
         and k.accepted_at < _before and e.kept is null and t.kept is null
-    ))
+    ) as p
+    where b.environment_id = _id and b.ctid = p.ctid
     returning b.tracked
   )
   select coalesce(sum(r.tracked), 0) into _batch_events from removed as r;
@@ -170,7 +177,7 @@ begin
     events_removed = r.events_removed + _events,
     trait_updates_removed = r.trait_updates_removed + _trait_updates,
     batch_events_removed = r.batch_events_removed + _batch_events,
-    last_removed_at = case when _events + _trait_updates > 0 then now() else r.last_removed_at end
+    last_removed_at = case when _events + _trait_updates > 0 then _now else r.last_removed_at end
   where r.environment_id = _id;
   return json_build_object('removed', _events + _trait_updates, 'through', case when not _is_end then _through end);
 end;

@@ -18,11 +18,11 @@ declare
   _end constant bigint := (count_accepted.through + 1) * 1024;
 begin
   insert into svc.trend_changes (environment_id, measure, day, name, value, count)
-  select _id, 'operation', (b.accepted_at at time zone _zone)::date as day, k.name, '', sum(k.count)
+  select b.environment_id, 'operation', (b.accepted_at at time zone _zone)::date as day, k.name, '', sum(k.count)
   from svc.ingest_batches as b
   cross join lateral (values ('event', b.tracked), ('identify', b.identified)) as k (name, count)
   where b.environment_id = _id and b.batch_seq > count_accepted.after and b.batch_seq <= count_accepted.through
-  group by day, k.name
+  group by b.environment_id, day, k.name
   having sum(k.count) <> 0;
 
   insert into svc.trend_changes (environment_id, measure, day, name, value, count)

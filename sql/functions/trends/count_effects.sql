@@ -4,13 +4,19 @@
 -- Raises nothing, locks nothing.
 create or replace function svc.count_effects(environment_id integer, transitions json, health_scores json, emissions json)
 returns void
-language sql
+language plpgsql
 volatile
 set search_path = ''
 -- By key, whatever the statistics say, as in apply_evaluation.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
+declare
+  -- On a cluster, what is written on another node gives a transaction no number here, by which svc_api.count_trends waits for it.
+  _xact constant xid8 := pg_current_xact_id();
+  _zone constant text := svc.time_zone_of_environment(count_effects.environment_id);
+begin
+  insert into svc.trend_changes (environment_id, measure, day, name, value, count, amount)
   with scores as materialized (
     select
       r."customerId" as customer_id, coalesce(r.generation, 0) as generation, r.at, r.band, r.overall, r.n,
@@ -49,15 +55,15 @@ as $$
     from json_to_recordset(count_effects.emissions) as r (type text, source text, metadata json, at bigint)
     where r.source in ('segment', 'signal') and r.metadata ->> r.source is not null
   )
-  insert into svc.trend_changes (environment_id, measure, day, name, value, count, amount)
   select
-    count_effects.environment_id, c.measure,
-    ((timestamptz 'epoch' + c.at * interval '1 millisecond') at time zone z.time_zone)::date as day,
+    h.environment_id, c.measure, ((timestamptz 'epoch' + c.at * interval '1 millisecond') at time zone _zone)::date as day,
     c.name, c.value, sum(c.count), sum(c.amount)
-  from changes as c
-  cross join (select svc.time_zone_of_environment(count_effects.environment_id) as time_zone offset 0) as z
-  group by c.measure, day, c.name, c.value
-  having sum(c.count) <> 0 or sum(c.amount) <> 0
+  from svc.homes as h
+  cross join changes as c
+  where h.environment_id = count_effects.environment_id
+  group by h.environment_id, c.measure, day, c.name, c.value
+  having sum(c.count) <> 0 or sum(c.amount) <> 0;
+end;
 $$;
 
 comment on function svc.count_effects(integer, json, json, json) is 'Counts for the trends what evaluations of customers came to.';

@@ -11,21 +11,24 @@ set search_path = ''
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
+declare
+  -- On a cluster, what is written on another node gives a transaction no number here, by which svc_api.count_trends waits for it.
+  _xact constant xid8 := pg_current_xact_id();
+  _zone constant text := svc.time_zone_of_environment(count_replay.environment_id);
 begin
   insert into svc.trend_changes (environment_id, measure, day, name, value, count, amount)
-  select count_replay.environment_id, r.measure, r.day, r.name, r.value, sum(r.count), sum(r.amount)
+  select r.environment_id, r.measure, r.day, r.name, r.value, sum(r.count), sum(r.amount)
   from (
     select
-      l.measure, (l.changed_at at time zone z.time_zone)::date as day, l.name, l.value,
+      l.environment_id, l.measure, (l.changed_at at time zone _zone)::date as day, l.name, l.value,
       case when l.generation = count_replay.after then l.count else -l.count end as count,
       case when l.generation = count_replay.after then l.amount else -l.amount end as amount
     from svc.logged_changes as l
-    cross join (select svc.time_zone_of_environment(count_replay.environment_id) as time_zone offset 0) as z
     where l.environment_id = count_replay.environment_id
       and l.customer_id = count_replay.customer_id
       and l.generation in (count_replay.before, count_replay.after)
   ) as r
-  group by r.measure, r.day, r.name, r.value
+  group by r.environment_id, r.measure, r.day, r.name, r.value
   having sum(r.count) <> 0 or sum(r.amount) <> 0;
 end;
 $$;

@@ -22,6 +22,7 @@ declare
   _settled bigint;
   _through bigint;
   _operations bigint;
+  _next xid8;
 begin
   insert into svc.trend_progress (environment_id) values (_id) on conflict do nothing;
   select p.* into _progress from svc.trend_progress as p where p.environment_id = _id for update skip locked;
@@ -31,10 +32,9 @@ begin
 
   -- Who is at work now may count what it writes as before, or not at all; so all of them are waited for. A number that is not given yet is
   -- another cluster's, from a restore.
-  if _progress.outdated_since = '0' or _progress.outdated_since > pg_snapshot_xmax(pg_current_snapshot()) then
-    update svc.trend_progress as p
-    set outdated_since = pg_snapshot_xmax(pg_current_snapshot())
-    where p.environment_id = _id;
+  _next := pg_snapshot_xmax(pg_current_snapshot());
+  if _progress.outdated_since = '0' or _progress.outdated_since > _next then
+    update svc.trend_progress as p set outdated_since = _next where p.environment_id = _id;
     return 1;
   end if;
   if _progress.outdated_since <= pg_snapshot_xmin(pg_current_snapshot()) then
@@ -45,7 +45,7 @@ begin
 
   with taken as (
     delete from svc.trend_changes as c
-    where c.ctid = any(array(
+    where c.environment_id = _id and c.ctid = any(array(
       select k.ctid
       from svc.trend_changes as k
       where k.environment_id = _id
@@ -56,9 +56,11 @@ begin
   ),
   added as (
     insert into svc.trend_counts as t (environment_id, measure, day, name, value, count, amount)
-    select _id, k.measure, k.day, k.name, k.value, sum(k.count), sum(k.amount)
-    from taken as k
-    group by k.measure, k.day, k.name, k.value
+    select h.environment_id, k.measure, k.day, k.name, k.value, sum(k.count), sum(k.amount)
+    from svc.homes as h
+    cross join taken as k
+    where h.environment_id = _id
+    group by h.environment_id, k.measure, k.day, k.name, k.value
     on conflict (environment_id, measure, day, name, value) do update
     set count = t.count + excluded.count, amount = t.amount + excluded.amount
   )

@@ -9,15 +9,18 @@ set search_path = ''
 -- By index, whatever the statistics say.
 set enable_seqscan = off
 as $$
-  select e.environment_id
-  from svc.environments as e
-  left join svc.trend_progress as p on p.environment_id = e.environment_id
-  where p.outdated_since is not null
-    or exists (select from svc.trend_changes as c where c.environment_id = e.environment_id)
-    or exists (
-      select from svc.ingest_batches as b where b.environment_id = e.environment_id and b.batch_seq > coalesce(p.counted_through, 0)
-    )
-  order by e.environment_id
+  select h.environment_id
+  from svc.homes as h
+  left join svc.trend_progress as p on p.environment_id = h.environment_id
+  left join lateral (select true as is_there from svc.trend_changes as c where c.environment_id = h.environment_id limit 1) as c on true
+  left join lateral (
+    select true as is_there
+    from svc.ingest_batches as b
+    where b.environment_id = h.environment_id and b.batch_seq > coalesce(p.counted_through, 0)
+    limit 1
+  ) as b on true
+  where p.outdated_since is not null or c.is_there or b.is_there
+  order by h.environment_id
 $$;
 
 comment on function svc_api.environments_to_count() is 'The environments whose trends are behind their logs.';

@@ -35,6 +35,7 @@ declare
     from generate_series(date_trunc(get_trends.every, _from::timestamp), _to::timestamp, _step) as p (day)
     limit 1101
   );
+  _complete boolean;
   _kind constant text := case get_trends.what
     when 'lifecycle' then 'state' when 'segments' then 'segment' when 'signals' then 'signal' when 'health' then 'band' else ''
   end;
@@ -60,15 +61,16 @@ begin
       )::text;
   end if;
 
+  _complete := coalesce(
+    (select p.outdated_since is null from svc.trend_progress as p where p.environment_id = _id),
+    not exists (select 1 from svc.ingest_batches as b where b.environment_id = _id)
+  );
   return json_build_object(
     'environment', get_trends.environment_name,
     'what', get_trends.what,
     'every', get_trends.every,
     'timeZone', _zone,
-    'complete', coalesce(
-      (select p.outdated_since is null from svc.trend_progress as p where p.environment_id = _id),
-      not exists (select from svc.ingest_batches as b where b.environment_id = _id)
-    ),
+    'complete', _complete,
     'periods', _periods,
     'series', (
       select coalesce(json_agg(f.item order by f.n, f.label, f.place, f.metric), '[]')

@@ -3,24 +3,26 @@
 -- Raises nothing, locks nothing; the caller holds the environment's row of svc.trend_progress.
 create or replace function svc.recount_trends(environment_id integer, with_deliveries boolean)
 returns void
-language sql
+language plpgsql
 volatile
 set search_path = ''
 set jit = off
 as $$
+declare
+  _zone constant text := svc.time_zone_of_environment(recount_trends.environment_id);
+begin
+  insert into svc.trend_changes (environment_id, measure, day, name, value, count, amount)
   with logged as (
-    select l.measure, (l.changed_at at time zone z.time_zone)::date as day, l.name, l.value, l.count::bigint as count, l.amount
+    select l.environment_id, l.measure, (l.changed_at at time zone _zone)::date as day, l.name, l.value, l.count::bigint as count, l.amount
     from svc.logged_changes as l
-    join svc.customers as c on c.environment_id = l.environment_id and c.customer_id = l.customer_id
-    cross join (select svc.time_zone_of_environment(recount_trends.environment_id) as time_zone offset 0) as z
+    join svc.customers as c on c.environment_id = recount_trends.environment_id and c.customer_id = l.customer_id
     where l.environment_id = recount_trends.environment_id and coalesce(l.generation, c.generation) = c.generation
     union all
-    select 'delivery', (d.finished_at at time zone z.time_zone)::date, d.webhook_id, d.status, 1, 0
+    select d.environment_id, 'delivery', (d.finished_at at time zone _zone)::date, d.webhook_id, d.status, 1, 0
     from svc.deliveries as d
-    cross join (select svc.time_zone_of_environment(recount_trends.environment_id) as time_zone offset 0) as z
     where d.environment_id = recount_trends.environment_id and d.finished_at is not null and recount_trends.with_deliveries
     union all
-    select t.measure, t.day, t.name, t.value, -t.count, -t.amount
+    select t.environment_id, t.measure, t.day, t.name, t.value, -t.count, -t.amount
     from svc.all_trend_counts as t
     where t.environment_id = recount_trends.environment_id
       and (
@@ -28,11 +30,11 @@ as $$
         or t.measure = 'delivery' and recount_trends.with_deliveries
       )
   )
-  insert into svc.trend_changes (environment_id, measure, day, name, value, count, amount)
-  select recount_trends.environment_id, l.measure, l.day, l.name, l.value, sum(l.count), sum(l.amount)
+  select l.environment_id, l.measure, l.day, l.name, l.value, sum(l.count), sum(l.amount)
   from logged as l
-  group by l.measure, l.day, l.name, l.value
-  having sum(l.count) <> 0 or sum(l.amount) <> 0
+  group by l.environment_id, l.measure, l.day, l.name, l.value
+  having sum(l.count) <> 0 or sum(l.amount) <> 0;
+end;
 $$;
 
 comment on function svc.recount_trends(integer, boolean) is 'Makes the trends of an environment equal to its logs.';

@@ -1,6 +1,8 @@
 -- An attempt to deliver as the log shows it.
 -- Raises nothing, locks nothing.
-create or replace function svc.attempt_item(attempt svc.delivery_attempts)
+create or replace function svc.attempt_item(
+  attempt integer, attempted_at timestamptz, latency_ms integer, status_code integer, error text, response text
+)
 returns json
 language sql
 -- Rendering JSON is only stable.
@@ -8,12 +10,12 @@ stable
 parallel safe
 set search_path = ''
 return json_build_object(
-  'attempt', (attempt).attempt,
-  'at', svc.iso((attempt).attempted_at),
-  'latencyMs', (attempt).latency_ms,
-  'statusCode', (attempt).status_code,
-  'error', (attempt).error,
-  'response', (attempt).response
+  'attempt', attempt_item.attempt,
+  'at', svc.iso(attempt_item.attempted_at),
+  'latencyMs', attempt_item.latency_ms,
+  'statusCode', attempt_item.status_code,
+  'error', attempt_item.error,
+  'response', attempt_item.response
 );
 
-comment on function svc.attempt_item(svc.delivery_attempts) is 'An attempt to deliver as the log shows it.';
+comment on function svc.attempt_item(integer, timestamptz, integer, integer, text, text) is 'An attempt to deliver as the log shows it.';

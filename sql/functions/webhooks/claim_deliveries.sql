@@ -33,134 +33,150 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_sort = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 set jit = off
 as $$
 #variable_conflict use_column
 declare
   _lease constant interval := '15 seconds';
   _now constant timestamptz := clock_timestamp();
+  _until constant timestamptz := _now + _lease;
+  -- By webhook: how much of it is held, and how much more may be.
+  _held constant jsonb := (
+    select coalesce(jsonb_object_agg(h.webhook_id, h.held), '{}')
+    from (select u.webhook_id, count(*) as held from unnest(claim_deliveries.held_webhooks) as u (webhook_id) group by u.webhook_id) as h
+  );
+  _rooms jsonb := (
+    select coalesce(jsonb_object_agg(n.webhook_id, n.room), '{}')
+    from unnest(claim_deliveries.known_webhooks, claim_deliveries.known_rooms) as n (webhook_id, room)
+  );
+  _unleased_ids integer[];
+  _unleased text[];
+  _ids integer[];
+  _webhooks text[];
+  _seqs bigint[];
+  _attempts integer[];
+  _environments jsonb;
+  _lacking record;
+  _refused text[] := '{}';
 begin
-  return query
-  with recursive waiting as (
-    -- One index probe per webhook that has anything pending: its first row tells whether something is due.
-    (
-      select d.environment_id, d.webhook_id, d.next_attempt_at
-      from svc.deliveries as d
-      where d.status = 'pending'
-      order by d.environment_id, d.webhook_id, d.next_attempt_at
-      limit 1
-    )
-    union all
-    select n.environment_id, n.webhook_id, n.next_attempt_at
-    from waiting as e
-    cross join lateral (
-      select d.environment_id, d.webhook_id, d.next_attempt_at
-      from svc.deliveries as d
-      where d.status = 'pending' and (d.environment_id, d.webhook_id) > (e.environment_id, e.webhook_id)
-      order by d.environment_id, d.webhook_id, d.next_attempt_at
-      limit 1
-    ) as n
-  ),
-  held as (
-    select h.webhook_id, count(*) as held
-    from unnest(claim_deliveries.held_webhooks) as h (webhook_id)
-    group by h.webhook_id
-  ),
-  open_webhooks as materialized (
+  with open_webhooks as materialized (
     select
-      e.environment_id, e.webhook_id, e.next_attempt_at, w.url, w.sealed_secret, w.max_concurrency, w.max_per_second,
-      case when w.previous_secret_expires_at > _now then w.previous_sealed_secret end as previous_sealed_secret,
-      w.failing_since is not null as failing,
-      (w.leased_by = claim_deliveries.worker_id and w.leased_until > _now + _lease / 2) is true as leased,
-      coalesce(h.held, 0) as held,
-      coalesce(n.room, case when w.failing_since is null then claim_deliveries.first_limit else 1 end - coalesce(h.held, 0)) as room
-    from waiting as e
-    cross join lateral (
-      select k.*
-      from svc.webhooks as k
-      where k.environment_id = e.environment_id and k.webhook_id = e.webhook_id
-      limit 1
-    ) as w
-    left join held as h on h.webhook_id = e.webhook_id
-    left join unnest(claim_deliveries.known_webhooks, claim_deliveries.known_rooms) as n (webhook_id, room)
-      on n.webhook_id = e.webhook_id
-    where e.next_attempt_at <= _now
-      and w.disabled_at is null
-      and w.deleted_at is null
-      and (w.leased_by is null or w.leased_until <= _now or w.leased_by = claim_deliveries.worker_id)
+      o.*,
+      coalesce(
+        (_rooms ->> o.webhook_id)::integer,
+        case when o.failing then 1 else claim_deliveries.first_limit end - coalesce((_held ->> o.webhook_id)::integer, 0)
+      ) as room
+    from svc.open_webhooks(claim_deliveries.worker_id, _now, _lease) as o
   ),
   -- No more webhooks than deliveries are handed out.
   chosen as (
     (
       select o.* from open_webhooks as o
       where o.room > 0 and not o.failing
-      order by o.next_attempt_at, o.webhook_id
+      order by o.due_at, o.webhook_id
       limit claim_deliveries.total
     )
     union all
     (
       select o.* from open_webhooks as o
       where o.room > 0 and o.failing
-      order by o.next_attempt_at, o.webhook_id
+      order by o.due_at, o.webhook_id
       limit claim_deliveries.failing_total
     )
-  ),
-  due as materialized (
-    select c.*, d.emission_seq, d.attempts, c.held + d.position as turn, d.due_at
-    from chosen as c
-    cross join lateral (
-      -- What this worker holds is passed over: fewer rows than it may hold.
-      select
-        k.emission_seq, k.attempts, k.next_attempt_at as due_at, row_number() over (order by k.next_attempt_at, k.emission_seq) as position
-      from svc.deliveries as k
-      where k.environment_id = c.environment_id and k.webhook_id = c.webhook_id
-        and k.status = 'pending' and k.next_attempt_at <= _now
-        and (k.webhook_id, k.emission_seq) not in (
-          select h.webhook_id, h.emission_seq
-          from unnest(claim_deliveries.held_webhooks, claim_deliveries.held_emissions) as h (webhook_id, emission_seq)
-        )
-      order by k.next_attempt_at, k.emission_seq
-      limit c.room
-    ) as d
-    order by turn, d.due_at, d.emission_seq
-    limit claim_deliveries.total
-  ),
-  unleased as materialized (
-    select k.environment_id, k.webhook_id
-    from open_webhooks as o
-    join svc.webhooks as k on k.environment_id = o.environment_id and k.webhook_id = o.webhook_id
-    where not o.leased
-      and (o.held > 0 or o.webhook_id in (select d.webhook_id from due as d))
-      -- Asked again of a row that changed meanwhile: another worker may have been quicker.
-      and (k.leased_by is null or k.leased_until <= _now or k.leased_by = claim_deliveries.worker_id)
-    for no key update of k skip locked
-  ),
-  leased as (
-    update svc.webhooks as w
-    set leased_by = claim_deliveries.worker_id, leased_until = _now + _lease
-    from unleased as u
-    where w.environment_id = u.environment_id and w.webhook_id = u.webhook_id
-    returning w.webhook_id
   )
   select
-    d.environment_id, d.webhook_id, d.emission_seq, d.attempts + 1, svc.emission_id(d.emission_seq), d.url, d.sealed_secret,
-    d.previous_sealed_secret, d.max_concurrency, d.max_per_second, d.failing,
-    coalesce(b.body, svc.delivery_body(m, v.name)::text)
-  from due as d
+    array_agg(c.environment_id), array_agg(c.webhook_id), jsonb_object_agg(c.webhook_id, c.room),
+    (select array_agg(o.environment_id order by o.webhook_id) from open_webhooks as o where not o.leased),
+    (select array_agg(o.webhook_id order by o.webhook_id) from open_webhooks as o where not o.leased)
+  into _ids, _webhooks, _rooms, _unleased_ids, _unleased
+  from chosen as c;
+
+  if _ids is not null then
+    select
+      array_agg(d.environment_id order by d.n), array_agg(d.webhook_id order by d.n), array_agg(d.emission_seq order by d.n),
+      array_agg(d.attempts order by d.n)
+    into _ids, _webhooks, _seqs, _attempts
+    from (
+      select r.*, row_number() over (order by r.turn, r.due_at, r.emission_seq) as n
+      from (
+        select
+          w.environment_id, w.webhook_id, k.emission_seq, k.attempts, k.due_at,
+          coalesce((_held ->> w.webhook_id)::integer, 0) + k.position as turn
+        from unnest(_ids, _webhooks) as c (environment_id, webhook_id)
+        join svc.webhooks as w on w.environment_id = c.environment_id and w.webhook_id = c.webhook_id
+        cross join lateral (
+          -- What this worker holds is passed over: fewer rows than it may hold.
+          select
+            k.emission_seq, k.attempts, k.next_attempt_at as due_at,
+            row_number() over (partition by k.environment_id order by k.next_attempt_at, k.emission_seq) as position
+          from svc.deliveries as k
+          where k.environment_id = w.environment_id and k.webhook_id = w.webhook_id
+            and k.status = 'pending' and k.next_attempt_at <= _now
+            and (k.webhook_id, k.emission_seq) not in (
+              select h.webhook_id, h.emission_seq
+              from unnest(claim_deliveries.held_webhooks, claim_deliveries.held_emissions) as h (webhook_id, emission_seq)
+            )
+          order by k.next_attempt_at, k.emission_seq
+          limit (_rooms ->> w.webhook_id)::integer
+        ) as k
+        order by turn, k.due_at, k.emission_seq
+        limit claim_deliveries.total
+      ) as r
+    ) as d;
+  end if;
+
+  for _lacking in
+    select u.environment_id, array_agg(u.webhook_id) as webhook_ids
+    from unnest(_unleased_ids, _unleased) as u (environment_id, webhook_id)
+    where _held ? u.webhook_id or u.webhook_id = any(_webhooks)
+    group by u.environment_id
+  loop
+    _refused := _refused || array(
+      select unnest(_lacking.webhook_ids)
+      except
+      select unnest(
+        svc.lease_webhooks(_lacking.environment_id, _lacking.webhook_ids, claim_deliveries.worker_id, _now, _until)
+      )
+    );
+  end loop;
+
+  if _ids is null then
+    return;
+  end if;
+  select jsonb_object_agg(e.environment_id, e.name) into _environments
+  from svc.environments as e
+  where e.environment_id = any(_ids);
+
+  return query
+  select
+    d.environment_id, d.webhook_id, d.emission_seq, d.attempts + 1, svc.emission_id(d.emission_seq), w.url, w.sealed_secret,
+    case when w.previous_secret_expires_at > _now then w.previous_sealed_secret end, w.max_concurrency, w.max_per_second,
+    w.failing_since is not null,
+    coalesce(
+      b.body,
+      svc.delivery_body(
+        _environments ->> d.environment_id::text, m.emission_seq, m.customer_id, m.event_type, m.source, m.metadata, m.emitted_at,
+        m.cause_type, m.cause_id, m.config_version
+      )::text
+    )
+  from unnest(_ids, _webhooks, _seqs, _attempts) with ordinality as u (environment_id, webhook_id, emission_seq, attempts, n)
+  join svc.deliveries as d
+    on d.environment_id = u.environment_id and d.webhook_id = u.webhook_id and d.emission_seq = u.emission_seq
+  join svc.webhooks as w on w.environment_id = d.environment_id and w.webhook_id = d.webhook_id
   cross join lateral (
     select k.* from svc.emissions as k where k.environment_id = d.environment_id and k.emission_seq = d.emission_seq limit 1
   ) as m
-  cross join lateral (
-    select k.name from svc.environments as k where k.environment_id = d.environment_id limit 1
-  ) as v
   left join lateral (
     select k.body
     from svc.delivery_bodies as k
     where k.environment_id = d.environment_id and k.webhook_id = d.webhook_id and k.emission_seq = d.emission_seq
     limit 1
   ) as b on true
-  where d.leased or d.webhook_id in (select l.webhook_id from leased as l)
-  order by d.turn, d.due_at, d.emission_seq;
+  -- Nothing that was attempted meanwhile.
+  where d.attempts = u.attempts and u.webhook_id <> all(_refused)
+  order by u.n;
 end;
 $$;
 

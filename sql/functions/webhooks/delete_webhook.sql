@@ -17,9 +17,10 @@ declare
     delete_webhook.organization_id, delete_webhook.project_slug, delete_webhook.environment_name
   );
   _webhook constant svc.webhooks := svc.lock_webhook(_environment.environment_id, delete_webhook.webhook_id);
+  _now constant timestamptz := now();
 begin
   update svc.webhooks as w
-  set deleted_at = now()
+  set deleted_at = _now
   where w.environment_id = _webhook.environment_id and w.webhook_id = _webhook.webhook_id;
   perform iam.record_audit(
     _actor, delete_webhook.request_id, 'webhook.deleted', delete_webhook.project_slug, delete_webhook.environment_name,

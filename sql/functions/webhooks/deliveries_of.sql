@@ -6,7 +6,7 @@ language sql
 stable
 strict
 set search_path = ''
-begin atomic
+as $$
   select coalesce(
     json_agg(
       json_build_object(
@@ -25,10 +25,10 @@ begin atomic
   cross join lateral (
     select k.*
     from svc.deliveries as k
-    where k.environment_id = w.environment_id and k.webhook_id = w.webhook_id and k.emission_seq = deliveries_of.emission_seq
+    where k.environment_id = deliveries_of.environment_id and k.webhook_id = w.webhook_id and k.emission_seq = deliveries_of.emission_seq
     limit 1
   ) as d
   where w.environment_id = deliveries_of.environment_id and w.deleted_at is null;
-end;
+$$;
 
 comment on function svc.deliveries_of(integer, bigint) is 'How far an emission came at each webhook.';

@@ -7,7 +7,7 @@ language sql
 stable
 strict
 set search_path = ''
-begin atomic
+as $$
   select json_build_object(
     'id', svc.emission_id(d.emission_seq),
     'eventType', m.event_type,
@@ -23,16 +23,18 @@ begin atomic
     'attempts', d.attempts,
     'nextAttemptAt', case when d.status = 'pending' then svc.iso(d.next_attempt_at) end,
     'finishedAt', svc.iso(d.finished_at),
-    'lastAttempt', case when a.attempt is not null then svc.attempt_item(a) end
+    'lastAttempt', case when a.attempt is not null then
+      svc.attempt_item(a.attempt, a.attempted_at, a.latency_ms, a.status_code, a.error, a.response)
+    end
   )
   from svc.deliveries as d
-  join svc.emissions as m on m.environment_id = d.environment_id and m.emission_seq = d.emission_seq
+  join svc.emissions as m on m.environment_id = delivery_item.environment_id and m.emission_seq = d.emission_seq
   left join svc.delivery_attempts as a
-    on a.environment_id = d.environment_id and a.webhook_id = d.webhook_id and a.emission_seq = d.emission_seq
+    on a.environment_id = delivery_item.environment_id and a.webhook_id = d.webhook_id and a.emission_seq = d.emission_seq
     and a.attempt = d.attempts
   where d.environment_id = delivery_item.environment_id
     and d.webhook_id = delivery_item.webhook_id
     and d.emission_seq = delivery_item.emission_seq;
-end;
+$$;
 
 comment on function svc.delivery_item(integer, text, bigint) is 'A delivery as lists and changes show it.';

@@ -22,6 +22,8 @@ declare
   _seq constant bigint := svc.emission_seq(get_delivery.delivery_id);
   _item constant json := svc.delivery_item(_webhook.environment_id, _webhook.webhook_id, _seq);
   _emission svc.emissions;
+  _body json;
+  _log json;
 begin
   if _item is null then
     perform svc.raise_delivery_not_found(get_delivery.delivery_id);
@@ -31,29 +33,34 @@ begin
   from svc.emissions as m
   where m.environment_id = _webhook.environment_id and m.emission_seq = _seq;
 
-  return svc.with_members(
-    _item,
-    json_build_object(
-      'body', coalesce(
-        (
-          select b.body::json
-          from svc.delivery_bodies as b
-          where b.environment_id = _webhook.environment_id and b.webhook_id = _webhook.webhook_id and b.emission_seq = _seq
-        ),
-        svc.delivery_body(_emission, get_delivery.environment_name)
+  select b.body::json into _body
+  from svc.delivery_bodies as b
+  where b.environment_id = _webhook.environment_id and b.webhook_id = _webhook.webhook_id and b.emission_seq = _seq;
+  if not found then
+    _body := svc.delivery_body(
+      get_delivery.environment_name, _emission.emission_seq, _emission.customer_id, _emission.event_type, _emission.source,
+      _emission.metadata, _emission.emitted_at, _emission.cause_type, _emission.cause_id, _emission.config_version
+    );
+  end if;
+
+  select
+    coalesce(
+      json_agg(
+        svc.attempt_item(k.attempt, k.attempted_at, k.latency_ms, k.status_code, k.error, k.response) order by k.attempt desc
       ),
-      'ruleExecution', svc.emitting_run(_emission),
-      'attemptLog', (
-        select coalesce(json_agg(svc.attempt_item(k) order by k.attempt desc), '[]')
-        from (
-          select a.*
-          from svc.delivery_attempts as a
-          where a.environment_id = _webhook.environment_id and a.webhook_id = _webhook.webhook_id and a.emission_seq = _seq
-          order by a.attempt desc
-          limit 100
-        ) as k
-      )
+      '[]'
     )
+  into _log
+  from (
+    select a.*
+    from svc.delivery_attempts as a
+    where a.environment_id = _webhook.environment_id and a.webhook_id = _webhook.webhook_id and a.emission_seq = _seq
+    order by a.attempt desc
+    limit 100
+  ) as k;
+
+  return svc.with_members(
+    _item, json_build_object('body', _body, 'ruleExecution', svc.emitting_run(_emission), 'attemptLog', _log)
   );
 end;
 $$;

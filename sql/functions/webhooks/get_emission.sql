@@ -17,11 +17,12 @@ declare
   _environment constant record := svc.find_environment(
     get_emission.organization_id, get_emission.project_slug, get_emission.environment_name
   );
+  _seq constant bigint := svc.emission_seq(get_emission.emission_id);
   _emission svc.emissions;
 begin
   select m.* into _emission
   from svc.emissions as m
-  where m.environment_id = _environment.environment_id and m.emission_seq = svc.emission_seq(get_emission.emission_id);
+  where m.environment_id = _environment.environment_id and m.emission_seq = _seq;
   if not found then
     raise exception using
       errcode = 'SV004',

@@ -22,6 +22,8 @@ declare
   _webhook constant svc.webhooks := svc.find_webhook(_environment.environment_id, get_webhook.webhook_id);
   _pending integer;
   _oldest bigint;
+  _oldest_at text;
+  _last_day json;
 begin
   select count(*), min(p.emission_seq)
   into _pending, _oldest
@@ -33,32 +35,29 @@ begin
     limit 10000
   ) as p;
 
+  select svc.iso(m.created_at) into _oldest_at
+  from svc.emissions as m
+  where m.environment_id = _webhook.environment_id and m.emission_seq = _oldest;
+
+  select json_build_object(
+    'attempts', count(*),
+    'accepted', count(*) filter (where a.status_code between 200 and 299),
+    'medianLatencyMs', percentile_disc(0.5) within group (order by a.latency_ms),
+    'p95LatencyMs', percentile_disc(0.95) within group (order by a.latency_ms)
+  )
+  into _last_day
+  from (
+    select k.attempted_at, k.status_code, k.latency_ms
+    from svc.delivery_attempts as k
+    where k.environment_id = _webhook.environment_id and k.webhook_id = _webhook.webhook_id
+    order by k.emission_seq desc, k.attempt desc
+    limit 1000
+  ) as a
+  where a.attempted_at > now() - interval '24 hours';
+
   return svc.with_members(
     svc.webhook_document(_webhook),
-    json_build_object(
-      'pending', _pending,
-      'oldestPendingAt', (
-        select svc.iso(m.created_at)
-        from svc.emissions as m
-        where m.environment_id = _webhook.environment_id and m.emission_seq = _oldest
-      ),
-      'lastDay', (
-        select json_build_object(
-          'attempts', count(*),
-          'accepted', count(*) filter (where a.status_code between 200 and 299),
-          'medianLatencyMs', percentile_disc(0.5) within group (order by a.latency_ms),
-          'p95LatencyMs', percentile_disc(0.95) within group (order by a.latency_ms)
-        )
-        from (
-          select k.attempted_at, k.status_code, k.latency_ms
-          from svc.delivery_attempts as k
-          where k.environment_id = _webhook.environment_id and k.webhook_id = _webhook.webhook_id
-          order by k.emission_seq desc, k.attempt desc
-          limit 1000
-        ) as a
-        where a.attempted_at > now() - interval '24 hours'
-      )
-    )
+    json_build_object('pending', _pending, 'oldestPendingAt', _oldest_at, 'lastDay', _last_day)
   );
 end;
 $$;

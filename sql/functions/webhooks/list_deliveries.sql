@@ -23,15 +23,14 @@ declare
   _before constant bigint := svc.decode_cursor('deliveries', list_deliveries.cursor, '^[0-9]{1,18}$')::bigint;
   _from_pending boolean := false;
   _source text;
-  _items json[];
-  _positions text[];
+  _seqs bigint[];
   _resume text;
 begin
   if list_deliveries.status = 'pending' and list_deliveries.customer_id is null then
     -- What waits is little most of the time, and then its index is the way to it; where a backlog waits, the order of the list is.
     select count(*) <= 2000 into _from_pending
     from (
-      select from svc.deliveries as d
+      select 1 from svc.deliveries as d
       where d.environment_id = _webhook.environment_id and d.webhook_id = _webhook.webhook_id and d.status = 'pending'
       limit 2001
     ) as w;
@@ -61,9 +60,7 @@ begin
 
   execute concat(
     $sql$
-      select
-        array_agg(svc.delivery_item($1, $2, r.emission_seq) order by r.emission_seq desc),
-        array_agg(r.emission_seq::text order by r.emission_seq desc)
+      select coalesce(array_agg(r.emission_seq order by r.emission_seq desc), '{}')
       from (
         select s.emission_seq
         from ( $sql$, _source, $sql$ limit 2000) as s
@@ -87,19 +84,27 @@ begin
       ) as r
     $sql$
   )
-  into _items, _positions
+  into _seqs
   using
     _webhook.environment_id, _webhook.webhook_id, list_deliveries.status, list_deliveries.event_type, list_deliveries.customer_id,
     _before, list_deliveries.row_limit;
 
-  if coalesce(cardinality(_items), 0) <= list_deliveries.row_limit then
+  if cardinality(_seqs) <= list_deliveries.row_limit then
     execute concat('select s.emission_seq::text from (', _source, ' offset 1999 limit 1) as s')
     into _resume
     using
       _webhook.environment_id, _webhook.webhook_id, list_deliveries.status, list_deliveries.event_type, list_deliveries.customer_id,
       _before;
   end if;
-  return svc.partial_page('deliveries', _items, _positions, list_deliveries.row_limit, _resume);
+  return svc.partial_page(
+    'deliveries',
+    array(
+      select svc.delivery_item(_webhook.environment_id, _webhook.webhook_id, s.seq)
+      from unnest(_seqs) with ordinality as s (seq, place)
+      order by s.place
+    ),
+    _seqs::text[], list_deliveries.row_limit, _resume
+  );
 end;
 $$;
 

@@ -17,19 +17,21 @@ declare
     list_webhooks.organization_id, list_webhooks.project_slug, list_webhooks.environment_name
   );
   _after constant text := coalesce(svc.decode_cursor('webhooks', list_webhooks.cursor), '');
+  _webhook svc.webhooks;
+  _items json[];
+  _positions text[];
 begin
-  return (
-    select svc.page('webhooks', array_agg(r.item order by r.webhook_id), array_agg(r.webhook_id order by r.webhook_id), row_limit)
-    from (
-      select
-        w.webhook_id,
-        svc.webhook_document(w) as item
-      from svc.webhooks as w
-      where w.environment_id = _environment.environment_id and w.webhook_id > _after and w.deleted_at is null
-      order by w.webhook_id
-      limit row_limit + 1
-    ) as r
-  );
+  for _webhook in
+    select w.*
+    from svc.webhooks as w
+    where w.environment_id = _environment.environment_id and w.webhook_id > _after and w.deleted_at is null
+    order by w.webhook_id
+    limit row_limit + 1
+  loop
+    _items := array_append(_items, svc.webhook_document(_webhook));
+    _positions := array_append(_positions, _webhook.webhook_id);
+  end loop;
+  return svc.page('webhooks', _items, _positions, row_limit);
 end;
 $$;
 

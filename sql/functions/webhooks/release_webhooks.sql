@@ -6,11 +6,11 @@ language sql
 volatile
 security definer
 set search_path = ''
-begin atomic
+as $$
   update svc.webhooks as w
   set leased_by = null, leased_until = null
   where w.leased_by = release_webhooks.worker_id;
   select pg_notify('svc_deliveries', '');
-end;
+$$;
 
 comment on function svc_api.release_webhooks(text) is 'Ends the leases of a worker that stops delivering.';

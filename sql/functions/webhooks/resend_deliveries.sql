@@ -41,6 +41,8 @@ declare
   _finished bigint[];
   _queued integer;
   _made bigint[];
+  _seq bigint;
+  _now constant timestamptz := now();
 begin
   with batches as materialized (
     -- One more than hold so many emissions, where there are. Of erased customers they hold nothing any more.
@@ -131,27 +133,23 @@ begin
   );
   -- They are locked, so each still is where it is found.
   update svc.deliveries as d
-  set status = 'pending', resent_after = d.attempts, next_attempt_at = now(), finished_at = null
-  from unnest(_finished) as w (emission_seq)
-  cross join lateral (
-    select k.ctid
-    from svc.deliveries as k
-    where k.environment_id = _webhook.environment_id and k.webhook_id = _webhook.webhook_id and k.emission_seq = w.emission_seq
-    limit 1
-  ) as found
-  where d.ctid = found.ctid;
-  get diagnostics _queued = row_count;
+  set status = 'pending', resent_after = d.attempts, next_attempt_at = _now, finished_at = null
+  where d.environment_id = _webhook.environment_id and d.webhook_id = _webhook.webhook_id and d.emission_seq = any(_finished);
+  _queued := cardinality(_finished);
 
   if 'missing' = any(resend_deliveries.statuses) then
-    with made as (
+    for _seq in
       insert into svc.deliveries (environment_id, webhook_id, emission_seq)
-      select _webhook.environment_id, _webhook.webhook_id, w.emission_seq
-      from unnest(_matching) as w (emission_seq)
+      select h.environment_id, _webhook.webhook_id, w.emission_seq
+      from svc.homes as h
+      cross join unnest(_matching) as w (emission_seq)
+      where h.environment_id = _webhook.environment_id
       order by w.emission_seq
       on conflict (environment_id, webhook_id, emission_seq) do nothing
       returning emission_seq
-    )
-    select array_agg(m.emission_seq) into _made from made as m;
+    loop
+      _made := array_append(_made, _seq);
+    end loop;
     _queued := _queued + coalesce(cardinality(_made), 0);
     if _made is not null then
       perform svc.write_delivery_bodies(

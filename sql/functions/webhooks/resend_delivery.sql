@@ -22,6 +22,7 @@ declare
   _webhook constant svc.webhooks := svc.enabled_webhook(_environment.environment_id, resend_delivery.webhook_id);
   _seq constant bigint := svc.emission_seq(resend_delivery.delivery_id);
   _written_at timestamptz;
+  _now constant timestamptz := now();
 begin
   select m.created_at into _written_at
   from svc.emissions as m
@@ -32,7 +33,7 @@ begin
   end if;
 
   update svc.deliveries as d
-  set status = 'pending', resent_after = d.attempts, next_attempt_at = now(), finished_at = null
+  set status = 'pending', resent_after = d.attempts, next_attempt_at = _now, finished_at = null
   where d.environment_id = _webhook.environment_id and d.webhook_id = _webhook.webhook_id and d.emission_seq = _seq;
   if not found then
     if _written_at < _webhook.created_at then
@@ -45,7 +46,7 @@ begin
     insert into svc.deliveries as d (environment_id, webhook_id, emission_seq)
     values (_webhook.environment_id, _webhook.webhook_id, _seq)
     on conflict (environment_id, webhook_id, emission_seq) do update
-    set status = 'pending', resent_after = d.attempts, next_attempt_at = now(), finished_at = null;
+    set status = 'pending', resent_after = d.attempts, next_attempt_at = _now, finished_at = null;
     perform svc.write_delivery_bodies(_webhook.environment_id, array[_webhook.webhook_id], array[_seq], array[_seq]);
   end if;
 

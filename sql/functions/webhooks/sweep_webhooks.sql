@@ -15,32 +15,51 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 declare
+  _attempts_until constant timestamptz := now() - sweep_webhooks.attempt_days * interval '24 hours';
+  _old record;
   _deleted record;
+  _locked boolean := false;
   _rows integer;
-  _total integer;
+  _total integer := 0;
 begin
-  delete from svc.delivery_attempts as a
-  where a.ctid = any(array(
-    select o.ctid
-    from svc.delivery_attempts as o
-    where o.attempted_at < now() - sweep_webhooks.attempt_days * interval '24 hours'
-    order by o.attempted_at
-    limit sweep_webhooks.row_limit
-  ));
-  get diagnostics _total = row_count;
+  for _old in
+    select o.environment_id, array_agg(o.ctid) as places
+    from (
+      select k.environment_id, k.ctid
+      from svc.delivery_attempts as k
+      where k.attempted_at < _attempts_until
+      order by k.attempted_at
+      limit sweep_webhooks.row_limit
+    ) as o
+    group by o.environment_id
+  loop
+    -- Asked again of what is at those places by now.
+    delete from svc.delivery_attempts as a
+    where a.environment_id = _old.environment_id and a.ctid = any(_old.places) and a.attempted_at < _attempts_until;
+    get diagnostics _rows = row_count;
+    _total := _total + _rows;
+  end loop;
 
-  select w.environment_id, w.webhook_id into _deleted
-  from svc.webhooks as w
-  where w.deleted_at < now() - interval '1 hour'
-  order by w.deleted_at
-  limit 1
-  for update skip locked;
-  if not found then
+  for _deleted in
+    select w.environment_id, w.webhook_id
+    from svc.webhooks as w
+    where w.deleted_at < now() - interval '1 hour'
+    order by w.deleted_at
+    limit sweep_webhooks.row_limit
+  loop
+    perform 1
+    from svc.webhooks as w
+    where w.environment_id = _deleted.environment_id and w.webhook_id = _deleted.webhook_id
+    for update skip locked;
+    _locked := found;
+    exit when _locked;
+  end loop;
+  if not _locked then
     return _total;
   end if;
 
   delete from svc.delivery_attempts as a
-  where a.ctid = any(array(
+  where a.environment_id = _deleted.environment_id and a.ctid = any(array(
     select o.ctid
     from svc.delivery_attempts as o
     where o.environment_id = _deleted.environment_id and o.webhook_id = _deleted.webhook_id
@@ -50,7 +69,7 @@ begin
   _total := _total + _rows;
 
   delete from svc.delivery_bodies as b
-  where b.ctid = any(array(
+  where b.environment_id = _deleted.environment_id and b.ctid = any(array(
     select o.ctid
     from svc.delivery_bodies as o
     where o.environment_id = _deleted.environment_id and o.webhook_id = _deleted.webhook_id
@@ -64,7 +83,7 @@ begin
   end if;
 
   delete from svc.deliveries as d
-  where d.ctid = any(array(
+  where d.environment_id = _deleted.environment_id and d.ctid = any(array(
     select o.ctid
     from svc.deliveries as o
     where o.environment_id = _deleted.environment_id and o.webhook_id = _deleted.webhook_id
@@ -77,14 +96,14 @@ begin
   delete from svc.webhooks as w
   where w.environment_id = _deleted.environment_id and w.webhook_id = _deleted.webhook_id
     and not exists (
-      select from svc.deliveries as o where o.environment_id = _deleted.environment_id and o.webhook_id = _deleted.webhook_id
+      select 1 from svc.deliveries as o where o.environment_id = _deleted.environment_id and o.webhook_id = _deleted.webhook_id
     )
     and not exists (
-      select from svc.delivery_attempts as o
+      select 1 from svc.delivery_attempts as o
       where o.environment_id = _deleted.environment_id and o.webhook_id = _deleted.webhook_id
     )
     and not exists (
-      select from svc.delivery_bodies as o where o.environment_id = _deleted.environment_id and o.webhook_id = _deleted.webhook_id
+      select 1 from svc.delivery_bodies as o where o.environment_id = _deleted.environment_id and o.webhook_id = _deleted.webhook_id
     );
   get diagnostics _rows = row_count;
   return _total + _rows;

@@ -24,6 +24,9 @@ declare
   _disables constant boolean := coalesce((_changes -> 'disabled')::boolean, false) and _before.disabled_at is null;
   _enables constant boolean := not coalesce((_changes -> 'disabled')::boolean, true) and _before.disabled_at is not null;
   _moves constant boolean := _changes ? 'url' and _changes ->> 'url' <> _before.url;
+  -- Not when the transaction began: it waited for the row while attempts were made.
+  _now constant timestamptz := clock_timestamp();
+  _reason constant text := format('Disabled by %s.', _actor.email);
   _after svc.webhooks;
 begin
   update svc.webhooks as w
@@ -41,11 +44,10 @@ begin
       else w.include
     end,
     format = case when _changes ? 'format' then _changes ->> 'format' else w.format end,
-    -- Not when the transaction began: it may have waited for the row while attempts were made.
-    active_since = case when _moves or _enables then clock_timestamp() else w.active_since end,
+    active_since = case when _moves or _enables then _now else w.active_since end,
     failing_since = case when not (_moves or _enables) then w.failing_since end,
-    disabled_at = case when _disables then now() when not _enables then w.disabled_at end,
-    disabled_reason = case when _disables then format('Disabled by %s.', _actor.email) when not _enables then w.disabled_reason end
+    disabled_at = case when _disables then _now when not _enables then w.disabled_at end,
+    disabled_reason = case when _disables then _reason when not _enables then w.disabled_reason end
   where w.environment_id = _before.environment_id and w.webhook_id = _before.webhook_id
   returning * into _after;
 

@@ -16,95 +16,125 @@ set enable_seqscan = off
 set jit = off
 as $$
 #variable_conflict use_column
+declare
+  _id constant integer := write_delivery_bodies.environment_id;
+  _place record;
+  _versions integer[];
+  _displays json[];
+  _bands json[];
 begin
-  insert into svc.delivery_bodies (environment_id, webhook_id, emission_seq, body)
-  with place as materialized (
-    select
-      e.name as environment, e.project_id,
-      u.url || '/console/' || o.slug || '/' || p.slug || '/' || e.name || '/customer?id=' as page
-    from svc.environments as e
-    join svc.projects as p on p.project_id = e.project_id
-    join iam.organizations as o on o.organization_id = p.organization_id
-    left join svc.public_url as u on true
-    where e.environment_id = write_delivery_bodies.environment_id
-    limit 1
-  ),
-  told as materialized (
-    select w.webhook_id, w.include, w.format, m.emission
+  select
+    e.name as environment, e.project_id,
+    u.url || '/console/' || o.slug || '/' || p.slug || '/' || e.name || '/customer?id=' as page
+  into _place
+  from svc.environments as e
+  join svc.projects as p on p.project_id = e.project_id
+  join iam.organizations as o on o.organization_id = p.organization_id
+  left join svc.public_url as u on true
+  where e.environment_id = _id
+  limit 1;
+
+  _versions := array(
+    select distinct m.config_version
     from unnest(write_delivery_bodies.webhook_ids, write_delivery_bodies.first_seqs, write_delivery_bodies.last_seqs)
       as r (webhook_id, first_seq, last_seq)
     cross join lateral (
-      select k.webhook_id, k.include, k.format
+      select 1
       from svc.webhooks as k
-      where k.environment_id = write_delivery_bodies.environment_id and k.webhook_id = r.webhook_id
-        and (k.include <> '{}' or k.format <> 'json')
+      where k.environment_id = _id and k.webhook_id = r.webhook_id
+        and (k.include && array['name', 'owner', 'renewal'] or k.format <> 'json')
       limit 1
     ) as w
     cross join lateral (
       select k.emission_seq
       from svc.deliveries as k
-      where k.environment_id = write_delivery_bodies.environment_id and k.webhook_id = r.webhook_id
-        and k.emission_seq between r.first_seq and r.last_seq
+      where k.environment_id = _id and k.webhook_id = r.webhook_id and k.emission_seq between r.first_seq and r.last_seq
       -- Keeps this a look-up by key.
       offset 0
     ) as d
     cross join lateral (
-      select k as emission
-      from svc.emissions as k
-      where k.environment_id = write_delivery_bodies.environment_id and k.emission_seq = d.emission_seq
-      limit 1
+      select k.config_version from svc.emissions as k where k.environment_id = _id and k.emission_seq = d.emission_seq limit 1
     ) as m
-  ),
+    where m.config_version is not null
+  );
   -- A snapshot is large: of each version it is read once.
-  models as materialized (
-    select v.version, v.snapshot -> 'display' as display, v.snapshot -> 'health' -> 'bands' as bands
-    from (
-      select distinct (t.emission).config_version as version
-      from told as t
-      where t.include && array['name', 'owner', 'renewal'] or t.format <> 'json'
-    ) as n
-    cross join place as p
-    cross join lateral (
-      select k.version, k.snapshot from svc.config_versions as k where k.project_id = p.project_id and k.version = n.version limit 1
-    ) as v
-  )
+  select array_agg(v.version), array_agg(v.display), array_agg(v.bands)
+  into _versions, _displays, _bands
+  from unnest(_versions) as n (version)
+  cross join lateral (
+    select k.version, k.snapshot -> 'display' as display, k.snapshot -> 'health' -> 'bands' as bands
+    from svc.config_versions as k
+    where k.project_id = _place.project_id and k.version = n.version
+    limit 1
+  ) as v;
+
+  insert into svc.delivery_bodies (environment_id, webhook_id, emission_seq, body)
   select
-    write_delivery_bodies.environment_id, t.webhook_id, (t.emission).emission_seq,
+    h.environment_id, r.webhook_id, m.emission_seq,
     case
       -- One more member of data, after the others.
-      when t.format = 'json' then concat(
-        left(svc.delivery_body(t.emission, p.environment)::text, -2), ', "customer" : ',
-        o.customer, '}}'
+      when w.format = 'json' then concat(
+        left(
+          svc.delivery_body(
+            _place.environment, m.emission_seq, m.customer_id, m.event_type, m.source, m.metadata, m.emitted_at, m.cause_type,
+            m.cause_id, m.config_version
+          )::text,
+          -2
+        ),
+        ', "customer" : ', o.customer, '}}'
       )
-      else svc.chat_body(t.format, e.said, l.url)::text
+      else svc.chat_body(w.format, e.said, l.url)::text
     end
-  from told as t
-  cross join place as p
-  cross join lateral (select p.page || svc.percent_encoded((t.emission).customer_id) as url) as l
-  left join models as s on s.version = (t.emission).config_version
-  left join lateral (
-    select k.traits
-    from svc.customers as k
-    where k.environment_id = write_delivery_bodies.environment_id and k.customer_id = (t.emission).customer_id
+  from svc.homes as h
+  cross join unnest(write_delivery_bodies.webhook_ids, write_delivery_bodies.first_seqs, write_delivery_bodies.last_seqs)
+    as r (webhook_id, first_seq, last_seq)
+  cross join lateral (
+    select k.include, k.format
+    from svc.webhooks as k
+    where k.environment_id = _id and k.webhook_id = r.webhook_id and (k.include <> '{}' or k.format <> 'json')
     limit 1
+  ) as w
+  cross join lateral (
+    select k.emission_seq
+    from svc.deliveries as k
+    where k.environment_id = _id and k.webhook_id = r.webhook_id and k.emission_seq between r.first_seq and r.last_seq
+    offset 0
+  ) as d
+  cross join lateral (
+    select k.* from svc.emissions as k where k.environment_id = _id and k.emission_seq = d.emission_seq limit 1
+  ) as m
+  cross join lateral (select _place.page || svc.percent_encoded(m.customer_id) as url) as l
+  left join unnest(_versions, _displays, _bands) as s (version, display, bands) on s.version = m.config_version
+  left join lateral (
+    select k.traits, k.generation from svc.customers as k where k.environment_id = _id and k.customer_id = m.customer_id limit 1
   ) as c on true
   left join lateral (
-    -- Asked only then, which is what offset 0 is for.
-    select svc.emitting_run(t.emission) as run where (t.emission).source = 'rule' and 'facts' = any(t.include) offset 0
-  ) as r on true
+    -- As svc.emitting_run finds it. Asked only then.
+    select json_build_object('triggeredBy', x.triggered_by, 'conditions', x.conditions) as run
+    from generate_series(0, c.generation) as g (generation)
+    cross join lateral (
+      select k.triggered_by, k.conditions
+      from svc.rule_executions as k
+      where k.environment_id = _id and k.customer_id = m.customer_id and k.generation = g.generation
+        and k.executed_at = m.emitted_at and k.emission_seq = m.emission_seq
+      limit 1
+    ) as x
+    where m.source = 'rule' and 'facts' = any(w.include)
+    limit 1
+  ) as f on true
   left join lateral svc.told_customer(
-    case when t.format = 'json' then t.include else '{name}' end, c.traits, s.display, l.url, r.run
+    case when w.format = 'json' then w.include else '{name}' end, c.traits, s.display, l.url, f.run
   ) as o on true
   left join lateral (
     select k.said
     from svc.emission_text(
-      (t.emission).event_type, (t.emission).source, (t.emission).metadata,
-      coalesce(o.customer ->> 'name', left((t.emission).customer_id, 256)), s.bands
+      m.event_type, m.source, m.metadata, coalesce(o.customer ->> 'name', left(m.customer_id, 256)), s.bands
     ) as k
-    where t.format <> 'json'
+    where w.format <> 'json'
     offset 0
   ) as e on true
-  order by t.webhook_id, (t.emission).emission_seq
+  where h.environment_id = _id
+  order by r.webhook_id, m.emission_seq
   on conflict do nothing;
 end;
 $$;

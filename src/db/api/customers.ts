@@ -3,12 +3,6 @@ import type { TransactionSql } from "postgres";
 import type { HistoryRequest, Json } from "../../engine/index.js";
 import type { StoredCustomer } from "./evaluation.js";
 
-/** The next items of a list of an export, which is a cursor that `open_export` opens, as JSON texts, at most so many; none at its end. */
-export async function fetchExport(tx: TransactionSql, list: string, items: number): Promise<string[]> {
-  const rows = await tx.unsafe<{ item: string }[]>(`fetch ${items} from "export_${list}"`);
-  return rows.map(({ item }) => item);
-}
-
 /** What is explained: the health alone, or all of the model. Each is an operation of its own. */
 export type ExplainedPart = "health" | "customer";
 

@@ -221,6 +221,7 @@ export const FUNCTIONS = {
   erase_customer: takes(actor, at, customer),
   export_customer: takes(actor, at, customer).answers<Nothing>(),
   open_export: takes(by, at, customer),
+  fetch_export: takes(text("list"), number("items")).answers<string[]>(),
   get_journey: takes(by, at, customer, text("journey_id")),
   get_segment: takes(by, at, text("segment_id"), page),
   list_members_at: takes(by, at, text("segment_id"), past, page),

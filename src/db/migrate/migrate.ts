@@ -149,6 +149,16 @@ async function checkServer(client: pg.PoolClient): Promise<void> {
   }
 }
 
+/** Where the pack citus is installed. */
+const ADAPT_TO_CLUSTER = `
+  do $$
+  begin
+    if to_regprocedure('svc_citus.adapt_functions()') is not null then
+      perform svc_citus.adapt_functions();
+    end if;
+  end
+  $$`;
+
 /**
  * Applies functions, triggers, views and, where the roles exist, their grants: all in one transaction, so that other processes
  * see either the old code or the new. Skipped where the database says that it has exactly this already.
@@ -161,6 +171,7 @@ async function applyCode(client: pg.ClientBase, install: Install, rolesPresent: 
   if ((await appliedHash(client)) === hash) return "unchanged";
   await inMigrationTransaction(client, async () => {
     await executeAll(client, files);
+    await client.query(ADAPT_TO_CLUSTER);
     await recordHash(client, hash);
   });
   return "applied";

@@ -4,7 +4,6 @@ import type { TransactionSql } from "postgres";
 import Type from "typebox";
 import type { AdminCredentials, EnvironmentRef } from "../../db/api/access.js";
 import { call } from "../../db/api/call.js";
-import { fetchExport } from "../../db/api/customers.js";
 import { onSnapshot } from "../../db/transaction.js";
 import { ApiError } from "../errors.js";
 import { envelopeOf } from "../middleware/handle-errors.js";
@@ -176,7 +175,7 @@ async function* partsOf(tx: TransactionSql, head: string): AsyncGenerator<string
     yield `,\n"${list}":[`;
     const itemsMax = list === "recomputes" ? RECOMPUTES_OF_PART : ITEMS_OF_PART;
     for (let isFirst = true; ; isFirst = false) {
-      const items = await fetchExport(tx, list, itemsMax);
+      const items = await call(tx, "fetch_export", list, itemsMax);
       if (items.length > 0) yield `${isFirst ? "\n" : ",\n"}${items.join(",\n")}`;
       if (items.length < itemsMax) break;
     }

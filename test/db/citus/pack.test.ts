@@ -37,35 +37,42 @@ async function placed(placement: "distributed" | "local"): Promise<string[]> {
 }
 
 // What the program says of the first: test/db/migrate/packs.test.ts.
-it.each<[string, available: boolean, created: boolean, preloaded: string | null, trial: string | null, RegExp | null]>([
+it.each<[string, boolean, boolean, string | null, number, number, number, RegExp | null]>([
   [
     "no Citus on the server",
-    false,
-    false,
-    "",
-    "on",
+    ...([false, false, "", 14, 18, 2] as const),
     /^this server has no extension citus: install Citus on every node, .*, then repeat$/,
   ],
   [
-    ...(["Citus that is not preloaded", true, false, "pg_stat_statements", "on"] as const),
+    "Citus that is not preloaded",
+    ...([true, false, "pg_stat_statements", 14, 18, 2] as const),
     /^this server does not preload citus: put it first in shared_preload_libraries, .*, then repeat$/,
   ],
   [
-    ...(["Citus that the database has not created", true, false, "citus,pg_stat_statements", "on"] as const),
+    "Citus that the database has not created",
+    ...([true, false, "citus,pg_stat_statements", 14, 18, 2] as const),
     /^the extension citus is not created in this database: execute `create extension citus` in it as a superuser, then repeat$/,
   ],
   [
-    ...(["the same where the user may not see what is preloaded", true, false, null, "on"] as const),
+    "the same where the user may not see what is preloaded",
+    ...([true, false, null, 14, 18, 2] as const),
     /^the extension citus is not created in this database/,
   ],
   [
-    ...(["a database that nobody may lose", true, true, "citus", null] as const),
-    /^the pack citus is for trials .* `alter database svc_test_\w+ set svc\.citus_trial = 'on'`, then repeat$/,
+    "an older Citus",
+    ...([true, true, "citus", 13, 18, 2] as const),
+    /^Citus 14 on PostgreSQL 18 is the oldest .*, and this is Citus 13 on PostgreSQL 18: upgrade all nodes, then repeat$/,
   ],
-  ["nothing", true, true, "citus", "on", null],
-])("is refused for: %s", async (_, available, created, preloaded, trial, refusal) => {
+  ["an older PostgreSQL", true, true, "citus", 14, 17, 2, /and this is Citus 14 on PostgreSQL 17/],
+  [
+    "a cluster of the coordinator alone",
+    ...([true, true, "citus", 14, 18, 0] as const),
+    /^the cluster has no node to take tables: add each with `select citus_add_node\(host, port\)`, then repeat$/,
+  ],
+  ["nothing", true, true, "citus", 14, 18, 2, null],
+])("is refused for: %s", async (_, available, created, preloaded, citus, postgres, nodes, refusal) => {
   const [row] = await db.sql<[{ refusal: string | null }]>`
-    select svc_citus.refusal(${available}, ${created}, ${preloaded}, ${trial})`;
+    select svc_citus.refusal(${available}, ${created}, ${preloaded}, ${citus}, ${postgres}, ${nodes})`;
   if (refusal === null) expect(row.refusal).toBeNull();
   else expect(row.refusal).toMatch(refusal);
 });
@@ -73,7 +80,7 @@ it.each<[string, available: boolean, created: boolean, preloaded: string | null,
 describe("the tables that it distributes", () => {
   it("are decided about, and nothing of them is in the way", async () => {
     expect((await placed("distributed")).length).toBeGreaterThan(10);
-    expect((await placed("local")).length).toBeGreaterThan(5);
+    expect((await placed("local")).length).toBeGreaterThan(3);
     expect([...(await obstacles(db.sql))]).toEqual([]);
   });
 
@@ -96,23 +103,19 @@ an exclusion over all environments
   alter table svc.signals add constraint signals_once exclude using btree (signal_id with =)
   - signals: its key signals_once does not begin with environment_id
 a trigger
-  create trigger _500_ask after insert on svc.inbox referencing new table as new_batches for each statement
-  execute function svc.tg_ingest_batches__request_evaluation()
+  create trigger _500_ask after insert on svc.inbox for each row execute function svc.tg_environments__start_numbers()
   - inbox: it has the trigger _500_ask
 a foreign key to a table that stays local
   alter table svc.events add constraint events_environment_fkey foreign key (environment_id) references svc.environments
   - events: its foreign key events_environment_fkey leads out of the environment
 a foreign key from a table that stays local
-  alter table svc.webhooks add column customer_id text collate "C",
-  add constraint webhooks_customer_fkey foreign key (environment_id, customer_id) references svc.customers
-  - customers: the foreign key webhooks_customer_fkey of svc.webhooks leads to it from outside of the environment
+  alter table svc.evaluation_slots add column customer_id text collate "C",
+  add constraint evaluation_slots_customer_fkey foreign key (environment_id, customer_id) references svc.customers
+  - customers: the foreign key evaluation_slots_customer_fkey of svc.evaluation_slots leads to it from outside of the environment
 a foreign key that does not lead with the environment
   alter table svc.signals add constraint signals_customer_fkey
   foreign key (customer_id, environment_id) references svc.customers (customer_id, environment_id)
   - signals: its foreign key signals_customer_fkey leads out of the environment
-a foreign key within the environment, which the way back has no answer to
-  alter table svc.signals add constraint signals_customer_fkey foreign key (environment_id, customer_id) references svc.customers
-  - signals: its foreign key signals_customer_fkey would be in the way of making the table local again
 a table that is not logged
   alter table svc.inbox set unlogged
   - inbox: is not an ordinary table: partitioned, a partition, inherited from, temporary, unlogged, or with row level security
@@ -147,8 +150,14 @@ describe("what it changes itself", () => {
       returns void language sql as $$ insert into pg_temp.calls (call) values (format('distribute %s %s %s', t, key, colocate_with)) $$;
       create function pg_catalog.truncate_local_data_after_distributing_table(t regclass)
       returns void language sql as $$ insert into pg_temp.calls (call) values (format('truncate %s', t)) $$;
-      create function pg_catalog.undistribute_table(t regclass)
-      returns void language sql as $$ insert into pg_temp.calls (call) values (format('undistribute %s', t)) $$;`);
+      create function pg_catalog.undistribute_table(t regclass, cascade_via_foreign_keys boolean)
+      returns void language sql as $$ insert into pg_temp.calls (call) values (format('undistribute %s', t)) $$;
+      create function pg_catalog.create_distributed_function(f regprocedure)
+      returns void language sql as $$ insert into pg_temp.calls (call) values (format('copy %s', f)) $$;
+      set local allow_system_table_mods = on;
+      create table pg_catalog.pg_dist_object (classid oid, objid oid);
+      create view pg_catalog.pg_dist_partition as
+      select format('svc.%I', p.relation)::regclass as logicalrelid from svc_citus.placements as p where p.placement = 'distributed';`);
   }
 
   const callsOf = async (tx: TransactionSql): Promise<string[]> => {
@@ -157,18 +166,36 @@ describe("what it changes itself", () => {
     return rows.map(({ call }) => call);
   };
 
-  it("distributes one table after the other beside the customers, and takes all of them back", async () => {
-    const tables = (await placed("distributed")).filter((name) => name !== "customers");
+  it("distributes one table after the other beside the homes, and takes all of them back", async () => {
+    const all = await placed("distributed");
+    const others = all.filter((name) => name !== "homes" && name !== "webhooks");
     await rolledBack(db.sql, async (tx) => {
       await standIn(tx);
       await tx`select svc_citus.distribute()`;
-      expect(await callsOf(tx)).toEqual([
-        "distribute svc.customers environment_id none",
-        "truncate svc.customers",
-        ...tables.flatMap((name) => [`distribute svc.${name} environment_id svc.customers`, `truncate svc.${name}`]),
+      const calls = await callsOf(tx);
+      expect(calls.filter((call) => !call.startsWith("copy "))).toEqual([
+        "distribute svc.homes environment_id none",
+        ...["webhooks", ...others].map((name) => `distribute svc.${name} environment_id svc.homes`),
+        ...all.map((name) => `truncate svc.${name}`),
       ]);
       await tx`select svc_citus.gather()`;
-      expect(await callsOf(tx)).toEqual([...tables, "customers"].map((name) => `undistribute svc.${name}`));
+      expect(await callsOf(tx)).toEqual(
+        [...all.filter((name) => name !== "homes"), "homes"].map((name) => `undistribute svc.${name}`),
+      );
+    });
+  });
+
+  it("copies to the nodes what statements call there, and lets no function keep a plan for whatever environment", async () => {
+    await rolledBack(db.sql, async (tx) => {
+      await standIn(tx);
+      await tx`select svc_citus.distribute()`;
+      const copied = (await callsOf(tx)).filter((call) => call.startsWith("copy "));
+      expect(copied).toEqual(
+        expect.arrayContaining(["copy svc.iso(timestamp with time zone)", "copy svc.event_id(bigint)"]),
+      );
+      expect(copied.join("\n"), "which takes a row of a table").not.toContain("svc.plan_document");
+      const forced = await tx`select oid from pg_proc where proconfig::text ~ 'plan_cache_mode'`;
+      expect([...forced]).toEqual([]);
     });
   });
 
@@ -191,7 +218,8 @@ describe("what it changes itself", () => {
       expect(await numbered(tx)).toBe(first + 1);
       await tx`select svc_citus.gather()`;
       expect(await numbered(tx)).toBe(first + 2);
-      expect(await describeCatalog(tx as unknown as Sql)).toEqual(original);
+      const tables = (lines: string[]) => lines.filter((line) => !line.startsWith("function "));
+      expect(tables(await describeCatalog(tx as unknown as Sql))).toEqual(tables(original));
       const applied = await tx`select from svc_migrate.applied_code`;
       expect(applied.length, "so that the next start applies functions, views and rights again").toBe(0);
     });
@@ -216,6 +244,81 @@ const statements = await readStatements(ROOT);
 const guide = await readFile(path.join(ROOT, "docs/scale.md"), "utf8");
 const distributed = new Set((await placed("distributed")).map((name) => `svc.${name}`));
 
+/** Those that look after all environments at once: who is due, what is old, and what must hold. */
+const OVER_ALL =
+  /^svc\.(broken_\w+|open_webhooks|take_recompute|logged_changes|all_trend_counts)$|^svc_api\.(claim_deliveries|environments_to_\w+|metrics|release_webhooks|sweep_recomputes|sweep_webhooks|tick)$|^svc_inspect\./;
+
+describe("the statements of the service's functions", () => {
+  const touches = (names: Iterable<string>) => [...names].some((name) => distributed.has(name));
+  const spread = statements.filter(({ tables }) => touches(tables));
+  const namesOf = (found: Statement[]) => [...new Set(found.map(({ of }) => of))].sort();
+
+  it.each([
+    ["delete from svc.inbox as i where i.environment_id = _id and i.seq = 1", "unscoped", []],
+    [
+      "delete from svc.inbox as i where i.ctid = any(array(select k.ctid from svc.inbox as k where k.environment_id = _id))",
+      "unscoped",
+      ["svc.inbox"],
+    ],
+    [
+      "update svc.inbox as i set not_before = null where i.environment_id = _id or i.seq = 1",
+      "unscoped",
+      ["svc.inbox"],
+    ],
+    [
+      "with gone as (delete from svc.events where true returning 1) select count(*) into _n from gone",
+      "unscoped",
+      ["svc.events"],
+    ],
+    [
+      "update svc.inbox as i set seq = e.event_seq from svc.events as e where i.environment_id > e.environment_id",
+      "unscoped",
+      ["svc.inbox"],
+    ],
+    ["insert into svc.inbox select _id, u.c, u.n from unnest(_c, _n) as u (c, n)", "unanchored", ["svc.inbox"]],
+    ["insert into svc.inbox values (_id, 'c', 1)", "unanchored", []],
+    [
+      "insert into svc.inbox select h.environment_id, 'c', u.n from svc.homes as h cross join unnest(_n) as u (n) where h.environment_id = _id",
+      "unanchored",
+      [],
+    ],
+    ["select count(*) into _n from svc.events as e where e.environment_id = _id", "unrestricted", []],
+    [
+      "select count(*) into _n from svc.events as e join svc.inbox as i on i.environment_id = e.environment_id where e.environment_id = f.environment_id",
+      "unrestricted",
+      ["svc.inbox"],
+    ],
+  ] as const)("are looked at as they should: %s", (statement, of, expected) => {
+    const file = `create or replace function svc.f()\nreturns void\nlanguage plpgsql\nas $$\ndeclare\n  _n integer;\n  _id integer;\nbegin\n  ${statement};\nend;\n$$;\n`;
+    expect(statementsOf(file).flatMap((found) => found[of])).toEqual(expected);
+  });
+
+  it("change rows of an environment that they name, but for the leases of a worker that stops", () => {
+    expect(namesOf(spread.filter(({ unscoped }) => touches(unscoped)))).toEqual(["svc_api.release_webhooks"]);
+  });
+
+  it("insert rows out of arrays beside a table of the environment, with all queries within what is inserted", () => {
+    expect(namesOf(spread.filter(({ unanchored }) => touches(unanchored)))).toEqual([]);
+    expect(namesOf(spread.filter(({ withBeforeInsert }) => withBeforeInsert))).toEqual([]);
+  });
+
+  it("read of each table the rows of an environment that they were given, but for those that look after all", () => {
+    expect(namesOf(spread.filter(({ of, unrestricted }) => !OVER_ALL.test(of) && touches(unrestricted)))).toEqual([]);
+  });
+
+  it("read tables of the coordinator by themselves, but for the views and the invariants", () => {
+    const mixed = spread.filter(({ of, tables }) => {
+      const known = [...tables].filter((name) => /^(svc|iam|graphile_worker)\./.test(name) && !OVER_ALL.test(name));
+      return !/^svc_inspect\.|^svc\.broken_/.test(of) && !known.every((name) => distributed.has(name));
+    });
+    expect(namesOf(mixed)).toEqual([]);
+  });
+
+  it("are texts, so that a function holds on to no table", () => {
+    expect(namesOf(spread.filter(({ atomic }) => atomic))).toEqual([]);
+  });
+});
+
 describe("docs/scale.md", () => {
   /** The names in the list that follows a mark. */
   const listed = (mark: string) => {
@@ -223,45 +326,19 @@ describe("docs/scale.md", () => {
       new RegExp(`<!-- test/db/citus/pack\\.test\\.ts: ${mark} -->\\n\\n([^]*?)\\n\\n`).exec(guide) ?? [];
     return [...(list ?? "").matchAll(/`([\w.]+)`/g)].map(([, name]) => name!);
   };
-  const namesOf = (found: Statement[]) => [...new Set(found.map(({ of }) => of))].sort();
+
+  it("moves an environment by the functions that a test on a cluster calls", async () => {
+    const [, block] =
+      /<!-- test\/db\/citus\/pack\.test\.ts compares this block .*\n\n```sql\n([^]*?)```/.exec(guide) ?? [];
+    const called = [...(block ?? "").matchAll(/select (\w+)\(/g)].map(([, name]) => name!);
+    expect(called).toHaveLength(2);
+    const test = await readFile(path.join(ROOT, "test/db/citus/cluster.test.ts"), "utf8");
+    for (const name of called) expect(test).toContain(`${name}(`);
+  });
 
   it("names the tables that it distributes", async () => {
     expect(listed("distributed").sort()).toEqual(await placed("distributed"));
     expect(listed("local").sort()).toEqual(await placed("local"));
-  });
-
-  it.each([
-    ["delete from svc.inbox as i where i.environment_id = _id and i.seq = 1", []],
-    [
-      "delete from svc.inbox as i where i.ctid = any(array(select k.ctid from svc.inbox as k where k.environment_id = _id))",
-      ["svc.inbox"],
-    ],
-    ["update svc.inbox as i set not_before = null where i.environment_id = _id or i.seq = 1", ["svc.inbox"]],
-    ["with gone as (delete from svc.events where true returning 1) select count(*) into _n from gone", ["svc.events"]],
-    [
-      "update svc.inbox as i set seq = e.event_seq from svc.events as e where i.environment_id > e.environment_id",
-      ["svc.inbox"],
-    ],
-  ])("looks for them as it should: %s", (statement, unscoped) => {
-    const file = `create or replace function svc.f()\nreturns void\nlanguage plpgsql\nas $$\ndeclare\n  _n integer;\n  _id integer;\nbegin\n  ${statement};\nend;\n$$;\n`;
-    expect(statementsOf(file).flatMap((found) => found.unscoped)).toEqual(unscoped);
-  });
-
-  it("names the functions that change rows of a distributed table without saying of which environment", () => {
-    const unscoped = statements.filter((statement) => statement.unscoped.some((table) => distributed.has(table)));
-    expect(listed("unscoped").sort()).toEqual(namesOf(unscoped));
-  });
-
-  it("names the functions with statements over distributed and local tables at once", () => {
-    const mixed = statements.filter(({ of, tables }) => {
-      const known = [...tables].filter((name) => /^(svc|iam|graphile_worker)\./.test(name));
-      return (
-        !of.startsWith("svc_inspect.") &&
-        known.some((name) => distributed.has(name)) &&
-        !known.every((name) => distributed.has(name))
-      );
-    });
-    expect(listed("mixed").sort()).toEqual(namesOf(mixed));
   });
 });
 

@@ -13,6 +13,14 @@ export interface Statement {
   tables: Set<string>;
   /** Tables that it updates or deletes from without a condition of its own that the row's environment_id is a certain one. */
   unscoped: string[];
+  /** Tables that it reads without comparing their environment_id with what the statement was given. */
+  unrestricted: string[];
+  /** Tables that it inserts rows into out of a query that reads no table. */
+  unanchored: string[];
+  /** Whether queries come before an insert, `with … insert`, and not within what is inserted. */
+  withBeforeInsert: boolean;
+  /** Whether it is parsed when the function is made, `begin atomic` or `return …`, and so holds on to the tables. */
+  atomic: boolean;
 }
 
 /** The statements of all functions, triggers and views below `sql`, as PostgreSQL's parser sees them. */
@@ -32,14 +40,14 @@ export function statementsOf(text: string): Statement[] {
   const { stmts = [] } = parseSync(text) as { stmts?: { stmt: Tree; stmt_location?: number; stmt_len?: number }[] };
   return stmts.flatMap(({ stmt, stmt_location: from = 0, stmt_len: length }) => {
     const view = stmt["ViewStmt"] as { view: { schemaname: string; relname: string }; query: Tree } | undefined;
-    if (view) return [describe(`${view.view.schemaname}.${view.view.relname}`, view.query)];
+    if (view) return [describe(`${view.view.schemaname}.${view.view.relname}`, view.query, false)];
     const routine = stmt["CreateFunctionStmt"] as Tree | undefined;
     if (!routine) return [];
     const of = (routine["funcname"] as { String: { sval: string } }[]).map(({ String: part }) => part.sval).join(".");
-    if (routine["sql_body"] !== undefined) return [describe(of, routine["sql_body"])];
+    if (routine["sql_body"] !== undefined) return [describe(of, routine["sql_body"], true)];
     const bytes = Buffer.from(text);
     const own = bytes.subarray(from, length === undefined ? bytes.length : from + length).toString();
-    return queriesOf(own).map((query) => describe(of, query));
+    return queriesOf(own).map((query) => describe(of, query, false));
   });
 }
 
@@ -64,16 +72,49 @@ function queriesOf(definition: string): unknown[] {
   });
 }
 
-function describe(of: string, tree: unknown): Statement {
-  const ranges = [...nodes(tree, "RangeVar"), ...nodes(tree, "relation")];
+function describe(of: string, tree: unknown, atomic: boolean): Statement {
+  const targets = ["InsertStmt", "UpdateStmt", "DeleteStmt"].flatMap((kind) =>
+    [...nodes(tree, kind)].map(({ relation }) => relation as Tree),
+  );
+  const read = [...nodes(tree, "RangeVar")].filter(isTable);
   const changes = [...nodes(tree, "DeleteStmt"), ...nodes(tree, "UpdateStmt")].filter(
     ({ whereClause }) => !conditionsOf(whereClause).some(isOfAnEnvironment),
   );
+  const inserts = [...nodes(tree, "InsertStmt")];
+  const restricted = new Set(
+    [...nodes(tree, "A_Expr")].flatMap((comparison) => restrictedBy(comparison, of.slice(of.indexOf(".") + 1))),
+  );
   return {
     of,
-    tables: new Set(ranges.filter(({ schemaname }) => schemaname !== undefined).map(nameOf)),
+    tables: new Set([...read, ...targets].filter(isTable).map(nameOf)),
     unscoped: changes.map(({ relation }) => nameOf(relation as Tree)),
+    unrestricted: read.filter((table) => !restricted.has(aliasOf(table))).map(nameOf),
+    unanchored: inserts
+      .filter(({ selectStmt }) => isQuery(selectStmt) && ![...nodes(selectStmt, "RangeVar")].some(isTable))
+      .map(({ relation }) => nameOf(relation as Tree)),
+    withBeforeInsert: inserts.some(({ withClause }) => withClause !== undefined),
+    atomic,
   };
+}
+
+const isTable = ({ schemaname }: Tree) => schemaname !== undefined;
+const aliasOf = ({ alias, relname }: Tree) =>
+  (alias as { aliasname: string } | undefined)?.aliasname ?? (relname as string);
+/** Not `values (…)` and not `default values`. */
+const isQuery = (select: unknown) =>
+  (select as { SelectStmt?: { valuesLists?: unknown } } | undefined)?.SelectStmt !== undefined &&
+  (select as { SelectStmt: { valuesLists?: unknown } }).SelectStmt.valuesLists === undefined;
+
+/** The alias whose environment_id is compared with a parameter of the function, or with one of its variables; none or one. */
+function restrictedBy({ name, lexpr, rexpr }: Tree, routine: string): string[] {
+  if (JSON.stringify(name) !== '[{"String":{"sval":"="}}]') return [];
+  const fieldsOf = (side: unknown) =>
+    (side as { ColumnRef?: { fields: { String?: { sval: string } }[] } } | undefined)?.ColumnRef?.fields.map(
+      (field) => field.String?.sval ?? "",
+    ) ?? [];
+  const [alias, column] = fieldsOf(lexpr);
+  const [given = ""] = fieldsOf(rexpr);
+  return column === "environment_id" && (given === routine || given.startsWith("_")) ? [alias!] : [];
 }
 
 const nameOf = ({ schemaname, relname }: Tree) => `${schemaname as string}.${relname as string}`;

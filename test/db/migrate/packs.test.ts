@@ -27,8 +27,7 @@ const [commands, beforeCitus, upCitus] = [
 const packs = (...args: string[]) => runServer(db.url, ["packs", ...args], { LOG_LEVEL: "warn" });
 
 const printed = (stdout: string) => ({ code: 0, stdout, stderr: "" });
-const CITUS =
-  "Citus: spreads what belongs to customers over the nodes of a cluster, by environment. For trials; see docs/scale.md.";
+const CITUS = "Citus: spreads what environments own over the nodes of a cluster; see docs/scale.md.";
 
 it("is listed, and has a guide of its commands", async () => {
   const used = ["list", "up citus", "down citus"].map((line) => `node bin/svc-server.js packs ${line}\n`);
@@ -78,11 +77,15 @@ it("refuses a pack that there is not, and commands that there are not", async ()
 it("has a guide that prepares for the pack citus by what the program asks for", async () => {
   expect(upCitus).toBe("node bin/svc-server.js packs up citus\n");
   const { stderr } = await packs("up", "citus");
-  const [extension, mark] = beforeCitus!.trim().split("\n");
+  const [extension, node] = beforeCitus!.trim().split("\n");
   expect(stderr).toContain(`\`${extension!.replace(";", "")}\``);
-  const name = new URL(db.url).pathname.slice(1);
-  await db.sql.unsafe(mark!.replace("database svc", `database "${name}"`));
-  await db.sql.unsafe(`alter database "${name}" reset svc.citus_trial`);
+  const [refusal] = await db.sql.unsafe<[{ text: string }]>(
+    readFileSync(path.join(ROOT, "migrations/packs/citus/000001_placements.sql"), "utf8")
+      .match(/'the cluster has no node[^']*'/)![0]
+      .replace(/^/, "select ")
+      .concat(" as text"),
+  );
+  expect(refusal.text).toContain(node!.replace("'node-1', 5432", "host, port").replace(";", ""));
 });
 
 it("refuses the pack citus on a server without Citus, and leaves the database as it was", async () => {

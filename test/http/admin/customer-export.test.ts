@@ -241,7 +241,7 @@ it("breaks the connection where it cannot be read to its end", async () => {
   const socket = ignore("huge");
   // The reader does not read, so the export waits for it.
   await expect.poll(async () => (await exporting("0.5 seconds")).length, { timeout: 10_000 }).toBe(1);
-  await sql`select pg_terminate_backend(${(await exporting())[0]!.pid})`;
+  await sql`select pg_terminate_backend(${(await exporting())[0]!.pid}::integer)`;
   const closed = once(socket, "close");
   let received = "";
   socket.setEncoding("utf8").on("data", (part: string) => (received += part));

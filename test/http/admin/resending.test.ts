@@ -226,7 +226,7 @@ describe("POST …/webhooks/:webhook/resend", () => {
     const unwanted = await emitOne({ type: "segment.entered" });
     await patch(id, { disabled: false, maxEventAge: "30d" });
     await api.sql`
-      update svc.emissions set emitted_at = created_at - interval '31 days' where emission_seq = svc.emission_seq(${old!})`;
+      update svc.emissions set emitted_at = '2026-01-01Z' where emission_seq = svc.emission_seq(${old!})`;
     await api.sql`update svc.emissions set emitted_at = created_at where emission_seq = any(
       select svc.emission_seq(e) from unnest(${[tooEarly!, ...ids]}::text[]) as e)`;
     await api.sql`update svc.webhooks set created_at = '2026-05-02Z' where webhook_id = ${id}`;

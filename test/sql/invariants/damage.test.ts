@@ -35,8 +35,9 @@ async function fill(): Promise<void> {
   await sql`update svc.events set accepted_at = now() where event_seq >> 10 <> (select min(batch_seq) from svc.ingest_batches)`;
   await sql`update svc.trait_updates set accepted_at = now()`;
   await sweepRetention(sql, new AbortController().signal);
+  const [accepted] = await sql<[{ events: string }]>`select sum(tracked)::text as events from svc.ingest_batches`;
   await sql`
-    update svc.key_usage as u set month_events = (select sum(tracked) from svc.ingest_batches)
+    update svc.key_usage as u set month_events = ${accepted.events}
     from svc.api_keys as k where k.key_hash = u.key_hash and k.environment_id = ${environmentId}`;
   const due = await claim(sql, "worker", 5);
   const attemptedAt = new Date().toISOString();
@@ -181,7 +182,7 @@ a state was not entered
   update svc.customers set lifecycle = 'new' where customer_id = 'c005'
   - states_are_what_was_entered_last (1): the customer "c005" is in "new" since T; the last transition leads to "quiet" at T
 a state was entered at another time
-  update svc.customers set lifecycle_entered_at = lifecycle_entered_at - interval '1 day' where customer_id = 'c005'
+  update svc.customers set lifecycle_entered_at = '2026-01-01T12:00:00Z' where customer_id = 'c005'
   - states_are_what_was_entered_last (1): the customer "c005" is in "quiet" since T; the last transition leads to "quiet" at T
 all transitions of a customer are lost
   delete from svc.lifecycle_transitions where customer_id = 'c005'

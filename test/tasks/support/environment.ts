@@ -138,14 +138,14 @@ export class TestEnvironment {
         )
       where b.environment_id = ${environmentId} and b.batch_seq = ${batch.seq}`;
     // What was accepted in another month is no usage of this one.
-    await sql`
-      update svc.key_usage as u
-      set month_events = (
-        select coalesce(sum(b.tracked), 0)
-        from svc.ingest_batches as b
-        where b.environment_id = ${environmentId} and svc.month_of(b.accepted_at) = u.month
-      )
-      where u.key_hash = ${this.keyHash}`;
+    const [usage] = await sql<
+      [{ month: string }]
+    >`select month::text from svc.key_usage where key_hash = ${this.keyHash}`;
+    const [used] = await sql<[{ events: string }]>`
+      select coalesce(sum(b.tracked), 0)::text as events
+      from svc.ingest_batches as b
+      where b.environment_id = ${environmentId} and svc.month_of(b.accepted_at) = ${usage.month}::date`;
+    await sql`update svc.key_usage set month_events = ${used.events} where key_hash = ${this.keyHash}`;
     return seqs;
   }
 

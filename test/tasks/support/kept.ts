@@ -55,9 +55,13 @@ export async function everything({ sql, environmentId }: TestEnvironment) {
 export async function derived(environment: TestEnvironment): Promise<Record<string, string[]>> {
   const { sql, environmentId } = environment;
   const { events: _e, updates: _u, customers: _c, emissions: _m, ...tables } = await everything(environment);
+  const customers = await sql<{ customer: string; held: string | null; last: string | null }[]>`
+    select customer_id as customer, held_until::text as held, last_event_at::text as last
+    from svc.customers where environment_id = ${environmentId} order by customer_id`;
   const documents = await sql<{ row: string }[]>`
-    select json_build_array(svc.state_document(c.environment_id, c.customer_id), c.held_until, c.last_event_at)::text as row
-    from svc.customers as c where c.environment_id = ${environmentId} order by c.customer_id`;
+    select json_build_array(svc.state_document(${environmentId}, c.customer), c.held, c.last)::text as row
+    from json_to_recordset(${sql.json(customers)}::json) as c (customer text, held text, last text)
+    order by c.customer collate "C"`;
   const emissions = await sql<{ row: string }[]>`
     select json_build_array(
       m.customer_id, m.event_type, m.source, m.metadata, m.emitted_at, m.cause_type, m.config_version

@@ -107,15 +107,18 @@ export async function emitWithin(
         environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type, cause_id, config_version
       )
       select
-        ${environmentId}, r.seq, r.customer, r.type, r.source, r.metadata::jsonb,
+        h.environment_id, r.seq, r.customer, r.type, r.source, r.metadata::jsonb,
         coalesce(now() - r.age, '2026-03-02T10:00:00.123456Z'),
         case when r.cause is null then 'timer' else 'event' end, r.cause, r.version
-      from json_to_recordset(${JSON.stringify(rows)}::text::json) as r (
+      from svc.homes as h
+      cross join json_to_recordset(${JSON.stringify(rows)}::text::json) as r (
         seq bigint, type text, source text, customer text, metadata text, cause text, version integer, age interval
-      )`;
+      )
+      where h.environment_id = ${environmentId}`;
   await tx`
       insert into svc.emission_batches (environment_id, evaluation_seq, emissions)
       values (${environmentId}, ${next!.seq}, ${emissions.length})`;
+  await tx`select svc.fan_out(${environmentId}, array[${next!.seq}::bigint])`;
   return rows.map(({ seq }) => seq);
 }
 

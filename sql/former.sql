@@ -1,0 +1,18 @@
+-- What former releases had and this one must not: triggers, whose work functions do now. Without them, what a function of a former release
+-- is about to insert would tell nobody: so this waits for the transactions that are writing back an evaluation or a recompute, and they
+-- hold these tables from their first statement on. Functions that are called no more stay where they are, and do no harm.
+do $$
+begin
+  if exists (
+    select from pg_catalog.pg_trigger as t
+    where t.tgrelid in ('svc.ingest_batches'::regclass, 'svc.emission_batches'::regclass) and not t.tgisinternal
+      and t.tgname in ('_500_request_evaluation', '_500_fan_out')
+  ) then
+    lock table svc.evaluation_slots, svc.recomputes in exclusive mode;
+    drop trigger if exists _500_request_evaluation on svc.ingest_batches;
+    drop trigger if exists _500_fan_out on svc.emission_batches;
+  end if;
+end
+$$;
+
+drop function if exists svc.tg_ingest_batches__request_evaluation(), svc.tg_emission_batches__fan_out();

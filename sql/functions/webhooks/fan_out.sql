@@ -1,0 +1,79 @@
+-- Every emission becomes one delivery per enabled webhook that wants it, in the emissions' own transaction: of those that write-backs of
+-- an environment numbered. A webhook that this statement sees existed before them, so the rule "only what is emitted after its creation"
+-- needs a comparison of times only for what a recompute wrote before this.
+-- What a webhook wants is asked once per type among the emissions, because there may be a thousand of either; in place, because a call of
+-- svc.webhook_wants, which says the same of one emission, costs more than all the rest.
+-- What webhooks tell besides, or in another format, is written here, too: it is that of the emissions' instant, and the same at every
+-- attempt.
+-- Raises nothing. Locks the webhooks against deletion (foreign key).
+create or replace function svc.fan_out(environment_id integer, evaluation_seqs bigint[])
+returns void
+language plpgsql
+volatile
+set search_path = ''
+as $$
+#variable_conflict use_column
+declare
+  _id constant integer := fan_out.environment_id;
+  _formats boolean;
+  _telling text[];
+  _seq bigint;
+  -- Not when the transaction began: one that waited for a lock must not come before one that did not.
+  _now constant timestamptz := clock_timestamp();
+begin
+  -- Most environments have none, and then the emissions need not be read.
+  select
+    bool_or(w.include <> '{}' or w.format <> 'json'), array_agg(w.webhook_id) filter (where w.include <> '{}' or w.format <> 'json')
+  into _formats, _telling
+  from svc.webhooks as w
+  where w.environment_id = _id and w.disabled_at is null and w.deleted_at is null;
+  if _formats is null then
+    return;
+  end if;
+
+  foreach _seq in array fan_out.evaluation_seqs loop
+    insert into svc.deliveries (environment_id, webhook_id, emission_seq, next_attempt_at)
+    with types as materialized (
+      select
+        m.environment_id, m.event_type, array_agg(m.emission_seq) as seqs,
+        -- In seconds, because how long a day is depends on the time zone.
+        array_agg(extract(epoch from m.created_at - m.emitted_at)) as ages,
+        -- A recompute tells of its emissions a moment after it wrote them.
+        array_agg(case when m.cause_type = 'job' then m.created_at else 'infinity' end) as written
+      from svc.emissions as m
+      where m.environment_id = _id and m.emission_seq between _seq << 16 and (_seq << 16) + 65535
+      group by m.environment_id, m.event_type
+    )
+    select w.environment_id, w.webhook_id, m.emission_seq, _now
+    from (
+      select
+        k.environment_id, k.webhook_id, k.created_at, extract(epoch from k.max_event_age::interval) as age_max, t.seqs, t.ages, t.written
+      from types as t
+      join svc.webhooks as k on k.environment_id = _id and k.disabled_at is null and k.deleted_at is null
+      where exists (
+        select 1
+        from unnest(k.event_types) as p (pattern)
+        where p.pattern = t.event_type
+          or (right(p.pattern, 1) = '*' and starts_with(t.event_type, left(p.pattern, -1)))
+      )
+      -- First this, then the emissions one by one.
+      offset 0
+    ) as w
+    cross join lateral unnest(w.seqs, w.ages, w.written) as m (emission_seq, age, written)
+    where (w.age_max is null or m.age <= w.age_max) and m.written >= w.created_at
+    order by w.webhook_id, m.emission_seq;
+
+    if found then
+      -- A hint: workers look for themselves every second.
+      perform pg_notify('svc_deliveries', '');
+    end if;
+    if _formats then
+      perform svc.write_delivery_bodies(
+        _id, _telling, array_fill(_seq << 16, array[cardinality(_telling)]), array_fill((_seq << 16) + 65535, array[cardinality(_telling)])
+      );
+    end if;
+  end loop;
+end;
+$$;
+
+comment on function svc.fan_out(integer, bigint[]) is 'Makes the deliveries of new emissions.';

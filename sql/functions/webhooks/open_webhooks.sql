@@ -1,0 +1,74 @@
+-- The webhooks at which something is due and that this worker may deliver to, over all environments: since when the first delivery is due,
+-- whether the webhook is failing, and whether the worker holds a lease that lasts.
+-- Called with the settings of svc_api.claim_deliveries.
+-- Raises nothing, locks nothing.
+create or replace function svc.open_webhooks(worker_id text, at timestamptz, lease interval)
+returns table (environment_id integer, webhook_id text, due_at timestamptz, failing boolean, leased boolean)
+language plpgsql
+stable
+set search_path = ''
+as $$
+#variable_conflict use_column
+declare
+  _lasts_until constant timestamptz := open_webhooks.at + open_webhooks.lease / 2;
+begin
+  if to_regnamespace('svc_citus') is null then
+    return query
+    with recursive waiting as (
+      -- One index probe per webhook that has anything pending: its first row tells whether something is due.
+      (
+        select d.environment_id, d.webhook_id, d.next_attempt_at
+        from svc.deliveries as d
+        where d.status = 'pending'
+        order by d.environment_id, d.webhook_id, d.next_attempt_at
+        limit 1
+      )
+      union all
+      select n.environment_id, n.webhook_id, n.next_attempt_at
+      from waiting as e
+      cross join lateral (
+        select d.environment_id, d.webhook_id, d.next_attempt_at
+        from svc.deliveries as d
+        where d.status = 'pending' and (d.environment_id, d.webhook_id) > (e.environment_id, e.webhook_id)
+        order by d.environment_id, d.webhook_id, d.next_attempt_at
+        limit 1
+      ) as n
+    )
+    select
+      e.environment_id, e.webhook_id, e.next_attempt_at, w.failing_since is not null,
+      (w.leased_by = open_webhooks.worker_id and w.leased_until > _lasts_until) is true
+    from waiting as e
+    cross join lateral (
+      select k.failing_since, k.disabled_at, k.deleted_at, k.leased_by, k.leased_until
+      from svc.webhooks as k
+      where k.environment_id = e.environment_id and k.webhook_id = e.webhook_id
+      limit 1
+    ) as w
+    where e.next_attempt_at <= open_webhooks.at
+      and w.disabled_at is null
+      and w.deleted_at is null
+      and (w.leased_by is null or w.leased_until <= open_webhooks.at or w.leased_by = open_webhooks.worker_id);
+  else
+    -- Tables that are spread over nodes cannot be read in turn: each node asks all of its webhooks for their first row.
+    return query
+    select
+      w.environment_id, w.webhook_id, d.next_attempt_at, w.failing_since is not null,
+      (w.leased_by = open_webhooks.worker_id and w.leased_until > _lasts_until) is true
+    from svc.webhooks as w
+    cross join lateral (
+      select k.next_attempt_at
+      from svc.deliveries as k
+      where k.environment_id = w.environment_id and k.webhook_id = w.webhook_id and k.status = 'pending'
+      order by k.next_attempt_at, k.emission_seq
+      limit 1
+    ) as d
+    where d.next_attempt_at <= open_webhooks.at
+      and w.disabled_at is null
+      and w.deleted_at is null
+      and (w.leased_by is null or w.leased_until <= open_webhooks.at or w.leased_by = open_webhooks.worker_id);
+  end if;
+end;
+$$;
+
+comment on function svc.open_webhooks(text, timestamptz, interval) is
+  'The webhooks at which something is due and that a worker may deliver to.';

@@ -1,0 +1,153 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { randomBytes } from "node:crypto";
+import type { Sql } from "postgres";
+import { afterAll, describe, expect, inject, it } from "vitest";
+import { connect } from "../../../src/db/connect.js";
+import { installPack, removePack } from "../../../src/db/migrate/packs.js";
+import { happened, rule, emit, snapshotOf } from "../../engine/support/builders.js";
+import { TestEnvironment } from "../../tasks/support/environment.js";
+import { derived } from "../../tasks/support/kept.js";
+import { describeCatalog } from "../../support/catalog.js";
+import { createClusterDatabase, onEachNode } from "../../support/citus.js";
+import { violations } from "../../support/invariants.js";
+import { migrateUnreleased } from "../../support/migrate.js";
+
+// The pack `citus` on a cluster: run with TEST_DATABASE_URL naming the coordinator of one. What needs none: pack.test.ts.
+
+const { url: server, nodes, prefix } = inject("database");
+const cluster = { nodes };
+
+const MODEL = snapshotOf({
+  states: { new: [["customer", happened("paid")]], customer: [] },
+  rules: { call: rule("paid", emit("success.call")) },
+});
+const CUSTOMERS = ["ann", "bob", "cid", "dan"];
+const at = (minutes: number) => new Date(Date.UTC(2026, 0, 1) + minutes * 60_000).toISOString();
+const history = CUSTOMERS.flatMap((customer, n) =>
+  ["login", "used", "paid"].map((event, k) => ({ customer, event, at: at(n + k * 60), key: `${customer} ${event}` })),
+);
+
+async function useClusterDatabase(): Promise<{ url: string; sql: Sql; name: string }> {
+  const name = `${prefix}${randomBytes(6).toString("hex")}`;
+  await createClusterDatabase(cluster, name);
+  const url = Object.assign(new URL(server), { pathname: `/${name}` }).href;
+  await migrateUnreleased(url);
+  const sql = connect(url, { max: 4, applicationName: "svc test" });
+  afterAll(async () => {
+    await sql.end({ timeout: 0 });
+    await onEachNode(cluster, `drop database ${name} with (force)`);
+  });
+  return { url, sql, name };
+}
+
+async function filled(sql: Sql): Promise<TestEnvironment> {
+  const environment = await TestEnvironment.create(sql, MODEL);
+  await environment.ingest(history);
+  await environment.evaluate({ at: at(600), settleSeconds: 0 });
+  return environment;
+}
+
+/** How many tables lie on the nodes. */
+async function distributed(sql: Sql): Promise<number> {
+  const [row] = await sql<[{ tables: number }]>`
+    select count(*)::integer as tables from pg_catalog.pg_dist_partition where partmethod = 'h'`;
+  return row.tables;
+}
+
+describe.skipIf(nodes.length === 1)("on a cluster, which a server without nodes is not", () => {
+  it("goes up over rows that are there, and down again, and loses and changes nothing", async () => {
+    const { url, sql } = await useClusterDatabase();
+    const catalog = await describeCatalog(sql);
+    const before = await filled(sql);
+    const kept = await derived(before);
+
+    await installPack(url, "citus");
+    expect(await distributed(sql)).toBeGreaterThan(25);
+    expect(await derived(before)).toEqual(kept);
+    // A new one lies where it belongs by itself, and comes to the same.
+    const during = await filled(sql);
+    expect(await derived(during)).toEqual(kept);
+    await before.send(history);
+    await before.evaluate();
+    expect(await derived(before), "all keys are known").toEqual(kept);
+    expect(await violations(sql)).toEqual([]);
+
+    await removePack(url, "citus");
+    await migrateUnreleased(url);
+    expect(await distributed(sql)).toBe(0);
+    expect(await describeCatalog(sql)).toEqual(catalog);
+    expect(await derived(before)).toEqual(kept);
+    expect(await derived(during)).toEqual(kept);
+    expect(await violations(sql)).toEqual([]);
+  });
+
+  it("keeps its functions fit for the nodes where they are applied anew", async () => {
+    const { url, sql } = await useClusterDatabase();
+    await installPack(url, "citus");
+    await sql`delete from svc_migrate.applied_code`;
+    expect(await migrateUnreleased(url)).toMatchObject({ code: "applied" });
+    expect(await sql`select proname from pg_proc where proconfig::text ~ 'plan_cache_mode'`).toHaveLength(0);
+    const environment = await filled(sql);
+    expect((await derived(environment))["documents"]).toHaveLength(CUSTOMERS.length);
+  });
+
+  it("asks one node for what concerns one environment", async () => {
+    const { url, sql, name } = await useClusterDatabase();
+    await installPack(url, "citus");
+    await filled(sql);
+    const environment = await filled(sql);
+    await sql.unsafe(`alter database ${name} set citus.multi_task_query_log_level = 'error'`);
+    const strict = connect(url, { max: 1, applicationName: "svc test" });
+    try {
+      const one = Object.assign(Object.create(environment) as TestEnvironment, { sql: strict });
+      await one.send(history.map((operation) => ({ ...operation, key: `${operation.key} again` })));
+      await one.evaluate();
+      const id = environment.environmentId;
+      const [{ state }] = await strict<[{ state: unknown }]>`select svc.state_document(${id}, 'ann') as state`;
+      expect(state).toMatchObject({ customerId: "ann", lifecycle: "customer" });
+      await expect(strict`select count(*) from svc.customers`).rejects.toThrow(/multi-task query/);
+    } finally {
+      await strict.end({ timeout: 0 });
+    }
+  });
+
+  it("moves an environment to another node while events come in, and none is lost or doubled", async () => {
+    const { url, sql } = await useClusterDatabase();
+    await installPack(url, "citus");
+    const environment = await TestEnvironment.create(sql, MODEL);
+    const [place] = await sql<[{ shard: string; host: string; port: number }]>`
+      select s.shardid::text as shard, p.nodename as host, p.nodeport as port
+      from pg_catalog.pg_dist_shard as s
+      join pg_catalog.pg_dist_placement as d on d.shardid = s.shardid
+      join pg_catalog.pg_dist_node as p on p.groupid = d.groupid
+      where s.shardid = get_shard_id_for_distribution_column('svc.homes', ${environment.environmentId}::integer)`;
+    const [target] = await sql<[{ host: string; port: number }]>`
+      select nodename as host, nodeport as port from pg_catalog.pg_dist_node
+      where shouldhaveshards and (nodename, nodeport) <> (${place.host}::text, ${place.port}::integer) limit 1`;
+
+    let sent = 0;
+    const moved = new AbortController();
+    const sending = (async () => {
+      while (!moved.signal.aborted) {
+        await environment.send([{ customer: `c${sent % 7}`, event: "used", at: at(sent), key: `k${sent}` }]);
+        sent += 1;
+        await delay(5);
+      }
+    })();
+    // Readers and writers go on but for the moment of the switch; what `block_writes` refuses nobody would have to repeat.
+    await sql`
+      select citus_move_shard_placement(
+        ${place.shard}::bigint, ${place.host}::text, ${place.port}::integer, ${target.host}::text, ${target.port}::integer, 'block_writes'
+      )`;
+    moved.abort();
+    await sending;
+    await environment.send([{ customer: "c0", event: "paid", at: at(9999), key: "last" }]);
+    await environment.evaluate();
+    const [stored] = await sql<[{ events: number; there: number }]>`
+      select count(*)::integer as events, count(distinct idempotency_key)::integer as there
+      from svc.events where environment_id = ${environment.environmentId}`;
+    expect(stored).toEqual({ events: sent + 1, there: sent + 1 });
+    expect(sent).toBeGreaterThan(0);
+    expect(await violations(sql)).toEqual([]);
+  });
+});

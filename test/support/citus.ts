@@ -1,0 +1,79 @@
+import pg from "pg";
+
+/**
+ * Where TEST_DATABASE_URL names the coordinator of a Citus cluster: the administration of its nodes, on each of which a database has a
+ * part. The first is the coordinator.
+ */
+export interface Cluster {
+  /** URLs of the nodes, with the administrative database. */
+  nodes: readonly string[];
+}
+
+/** The nodes that the administrative database of a server knows; that server alone where it has no Citus. */
+export async function findCluster(url: string): Promise<Cluster> {
+  const nodes = await withClient(url, async (client) => {
+    const { rowCount } = await client.query("select from pg_extension where extname = 'citus'");
+    if (rowCount === 0) return [];
+    const { rows } = await client.query<{ host: string; port: number }>(
+      "select nodename as host, nodeport as port from pg_catalog.pg_dist_node where isactive order by groupid",
+    );
+    return rows;
+  });
+  if (nodes.length === 0) return { nodes: [url] };
+  return {
+    nodes: nodes.map(({ host, port }) => {
+      const node = new URL(url);
+      node.hostname = host;
+      node.port = String(port);
+      return node.href;
+    }),
+  };
+}
+
+/** Makes an empty database of the cluster's, which has Citus and knows the nodes; few shards, because every test copies it. */
+export async function createClusterDatabase({ nodes }: Cluster, name: string): Promise<void> {
+  for (const node of nodes) {
+    await execute(node, `create database ${name} encoding 'UTF8' template template0`);
+    await execute(within(node, name), "create extension citus");
+  }
+  const [coordinator = "", ...workers] = nodes;
+  const address = (url: string) => [new URL(url).hostname, Number(new URL(url).port)];
+  await withClient(within(coordinator, name), async (client) => {
+    await client.query("select citus_set_coordinator_host($1, $2)", address(coordinator));
+    for (const worker of workers) await client.query("select citus_add_node($1, $2)", address(worker));
+  });
+  for (const node of nodes) await execute(node, `alter database ${name} set citus.shard_count = ${workers.length}`);
+}
+
+/** Lets nobody in any more, Citus's own process of the database neither, so that it can be copied. */
+export async function closeDatabase({ nodes }: Cluster, name: string): Promise<void> {
+  for (const node of nodes) {
+    await execute(node, `alter database ${name} with allow_connections false`);
+    await execute(node, `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '${name}'`);
+  }
+}
+
+/** Executes a statement on each node. */
+export async function onEachNode({ nodes }: Cluster, statement: string): Promise<void> {
+  await Promise.all(nodes.map((node) => execute(node, statement)));
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  await withClient(url, (client) => client.query(statement));
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, application_name: "svc test administration" });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+function within(url: string, database: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${database}`;
+  return changed.href;
+}
