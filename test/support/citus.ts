@@ -1,16 +1,10 @@
 import pg from "pg";
 
-/**
- * Where TEST_DATABASE_URL names the coordinator of a Citus cluster: the administration of its nodes, on each of which a database has a
- * part. The first is the coordinator.
- */
-export interface Cluster {
-  /** URLs of the nodes, with the administrative database. */
-  nodes: readonly string[];
-}
+// Where TEST_DATABASE_URL names the coordinator of a Citus cluster: the administration of its nodes, on each of which a database has a
+// part. Nodes are URLs of their administrative databases, the coordinator's first.
 
 /** The nodes that the administrative database of a server knows; that server alone where it has no Citus. */
-export async function findCluster(url: string): Promise<Cluster> {
+export async function findNodes(url: string): Promise<readonly string[]> {
   const nodes = await withClient(url, async (client) => {
     const { rowCount } = await client.query("select from pg_extension where extname = 'citus'");
     if (rowCount === 0) return [];
@@ -19,26 +13,19 @@ export async function findCluster(url: string): Promise<Cluster> {
     );
     return rows;
   });
-  if (nodes.length === 0) return { nodes: [url] };
-  return {
-    nodes: nodes.map(({ host, port }) => {
-      const node = new URL(url);
-      node.hostname = host;
-      node.port = String(port);
-      return node.href;
-    }),
-  };
+  if (nodes.length === 0) return [url];
+  return nodes.map(({ host, port }) => Object.assign(new URL(url), { hostname: host, port: String(port) }).href);
 }
 
 /** Makes an empty database of the cluster's, which has Citus and knows the nodes; few shards, because every test copies it. */
-export async function createClusterDatabase({ nodes }: Cluster, name: string): Promise<void> {
+export async function createClusterDatabase(nodes: readonly string[], name: string): Promise<void> {
   for (const node of nodes) {
     await execute(node, `create database ${name} encoding 'UTF8' template template0`);
-    await execute(within(node, name), "create extension citus");
+    await execute(withDatabase(node, name), "create extension citus");
   }
   const [coordinator = "", ...workers] = nodes;
   const address = (url: string) => [new URL(url).hostname, Number(new URL(url).port)];
-  await withClient(within(coordinator, name), async (client) => {
+  await withClient(withDatabase(coordinator, name), async (client) => {
     await client.query("select citus_set_coordinator_host($1, $2)", address(coordinator));
     for (const worker of workers) await client.query("select citus_add_node($1, $2)", address(worker));
   });
@@ -46,7 +33,7 @@ export async function createClusterDatabase({ nodes }: Cluster, name: string): P
 }
 
 /** Lets nobody in any more, Citus's own process of the database neither, so that it can be copied. */
-export async function closeDatabase({ nodes }: Cluster, name: string): Promise<void> {
+export async function closeDatabase(nodes: readonly string[], name: string): Promise<void> {
   for (const node of nodes) {
     await execute(node, `alter database ${name} with allow_connections false`);
     await execute(node, `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '${name}'`);
@@ -54,7 +41,7 @@ export async function closeDatabase({ nodes }: Cluster, name: string): Promise<v
 }
 
 /** Executes a statement on each node. */
-export async function onEachNode({ nodes }: Cluster, statement: string): Promise<void> {
+export async function onEachNode(nodes: readonly string[], statement: string): Promise<void> {
   await Promise.all(nodes.map((node) => execute(node, statement)));
 }
 
@@ -72,8 +59,7 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
   }
 }
 
-function within(url: string, database: string): string {
-  const changed = new URL(url);
-  changed.pathname = `/${database}`;
-  return changed.href;
+/** The same server's other database. */
+export function withDatabase(url: string, database: string): string {
+  return Object.assign(new URL(url), { pathname: `/${database}` }).href;
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Sql, TransactionSql } from "postgres";
 import { afterAll, inject } from "vitest";
 import { connect } from "../../src/db/connect.js";
-import { onEachNode } from "./citus.js";
+import { onEachNode, withDatabase } from "./citus.js";
 
 /** A database of a test's own. */
 export interface TestDatabase {
@@ -35,17 +35,16 @@ async function create(template: string): Promise<TestDatabase> {
   const { url: adminUrl, nodes, prefix } = inject("database");
   const name = `${prefix}${randomBytes(6).toString("hex")}`;
   // Copied as files it takes half as long as through the log, although it waits for a checkpoint.
-  await onEachNode({ nodes }, `create database ${name} encoding 'UTF8' template ${template} strategy file_copy`);
-  const url = new URL(adminUrl);
-  url.pathname = `/${name}`;
-  const sql = connect(url.href, { max: 8, applicationName: "svc test" });
+  await onEachNode(nodes, `create database ${name} encoding 'UTF8' template ${template} strategy file_copy`);
+  const url = withDatabase(adminUrl, name);
+  const sql = connect(url, { max: 8, applicationName: "svc test" });
   return {
-    url: url.href,
+    url,
     name,
     sql,
     drop: async () => {
       await sql.end({ timeout: 0 });
-      await onEachNode({ nodes }, `drop database ${name} with (force)`);
+      await onEachNode(nodes, `drop database ${name} with (force)`);
     },
   };
 }

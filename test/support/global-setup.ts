@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { installPack } from "../../src/db/migrate/packs.js";
-import { closeDatabase, createClusterDatabase, findCluster, onEachNode, type Cluster } from "./citus.js";
+import { closeDatabase, createClusterDatabase, findNodes, onEachNode, withDatabase } from "./citus.js";
 import { startDebianServer } from "./debian-server.js";
 import { leaksInWords, searchLogs } from "./leaks.js";
 import { migrateUnreleased } from "./migrate.js";
@@ -44,14 +44,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
   await admin.connect();
   try {
-    const cluster = await findCluster(server.url);
+    const nodes = await findNodes(server.url);
     const template = `${prefix}template`;
     await dropLeftovers(admin);
-    await Promise.all([makeTemplate(cluster, template), buildPrograms()]);
+    await Promise.all([makeTemplate(nodes, template), buildPrograms()]);
     // Who watches saves sources that do not build yet; that must not end the watch.
     project.onTestsRerun(() => buildPrograms().catch((error: unknown) => console.error(String(error))));
     project.provide("logs", logs);
-    project.provide("database", { url: server.url, nodes: cluster.nodes, template, prefix });
+    project.provide("database", { url: server.url, nodes, template, prefix });
   } catch (error) {
     await teardown(); // vitest calls the one that is returned only
     throw error;
@@ -60,18 +60,18 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 /** On a cluster with all tables spread over its nodes. */
-async function makeTemplate(cluster: Cluster, name: string): Promise<void> {
-  const [server = "", ...workers] = cluster.nodes;
+async function makeTemplate(nodes: readonly string[], name: string): Promise<void> {
+  const [server = "", ...workers] = nodes;
   const url = withDatabase(server, name);
   if (workers.length === 0) {
-    await onEachNode(cluster, `create database ${name} encoding 'UTF8' template template0`);
+    await onEachNode(nodes, `create database ${name} encoding 'UTF8' template template0`);
     await migrateUnreleased(url);
     return;
   }
-  await createClusterDatabase(cluster, name);
+  await createClusterDatabase(nodes, name);
   await migrateUnreleased(url);
   await installPack(url, "citus");
-  await closeDatabase(cluster, name);
+  await closeDatabase(nodes, name);
 }
 
 /** Debian's PostgreSQL 15 with TEST_POSTGRES=15: who asks for it gets no other. */
@@ -120,10 +120,4 @@ async function dropDatabases(admin: pg.Client, prefix: string): Promise<void> {
   );
   for (const { datname } of rows)
     await admin.query(`drop database if exists ${pg.escapeIdentifier(datname)} with (force)`);
-}
-
-function withDatabase(url: string, database: string): string {
-  const changed = new URL(url);
-  changed.pathname = `/${database}`;
-  return changed.href;
 }

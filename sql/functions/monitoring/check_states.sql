@@ -18,6 +18,9 @@ declare
     order by d.position
   );
 begin
+  if not svc.has_customers(check_states.environment_id) then
+    return null;
+  end if;
   return (
     select svc.finding(
       'STATES_NEVER_REACHED',
@@ -52,7 +55,7 @@ begin
       and not exists (
         select 1 from svc.customers as c where c.environment_id = check_states.environment_id and c.lifecycle = s.state
       )
-    having count(*) > 0 and exists (select 1 from svc.customers as c where c.environment_id = check_states.environment_id)
+    having count(*) > 0
   );
 end;
 $$;

@@ -15,19 +15,17 @@ as $$
 #variable_conflict use_column
 declare
   _id constant integer := fan_out.environment_id;
-  _formats boolean;
+  _enabled bigint;
   _telling text[];
   _seq bigint;
   -- Not when the transaction began: one that waited for a lock must not come before one that did not.
   _now constant timestamptz := clock_timestamp();
 begin
   -- Most environments have none, and then the emissions need not be read.
-  select
-    bool_or(w.include <> '{}' or w.format <> 'json'), array_agg(w.webhook_id) filter (where w.include <> '{}' or w.format <> 'json')
-  into _formats, _telling
+  select count(*), array_agg(w.webhook_id) filter (where w.include <> '{}' or w.format <> 'json') into _enabled, _telling
   from svc.webhooks as w
   where w.environment_id = _id and w.disabled_at is null and w.deleted_at is null;
-  if _formats is null then
+  if _enabled = 0 then
     return;
   end if;
 
@@ -67,7 +65,7 @@ begin
       -- A hint: workers look for themselves every second.
       perform pg_notify('svc_deliveries', '');
     end if;
-    if _formats then
+    if _telling is not null then
       perform svc.write_delivery_bodies(
         _id, _telling, array_fill(_seq << 16, array[cardinality(_telling)]), array_fill((_seq << 16) + 65535, array[cardinality(_telling)])
       );

@@ -8,14 +8,13 @@ import { happened, rule, emit, snapshotOf } from "../../engine/support/builders.
 import { TestEnvironment } from "../../tasks/support/environment.js";
 import { derived } from "../../tasks/support/kept.js";
 import { describeCatalog } from "../../support/catalog.js";
-import { createClusterDatabase, onEachNode } from "../../support/citus.js";
+import { createClusterDatabase, onEachNode, withDatabase } from "../../support/citus.js";
 import { violations } from "../../support/invariants.js";
 import { migrateUnreleased } from "../../support/migrate.js";
 
 // The pack `citus` on a cluster: run with TEST_DATABASE_URL naming the coordinator of one. What needs none: pack.test.ts.
 
 const { url: server, nodes, prefix } = inject("database");
-const cluster = { nodes };
 
 const MODEL = snapshotOf({
   states: { new: [["customer", happened("paid")]], customer: [] },
@@ -29,13 +28,13 @@ const history = CUSTOMERS.flatMap((customer, n) =>
 
 async function useClusterDatabase(): Promise<{ url: string; sql: Sql; name: string }> {
   const name = `${prefix}${randomBytes(6).toString("hex")}`;
-  await createClusterDatabase(cluster, name);
-  const url = Object.assign(new URL(server), { pathname: `/${name}` }).href;
+  await createClusterDatabase(nodes, name);
+  const url = withDatabase(server, name);
   await migrateUnreleased(url);
   const sql = connect(url, { max: 4, applicationName: "svc test" });
   afterAll(async () => {
     await sql.end({ timeout: 0 });
-    await onEachNode(cluster, `drop database ${name} with (force)`);
+    await onEachNode(nodes, `drop database ${name} with (force)`);
   });
   return { url, sql, name };
 }
