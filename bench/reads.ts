@@ -49,14 +49,15 @@ const READS: { path: string; msMax?: number; orientation?: boolean }[] = [
   { path: "/customers?segment=paying" },
   { path: "/customers?segment=chosen&lifecycle=active" },
   { path: "/customers?segment=paying&lifecycle=active" },
-  { path: "/customers?segment=paying&lifecycle=new" },
+  { path: "/customers?segment=power_users&lifecycle=new" },
   { path: "/customers?inactive=7d" },
   { path: "/customers?inactive=7d&lifecycle=trial" },
   { path: "/customers?inactive=7d&lifecycle=active" },
   { path: "/customers?inactive=7d&segment=paying" },
-  { path: "/customers?inactive=7d&segment=paying&lifecycle=new" },
+  { path: "/customers?inactive=7d&segment=power_users&lifecycle=new" },
   { path: "/customers?setAside=true" },
   { path: "/customers/customer-000123" },
+  { path: "/customers/customer-000123/history" },
   { path: "/customers/customer-000123/timeline" },
   { path: "/customers/customer-000123/backlog" },
   { path: "/customers/customer-000123/journeys/onboarding" },
@@ -227,10 +228,16 @@ function get(agent: Agent, url: string, headers: Readonly<Record<string, string>
   return new Promise((resolve, reject) => {
     request(url, { agent, headers }, (response) => {
       let bytes = 0;
+      let begin = "";
       response.on("error", reject);
-      response.on("data", (chunk: Buffer) => (bytes += chunk.length));
+      response.on("data", (chunk: Buffer) => {
+        if (bytes === 0) begin = chunk.toString();
+        bytes += chunk.length;
+      });
       response.on("end", () =>
-        response.statusCode === 200 ? resolve(bytes) : reject(new Error(`${url} answered ${response.statusCode}`)),
+        response.statusCode === 200
+          ? resolve(bytes)
+          : reject(new Error(`${url} answered ${response.statusCode}: ${begin}`)),
       );
     })
       .on("error", reject)

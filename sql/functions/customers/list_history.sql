@@ -1,7 +1,7 @@
 -- What happened to a customer, the newest first: events, updates of traits, transitions, changes of the health score, runs of rules that
 -- acted or failed, and emissions with how far each came at the webhooks. Of one instant what came of something stands before it. Of logs
 -- that a recompute writes anew the present record is told. Payloads of more than 2 KiB are null. Events and runs are read by index as far
--- as the page needs, of everything else all that there is of the customer. kinds are those of svc.history_item, null for all; at
+-- as the page needs, of everything else all that there is of the customer. kinds are those of svc.history_items, null for all; at
 -- leaves out what came later, null for nothing.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_history(
@@ -40,6 +40,7 @@ declare
   _places integer[];
   _ats timestamptz[];
   _seqs bigint[];
+  _positions text[];
 begin
   select c.generation into _generation
   from svc.customers as c
@@ -48,8 +49,10 @@ begin
     perform svc.raise_customer_not_found(list_history.customer_id);
   end if;
 
-  select array_agg(r.place order by r.n), array_agg(r.at order by r.n), array_agg(r.seq order by r.n)
-  into _places, _ats, _seqs
+  select
+    array_agg(r.place order by r.n), array_agg(r.at order by r.n), array_agg(r.seq order by r.n),
+    array_agg(concat_ws(' ', svc.microseconds(r.at), r.place, r.seq) order by r.n)
+  into _places, _ats, _seqs, _positions
   from (
     select row_number() over (order by p.at desc, p.place desc, p.seq desc) as n, p.at, p.place, p.seq
     from (
@@ -129,14 +132,11 @@ begin
     limit list_history.row_limit + 1
   ) as r;
 
-  return (
-    select svc.page(
-      'history',
-      array_agg(svc.history_item(_id, list_history.customer_id, _generation, r.place, r.at, r.seq) order by r.n),
-      array_agg(concat_ws(' ', svc.microseconds(r.at), r.place, r.seq) order by r.n),
-      list_history.row_limit
-    )
-    from unnest(_places, _ats, _seqs) with ordinality as r (place, at, seq, n)
+  return svc.page(
+    'history',
+    svc.history_items(_id, list_history.customer_id, _generation, _places, _ats, _seqs),
+    _positions,
+    list_history.row_limit
   );
 end;
 $$;

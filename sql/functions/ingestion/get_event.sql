@@ -93,12 +93,8 @@ begin
       _event.event_seq, _event.customer_id, _event.event, _event.properties, _event.occurred_at, _event.accepted_at, _pending
     ),
     json_build_object(
-      'caused', (
-        select coalesce(
-          json_agg(svc.history_item(_id, _event.customer_id, _generation, r.place, r.at, r.seq) order by r.n), '[]'
-        )
-        from unnest(_places, _ats, _seqs) with ordinality as r (place, at, seq, n)
-      )
+      'caused',
+      coalesce(to_json(svc.history_items(_id, _event.customer_id, _generation, _places, _ats, _seqs)), '[]')
     )
   );
 end;

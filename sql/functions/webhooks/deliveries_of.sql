@@ -1,34 +1,44 @@
--- How far an emission came at each webhook of the environment that it is or was to be delivered to.
+-- How far emissions came at each webhook of the environment that they are or were to be delivered to: {emissionSeq: [delivery]}.
 -- Raises nothing, locks nothing.
-create or replace function svc.deliveries_of(environment_id integer, emission_seq bigint)
+create or replace function svc.deliveries_of(environment_id integer, emission_seqs bigint[])
 returns json
 language sql
 stable
 strict
 set search_path = ''
 as $$
-  select coalesce(
-    json_agg(
-      json_build_object(
-        'webhookId', w.webhook_id,
-        'url', w.url,
-        'status', d.status,
-        'attempts', d.attempts,
-        'nextAttemptAt', case when d.status = 'pending' then svc.iso(d.next_attempt_at) end,
-        'finishedAt', svc.iso(d.finished_at)
-      )
-      order by w.webhook_id
-    ),
-    '[]'
-  )
-  from svc.webhooks as w
-  cross join lateral (
-    select k.*
-    from svc.deliveries as k
-    where k.environment_id = deliveries_of.environment_id and k.webhook_id = w.webhook_id and k.emission_seq = deliveries_of.emission_seq
-    limit 1
-  ) as d
-  where w.environment_id = deliveries_of.environment_id and w.deleted_at is null;
+  select json_object_agg(e.emission_seq, e.deliveries)
+  from (
+    select
+      s.emission_seq,
+      coalesce(
+        json_agg(
+          json_build_object(
+            'webhookId', d.webhook_id,
+            'url', d.url,
+            'status', d.status,
+            'attempts', d.attempts,
+            'nextAttemptAt', case when d.status = 'pending' then svc.iso(d.next_attempt_at) end,
+            'finishedAt', svc.iso(d.finished_at)
+          )
+          order by d.webhook_id
+        ) filter (where d.webhook_id is not null),
+        '[]'
+      ) as deliveries
+    from unnest(deliveries_of.emission_seqs) as s (emission_seq)
+    left join lateral (
+      select w.webhook_id, w.url, k.status, k.attempts, k.next_attempt_at, k.finished_at
+      from svc.webhooks as w
+      cross join lateral (
+        select d.*
+        from svc.deliveries as d
+        where d.environment_id = deliveries_of.environment_id and d.webhook_id = w.webhook_id and d.emission_seq = s.emission_seq
+        limit 1
+      ) as k
+      where w.environment_id = deliveries_of.environment_id and w.deleted_at is null
+    ) as d on true
+    group by s.emission_seq
+  ) as e;
 $$;
 
-comment on function svc.deliveries_of(integer, bigint) is 'How far an emission came at each webhook.';
+comment on function svc.deliveries_of(integer, bigint[]) is 'How far emissions came at each webhook.';

@@ -46,7 +46,7 @@ begin
     'cause', json_build_object('type', _emission.cause_type, 'id', _emission.cause_id),
     'sequence', _emission.emission_seq,
     'ruleExecution', svc.emitting_run(_emission),
-    'deliveries', svc.deliveries_of(_emission.environment_id, _emission.emission_seq)
+    'deliveries', svc.deliveries_of(_emission.environment_id, array[_emission.emission_seq]) -> _emission.emission_seq::text
   );
 end;
 $$;
