@@ -9,6 +9,7 @@ import { benchIngest, INGEST_SUBJECTS } from "./ingest/main.js";
 import { endAll, endOnSignals, isEnding } from "./lib/cleanup.js";
 import { openBenchServer } from "./lib/database.js";
 import { printRows, saveRows, type Row } from "./lib/report.js";
+import { simulatePlacement } from "./placement.js";
 import { benchReads } from "./reads.js";
 import { benchRecompute } from "./recompute/main.js";
 import { benchSoak } from "./soak/main.js";
@@ -24,6 +25,7 @@ const USAGE = `Usage: npm run bench [-- --quick]                            ever
        npm run bench fairness [flood …] [-- --quick]         a quiet organization beside one that floods, not part of everything:
                                                              ${FLOODS.join(", ")}
        npm run bench storage [-- --quick]                    bytes of disk and log per event; not part of everything
+       npm run bench placement                               a thousand environments on a cluster, simulated; not part of everything
        npm run bench evaluation [-- --quick]                 live evaluation
        npm run bench reads [-- --quick]                      lists and details of the administrative API
        npm run bench reads trends segments                   only those with one of these texts in their paths
@@ -67,8 +69,8 @@ async function main(): Promise<void> {
   const known = part === "reads" || only.every((name) => subjects.includes(name));
   if (
     ![
-      ...["all", "cli", "engine", "evaluation", "fairness", "ingest", "reads"],
-      ...["recompute", "soak", "start", "storage", "webhooks"],
+      ...["all", "cli", "engine", "evaluation", "fairness", "ingest", "placement"],
+      ...["reads", "recompute", "soak", "start", "storage", "webhooks"],
     ].includes(part) ||
     !known
   ) {
@@ -80,6 +82,9 @@ async function main(): Promise<void> {
   } else if (part === "storage") {
     const server = await openBenchServer();
     await benchStorage(await server.createDatabase(), quick ? 1 : 5);
+  } else if (part === "placement") {
+    const server = await openBenchServer();
+    await simulatePlacement((await server.createDatabase()).sql);
   } else if (part === "fairness") {
     const rows = printed(await benchFairness(quick ? 5 : 30, only), machine);
     console.log(`kept in ${await saveRows(rows, machine)}`);

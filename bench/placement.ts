@@ -1,0 +1,200 @@
+import type { Sql } from "postgres";
+import { Random } from "../src/demo/simulate/random.js";
+
+/**
+ * Processor time of an event on a cluster, in milliseconds of a core: accepted, evaluated and its deliveries sent, by a service with 40
+ * environments of examples/saas on a coordinator and two nodes. Measured once; docs/scale.md says how. Singles are evaluated one by one.
+ */
+const COSTS = {
+  "single events": { coordinator: 7.6, node: 5.9, plain: 5.2 },
+  "batches of 100": { coordinator: 0.142, node: 0.14, plain: 0.072 },
+} as const;
+type Cost = (typeof COSTS)[keyof typeof COSTS];
+
+const ENVIRONMENTS = 1_000;
+const NODES = 8;
+/** Citus makes so many unless told otherwise, and lays them on the nodes in turn. */
+const SHARDS = 32;
+const CORES = 8;
+/** Of a machine's cores; above it, waiting grows fast. */
+const BUSY_MAX = 0.7;
+const LOTS = 200;
+const CALLS = 200_000;
+
+/**
+ * A thousand environments on eight nodes, simulated: how evenly they lie, how many events a second that allows, and what one hot environment
+ * does to the others. The n-th largest environment has a share of 1/n, as sizes of customers go. Prints; nothing is measured here.
+ */
+export async function simulatePlacement(sql: Sql): Promise<void> {
+  const shards = await shardsOf(sql);
+  const lots = Array.from({ length: LOTS }, (_, lot) => sharesOf(new Random(lot, "shares")));
+  console.log(
+    `${ENVIRONMENTS} environments on ${NODES} nodes, the largest with ${percent(Math.max(...lots[0]!))}; ${LOTS} ways to deal the sizes out\n`,
+  );
+
+  console.log("share of the fullest node (an eighth is 12.5 %): median, worst of 20");
+  const ways = {
+    "as Citus lays them": lots.map((shares) => asLaid(shares, shards)),
+    "shards moved by size": lots.map((shares) => balanced(byShard(shares, shards))),
+    "the ten largest by themselves, then moved": lots.map((shares) => balanced(isolated(shares, shards, 10))),
+  };
+  for (const [way, loads] of Object.entries(ways)) {
+    const fullest = loads.map((nodes) => Math.max(...nodes)).toSorted((a, b) => a - b);
+    console.log(`  ${way}: ${percent(quantile(fullest, 0.5))}, ${percent(quantile(fullest, 0.95))}`);
+  }
+
+  console.log(
+    `\nevents a second until a machine of ${CORES} cores is ${percent(BUSY_MAX)} busy: cluster (what is busy first), ${NODES} cells, one PostgreSQL`,
+  );
+  const fullest = quantile(
+    ways["as Citus lays them"].map((nodes) => Math.max(...nodes)).toSorted((a, b) => a - b),
+    0.5,
+  );
+  for (const [work, cost] of Object.entries(COSTS)) {
+    const room = CORES * BUSY_MAX * 1_000;
+    const [coordinator, nodes] = [room / cost.coordinator, room / (cost.node * fullest)];
+    const first = coordinator < nodes ? "coordinator" : "fullest node";
+    console.log(
+      `  ${work}: ${figure(Math.min(coordinator, nodes))} (${first}), ${figure(room / (cost.plain * fullest))}, ${figure(room / cost.plain)}`,
+    );
+  }
+
+  const cost = COSTS["single events"];
+  const rate = (0.5 * CORES * 1_000) / cost.coordinator;
+  console.log(
+    `\np50 and p99 of an event of the others, ms, at ${figure(rate)} single events a second: beside the hot one, on other nodes`,
+  );
+  for (const more of [0, 0.25, 0.5, 0.75, 0.95]) {
+    const { beside, elsewhere } = simulate(lots[0]!, shards, { cost, rate, hot: rate * more });
+    console.log(`  one sends ${figure(rate * more)} more: ${beside}; ${elsewhere}`);
+  }
+}
+
+/** The shard of each environment, by the function that Citus hashes numbers with. */
+async function shardsOf(sql: Sql): Promise<number[]> {
+  const rows = await sql<
+    { hash: number }[]
+  >`select hashint4(n) as hash from generate_series(1, ${ENVIRONMENTS}) as n order by n`;
+  return rows.map(({ hash }) => Math.min(SHARDS - 1, Math.floor((hash + 2 ** 31) / (2 ** 32 / SHARDS))));
+}
+
+/** What part of everything each environment has; in all 1. */
+function sharesOf(random: Random): number[] {
+  const weights = Array.from({ length: ENVIRONMENTS }, (_, n) => 1 / (n + 1));
+  for (let n = weights.length - 1; n > 0; n--) {
+    const other = random.whole(0, n);
+    [weights[n], weights[other]] = [weights[other]!, weights[n]!];
+  }
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  return weights.map((weight) => weight / sum);
+}
+
+function byShard(shares: readonly number[], shards: readonly number[]): number[] {
+  const loads = new Array<number>(SHARDS).fill(0);
+  for (const [n, share] of shares.entries()) loads[shards[n]!]! += share;
+  return loads;
+}
+
+function asLaid(shares: readonly number[], shards: readonly number[]): number[] {
+  const nodes = new Array<number>(NODES).fill(0);
+  for (const [shard, load] of byShard(shares, shards).entries()) nodes[shard % NODES]! += load;
+  return nodes;
+}
+
+/** The largest of them in shards of their own. */
+function isolated(shares: readonly number[], shards: readonly number[], count: number): number[] {
+  const least = shares.toSorted((a, b) => b - a)[count - 1]!;
+  return [
+    ...byShard(
+      shares.map((share) => (share >= least ? 0 : share)),
+      shards,
+    ),
+    ...shares.filter((share) => share >= least),
+  ];
+}
+
+/** Shards on nodes: the largest first, each where least lies. */
+function balanced(loads: readonly number[]): number[] {
+  const nodes = new Array<number>(NODES).fill(0);
+  for (const load of loads.toSorted((a, b) => b - a)) nodes[nodes.indexOf(Math.min(...nodes))]! += load;
+  return nodes;
+}
+
+/**
+ * Calls come one by one and at random, pass the coordinator and then the node of their environment, and each of these works at as many as it
+ * has cores, in the order in which they came. `hot` calls a second come on top, of the environment in the middle of the sizes.
+ */
+function simulate(
+  shares: readonly number[],
+  shards: readonly number[],
+  { cost, rate, hot }: { cost: Cost; rate: number; hot: number },
+): { beside: string; elsewhere: string } {
+  const random = new Random(1, "calls", hot);
+  const exponential = (mean: number) => -mean * Math.log(1 - random.unit());
+  const middle = shares.indexOf(shares.toSorted((a, b) => a - b)[ENVIRONMENTS / 2]!);
+  const nodeOf = (environment: number) => shards[environment]! % NODES;
+  const ends = shares.map(
+    (
+      (sum) => (share: number) =>
+        (sum += share)
+    )(0),
+  );
+  const calls: { environment: number; isHot: boolean; came: number; passed: number }[] = [];
+  const coordinator = new Station(CORES);
+  for (let at = 0; calls.length < CALLS;) {
+    at += exponential(1_000 / (rate + hot));
+    const isHot = random.unit() < hot / (rate + hot);
+    const drawn = random.unit();
+    const environment = isHot ? middle : Math.min(ENVIRONMENTS - 1, lowerBound(ends, drawn));
+    calls.push({ environment, isHot, came: at, passed: coordinator.serve(at, exponential(cost.coordinator)) });
+  }
+  const nodes = Array.from({ length: NODES }, () => new Station(CORES));
+  const taken = { beside: [] as number[], elsewhere: [] as number[] };
+  for (const { environment, isHot, came, passed } of calls.toSorted((a, b) => a.passed - b.passed)) {
+    const done = nodes[nodeOf(environment)]!.serve(passed, exponential(cost.node));
+    if (!isHot) taken[nodeOf(environment) === nodeOf(middle) ? "beside" : "elsewhere"].push(done - came);
+  }
+  const told = (times: number[]) => {
+    const sorted = times.toSorted((a, b) => a - b);
+    return `${quantile(sorted, 0.5).toFixed(0)}, ${quantile(sorted, 0.99).toFixed(0)}`;
+  };
+  return { beside: told(taken.beside), elsewhere: told(taken.elsewhere) };
+}
+
+/** Serves as many at once as it has cores, first come, first served. */
+class Station {
+  readonly #free: number[];
+
+  constructor(cores: number) {
+    this.#free = new Array<number>(cores).fill(0);
+  }
+
+  /** When it is done with what comes at `at` and takes `length`, in milliseconds. */
+  serve(at: number, length: number): number {
+    const core = this.#free.indexOf(Math.min(...this.#free));
+    return (this.#free[core] = Math.max(at, this.#free[core]!) + length);
+  }
+}
+
+/** The place of the first that is larger. */
+function lowerBound(ascending: readonly number[], value: number): number {
+  let [low, high] = [0, ascending.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ascending[middle]! > value) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function quantile(sorted: readonly number[], part: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))]!;
+}
+
+function percent(part: number): string {
+  return `${(100 * part).toFixed(1)} %`;
+}
+
+function figure(value: number): string {
+  return Math.round(value).toLocaleString("en-US");
+}
