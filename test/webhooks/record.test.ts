@@ -208,6 +208,31 @@ test("of the attempts before and after a webhook was moved, those after decide",
   expect(await stateOf(webhookId)).toEqual({ disabled: false, failing: true });
 });
 
+test("what came of the attempts of several environments in one call is each one's own", async () => {
+  const codes = [204, 500, 410, 204, 503, 204];
+  const endpoints = await Promise.all(codes.map(() => newEndpoint(sql)));
+  for (const { environment } of endpoints) await emit(sql, environment, 1);
+  const codeOf = new Map(endpoints.map(({ webhookId }, n) => [webhookId, codes[n]!]));
+  const claimed = await claim(sql, "worker", 10);
+
+  const results = claimed.map((one) => answered(one, codeOf.get(one.webhookId)!));
+  const reason = "The endpoint answered 410 Gone.";
+  const disabled = [{ webhookId: endpoints[2]!.webhookId, reason }];
+  expect(await recordAttempts(sql, results)).toEqual({ recorded: 6, disabled });
+  expect(await recordAttempts(sql, results)).toEqual({ recorded: 0, disabled: [] });
+
+  const status = (code: number) => (code === 204 ? "delivered" : code === 410 ? "failed" : "pending");
+  for (const [n, { environment, webhookId }] of endpoints.entries()) {
+    const code = codes[n]!;
+    expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: status(code), attempts: 1 }]);
+    expect(await attemptsOf(sql, webhookId)).toMatchObject([{ attempt: 1, status_code: code }]);
+    expect(await stateOf(webhookId)).toEqual({ disabled: code === 410, failing: code !== 204 });
+    const counted = await sql`
+      select name, value, count::integer from svc.trend_changes where environment_id = ${environment} and measure = 'delivery'`;
+    expect([...counted]).toEqual(code >= 500 ? [] : [{ name: webhookId, value: status(code), count: 1 }]);
+  }
+});
+
 describe("the recorder of a worker", () => {
   /** What half of a surrogate pair makes of a text: the database refuses it. */
   const REFUSED = "a\uD83D";

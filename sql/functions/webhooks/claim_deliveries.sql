@@ -128,16 +128,17 @@ begin
   end if;
 
   for _lacking in
-    select u.environment_id, array_agg(u.webhook_id) as webhook_ids
-    from unnest(_unleased_ids, _unleased) as u (environment_id, webhook_id)
+    select array_agg(u.environment_id) as environment_ids, array_agg(u.webhook_id) as webhook_ids
+    from svc.by_shard(_unleased_ids) as g (environment_ids)
+    join unnest(_unleased_ids, _unleased) as u (environment_id, webhook_id) on u.environment_id = any(g.environment_ids)
     where _held ? u.webhook_id or u.webhook_id = any(_webhooks)
-    group by u.environment_id
+    group by g.environment_ids
   loop
     _refused := _refused || array(
       select unnest(_lacking.webhook_ids)
       except
       select unnest(
-        svc.lease_webhooks(_lacking.environment_id, _lacking.webhook_ids, claim_deliveries.worker_id, _now, _until)
+        svc.lease_webhooks(_lacking.environment_ids, _lacking.webhook_ids, claim_deliveries.worker_id, _now, _until)
       )
     );
   end loop;

@@ -1,7 +1,8 @@
--- Leases webhooks of an environment to a worker, and answers those that it got: of those that are free, or its own.
+-- Leases webhooks to a worker, and answers those that it got: of those that are free, or its own. environment_ids[i] is that of
+-- webhook_ids[i]; all are of one group of svc.by_shard.
 -- Raises nothing. Locks the webhooks that it leases; those that others are leasing are passed over.
 create or replace function svc.lease_webhooks(
-  environment_id integer, webhook_ids text[], worker_id text, at timestamptz, until timestamptz
+  environment_ids integer[], webhook_ids text[], worker_id text, at timestamptz, until timestamptz
 )
 returns text[]
 language plpgsql
@@ -13,9 +14,10 @@ declare
   _got text[];
 begin
   with free as materialized (
-    select k.webhook_id
-    from svc.webhooks as k
-    where k.environment_id = lease_webhooks.environment_id and k.webhook_id = any(lease_webhooks.webhook_ids)
+    select k.environment_id, k.webhook_id
+    from unnest(lease_webhooks.environment_ids, lease_webhooks.webhook_ids) as u (environment_id, webhook_id)
+    join svc.webhooks as k on k.environment_id = u.environment_id and k.webhook_id = u.webhook_id
+    where k.environment_id = any(lease_webhooks.environment_ids)
       and (k.leased_by is null or k.leased_until <= lease_webhooks.at or k.leased_by = lease_webhooks.worker_id)
     for no key update of k skip locked
   ),
@@ -23,7 +25,8 @@ begin
     update svc.webhooks as w
     set leased_by = lease_webhooks.worker_id, leased_until = lease_webhooks.until
     from free as f
-    where w.environment_id = lease_webhooks.environment_id and w.webhook_id = f.webhook_id
+    where w.environment_id = any(lease_webhooks.environment_ids)
+      and w.environment_id = f.environment_id and w.webhook_id = f.webhook_id
     returning w.webhook_id
   )
   select array_agg(l.webhook_id) into _got from leased as l;
@@ -31,4 +34,4 @@ begin
 end;
 $$;
 
-comment on function svc.lease_webhooks(integer, text[], text, timestamptz, timestamptz) is 'Leases webhooks of an environment to a worker.';
+comment on function svc.lease_webhooks(integer[], text[], text, timestamptz, timestamptz) is 'Leases webhooks to a worker.';

@@ -5,7 +5,7 @@
 -- {environmentId, webhookId, emissionSeq, attempt, attemptedAt, latencyMs, statusCode, error, response, retryAfterSeconds}. Answers
 -- {recorded, disabled: [{webhookId, reason}]}: an attempt of which a record exists, and one of a delivery that is finished or gone,
 -- changes nothing and is not counted, so that a call whose answer was lost can be repeated.
--- Raises nothing of its own. Environment by environment: locks the deliveries in key order, then the webhooks it changes.
+-- Raises nothing of its own. Locks the deliveries in key order, then the webhooks it changes; on a cluster shard by shard.
 create or replace function svc_api.record_attempts(results jsonb)
 returns json
 language plpgsql
@@ -26,22 +26,19 @@ declare
   _long_ago constant timestamptz := _now - interval '5 days';
   _of record;
   _places integer[];
+  _ended_ids integer[];
   _ended text[];
   _statuses text[];
+  _dated integer[];
+  _days date[];
+  _disabled_ids integer[];
   _disabled text[];
   _reasons text[];
-  _today date;
   _recorded integer := 0;
   _documents json[] := '{}';
 begin
   for _of in
-    select
-      a.environment_id, array_agg(a.webhook_id) as webhook_ids, array_agg(a.emission_seq) as emission_seqs,
-      array_agg(a.attempt) as attempts, array_agg(a.attempted_at) as attempted_at, array_agg(a.latency_ms) as latencies,
-      array_agg(a.status_code) as status_codes, array_agg(a.error) as errors, array_agg(a.response) as responses,
-      array_agg(least(a.retry_after, case when a.retry_after is not null then 86400 end)) as retry_after,
-      array_agg(0.9 + 0.2 * random()) as jitter
-    from (
+    with attempts as materialized (
       select distinct on (r."environmentId", r."webhookId", r."emissionSeq")
         r."environmentId" as environment_id,
         r."webhookId" as webhook_id,
@@ -58,9 +55,18 @@ begin
         "latencyMs" integer, "statusCode" integer, error text, response text, "retryAfterSeconds" double precision
       )
       order by r."environmentId", r."webhookId", r."emissionSeq", r.attempt
-    ) as a
-    group by a.environment_id
-    order by a.environment_id
+    )
+    select
+      g.environment_ids, array_agg(a.environment_id) as ids, array_agg(a.webhook_id) as webhook_ids,
+      array_agg(a.emission_seq) as emission_seqs, array_agg(a.attempt) as attempts, array_agg(a.attempted_at) as attempted_at,
+      array_agg(a.latency_ms) as latencies, array_agg(a.status_code) as status_codes, array_agg(a.error) as errors,
+      array_agg(a.response) as responses,
+      array_agg(least(a.retry_after, case when a.retry_after is not null then 86400 end)) as retry_after,
+      array_agg(0.9 + 0.2 * random()) as jitter
+    from svc.by_shard(array(select t.environment_id from attempts as t)) as g (environment_ids)
+    join attempts as a on a.environment_id = any(g.environment_ids)
+    group by g.environment_ids
+    order by g.environment_ids
   loop
     with current_attempts as materialized (
       select
@@ -69,27 +75,30 @@ begin
         a.status_code = 410 as gone,
         extract(epoch from svc.delivery_delay(a.attempt - d.resent_after + 1)) * a.jitter as delay
       from unnest(
-        _of.webhook_ids, _of.emission_seqs, _of.attempts, _of.attempted_at, _of.status_codes, _of.errors, _of.retry_after, _of.jitter
-      ) with ordinality as a (webhook_id, emission_seq, attempt, attempted_at, status_code, error, retry_after, jitter, place)
+        _of.ids, _of.webhook_ids, _of.emission_seqs, _of.attempts, _of.attempted_at, _of.status_codes, _of.errors, _of.retry_after,
+        _of.jitter
+      ) with ordinality as a (
+        environment_id, webhook_id, emission_seq, attempt, attempted_at, status_code, error, retry_after, jitter, place
+      )
       join svc.deliveries as d
-        on d.environment_id = _of.environment_id and d.webhook_id = a.webhook_id and d.emission_seq = a.emission_seq
+        on d.environment_id = a.environment_id and d.webhook_id = a.webhook_id and d.emission_seq = a.emission_seq
       -- Is pending, said so that only the key serves, not the index of what is pending. After waiting for a call with the same attempt,
       -- this is checked again and no longer holds.
-      where d.finished_at is null and d.attempts = a.attempt - 1
-      order by d.webhook_id, d.emission_seq
+      where d.environment_id = any(_of.environment_ids) and d.finished_at is null and d.attempts = a.attempt - 1
+      order by d.environment_id, d.webhook_id, d.emission_seq
       for update of d
     ),
     outcomes as (
       select
-        a.webhook_id, min(a.attempted_at) as first_attempted_at, max(a.attempted_at) as last_attempted_at,
+        a.environment_id, a.webhook_id, min(a.attempted_at) as first_attempted_at, max(a.attempted_at) as last_attempted_at,
         max(a.attempted_at) filter (where a.accepted) as accepted_at, max(a.attempted_at) filter (where a.gone) as gone_at,
         (array_agg(coalesce('HTTP ' || a.status_code, a.error) order by a.attempted_at desc))[1] as last_outcome
       from current_attempts as a
-      group by a.webhook_id
+      group by a.environment_id, a.webhook_id
     ),
     changed as materialized (
       select
-        w.webhook_id, w.disabled_at is null as enabled,
+        w.environment_id, w.webhook_id, w.disabled_at is null as enabled,
         case
           when (o.accepted_at >= w.active_since) is not true then
             coalesce(w.failing_since, greatest(w.active_since, o.first_attempted_at))
@@ -100,16 +109,20 @@ begin
             format('No attempt has succeeded since %s; the last one: %s.', svc.iso(w.failing_since), left(o.last_outcome, 500))
         end as reason
       from outcomes as o
-      join svc.webhooks as w on w.environment_id = _of.environment_id and w.webhook_id = o.webhook_id
-      where o.last_attempted_at >= w.active_since
+      join svc.webhooks as w on w.environment_id = o.environment_id and w.webhook_id = o.webhook_id
+      where w.environment_id = any(_of.environment_ids)
+        and o.last_attempted_at >= w.active_since
         -- Most change nothing: what succeeds goes on succeeding.
         and (
           o.gone_at >= w.active_since
           or coalesce(o.accepted_at >= w.active_since, false) = (w.failing_since is not null)
           or w.failing_since <= _long_ago
         )
-      order by w.webhook_id
+      order by w.environment_id, w.webhook_id
       for no key update of w
+    ),
+    disabled as (
+      select c.environment_id, c.webhook_id, c.reason from changed as c where c.reason is not null and c.enabled
     ),
     noted as (
       update svc.webhooks as w
@@ -118,7 +131,7 @@ begin
         disabled_at = case when c.reason is null then w.disabled_at else coalesce(w.disabled_at, _now) end,
         disabled_reason = coalesce(w.disabled_reason, c.reason)
       from changed as c
-      where w.environment_id = _of.environment_id and w.webhook_id = c.webhook_id
+      where w.environment_id = any(_of.environment_ids) and w.environment_id = c.environment_id and w.webhook_id = c.webhook_id
     ),
     updated as (
       update svc.deliveries as d
@@ -140,15 +153,17 @@ begin
           end as status
         from current_attempts as a
       ) as c
-      where d.environment_id = _of.environment_id and d.webhook_id = c.webhook_id and d.emission_seq = c.emission_seq
-      returning c.place, c.webhook_id, c.status
+      where d.environment_id = any(_of.environment_ids)
+        and d.environment_id = c.environment_id and d.webhook_id = c.webhook_id and d.emission_seq = c.emission_seq
+      returning c.place, c.environment_id, c.webhook_id, c.status
     )
     select
-      coalesce(array_agg(u.place), '{}'), array_agg(u.webhook_id) filter (where u.status <> 'pending'),
-      array_agg(u.status) filter (where u.status <> 'pending'),
-      (select array_agg(x.webhook_id order by x.webhook_id) from changed as x where x.reason is not null and x.enabled),
-      (select array_agg(x.reason order by x.webhook_id) from changed as x where x.reason is not null and x.enabled)
-    into _places, _ended, _statuses, _disabled, _reasons
+      coalesce(array_agg(u.place), '{}'), array_agg(u.environment_id) filter (where u.status <> 'pending'),
+      array_agg(u.webhook_id) filter (where u.status <> 'pending'), array_agg(u.status) filter (where u.status <> 'pending'),
+      (select array_agg(x.environment_id order by x.environment_id, x.webhook_id) from disabled as x),
+      (select array_agg(x.webhook_id order by x.environment_id, x.webhook_id) from disabled as x),
+      (select array_agg(x.reason order by x.environment_id, x.webhook_id) from disabled as x)
+    into _places, _ended_ids, _ended, _statuses, _disabled_ids, _disabled, _reasons
     from updated as u;
     continue when _places = '{}';
     _recorded := _recorded + cardinality(_places);
@@ -159,26 +174,34 @@ begin
     select
       h.environment_id, a.webhook_id, a.emission_seq, a.attempt, a.attempted_at, a.latency_ms, a.status_code, a.error, a.response
     from svc.homes as h
-    cross join unnest(
-      _of.webhook_ids, _of.emission_seqs, _of.attempts, _of.attempted_at, _of.latencies, _of.status_codes, _of.errors, _of.responses
-    ) with ordinality as a (webhook_id, emission_seq, attempt, attempted_at, latency_ms, status_code, error, response, place)
-    where h.environment_id = _of.environment_id and a.place = any(_places);
+    join unnest(
+      _of.ids, _of.webhook_ids, _of.emission_seqs, _of.attempts, _of.attempted_at, _of.latencies, _of.status_codes, _of.errors,
+      _of.responses
+    ) with ordinality as a (
+      environment_id, webhook_id, emission_seq, attempt, attempted_at, latency_ms, status_code, error, response, place
+    ) on a.environment_id = h.environment_id
+    where h.environment_id = any(_of.environment_ids) and a.place = any(_places);
 
     if _ended is not null then
-      _today := (_now at time zone svc.time_zone_of_environment(_of.environment_id))::date;
+      -- By each environment's own days.
+      select
+        array_agg(z.environment_id), array_agg((_now at time zone svc.time_zone_of_environment(z.environment_id))::date)
+      into _dated, _days
+      from (select distinct u.environment_id from unnest(_ended_ids) as u (environment_id)) as z;
       insert into svc.trend_changes (environment_id, measure, day, name, value, count)
-      select h.environment_id, 'delivery', _today, e.webhook_id, e.status, count(*)
+      select h.environment_id, 'delivery', z.day, e.webhook_id, e.status, count(*)
       from svc.homes as h
-      cross join unnest(_ended, _statuses) as e (webhook_id, status)
-      where h.environment_id = _of.environment_id
-      group by h.environment_id, e.webhook_id, e.status;
+      join unnest(_dated, _days) as z (environment_id, day) on z.environment_id = h.environment_id
+      join unnest(_ended_ids, _ended, _statuses) as e (environment_id, webhook_id, status) on e.environment_id = h.environment_id
+      where h.environment_id = any(_of.environment_ids)
+      group by h.environment_id, z.day, e.webhook_id, e.status;
     end if;
 
     if _disabled is not null then
       insert into iam.audit_log (organization_id, actor, action, project, environment, target, details)
       select p.organization_id, 'svc', 'webhook.disabled', p.slug, e.name, x.webhook_id, jsonb_build_object('reason', x.reason)
-      from unnest(_disabled, _reasons) as x (webhook_id, reason)
-      join svc.environments as e on e.environment_id = _of.environment_id
+      from unnest(_disabled_ids, _disabled, _reasons) as x (environment_id, webhook_id, reason)
+      join svc.environments as e on e.environment_id = x.environment_id
       join svc.projects as p on p.project_id = e.project_id;
       _documents := _documents || array(
         select json_build_object('webhookId', x.webhook_id, 'reason', x.reason) from unnest(_disabled, _reasons) as x (webhook_id, reason)
