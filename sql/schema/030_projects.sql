@@ -65,6 +65,8 @@ create table svc.environments (
   name text not null,
   active_version integer,
   created_at timestamptz not null default now(),
+  frozen_at timestamptz,
+  imported_from uuid,
   constraint environments_name_key unique (project_id, name),
   constraint environments_name_known check (name in ('test', 'live')),
   constraint environments_active_version_fkey foreign key (project_id, active_version) references svc.config_versions
@@ -76,6 +78,11 @@ comment on column svc.environments.name is 'test or live.';
 comment on column svc.environments.active_version is
   'The version that evaluation and ingestion use; null before the first deploy, when an empty model is active.';
 comment on column svc.environments.created_at is 'When the environment was created.';
+comment on column svc.environments.frozen_at is
+  'Since when it takes nothing, evaluates nothing and delivers nothing, because it moves to another database; null as a rule.';
+comment on column svc.environments.imported_from is 'The export that it was imported from; null where it was made here.';
+-- Few, and looked for by who claims deliveries.
+create index environments_frozen_idx on svc.environments (environment_id) where frozen_at is not null;
 
 -- On a cluster this row lies on the environment's node, where svc.environments does not. A statement that inserts rows out of an array
 -- reads it as well: so it names a table of the environment, and is sent to that node whole.

@@ -22,7 +22,7 @@ select
   (
     select count(*) from svc.customers as c where c.environment_id = e.environment_id and c.set_aside_at is not null
   ) as set_aside_customers,
-  e.created_at
+  e.created_at, e.frozen_at
 from svc.environments as e
 join svc.projects as p on p.project_id = e.project_id
 join iam.organizations as o on o.organization_id = p.organization_id;
@@ -39,3 +39,5 @@ comment on column svc_inspect.environments.pending_operations is 'How many wait 
 comment on column svc_inspect.environments.future_events is 'Events that lie ahead and wait for their time.';
 comment on column svc_inspect.environments.set_aside_customers is 'Customers whose evaluation was given up; their operations wait, too.';
 comment on column svc_inspect.environments.created_at is 'When it was created.';
+comment on column svc_inspect.environments.frozen_at is
+  'Since when it takes, evaluates and delivers nothing, because it moves to another database; null as a rule.';

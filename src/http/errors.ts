@@ -110,6 +110,12 @@ const STATUS_BY_SQLSTATE: Readonly<Record<string, number>> = {
   SV007: 422,
   SV008: 429,
   SV009: 429,
+  SV012: 503,
+};
+
+/** Where a status says less: an environment is frozen for minutes. */
+const HEADERS_BY_SQLSTATE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  SV012: { "Retry-After": "10" },
 };
 
 type Outcome = Readonly<{ status: number; code: string } & ErrorDetail>;
@@ -161,7 +167,12 @@ export function toApiError(error: unknown): ApiError {
 /** The refusal that one of our SQLSTATEs stands for; `code` is the API code. */
 export function refusal(sqlstate: string, code: string, options: ApiErrorOptions): ApiError {
   const status = STATUS_BY_SQLSTATE[sqlstate];
-  if (status !== undefined) return new ApiError(status, code, options);
+  if (status !== undefined) {
+    return new ApiError(status, code, {
+      ...options,
+      headers: { ...HEADERS_BY_SQLSTATE[sqlstate], ...options.headers },
+    });
+  }
   return new ApiError(INTERNAL.status, INTERNAL.code, { cause: new Error(`unknown SQLSTATE ${sqlstate}`) });
 }
 

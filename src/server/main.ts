@@ -76,6 +76,9 @@ async function parse(args: string[]): Promise<number> {
     .command("plans", "The plans: what organizations may use", async (command) =>
       (await import("./plans.js")).plansCommands(configure)(command),
     )
+    .command("environments", "Moving an environment from one database to another", async (command) =>
+      (await import("./environments.js")).environmentsCommands(configure)(command),
+    )
     .command("packs", "Optional parts of the database", async (command) =>
       (await import("./packs.js")).packsCommands(configure)(command),
     )

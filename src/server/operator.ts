@@ -53,7 +53,7 @@ export async function operate<T>(url: string, work: (sql: Sql) => Promise<T>, st
 }
 
 /** Our functions raise SQLSTATEs of class SV, with what to say in the detail. */
-function refusalOf(error: unknown): OperatorError | null {
+export function refusalOf(error: unknown): OperatorError | null {
   const { code, detail, constraint_name } = error as { code?: unknown; detail?: unknown; constraint_name?: unknown };
   if (constraint_name === "organizations_plan_id_fkey") {
     return new OperatorError(

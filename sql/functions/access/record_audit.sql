@@ -2,7 +2,8 @@
 -- of a customer: the entry outlives the customer's erasure. Nothing ever removes entries, so each member makes no more of them in a
 -- minute than the plan allows. Whoever has had enough keeps nobody else from a change; and what takes away is never refused, as there is
 -- no more of it than was made. Requests that come at once may overtake each other by a few.
--- Raises SV009 QUOTA_EXCEEDED. Locks nothing.
+-- A frozen environment is not changed: what became of it elsewhere would not know. What only reads it is put on record all the same.
+-- Raises SV009 QUOTA_EXCEEDED, SV012 of a frozen environment. Locks nothing.
 create or replace function iam.record_audit(
   actor iam.actor, request_id text, action text, project text, environment text, target text, details jsonb
 )
@@ -11,6 +12,15 @@ language sql
 volatile
 set search_path = ''
 as $$
+  select svc.raise_frozen()
+  from svc.environments as e
+  join svc.projects as p on p.project_id = e.project_id
+  where p.organization_id = record_audit.actor.organization_id
+    and p.slug = record_audit.project
+    and e.name = record_audit.environment
+    and e.frozen_at is not null
+    and record_audit.action not in ('ai.asked', 'customer.exported', 'environment.exported', 'environment.unfrozen');
+
   select iam.require_quota(
     record_audit.actor.organization_id,
     'changes',

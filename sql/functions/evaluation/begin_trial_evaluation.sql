@@ -12,6 +12,9 @@ as $$
 declare
   _slot constant smallint := svc.take_evaluation_slot(begin_trial_evaluation.environment_id);
 begin
+  if svc.is_frozen(begin_trial_evaluation.environment_id) then
+    return json_build_object('customers', '[]'::json);
+  end if;
   if _slot is null then
     return json_build_object('busy', true, 'customers', '[]'::json);
   end if;

@@ -66,6 +66,9 @@ begin
     from svc.ingest_batches as b
     where b.environment_id = h.environment_id and b.late and b.accepted_at > _late_after
   );
+  _environments := array(
+    select u.environment_id from unnest(_environments) as u (environment_id) where not svc.is_frozen(u.environment_id)
+  );
   perform svc.request_evaluation(_environments);
   return coalesce(cardinality(_environments), 0);
 end;

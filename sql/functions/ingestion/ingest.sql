@@ -1,9 +1,9 @@
 -- Accepts one call of operations, all or nothing: a batch ({"events": […]}), or with single = true an array of at most 1,000 single events
 -- that came one by one, each with its own outcome. The caller has checked the shape. batch_id is made before the first try; repeated = true
 -- says that an earlier one may have been accepted: then its outcome is answered. What violates a strict schema is refused, or quarantined.
--- Raises SV001 INVALID_API_KEY, SV002 PLAN_REQUIRED, SV008 RATE_LIMIT_EXCEEDED; for a batch also SV007 (schema), SV009
+-- Raises SV001 INVALID_API_KEY, SV002 PLAN_REQUIRED, SV012 (frozen), SV008 RATE_LIMIT_EXCEEDED; for a batch also SV007 (schema), SV009
 -- MONTHLY_QUOTA_EXCEEDED and SV005 IDEMPOTENCY_CONFLICT. With single = true those three, and a rate limit reached in the middle, are
--- outcomes of the events concerned. Serialization failure (40001), to be tried again, where a key is being erased with its customer.
+-- outcomes of the events concerned. Serialization failure (40001), where a key is being erased with its customer.
 -- Locks its batch_id and its environment (both advisory, waits for neither long: every login can take them); where a schema is violated,
 -- its version or the row of svc.quarantines; and the key's usage last and for as short as can be; no customer row.
 create or replace function svc_api.ingest(key_hash bytea, batch_id uuid, body text, single boolean, repeated boolean default false)
@@ -66,7 +66,7 @@ begin
   end if;
 
   select
-    k.environment_id, e.project_id, j.organization_id, e.active_version, v.strict_schema, v.on_violation,
+    k.environment_id, e.project_id, j.organization_id, e.active_version, e.frozen_at, v.strict_schema, v.on_violation,
     p.cloud_execution, p.rate_per_second, p.rate_burst, p.monthly_events, u.tokens, u.refilled_at
   into _key
   from svc.api_keys as k
@@ -101,6 +101,9 @@ begin
         case when _key.strict_schema then _key.active_version end, _key.rate_per_second, _key.rate_burst, floor(_tokens)::integer
       );
     end if;
+  end if;
+  if _key.frozen_at is not null then
+    perform svc.raise_frozen();
   end if;
 
   _request_size := case when ingest.single then 1 else _count end;

@@ -1,6 +1,6 @@
 -- Deliveries that are missing, lead nowhere or contradict their attempts. What a webhook wanted when an emission was written is known for
--- the time since it was last enabled or changed, as the audit log says. An evaluation may not have seen a change that was just being
--- made: what was written within ten minutes after it is left out, many times what a transaction of the service may take.
+-- the time since it was last enabled, changed or imported, as the audit log says. An evaluation may not have seen a change that was just
+-- being made: what was written within ten minutes after it is left out, many times what a transaction of the service may take.
 -- Raises nothing, locks nothing.
 create or replace function svc.broken_deliveries()
 returns table (invariant text, environment_id integer, example text)
@@ -13,7 +13,7 @@ as $$
     from iam.audit_log as a
     join svc.projects as p on p.organization_id = a.organization_id and p.slug = a.project
     join svc.environments as e on e.project_id = p.project_id and e.name = a.environment
-    where a.action = 'webhook.updated'
+    where a.action in ('webhook.updated', 'environment.imported')
     group by e.environment_id, a.target
   ),
   types as (
@@ -22,10 +22,11 @@ as $$
   wanted as (
     select
       w.environment_id, w.webhook_id, t.event_type, extract(epoch from w.max_event_age::interval) as age_max,
-      greatest(w.created_at, w.active_since, c.at) + interval '10 minutes' as since
+      greatest(w.created_at, w.active_since, c.at, i.at) + interval '10 minutes' as since
     from svc.webhooks as w
     join types as t on t.environment_id = w.environment_id
     left join changed as c on c.environment_id = w.environment_id and c.webhook_id = w.webhook_id
+    left join changed as i on i.environment_id = w.environment_id and i.webhook_id is null
     where w.disabled_at is null and w.deleted_at is null
       and exists (
         select from unnest(w.event_types) as p (pattern)

@@ -1,4 +1,5 @@
--- How many rows erasures have deleted by now in each environment, as the audit log says; no row for an environment without an erasure.
+-- How many rows erasures have deleted by now in each environment, as the audit log says, in which the import of an environment says how
+-- many they were until then; no row for an environment with neither.
 -- Raises nothing, locks nothing.
 create or replace function svc.erased_rows()
 returns table (environment_id integer, events bigint, emissions bigint, recomputes bigint)
@@ -12,7 +13,7 @@ as $$
   from iam.audit_log as a
   join svc.projects as p on p.organization_id = a.organization_id and p.slug = a.project
   join svc.environments as e on e.project_id = p.project_id and e.name = a.environment
-  where a.action = 'customer.erased'
+  where a.action in ('customer.erased', 'environment.imported')
   group by e.environment_id
 $$;
 

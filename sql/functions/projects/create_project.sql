@@ -34,19 +34,7 @@ begin
       )::text;
   end if;
 
-  with environment as (
-    insert into svc.environments (project_id, name)
-    values (_project.project_id, 'test'), (_project.project_id, 'live')
-    returning environments.environment_id, environments.name
-  )
-  select
-    max(e.environment_id) filter (where e.name = 'test'), max(e.environment_id) filter (where e.name = 'live')
-  into _test_id, _live_id
-  from environment as e;
-  insert into svc.evaluation_slots (environment_id, slot)
-  select e.environment_id, s.slot
-  from unnest(array[_test_id, _live_id]) as e (environment_id)
-  cross join generate_series(1, 2) as s (slot);
+  select e.test_id, e.live_id into _test_id, _live_id from svc.add_environments(_project.project_id) as e;
   perform svc.add_key(_test_id, create_project.test_key_hash, create_project.test_key_hint, 'default', _actor.email);
   perform svc.add_key(_live_id, create_project.live_key_hash, create_project.live_key_hint, 'default', _actor.email);
 

@@ -3,7 +3,7 @@
 -- how much of each webhook that it knows it may hold; of another one `first_limit`, or a single one where it is failing. Of those that
 -- are failing `failing_total` are handed out at most, of all `total`: those first of which the worker has least, and what is due longest.
 -- A lease lasts 15 seconds from the last call that needed it; whoever is silent for longer is taken for dead, and what it had is due.
--- What is pending at a disabled webhook waits.
+-- What is pending at a disabled webhook waits, and so does what is pending in a frozen environment; what is held there keeps its lease.
 -- Raises nothing. Locks the webhooks that it leases; those that others are leasing are passed over.
 create or replace function svc_api.claim_deliveries(
   worker_id text, held_webhooks text[], held_emissions bigint[], known_webhooks text[], known_rooms integer[],
@@ -51,6 +51,7 @@ declare
     select coalesce(jsonb_object_agg(n.webhook_id, n.room), '{}')
     from unnest(claim_deliveries.known_webhooks, claim_deliveries.known_rooms) as n (webhook_id, room)
   );
+  _frozen constant integer[] := array(select e.environment_id from svc.environments as e where e.frozen_at is not null);
   _unleased_ids integer[];
   _unleased text[];
   _ids integer[];
@@ -74,14 +75,14 @@ begin
   chosen as (
     (
       select o.* from open_webhooks as o
-      where o.room > 0 and not o.failing
+      where o.room > 0 and not o.failing and o.environment_id <> all(_frozen)
       order by o.due_at, o.webhook_id
       limit claim_deliveries.total
     )
     union all
     (
       select o.* from open_webhooks as o
-      where o.room > 0 and o.failing
+      where o.room > 0 and o.failing and o.environment_id <> all(_frozen)
       order by o.due_at, o.webhook_id
       limit claim_deliveries.failing_total
     )

@@ -1,3 +1,4 @@
+import type { ClientBase } from "pg";
 import type { PendingQuery, Sql, TransactionSql } from "postgres";
 import { FUNCTIONS, type Parameter, type Signature } from "./functions.js";
 
@@ -24,6 +25,18 @@ export async function call<Name extends FunctionName>(
   return row!.answer as AnswerOf<Name>;
 }
 
+/** As `call`, on a client of `pg`, which copies rows in the same transaction. */
+export async function callOn<Name extends FunctionName>(
+  client: ClientBase,
+  name: Name,
+  ...args: ArgumentsOf<Name>
+): Promise<AnswerOf<Name>> {
+  const template = templateOf(name);
+  const text = template.reduce((before, part, index) => `${before}$${index}${part}`);
+  const { rows } = await client.query<{ answer: AnswerOf<Name> }>(text, valuesOf(name, args));
+  return rows[0]!.answer;
+}
+
 /** As `call`, with the answer in UTF-8: what may be many megabytes is passed on, not decoded and encoded again. */
 export async function callBytes<Name extends FunctionName>(
   sql: Sql | TransactionSql,
@@ -42,11 +55,15 @@ type Tag = (template: TemplateStringsArray, ...values: unknown[]) => PendingQuer
 
 /** It answers one row, of one column. */
 function queryOf(sql: Sql | TransactionSql, name: FunctionName, args: readonly unknown[]) {
-  const { parameters }: Signature = FUNCTIONS[name];
-  const values = parameters.flatMap((parameter, index) => parameter.values(args[index] as never));
+  const values = valuesOf(name, args);
   let template = templates.get(name);
   if (template === undefined) templates.set(name, (template = templateOf(name)));
   return (sql as Tag)(template, ...values);
+}
+
+function valuesOf(name: FunctionName, args: readonly unknown[]): unknown[] {
+  const { parameters }: Signature = FUNCTIONS[name];
+  return parameters.flatMap((parameter, index) => parameter.values(args[index] as never));
 }
 
 function templateOf(name: FunctionName): TemplateStringsArray {

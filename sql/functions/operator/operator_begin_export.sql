@@ -1,0 +1,58 @@
+-- What the file of an export says of a frozen environment, as of the transaction's snapshot: {export, migration, exportedAt, exportedBy,
+-- organization, timeZone, project: {slug, name}, environment: {name, createdAt, activeVersion}, numbers: {batch, evaluation}, erased:
+-- {events, emissions, recomputes}, tables: [{name, columns, belongs}]}. export is new with each call. For the operator: no service role may
+-- execute it.
+-- Raises SV005 ENVIRONMENT_NOT_FROZEN, which only somebody who unfreezes it meanwhile brings, and RECOMPUTE_UNDER_WAY. Locks nothing.
+create or replace function svc_api.operator_begin_export(environment_id integer)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _id constant integer := operator_begin_export.environment_id;
+begin
+  if not svc.is_frozen(_id) then
+    raise exception using
+      errcode = 'SV005',
+      message = 'ENVIRONMENT_NOT_FROZEN',
+      detail = jsonb_build_object(
+        'message', 'The environment is frozen no more: somebody let it go on.', 'fix', 'Export it again where it is to move.'
+      )::text;
+  end if;
+  perform svc.require_finished(_id);
+  return (
+    select json_build_object(
+      'export', gen_random_uuid(),
+      'migration', (select max(m.filename) from graphile_migrate.migrations as m),
+      'exportedAt', svc.iso(clock_timestamp()),
+      'exportedBy', session_user,
+      'organization', o.slug,
+      'timeZone', o.time_zone,
+      'project', json_build_object('slug', p.slug, 'name', p.name),
+      'environment', json_build_object('name', e.name, 'createdAt', e.created_at, 'activeVersion', e.active_version),
+      'numbers', json_build_object(
+        'batch', coalesce(pg_sequence_last_value(svc.batch_seq(_id)), 1),
+        'evaluation', coalesce(pg_sequence_last_value(svc.evaluation_seq(_id)), 1)
+      ),
+      'erased', (
+        select json_build_object(
+          'events', coalesce(sum(x.events), 0), 'emissions', coalesce(sum(x.emissions), 0), 'recomputes', coalesce(sum(x.recomputes), 0)
+        )
+        from svc.erased_rows() as x
+        where x.environment_id = _id
+      ),
+      'tables', (
+        select json_agg(json_build_object('name', t.name, 'columns', t.columns, 'belongs', t.belongs)) from svc.environment_tables() as t
+      )
+    )
+    from svc.environments as e
+    join svc.projects as p on p.project_id = e.project_id
+    join iam.organizations as o on o.organization_id = p.organization_id
+    where e.environment_id = _id
+  );
+end;
+$$;
+
+comment on function svc_api.operator_begin_export(integer) is 'What the file of an export says of its environment; for the operator only.';

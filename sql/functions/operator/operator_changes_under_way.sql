@@ -1,0 +1,35 @@
+-- What may still change an environment that was just frozen: {transactions: [{id, pid}], deliveringUntil}. transactions are all that run in
+-- this database now: whichever of them ran when the freeze had committed may not have seen it. deliveringUntil is the end of the last lease
+-- of a webhook of the environment, in seconds from now, 0 for none: until then a worker may have a delivery under way and write down its
+-- outcome. For the operator: no service role may execute it.
+-- Raises nothing, locks nothing.
+create or replace function svc_api.operator_changes_under_way(environment_id integer)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _transactions json;
+  _delivering interval;
+begin
+  -- Each transaction holds the lock of its own virtual id from its beginning on, before it reads. Those of the server itself, as a vacuum,
+  -- are no user's.
+  select coalesce(json_agg(json_build_object('id', l.virtualtransaction, 'pid', l.pid) order by l.pid), '[]') into _transactions
+  from pg_catalog.pg_locks as l
+  join pg_catalog.pg_stat_activity as a on a.pid = l.pid
+  where l.locktype = 'virtualxid' and l.granted and l.pid <> pg_backend_pid()
+    and a.datname = current_database() and a.usesysid is not null;
+
+  select max(w.leased_until) - clock_timestamp() into _delivering
+  from svc.webhooks as w
+  where w.environment_id = operator_changes_under_way.environment_id;
+  return json_build_object(
+    'transactions', _transactions, 'deliveringUntil', greatest(0, coalesce(extract(epoch from _delivering), 0))
+  );
+end;
+$$;
+
+comment on function svc_api.operator_changes_under_way(integer) is
+  'What may still change an environment that was just frozen; for the operator only.';

@@ -1,0 +1,29 @@
+-- Makes sure that no recompute, dry run, preview or backtest of an environment is under way: its worker would go on in this database.
+-- Raises SV005 RECOMPUTE_UNDER_WAY. Locks nothing.
+create or replace function svc.require_finished(environment_id integer)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  _job record;
+begin
+  select r.recompute_id, r.kind into _job
+  from svc.recomputes as r
+  where r.environment_id = require_finished.environment_id and r.status in ('queued', 'running', 'retrying')
+  order by r.recompute_seq
+  limit 1;
+  if found then
+    raise exception using
+      errcode = 'SV005',
+      message = 'RECOMPUTE_UNDER_WAY',
+      detail = jsonb_build_object(
+        'message', format('The %s %s of this environment is not finished.', replace(_job.kind, '_', ' '), _job.recompute_id),
+        'fix', 'Wait until it is, then repeat.'
+      )::text;
+  end if;
+end;
+$$;
+
+comment on function svc.require_finished(integer) is 'Raises while a recompute, preview or backtest of an environment is not finished.';

@@ -1,0 +1,85 @@
+import type { Argv } from "yargs";
+import { call } from "../db/api/call.js";
+import { onDatabase } from "./database.js";
+import { exportEnvironment } from "./environments/export.js";
+import { importEnvironment } from "./environments/import.js";
+import { asOperator, type Configure, jsonOption, print } from "./operator.js";
+import { resolveSecret } from "./secret.js";
+
+/** `svc-server environments …`: moving an environment from one database to another. */
+export const environmentsCommands = (configure: Configure) => (command: Argv) => {
+  const organization = { type: "string", demandOption: true, describe: "Slug of the organization" } as const;
+  const project = { type: "string", demandOption: true, describe: "Slug of the project" } as const;
+  const env = { choices: ["test", "live"] as const, demandOption: true, describe: "The environment" } as const;
+  return command
+    .command(
+      "export",
+      "Freeze an environment and write all of it to a file",
+      (make) =>
+        make
+          .options({ organization, project, env })
+          .option("output", { type: "string", demandOption: true, describe: "The file to write" })
+          .option("json", jsonOption("Print what was exported as JSON"))
+          .example(
+            "svc-server environments export --organization acme --project shop --env live --output shop.export",
+            "",
+          ),
+      async ({ organization, project, env, output, json }) => {
+        const ref = { organization, project, environment: env };
+        const note = (sentence: string) => void process.stderr.write(`note: ${sentence}\n`);
+        const { header, trailer } = await onDatabase(...configure(), (url) =>
+          exportEnvironment(url, ref, output, note),
+        );
+        const said = { export: header.export, output, rows: trailer.rows, sha256: trailer.sha256 };
+        print(json, JSON.stringify(said), [
+          `${output} has ${inWords(trailer.rows)} of ${organization}/${project}, ${env}.`,
+          "The environment is frozen here: it takes, evaluates and delivers nothing. Import the file elsewhere, or give the move up:",
+          `svc-server environments unfreeze --organization ${organization} --project ${project} --env ${env}`,
+        ]);
+      },
+    )
+    .command(
+      "import <file>",
+      "Make an environment of an exported file; it goes on at once",
+      (make) =>
+        make
+          .positional("file", { type: "string", demandOption: true, describe: "What environments export has written" })
+          .options({ organization, project })
+          .option("json", jsonOption("Print what was imported as JSON"))
+          .example("svc-server environments import shop.export --organization acme --project shop", ""),
+      async ({ file, organization, project, json }) => {
+        const [config, logger] = configure();
+        const secret = await resolveSecret(config);
+        const { header, rows, wasThere } = await onDatabase(config, logger, (url) =>
+          importEnvironment(url, file, { organization, project }, secret),
+        );
+        const place = `${organization}/${project}, ${header.environment.name}`;
+        print(json, JSON.stringify({ export: header.export, environment: header.environment.name, rows, wasThere }), [
+          wasThere
+            ? `${place} was imported from this file before. Nothing has changed.`
+            : `${place} has ${inWords(rows)}. It takes events, evaluates and delivers from now on; send to this service.`,
+        ]);
+      },
+    )
+    .command(
+      "unfreeze",
+      "Let a frozen environment go on here, where its move is given up",
+      (make) => make.options({ organization, project, env }).option("json", jsonOption("Print {frozenAt}")),
+      async ({ organization, project, env, json }) => {
+        const ref = { project, environment: env };
+        const undo = asOperator(...configure(), (sql) => call(sql, "operator_unfreeze_environment", organization, ref));
+        const { frozenAt } = await undo;
+        const place = `${organization}/${project}, ${env}`;
+        print(json, JSON.stringify({ frozenAt }), [
+          frozenAt === null
+            ? `${place} is not frozen.`
+            : `${place} goes on; it was frozen since ${frozenAt}. Do not import what was exported of it.`,
+        ]);
+      },
+    )
+    .demandCommand(1, "Name a command of environments: export, import or unfreeze.");
+};
+
+function inWords({ events, customers }: Record<string, number>): string {
+  return `${events} events and ${customers} customers`;
+}

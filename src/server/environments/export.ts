@@ -1,0 +1,175 @@
+import { createHash } from "node:crypto";
+import { open, rename, rm, type FileHandle } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Sql } from "postgres";
+import type { EnvironmentRef } from "../../db/api/access.js";
+import { call, callOn } from "../../db/api/call.js";
+import type { ExportedTable, Frozen } from "../../db/api/moving.js";
+import { copyOut } from "../../db/copy.js";
+import { version } from "../../http/version.js";
+import { operate } from "../operator.js";
+import { OperatorError } from "../start-failure.js";
+import { countLines, END_OF_ROWS, FORMAT, FORMAT_VERSION, type FileHeader, type FileTrailer } from "./file.js";
+import { inClientTransaction } from "./transaction.js";
+
+/** Which environment, by the names that people know. */
+export interface NamedEnvironment extends EnvironmentRef {
+  organization: string;
+}
+
+export interface Exported {
+  header: FileHeader;
+  trailer: FileTrailer;
+}
+
+const POLL_MS = 200;
+/** After how long it is said what is waited for. */
+const PATIENCE_MS = 5_000;
+/** Rows are gathered into blocks of this size. */
+const BLOCK_BYTES = 1 << 18;
+
+/**
+ * Freezes an environment and writes all of it to a file, which appears whole or not at all. It stays frozen; where the export fails, one that was
+ * not frozen before goes on.
+ *
+ * @param output the file; one that is there is an OperatorError
+ * @param onNote told in a sentence what is waited for
+ */
+export async function exportEnvironment(
+  url: string,
+  { organization, ...ref }: NamedEnvironment,
+  output: string,
+  onNote: (sentence: string) => void,
+): Promise<Exported> {
+  const target = path.resolve(output);
+  const partial = `${target}.${process.pid}.partial`;
+  await refuseExisting(target, output);
+  const file = await openNew(partial, output);
+  try {
+    const frozen = await operate(url, (sql) => call(sql, "operator_freeze_environment", organization, ref));
+    try {
+      await operate(url, (sql) => awaitChanges(sql, frozen, onNote));
+      const exported = await writeAll(url, frozen.environmentId, file);
+      await file.sync();
+      await file.close();
+      await refuseExisting(target, output);
+      await rename(partial, target);
+      await syncDirectory(path.dirname(target));
+      return exported;
+    } catch (error) {
+      if (!frozen.wasFrozen) await operate(url, (sql) => call(sql, "operator_unfreeze_environment", organization, ref));
+      throw error;
+    }
+  } finally {
+    await file.close().catch(() => undefined);
+    await rm(partial, { force: true });
+  }
+}
+
+async function refuseExisting(target: string, output: string): Promise<void> {
+  const there = await open(target, "r").catch(() => null);
+  if (there === null) return;
+  await there.close();
+  throw new OperatorError(`${output} is there already; name another file by --output`);
+}
+
+/** For nobody else to read: it holds what is known of customers. */
+async function openNew(partial: string, output: string): Promise<FileHandle> {
+  try {
+    return await open(partial, "wx", 0o600);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new OperatorError(`${output} cannot be written (${code}); name another file by --output`, { cause: error });
+  }
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, "r");
+  await handle.sync().finally(() => handle.close());
+}
+
+/** Waits for whoever may not have seen the freeze, and for the outcomes of deliveries that are under way. */
+async function awaitChanges(sql: Sql, { environmentId }: Frozen, onNote: (sentence: string) => void): Promise<void> {
+  const first = await call(sql, "operator_changes_under_way", environmentId);
+  const awaited = new Set(first.transactions.map(({ id }) => id));
+  const began = performance.now();
+  let isTold = false;
+  for (let { transactions, deliveringUntil } = first; ;) {
+    const left = transactions.filter(({ id }) => awaited.has(id));
+    if (left.length === 0 && deliveringUntil === 0) return;
+    if (!isTold && performance.now() - began > PATIENCE_MS) {
+      isTold = true;
+      const pids = left.map(({ pid }) => pid).join(", ");
+      onNote(
+        left.length > 0
+          ? `waiting for transactions that began before the environment was frozen, of the server's processes ${pids}`
+          : "waiting for the outcomes of deliveries that are under way",
+      );
+    }
+    await sleep(POLL_MS);
+    ({ transactions, deliveringUntil } = await call(sql, "operator_changes_under_way", environmentId));
+  }
+}
+
+function writeAll(url: string, environmentId: number, file: FileHandle): Promise<Exported> {
+  return inClientTransaction(url, "isolation level repeatable read read only", async (client) => {
+    const said = await callOn(client, "operator_begin_export", environmentId);
+    const header: FileHeader = { format: FORMAT, formatVersion: FORMAT_VERSION, program: version, ...said };
+    const writer = new HashedWriter(file);
+    await writer.write(Buffer.from(`${JSON.stringify(header)}\n`));
+    const rows: Record<string, number> = {};
+    for (const table of header.tables) {
+      rows[table.name] = 0;
+      for await (const chunk of copyOut(client, statementOf(table, environmentId)) as AsyncIterable<Buffer>) {
+        rows[table.name]! += countLines(chunk);
+        await writer.write(chunk);
+      }
+      await writer.write(Buffer.from(END_OF_ROWS));
+    }
+    const sha256 = await writer.digest();
+    const trailer: FileTrailer = { rows, sha256 };
+    await file.appendFile(`${JSON.stringify(trailer)}\n`);
+    return { header, trailer };
+  });
+}
+
+/** Names are the catalog's, and the environment's number is one. */
+function statementOf({ name, columns, belongs }: ExportedTable, environmentId: number): string {
+  const whose = {
+    environment: `t.environment_id = ${environmentId}`,
+    project: `t.project_id = (select e.project_id from svc.environments as e where e.environment_id = ${environmentId})`,
+    key: `t.key_hash in (select k.key_hash from svc.api_keys as k where k.environment_id = ${environmentId})`,
+  }[belongs];
+  const selected = columns.map((column) => `t."${column}"`).join(", ");
+  return `copy (select ${selected} from svc."${name}" as t where ${whose}) to stdout`;
+}
+
+/** Writes in blocks, and keeps the checksum of what was written. */
+class HashedWriter {
+  readonly #hash = createHash("sha256");
+  #gathered: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(private readonly file: FileHandle) {}
+
+  async write(chunk: Buffer): Promise<void> {
+    this.#gathered.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes >= BLOCK_BYTES) await this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    const block = Buffer.concat(this.#gathered);
+    this.#gathered = [];
+    this.#bytes = 0;
+    this.#hash.update(block);
+    await this.file.appendFile(block);
+  }
+
+  /** Of all that was written; nothing is written after it. */
+  async digest(): Promise<string> {
+    await this.#flush();
+    return this.#hash.digest("hex");
+  }
+}

@@ -1,0 +1,136 @@
+import { randomBytes } from "node:crypto";
+import type { Sql } from "postgres";
+import { call } from "../../../src/db/api/call.js";
+import { recordAttempts } from "../../../src/db/api/webhooks.js";
+import { importEnvironment } from "../../../src/server/environments/import.js";
+import { exportEnvironment } from "../../../src/server/environments/export.js";
+import { sweepRetention } from "../../../src/tasks/retention.js";
+import { countTrends } from "../../../src/tasks/trends.js";
+import type { TestDatabase } from "../../support/database.js";
+import { TestEnvironment } from "../../tasks/support/environment.js";
+import { CHANGED, customersOf, historiesOf, MODEL } from "../../tasks/support/population.js";
+import { JobRunner, queue } from "../../tasks/support/recompute.js";
+import { claim, createWebhook, SERVICE_SECRET } from "../../webhooks/support/fixtures.js";
+
+/** An environment with something in each table. */
+export async function fillEnvironment(db: TestDatabase): Promise<TestEnvironment> {
+  const { sql } = db;
+  const environment = await TestEnvironment.create(sql, MODEL);
+  const { environmentId: id } = environment;
+  const { webhookId } = await createWebhook(sql, id, "https://hooks.example.com/", ["*"], { include: ["name"] });
+  await sql`
+    update svc.webhooks set created_at = now() - interval '1 day', active_since = now() - interval '1 day'
+    where webhook_id = ${webhookId}`;
+  await environment.ingest([{ customer: "c000", at: "2026-01-01T00:00:00Z", event: "login", key: "old" }]);
+  await environment.ingest(historiesOf(customersOf(30)));
+  await environment.evaluate();
+  await sql`update iam.plans set retention_days = 30`;
+  await sql`
+    update svc.ingest_batches set accepted_at = now()
+    where environment_id = ${id} and batch_seq <> (select min(batch_seq) from svc.ingest_batches where environment_id = ${id})`;
+  await sql`
+    update svc.events set accepted_at = now()
+    where environment_id = ${id}
+      and event_seq >> 10 <> (select min(batch_seq) from svc.ingest_batches where environment_id = ${id})`;
+  await sql`update svc.trait_updates set accepted_at = now() where environment_id = ${id}`;
+  await sweepRetention(sql, new AbortController().signal);
+  const [accepted] = await sql<[{ events: string }]>`
+    select sum(tracked)::text as events from svc.ingest_batches where environment_id = ${id}`;
+  await sql`
+    update svc.key_usage as u set month_events = ${accepted.events}
+    from svc.api_keys as k where k.key_hash = u.key_hash and k.environment_id = ${id}`;
+  const due = await claim(sql, "worker", 5);
+  const outcome = { latencyMs: 3, statusCode: 204, error: null, response: null, retryAfterSeconds: null };
+  const attemptedAt = new Date().toISOString();
+  await recordAttempts(
+    sql,
+    due.map((delivery) => ({ ...delivery, attemptedAt, ...outcome })),
+  );
+  await call(sql, "release_webhooks", "worker");
+  await environment.deploy(CHANGED);
+  const worker = new JobRunner(db);
+  await queue(sql, environment);
+  await worker.runNext();
+  await worker.end();
+  const sent = (customer: string, key: string) => ({ customer, at: "2026-03-01T00:00:00Z", event: "paid", key });
+  const ahead = new Date(Date.now() + 86_400_000).toISOString();
+  await environment.send([sent("c020", "k1"), { ...sent("c021", "k2"), at: ahead }, sent("c022", "k3")]);
+  await environment.evaluate({ settleSeconds: 0 });
+  await countTrends(sql, new AbortController().signal);
+  await sql`select svc_api.set_aside_customer(${id}, 'c022', 'RangeError: beyond')`;
+  await environment.erase("c003");
+  // What operations of a model like that do not come to.
+  await sql`
+    insert into svc.blocked_transitions (environment_id, customer_id, from_state, to_state, blocked_at)
+    values (${id}, 'c001', 'new', 'active', now())`;
+  await sql`
+    insert into svc.schema_violations
+    select ${id}, 1, E'a\tb\\\n', 'UNKNOWN_EVENT', 'event', 2, now(), now(), null`;
+  await sql`insert into svc.quarantines (environment_id, operations, bytes) values (${id}, 1, 2)`;
+  await sql`
+    insert into svc.quarantined_operations
+    select ${id}, max(b.batch_seq) * 1024 + 900, 'c001', null, '{}', null, null, now(), 2, 1, 'x', 'x', 'x', '[]'
+    from svc.ingest_batches as b where b.environment_id = ${id}`;
+  await sql`
+    update svc.ingest_batches as b set identified = identified + 1
+    where b.environment_id = ${id}
+      and b.batch_seq = (select max(m.batch_seq) from svc.ingest_batches as m where m.environment_id = ${id})`;
+  const identify = { customer: "c024", at: "", traits: { plan: "pro" } };
+  await environment.send([sent("c023", "k4"), sent("c022", "k5"), identify]);
+  return environment;
+}
+
+/** The organization "moved" of a database that knows nothing of the environment. */
+export async function createOrganization(sql: Sql): Promise<{ organizationId: string; tokenHash: Buffer }> {
+  const tokenHash = randomBytes(32);
+  const document = await call(sql, "bootstrap", "moved", "owner@moved.example", tokenHash);
+  await sql`update iam.plans set rate_per_second = 1e9, rate_burst = 1000000000, retention_days = 30`;
+  return { ...(JSON.parse(document) as { organizationId: string }), tokenHash };
+}
+
+/** Exports an environment that is driven without the service. */
+export function exportTo(db: TestDatabase, { place }: TestEnvironment, file: string) {
+  return exportEnvironment(db.url, { organization: place.project, ...place }, file, () => undefined);
+}
+
+/** Imports into the organization "moved". */
+export function importFrom(db: TestDatabase, file: string, project = "shop", secret = SERVICE_SECRET) {
+  return importEnvironment(db.url, file, { organization: "moved", project }, secret);
+}
+
+/** The environment `test` of a project of the organization "moved". */
+export async function importedId(sql: Sql, project = "shop"): Promise<number> {
+  const [row] = await sql<[{ id: number }]>`
+    select e.environment_id as id
+    from svc.environments as e
+    join svc.projects as p on p.project_id = e.project_id
+    join iam.organizations as o on o.organization_id = p.organization_id
+    where o.slug = 'moved' and p.slug = ${project} and e.name = 'test'`;
+  return row.id;
+}
+
+/** What each database has of its own. */
+const NOT_MOVED = ["environments", "homes", "evaluation_slots", "suspect_environments"];
+
+/** The rows of an environment by table, as JSON with all of their columns but the numbers of environment and project: whatever the catalog has. */
+export async function rowsOf(sql: Sql, environmentId: number): Promise<Map<string, string[]>> {
+  const tables = await sql<{ name: string }[]>`
+    select c.relname as name
+    from pg_class as c
+    join pg_attribute as a on a.attrelid = c.oid and a.attname = 'environment_id' and not a.attisdropped
+    where c.relnamespace = 'svc'::regnamespace and c.relkind in ('r', 'p') and c.relname <> all(${NOT_MOVED}::text[])
+    order by c.relname`;
+  const rows = new Map<string, string[]>();
+  const read = async (name: string, where: string) => {
+    const found = await sql.unsafe<{ row: string }[]>(
+      `select (to_jsonb(t) - 'environment_id' - 'project_id')::text as row from svc."${name}" as t where ${where}`,
+    );
+    rows.set(name, found.map(({ row }) => row).sort());
+  };
+  for (const { name } of tables) await read(name, `t.environment_id = ${environmentId}`);
+  const project = `(select project_id from svc.environments where environment_id = ${environmentId})`;
+  await read("config_versions", `t.project_id = ${project}`);
+  await read("payload_checks", `t.project_id = ${project}`);
+  await read("key_usage", `t.key_hash in (select key_hash from svc.api_keys where environment_id = ${environmentId})`);
+  return rows;
+}
