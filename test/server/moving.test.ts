@@ -1,30 +1,535 @@
-import { describe, expect, it } from "vitest";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir, readFile, stat, truncate, writeFile, copyFile } from "node:fs/promises";
 import path from "node:path";
-import { useDatabase } from "../support/database.js";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { call } from "../../src/db/api/call.js";
+import { recordAttempts } from "../../src/db/api/webhooks.js";
+import { exportEnvironment } from "../../src/server/environments/export.js";
+import { newSecret, sealingKey, sealSecret } from "../../src/webhooks/secret.js";
+import { createDatabase, useDatabase } from "../support/database.js";
 import { useDirectory } from "../support/directory.js";
 import { violations } from "../support/invariants.js";
-import { createOrganization, exportTo, fillEnvironment, importedId, importFrom, rowsOf } from "./support/moving.js";
+import { waitingForLock } from "../support/locks.js";
+import { TestEnvironment } from "../tasks/support/environment.js";
+import { CHANGED, customersOf, historiesOf, MODEL } from "../tasks/support/population.js";
+import { queue } from "../tasks/support/recompute.js";
+import { startTestWorker } from "../tasks/support/worker.js";
+import { claim, createWebhook } from "../webhooks/support/fixtures.js";
+import {
+  createOrganization,
+  exportTo,
+  fillEnvironment,
+  importedId,
+  importFrom,
+  rowsOf,
+  storyOf,
+} from "./support/moving.js";
+import { refused, runServer } from "./support/run-server.js";
+
+// `svc-server environments`: from one database to another.
 
 const from = await useDatabase();
 const to = await useDatabase();
 const directory = await useDirectory();
-const file = path.join(directory, "a.export");
-const environment = await fillEnvironment(from);
-await createOrganization(to.sql);
+const organization = await createOrganization(to.sql);
+const fileOf = (name: string) => path.join(directory, `${name}.export`);
+
+const filled = await fillEnvironment(from);
+await exportTo(from, filled, fileOf("filled"));
+
+/** How many projects, environments, events, keys and versions a database has. */
+async function heldBy(sql: typeof to.sql): Promise<object> {
+  const [row] = await sql<[object]>`
+    select (select count(*)::int from svc.projects) as projects, (select count(*)::int from svc.homes) as homes,
+      (select count(*)::int from svc.events) as events, (select count(*)::int from svc.api_keys) as keys,
+      (select count(*)::int from svc.config_versions) as versions,
+      (select count(*)::int from iam.audit_log where action = 'environment.imported') as entries`;
+  return { ...row };
+}
+
+/** A small environment with histories of three customers. */
+async function smallEnvironment(): Promise<TestEnvironment> {
+  const environment = await TestEnvironment.create(from.sql, MODEL);
+  await environment.ingest(historiesOf(customersOf(3, "small_")));
+  return environment;
+}
 
 describe("an environment that was moved", () => {
   it("has each row of each table, with all columns that the catalog has", async () => {
-    const before = await rowsOf(from.sql, environment.environmentId);
+    const before = await rowsOf(from.sql, filled.environmentId);
     expect(
       [...before].filter(([, rows]) => rows.length === 0).map(([name]) => name),
       "has no row to move",
     ).toEqual([]);
-    await exportTo(from, environment, file);
-    await importFrom(to, file);
-    const after = await rowsOf(to.sql, await importedId(to.sql));
+    expect(await importFrom(to, fileOf("filled"), "filled")).toMatchObject({ wasThere: false });
+    const after = await rowsOf(to.sql, await importedId(to.sql, "filled"));
     expect([...after.keys()]).toEqual([...before.keys()]);
     for (const [name, rows] of before) expect(after.get(name), name).toEqual(rows);
     expect(await violations(from.sql)).toEqual([]);
     expect(await violations(to.sql)).toEqual([]);
+  });
+
+  it("is there already where the file is imported again, and nothing changes", async () => {
+    const before = await heldBy(to.sql);
+    expect(await importFrom(to, fileOf("filled"), "filled")).toMatchObject({ wasThere: true });
+    expect(await heldBy(to.sql)).toEqual(before);
+  });
+
+  it("takes numbers above all that were imported", async () => {
+    const numbers = await to.sql<{ name: string; ahead: boolean }[]>`
+      select s.sequence as name, pg_sequence_last_value(s.sequence::regclass) > s.used as ahead
+      from (
+        select pg_get_serial_sequence('svc.lifecycle_transitions', 'transition_seq') as sequence, max(transition_seq) as used
+        from svc.lifecycle_transitions
+        union all
+        select pg_get_serial_sequence('svc.health_scores', 'score_seq'), max(score_seq) from svc.health_scores
+        union all
+        select pg_get_serial_sequence('svc.recomputes', 'recompute_seq'), max(recompute_seq) from svc.recomputes
+        union all
+        select pg_get_serial_sequence('svc.config_activations', 'activation_seq'), max(activation_seq) from svc.config_activations
+      ) as s`;
+    expect(numbers.filter(({ ahead }) => !ahead)).toEqual([]);
+    const last = async (sql: typeof to.sql, id: number) => {
+      const [row] = await sql<[{ batch: string; evaluation: string }]>`
+        select pg_sequence_last_value(svc.batch_seq(${id})) as batch, pg_sequence_last_value(svc.evaluation_seq(${id})) as evaluation`;
+      return { ...row };
+    };
+    expect(await last(to.sql, await importedId(to.sql, "filled"))).toEqual(await last(from.sql, filled.environmentId));
+  });
+
+  it("goes on as one that was never moved", async () => {
+    const [stays, moves] = [
+      await TestEnvironment.create(from.sql, MODEL),
+      await TestEnvironment.create(from.sql, MODEL),
+    ];
+    const customers = customersOf(12, "both_");
+    const histories = historiesOf(customers);
+    const half = histories.length / 2;
+    const options = { settleSeconds: 0, at: "2026-06-01T00:00:00Z" };
+    for (const environment of [stays, moves]) {
+      await createWebhook(from.sql, environment.environmentId, "https://hooks.example.com/");
+      await environment.ingest(histories.slice(0, half));
+      await environment.evaluate(options);
+      // What waits moves, too.
+      await environment.ingest(histories.slice(half, half + 10));
+    }
+    await exportTo(from, moves, fileOf("both"));
+    await importFrom(to, fileOf("both"), "both");
+    const by = { ...organization, requestId: "test" };
+    const moved = moves.movedTo(to.sql, await importedId(to.sql, "both"), by, "both");
+    for (const environment of [stays, moved]) {
+      await environment.evaluate(options);
+      await environment.ingest(histories.slice(half + 10));
+      await environment.evaluate(options);
+      await environment.deploy(CHANGED);
+      await environment.ingest(customers.map((customer) => ({ customer, at: "2026-05-30T00:00:00Z", event: "paid" })));
+      await environment.evaluate(options);
+    }
+    const anonymous = (story: object) => JSON.stringify(story).replaceAll(/\b(evt|emi)_[0-9a-f]{16}/g, "$1");
+    for (const customer of customers) {
+      expect(anonymous(await storyOf(moved, customer))).toEqual(anonymous(await storyOf(stays, customer)));
+    }
+    const deliveries = async ({ sql, environmentId }: TestEnvironment) => {
+      const [row] = await sql<[object]>`
+        select count(*)::int as deliveries, count(distinct emission_seq)::int as emissions
+        from svc.deliveries where environment_id = ${environmentId}`;
+      return { ...row };
+    };
+    expect(await deliveries(moved)).toEqual(await deliveries(stays));
+    expect(await violations(to.sql)).toEqual([]);
+  });
+
+  it("knows operations that are sent again", async () => {
+    const environment = await smallEnvironment();
+    const events = [1, 2, 3].map((n) => ({
+      customer: "c",
+      at: "2026-05-01T00:00:00Z",
+      event: "paid",
+      key: `key ${n}`,
+    }));
+    await environment.send(events);
+    await exportTo(from, environment, fileOf("again"));
+    await importFrom(to, fileOf("again"), "again");
+    const by = { ...organization, requestId: "test" };
+    const moved = environment.movedTo(to.sql, await importedId(to.sql, "again"), by, "again");
+    const stored = async () =>
+      (await to.sql`select from svc.events where environment_id = ${moved.environmentId}`).length;
+    const before = await stored();
+    await moved.send(events);
+    expect(await stored()).toBe(before);
+    await moved.send([...events, { ...events[0]!, key: "key 4" }]);
+    expect(await stored()).toBe(before + 1);
+  });
+
+  it("evaluates and delivers by itself what waited, under the ids that were told before, and only there", async () => {
+    const environment = await smallEnvironment();
+    await createWebhook(from.sql, environment.environmentId, "http://127.0.0.1:9/");
+    await environment.evaluate({ settleSeconds: 0 });
+    await environment.send([{ customer: "small_000", at: "2026-05-01T00:00:00Z", event: "paid", key: "waits" }]);
+    const pending = (sql: typeof to.sql, id: number) =>
+      sql<{ id: string }[]>`
+        select webhook_id || ' ' || svc.emission_id(emission_seq) as id
+        from svc.deliveries where environment_id = ${id} and status = 'pending' order by 1`;
+    const waiting = (sql: typeof to.sql, id: number) => sql`
+      select from svc.inbox where environment_id = ${id} and not_before is null`;
+    const before = await pending(from.sql, environment.environmentId);
+    expect(before.length).toBeGreaterThan(0);
+    await exportTo(from, environment, fileOf("waits"));
+    await startTestWorker(from);
+    await importFrom(to, fileOf("waits"), "waits");
+    const id = await importedId(to.sql, "waits");
+    expect([...(await pending(to.sql, id))]).toEqual([...before]);
+    await startTestWorker(to);
+    await expect.poll(() => waiting(to.sql, id), { timeout: 20_000 }).toHaveLength(0);
+    const due = await claim(to.sql, "new", 1_000);
+    const told = due.filter((delivery) => delivery.environmentId === id).map((d) => `${d.webhookId} ${d.eventId}`);
+    expect(told).toEqual(expect.arrayContaining(before.map((row) => row.id)));
+    // The worker there looks as often, and finds nothing that it may do.
+    await from.sql`select svc_api.tick('looks', interval '0')`;
+    const jobs = await from.sql`
+      select from graphile_worker._private_jobs where (payload ->> 'environmentId')::int = ${environment.environmentId}`;
+    expect(jobs).toHaveLength(0);
+    await environment.evaluate({ settleSeconds: 0 });
+    expect(await waiting(from.sql, environment.environmentId)).toHaveLength(1);
+    const old = await claim(from.sql, "old", 1_000);
+    expect(old.filter((delivery) => delivery.environmentId === environment.environmentId)).toEqual([]);
+  });
+});
+
+describe("a file", () => {
+  it("is for its owner alone, and nothing is left beside it", async () => {
+    const { mode } = await stat(fileOf("filled"));
+    expect(mode & 0o777).toBe(0o600);
+    expect((await readdir(directory)).filter((name) => name.endsWith(".partial"))).toEqual([]);
+  });
+
+  const other = async (name: string, change: (file: string) => Promise<unknown>) => {
+    const file = fileOf(name);
+    await copyFile(fileOf("filled"), file);
+    await change(file);
+    return file;
+  };
+  const edited = (edit: (text: string) => string) => async (file: string) =>
+    writeFile(file, edit(await readFile(file, "latin1")), "latin1");
+  const whole = "is not whole: it was cut off, or changed after it was written; copy it again, or export again";
+  const none = "is no export of an environment; svc-server environments export makes one";
+
+  it.each([
+    [
+      "is cut off in the middle",
+      whole,
+      async (file: string) => truncate(file, Math.floor((await stat(file)).size / 2)),
+    ],
+    ["lacks its last byte", whole, async (file: string) => truncate(file, (await stat(file)).size - 1)],
+    ["lacks its last line", whole, edited((text) => text.replace(/\n[^\n]*\n$/, "\n"))],
+    ["has another value in a row", whole, edited((text) => text.replace("c020", "c920"))],
+    ["has the rows of a table in those of another", whole, edited((text) => text.replace("\\.\n", ""))],
+    ["is empty", none, async (file: string) => truncate(file, 0)],
+    ["is something else", none, (file: string) => writeFile(file, Buffer.from([0x1f, 0x8b, 8, 0, 10, 255, 254]))],
+    ["is other JSON", none, (file: string) => writeFile(file, '{"format": "other"}\n{}\n')],
+    ["is null", none, (file: string) => writeFile(file, "null\n{}\n")],
+  ])("that %s is refused, and nothing was done", async (name, said, change) => {
+    const file = await other(name, change);
+    const before = await heldBy(to.sql);
+    await expect(importFrom(to, file, "refused")).rejects.toThrow(`${file} ${said}`);
+    expect(await heldBy(to.sql)).toEqual(before);
+  });
+
+  it("of another version of the format, or of another schema, is refused", async () => {
+    const later = await other(
+      "later",
+      edited((text) => text.replace('"formatVersion":1', '"formatVersion":2')),
+    );
+    await expect(importFrom(to, later)).rejects.toThrow(
+      "has version 2 of the format, and this program reads version 1",
+    );
+    const db = await createDatabase();
+    try {
+      await createOrganization(db.sql);
+      await db.sql`alter table svc.signals add column note text`;
+      await expect(importFrom(db, fileOf("filled"))).rejects.toThrow(
+        "The tables of the file are not those of this database.",
+      );
+      await db.sql`alter table svc.signals drop column note`;
+      await db.sql`
+        insert into graphile_migrate.migrations (hash, previous_hash, filename) select 'sha1:x', max(hash), '999999.sql'
+        from graphile_migrate.migrations where filename = (select max(filename) from graphile_migrate.migrations)`;
+      await expect(importFrom(db, fileOf("filled"))).rejects.toThrow(
+        /^The file is of a database whose last migration is \d+\.sql; that of this one is 999999\.sql\. /,
+      );
+    } finally {
+      await db.drop();
+    }
+  });
+
+  it("that is there already is not written over, and one that cannot be written leaves the environment as it was", async () => {
+    const environment = await smallEnvironment();
+    await expect(exportTo(from, environment, fileOf("filled"))).rejects.toThrow(
+      "is there already; name another file by --output",
+    );
+    await expect(exportTo(from, environment, path.join(directory, "none", "a"))).rejects.toThrow(
+      "cannot be written (ENOENT)",
+    );
+    await environment.send([{ customer: "c", at: "2026-05-01T00:00:00Z", event: "paid" }]);
+  });
+});
+
+describe("an import is refused", () => {
+  it("where the environment is not empty", async () => {
+    const environment = await smallEnvironment();
+    await exportTo(from, environment, fileOf("second"));
+    await expect(importFrom(to, fileOf("second"), "filled")).rejects.toThrow(
+      /^The environment test of the project "filled" is not empty: svc\.\w+ has rows of it\. Name another project/,
+    );
+  });
+
+  it("where a version of the project is another", async () => {
+    const place = { name: "Versions", slug: "versions" };
+    const key = () => ({ hash: Buffer.from(`${Math.random()}`), hint: "svc_" });
+    const by = { ...organization, requestId: "test" };
+    await call(to.sql, "create_project", by, place, { test: key(), live: key() });
+    const live = { project: "versions", environment: "live" } as const;
+    const version = { snapshot: JSON.stringify(MODEL), hash: "other", provenance: null, expected: null, force: true };
+    await call(to.sql, "deploy_config", by, live, version);
+    const environment = await smallEnvironment();
+    await exportTo(from, environment, fileOf("versions"));
+    await expect(importFrom(to, fileOf("versions"), "versions")).rejects.toThrow(
+      "The version v1 of this project is not that of the file. Name another project by --project",
+    );
+  });
+
+  it("where one of its keys leads to another environment", async () => {
+    const environment = await smallEnvironment();
+    await exportTo(from, environment, fileOf("keys"));
+    await importFrom(to, fileOf("keys"), "keys");
+    await call(from.sql, "operator_unfreeze_environment", environment.place.project, environment.place);
+    await exportTo(from, environment, fileOf("keys-again"));
+    const before = await heldBy(to.sql);
+    await expect(importFrom(to, fileOf("keys-again"), "keys-again")).rejects.toThrow(
+      "an API key of the file is there already, in another environment of this database",
+    );
+    expect(await heldBy(to.sql)).toEqual(before);
+  });
+
+  it("where signing secrets were encrypted with another secret", async () => {
+    const environment = await smallEnvironment();
+    const { webhookId } = await createWebhook(from.sql, environment.environmentId, "https://hooks.example.com/");
+    await exportTo(from, environment, fileOf("secret"));
+    await expect(importFrom(to, fileOf("secret"), "secret", "another secret")).rejects.toThrow(
+      `the signing secret of the webhook ${webhookId} cannot be read here; set SVC_SECRET`,
+    );
+  });
+
+  it("where there is no such organization", async () => {
+    const run = await runServer(
+      to.url,
+      ["environments", "import", fileOf("filled"), "--organization", "nobody", "--project", "p"],
+      { SVC_SECRET: "a secret that is long enough for the server" },
+    );
+    expect(run).toEqual(
+      refused('There is no organization "nobody". `svc-server users list` shows the organizations of every user.'),
+    );
+  });
+});
+
+describe("an import", () => {
+  it("that is killed leaves nothing, and can be repeated", async () => {
+    const environment = await TestEnvironment.create(from.sql, MODEL);
+    await environment.ingest(historiesOf(customersOf(20, "killed_")));
+    await environment.evaluate();
+    await exportTo(from, environment, fileOf("killed"));
+    const before = await heldBy(to.sql);
+    const program = fileURLToPath(new URL("../../bin/svc-server.js", import.meta.url));
+    const args = ["environments", "import", fileOf("killed"), "--organization", "moved", "--project", "killed"];
+    const run = () =>
+      spawn(process.execPath, [program, ...args], {
+        env: { PATH: process.env["PATH"], DATABASE_URL: to.url, SVC_SECRET: "a secret of the tests, long enough" },
+        stdio: "ignore",
+      });
+    await to.sql.begin(async (tx) => {
+      // It comes as far as this table, with most of the others behind it.
+      await tx`lock table svc.trait_updates in exclusive mode`;
+      const child = run();
+      await expect.poll(() => waitingForLock(to.sql, "copy svc.%"), { timeout: 30_000 }).toBe(1);
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    });
+    await expect.poll(() => waitingForLock(to.sql, "copy svc.%")).toBe(0);
+    expect(await heldBy(to.sql)).toEqual(before);
+    const [code] = (await once(run(), "exit")) as [number];
+    expect(code).toBe(0);
+    expect(await rowsOf(to.sql, await importedId(to.sql, "killed"))).toEqual(
+      await rowsOf(from.sql, environment.environmentId),
+    );
+  }, 60_000);
+
+  it("of which there are two at once is done once", async () => {
+    const environment = await smallEnvironment();
+    await exportTo(from, environment, fileOf("twice"));
+    const both = await Promise.all([1, 2].map(() => importFrom(to, fileOf("twice"), "twice")));
+    expect(both.map(({ wasThere }) => wasThere).sort()).toEqual([false, true]);
+    expect(await violations(to.sql)).toEqual([]);
+  });
+
+  it("into an environment that is in use makes its senders wait, and loses nothing that they send", async () => {
+    const target = await TestEnvironment.create(to.sql);
+    const [row] = await to.sql<[{ slug: string; organization: string }]>`
+      select p.slug, o.slug as organization from svc.projects as p
+      join svc.environments as e using (project_id) join iam.organizations as o using (organization_id)
+      where e.environment_id = ${target.environmentId}`;
+    const environment = await smallEnvironment();
+    await exportTo(from, environment, fileOf("target"));
+    const into = () =>
+      runServer(
+        to.url,
+        ["environments", "import", fileOf("target"), "--organization", row.organization, "--project", row.slug],
+        { SVC_SECRET: "a secret that is long enough for the server" },
+      );
+    let sent: Promise<void> = Promise.resolve();
+    let run: ReturnType<typeof into> | undefined;
+    await to.sql.begin(async (tx) => {
+      await tx`lock table svc.trait_updates in exclusive mode`;
+      run = into();
+      await expect.poll(() => waitingForLock(to.sql, "copy svc.%"), { timeout: 20_000 }).toBe(1);
+      sent = target.send([{ customer: "meanwhile", at: "2026-05-01T00:00:00Z", event: "paid" }]);
+      await expect.poll(() => waitingForLock(to.sql, "%svc_api.ingest%")).toBe(1);
+    });
+    expect(await run).toMatchObject({ code: 0, stderr: "" });
+    await sent;
+    const [last] = await to.sql<{ customer: string }[]>`
+      select customer_id as customer from svc.events where environment_id = ${target.environmentId} order by event_seq desc limit 1`;
+    expect(last!.customer).toBe("meanwhile");
+    expect(await violations(to.sql)).toEqual([]);
+  }, 60_000);
+});
+
+describe("an export", () => {
+  it("has what calls store that have seen no freeze, and refuses the next one", async () => {
+    const environment = await smallEnvironment();
+    const frozen = () => from.sql`
+      select from svc.environments where environment_id = ${environment.environmentId} and frozen_at is not null`;
+    let exported: ReturnType<typeof exportTo> | undefined;
+    await from.sql.begin(async (tx) => {
+      // It has read its key; nobody sees what it stores yet.
+      const body = '{"events": [{"customerId": "c", "event": "paid", "idempotencyKey": "in flight"}]}';
+      await tx`select svc_api.ingest(${environment.keyHash}, gen_random_uuid(), ${body}, false)`;
+      exported = exportTo(from, environment, fileOf("flight"));
+      await expect.poll(frozen, { timeout: 20_000 }).toHaveLength(1);
+      await expect(
+        environment.send([{ customer: "c", at: "2026-05-01T00:00:00Z", event: "paid" }]),
+      ).rejects.toMatchObject({
+        code: "SV012",
+      });
+    });
+    const { trailer } = (await exported)!;
+    const [{ events }] = await from.sql<[{ events: number }]>`
+      select count(*)::int as events from svc.events where environment_id = ${environment.environmentId}`;
+    expect(trailer.rows["events"]).toBe(events);
+    expect(await readFile(fileOf("flight"), "latin1")).toContain("in flight");
+  });
+
+  it("waits for the outcomes of deliveries that are under way", async () => {
+    const environment = await smallEnvironment();
+    const { webhookId } = await createWebhook(from.sql, environment.environmentId, "https://hooks.example.com/");
+    await environment.evaluate({ settleSeconds: 0 });
+    const due = (await claim(from.sql, "sender", 1_000)).filter((delivery) => delivery.webhookId === webhookId);
+    expect(due.length).toBeGreaterThan(0);
+    const exported = exportTo(from, environment, fileOf("delivering"));
+    await expect
+      .poll(
+        () =>
+          from.sql`select from svc.environments where environment_id = ${environment.environmentId} and frozen_at is not null`,
+      )
+      .toHaveLength(1);
+    const outcome = { latencyMs: 3, statusCode: 204, error: null, response: null, retryAfterSeconds: null };
+    const attemptedAt = new Date().toISOString();
+    await recordAttempts(
+      from.sql,
+      due.map((delivery) => ({ ...delivery, attemptedAt, ...outcome })),
+    );
+    await call(from.sql, "release_webhooks", "sender");
+    expect((await exported).trailer.rows["delivery_attempts"]).toBe(due.length);
+  });
+
+  it("is refused while a recompute is under way, and the environment goes on", async () => {
+    const environment = await smallEnvironment();
+    const id = await queue(from.sql, environment);
+    await expect(exportTo(from, environment, fileOf("recompute"))).rejects.toThrow(
+      `The recompute ${id} of this environment is not finished. Wait until it is, then repeat.`,
+    );
+    await environment.send([{ customer: "c", at: "2026-05-01T00:00:00Z", event: "paid" }]);
+    await from.sql`delete from svc.recomputes where recompute_id = ${id}`;
+  });
+
+  it("that fails lets the environment go on, unless it was frozen before", async () => {
+    const environment = await smallEnvironment();
+    const frozen = async () => {
+      const [row] = await from.sql<[{ frozen: boolean }]>`
+        select frozen_at is not null as frozen from svc.environments where environment_id = ${environment.environmentId}`;
+      return row.frozen;
+    };
+    const place = { organization: environment.place.project, ...environment.place };
+    // Asked for while the environment is frozen, as somebody might who is early by a moment.
+    let id = "";
+    const interfere = async (file: string) => {
+      await from.sql
+        .begin(async (tx) => {
+          await tx`select from svc.environments`;
+          const failing = exportEnvironment(from.url, place, fileOf(file), () => undefined);
+          failing.catch(() => undefined);
+          await expect.poll(frozen, { timeout: 20_000 }).toBe(true);
+          id = await queue(from.sql, environment);
+          return { failing };
+        })
+        .then(({ failing }) => expect(failing).rejects.toThrow("is not finished"));
+      await from.sql`delete from svc.recomputes where recompute_id = ${id}`;
+    };
+    await interfere("fails");
+    expect(await frozen()).toBe(false);
+    await exportTo(from, environment, fileOf("frozen-before"));
+    await interfere("fails-again");
+    expect(await frozen()).toBe(true);
+    expect((await readdir(directory)).filter((name) => name.includes("fails"))).toEqual([]);
+  });
+});
+
+describe("svc-server environments", () => {
+  it("exports, imports and gives a move up, in words and as JSON", async () => {
+    const environment = await smallEnvironment();
+    const { project } = environment.place;
+    const where = ["--organization", project, "--project", project, "--env", "test"];
+    const secret = "a secret that is long enough for the server";
+    await from.sql`
+      insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)
+      values (${environment.environmentId}, 'whk_1', 'https://hooks.example.com/', '{*}', ${sealSecret(newSecret(), sealingKey(secret))})`;
+    const output = fileOf("commands");
+    expect(await runServer(from.url, ["environments", "export", ...where, "--output", output])).toEqual({
+      code: 0,
+      stdout: `${output} has 9 events and 0 customers of ${project}/${project}, test.
+The environment is frozen here: it takes, evaluates and delivers nothing. Import the file elsewhere, or give the move up:
+svc-server environments unfreeze --organization ${project} --project ${project} --env test
+`,
+      stderr: "",
+    });
+    const importing = ["environments", "import", output, "--organization", "moved", "--project", "commands"];
+    expect(await runServer(to.url, importing, { SVC_SECRET: secret })).toEqual({
+      code: 0,
+      stdout:
+        "moved/commands, test has 9 events and 0 customers. It takes events, evaluates and delivers from now on; send to this service.\n",
+      stderr: "",
+    });
+    expect((await runServer(to.url, importing, { SVC_SECRET: secret })).stdout).toBe(
+      "moved/commands, test was imported from this file before. Nothing has changed.\n",
+    );
+    const json = await runServer(to.url, [...importing, "--json"], { SVC_SECRET: secret });
+    expect(JSON.parse(json.stdout)).toMatchObject({ environment: "test", rows: { events: 9 }, wasThere: true });
+    expect((await runServer(from.url, ["environments", "unfreeze", ...where])).stdout).toMatch(
+      /, test goes on; it was frozen since \S+Z\. Do not import what was exported of it\.\n$/,
+    );
+    expect((await runServer(from.url, ["environments", "unfreeze", ...where])).stdout).toMatch(
+      /, test is not frozen\.\n$/,
+    );
   });
 });

@@ -34,6 +34,9 @@ const NO_CODES = new Set([
   "USER_NOT_VERIFIED", // the same
   "PLAN_NOT_FOUND", // the same
   "PLAN_IN_USE", // the same
+  "RECOMPUTE_UNDER_WAY", // the same
+  "ENVIRONMENT_NOT_FROZEN", // the same
+  "ENVIRONMENT_NOT_IMPORTED", // the same
   "TRANSACTION_LOST", // raised to the worker
   "RECOMPUTE_TAKEN_OVER", // the same
 ]);

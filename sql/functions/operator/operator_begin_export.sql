@@ -1,7 +1,7 @@
--- What the file of an export says of a frozen environment, as of the transaction's snapshot: {export, migration, exportedAt, exportedBy,
+-- What the file of an export says of a frozen environment, as of the snapshot: {header: {export, migration, exportedAt, exportedBy,
 -- organization, timeZone, project: {slug, name}, environment: {name, createdAt, activeVersion}, numbers: {batch, evaluation}, erased:
--- {events, emissions, recomputes}, tables: [{name, columns, belongs}]}. export is new with each call. For the operator: no service role may
--- execute it.
+-- {events, emissions, recomputes}, tables: [{name, columns, belongs}]}, statements: [text]}. export is new with each call; of each table
+-- there is the statement that reads its rows. For the operator: no service role may execute it.
 -- Raises SV005 ENVIRONMENT_NOT_FROZEN, which only somebody who unfreezes it meanwhile brings, and RECOMPUTE_UNDER_WAY. Locks nothing.
 create or replace function svc_api.operator_begin_export(environment_id integer)
 returns json
@@ -12,6 +12,7 @@ set search_path = ''
 as $$
 declare
   _id constant integer := operator_begin_export.environment_id;
+  _header json;
 begin
   if not svc.is_frozen(_id) then
     raise exception using
@@ -22,35 +23,52 @@ begin
       )::text;
   end if;
   perform svc.require_finished(_id);
-  return (
-    select json_build_object(
-      'export', gen_random_uuid(),
-      'migration', (select max(m.filename) from graphile_migrate.migrations as m),
-      'exportedAt', svc.iso(clock_timestamp()),
-      'exportedBy', session_user,
-      'organization', o.slug,
-      'timeZone', o.time_zone,
-      'project', json_build_object('slug', p.slug, 'name', p.name),
-      'environment', json_build_object('name', e.name, 'createdAt', e.created_at, 'activeVersion', e.active_version),
-      'numbers', json_build_object(
-        'batch', coalesce(pg_sequence_last_value(svc.batch_seq(_id)), 1),
-        'evaluation', coalesce(pg_sequence_last_value(svc.evaluation_seq(_id)), 1)
-      ),
-      'erased', (
-        select json_build_object(
-          'events', coalesce(sum(x.events), 0), 'emissions', coalesce(sum(x.emissions), 0), 'recomputes', coalesce(sum(x.recomputes), 0)
-        )
-        from svc.erased_rows() as x
-        where x.environment_id = _id
-      ),
-      'tables', (
-        select json_agg(json_build_object('name', t.name, 'columns', t.columns, 'belongs', t.belongs)) from svc.environment_tables() as t
+  select json_build_object(
+    'export', gen_random_uuid(),
+    'migration', (select max(m.filename) from graphile_migrate.migrations as m),
+    'exportedAt', svc.iso(clock_timestamp()),
+    'exportedBy', session_user,
+    'organization', o.slug,
+    'timeZone', o.time_zone,
+    'project', json_build_object('slug', p.slug, 'name', p.name),
+    'environment', json_build_object('name', e.name, 'createdAt', e.created_at, 'activeVersion', e.active_version),
+    'numbers', json_build_object(
+      'batch', coalesce(pg_sequence_last_value(svc.batch_seq(_id)), 1),
+      'evaluation', coalesce(pg_sequence_last_value(svc.evaluation_seq(_id)), 1)
+    ),
+    'erased', (
+      select json_build_object(
+        'events', coalesce(sum(x.events), 0), 'emissions', coalesce(sum(x.emissions), 0), 'recomputes', coalesce(sum(x.recomputes), 0)
       )
+      from svc.erased_rows() as x
+      where x.environment_id = _id
+    ),
+    'tables', (
+      select json_agg(json_build_object('name', t.name, 'columns', t.columns, 'belongs', t.belongs)) from svc.environment_tables() as t
     )
-    from svc.environments as e
-    join svc.projects as p on p.project_id = e.project_id
-    join iam.organizations as o on o.organization_id = p.organization_id
-    where e.environment_id = _id
+  )
+  into _header
+  from svc.environments as e
+  join svc.projects as p on p.project_id = e.project_id
+  join iam.organizations as o on o.organization_id = p.organization_id
+  where e.environment_id = _id;
+  return json_build_object(
+    'header', _header,
+    'statements', (
+      select json_agg(format(
+        'copy (select %s from svc.%I as t where %s) to stdout',
+        (select string_agg(format('t.%I', c.name), ', ' order by c.place) from unnest(t.columns) with ordinality as c (name, place)),
+        t.name,
+        case t.belongs
+          when 'environment' then format('t.environment_id = %s', _id)
+          when 'project' then format(
+            't.project_id = %s', (select e.project_id from svc.environments as e where e.environment_id = _id)
+          )
+          when 'key' then format('t.key_hash in (select k.key_hash from svc.api_keys as k where k.environment_id = %s)', _id)
+        end
+      ))
+      from svc.environment_tables() as t
+    )
   );
 end;
 $$;

@@ -1,3 +1,6 @@
+import type { ClientBase } from "pg";
+import { copyIn } from "../copy.js";
+
 /** What freezing an environment came to. */
 export interface Frozen {
   environmentId: number;
@@ -43,10 +46,47 @@ export interface ExportHeader {
   tables: ExportedTable[];
 }
 
+/** An export that begins: of each of the header's tables the statement that reads its rows. */
+export interface ExportBegun {
+  header: ExportHeader;
+  statements: string[];
+}
+
+/** The encrypted signing secrets of a webhook, in base64. */
+export interface SealedSecrets {
+  webhookId: string;
+  secrets: string[];
+}
+
 /** Where the rows of an export are to be copied to. */
 export interface ImportBegun {
   environmentId: number;
   projectId: number;
   /** It was imported from this export before, and nothing is to be done. */
   isThere: boolean;
+}
+
+/**
+ * Stores rows of a table, one a line as `copy` writes them, of the environment or project that is imported; answers how many they were. Versions go to where operator_import_versions
+ * looks for them.
+ *
+ * @param table whose names operator_begin_import has compared with the catalog's
+ * @param rows what is read of them, with this before each line
+ */
+export function storeRows(
+  client: ClientBase,
+  { name, columns, belongs }: ExportedTable,
+  { environmentId, projectId }: ImportBegun,
+  rows: (prefix: string) => AsyncIterable<Buffer>,
+): Promise<number> {
+  const into = belongs === "project" ? "pg_temp.imported_versions" : `svc."${name}"`;
+  const prefix = { environment: `${environmentId}\t`, project: `${projectId}\t`, key: "" }[belongs];
+  const owner = { environment: ["environment_id"], project: ["project_id"], key: [] }[belongs];
+  const stored = [...owner, ...columns].map((column) => `"${column}"`).join(", ");
+  return copyIn(client, `copy ${into} (${stored}) from stdin`, rows(prefix));
+}
+
+/** Whether an error says that an API key is there already. */
+export function isKnownKey(error: unknown): boolean {
+  return (error as { constraint?: unknown }).constraint === "api_keys_pkey";
 }

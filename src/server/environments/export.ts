@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import type { EnvironmentRef } from "../../db/api/access.js";
 import { call, callOn } from "../../db/api/call.js";
-import type { ExportedTable, Frozen } from "../../db/api/moving.js";
+import type { Frozen } from "../../db/api/moving.js";
 import { copyOut } from "../../db/copy.js";
 import { version } from "../../http/version.js";
 import { operate } from "../operator.js";
@@ -114,17 +114,18 @@ async function awaitChanges(sql: Sql, { environmentId }: Frozen, onNote: (senten
 
 function writeAll(url: string, environmentId: number, file: FileHandle): Promise<Exported> {
   return inClientTransaction(url, "isolation level repeatable read read only", async (client) => {
-    const said = await callOn(client, "operator_begin_export", environmentId);
-    const header: FileHeader = { format: FORMAT, formatVersion: FORMAT_VERSION, program: version, ...said };
+    const begun = await callOn(client, "operator_begin_export", environmentId);
+    const header: FileHeader = { format: FORMAT, formatVersion: FORMAT_VERSION, program: version, ...begun.header };
     const writer = new HashedWriter(file);
     await writer.write(Buffer.from(`${JSON.stringify(header)}\n`));
     const rows: Record<string, number> = {};
-    for (const table of header.tables) {
-      rows[table.name] = 0;
-      for await (const chunk of copyOut(client, statementOf(table, environmentId)) as AsyncIterable<Buffer>) {
-        rows[table.name]! += countLines(chunk);
+    for (const [index, { name }] of header.tables.entries()) {
+      let count = 0;
+      for await (const chunk of copyOut(client, begun.statements[index]!) as AsyncIterable<Buffer>) {
+        count += countLines(chunk);
         await writer.write(chunk);
       }
+      rows[name] = count;
       await writer.write(Buffer.from(END_OF_ROWS));
     }
     const sha256 = await writer.digest();
@@ -132,17 +133,6 @@ function writeAll(url: string, environmentId: number, file: FileHandle): Promise
     await file.appendFile(`${JSON.stringify(trailer)}\n`);
     return { header, trailer };
   });
-}
-
-/** Names are the catalog's, and the environment's number is one. */
-function statementOf({ name, columns, belongs }: ExportedTable, environmentId: number): string {
-  const whose = {
-    environment: `t.environment_id = ${environmentId}`,
-    project: `t.project_id = (select e.project_id from svc.environments as e where e.environment_id = ${environmentId})`,
-    key: `t.key_hash in (select k.key_hash from svc.api_keys as k where k.environment_id = ${environmentId})`,
-  }[belongs];
-  const selected = columns.map((column) => `t."${column}"`).join(", ");
-  return `copy (select ${selected} from svc."${name}" as t where ${whose}) to stdout`;
 }
 
 /** Writes in blocks, and keeps the checksum of what was written. */

@@ -1,9 +1,8 @@
 import { open } from "node:fs/promises";
 import type { ClientBase } from "pg";
 import { callOn } from "../../db/api/call.js";
-import type { ExportedTable, ImportBegun } from "../../db/api/moving.js";
+import { isKnownKey, storeRows, type ExportedTable, type ImportBegun } from "../../db/api/moving.js";
 import { codeOf } from "../../db/sqlstate.js";
-import { copyIn } from "../../db/copy.js";
 import { openSecret, SealedSecretError, sealingKey } from "../../webhooks/secret.js";
 import { OperatorError } from "../start-failure.js";
 import { checkFile, RowReader, type FileHeader } from "./file.js";
@@ -61,25 +60,16 @@ export async function importEnvironment(
   }
 }
 
-/** The columns are those of the catalog: the database has compared them with the file's. */
 async function copyTable(
   client: ClientBase,
   table: ExportedTable,
   begun: ImportBegun,
   reader: RowReader,
 ): Promise<number> {
-  const into = table.belongs === "project" ? "pg_temp.imported_versions" : `svc."${table.name}"`;
-  const [owner, id] = {
-    environment: ["environment_id", begun.environmentId] as const,
-    project: ["project_id", begun.projectId] as const,
-    key: [null, 0] as const,
-  }[table.belongs];
-  const columns = [...(owner === null ? [] : [owner]), ...table.columns.map((column) => `"${column}"`)];
   try {
-    const rows = reader.rows(owner === null ? "" : `${id}\t`);
-    return await copyIn(client, `copy ${into} (${columns.join(", ")}) from stdin`, rows);
+    return await storeRows(client, table, begun, (prefix) => reader.rows(prefix));
   } catch (error) {
-    if ((error as { constraint?: string }).constraint !== "api_keys_pkey") throw error;
+    if (!isKnownKey(error)) throw error;
     throw new OperatorError(
       "an API key of the file is there already, in another environment of this database: a key leads to one environment; " +
         "revoke it where it came from, export again, and make a new one here",
@@ -91,19 +81,13 @@ async function copyTable(
 /** What cannot be opened here would never be signed. */
 async function checkSecrets(client: ClientBase, { environmentId }: ImportBegun, secret: string): Promise<void> {
   const key = sealingKey(secret);
-  const { rows } = await client.query<{ id: string; sealed: Buffer; previous: Buffer | null }>(
-    `select webhook_id as id, sealed_secret as sealed, previous_sealed_secret as previous
-    from svc.webhooks where environment_id = $1 and deleted_at is null`,
-    [environmentId],
-  );
-  for (const { id, sealed, previous } of rows) {
+  for (const { webhookId, secrets } of await callOn(client, "operator_sealed_secrets", environmentId)) {
     try {
-      openSecret(sealed, key);
-      if (previous !== null) openSecret(previous, key);
+      for (const sealed of secrets) openSecret(Buffer.from(sealed, "base64"), key);
     } catch (error) {
       if (!(error instanceof SealedSecretError)) throw error;
       throw new OperatorError(
-        `the signing secret of the webhook ${id} cannot be read here; set SVC_SECRET to that of the service that it was exported from`,
+        `the signing secret of the webhook ${webhookId} cannot be read here; set SVC_SECRET to that of the service that it was exported from`,
         { cause: error },
       );
     }

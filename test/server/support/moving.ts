@@ -134,3 +134,12 @@ export async function rowsOf(sql: Sql, environmentId: number): Promise<Map<strin
   await read("key_usage", `t.key_hash in (select key_hash from svc.api_keys where environment_id = ${environmentId})`);
   return rows;
 }
+
+/** What is read of a customer: its state, its history and what was told of it, as the API and the views show it. */
+export async function storyOf(environment: TestEnvironment, customer: string): Promise<object> {
+  return {
+    document: await environment.documentText(customer),
+    log: await environment.log(customer),
+    emissions: [...(await environment.emissions(customer))],
+  };
+}

@@ -80,6 +80,11 @@ export class TestEnvironment {
     return environment;
   }
 
+  /** The same environment in the database that it has moved to, where this is known of it. */
+  movedTo(sql: Sql, environmentId: number, by: AdminCredentials, project: string): TestEnvironment {
+    return new TestEnvironment(sql, environmentId, this.keyHash, by, project);
+  }
+
   /** Deploys `declared(given)`. */
   async deploy(given: Snapshot): Promise<void> {
     const snapshot = declared(given);

@@ -1,0 +1,23 @@
+-- The signing secrets of an environment's webhooks, encrypted, in base64: [{webhookId, secrets: [text]}]. For the operator: no service role
+-- may execute it.
+-- Raises nothing, locks nothing.
+create or replace function svc_api.operator_sealed_secrets(environment_id integer)
+returns json
+language sql
+stable
+security definer
+set search_path = ''
+as $$
+  select coalesce(
+    json_agg(json_build_object(
+      'webhookId', w.webhook_id,
+      'secrets', array_remove(array[encode(w.sealed_secret, 'base64'), encode(w.previous_sealed_secret, 'base64')], null)
+    )),
+    '[]'
+  )
+  from svc.webhooks as w
+  where w.environment_id = operator_sealed_secrets.environment_id and w.deleted_at is null
+$$;
+
+comment on function svc_api.operator_sealed_secrets(integer) is
+  'The encrypted signing secrets of an environment''s webhooks; for the operator only.';
