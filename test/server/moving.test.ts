@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { readdir, readFile, stat, truncate, writeFile, copyFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,6 +10,7 @@ import { recordAttempts } from "../../src/db/api/webhooks.js";
 import { exportEnvironment } from "../../src/server/environments/export.js";
 import { newSecret, sealingKey, sealSecret } from "../../src/webhooks/secret.js";
 import { createDatabase, useDatabase } from "../support/database.js";
+import { docBlocks } from "../support/doc-blocks.js";
 import { useDirectory } from "../support/directory.js";
 import { violations } from "../support/invariants.js";
 import { waitingForLock } from "../support/locks.js";
@@ -496,40 +498,54 @@ describe("an export", () => {
 });
 
 describe("svc-server environments", () => {
-  it("exports, imports and gives a move up, in words and as JSON", async () => {
+  const page = readFileSync(new URL("../../docs/operations/moving.md", import.meta.url), "utf8");
+  const commands = docBlocks(page).map(({ code }) => code.trim());
+  const secret = "a secret that is long enough for the server";
+
+  it("exports, imports and gives a move up as docs/operations/moving.md says, in words and as JSON", async () => {
     const environment = await smallEnvironment();
     const { project } = environment.place;
-    const where = ["--organization", project, "--project", project, "--env", "test"];
-    const secret = "a secret that is long enough for the server";
     await from.sql`
       insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)
       values (${environment.environmentId}, 'whk_1', 'https://hooks.example.com/', '{*}', ${sealSecret(newSecret(), sealingKey(secret))})`;
-    const output = fileOf("commands");
-    expect(await runServer(from.url, ["environments", "export", ...where, "--output", output])).toEqual({
+    const file = fileOf("commands");
+    /** With the names that there are. */
+    const argsOf = (command: string, names: Record<string, string>) =>
+      command
+        .split(" ")
+        .slice(1)
+        .map((word) => ({ live: "test", "shop-live.export": file, ...names })[word] ?? word);
+    const [exporting, importing, unfreezing, ...more] = commands;
+    expect(more).toEqual([]);
+    const there = { acme: project, shop: project };
+    const here = argsOf(importing!, { acme: "moved", shop: "commands" });
+    expect(await runServer(from.url, argsOf(exporting!, there))).toEqual({
       code: 0,
-      stdout: `${output} has 9 events and 0 customers of ${project}/${project}, test.
+      stdout: `${file} has 9 events and 0 customers of ${project}/${project}, test.
 The environment is frozen here: it takes, evaluates and delivers nothing. Import the file elsewhere, or give the move up:
 svc-server environments unfreeze --organization ${project} --project ${project} --env test
 `,
       stderr: "",
     });
-    const importing = ["environments", "import", output, "--organization", "moved", "--project", "commands"];
-    expect(await runServer(to.url, importing, { SVC_SECRET: secret })).toEqual({
+    expect(await runServer(to.url, here, { SVC_SECRET: secret })).toEqual({
       code: 0,
       stdout:
         "moved/commands, test has 9 events and 0 customers. It takes events, evaluates and delivers from now on; send to this service.\n",
       stderr: "",
     });
-    expect((await runServer(to.url, importing, { SVC_SECRET: secret })).stdout).toBe(
+    expect((await runServer(to.url, here, { SVC_SECRET: secret })).stdout).toBe(
       "moved/commands, test was imported from this file before. Nothing has changed.\n",
     );
-    const json = await runServer(to.url, [...importing, "--json"], { SVC_SECRET: secret });
+    const json = await runServer(to.url, [...here, "--json"], { SVC_SECRET: secret });
     expect(JSON.parse(json.stdout)).toMatchObject({ environment: "test", rows: { events: 9 }, wasThere: true });
-    expect((await runServer(from.url, ["environments", "unfreeze", ...where])).stdout).toMatch(
+    expect((await runServer(from.url, argsOf(unfreezing!, there))).stdout).toMatch(
       /, test goes on; it was frozen since \S+Z\. Do not import what was exported of it\.\n$/,
     );
-    expect((await runServer(from.url, ["environments", "unfreeze", ...where])).stdout).toMatch(
-      /, test is not frozen\.\n$/,
-    );
+    expect((await runServer(from.url, argsOf(unfreezing!, there))).stdout).toMatch(/, test is not frozen\.\n$/);
+  });
+
+  it("are called as docs/scale.md says", () => {
+    const scale = readFileSync(new URL("../../docs/scale.md", import.meta.url), "utf8");
+    expect(docBlocks(scale).at(-1)!.code.trim().split("\n")).toEqual(commands.slice(0, 2));
   });
 });

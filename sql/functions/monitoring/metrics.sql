@@ -17,6 +17,8 @@ set jit = off
 as $$
 declare
   _operations constant bigint := (select count(*) from (select 1 from svc.inbox as i where i.not_before is null limit 10000) as n);
+  -- What waits in these waits on purpose.
+  _frozen constant integer[] := array(select e.environment_id from svc.environments as e where e.frozen_at is not null);
   _oldest timestamptz;
   _deliveries bigint;
   _oldest_due timestamptz;
@@ -38,7 +40,8 @@ begin
     where i.environment_id = h.environment_id and i.not_before is null
     order by i.seq
     limit 1
-  ) as b;
+  ) as b
+  where h.environment_id <> all(_frozen);
 
   -- What is pending at a disabled webhook waits for whoever enables it.
   select count(*) into _deliveries
@@ -63,7 +66,7 @@ begin
     order by k.next_attempt_at
     limit 1
   ) as d
-  where w.disabled_at is null and w.deleted_at is null;
+  where w.disabled_at is null and w.deleted_at is null and w.environment_id <> all(_frozen);
 
   select coalesce(json_agg(json_build_object('kind', q.kind, 'status', q.status, 'recomputes', q.recomputes)), '[]') into _recomputes
   from (

@@ -14,7 +14,6 @@ export async function inClientTransaction<T>(
   const client = new pg.Client({
     connectionString: url,
     application_name: "svc operator",
-    statement_timeout: 0,
     connectionTimeoutMillis: 10_000,
   });
   // What is asked on a lost connection fails; nobody else is to hear of it.
@@ -22,6 +21,7 @@ export async function inClientTransaction<T>(
   await client.connect();
   try {
     await client.query(`begin ${mode}`);
+    await client.query("set local statement_timeout = 0");
     const result = await work(client);
     await client.query("commit");
     return result;

@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import { call } from "../../src/db/api/call.js";
+import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
+import { useIngest } from "./ingest/fixture.js";
+
+// What HTTP answers of an environment that is frozen because it moves to another database.
+
+const fixture = await useIngest();
+const { service, owner } = fixture;
+const { sql } = service.db;
+const place = { project: "app", environment: "test" } as const;
+const event = { customerId: "c", event: "paid", idempotencyKey: "k" };
+const FROZEN = { code: "SERVICE_UNAVAILABLE", message: "The environment is frozen: it moves to another database." };
+
+await fixture.deploy({});
+expect((await fixture.single(event)).status).toBe(202);
+await call(sql, "operator_freeze_environment", "acme", place);
+
+const admin = (method: string, path: string, body?: unknown) =>
+  service.request(method, path, { by: owner, ...(body === undefined ? {} : { body }) });
+
+describe("a frozen environment", () => {
+  it.each([
+    ["a single event", () => fixture.single({ ...event, idempotencyKey: "new" })],
+    ["a repeated event", () => fixture.single(event)],
+    ["a batch", () => fixture.batch([event])],
+  ])("takes no events: %s is to be sent again", async (_, send) => {
+    const before = await fixture.stored();
+    const { status, headers, body } = await send();
+    expect([status, headers.get("Retry-After")]).toEqual([503, "10"]);
+    expect(body).toMatchObject({ error: FROZEN });
+    expect(await fixture.stored()).toEqual(before);
+  });
+
+  const url = "https://hooks.example.com/";
+  it.each([
+    ["deployed to", "POST", "config-versions", { snapshot: { ...EMPTY_SNAPSHOT, strictSchema: true } }],
+    ["given a key", "POST", "keys", { name: "new" }],
+    ["given a webhook", "POST", "webhooks", { url, eventTypes: ["*"] }],
+    ["recomputed", "POST", "recomputes", { all: true }],
+    ["relieved of a customer", "DELETE", "customers/c", undefined],
+  ])("is not %s", async (_, method, path, body) => {
+    const { status, body: answer } = await admin(method, `/projects/app/${path}?env=test`, body);
+    expect({ status, answer }).toMatchObject({ status: 503, answer: { error: FROZEN } });
+  });
+
+  it("can be read", async () => {
+    expect((await admin("GET", "/projects/app/events?env=test")).status).toBe(200);
+    expect((await admin("GET", "/projects/app/webhooks?env=test")).status).toBe(200);
+  });
+
+  it("leaves the other environment of its project alone", async () => {
+    const headers = { Authorization: `Bearer ${fixture.keys.live}` };
+    expect((await fixture.batch([event], headers)).status).toBe(202);
+    expect((await admin("POST", "/projects/app/keys?env=live", { name: "new" })).status).toBe(201);
+  });
+
+  it("goes on once it is frozen no more", async () => {
+    await call(sql, "operator_unfreeze_environment", "acme", place);
+    expect((await fixture.single(event)).body).toMatchObject({ duplicate: true });
+    expect((await fixture.single({ ...event, idempotencyKey: "new" })).body).toMatchObject({ duplicate: false });
+    const entries = await sql<{ action: string }[]>`
+      select action from iam.audit_log where action like 'environment.%' order by at`;
+    expect(entries.map(({ action }) => action)).toEqual(["environment.exported", "environment.unfrozen"]);
+  });
+});
