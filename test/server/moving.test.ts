@@ -7,7 +7,6 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { recordAttempts } from "../../src/db/api/webhooks.js";
-import { exportEnvironment } from "../../src/server/environments/export.js";
 import { newSecret, sealingKey, sealSecret } from "../../src/webhooks/secret.js";
 import { createDatabase, useDatabase } from "../support/database.js";
 import { docBlocks } from "../support/doc-blocks.js";
@@ -465,35 +464,24 @@ describe("an export", () => {
     await from.sql`delete from svc.recomputes where recompute_id = ${id}`;
   });
 
-  it("that fails lets the environment go on, unless it was frozen before", async () => {
+  it("that fails leaves the environment frozen and no file, and can be repeated", async () => {
     const environment = await smallEnvironment();
-    const frozen = async () => {
-      const [row] = await from.sql<[{ frozen: boolean }]>`
-        select frozen_at is not null as frozen from svc.environments where environment_id = ${environment.environmentId}`;
-      return row.frozen;
-    };
-    const place = { organization: environment.place.project, ...environment.place };
-    // Asked for while the environment is frozen, as somebody might who is early by a moment.
+    const frozen = () => from.sql`
+      select from svc.environments where environment_id = ${environment.environmentId} and frozen_at is not null`;
+    let failing: Promise<unknown> = Promise.resolve();
     let id = "";
-    const interfere = async (file: string) => {
-      await from.sql
-        .begin(async (tx) => {
-          await tx`select from svc.environments`;
-          const failing = exportEnvironment(from.url, place, fileOf(file), () => undefined);
-          failing.catch(() => undefined);
-          await expect.poll(frozen, { timeout: 20_000 }).toBe(true);
-          id = await queue(from.sql, environment);
-          return { failing };
-        })
-        .then(({ failing }) => expect(failing).rejects.toThrow("is not finished"));
-      await from.sql`delete from svc.recomputes where recompute_id = ${id}`;
-    };
-    await interfere("fails");
-    expect(await frozen()).toBe(false);
-    await exportTo(from, environment, fileOf("frozen-before"));
-    await interfere("fails-again");
-    expect(await frozen()).toBe(true);
+    await from.sql.begin(async (tx) => {
+      await tx`select from svc.environments`;
+      failing = expect(exportTo(from, environment, fileOf("fails"))).rejects.toThrow("is not finished");
+      await expect.poll(frozen, { timeout: 20_000 }).toHaveLength(1);
+      // By somebody who was early by a moment.
+      id = await queue(from.sql, environment);
+    });
+    await failing;
     expect((await readdir(directory)).filter((name) => name.includes("fails"))).toEqual([]);
+    expect(await frozen()).toHaveLength(1);
+    await from.sql`delete from svc.recomputes where recompute_id = ${id}`;
+    await exportTo(from, environment, fileOf("fails"));
   });
 });
 
@@ -525,7 +513,7 @@ describe("svc-server environments", () => {
 The environment is frozen here: it takes, evaluates and delivers nothing. Import the file elsewhere, or give the move up:
 svc-server environments unfreeze --organization ${project} --project ${project} --env test
 `,
-      stderr: "",
+      stderr: "note: the environment is frozen from now on; where this fails, export again, or unfreeze it\n",
     });
     expect(await runServer(to.url, here, { SVC_SECRET: secret })).toEqual({
       code: 0,

@@ -1,4 +1,4 @@
--- Freezes an environment, to export it: {environmentId, frozenAt, wasFrozen}. Whoever begins a transaction once this has committed stores
+-- Freezes an environment, to export it: {environmentId, frozenAt}. Whoever begins a transaction once this has committed stores
 -- nothing in it, changes nothing of it, evaluates nothing and begins no delivery; of those that began before, the caller waits for the end
 -- (svc_api.operator_changes_under_way). Each call is put on record, since all that is held about customers is about to be handed out. For
 -- the operator: no service role may execute it.
@@ -15,21 +15,18 @@ declare
   _environment constant record := svc.find_environment(
     _organization_id, operator_freeze_environment.project_slug, operator_freeze_environment.environment_name
   );
-  _now constant timestamptz := date_trunc('milliseconds', clock_timestamp());
-  _before timestamptz;
+  _frozen_at timestamptz;
 begin
   perform svc.require_finished(_environment.environment_id);
-  select e.frozen_at into _before from svc.environments as e where e.environment_id = _environment.environment_id for no key update;
   update svc.environments as e
-  set frozen_at = _now
-  where e.environment_id = _environment.environment_id and e.frozen_at is null;
+  set frozen_at = coalesce(e.frozen_at, date_trunc('milliseconds', clock_timestamp()))
+  where e.environment_id = _environment.environment_id
+  returning e.frozen_at into _frozen_at;
   perform iam.record_audit(
     iam.operator_actor(_organization_id), null, 'environment.exported', operator_freeze_environment.project_slug,
     operator_freeze_environment.environment_name, null, null
   );
-  return json_build_object(
-    'environmentId', _environment.environment_id, 'frozenAt', svc.iso(coalesce(_before, _now)), 'wasFrozen', _before is not null
-  );
+  return json_build_object('environmentId', _environment.environment_id, 'frozenAt', svc.iso(_frozen_at));
 end;
 $$;
 

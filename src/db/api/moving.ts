@@ -5,8 +5,6 @@ import { copyIn } from "../copy.js";
 export interface Frozen {
   environmentId: number;
   frozenAt: string;
-  /** Whether it was frozen before. */
-  wasFrozen: boolean;
 }
 
 /** What may still change an environment that was just frozen. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { open, rename, rm, type FileHandle } from "node:fs/promises";
+import { open, rename, rm, stat, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
@@ -30,11 +30,11 @@ const PATIENCE_MS = 5_000;
 const BLOCK_BYTES = 1 << 18;
 
 /**
- * Freezes an environment and writes all of it to a file, which appears whole or not at all. It stays frozen; where the export fails, one that was
- * not frozen before goes on.
+ * Freezes an environment and writes all of it to a file, which appears whole or not at all. It stays frozen, also where the export fails:
+ * another export may have written a file meanwhile.
  *
  * @param output the file; one that is there is an OperatorError
- * @param onNote told in a sentence what is waited for
+ * @param onNote told in a sentence that it is frozen, and what is waited for
  */
 export async function exportEnvironment(
   url: string,
@@ -48,19 +48,15 @@ export async function exportEnvironment(
   const file = await openNew(partial, output);
   try {
     const frozen = await operate(url, (sql) => call(sql, "operator_freeze_environment", organization, ref));
-    try {
-      await operate(url, (sql) => awaitChanges(sql, frozen, onNote));
-      const exported = await writeAll(url, frozen.environmentId, file);
-      await file.sync();
-      await file.close();
-      await refuseExisting(target, output);
-      await rename(partial, target);
-      await syncDirectory(path.dirname(target));
-      return exported;
-    } catch (error) {
-      if (!frozen.wasFrozen) await operate(url, (sql) => call(sql, "operator_unfreeze_environment", organization, ref));
-      throw error;
-    }
+    onNote("the environment is frozen from now on; where this fails, export again, or unfreeze it");
+    await operate(url, (sql) => awaitChanges(sql, frozen, onNote));
+    const exported = await writeAll(url, frozen.environmentId, file);
+    await file.sync();
+    await file.close();
+    await refuseExisting(target, output);
+    await rename(partial, target);
+    await syncDirectory(path.dirname(target));
+    return exported;
   } finally {
     await file.close().catch(() => undefined);
     await rm(partial, { force: true });
@@ -68,9 +64,11 @@ export async function exportEnvironment(
 }
 
 async function refuseExisting(target: string, output: string): Promise<void> {
-  const there = await open(target, "r").catch(() => null);
-  if (there === null) return;
-  await there.close();
+  const isThere = await stat(target).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) return;
   throw new OperatorError(`${output} is there already; name another file by --output`);
 }
 
