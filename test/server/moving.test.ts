@@ -323,6 +323,12 @@ describe("an import is refused", () => {
     );
   });
 
+  it("where the project cannot be called so", async () => {
+    await expect(importFrom(to, fileOf("filled"), "Not a slug")).rejects.toThrow(
+      '"Not a slug" is no slug of a project. Name it by',
+    );
+  });
+
   it("where there is no such organization", async () => {
     const run = await runServer(
       to.url,

@@ -36,6 +36,12 @@ begin
       'The tables of the file are not those of this database.', 'Bring both databases to the same version, then export again.'
     );
   end if;
+  if operator_begin_import.project_slug !~ '^[a-z0-9][a-z0-9-]{0,62}$' then
+    perform svc.refuse_import(
+      format('"%s" is no slug of a project.', left(operator_begin_import.project_slug, 256)),
+      'Name it by 1 to 63 lower-case letters, digits and hyphens.'
+    );
+  end if;
 
   insert into svc.projects (organization_id, slug, name)
   values (_organization_id, operator_begin_import.project_slug, _header -> 'project' ->> 'name')

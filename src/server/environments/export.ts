@@ -7,6 +7,7 @@ import type { EnvironmentRef } from "../../db/api/access.js";
 import { call, callOn } from "../../db/api/call.js";
 import type { Frozen } from "../../db/api/moving.js";
 import { copyOut } from "../../db/copy.js";
+import { codeOf } from "../../db/sqlstate.js";
 import { version } from "../../http/version.js";
 import { operate } from "../operator.js";
 import { OperatorError } from "../start-failure.js";
@@ -50,7 +51,7 @@ export async function exportEnvironment(
     const frozen = await operate(url, (sql) => call(sql, "operator_freeze_environment", organization, ref));
     onNote("the environment is frozen from now on; where this fails, export again, or unfreeze it");
     await operate(url, (sql) => awaitChanges(sql, frozen, onNote));
-    const exported = await writeAll(url, frozen.environmentId, file);
+    const exported = await writeAll(url, frozen.environmentId, file, output);
     await file.sync();
     await file.close();
     await refuseExisting(target, output);
@@ -77,9 +78,14 @@ async function openNew(partial: string, output: string): Promise<FileHandle> {
   try {
     return await open(partial, "wx", 0o600);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new OperatorError(`${output} cannot be written (${code}); name another file by --output`, { cause: error });
+    throw unwritable(output, error);
   }
+}
+
+function unwritable(output: string, error: unknown): OperatorError {
+  return new OperatorError(`${output} cannot be written (${codeOf(error)}); name another file by --output`, {
+    cause: error,
+  });
 }
 
 async function syncDirectory(directory: string): Promise<void> {
@@ -110,11 +116,11 @@ async function awaitChanges(sql: Sql, { environmentId }: Frozen, onNote: (senten
   }
 }
 
-function writeAll(url: string, environmentId: number, file: FileHandle): Promise<Exported> {
+function writeAll(url: string, environmentId: number, file: FileHandle, output: string): Promise<Exported> {
   return inClientTransaction(url, "isolation level repeatable read read only", async (client) => {
     const begun = await callOn(client, "operator_begin_export", environmentId);
     const header: FileHeader = { format: FORMAT, formatVersion: FORMAT_VERSION, program: version, ...begun.header };
-    const writer = new HashedWriter(file);
+    const writer = new HashedWriter(file, output);
     await writer.write(Buffer.from(`${JSON.stringify(header)}\n`));
     const rows: Record<string, number> = {};
     for (const [index, { name }] of header.tables.entries()) {
@@ -139,7 +145,10 @@ class HashedWriter {
   #gathered: Buffer[] = [];
   #bytes = 0;
 
-  constructor(private readonly file: FileHandle) {}
+  constructor(
+    private readonly file: FileHandle,
+    private readonly output: string,
+  ) {}
 
   async write(chunk: Buffer): Promise<void> {
     this.#gathered.push(chunk);
@@ -152,7 +161,9 @@ class HashedWriter {
     this.#gathered = [];
     this.#bytes = 0;
     this.#hash.update(block);
-    await this.file.appendFile(block);
+    await this.file.appendFile(block).catch((error: unknown) => {
+      throw unwritable(this.output, error);
+    });
   }
 
   /** Of all that was written; nothing is written after it. */

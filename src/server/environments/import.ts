@@ -71,8 +71,8 @@ async function copyTable(
   } catch (error) {
     if (!isKnownKey(error)) throw error;
     throw new OperatorError(
-      "an API key of the file is there already, in another environment of this database: a key leads to one environment; " +
-        "revoke it where it came from, export again, and make a new one here",
+      "an API key of the file is there already, in another environment of this database, which may be a copy of the same: " +
+        "a key leads to one environment; import the file into another database",
       { cause: error },
     );
   }
