@@ -3,8 +3,9 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import { DemoApi } from "../src/demo/api.js";
 import { Service } from "../src/demo/service/service.js";
-import { EmbeddedCluster, endServer } from "../faults/stage/cluster.js";
+import { endServer, openEmbeddedServer } from "../faults/stage/embedded-server.js";
 import { openRunDirectory, type RunningProgram } from "../faults/stage/leftovers.js";
+import type { Server } from "../faults/stage/server.js";
 import { NEIGHBOUR_MODEL } from "./models.js";
 import { Observer } from "./observer/observer.js";
 
@@ -25,7 +26,7 @@ export interface RunningService {
   logFile: string;
   /** How processes of the service ended that nobody had ended. */
   ends: string[];
-  cluster: EmbeddedCluster;
+  cluster: Server;
   databaseUrl: string;
   pids: { service: number; postmaster: number };
   /** Makes an organization with its owner. */
@@ -89,7 +90,7 @@ export async function onService<T>(
     );
     stop.throwIfAborted();
     const signal = AbortSignal.any([stop, service.lost]);
-    const cluster = await EmbeddedCluster.open(dataDir, signal);
+    const cluster = await openEmbeddedServer(dataDir, signal);
     const postmaster = await cluster.postmaster();
     const tenant = async (slug: string): Promise<Tenant> => {
       const credentials = await service.bootstrap(slug, `owner@${slug}.example`);

@@ -36,62 +36,89 @@ export async function compare(
   other: number,
   { customers, since }: CompareOptions = {},
 ): Promise<Comparison> {
-  const chosen = customers === undefined ? sql`` : sql`and c.customer_id = any(${customers as string[]}::text[])`;
-  const said =
-    since !== undefined
-      ? sql`|| jsonb_build_object(
-          'emissions', (
-            select jsonb_agg(jsonb_build_array(m.event_type, m.source, m.metadata, m.emitted_at, m.cause_id) order by m.emission_seq)
-            from svc.emissions as m
-            where m.environment_id = c.environment_id and m.customer_id = c.customer_id
-          ),
-          'executions', (
-            select jsonb_agg(jsonb_build_array(r.rule_id, r.result, r.executed_at, r.cause_id) order by r.execution_seq)
-            from svc.rule_executions as r
-            where r.environment_id = c.environment_id and r.customer_id = c.customer_id
-          )
-        )`
-      : sql``;
-  const of = (environmentId: number) => sql`
-    select
-      c.customer_id as customer,
-      (
-        (svc.state_document(c.environment_id, c.customer_id)::jsonb - ${LEFT_OUT[since === undefined ? "always" : "since"]}::text[]) || jsonb_build_object(
-          'transitions', (
-            select jsonb_agg(jsonb_build_array(t.from_state, t.to_state, t.transitioned_at, t.cause_type, t.cause_id) order by t.transition_seq)
-            from svc.lifecycle_transitions as t
-            where t.environment_id = c.environment_id and t.customer_id = c.customer_id and t.generation = c.generation
-          )
-        )
-        ${said}
-      )::text as text,
-      (
-        select array_agg(array[svc.event_id(e.event_seq), e.idempotency_key])
-        from svc.events as e where e.environment_id = c.environment_id and e.customer_id = c.customer_id
-      ) as keys
-    from svc.customers as c where c.environment_id = ${environmentId} ${chosen}`;
-  const rows = await sql<{ customer: string; one: Side; other: Side }[]>`
-    select coalesce(a.customer, b.customer) as customer, to_json(a) as one, to_json(b) as other
-    from (${of(one)}) as a full join (${of(other)}) as b on b.customer = a.customer
-    order by 1`;
-  const compared = rows.map(({ customer, one, other }) => ({
+  const [ones, others] = [await described(sql, one, customers, since), await described(sql, other, customers, since)];
+  const all = [...new Set([...ones.keys(), ...others.keys()])].sort();
+  const compared = all.map((customer) => ({
     customer,
-    one: named(one, since),
-    other: named(other, since),
+    one: ones.get(customer) ?? null,
+    other: others.get(customer) ?? null,
   }));
   const different = compared.filter((row) => row.one !== row.other);
   return { equal: compared.length - different.length, different: different.length, examples: different.slice(0, 3) };
 }
 
-type Side = { text: string; keys: [id: string, key: string | null][] | null } | null;
-
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(?:Z|\+00:00)/g;
 
-function named(side: Side, since: Date | undefined): string | null {
-  if (side === null) return null;
-  const keys = new Map(side.keys);
-  const text = side.text.replaceAll(/evt_[0-9a-f]{16}/g, (id) => keys.get(id) ?? id);
-  return since === undefined ? text : text.replaceAll(INSTANT, (at) => (new Date(at) < since ? at : "lately"));
+/**
+ * What there is of customers, as text. Each statement reads tables of one environment, or calls a function that does: where environments
+ * lie on different nodes, none reads more.
+ */
+async function described(
+  sql: Sql,
+  environmentId: number,
+  customers: readonly string[] | undefined,
+  since: Date | undefined,
+): Promise<Map<string, string>> {
+  const here = (table: string) => sql`
+    ${sql(table)}.environment_id = ${environmentId}
+    ${customers === undefined ? sql`` : sql`and ${sql(table)}.customer_id = any(${customers as string[]}::text[])`}`;
+  const found = await sql<
+    { customer: string }[]
+  >`select c.customer_id as customer from svc.customers as c where ${here("c")}`;
+  const states = await sql<Row[]>`
+    select
+      c.customer,
+      (svc.state_document(${environmentId}, c.customer)::jsonb - ${LEFT_OUT[since === undefined ? "always" : "since"]}::text[])::text as text
+    from unnest(${found.map(({ customer }) => customer)}::text[]) as c (customer)`;
+  const parts = [
+    states,
+    await sql<Row[]>`
+      select
+        t.customer_id as customer,
+        jsonb_agg(jsonb_build_array(t.from_state, t.to_state, t.transitioned_at, t.cause_type, t.cause_id) order by t.transition_seq)::text as text
+      from svc.lifecycle_transitions as t
+      join svc.customers as c on c.environment_id = t.environment_id and c.customer_id = t.customer_id and c.generation = t.generation
+      where ${here("t")}
+      group by t.customer_id`,
+  ];
+  if (since !== undefined)
+    parts.push(
+      await sql<Row[]>`
+        select
+          m.customer_id as customer,
+          jsonb_agg(jsonb_build_array(m.event_type, m.source, m.metadata, m.emitted_at, m.cause_id) order by m.emission_seq)::text as text
+        from svc.emissions as m
+        where ${here("m")}
+        group by m.customer_id`,
+      await sql<Row[]>`
+        select
+          r.customer_id as customer,
+          jsonb_agg(jsonb_build_array(r.rule_id, r.result, r.executed_at, r.cause_id) order by r.execution_seq)::text as text
+        from svc.rule_executions as r
+        where ${here("r")}
+        group by r.customer_id`,
+    );
+  const named = await sql<{ id: string; key: string | null }[]>`
+    select svc.event_id(e.event_seq) as id, e.idempotency_key as key from svc.events as e where ${here("e")}`;
+  const keys = new Map(named.map(({ id, key }) => [id, key]));
+  const texts = parts.map((rows) => new Map(rows.map(({ customer, text }) => [customer, text])));
+  return new Map(
+    found.map(({ customer }) => {
+      const text = texts
+        .map((part) => part.get(customer) ?? "null")
+        .join(" ")
+        .replaceAll(/evt_[0-9a-f]{16}/g, (id) => keys.get(id) ?? id);
+      return [
+        customer,
+        since === undefined ? text : text.replaceAll(INSTANT, (at) => (new Date(at) < since ? at : "lately")),
+      ];
+    }),
+  );
+}
+
+interface Row {
+  customer: string;
+  text: string;
 }
 
 /** The emissions of a job: how many there are, how many stand twice, and how many are told of by no row of the outbox or by two. */

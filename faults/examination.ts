@@ -1,7 +1,7 @@
 /** What is looked at after each fault, while nothing is under way: what was lost or doubled, and who is not as an undisturbed run has them. */
 import { compare } from "./comparison.js";
 import type { Client } from "./client.js";
-import type { EmbeddedCluster } from "./stage/cluster.js";
+import type { Server } from "./stage/server.js";
 import { evaluationCaughtUp } from "./caught-up.js";
 import type { Ledger } from "./ledger.js";
 import { postBatch } from "./load.js";
@@ -21,7 +21,7 @@ export interface Findings {
 }
 
 export interface ExaminerOptions {
-  cluster: EmbeddedCluster;
+  server: Server;
   ledger: Ledger;
   /** Sends to the undisturbed environment. */
   client: Client;
@@ -41,19 +41,19 @@ export class Examiner {
 
   /** To be called while nothing is sent. */
   async examine(): Promise<Findings> {
-    const { cluster, ledger, signal } = this.options;
+    const { server, ledger, signal } = this.options;
     const fresh = ledger.takeFresh();
     const customers = [...new Set(fresh.map(({ customerId }) => customerId))];
     // Whether such a customer begins with the identify, or with the events that follow, depends on how soon they follow.
     const comparable = customers.filter((customer) => !ledger.begunByIdentify.has(customer));
     await this.#mirror(fresh);
-    await evaluationCaughtUp(cluster, signal);
+    await evaluationCaughtUp(server, signal);
     const { lost, doubled } = await this.#events(fresh, customers);
     const { struck, undisturbed } = this.options.environments;
-    const { different, examples } = await cluster.query((sql) =>
+    const { different, examples } = await server.query((sql) =>
       compare(sql, struck, undisturbed, { customers: comparable, since: this.#since }),
     );
-    const violated = await cluster.query(
+    const violated = await server.query(
       (sql) =>
         sql<
           { said: string }[]
@@ -65,7 +65,7 @@ export class Examiner {
       violated: violated.length,
       different,
       examples: [
-        ...lost.slice(0, 3).map(({ key }) => `lost: ${key}`),
+        ...lost.slice(0, 3).map((key) => `lost: ${key}`),
         ...doubled.slice(0, 3).map(({ customer, surplus }) => `${surplus} events too many: ${customer}`),
         ...violated.map(({ said }) => said),
         ...examples.map(
@@ -82,23 +82,27 @@ export class Examiner {
   }
 
   #events(fresh: readonly Operation[], customers: readonly string[]) {
-    const { cluster, ledger, environments } = this.options;
+    const { server, ledger, environments } = this.options;
     const keys = fresh.flatMap(({ key }) => key ?? []);
-    const ids = keys.map((key) => ledger.ids.get(key) ?? "");
-    const acknowledged = customers.map((customer) => ledger.events.get(customer) ?? 0);
-    return cluster.query(async (sql) => ({
-      lost: await sql<{ key: string }[]>`
-        select a.key
-        from unnest(${keys}::text[], ${ids}::text[]) as a (key, id)
-        left join svc.idempotency_keys as k on k.environment_id = ${environments.struck} and k.idempotency_key = a.key
-        left join svc.events as e on e.environment_id = k.environment_id and e.event_seq = k.event_seq
-        where svc.event_id(e.event_seq) is distinct from a.id`,
-      doubled: await sql<{ customer: string; surplus: number }[]>`
-        select a.customer, (count(e.event_seq) - a.events)::integer as surplus
-        from unnest(${customers as string[]}::text[], ${acknowledged}::integer[]) as a (customer, events)
-        join svc.events as e on e.environment_id = ${environments.struck} and e.customer_id = a.customer
-        group by a.customer, a.events
-        having count(e.event_seq) > a.events`,
-    }));
+    // Arrays are joined here and not there: on a cluster, the rows lie on a node.
+    return server.query(async (sql) => {
+      const stored = await sql<{ key: string; id: string }[]>`
+        select k.idempotency_key as key, svc.event_id(e.event_seq) as id
+        from svc.idempotency_keys as k
+        join svc.events as e on e.environment_id = k.environment_id and e.event_seq = k.event_seq
+        where k.environment_id = ${environments.struck} and k.idempotency_key = any(${keys}::text[])`;
+      const counts = await sql<{ customer: string; events: number }[]>`
+        select e.customer_id as customer, count(*)::integer as events
+        from svc.events as e
+        where e.environment_id = ${environments.struck} and e.customer_id = any(${customers as string[]}::text[])
+        group by e.customer_id`;
+      const storedAs = new Map(stored.map(({ key, id }) => [key, id]));
+      return {
+        lost: keys.filter((key) => storedAs.get(key) !== ledger.ids.get(key)),
+        doubled: counts
+          .map(({ customer, events }) => ({ customer, surplus: events - (ledger.events.get(customer) ?? 0) }))
+          .filter(({ surplus }) => surplus > 0),
+      };
+    });
   }
 }

@@ -1,6 +1,8 @@
 /** The command line of a run. */
 import yargs from "yargs";
+import { DemoFailure } from "../src/demo/failure.js";
 import { parseArguments, wholeNumber } from "../src/demo/options.js";
+import { FAULTS, NODE_FAULTS } from "./kinds/index.js";
 
 export interface FaultsOptions {
   /** Files of operations to send; empty for a generated history. */
@@ -15,6 +17,8 @@ export interface FaultsOptions {
   /** How often a fault strikes. */
   strikes: number;
   seed: number;
+  /** Data directories of the coordinator and the workers of a Citus cluster; empty for the embedded PostgreSQL. */
+  nodes: string[];
 }
 
 const STRIKES_MAX = 1_000;
@@ -46,8 +50,7 @@ export async function readOptions(
     .option("strikes", {
       type: "number",
       requiresArg: true,
-      default: 14,
-      describe: "how often a fault strikes, in turn; each takes about twice what senders send at once",
+      describe: `how often a fault strikes, in turn; each takes about twice what senders send at once; ${FAULTS.length} unless set, ${FAULTS.length + NODE_FAULTS.length} with --nodes`,
     })
     .option("seed", {
       type: "number",
@@ -55,17 +58,32 @@ export async function readOptions(
       default: 1,
       describe: "chooses the moments, and what is generated",
     })
+    .option("nodes", {
+      type: "string",
+      array: true,
+      requiresArg: true,
+      describe:
+        "strike a Citus cluster that runs on this machine instead of the embedded PostgreSQL: data directories of the coordinator and of each worker, whose servers let in PGUSER (postgres unless set)",
+    })
     .conflicts("data", "operations")
     .parserConfiguration({ "greedy-arrays": true });
   const parsed = await parseArguments(parser, args, print);
   if (parsed === null) return null;
+  const nodes = parsed.nodes ?? [];
+  if (nodes.length === 1)
+    throw new DemoFailure(
+      "--nodes takes the data directory of the coordinator and then of each worker, at least two in all",
+      2,
+    );
+  const kinds = FAULTS.length + (nodes.length > 0 ? NODE_FAULTS.length : 0);
   return {
     data: parsed.data ?? [],
     operations: wholeNumber("--operations", parsed.operations ?? 50_000, 1, 10_000_000),
     refused: parsed.refused ?? null,
     senders: wholeNumber("--senders", parsed.senders, 1, 64),
     batch: wholeNumber("--batch", parsed.batch, 1, 1_000),
-    strikes: wholeNumber("--strikes", parsed.strikes, 0, STRIKES_MAX),
+    strikes: wholeNumber("--strikes", parsed.strikes ?? kinds, 0, STRIKES_MAX),
     seed: wholeNumber("--seed", parsed.seed, 0, 2 ** 31 - 1),
+    nodes,
   };
 }

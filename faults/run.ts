@@ -11,7 +11,7 @@ import { Client } from "./client.js";
 import { allDelivered, verifyDeliveries, type Webhook } from "./deliveries.js";
 import { Examiner } from "./examination.js";
 import { Gate } from "./gate.js";
-import { FAULTS } from "./kinds/index.js";
+import { FAULTS, NODE_FAULTS } from "./kinds/index.js";
 import type { Target } from "./kinds/fault.js";
 import { Ledger } from "./ledger.js";
 import { send, SINGLE_SENDERS } from "./load.js";
@@ -58,7 +58,7 @@ export async function runFaults(options: FaultsOptions, { output, stop }: RunCon
   await checkInput(options, surveyed);
   stop.throwIfAborted();
   const diskBytes = DISK_BYTES + surveyed.operations * DISK_BYTES_AN_OPERATION;
-  return onStage({ seed: options.seed, diskBytes, stop }, async (stage) => {
+  return onStage({ seed: options.seed, nodes: options.nodes, diskBytes, stop }, async (stage) => {
     const failed = new AbortController();
     const signal = AbortSignal.any([stage.signal, failed.signal]);
     setMaxListeners(0, signal); // every sender listens
@@ -110,21 +110,21 @@ class Run {
   ) {}
 
   async all(): Promise<RunResult> {
-    const { service, cluster, receiver, receiverRelay, proxy, ends, signal } = this.stage;
+    const { service, server, receiver, receiverRelay, proxy, ends, signal } = this.stage;
     const { history, surveyed, output } = this.plan;
     const projects = await this.#projects();
     output.write(`the service answers at ${service.url} (process ${service.pid}); the model is deployed\n`);
 
     const { strikes, missing, refused } = await this.#sendAndStrike(projects);
     output.write("waiting for evaluation and deliveries …\n");
-    await evaluationCaughtUp(cluster, signal);
-    await cluster.query((sql) => allDelivered(sql, projects.api, projects.webhook, signal));
-    const verification = await cluster.query((sql) =>
+    await evaluationCaughtUp(server, signal);
+    await server.query((sql) => allDelivered(sql, projects.api, projects.webhook, signal));
+    const verification = await server.query((sql) =>
       sql.begin((tx) =>
         verify(tx, projects.environments.struck, { history, survey: surveyed, ledger: this.#ledger }, signal),
       ),
     );
-    const told = await cluster.query((sql) => verifyDeliveries(sql, projects.environments.struck, receiver.tally));
+    const told = await server.query((sql) => verifyDeliveries(sql, projects.environments.struck, receiver.tally));
     verification.figures.push(...told.figures);
     verification.claims.push(...told.claims);
 
@@ -156,7 +156,7 @@ class Run {
   }
 
   async #projects(): Promise<Projects> {
-    const { service, cluster, receiver, receiverRelay, signal } = this.stage;
+    const { service, server, receiver, receiverRelay, signal } = this.stage;
     const { snapshot } = this.plan.surveyed.model;
     const access = await service.bootstrap("faults", "faults@example.com");
     const api = new DemoApi({ url: service.url, ...access, signal });
@@ -169,7 +169,7 @@ class Run {
     const address = `http://127.0.0.1:${receiverRelay.port}${new URL(receiver.url).pathname}`;
     const { id, secret } = await api.createWebhook(PROJECT, address, ["*"]);
     receiver.expectSignaturesBy(secret);
-    const environments = await cluster.query(async (sql) => ({
+    const environments = await server.query(async (sql) => ({
       struck: await environmentOf(sql, PROJECT),
       undisturbed: await environmentOf(sql, UNDISTURBED),
     }));
@@ -178,7 +178,7 @@ class Run {
 
   /** Everything that goes on at once. The first failure ends the rest. */
   async #sendAndStrike({ keys, environments }: Projects): Promise<Pick<RunResult, "strikes" | "missing" | "refused">> {
-    const { service, http, proxy, cluster, signal } = this.stage;
+    const { service, http, proxy, server, nodes, signal } = this.stage;
     const { options, history, surveyed, output, failed } = this.plan;
     const { senders, batch, strikes: times, seed } = options;
     const ledger = this.#ledger;
@@ -190,13 +190,14 @@ class Run {
     );
     const other = open(service.url);
     const mirror = open(service.url, keys.undisturbed);
-    const examiner = new Examiner({ cluster, ledger, client: mirror, environments, signal });
+    const examiner = new Examiner({ server, ledger, client: mirror, environments, signal });
     const target: Target = { ...this.stage, receiver: this.stage.receiverRelay, random: new Random(seed, "targets") };
-    const missing = FAULTS.flatMap(({ name, missing }) => {
+    const known = nodes.length > 0 ? [...FAULTS, ...NODE_FAULTS] : FAULTS;
+    const missing = known.flatMap(({ name, missing }) => {
       const why = missing?.(target) ?? null;
       return why === null ? [] : [{ fault: name, why }];
     });
-    const faults = FAULTS.filter(({ name }) => !missing.some(({ fault }) => fault === name));
+    const faults = known.filter(({ name }) => !missing.some(({ fault }) => fault === name));
     const progress = startProgress(output, "sending", surveyed.operations, "operations");
     const watch = setInterval(() => progress.update(ledger.operations), 200);
     const guard = <T>(work: Promise<T>): Promise<T> =>

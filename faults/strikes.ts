@@ -61,7 +61,7 @@ async function strike(fault: Fault, { ledger, gate, examiner, target }: StrikeOp
   await ledger.acceptedSince(struckAt, target.signal);
   const acceptedMs = ledger.isComplete() ? null : performance.now() - struckAt;
   await gate.close();
-  await evaluationCaughtUp(target.cluster, target.signal);
+  await evaluationCaughtUp(target.server, target.signal);
   const evaluatedMs = performance.now() - struckAt;
   const findings = await examiner.examine();
   gate.open();

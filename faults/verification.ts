@@ -52,6 +52,7 @@ export async function verify(
   signal?: AbortSignal,
 ): Promise<Verification> {
   await loadSent(sql, history, ledger, signal);
+  await copyStored(sql, environmentId, signal);
   await knowSizes(sql);
   const claims: Claim[] = [];
   for (const [claim, query] of claimsAbout(survey)) {
@@ -105,12 +106,33 @@ async function loadSent(sql: TransactionSql, history: History, ledger: Ledger, s
   await sql`create index on faults.sent (key)`;
 }
 
+const STORED = [
+  "events",
+  "idempotency_keys",
+  "trait_updates",
+  "customers",
+  "rule_executions",
+  "emissions",
+  "ingest_batches",
+  "inbox",
+] as const;
+
+/** What is stored of the environment, beside what was sent: on a cluster it lies on a node, and is not to be compared from here row by row. */
+async function copyStored(sql: TransactionSql, environmentId: number, signal?: AbortSignal): Promise<void> {
+  for (const table of STORED) {
+    signal?.throwIfAborted();
+    await sql.unsafe(
+      `create unlogged table faults.${table} as select * from svc.${table} where environment_id = ${environmentId}`,
+    );
+  }
+}
+
 /** Whole tables are compared. Statistics lag behind a fast load, and a plan made for empty ones would take each row with each other. */
 async function knowSizes(sql: TransactionSql): Promise<void> {
   await sql`set local work_mem = '64MB'`;
   await sql`set local enable_nestloop = off`;
   await sql`
-    analyze faults.sent, svc.events, svc.idempotency_keys, svc.trait_updates, svc.customers, svc.rule_executions, svc.emissions`;
+    analyze faults.sent, faults.events, faults.idempotency_keys, faults.trait_updates, faults.customers, faults.rule_executions, faults.emissions`;
 }
 
 /** Each with a query for what contradicts it; `here` names the environment. */
@@ -121,31 +143,31 @@ function claimsAbout({ model }: Survey): [claim: string, query: string][] {
       "every event was acknowledged with the id under which it is stored",
       `select s.key, s.event_id, svc.event_id(e.event_seq) as stored
        from here cross join faults.sent as s
-       left join svc.idempotency_keys as k on k.environment_id = here.environment_id and k.idempotency_key = s.key
-       left join svc.events as e on e.environment_id = here.environment_id and e.event_seq = k.event_seq
+       left join faults.idempotency_keys as k on k.environment_id = here.environment_id and k.idempotency_key = s.key
+       left join faults.events as e on e.environment_id = here.environment_id and e.event_seq = k.event_seq
        where s.key is not null and svc.event_id(e.event_seq) is distinct from s.event_id`,
     ],
     [
       "every event is stored as it was sent",
       `select s.key, e.customer_id, e.event, e.properties, e.occurred_at
        from here cross join faults.sent as s
-       join svc.idempotency_keys as k on k.environment_id = here.environment_id and k.idempotency_key = s.key
-       join svc.events as e on e.environment_id = here.environment_id and e.event_seq = k.event_seq
+       join faults.idempotency_keys as k on k.environment_id = here.environment_id and k.idempotency_key = s.key
+       join faults.events as e on e.environment_id = here.environment_id and e.event_seq = k.event_seq
        where (e.customer_id, e.event, e.properties, e.occurred_at)
          is distinct from (s.customer_id, s.event, s.properties, coalesce(s.occurred_at, e.accepted_at))`,
     ],
     [
       "nothing is stored that was not sent, and nothing twice",
       `select e.customer_id, e.event, svc.event_id(e.event_seq) as id
-       from here join svc.events as e on e.environment_id = here.environment_id
-       left join svc.idempotency_keys as k on k.environment_id = here.environment_id and k.event_seq = e.event_seq
+       from here join faults.events as e on e.environment_id = here.environment_id
+       left join faults.idempotency_keys as k on k.environment_id = here.environment_id and k.event_seq = e.event_seq
        where not exists (select from faults.sent as s where s.key = k.idempotency_key)`,
     ],
     [
       "no two keys made one event, and no key none",
       `select k.event_seq, array_agg(k.idempotency_key) as keys
-       from here join svc.idempotency_keys as k on k.environment_id = here.environment_id
-       left join svc.events as e on e.environment_id = here.environment_id and e.event_seq = k.event_seq
+       from here join faults.idempotency_keys as k on k.environment_id = here.environment_id
+       left join faults.events as e on e.environment_id = here.environment_id and e.event_seq = k.event_seq
        group by k.event_seq
        having count(*) > 1 or count(e.event_seq) = 0`,
     ],
@@ -157,7 +179,7 @@ function claimsAbout({ model }: Survey): [claim: string, query: string][] {
        ) as s
        left join (
          select u.customer_id, u.traits, count(*) as updates
-         from here join svc.trait_updates as u on u.environment_id = here.environment_id
+         from here join faults.trait_updates as u on u.environment_id = here.environment_id
          group by 1, 2
        ) as u on u.customer_id = s.customer_id and u.traits = s.traits
        where s.updates > coalesce(u.updates, 0)`,
@@ -165,7 +187,7 @@ function claimsAbout({ model }: Survey): [claim: string, query: string][] {
     [
       "the customers' traits are those of their updates in order",
       `select c.customer_id, c.traits, sent.traits as expected
-       from here join svc.customers as c on c.environment_id = here.environment_id
+       from here join faults.customers as c on c.environment_id = here.environment_id
        left join (
          select l.customer_id, jsonb_object_agg(l.name, l.value) filter (where l.value <> 'null') as traits
          from (
@@ -182,15 +204,15 @@ function claimsAbout({ model }: Survey): [claim: string, query: string][] {
       `select coalesce(s.customer_id, c.customer_id) as customer_id, c.set_aside_error
        from (select distinct customer_id from faults.sent) as s
        full join (
-         select c.* from here join svc.customers as c on c.environment_id = here.environment_id
+         select c.* from here join faults.customers as c on c.environment_id = here.environment_id
        ) as c on c.customer_id = s.customer_id
        where s.customer_id is null or c.customer_id is null or c.set_aside_at is not null`,
     ],
     [
       `a customer is active from ${ACTIVE_FROM} events "${model.counted}" on`,
       `select c.customer_id, c.lifecycle, count(e.event_seq) as events
-       from here join svc.customers as c on c.environment_id = here.environment_id
-       left join svc.events as e
+       from here join faults.customers as c on c.environment_id = here.environment_id
+       left join faults.events as e
          on e.environment_id = c.environment_id and e.customer_id = c.customer_id and e.event = ${counted}
        group by c.environment_id, c.customer_id, c.lifecycle
        having c.lifecycle is distinct from case when count(e.event_seq) >= ${ACTIVE_FROM} then 'active' else 'new' end`,
@@ -200,14 +222,14 @@ function claimsAbout({ model }: Survey): [claim: string, query: string][] {
       `select t.id, count(t.event) as events, count(t.execution) as executions, count(t.emission) as emissions
        from (
          select svc.event_id(e.event_seq) as id, 1 as event, null::integer as execution, null::integer as emission
-         from here join svc.events as e on e.environment_id = here.environment_id
+         from here join faults.events as e on e.environment_id = here.environment_id
          where e.event = ${ruled}
          union all
          select r.cause_id, null, 1, null
-         from here join svc.rule_executions as r on r.environment_id = here.environment_id and r.rule_id = '${RULE}'
+         from here join faults.rule_executions as r on r.environment_id = here.environment_id and r.rule_id = '${RULE}'
          union all
          select m.cause_id, null, null, 1
-         from here join svc.emissions as m on m.environment_id = here.environment_id
+         from here join faults.emissions as m on m.environment_id = here.environment_id
          where m.event_type = '${RULED}'
        ) as t
        group by t.id
@@ -219,14 +241,14 @@ function claimsAbout({ model }: Survey): [claim: string, query: string][] {
        from here
        join svc.api_keys as k on k.environment_id = here.environment_id
        join svc.key_usage as u on u.key_hash = k.key_hash
-       left join svc.ingest_batches as b
+       left join faults.ingest_batches as b
          on b.environment_id = k.environment_id and date_trunc('month', b.accepted_at, 'UTC') = u.month::timestamp at time zone 'UTC'
        group by k.key_hash, u.month, u.month_events
        having u.month_events <> coalesce(sum(b.tracked), 0)`,
     ],
     [
       "nothing waits for evaluation",
-      `select i.customer_id, i.seq, i.not_before from here join svc.inbox as i on i.environment_id = here.environment_id`,
+      `select i.customer_id, i.seq, i.not_before from here join faults.inbox as i on i.environment_id = here.environment_id`,
     ],
   ];
 }

@@ -1,8 +1,9 @@
 import type { Random } from "../../src/demo/simulate/random.js";
 import type { Clock } from "../stage/clock.js";
-import type { EmbeddedCluster } from "../stage/cluster.js";
+import type { Node } from "../stage/citus-cluster.js";
 import type { SmallDisk } from "../stage/disk.js";
 import type { Relay } from "../stage/relay.js";
+import type { Server } from "../stage/server.js";
 
 /** A process that is brought back when it ends. */
 export interface Process {
@@ -11,13 +12,16 @@ export interface Process {
 
 /** What a fault may strike. */
 export interface Target {
-  /** Everything in one process, with the database that it keeps. */
+  /** Everything in one process, with the database that it keeps, if it is not one of a cluster. */
   service: Process;
   /** More of the service, in processes of their own beside it. */
   http: Process;
   worker: Process;
   clocks: { http: Clock; worker: Clock };
-  cluster: EmbeddedCluster;
+  /** PostgreSQL: the embedded one, or the coordinator of the cluster. */
+  server: Server;
+  /** The nodes beside the coordinator; none where there is no cluster. */
+  nodes: readonly Node[];
   /** Between the database and the processes beside the service. */
   network: Relay;
   /** Between the workers and the receiver of webhooks. */

@@ -6,13 +6,15 @@ import type { Fault } from "./fault.js";
 import { httpKilled } from "./http.js";
 import { machineKilled } from "./machine.js";
 import { connectionsCut, networkSilent } from "./network.js";
+import { coordinatorAndNodeKilled, nodeBackendKilled, nodeKilled, nodePostmasterKilled } from "./node.js";
+import { nodeCut, nodePaused, nodeSilent } from "./node-network.js";
 import { databasePaused } from "./paused.js";
 import { postmasterKilled } from "./postmaster.js";
 import { answersLate, answersTruncated } from "./receiver.js";
 import { serviceKilled } from "./service.js";
 import { workerKilled } from "./worker.js";
 
-/** In the order in which they take turns. */
+/** In the order in which they take turns. On a cluster, PostgreSQL is the coordinator. */
 export const FAULTS: readonly Fault[] = [
   serviceKilled,
   workerKilled,
@@ -28,4 +30,15 @@ export const FAULTS: readonly Fault[] = [
   clockShifted,
   answersTruncated,
   answersLate,
+];
+
+/** Those of a cluster beside them. */
+export const NODE_FAULTS: readonly Fault[] = [
+  nodePostmasterKilled,
+  nodeCut,
+  nodeKilled,
+  nodeBackendKilled,
+  nodeSilent,
+  coordinatorAndNodeKilled,
+  nodePaused,
 ];

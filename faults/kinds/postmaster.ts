@@ -4,5 +4,5 @@ import { kill } from "./kill.js";
 /** The postmaster alone. Its backends finish what they are at before they notice, so a statement may still commit. */
 export const postmasterKilled: Fault = {
   name: "postmaster killed",
-  strike: async ({ cluster }) => kill((await cluster.postmaster()).pid),
+  strike: async ({ server }) => kill((await server.postmaster()).pid),
 };

@@ -15,7 +15,8 @@ import { sendAll } from "../../src/demo/send.js";
 import { Service } from "../../src/demo/service/service.js";
 import { settle } from "../../src/demo/settle.js";
 import { Random } from "../../src/demo/simulate/random.js";
-import { EmbeddedCluster, endServer } from "../stage/cluster.js";
+import { endServer, openEmbeddedServer } from "../stage/embedded-server.js";
+import type { Server } from "../stage/server.js";
 import type { RunContext } from "../run.js";
 import { environmentOf } from "../verification.js";
 import { changedModel } from "./changed-model.js";
@@ -86,7 +87,7 @@ export async function runRecomputes(options: RecomputeOptions, { output, stop }:
     setMaxListeners(0, signal); // every sender listens
     const access = await service.bootstrap("faults", "faults@example.com");
     const api = new DemoApi({ url: service.url, ...access, signal });
-    const cluster = await EmbeddedCluster.open(dataDir, signal);
+    const cluster = await openEmbeddedServer(dataDir, signal);
     await new Run({ ...options, input, snapshot, changed, service, api, cluster, output, signal }).all();
   } finally {
     for (const step of cleanUp) await step();
@@ -99,7 +100,7 @@ interface Stage extends Pick<RecomputeOptions, "kills" | "seed"> {
   changed: Parameters<DemoApi["deploy"]>[1];
   service: Service;
   api: DemoApi;
-  cluster: EmbeddedCluster;
+  cluster: Server;
   output: RunContext["output"];
   signal: AbortSignal;
 }

@@ -1,25 +1,31 @@
-/** Everything that a run needs: a service in three processes on one database, and what lies between them. */
+/** Everything that a run needs: a service in three processes on one database or cluster, and what lies between them. */
 import { randomBytes } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
+import { installPack } from "../../src/db/migrate/packs.js";
 import { Receiver } from "../../src/demo/receive/receiver.js";
 import { Service, type ServiceOptions } from "../../src/demo/service/service.js";
 import { Random } from "../../src/demo/simulate/random.js";
 import { Clock } from "./clock.js";
-import { EmbeddedCluster, endServer } from "./cluster.js";
+import { CitusCluster, type Node } from "./citus-cluster.js";
 import { SmallDisk } from "./disk.js";
+import { endServer, openEmbeddedServer } from "./embedded-server.js";
 import { openRunDirectory } from "./leftovers.js";
 import { LossyProxy } from "./lossy-proxy.js";
 import { Relay } from "./relay.js";
+import type { Server } from "./server.js";
 
 export interface Stage {
-  /** Everything in one process, with the embedded database. */
+  /** Everything in one process, with the embedded database where there is no cluster. */
   service: Service;
   /** Beside it, over the network. */
   http: Service;
   worker: Service;
   clocks: { http: Clock; worker: Clock };
-  cluster: EmbeddedCluster;
+  /** The embedded PostgreSQL, or the coordinator of the cluster. */
+  server: Server;
+  /** The other nodes of the cluster. */
+  nodes: readonly Node[];
   network: Relay;
   /** Before the service; loses some of the answers. */
   proxy: LossyProxy;
@@ -35,6 +41,8 @@ export interface Stage {
 
 export interface StageOptions {
   seed: number;
+  /** Data directories of a cluster, the coordinator's first; empty for the embedded PostgreSQL. */
+  nodes: readonly string[];
   /** Of the disk that the database gets. */
   diskBytes: number;
   stop: AbortSignal;
@@ -42,7 +50,7 @@ export interface StageOptions {
 
 /** Opens a stage for the work, and ends and removes everything, however that ends. */
 export async function onStage<T>(
-  { seed, diskBytes, stop }: StageOptions,
+  { seed, nodes: directories, diskBytes, stop }: StageOptions,
   work: (stage: Stage) => Promise<T>,
 ): Promise<T> {
   const cleanUp: (() => Promise<void>)[] = [];
@@ -56,11 +64,16 @@ export async function onStage<T>(
     );
     const mountPoint = path.join(directory, "disk");
     await mkdir(mountPoint, { mode: 0o711 });
-    const disk = await SmallDisk.mount(mountPoint, diskBytes);
+    const isCluster = directories.length > 0;
+    const disk = isCluster
+      ? "the data directories of a cluster lie where somebody put them"
+      : await SmallDisk.mount(mountPoint, diskBytes);
     if (typeof disk !== "string") opened(disk, (it) => it.unmount());
     const dataDir = path.join(mountPoint, "data");
     // The service stops it, unless it was killed and ended before it was back.
     opened(dataDir, endServer);
+    const cluster = isCluster ? opened(await CitusCluster.open(directories, stop), (it) => it.close()) : null;
+    const ownUrl = await cluster?.url();
 
     const ends: string[] = [];
     const start = async (name: string, options: Partial<ServiceOptions>): Promise<Service> => {
@@ -81,18 +94,21 @@ export async function onStage<T>(
       // History counts as sent when so long nothing came, and events after that as late: no pause of a run may make a difference.
       SVC_SETTLE_SECONDS: "3600",
     };
-    const service = await start("service", { environment: () => settings });
+    const service = await start("service", {
+      environment: () => ({ ...settings, ...(ownUrl === undefined ? {} : { DATABASE_URL: ownUrl }) }),
+    });
+    if (ownUrl !== undefined) await installPack(ownUrl, "citus");
 
     const lost = [service.lost];
     const network = opened(
-      await Relay.start(async () => ({ host: "127.0.0.1", port: (await cluster.postmaster()).port })),
+      await Relay.start(async () => ({ host: "127.0.0.1", port: (await server.postmaster()).port })),
       (it) => it.stop(),
     );
-    const cluster = await EmbeddedCluster.open(dataDir, AbortSignal.any([stop, ...lost]));
+    const server = cluster?.coordinator ?? (await openEmbeddedServer(dataDir, AbortSignal.any([stop, ...lost])));
     const apart = (role: "http" | "worker", clock: Clock) =>
       start(role, {
         role,
-        environment: () => ({ ...settings, ...clock.environment(), DATABASE_URL: cluster.url(network.port) }),
+        environment: () => ({ ...settings, ...clock.environment(), DATABASE_URL: server.url(network.port) }),
       });
     const clocks = { http: new Clock(), worker: new Clock() };
     const [http, worker] = [await apart("http", clocks.http), await apart("worker", clocks.worker)];
@@ -108,7 +124,8 @@ export async function onStage<T>(
       http,
       worker,
       clocks,
-      cluster,
+      server,
+      nodes: cluster?.nodes ?? [],
       network,
       proxy,
       receiver,

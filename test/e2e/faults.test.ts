@@ -19,7 +19,7 @@ it(
     const stop = new AbortController().signal;
 
     const result = await runFaults(
-      { data: [], operations: 2_800, refused, senders: 4, batch: 12, strikes: FAULTS.length, seed: 1 },
+      { data: [], operations: 2_800, refused, senders: 4, batch: 12, strikes: FAULTS.length, seed: 1, nodes: [] },
       { output, stop },
     );
 
@@ -69,7 +69,7 @@ it.each([
   [{ operations: 90, strikes: 10, batch: 10 }, /^90 operations are too few for 10 strikes among batches of 10: /],
   [{ operations: 90, strikes: 1, batch: 10, refused: "missing.jsonl" }, /^cannot read missing\.jsonl: ENOENT/],
 ])("what cannot end well is refused before anything is started: %o", async (given, problem) => {
-  const options = { data: [], refused: null, senders: 1, seed: 1, ...given };
+  const options = { data: [], refused: null, senders: 1, seed: 1, nodes: [], ...given };
   const context = { output: new PassThrough().resume(), stop: new AbortController().signal };
   await expect(runFaults(options, context)).rejects.toMatchObject({
     message: expect.stringMatching(problem),

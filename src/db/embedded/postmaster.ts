@@ -22,7 +22,7 @@ const STOP_POLL_MS = 20;
 const PID_IMPOSSIBLE = 2 ** 22 + 1;
 
 /** The server that runs on this cluster, or null; the file of a crashed one whose process is gone counts as none. */
-export async function findPostmaster(cluster: Cluster): Promise<Postmaster | null> {
+export async function findPostmaster(cluster: Pick<Cluster, "data">): Promise<Postmaster | null> {
   const text = await unlessMissing(readFile(path.join(cluster.data, "postmaster.pid"), "utf8"), null);
   if (text === null) return null;
   // Lines: process id, data directory, start time, port, socket directory, listen address, shared memory, status.
@@ -50,7 +50,7 @@ async function isZombie(pid: number): Promise<boolean> {
  * replaced by one that cannot exist; the file stays, because its other lines let the new server see whether a process of the old
  * one still uses its shared memory.
  */
-async function buryZombie(cluster: Cluster): Promise<void> {
+export async function buryZombie(cluster: Pick<Cluster, "data">): Promise<void> {
   const file = path.join(cluster.data, "postmaster.pid");
   const text = await unlessMissing(readFile(file, "utf8"), null);
   if (text === null) return;

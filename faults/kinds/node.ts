@@ -1,0 +1,33 @@
+/** Processes of a node that end, while the coordinator goes on. */
+import { killAll } from "./cluster.js";
+import type { Fault } from "./fault.js";
+import { kill } from "./kill.js";
+
+/** Its backends finish what they are at: a statement whose coordinator heard of no end may still commit. */
+export const nodePostmasterKilled: Fault = {
+  name: "postmaster of a node killed",
+  strike: async ({ nodes, random }) => kill((await random.pick(nodes).server.postmaster()).pid),
+};
+
+export const nodeKilled: Fault = {
+  name: "all of a node killed",
+  strike: ({ nodes, random }) => killAll([random.pick(nodes).server]),
+};
+
+/** One that works for the coordinator. The node's postmaster then ends all others and recovers. */
+export const nodeBackendKilled: Fault = {
+  name: "one backend of a node killed",
+  strike: async ({ nodes, random }) => {
+    const backends = (await random.pick(nodes).server.processes()).filter(({ application }) =>
+      application.startsWith("citus_"),
+    );
+    const active = backends.filter(({ active }) => active);
+    const choice = active.length > 0 ? active : backends;
+    if (choice.length > 0) kill(random.pick(choice).pid);
+  },
+};
+
+export const coordinatorAndNodeKilled: Fault = {
+  name: "coordinator and a node killed",
+  strike: ({ server, nodes, random }) => killAll([server, random.pick(nodes).server]),
+};
