@@ -5,3 +5,16 @@ comment on column svc.environments.frozen_at is
 comment on column svc.environments.imported_from is 'The export that it was imported from; null where it was made here.';
 -- Few, and looked for by who claims deliveries.
 create index if not exists environments_frozen_idx on svc.environments (environment_id) where frozen_at is not null;
+
+create table if not exists svc.usage_checks (
+  environment_id integer primary key references svc.environments on delete cascade,
+  month date not null,
+  counted_through bigint not null default 0,
+  month_events bigint not null default 0
+) with (fillfactor = 50);
+comment on table svc.usage_checks is
+  'How far what is stored was compared with what keys have used, one row per environment. Whoever compares holds its row.';
+comment on column svc.usage_checks.environment_id is 'The environment.';
+comment on column svc.usage_checks.month is 'First day of the calendar month (UTC) that month_events counts.';
+comment on column svc.usage_checks.counted_through is 'Up to which batch_seq of svc.ingest_batches month_events counts.';
+comment on column svc.usage_checks.month_events is 'Events that were stored in that month.';

@@ -35,6 +35,7 @@ grant execute on function
   svc_api.read_recompute_executions(integer, text, integer, text, bigint, integer),
   svc_api.record_attempts(jsonb),
   svc_api.record_recompute_chunk(integer, text, integer, text, integer, json, json),
+  svc_api.recount_usage(integer, integer),
   svc_api.release_webhooks(text),
   svc_api.set_aside_customer(integer, text, text),
   svc_api.sign_off(text),

@@ -9,15 +9,18 @@ const COUNTED_ROWS = 5_000;
 const COUNT_MS_MAX = 50_000;
 
 /**
- * Counts for the trends what was logged and accepted since the last time, environment by environment.
+ * Counts what was logged and accepted since the last time, environment by environment: first what keys have used, where a crash left that
+ * behind what was stored, then for the trends.
  *
  * @param signal ends it after the transaction at hand; what is left is for the next time
- * @returns how many rows were counted
+ * @returns how many rows were counted for the trends
  * @throws the first failure, after the other environments had their turn
  */
 export async function countTrends(sql: Sql, signal: AbortSignal, { rows = COUNTED_ROWS, msMax = COUNT_MS_MAX } = {}) {
   let counted = 0;
   await inEachEnvironment(await environmentsToCount(sql), { signal, msMax }, async (id, rested, goesOn) => {
+    // What was accepted is found here until its trends are counted: so usage comes first, and is tried again where it failed.
+    await untilNothing(() => rested(() => call(sql, "recount_usage", id, rows)), goesOn);
     counted += await untilNothing(() => rested(() => call(sql, "count_trends", id, rows)), goesOn);
   });
   return counted;

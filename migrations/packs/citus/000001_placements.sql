@@ -54,6 +54,7 @@ insert into svc_citus.placements (relation, placement, reason) values
 ('config_activations', 'local', 'refers to environments; small'),
 ('api_keys', 'local', 'is found by the key alone, before the environment is known; small'),
 ('evaluation_slots', 'local', 'two rows for each environment, which workers lock and never change'),
+('usage_checks', 'local', 'compares the nodes with what keys have used; small'),
 ('suspect_environments', 'local', 'written by whoever unlocks jobs, of all environments at once; mostly empty');
 
 -- What Citus would refuse, or could not take back, of the tables that are to be distributed: none of it is to be there.

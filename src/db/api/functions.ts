@@ -420,6 +420,7 @@ export const FUNCTIONS = {
   sweep_quarantine: takes(environmentId, rowLimit).answers<number>(),
   sweep_logs: takes(environmentId, rowLimit).answers<number>(),
   count_trends: takes(environmentId, rowLimit).answers<number>(),
+  recount_usage: takes(environmentId, rowLimit).answers<number>(),
 
   // Recomputes, by the session that holds the job; null stands for no job, and for one whose present attempt is another. A customer is locked, and
   // written, in the transaction at hand: what was appended to its logs counts once `apply_recompute` was called in the same.

@@ -1,0 +1,121 @@
+import { randomUUID } from "node:crypto";
+import { beforeEach, expect, it } from "vitest";
+import { call } from "../../src/db/api/call.js";
+import { countTrends } from "../../src/tasks/trends.js";
+import { useDatabase } from "../support/database.js";
+import { violations } from "../support/invariants.js";
+import { lockWaiter } from "../support/locks.js";
+import { TestEnvironment } from "./support/environment.js";
+
+// What a crash leaves on a cluster between the commit of the node and that of the coordinator is made here by changing what a key has used;
+// test/db/citus/commit.test.ts has such a moment itself.
+
+const db = await useDatabase();
+let environment: TestEnvironment;
+let sent = 0;
+
+beforeEach(async () => {
+  environment = await TestEnvironment.create(db.sql);
+});
+
+const send = (events: number) =>
+  environment.send(
+    Array.from({ length: events }, () => ({ at: new Date().toISOString(), event: "login", key: `k${sent++}` })),
+  );
+const recount = (rows = 1_000) => call(db.sql, "recount_usage", environment.environmentId, rows);
+
+async function used(): Promise<number> {
+  const [row] = await db.sql<[{ events: number }]>`
+    select sum(u.month_events)::integer as events
+    from svc.api_keys as k
+    join svc.key_usage as u on u.key_hash = k.key_hash
+    where k.environment_id = ${environment.environmentId} and u.month = svc.month_of(now())`;
+  return row.events;
+}
+
+const addToUsage = (events: number) =>
+  db.sql`update svc.key_usage set month_events = month_events + ${events} where key_hash = ${environment.keyHash}`;
+
+it("what was stored and not counted is added to the month's usage, once", async () => {
+  await send(5);
+  await addToUsage(-3);
+  expect(await violations(db.sql)).toEqual([expect.stringMatching(/^usage_is_what_was_stored/)]);
+  expect(await recount()).toBe(0);
+  expect(await used()).toBe(5);
+  await recount();
+  await send(2);
+  await recount();
+  expect(await used()).toBe(7);
+  await addToUsage(-2);
+  await recount();
+  expect(await used()).toBe(7);
+  expect(await violations(db.sql)).toEqual([]);
+});
+
+it("the first calls of a month are counted where none of them was", async () => {
+  await send(4);
+  await db.sql`
+    update svc.key_usage set month = month - interval '1 month', month_events = 900 where key_hash = ${environment.keyHash}`;
+  await db.sql`
+    insert into svc.usage_checks (environment_id, month, month_events)
+    values (${environment.environmentId}, svc.month_of(now() - interval '1 month'), 900)`;
+  await recount();
+  expect(await used()).toBe(4);
+});
+
+it("calls of another month are not counted", async () => {
+  await environment.ingest([{ at: new Date(Date.now() - 40 * 86_400_000).toISOString(), event: "login" }]);
+  await send(2);
+  await addToUsage(-1); // of the call that is dated back
+  await recount();
+  expect(await used()).toBe(2);
+});
+
+it("what was removed because of its age stays counted", async () => {
+  await send(4);
+  await recount();
+  await db.sql`delete from svc.ingest_batches where environment_id = ${environment.environmentId}`;
+  await recount();
+  expect(await used()).toBe(4);
+});
+
+it("a long history is read in pieces, and compared at its end", async () => {
+  for (let calls = 0; calls < 5; calls++) await send(1);
+  await addToUsage(-5);
+  expect([await recount(2), await recount(2), await used()]).toEqual([2, 2, 0]);
+  expect([await recount(2), await used()]).toEqual([0, 5]);
+});
+
+it("a call that is about to commit is waited for, and counted once", async () => {
+  await send(1);
+  let recounted: Promise<number> | undefined;
+  await db.sql.begin(async (tx) => {
+    const body = JSON.stringify({ events: [{ type: "track", customerId: "ann", event: "login" }] });
+    await tx`select svc_api.ingest(${environment.keyHash}, ${randomUUID()}, ${body}, false)`;
+    recounted = recount();
+    await lockWaiter(db.sql, "%recount_usage%");
+  });
+  await recounted;
+  expect(await used()).toBe(2);
+});
+
+it("calls that come meanwhile are neither missed nor counted twice", async () => {
+  let isSent = false;
+  const sending = Promise.all(
+    Array.from({ length: 4 }, async () => {
+      for (let calls = 0; calls < 25; calls++) await send(2);
+    }),
+  ).finally(() => (isSent = true));
+  while (!isSent) await recount(7);
+  await sending;
+  expect(await used()).toBe(200);
+  while ((await recount(7)) > 0);
+  expect(await used()).toBe(200);
+});
+
+it("it is done where something was accepted since the trends were counted last", async () => {
+  await send(3);
+  await addToUsage(-3);
+  await countTrends(db.sql, new AbortController().signal);
+  expect(await used()).toBe(3);
+});
