@@ -2,7 +2,7 @@
 import { compare } from "./comparison.js";
 import type { Client } from "./client.js";
 import type { Server } from "./stage/server.js";
-import { evaluationCaughtUp } from "./caught-up.js";
+import { evaluationCaughtUp, usageCaughtUp } from "./caught-up.js";
 import type { Ledger } from "./ledger.js";
 import { postBatch } from "./load.js";
 import type { Operation } from "./operations.js";
@@ -22,6 +22,8 @@ export interface Findings {
 
 export interface ExaminerOptions {
   server: Server;
+  /** Whether what a key has used is repaired by a job and not by the crash's recovery. */
+  isCluster: boolean;
   ledger: Ledger;
   /** Sends to the undisturbed environment. */
   client: Client;
@@ -48,6 +50,7 @@ export class Examiner {
     const comparable = customers.filter((customer) => !ledger.begunByIdentify.has(customer));
     await this.#mirror(fresh);
     await evaluationCaughtUp(server, signal);
+    if (this.options.isCluster) await usageCaughtUp(server, signal);
     const { lost, doubled } = await this.#events(fresh, customers);
     const { struck, undisturbed } = this.options.environments;
     const { different, examples } = await server.query((sql) =>

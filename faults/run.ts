@@ -190,7 +190,14 @@ class Run {
     );
     const other = open(service.url);
     const mirror = open(service.url, keys.undisturbed);
-    const examiner = new Examiner({ server, ledger, client: mirror, environments, signal });
+    const examiner = new Examiner({
+      server,
+      isCluster: nodes.length > 0,
+      ledger,
+      client: mirror,
+      environments,
+      signal,
+    });
     const target: Target = { ...this.stage, receiver: this.stage.receiverRelay, random: new Random(seed, "targets") };
     const known = nodes.length > 0 ? [...FAULTS, ...NODE_FAULTS] : FAULTS;
     const missing = known.flatMap(({ name, missing }) => {

@@ -1,5 +1,6 @@
 /** A database of its own on a Citus cluster that somebody prepared, with relays between the coordinator and the nodes. */
 import { randomBytes } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import type { Sql } from "postgres";
 import { connect } from "../../src/db/connect.js";
 import { isAlive } from "../../src/db/embedded/cluster.js";
@@ -31,9 +32,11 @@ export class CitusCluster {
    * Makes an empty database on all nodes. Throws a DemoFailure with exit code 2 where that cannot be.
    *
    * @param directories data directories of the coordinator and of each worker
-   * @param signal ends all waiting for a server
+   * @param stop ends all waiting for a server
    */
-  static async open(directories: readonly string[], signal: AbortSignal): Promise<CitusCluster> {
+  static async open(directories: readonly string[], stop: AbortSignal): Promise<CitusCluster> {
+    const signal = AbortSignal.any([stop]);
+    setMaxListeners(0, signal); // every question to a server listens
     const name = `svc_faults_${process.pid}_${randomBytes(4).toString("hex")}`;
     const servers: SupervisedServer[] = [];
     const nodes: Node[] = [];

@@ -1,8 +1,19 @@
 /** What the codes of errors say: the server's SQLSTATEs, and the codes of the driver and of the system where there is no server to ask. */
 
+/** connection_failure: what a connection that is lost between nodes of a cluster counts as. */
+const CONNECTION_FAILURE = "08006";
+
+/**
+ * What Citus says, as an internal error, of a node or a coordinator that is lost in the middle of a statement: its own words, and those of
+ * the library that it connects by. Where it cannot connect it says 08006 itself.
+ */
+const LOST_BETWEEN_NODES =
+  /^(could not commit transaction for shard|failed to commit transaction on|postmaster was shut down|server closed the connection|could not (receive data from|send data to) server|connection not open|no connection to the server|connection to the remote node|SSL connection has been closed|SSL SYSCALL error|lost synchronization with server)/;
+
 /** Of an error without one, and of what is no error, the empty text. */
 export function codeOf(error: unknown): string {
-  const { code } = (error ?? {}) as { code?: unknown };
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  if (code === "XX000" && typeof message === "string" && LOST_BETWEEN_NODES.test(message)) return CONNECTION_FAILURE;
   return typeof code === "string" ? code : "";
 }
 
@@ -12,6 +23,9 @@ const is = (codes: RegExp) => (error: unknown) => codes.test(codeOf(error));
 const AWAY = "08|CONNECT|ECONN|EPIPE|ETIMEDOUT|ENOENT";
 /** serialization_failure, deadlock_detected: others were at the same rows. */
 const CONFLICT = "40001|40P01";
+
+/** The way to the server, or to a node of a cluster, is gone, or the server restarts. */
+export const isAway = is(new RegExp(`^(${AWAY}|57P0[123])`));
 
 /** The same statement may succeed in a moment, on another connection: lost ones, a server that restarts or is full, a deadlock. */
 export const isTransient = is(new RegExp(`^(${AWAY}|${CONFLICT}|53300|57P0[123])`));

@@ -324,7 +324,7 @@ describe("where a recompute wrote much of the history anew,", () => {
   it("metrics and the tick read no table that grows from end to end", async () => {
     for (const call of [
       () => sql`select svc_api.metrics()`,
-      () => sql`select svc_api.tick('plans', interval '1 minute')`,
+      () => sql`select svc_api.request_due_evaluations(interval '1 minute')`,
     ]) {
       const { scanned } = await cost(call);
       expect(scanned.filter((table) => table !== "recomputes")).toEqual([]);

@@ -2,6 +2,7 @@ import { beforeEach, expect, it } from "vitest";
 import { tick } from "../../src/db/api/evaluation.js";
 import { happened, inactiveFor, snapshotOf } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
+import { isCluster } from "../support/is-cluster.js";
 import { TestEnvironment } from "./support/environment.js";
 
 const MODEL = snapshotOf({
@@ -130,3 +131,16 @@ it("the service is unready while no worker has shown a sign of life for 30 secon
   await db.sql`update svc.workers set seen_at = ${ago(31)}::text::timestamptz`;
   expect(await reasons()).toEqual([{ reasons: ["No worker has shown a sign of life for 30 seconds."] }]);
 });
+
+it.skipIf(isCluster)(
+  "a worker is not silent where it cannot be found out what waits, as where a node is away",
+  async () => {
+    await db.sql`alter table svc.homes rename to homes_away`;
+    try {
+      await expect(tick(db.sql, "w", SETTLE)).rejects.toMatchObject({ code: "42P01" });
+    } finally {
+      await db.sql`alter table svc.homes_away rename to homes`;
+    }
+    expect(await db.sql`select worker_id from svc.workers`).toEqual([{ worker_id: "w" }]);
+  },
+);

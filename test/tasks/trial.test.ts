@@ -82,6 +82,20 @@ it.skipIf(isCluster)(
   },
 );
 
+it.each([
+  ["08006", "connection to the remote node postgres@10.0.0.7:5432 failed"],
+  ["XX000", "server closed the connection unexpectedly"],
+])(
+  "an environment whose node cannot be reached (%s) is left to the tick, and nothing is suspected of it",
+  async (code, message) => {
+    const away = Object.assign(Object.create(db.sql) as typeof db.sql, {
+      begin: () => Promise.reject(Object.assign(new Error(message), { code })),
+    });
+    const dependencies = { sql: away, models: new Models(), settleSeconds: 0, logger: runLog() };
+    expect(await evaluateEnvironment(dependencies, environment.environmentId)).toBe("away");
+  },
+);
+
 it.skipIf(isCluster)("a fault of the database sets nobody aside", async () => {
   await db.sql.unsafe(`
     create function public.full() returns trigger language plpgsql as $$

@@ -145,10 +145,14 @@ export interface ChunkLimits {
   operations: number;
 }
 
-/** Heartbeat, unlocking of silent workers, and evaluations that time demands; answers in how many environments. */
+/**
+ * Heartbeat, unlocking of silent workers, and then evaluations that time demands; answers in how many environments. Where that cannot be
+ * found out, as where a node of a cluster is away, the worker is not silent.
+ */
 export async function tick(sql: Sql, workerId: string, settleSeconds: number): Promise<number> {
+  await sql`select svc_api.heartbeat(${workerId})`;
   const [row] = await sql<[{ asked: number }]>`
-    select svc_api.tick(${workerId}, make_interval(secs => ${settleSeconds})) as asked`;
+    select svc_api.request_due_evaluations(make_interval(secs => ${settleSeconds})) as asked`;
   return row.asked;
 }
 

@@ -1,13 +1,13 @@
 import { call } from "../../db/api/call.js";
 import type { ChunkLimits } from "../../db/api/evaluation.js";
-import { isDataFault, isOfCircumstances } from "../../db/sqlstate.js";
+import { isAway, isDataFault, isOfCircumstances } from "../../db/sqlstate.js";
 import { Chunk, CHUNK_LIMITS, setAsideCustomer, type ChunkDependencies } from "./chunk.js";
 
 /**
  * How it ended: nothing waits or is due; `goesOn` said no, `stopped` where much is left and `paused` where there was little to do; two others
- * evaluate the environment; or one of its evaluations ended without an outcome, so that the next one is to be a trial.
+ * evaluate the environment; the database, or its node, could not be reached; or one of its evaluations ended without an outcome, so that the next one is to be a trial.
  */
-export type EnvironmentOutcome = "idle" | "paused" | "stopped" | "busy" | "suspected";
+export type EnvironmentOutcome = "idle" | "paused" | "stopped" | "busy" | "away" | "suspected";
 
 /**
  * Evaluates an environment until nothing of it waits or is due, or until `goesOn`, asked before each chunk that is not a second try,
@@ -39,6 +39,14 @@ export async function evaluateEnvironment(
       const operations = Math.min(full.operations, limits.operations * 2);
       limits = { customers: Math.min(full.customers, customers), operations };
     } catch (error) {
+      // Nobody was taken whose fault it could be.
+      if (!chunk.isBegun && isAway(error)) {
+        logger.warn(
+          { err: error, environmentId },
+          "an environment cannot be reached; the tick asks for its evaluation",
+        );
+        return "away";
+      }
       if (!isDataFault(error)) throw error;
       tryAgain = true;
       if (limits.customers > 1 || limits.operations > 1) {

@@ -1,6 +1,6 @@
 import type { Sql, TransactionSql } from "postgres";
 import { readRecomputeChunk, type RecomputeCustomer, type RecomputeJob } from "../../db/api/recompute.js";
-import { isOfServer, isShutdown, isTakenOver } from "../../db/sqlstate.js";
+import { isAway, isOfServer, isShutdown, isTakenOver } from "../../db/sqlstate.js";
 import { onSnapshot } from "../../db/transaction.js";
 import { eventsOf } from "../../evaluation/replayed-events.js";
 import { inChunks, limitsFor } from "./chunks.js";
@@ -23,7 +23,8 @@ export class CustomerFailed extends Error {
 
 /** What failed while a customer was worked on, unless that is not the customer's failure. */
 export function failureOf(customerId: string, error: unknown): Error {
-  return error instanceof CustomerFailed || error instanceof TakenOver ? error : new CustomerFailed(customerId, error);
+  if (error instanceof CustomerFailed || error instanceof TakenOver) return error;
+  return error instanceof Error && isAway(error) ? error : new CustomerFailed(customerId, error);
 }
 
 /** What was thrown, in words. */
@@ -31,9 +32,9 @@ export function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Whether the server refused what was made of a customer: not that it ended, or that another worker has the job. */
+/** Whether the server refused what was made of a customer: not that it, or a node, is gone, or that another worker has the job. */
 export function isOfCustomer(error: unknown): boolean {
-  return isOfServer(error) && !isTakenOver(error) && !isShutdown(error);
+  return isOfServer(error) && !isTakenOver(error) && !isShutdown(error) && !isAway(error);
 }
 
 type OnLogs = Parameters<typeof replayLong>[4];

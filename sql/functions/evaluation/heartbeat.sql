@@ -1,0 +1,37 @@
+-- The heartbeat of a worker: it is alive, and the jobs of workers that fell silent are unlocked. It reads nothing of environments, so that it
+-- does not fail where one of a cluster's nodes is away.
+-- Every worker does it; that two do it at once does no harm. Locks nothing for long.
+create or replace function svc_api.heartbeat(worker_id text)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+-- Parameters are always qualified; `on conflict` cannot qualify its columns.
+#variable_conflict use_column
+declare
+  _silent text[];
+begin
+  insert into svc.workers as w (worker_id)
+  values (heartbeat.worker_id)
+  on conflict (worker_id) do update
+  set seen_at = now();
+
+  delete from svc.workers as w
+  where w.worker_id in (
+    select s.worker_id from svc.workers as s where s.seen_at < now() - interval '30 seconds' for update skip locked
+  );
+  -- Not only those just deleted: a worker may have been killed before its first heartbeat, or between the two statements.
+  select array_agg(distinct j.locked_by) into _silent
+  from graphile_worker.jobs as j
+  where j.locked_by is not null
+    and j.locked_at < now() - interval '30 seconds'
+    and not exists (select 1 from svc.workers as w where w.worker_id = j.locked_by);
+  if _silent is not null then
+    perform svc.unlock_workers(_silent);
+  end if;
+end;
+$$;
+
+comment on function svc_api.heartbeat(text) is 'Heartbeat of a worker; unlocks the jobs of silent ones.';

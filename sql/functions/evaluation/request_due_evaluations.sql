@@ -1,0 +1,54 @@
+-- All that time alone brings about: environments with due timers or with operations that nobody took get an evaluation. Answers in how many.
+-- Frozen ones get none. Every worker asks; that two ask at once does no harm. Raises nothing, locks nothing.
+create or replace function svc_api.request_due_evaluations(settle interval)
+returns integer
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _environments integer[];
+  _now constant timestamptz := now();
+  _late_after constant timestamptz := _now - request_due_evaluations.settle;
+begin
+  -- One index probe per environment and kind of work; the order keeps the first from reading all that wait. What is due is what
+  -- svc.due_customers says.
+  select array_agg(h.environment_id) into _environments
+  from svc.homes as h
+  where (
+    select true
+    from svc.inbox as i
+    where i.environment_id = h.environment_id and i.not_before is null
+    order by i.seq
+    limit 1
+  ) or (
+    select true
+    from svc.customers as c
+    where c.environment_id = h.environment_id and c.next_due_at <= _now and c.held_until is null and c.set_aside_at is null
+    limit 1
+  ) or (
+    select true
+    from svc.customers as c
+    where c.environment_id = h.environment_id and greatest(c.next_due_at, c.held_until) <= _now
+      and c.next_due_at is not null and c.held_until is not null and c.set_aside_at is null
+    limit 1
+  ) or (
+    select true
+    from svc.customers as c
+    where c.environment_id = h.environment_id and c.next_due_at <= _now and c.held_until is not null and c.set_aside_at is null
+    limit 1
+  ) and not exists (
+    select 1
+    from svc.ingest_batches as b
+    where b.environment_id = h.environment_id and b.late and b.accepted_at > _late_after
+  );
+  _environments := array(
+    select u.environment_id from unnest(_environments) as u (environment_id) where not svc.is_frozen(u.environment_id)
+  );
+  perform svc.request_evaluation(_environments);
+  return coalesce(cardinality(_environments), 0);
+end;
+$$;
+
+comment on function svc_api.request_due_evaluations(interval) is 'Asks for evaluation where time demands it.';

@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { codeOf, isAway, isDataFault, isTransient, isUnavailable } from "../../src/db/sqlstate.js";
+
+const raised = (code: string, message: string) => Object.assign(new Error(message), { code });
+
+// As a Citus coordinator said them while nodes were killed and cut off.
+it.each([
+  "could not commit transaction for shard 102144 on at least one active node",
+  "postmaster was shut down, exiting",
+  "server closed the connection unexpectedly\n\tThis probably means the server terminated abnormally",
+  "connection not open",
+])("a node that is lost within a statement is a lost connection: %s", (message) => {
+  const error = raised("XX000", message);
+  expect([codeOf(error), isAway(error), isTransient(error), isUnavailable(error), isDataFault(error)]).toEqual([
+    "08006",
+    true,
+    true,
+    true,
+    false,
+  ]);
+});
+
+it("any other internal error stays one", () => {
+  const error = raised("XX000", "cache lookup failed for type 16385");
+  expect([codeOf(error), isAway(error), isUnavailable(error)]).toEqual(["XX000", false, false]);
+});
