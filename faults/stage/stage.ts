@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
+import { migrate } from "../../src/db/migrate/migrate.js";
 import { installPack } from "../../src/db/migrate/packs.js";
 import { Receiver } from "../../src/demo/receive/receiver.js";
 import { Service, type ServiceOptions } from "../../src/demo/service/service.js";
@@ -74,6 +75,10 @@ export async function onStage<T>(
     opened(dataDir, endServer);
     const cluster = isCluster ? opened(await CitusCluster.open(directories, stop), (it) => it.close()) : null;
     const ownUrl = await cluster?.url();
+    if (ownUrl !== undefined) {
+      await migrate(ownUrl);
+      await installPack(ownUrl, "citus");
+    }
 
     const ends: string[] = [];
     const start = async (name: string, options: Partial<ServiceOptions>): Promise<Service> => {
@@ -97,7 +102,6 @@ export async function onStage<T>(
     const service = await start("service", {
       environment: () => ({ ...settings, ...(ownUrl === undefined ? {} : { DATABASE_URL: ownUrl }) }),
     });
-    if (ownUrl !== undefined) await installPack(ownUrl, "citus");
 
     const lost = [service.lost];
     const network = opened(
