@@ -100,14 +100,13 @@ it("a call that is about to commit is waited for, and counted once", async () =>
 });
 
 it("calls that come meanwhile are neither missed nor counted twice", async () => {
-  let isSent = false;
-  const sending = Promise.all(
-    Array.from({ length: 4 }, async () => {
-      for (let calls = 0; calls < 25; calls++) await send(2);
-    }),
-  ).finally(() => (isSent = true));
-  while (!isSent) await recount(7);
-  await sending;
+  const senders = Array.from({ length: 4 }, async () => {
+    for (let calls = 0; calls < 25; calls++) {
+      await send(2);
+      await recount(7);
+    }
+  });
+  await Promise.all(senders);
   expect(await used()).toBe(200);
   while ((await recount(7)) > 0);
   expect(await used()).toBe(200);

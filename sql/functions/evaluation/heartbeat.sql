@@ -1,5 +1,5 @@
--- The heartbeat of a worker: it is alive, and the jobs of workers that fell silent are unlocked. It reads nothing of environments, so that it
--- does not fail where one of a cluster's nodes is away.
+-- The heartbeat of a worker: it is alive, and the jobs of workers that fell silent are unlocked. It reads nothing of environments, so that
+-- it does not fail where one of a cluster's nodes is away.
 -- Every worker does it; that two do it at once does no harm. Locks nothing for long.
 create or replace function svc_api.heartbeat(worker_id text)
 returns void

@@ -1,5 +1,5 @@
--- All that time alone brings about: environments with due timers or with operations that nobody took get an evaluation. Answers in how many.
--- Frozen ones get none. Every worker asks; that two ask at once does no harm. Raises nothing, locks nothing.
+-- All that time alone brings about: environments with due timers or with operations that nobody took get an evaluation, unless they are
+-- frozen. Answers in how many. Every worker asks; that two ask at once does no harm. Locks nothing.
 create or replace function svc_api.request_due_evaluations(settle interval)
 returns integer
 language plpgsql
