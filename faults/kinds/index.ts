@@ -4,6 +4,7 @@ import { clusterKilled } from "./cluster.js";
 import { diskFull } from "./disk.js";
 import type { Fault } from "./fault.js";
 import { httpKilled } from "./http.js";
+import { transactionInDoubt } from "./in-doubt.js";
 import { machineKilled } from "./machine.js";
 import { connectionsCut, networkSilent } from "./network.js";
 import { coordinatorAndNodeKilled, nodeBackendKilled, nodeKilled, nodePostmasterKilled } from "./node.js";
@@ -41,4 +42,5 @@ export const NODE_FAULTS: readonly Fault[] = [
   nodeSilent,
   coordinatorAndNodeKilled,
   nodePaused,
+  transactionInDoubt,
 ];
