@@ -13,6 +13,9 @@ volatile
 security definer
 set search_path = ''
 set lock_timeout = '1s'
+-- By key, whatever the statistics say.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
 as $$
 -- Parameters are always qualified; `on conflict` cannot qualify its columns.
 #variable_conflict use_column
