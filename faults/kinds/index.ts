@@ -8,7 +8,7 @@ import { transactionInDoubt } from "./in-doubt.js";
 import { machineKilled } from "./machine.js";
 import { connectionsCut, networkSilent } from "./network.js";
 import { coordinatorAndNodeKilled, nodeBackendKilled, nodeKilled, nodePostmasterKilled } from "./node.js";
-import { nodeCut, nodePaused, nodeSilent } from "./node-network.js";
+import { nodeAway, nodeCut, nodePaused, nodeSilent } from "./node-network.js";
 import { databasePaused } from "./paused.js";
 import { postmasterKilled } from "./postmaster.js";
 import { answersLate, answersTruncated } from "./receiver.js";
@@ -43,4 +43,5 @@ export const NODE_FAULTS: readonly Fault[] = [
   coordinatorAndNodeKilled,
   nodePaused,
   transactionInDoubt,
+  nodeAway,
 ];

@@ -17,6 +17,15 @@ export const nodeSilent: Fault = {
   },
 };
 
+/** Longer than a worker may be silent. */
+const AWAY_MS = 40_000;
+
+/** Nobody gets a connection to it for long, as where its machine is started again. */
+export const nodeAway: Fault = {
+  name: `a node away for ${AWAY_MS / 1_000} s`,
+  strike: ({ nodes, random, signal }) => random.pick(nodes).network.refuse(AWAY_MS, signal),
+};
+
 export const nodePaused: Fault = {
   name: "a node paused",
   strike: (target) => pause(target.random.pick(target.nodes).server, target),

@@ -23,6 +23,7 @@ export class Relay {
   #toDelay = 0;
   #toTruncate = 0;
   #held = false;
+  #refuses = false;
 
   private constructor(
     private readonly server: Server,
@@ -75,6 +76,17 @@ export class Relay {
     }
   }
 
+  /** Every connection ends, and no other is taken for so long, as where nothing listens. */
+  async refuse(ms: number, signal: AbortSignal): Promise<void> {
+    this.#refuses = true;
+    this.cut();
+    try {
+      await delay(ms, undefined, { signal });
+    } finally {
+      this.#refuses = false;
+    }
+  }
+
   /** So many answers to come are held back for a while. */
   delay(answers: number): void {
     this.#toDelay += answers;
@@ -88,7 +100,7 @@ export class Relay {
   async #join(client: Socket): Promise<void> {
     client.on("error", () => undefined); // followed by its close
     // Where it is not known any more, nothing listens.
-    const target = await this.target().catch(() => null);
+    const target = this.#refuses ? null : await this.target().catch(() => null);
     if (target === null || client.destroyed) {
       client.destroy();
       return;
