@@ -5,21 +5,22 @@ const GONE = "citus_0_1_1";
 let left = 0;
 
 /**
- * A transaction that is prepared on a node, and of which nobody has said whether it is to commit: what its coordinator leaves when it ends
- * between the two phases. It holds the customers of the node until the cluster's maintenance rolls it back.
+ * Transactions that are prepared on the nodes, and of which nobody has said whether they are to commit: what a coordinator leaves that ends
+ * between the two phases. They hold all customers until the cluster's maintenance rolls them back.
  */
-export const transactionInDoubt: Fault = {
-  name: "transaction in doubt on a node",
-  strike: async ({ nodes, random }) => {
-    await random.pick(nodes).server.query(async (sql) => {
-      const shards = await sql<{ name: string }[]>`
-        select shard_name(s.logicalrelid, s.shardid) as name
-        from pg_catalog.pg_dist_shard as s
-        join pg_catalog.pg_dist_placement as p on p.shardid = s.shardid
-        join pg_catalog.pg_dist_local_group as g on g.groupid = p.groupid
-        where s.logicalrelid = 'svc.customers'::regclass`;
-      const locks = shards.map(({ name }) => `select from ${name} for update;`);
-      await sql.unsafe(`begin; ${locks.join(" ")} prepare transaction '${GONE}_${++left}'`);
-    });
+export const transactionsInDoubt: Fault = {
+  name: "transactions in doubt on the nodes",
+  strike: async ({ nodes }) => {
+    for (const { server } of nodes)
+      await server.query(async (sql) => {
+        const shards = await sql<{ name: string }[]>`
+          select shard_name(s.logicalrelid, s.shardid) as name
+          from pg_catalog.pg_dist_shard as s
+          join pg_catalog.pg_dist_placement as p on p.shardid = s.shardid
+          join pg_catalog.pg_dist_local_group as g on g.groupid = p.groupid
+          where s.logicalrelid = 'svc.customers'::regclass`;
+        const locks = shards.map(({ name }) => `select from ${name} for update;`);
+        await sql.unsafe(`begin; ${locks.join(" ")} prepare transaction '${GONE}_${++left}'`);
+      });
   },
 };

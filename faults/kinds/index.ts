@@ -4,7 +4,7 @@ import { clusterKilled } from "./cluster.js";
 import { diskFull } from "./disk.js";
 import type { Fault } from "./fault.js";
 import { httpKilled } from "./http.js";
-import { transactionInDoubt } from "./in-doubt.js";
+import { transactionsInDoubt } from "./in-doubt.js";
 import { machineKilled } from "./machine.js";
 import { connectionsCut, networkSilent } from "./network.js";
 import { coordinatorAndNodeKilled, nodeBackendKilled, nodeKilled, nodePostmasterKilled } from "./node.js";
@@ -42,6 +42,6 @@ export const NODE_FAULTS: readonly Fault[] = [
   nodeSilent,
   coordinatorAndNodeKilled,
   nodePaused,
-  transactionInDoubt,
+  transactionsInDoubt,
   nodeAway,
 ];
