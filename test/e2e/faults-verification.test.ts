@@ -5,6 +5,7 @@ import { generatedHistory, type Operation } from "../../faults/operations.js";
 import { survey } from "../../faults/survey.js";
 import { differences, verify, type Sent } from "../../faults/verification.js";
 import { rolledBack, useDatabase } from "../support/database.js";
+import { isCluster } from "../support/is-cluster.js";
 import { TestEnvironment } from "../tasks/support/environment.js";
 
 const BATCH = 500;
@@ -50,7 +51,10 @@ test("finds nothing where all is well", async () => {
   expect(await after(() => Promise.resolve())).toBe("");
 });
 
-test("finds an event that is lost", async () => {
+/** Citus takes no such changes of all nodes in a transaction that then makes tables. */
+const testOnOne = test.skipIf(isCluster);
+
+testOnOne("finds an event that is lost", async () => {
   const found = await after(
     (tx) => tx`delete from svc.events where event_seq = (select max(event_seq) from svc.events)`,
   );
@@ -59,7 +63,7 @@ test("finds an event that is lost", async () => {
   expect(found).toContain("not so: no two keys made one event, and no key none");
 });
 
-test("finds an event that is stored twice", async () => {
+testOnOne("finds an event that is stored twice", async () => {
   const found = await after(
     (tx) => tx`
       insert into svc.events
@@ -71,7 +75,7 @@ test("finds an event that is stored twice", async () => {
   expect(found).toContain("not so: nothing is stored that was not sent, and nothing twice");
 });
 
-test("finds one event lost and another doubled, where the number is right", async () => {
+testOnOne("finds one event lost and another doubled, where the number is right", async () => {
   const found = await after(
     (tx) => tx`
       update svc.events as e
@@ -83,7 +87,7 @@ test("finds one event lost and another doubled, where the number is right", asyn
   expect(found).toContain("not so: every event is stored as it was sent");
 });
 
-test("finds a number that changed in its last digit", async () => {
+testOnOne("finds a number that changed in its last digit", async () => {
   const found = await after(
     (tx) => tx`
       update svc.events
@@ -94,7 +98,7 @@ test("finds a number that changed in its last digit", async () => {
   expect(found).toContain("not so: every event is stored as it was sent");
 });
 
-test.each([
+testOnOne.each([
   ["a trait update that is lost", "delete from svc.trait_updates", "every trait update is stored at least once"],
   [
     "traits that are not those of the last update",
