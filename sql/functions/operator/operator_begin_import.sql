@@ -85,7 +85,7 @@ begin
     select t.name
     from svc.environment_tables() as t
     -- Every environment may have these without having been used.
-    where t.belongs = 'environment' and t.name not in ('api_keys', 'trend_progress', 'retention')
+    where t.belongs = 'environment' and t.name not in ('api_keys', 'trend_progress', 'retention', 'usage_checks')
   loop
     execute format('select exists (select from svc.%I where environment_id = $1)', _table.name)
     into _is_there using _environment.environment_id;
@@ -101,6 +101,7 @@ begin
   end loop;
   delete from svc.trend_progress as p where p.environment_id = _environment.environment_id;
   delete from svc.retention as r where r.environment_id = _environment.environment_id;
+  delete from svc.usage_checks as c where c.environment_id = _environment.environment_id;
 
   -- Versions that the project has already are only compared.
   create temporary table imported_versions (like svc.config_versions including generated) on commit drop;
