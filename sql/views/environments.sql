@@ -3,27 +3,28 @@ select
   o.slug as organization, p.slug as project, e.name as environment, 'v' || e.active_version as active_version,
   (
     select b.accepted_at from svc.ingest_batches as b
-    where b.environment_id = e.environment_id
+    where b.environment_id = h.environment_id
     order by b.batch_seq desc
     limit 1
   ) as last_accepted_at,
   (
     select b.accepted_at from svc.inbox as i
     join svc.ingest_batches as b on b.environment_id = i.environment_id and b.batch_seq = i.seq / 1024
-    where i.environment_id = e.environment_id and i.not_before is null
+    where i.environment_id = h.environment_id and i.not_before is null
     order by i.seq
     limit 1
   ) as pending_since,
-  (select count(*) from svc.inbox as i where i.environment_id = e.environment_id and i.not_before is null) as pending_operations,
+  (select count(*) from svc.inbox as i where i.environment_id = h.environment_id and i.not_before is null) as pending_operations,
   (
     select count(*) from svc.inbox as i
-    where i.environment_id = e.environment_id and i.not_before is not null and i.not_before < 'infinity'
+    where i.environment_id = h.environment_id and i.not_before is not null and i.not_before < 'infinity'
   ) as future_events,
   (
-    select count(*) from svc.customers as c where c.environment_id = e.environment_id and c.set_aside_at is not null
+    select count(*) from svc.customers as c where c.environment_id = h.environment_id and c.set_aside_at is not null
   ) as set_aside_customers,
   e.created_at, e.frozen_at
-from svc.environments as e
+from svc.homes as h
+join svc.environments as e on e.environment_id = h.environment_id
 join svc.projects as p on p.project_id = e.project_id
 join iam.organizations as o on o.organization_id = p.organization_id;
 
