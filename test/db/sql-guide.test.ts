@@ -6,6 +6,7 @@ import { call } from "../../src/db/api/call.js";
 import { connect } from "../../src/db/connect.js";
 import { newCredential } from "../../src/http/request/credentials.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
+import { isCluster } from "../support/is-cluster.js";
 import { populate } from "../support/population.js";
 import { createWebhook } from "../webhooks/support/fixtures.js";
 
@@ -72,13 +73,15 @@ async function fill({ sql }: TestDatabase): Promise<void> {
   await sql`
     update svc.key_usage as u set month_events = 48211, refilled_at = now()
     from svc.api_keys as k where k.key_hash = u.key_hash and k.hint like 'svc_live%'`;
+  // All runs began at once.
+  const [{ steps }] = await sql<[{ steps: string }]>`
+    select json_build_object(
+      'look', json_build_object('completedAt', svc.iso(started_at + interval '2 days'), 'triggeredBy', 'timer'),
+      'invite', json_build_object('completedAt', svc.iso(started_at + interval '9 days'), 'triggeredBy', 'evt_0000000000000400')
+    )::text as steps
+    from svc.journey_runs where environment_id = ${id} limit 1`;
   await sql`
-    update svc.journey_runs set current_step = 'first_project',
-      steps = json_build_object(
-        'look', json_build_object('completedAt', svc.iso(started_at + interval '2 days'), 'triggeredBy', 'timer'),
-        'invite', json_build_object('completedAt', svc.iso(started_at + interval '9 days'), 'triggeredBy', 'evt_0000000000000400')
-      )
-    where customer_id like '%7'`;
+    update svc.journey_runs set current_step = 'first_project', steps = ${steps}::text::json where customer_id like '%7'`;
   await sql`insert into svc.workers (worker_id, started_at) values ('worker-1', now() - interval '3 days')`;
   await sql`select graphile_worker.add_job('evaluate', json_build_object('environmentId', ${id}::integer))`;
   await sql`select graphile_worker.add_job('evaluate', json_build_object('environmentId', ${id}::integer))`;
@@ -95,7 +98,7 @@ async function fill({ sql }: TestDatabase): Promise<void> {
     from (select emission_seq, row_number() over (order by emission_seq) as n from svc.emissions) as e`;
   await sql`
     insert into svc.delivery_attempts (environment_id, webhook_id, emission_seq, attempt, attempted_at, latency_ms, status_code)
-    select environment_id, webhook_id, emission_seq, attempts, now() - interval '1 hour', 20, case status when 'delivered' then 200 else 503 end
+    select environment_id, webhook_id, emission_seq, attempts, now() - interval '1 hour', 20, case when status = 'delivered' then 200 else 503 end
     from svc.deliveries`;
   await sql`
     insert into svc.recomputes (
@@ -123,6 +126,8 @@ it.each(questions)(
     const [header = ""] = printed.split("\n");
     expect(header.split("|").map((name) => name.trim())).toEqual(result.fields.map(({ name }) => name));
 
+    // A cluster shows the plans of its nodes otherwise.
+    if (isCluster) return;
     const { rows } = await reader.query<[string]>({ text: `explain (format json) ${statement}`, rowMode: "array" });
     const [{ Plan: plan }] = JSON.parse(rows[0]![0]) as [{ Plan: PlanNode }];
     const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];

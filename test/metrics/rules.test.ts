@@ -5,6 +5,7 @@ import { cp, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { connect } from "../../src/db/connect.js";
 import { INSTALL_MS_MAX, installed } from "../support/debian.js";
 import { temporaryDirectory } from "../support/server.js";
 import { METRICS_TOKEN, startObserved } from "./support/observed.js";
@@ -100,14 +101,18 @@ describe("monitoring.md", () => {
   });
 
   it("has SQL that a reader may ask", async () => {
-    const { sql } = observed.fixture.service.db;
+    const { sql, name, url } = observed.fixture.service.db;
     const statements = marked("sql");
     expect(statements.length).toBe(all(page, /^(```sql)$/gm).length);
-    for (const statement of statements) {
-      await sql.begin(async (tx) => {
-        await tx.unsafe("set local role svc_reader");
-        await tx.unsafe(statement);
-      });
+    const user = `${name}_reader`;
+    await sql.unsafe(`create role ${user} login password 'reader' in role svc_reader`);
+    const as = Object.assign(new URL(url), { username: user, password: "reader" });
+    const reader = connect(as.href, { max: 1, applicationName: "svc test reader" });
+    try {
+      for (const statement of statements) await reader.unsafe(statement);
+    } finally {
+      await reader.end();
+      await sql.unsafe(`drop role ${user}`);
     }
   });
 

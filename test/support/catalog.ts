@@ -19,7 +19,7 @@ export async function describeCatalog(sql: Sql): Promise<string[]> {
       select p.*, s.nspname, p.oid::regprocedure::text as signature from pg_proc p join schemas s on s.oid = p.pronamespace
     ),
     lines as (
-      select format('schema %s acl %s comment %s', s.nspname, n.nspacl, obj_description(s.oid, 'pg_namespace')) as line
+      select format('schema %s acl %s comment %s', s.nspname, coalesce(n.nspacl, acldefault('n', n.nspowner)), obj_description(s.oid, 'pg_namespace')) as line
       from schemas s join pg_namespace n on n.oid = s.oid
       union all
       select format('relation %s.%s kind %s persistence %s rls %s options %s acl %s comment %s', nspname, relname, relkind,

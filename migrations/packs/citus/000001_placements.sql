@@ -181,6 +181,7 @@ begin
     perform truncate_local_data_after_distributing_table(format('svc.%I', _table.relation)::regclass);
   end loop;
   perform svc_citus.adapt_functions();
+  perform svc_citus.admit_readers();
 end;
 $$;
 comment on function svc_citus.distribute() is 'Distributes the tables that svc_citus.placements names.';
@@ -230,6 +231,53 @@ end;
 $$;
 comment on function svc_citus.adapt_functions() is 'Fits the service''s functions to distributed tables.';
 
+-- Lets svc_reader read the columns that views read: Citus asks the nodes for them as the role that asks, and not as the owner of the views. On
+-- the coordinator the role still may not look into the schema, so that all it can name is the views. To be called whenever views were applied
+-- anew, and when a node came. Where there is no such role, nobody reads but the user who migrates.
+-- Raises nothing. Locks nothing that others use.
+create function svc_citus.admit_readers()
+returns void
+language plpgsql
+volatile
+set search_path = ''
+as $$
+declare
+  _table record;
+begin
+  if not exists (select from pg_catalog.pg_roles as r where r.rolname = 'svc_reader') then
+    return;
+  end if;
+  for _table in select r.relation, r.columns from svc_citus.read_columns() as r loop
+    execute format('grant select (%s) on svc.%I to svc_reader', _table.columns, _table.relation);
+  end loop;
+  grant usage on schema svc to svc_reader;
+  perform set_config('citus.enable_ddl_propagation', 'off', true);
+  revoke usage on schema svc from svc_reader;
+  perform set_config('citus.enable_ddl_propagation', 'on', true);
+end;
+$$;
+comment on function svc_citus.admit_readers() is 'Lets svc_reader read the columns of distributed tables that views read.';
+
+-- The columns of distributed tables that views read, by table, as lists of names.
+-- Raises nothing, locks nothing.
+create function svc_citus.read_columns()
+returns table (relation text, columns text)
+language sql
+stable
+set search_path = ''
+as $$
+  select p.relation, string_agg(distinct quote_ident(a.attname), ', ')
+  from svc_citus.placements as p
+  join pg_catalog.pg_depend as d
+    on d.classid = 'pg_catalog.pg_rewrite'::regclass and d.refclassid = 'pg_catalog.pg_class'::regclass
+    and d.refobjid = to_regclass(format('svc.%I', p.relation))
+  join pg_catalog.pg_attribute as a on a.attrelid = d.refobjid and a.attnum = d.refobjsubid and a.attnum > 0
+  where p.placement = 'distributed'
+  group by p.relation
+  order by p.relation
+$$;
+comment on function svc_citus.read_columns() is 'The columns of distributed tables that views read.';
+
 -- Makes the tables local again, with their rows and their comments; columns with a sequence become identity columns. Citus makes each table
 -- anew for that, with the views that read it: the next start of the service applies its functions, views and rights again.
 -- Raises what Citus raises. Locks all of the tables against everybody.
@@ -247,6 +295,13 @@ declare
   _constraint record;
 begin
   perform svc_citus.lock_tables();
+  perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
+  if exists (select from pg_catalog.pg_roles as r where r.rolname = 'svc_reader') then
+    for _table in select r.relation, r.columns from svc_citus.read_columns() as r loop
+      execute format('revoke select (%s) on svc.%I from svc_reader', _table.columns, _table.relation);
+    end loop;
+    revoke usage on schema svc from svc_reader;
+  end if;
   select array_agg(
     case
       when d.objsubid = 0 then format('comment on table svc.%I is %L', p.relation, d.description)
@@ -259,7 +314,6 @@ begin
   left join pg_catalog.pg_attribute as a on a.attrelid = d.objoid and a.attnum = d.objsubid
   where p.placement = 'distributed';
 
-  perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
   for _table in
     select p.relation from svc_citus.placements as p where p.placement = 'distributed' order by p.relation = 'homes', p.relation
   loop
@@ -377,7 +431,8 @@ revoke execute on all routines in schema svc_citus from public;
 -- Down Migration
 
 drop function
-  svc_citus.refusal(boolean, boolean, text, integer, integer, bigint), svc_citus.distribute(), svc_citus.gather(), svc_citus.adapt_functions(), svc_citus.obstacles(),
-  svc_citus.numbered_columns(), svc_citus.lock_tables();
+  svc_citus.refusal(boolean, boolean, text, integer, integer, bigint), svc_citus.distribute(), svc_citus.gather(),
+  svc_citus.adapt_functions(), svc_citus.admit_readers(), svc_citus.read_columns(), svc_citus.obstacles(), svc_citus.numbered_columns(),
+  svc_citus.lock_tables();
 drop table svc_citus.placements;
 drop schema svc_citus;

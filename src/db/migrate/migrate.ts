@@ -155,6 +155,7 @@ const ADAPT_TO_CLUSTER = `
   begin
     if to_regprocedure('svc_citus.adapt_functions()') is not null then
       perform svc_citus.adapt_functions();
+      perform svc_citus.admit_readers();
     end if;
   end
   $$`;

@@ -90,6 +90,38 @@ describe.skipIf(nodes.length === 1)("on a cluster, which a server without nodes 
     expect((await derived(environment))["documents"]).toHaveLength(CUSTOMERS.length);
   });
 
+  it("lets a reader see what the views show: at the nodes those columns, on the coordinator the views alone", async () => {
+    const { url, sql, name } = await useClusterDatabase();
+    await installPack(url, "citus");
+    await filled(sql);
+    const user = `${name}_ann`;
+    await sql.unsafe(`create role ${user} login password 'ann' in role svc_reader`);
+    const readers = nodes.map((node) => {
+      const as = Object.assign(new URL(withDatabase(node, name)), { username: user, password: "ann" });
+      return connect(as.href, { max: 1, applicationName: "svc test reader" });
+    });
+    try {
+      const [coordinator, ...others] = readers;
+      expect(await coordinator!`select from svc_inspect.customers`).toHaveLength(CUSTOMERS.length);
+      for (const table of ["customers", "webhooks"])
+        await expect(coordinator!.unsafe(`select from svc.${table}`)).rejects.toThrow(
+          "permission denied for schema svc",
+        );
+      for (const node of others) {
+        expect(await node`select customer_id from svc.customers`).toHaveLength(CUSTOMERS.length);
+        await expect(node`select sealed_secret from svc.webhooks`).rejects.toThrow(
+          "permission denied for table webhooks",
+        );
+        await expect(node`update svc.customers set state = null`).rejects.toThrow(
+          "permission denied for table customers",
+        );
+      }
+    } finally {
+      await Promise.all(readers.map((reader) => reader.end()));
+      await sql.unsafe(`drop role ${user}`);
+    }
+  });
+
   it("asks one node for what concerns one environment", async () => {
     const { url, sql, name } = await useClusterDatabase();
     await installPack(url, "citus");

@@ -3,20 +3,26 @@ import { call } from "../../../src/db/api/call.js";
 import { connect } from "../../../src/db/connect.js";
 import { newCredential } from "../../../src/http/request/credentials.js";
 import { useDatabase } from "../../support/database.js";
-import { isCluster } from "../../support/is-cluster.js";
 import { TestEnvironment } from "../../tasks/support/environment.js";
 import { createWebhook } from "../../webhooks/support/fixtures.js";
 
 const db = await useDatabase();
 const { sql } = db;
-const reader = connect(db.url, { max: 1, applicationName: "svc test reader", role: "svc_reader" });
+/** A login, as which a cluster asks its nodes. */
+const user = `${db.name}_reader`;
+await sql.unsafe(`create role ${user} login password 'reader' in role svc_reader`);
+const readerUrl = Object.assign(new URL(db.url), { username: user, password: "reader" });
+const reader = connect(readerUrl.href, { max: 1, applicationName: "svc test reader" });
 const environment = await TestEnvironment.create(sql);
 const { environmentId: id } = environment;
 const { project } = environment.place;
 /** The names of the environment; its organization's is its project's. */
 const where = { organization: project, project, environment: "test" };
 const owner = "owner@example.com";
-afterAll(() => reader.end());
+afterAll(async () => {
+  await reader.end();
+  await sql.unsafe(`drop role ${user}`);
+});
 
 describe("svc_inspect", () => {
   it("shows who belongs to an organization, its keys and what was changed", async () => {
@@ -35,7 +41,7 @@ describe("svc_inspect", () => {
     expect(changes).toEqual([{ ...where, environment: null, ...created }]);
   });
 
-  it.skipIf(isCluster)("shows recomputes by the names of organization, project and environment", async () => {
+  it("shows recomputes by the names of organization, project and environment", async () => {
     await sql`
       insert into svc.recomputes (environment_id, recompute_id, kind, version, pinned_at, requested_by)
       values (${id}, 'rec_1', 'dry_run', 3, '2026-03-01Z', 'ann@acme.example')`;
@@ -45,38 +51,35 @@ describe("svc_inspect", () => {
     expect(recomputes).toEqual([{ ...where, ...dryRun }]);
   });
 
-  it.skipIf(isCluster)(
-    "shows trait updates, and whether they were evaluated, and every attempt of a delivery",
-    async () => {
-      await sql`
+  it("shows trait updates, and whether they were evaluated, and every attempt of a delivery", async () => {
+    await sql`
       insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at)
       select ${id}, n, 'traits', json_build_object('n', n)::jsonb, '2026-03-01Z' from generate_series(1, 2) as n`;
-      await sql`insert into svc.inbox (environment_id, customer_id, seq) values (${id}, 'traits', 2)`;
-      const updates = await reader`
+    await sql`insert into svc.inbox (environment_id, customer_id, seq) values (${id}, 'traits', 2)`;
+    const updates = await reader`
       select organization, project, environment, customer_id, traits, operation_seq, status
       from svc_inspect.trait_updates order by operation_seq`;
-      expect(updates).toEqual([
-        { ...where, customer_id: "traits", traits: { n: 1 }, operation_seq: "1", status: "processed" },
-        { ...where, customer_id: "traits", traits: { n: 2 }, operation_seq: "2", status: "pending" },
-      ]);
+    expect(updates).toEqual([
+      { ...where, customer_id: "traits", traits: { n: 1 }, operation_seq: "1", status: "processed" },
+      { ...where, customer_id: "traits", traits: { n: 2 }, operation_seq: "2", status: "pending" },
+    ]);
 
-      const url = "https://hooks.example.com/";
-      const { webhookId } = await createWebhook(sql, id, url, ["*"]);
-      await sql`
+    const url = "https://hooks.example.com/";
+    const { webhookId } = await createWebhook(sql, id, url, ["*"]);
+    await sql`
       insert into svc.delivery_attempts (environment_id, webhook_id, emission_seq, attempt, attempted_at, latency_ms, status_code, error)
       values
         (${id}, ${webhookId}, 65536, 1, '2026-03-01Z', 12, 503, null), (${id}, ${webhookId}, 65536, 2, '2026-03-02Z', 5000, null, 'timeout')`;
-      const attempts = await reader`
+    const attempts = await reader`
       select organization, environment, project, webhook_id, url, attempt, latency_ms, status_code, error
       from svc_inspect.delivery_attempts order by attempt`;
-      expect(attempts).toEqual([
-        { ...where, webhook_id: webhookId, url, attempt: 1, latency_ms: 12, status_code: 503, error: null },
-        { ...where, webhook_id: webhookId, url, attempt: 2, latency_ms: 5000, status_code: null, error: "timeout" },
-      ]);
-    },
-  );
+    expect(attempts).toEqual([
+      { ...where, webhook_id: webhookId, url, attempt: 1, latency_ms: 12, status_code: 503, error: null },
+      { ...where, webhook_id: webhookId, url, attempt: 2, latency_ms: 5000, status_code: null, error: "timeout" },
+    ]);
+  });
 
-  it.skipIf(isCluster)("shows states and events by the names of project and environment", async () => {
+  it("shows states and events by the names of project and environment", async () => {
     await sql`
       insert into svc.customers (environment_id, customer_id, created_at, traits, lifecycle)
       values (${id}, 'c', '2026-01-01Z', '{"a": 1.50}', 'new')`;
