@@ -154,14 +154,20 @@ const BY_CODE: readonly (readonly [prefix: string, outcome: Outcome])[] = [
  */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  const raised = error as { message?: unknown; detail?: unknown; constraint_name?: unknown } | null;
+  const raised = error as { message?: unknown; detail?: unknown } | null;
   const code = codeOf(error);
   if (code in STATUS_BY_SQLSTATE)
     return refusal(code, String(raised?.message), { ...readDetail(raised?.detail), cause: error });
-  const constraint = typeof raised?.constraint_name === "string" ? raised.constraint_name : "";
-  const known = find(BY_CONSTRAINT, constraint) ?? (isUnavailable(error) ? UNAVAILABLE : find(BY_CODE, code));
+  const known = find(BY_CONSTRAINT, constraintOf(error)) ?? (isUnavailable(error) ? UNAVAILABLE : find(BY_CODE, code));
   const { status, code: apiCode, ...detail } = known ?? INTERNAL;
   return new ApiError(status, apiCode, { ...detail, cause: error });
+}
+
+/** The constraint that a row would have violated; Citus passes on no more of what a node says than the message. */
+function constraintOf(error: unknown): string {
+  const raised = error as { message?: unknown; constraint_name?: unknown } | null;
+  if (typeof raised?.constraint_name === "string") return raised.constraint_name;
+  return codeOf(error) === "23505" ? (/constraint "(\w+)"/.exec(String(raised?.message))?.[1] ?? "") : "";
 }
 
 /** The refusal that one of our SQLSTATEs stands for; `code` is the API code. */

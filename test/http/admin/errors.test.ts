@@ -39,6 +39,12 @@ describe("toApiError", () => {
     expect(toApiError(error)).toMatchObject({ status: 409, code: "SLUG_TAKEN", detail: { field: "slug" } });
   });
 
+  it("knows a constraint of a node of a cluster, of which there is only the message", () => {
+    const message = 'duplicate key value violates unique constraint "ingest_batches_batch_id_key_102034"';
+    const error = Object.assign(new Error(message), { code: "23505" });
+    expect(toApiError(error)).toMatchObject({ status: 503, code: "SERVICE_UNAVAILABLE" });
+  });
+
   it("takes for a fault of ours what nobody knows", () => {
     const errors = [new TypeError("inner text"), "a text", null, undefined].map(toApiError);
     for (const error of [...errors, refusal("SV999", "X", {})])
