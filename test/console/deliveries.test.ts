@@ -26,13 +26,16 @@ async function webhookAt(url: string, env = "test"): Promise<string> {
 }
 
 /** What a worker notes of an attempt. */
-const attempt = (emission: string, statusCode: number | null, more: object = {}) =>
-  fixture.service.db.sql`
-    select svc_api.record_attempts(jsonb_build_array(jsonb_build_object(
-      'environmentId', d.environment_id, 'webhookId', d.webhook_id, 'emissionSeq', d.emission_seq, 'attempt', d.attempts + 1,
-      'attemptedAt', now(), 'latencyMs', 120, 'statusCode', ${statusCode}::integer
-    ) || ${JSON.stringify(more)}::text::jsonb))
+async function attempt(emission: string, statusCode: number | null, more: object = {}): Promise<void> {
+  const { sql } = fixture.service.db;
+  const [delivery] = await sql`
+    select
+      d.environment_id as "environmentId", d.webhook_id as "webhookId", d.emission_seq as "emissionSeq", d.attempts + 1 as attempt,
+      now() as "attemptedAt"
     from svc.deliveries as d where d.webhook_id = ${webhook} and d.emission_seq = svc.emission_seq(${emission})`;
+  const noted = [{ ...delivery, latencyMs: 120, statusCode, ...more }];
+  await sql`select svc_api.record_attempts(${JSON.stringify(noted)}::text::jsonb)`;
+}
 
 beforeAll(async () => {
   const { sql } = fixture.service.db;

@@ -86,8 +86,9 @@ it("shows webhooks that are in trouble, and none where all arrive", async () => 
 });
 
 it("begins at any day, and says what is wrong with one that is none", async () => {
-  await fixture.service.db.sql`update svc.emission_batches set created_at = created_at - interval '3 days'`;
-  await fixture.service.db.sql`update svc.emissions set created_at = created_at - interval '3 days'`;
+  const then = new Date(Date.now() - 3 * 86_400_000);
+  await fixture.service.db.sql`update svc.emission_batches set created_at = ${then}`;
+  await fixture.service.db.sql`update svc.emissions set created_at = ${then}`;
   expect(sectionOf((await owner.get(PAGE)).html, "States")).toContain("Nobody came to another state.");
   expect(sectionOf((await owner.get(`${PAGE}?since=7d`)).html, "States")).toMatch(/to active 2/);
   const { status, html } = await owner.get(`${PAGE}?since=soon`);

@@ -80,7 +80,7 @@ it("the log of a service holds no secret, property, trait, query or address of a
   await sql`alter table svc.customers add constraint refuse check (customer_id not like '%-3') not valid`;
   expect(await send({ events: [traits] })).toBe(500);
   expect(await send({ events: [login(`${PLANTED}-3`, { seats: PLANTED })] })).toBe(202);
-  await expect.poll(log, { timeout: 30_000 }).toMatch(/"level":"error".*"table_name":"customers"/);
+  await expect.poll(log, { timeout: 30_000 }).toMatch(/"level":"error".*new row for relation \\"customers/);
 
   const text = await log();
   expect(text).toContain('"route":"/v1/events/batch","status":500');

@@ -12,7 +12,6 @@ import { recomputer, untilJob } from "../tasks/support/recompute.js";
 import { expectTaken } from "./support/answers.js";
 import { useSpec } from "./support/fixture.js";
 import { runLog } from "../support/run-log.js";
-import { isCluster } from "../support/is-cluster.js";
 
 // Section "Events", the webhook delivery rules.
 
@@ -67,44 +66,44 @@ it("Ingestion of an event does not itself return webhook data. Queued events tri
   expect(bodiesOf(receiver)).toMatchObject([{ data: { customerId: "asynchronous" } }]);
 });
 
-it.skipIf(isCluster)(
-  "1. Delivery is at least once. A worker crash after the receiver accepted a request but before completion was recorded can send the same event again.",
-  async () => {
-    let answer: () => void = () => undefined;
-    const receiver = await receive((response, _request, index) => {
-      const accept = () => void response.writeHead(200).end();
-      if (index === 0) answer = accept;
-      else accept();
-    });
-    const program = fileURLToPath(new URL("../webhooks/support/deliverer-process.ts", import.meta.url));
-    const worker = spawn(process.execPath, ["--import", "tsx", program, fixture.service.db.url], { stdio: "inherit" });
-    closing.push(() => worker.kill("SIGKILL"));
-    await activate("crashed");
-    await receiver.received(1);
+it("1. Delivery is at least once. A worker crash after the receiver accepted a request but before completion was recorded can send the same event again.", async () => {
+  let answer: () => void = () => undefined;
+  const receiver = await receive((response, _request, index) => {
+    const accept = () => void response.writeHead(200).end();
+    if (index === 0) answer = accept;
+    else accept();
+  });
+  const program = fileURLToPath(new URL("../webhooks/support/deliverer-process.ts", import.meta.url));
+  const worker = spawn(process.execPath, ["--import", "tsx", program, fixture.service.db.url], { stdio: "inherit" });
+  closing.push(() => worker.kill("SIGKILL"));
+  await activate("crashed");
+  await receiver.received(1);
 
-    await sql().begin(async (tx) => {
-      await tx`select from svc.deliveries where webhook_id = ${receiver.webhookId} for update`;
-      answer();
-      const backend = await lockWaiter(tx, "%record_attempts%");
-      const exited = once(worker, "exit");
-      worker.kill("SIGKILL");
-      await exited;
-      await tx`select pg_terminate_backend(${backend}::integer, 10000)`;
-    });
-    expect(await attemptsOf(sql(), receiver.webhookId)).toEqual([]);
-    // As later, when the worker is taken for dead.
-    await expireLeases(sql());
-    await deliverer().idle();
-    expect(receiver.requests).toHaveLength(2);
-    expect(receiver.requests[1]!.body).toBe(receiver.requests[0]!.body);
-    expect(idsOf(receiver)[1]).toBe(idsOf(receiver)[0]);
-    // The log has what is known: one attempt, not the one whose outcome died with the worker.
-    expect(await attemptsOf(sql(), receiver.webhookId)).toMatchObject([{ attempt: 1, status_code: 200 }]);
-    expect(await sql()`select status, attempts from svc.deliveries where webhook_id = ${receiver.webhookId}`).toEqual([
-      { status: "delivered", attempts: 1 },
-    ]);
-  },
-);
+  const environment = await environmentId(sql(), "app", "test");
+  await sql().begin(async (tx) => {
+    await tx`
+        select from svc.deliveries
+        where environment_id = ${environment} and webhook_id = ${receiver.webhookId} for update`;
+    answer();
+    const backend = await lockWaiter(tx, "%record_attempts%");
+    const exited = once(worker, "exit");
+    worker.kill("SIGKILL");
+    await exited;
+    await tx`select pg_terminate_backend(${backend}::integer, 10000)`;
+  });
+  expect(await attemptsOf(sql(), receiver.webhookId)).toEqual([]);
+  // As later, when the worker is taken for dead.
+  await expireLeases(sql());
+  await deliverer().idle();
+  expect(receiver.requests).toHaveLength(2);
+  expect(receiver.requests[1]!.body).toBe(receiver.requests[0]!.body);
+  expect(idsOf(receiver)[1]).toBe(idsOf(receiver)[0]);
+  // The log has what is known: one attempt, not the one whose outcome died with the worker.
+  expect(await attemptsOf(sql(), receiver.webhookId)).toMatchObject([{ attempt: 1, status_code: 200 }]);
+  expect(await sql()`select status, attempts from svc.deliveries where webhook_id = ${receiver.webhookId}`).toEqual([
+    { status: "delivered", attempts: 1 },
+  ]);
+});
 
 it("2. Header `svc-event-id` carries a stable identifier. The same value is `id` in the JSON payload and is unchanged across retries.", async () => {
   const receiver = await receive(statuses(500, 503, 400, 200));

@@ -3,23 +3,24 @@ import { vi } from "vitest";
 
 /** How many sessions of the database wait for a lock: all, or those whose query or application's name is like this. */
 export async function waitingForLock(sql: ISql, like = "%"): Promise<number> {
-  const rows = await sql`
-    select from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock' and (query like ${like} or application_name like ${like})`;
-  return rows.length;
+  return (await lockWaiters(sql, like)).length;
 }
 
 /** The server process whose query is like this and waits for a lock, once there is one; also from within a transaction. */
 export function lockWaiter(sql: ISql, like: string): Promise<number> {
-  return vi.waitUntil(
-    async () => {
-      // Activity is a snapshot of the transaction's first look unless cleared.
-      await sql`select pg_stat_clear_snapshot()`;
-      const [row] = await sql<{ pid: number }[]>`
-        select pid from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock' and query like ${like}`;
-      return row?.pid;
-    },
-    { timeout: 20_000 },
-  );
+  return vi.waitUntil(async () => (await lockWaiters(sql, like))[0], { timeout: 20_000 });
+}
+
+/** Their server processes; on a cluster the coordinator's, also of those who wait at another node. */
+async function lockWaiters(sql: ISql, like: string): Promise<number[]> {
+  // Activity is a snapshot of the transaction's first look unless cleared.
+  const [{ hasNodes }] = await sql<[{ hasNodes: boolean }]>`
+    select pg_stat_clear_snapshot(), to_regclass('citus_stat_activity') is not null as "hasNodes"`;
+  const elsewhere = sql`
+    or pid in (select citus_pid_for_gpid(w.global_pid) from citus_stat_activity as w where w.wait_event_type = 'Lock')`;
+  const rows = await sql<{ pid: number }[]>`
+    select pid from pg_stat_activity
+    where datname = current_database() and (query like ${like} or application_name like ${like})
+      and (wait_event_type = 'Lock' ${hasNodes ? elsewhere : sql``})`;
+  return rows.map(({ pid }) => pid);
 }

@@ -160,9 +160,7 @@ it("a run of a rule that failed is kept with its error, and none without", async
   await failed("no such thing");
   const [{ text }] = (await environment.log("c")) as [LogRow];
   expect(JSON.parse(text)).toMatchObject({ rule: "r", result: "error", error: "no such thing" });
-  await expect(failed(null)).rejects.toMatchObject({
-    constraint_name: expect.stringMatching(/^rule_executions_error_said/) as string,
-  });
+  await expect(failed(null)).rejects.toThrow(/violates check constraint "rule_executions_error_said/);
 });
 
 it("what is left of an evaluation whose connection died changes nothing, on whatever connection the driver sends it", async () => {

@@ -218,7 +218,7 @@ describe("the idempotency key of a removed event", () => {
     expect(await rows("idempotency_keys")).toBe(1);
   });
 
-  it.skipIf(isCluster)("goes with its customer also where the event is removed while that is erased", async () => {
+  it("goes with its customer also where the event is removed while that is erased", async () => {
     await keyed("k", 40);
     await environment.evaluate();
     const { erasure } = await db.sql.begin(async (tx) => {

@@ -53,7 +53,7 @@ it.skipIf(isCluster)(
   },
 );
 
-it.skipIf(isCluster)("a trial that another worker is at is left to it, until that one is gone", async () => {
+it("a trial that another worker is at is left to it, until that one is gone", async () => {
   const { environmentId } = environment;
   const full = { customers: 500, operations: 5_000 };
   await call(db.sql, "suspect_environment", environmentId, "reason");
@@ -66,21 +66,18 @@ it.skipIf(isCluster)("a trial that another worker is at is left to it, until tha
   });
 });
 
-it.skipIf(isCluster)(
-  "environments that a buried worker was evaluating are suspected, and its jobs are free",
-  async () => {
-    const { environmentId } = environment;
-    await db.sql`delete from graphile_worker._private_jobs`;
-    await environment.ingest([{ customer: "c", at: AT, event: "login" }]);
-    await db.sql`select svc.request_evaluation(array[${environmentId}::integer])`;
-    await db.sql`update graphile_worker._private_jobs set locked_by = 'dead', locked_at = now()`;
-    await call(db.sql, "bury_worker", "dead");
-    expect(
-      await db.sql`select environment_id from svc.suspect_environments where environment_id = ${environmentId}`,
-    ).toEqual([{ environment_id: environmentId }]);
-    expect(await db.sql`select from graphile_worker.jobs where locked_by is not null`).toHaveLength(0);
-  },
-);
+it("environments that a buried worker was evaluating are suspected, and its jobs are free", async () => {
+  const { environmentId } = environment;
+  await db.sql`delete from graphile_worker._private_jobs`;
+  await environment.ingest([{ customer: "c", at: AT, event: "login" }]);
+  await db.sql`select svc.request_evaluation(array[${environmentId}::integer])`;
+  await db.sql`update graphile_worker._private_jobs set locked_by = 'dead', locked_at = now()`;
+  await call(db.sql, "bury_worker", "dead");
+  expect(
+    await db.sql`select environment_id from svc.suspect_environments where environment_id = ${environmentId}`,
+  ).toEqual([{ environment_id: environmentId }]);
+  expect(await db.sql`select from graphile_worker.jobs where locked_by is not null`).toHaveLength(0);
+});
 
 it.each([
   ["08006", "connection to the remote node postgres@10.0.0.7:5432 failed"],

@@ -202,7 +202,7 @@ it("what a recompute writes of a customer that is being erased is erased too", a
   let erasure: Promise<unknown> = Promise.resolve();
   // As a worker does: the customer's row first, the recompute's last.
   await sql.begin(async (tx) => {
-    await tx`select from svc.customers where customer_id = 'person b' for update`;
+    await tx`select from svc.customers where environment_id = ${environment} and customer_id = 'person b' for update`;
     erasure = erase("person b");
     await waits("erase_customer");
     await tx`
@@ -222,10 +222,8 @@ it("who returns while being erased began with the event of the return, although 
     await erasure`begin`;
     await erasure`select svc.delete_customer(${environment}, 'back')`;
     await evaluation`begin`;
-    const [backend] = await evaluation<{ pid: number }[]>`select pg_backend_pid() as pid`;
     const inserted = evaluation`select svc.insert_customers(${environment}, '{back}', 1) as customer`.execute();
-    const waiting = () => sql`select from pg_stat_activity where pid = ${backend!.pid} and wait_event_type = 'Lock'`;
-    await expect.poll(async () => (await waiting()).length).toBe(1);
+    await expect.poll(() => waitingForLock(sql, "%svc.insert_customers%")).toBe(1);
     await fixture.batch([login("back")]);
     await erasure`commit`;
     expect(await inserted).toEqual([{ customer: "back" }]);

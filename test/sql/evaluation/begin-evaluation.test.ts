@@ -24,9 +24,10 @@ function events(customer: string, count: number, note: () => string = () => ""):
 
 /** Has operations lie ahead, each by so many seconds. */
 async function putAhead(ahead: { seq: number; seconds: number }[]): Promise<void> {
+  const instants = ahead.map(({ seconds }) => new Date(Date.parse(AT) + seconds * 1_000).toISOString());
   await sql`
-    update svc.inbox as i set not_before = ${AT}::text::timestamptz + make_interval(secs => o.seconds)
-    from unnest(${ahead.map(({ seq }) => seq)}::bigint[], ${ahead.map(({ seconds }) => seconds)}::float8[]) as o (seq, seconds)
+    update svc.inbox as i set not_before = o.instant
+    from unnest(${ahead.map(({ seq }) => seq)}::bigint[], ${instants}::text[]::timestamptz[]) as o (seq, instant)
     where i.environment_id = ${environment.environmentId} and i.seq = o.seq`;
 }
 

@@ -117,7 +117,9 @@ something old is back
   from svc.retention where swept_through > 0
   - removal_leaves_nothing_behind (1): the call 1 is still there, although everything up to the call 1 was removed
 a call of no environment
-  update svc.ingest_batches set environment_id = 7777 where tracked + identified = 3
+  insert into svc.ingest_batches select 7777, batch_seq, batch_id, accepted_at, tracked, identified, late
+  from svc.ingest_batches where tracked + identified = 3;
+  delete from svc.ingest_batches where tracked + identified = 3 and environment_id <> 7777
   - acknowledged_events_are_stored (1): # events were acknowledged and neither erased nor removed because of their age; there are #
   - acknowledged_events_are_stored (1): 5 events were acknowledged and neither erased nor removed because of their age; there are 0
   - operations_belong_to_a_call (2): 2 events and 1 trait updates of the call 4, which is not there; 3 events and 0 trait updates of the call 3, which is not there

@@ -26,7 +26,7 @@ it("leaves no delivery of what a recompute is just telling of", async () => {
   let erased: Promise<unknown> = Promise.resolve();
   await db.sql.begin(async (tx) => {
     // The recompute comes as far as this customer; what it has written is not told of.
-    await tx`select from svc.customers where customer_id = 'c024' for update`;
+    await tx`select from svc.customers where environment_id = ${environmentId} and customer_id = 'c024' for update`;
     run = runner.runNext(id);
     await untilJob(db.sql, id, (job) => job.customers_done === 24);
     const deliveries = (sql: Sql | TransactionSql) => sql`

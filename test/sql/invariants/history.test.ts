@@ -4,6 +4,7 @@ import { recordAttempts } from "../../../src/db/api/webhooks.js";
 import { sweepRetention } from "../../../src/tasks/retention.js";
 import { useDatabase } from "../../support/database.js";
 import { violations } from "../../support/invariants.js";
+import { isCluster } from "../../support/is-cluster.js";
 import { TestEnvironment, type EvaluateOptions, type TestOperation } from "../../tasks/support/environment.js";
 import { CHANGED, customersOf, historiesOf, MODEL } from "../../tasks/support/population.js";
 import { isOver, JobRunner, queue, recomputer, untilJob } from "../../tasks/support/recompute.js";
@@ -134,7 +135,8 @@ async function recomputeHalted(at: string, meanwhile: () => Promise<unknown>): P
   const id = await queue(db.sql, environment);
   let run: Promise<unknown> = Promise.resolve();
   await db.sql.begin(async (tx) => {
-    await tx`select from svc.customers where customer_id = ${at} for update`;
+    await tx`
+      select from svc.customers where environment_id = ${environment.environmentId} and customer_id = ${at} for update`;
     run = worker.runNext();
     const { customers_done: done } = await untilJob(db.sql, id, (job) => job.customers_done === Number(at.slice(1)));
     const [outbox] = await db.sql<[{ waits: boolean }]>`
@@ -171,8 +173,8 @@ async function retain(days: number): Promise<void> {
   await sweep();
 }
 async function retireAll(): Promise<void> {
-  await db.sql`update svc.retired_keys set retired_at = retired_at - interval '91 days'`;
-  await db.sql`update svc.superseded_logs set superseded_at = superseded_at - interval '91 days'`;
+  await db.sql`update svc.retired_keys set retired_at = ${ago(91)}`;
+  await db.sql`update svc.superseded_logs set superseded_at = ${ago(91)}`;
   const swept = await sweep();
   expect(swept.keys).toBeGreaterThan(0);
   expect(swept.logs).toBeGreaterThan(0);
@@ -220,7 +222,8 @@ it("nothing is found while everything is done at once", { timeout: 120_000 }, as
   });
   // Where it fails, that is told below.
   work.catch(() => undefined);
-  while (under.way) expect(await violations(db.sql)).toEqual([]);
+  // Of a cluster they read each node at a moment of its own.
+  while (under.way && !isCluster) expect(await violations(db.sql)).toEqual([]);
   await work;
   await jobs.stop();
   await evaluate();
