@@ -2,9 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeAll, expect, it } from "vitest";
 import { happened } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
-import { isCluster } from "../support/is-cluster.js";
 import { violations } from "../support/invariants.js";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
+import { changeTriggers } from "../support/triggers.js";
 import type { TestEnvironment } from "../tasks/support/environment.js";
 import { derived, everything } from "../tasks/support/kept.js";
 import { CHANGED as OTHER, customersOf, populated } from "../tasks/support/population.js";
@@ -23,10 +23,11 @@ const running = new Set<ServiceProcess>();
 
 // A disk that is slow to write, so that there is time to be killed in; of nothing else it makes a difference.
 beforeAll(() =>
-  db.sql.unsafe(`
-    create function slow() returns trigger language plpgsql as 'begin perform pg_sleep(0.004); return null; end';
-    create trigger slow after update of customers_done on svc.recomputes for each statement execute function slow();
-  `),
+  changeTriggers(
+    db.sql,
+    "create function slow() returns trigger language plpgsql as 'begin perform pg_sleep(0.004); return null; end'",
+    "create trigger slow after update of customers_done on svc.recomputes for each statement execute function slow()",
+  ),
 );
 afterEach(() => Promise.all([...running].map((service) => service.stop())));
 
@@ -53,7 +54,7 @@ const untold = (id: string) => db.sql`
       and m.emission_seq & 65535 < b.emissions
   ) <> 1`;
 
-it.skipIf(isCluster)(
+it(
   "a run whose service is killed again and again goes on each time, and ends as one that nothing disturbs",
   TIMEOUT,
   async () => {
@@ -89,7 +90,7 @@ it.skipIf(isCluster)(
   },
 );
 
-it.skipIf(isCluster)("what comes in while a run goes on is not lost, late events neither", TIMEOUT, async () => {
+it("what comes in while a run goes on is not lost, late events neither", TIMEOUT, async () => {
   const environment = await outdated();
   const before = (await everything(environment)).events.length;
   await start();

@@ -2,9 +2,9 @@ import { afterAll, expect, it } from "vitest";
 import { readConfig } from "../../src/server/config.js";
 import { openHttp } from "../../src/server/http-role.js";
 import { useDatabase } from "../support/database.js";
-import { isCluster } from "../support/is-cluster.js";
 import { waitingForLock } from "../support/locks.js";
 import { runLog } from "../support/run-log.js";
+import { changeTriggers } from "../support/triggers.js";
 import { createTenant } from "../support/tenant.js";
 
 /** As many as a process takes at once, and some that wait. */
@@ -51,17 +51,19 @@ const readyz = async () => {
   return [reply.status, await reply.json()];
 };
 
-it.skipIf(isCluster)("is not ready where the database's disk is full, until something could be written", async () => {
+it("is not ready where the database's disk is full, until something could be written", async () => {
   expect(await readyz()).toMatchObject([200, { status: "ok" }]);
   // As the server raises it where a table cannot grow.
-  await sql.unsafe(`
-    create function public.no_room() returns trigger language plpgsql as $$
-      begin raise exception 'could not extend file: No space left on device' using errcode = 'disk_full'; end $$;
-    create trigger no_room before insert on svc.events for each row execute function public.no_room()`);
+  await changeTriggers(
+    sql,
+    `create function public.no_room() returns trigger language plpgsql as $$
+      begin raise exception 'could not extend file: No space left on device' using errcode = 'disk_full'; end $$`,
+    "create trigger no_room before insert on svc.events for each row execute function public.no_room()",
+  );
   expect((await send("/v1/events", { customerId: "c", event: "e" })).status).toBe(503);
   const checks = [{ name: "database", message: "The database's disk is full." }];
   expect(await readyz()).toMatchObject([503, { error: { checks } }]);
-  await sql`drop trigger no_room on svc.events`;
+  await changeTriggers(sql, "drop trigger no_room on svc.events");
   expect((await send("/v1/events", { customerId: "c", event: "e" })).status).toBe(202);
   expect(await readyz()).toMatchObject([200, { status: "ok" }]);
 });

@@ -218,7 +218,7 @@ describe("the outbox", () => {
     },
   );
 
-  it.skipIf(isCluster)("a job that fails, and one that is given up, tells of what it wrote", async () => {
+  it("a job that fails, and one that is given up, tells of what it wrote", async () => {
     const { webhook, id } = await queued();
     const callOff = await poison(db.sql, ["c017"]);
     expect(await settle(db, id, { attemptsMax: 2 })).toMatchObject({ status: "dead_letter" });

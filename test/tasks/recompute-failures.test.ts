@@ -1,6 +1,5 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { useDatabase } from "../support/database.js";
-import { isCluster } from "../support/is-cluster.js";
 import type { TestEnvironment } from "./support/environment.js";
 import { derived, everything } from "./support/kept.js";
 import { customersOf, MODEL, outdated, POPULATION_THROUGH as AT } from "./support/population.js";
@@ -78,33 +77,30 @@ const FAULTS: [name: string, fail: () => Promise<() => Promise<void>>, text: str
 ];
 
 describe.each(FAULTS)("where a customer fails because %s", (_name, fail, text) => {
-  it.skipIf(isCluster)(
-    "the job is given up with a text that names it and what stays done; mended and queued again, it goes on to the end",
-    async () => {
-      const mend = await fail();
-      const id = await queue();
-      const job = await settle(id);
-      expect(job).toMatchObject({ status: "dead_letter", attempt: 3, failures: 3, customers_total: AMOUNT });
-      expect(job.customers_done, "all before it").toBe(CUSTOMERS.indexOf(BAD));
-      expect(job.error).toContain(`Customer "${BAD}": `);
-      expect(job.error).toContain(text);
-      expect(job.error).toContain("Given up after 3 failed attempts in a row");
-      expect(job.error).toContain(`${job.customers_done} of ${AMOUNT} customers are done and stay as recomputed`);
-      expect(job.error).toContain(`svc recompute retry ${id}`);
-      expect(await versions()).toEqual(CUSTOMERS.map((_customer, i) => (i < job.customers_done ? 2 : 1)));
-      expect(await runner.claim(), "it is not tried again by itself").toBeNull();
-      expect(await jobOf(db.sql, id)).toEqual(job);
+  it("the job is given up with a text that names it and what stays done; mended and queued again, it goes on to the end", async () => {
+    const mend = await fail();
+    const id = await queue();
+    const job = await settle(id);
+    expect(job).toMatchObject({ status: "dead_letter", attempt: 3, failures: 3, customers_total: AMOUNT });
+    expect(job.customers_done, "all before it").toBe(CUSTOMERS.indexOf(BAD));
+    expect(job.error).toContain(`Customer "${BAD}": `);
+    expect(job.error).toContain(text);
+    expect(job.error).toContain("Given up after 3 failed attempts in a row");
+    expect(job.error).toContain(`${job.customers_done} of ${AMOUNT} customers are done and stay as recomputed`);
+    expect(job.error).toContain(`svc recompute retry ${id}`);
+    expect(await versions()).toEqual(CUSTOMERS.map((_customer, i) => (i < job.customers_done ? 2 : 1)));
+    expect(await runner.claim(), "it is not tried again by itself").toBeNull();
+    expect(await jobOf(db.sql, id)).toEqual(job);
 
-      await mend();
-      // As the API does it.
-      await db.sql`update svc.recomputes set status = 'queued', failures = 0, error = null, finished_at = null`;
-      const done = { status: "completed", error: null, attempt: 4, failures: 0, customers_done: AMOUNT };
-      expect(await settle(id)).toMatchObject(done);
-      expect(await derived(environment)).toEqual(expected);
-    },
-  );
+    await mend();
+    // As the API does it.
+    await db.sql`update svc.recomputes set status = 'queued', failures = 0, error = null, finished_at = null`;
+    const done = { status: "completed", error: null, attempt: 4, failures: 0, customers_done: AMOUNT };
+    expect(await settle(id)).toMatchObject(done);
+    expect(await derived(environment)).toEqual(expected);
+  });
 
-  it.skipIf(isCluster)("it is retrying meanwhile, with the reason", async () => {
+  it("it is retrying meanwhile, with the reason", async () => {
     calledOff.push(await fail());
     const id = await queue();
     const worker = recomputer(db, { pauseMs: 3_600_000 });
@@ -116,7 +112,7 @@ describe.each(FAULTS)("where a customer fails because %s", (_name, fail, text) =
   });
 });
 
-it.skipIf(isCluster)("failures count in a row: each that follows on progress is the first again", async () => {
+it("failures count in a row: each that follows on progress is the first again", async () => {
   const callOffs = [await poison(db.sql, [CUSTOMERS[10]!]), await poison(db.sql, [CUSTOMERS[30]!])];
   const id = await queue();
   const worker = recomputer(db, { attemptsMax: 3 });

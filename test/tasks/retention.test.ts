@@ -14,7 +14,7 @@ import {
   snapshotOf,
 } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
-import { isCluster } from "../support/is-cluster.js";
+import { changeTriggers } from "../support/triggers.js";
 import { documentOf, emissionsOf, engineOperations, modelOf, newRun } from "./support/engine.js";
 import { TestEnvironment, type TestOperation } from "./support/environment.js";
 import { jobOf, JobRunner, queue, untilWaiting } from "./support/recompute.js";
@@ -281,23 +281,24 @@ describe("a sweep", () => {
     expect(await sweep()).toMatchObject({ operations: 1 });
   });
 
-  it.skipIf(isCluster)("goes on with the other environments where one fails, and fails then", async () => {
+  it("goes on with the other environments where one fails, and fails then", async () => {
     const others = [await TestEnvironment.create(db.sql, MODEL), await TestEnvironment.create(db.sql, MODEL)];
     for (const each of [environment, ...others]) {
       await each.take({}, [login(40)]);
     }
     const failing = others[0]!.environmentId;
-    await db.sql.unsafe(`
-      create function public.refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
-      create trigger refuse before delete on svc.events for each row
-      when (old.environment_id = ${failing}) execute function public.refuse()`);
+    await changeTriggers(
+      db.sql,
+      "create function public.refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$",
+      `create trigger refuse before delete on svc.events for each row
+       when (old.environment_id = ${failing}) execute function public.refuse()`,
+    );
     try {
       await expect(sweep()).rejects.toThrow("refused");
       const left = await db.sql<{ id: number }[]>`select environment_id as id from svc.events`;
       expect(left).toEqual([{ id: failing }]);
     } finally {
-      await db.sql`drop trigger refuse on svc.events`;
-      await db.sql`drop function public.refuse()`;
+      await changeTriggers(db.sql, "drop trigger refuse on svc.events", "drop function public.refuse()");
     }
   });
 });

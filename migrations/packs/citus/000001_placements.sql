@@ -231,9 +231,9 @@ end;
 $$;
 comment on function svc_citus.adapt_functions() is 'Fits the service''s functions to distributed tables.';
 
--- Lets svc_reader read the columns that views read: Citus asks the nodes for them as the role that asks, and not as the owner of the views. On
--- the coordinator the role still may not look into the schema, so that all it can name is the views. To be called whenever views were applied
--- anew, and when a node came. Where there is no such role, nobody reads but the user who migrates.
+-- Lets svc_reader read the columns that views read: Citus asks the nodes for them as the role that asks, and not as the owner of the views.
+-- On the coordinator the role still may not look into the schema, so that all it can name is the views. To be called whenever views were
+-- applied anew, and when a node came. Where there is no such role, nobody reads but the user who migrates.
 -- Raises nothing. Locks nothing that others use.
 create function svc_citus.admit_readers()
 returns void

@@ -14,6 +14,7 @@ import type { TestDatabase } from "../../support/database.js";
 import { declared, type TestEnvironment } from "./environment.js";
 import { runLog } from "../../support/run-log.js";
 import { waitingForLock } from "../../support/locks.js";
+import { changeTriggers } from "../../support/triggers.js";
 
 export interface QueueOptions {
   kind?: RecomputeJob["kind"];
@@ -202,11 +203,10 @@ export async function untilWaiting(sql: Sql, statement: string): Promise<void> {
 export async function poison(sql: Sql, customers: readonly string[]): Promise<() => Promise<void>> {
   const name = `poison_${randomBytes(4).toString("hex")}`;
   const ids = customers.map((customer) => `'${customer}'`).join(", ");
-  await sql.unsafe(`
-    create function ${name}() returns trigger language plpgsql as 'begin raise exception $m$this row is poisoned$m$; end';
-    create trigger ${name} before update on svc.customers for each row when (old.customer_id in (${ids})) execute function ${name}();
-  `);
-  return async () => {
-    await sql.unsafe(`drop trigger ${name} on svc.customers; drop function ${name}()`);
-  };
+  await changeTriggers(
+    sql,
+    `create function ${name}() returns trigger language plpgsql as 'begin raise exception $m$this row is poisoned$m$; end'`,
+    `create trigger ${name} before update on svc.customers for each row when (old.customer_id in (${ids})) execute function ${name}()`,
+  );
+  return () => changeTriggers(sql, `drop trigger ${name} on svc.customers`, `drop function ${name}()`);
 }
