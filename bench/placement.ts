@@ -6,8 +6,8 @@ import { Random } from "../src/demo/simulate/random.js";
  * environments of examples/saas on a coordinator and two nodes. Measured once; docs/scale.md says how. Singles are evaluated one by one.
  */
 const COSTS = {
-  "single events": { coordinator: 7.6, node: 5.9, plain: 5.2 },
-  "batches of 100": { coordinator: 0.142, node: 0.14, plain: 0.072 },
+  "single events": { coordinator: 10.2, node: 7.6, plain: 5.8 },
+  "batches of 100": { coordinator: 0.128, node: 0.127, plain: 0.079 },
 } as const;
 type Cost = (typeof COSTS)[keyof typeof COSTS];
 
