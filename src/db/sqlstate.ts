@@ -1,20 +1,24 @@
 /** What the codes of errors say: the server's SQLSTATEs, and the codes of the driver and of the system where there is no server to ask. */
 
-/** connection_failure: what a connection that is lost between nodes of a cluster counts as. */
-const CONNECTION_FAILURE = "08006";
-
 /**
- * What Citus says, as an internal error, of a node or a coordinator that is lost in the middle of a statement: its own words, and those of
- * the library that it connects by. Where it cannot connect it says 08006 itself.
+ * What Citus passes on as an internal error, XX000, of faults within a statement that are a node's: by message the code that it would have on
+ * one server. Of a node or a coordinator that is lost these are Citus's own words, and those of the library that it connects by; where it
+ * cannot connect it says 08006 itself.
  */
-const LOST_BETWEEN_NODES =
-  /^(could not commit transaction for shard|failed to commit transaction on|postmaster was shut down|server closed the connection|could not (receive data from|send data to) server|connection not open|no connection to the server|connection to the remote node|SSL connection has been closed|SSL SYSCALL error|lost synchronization with server)/;
+const SAID_BY_NODES: readonly (readonly [code: string, message: RegExp])[] = [
+  [
+    "08006",
+    /^(could not commit transaction for shard|failed to commit transaction on|postmaster was shut down|server closed the connection|could not (receive data from|send data to) server|connection not open|no connection to the server|connection to the remote node|SSL connection has been closed|SSL SYSCALL error|lost synchronization with server)/,
+  ],
+  ["53100", /: No space left on device$/],
+];
 
 /** Of an error without one, and of what is no error, the empty text. */
 export function codeOf(error: unknown): string {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  if (code === "XX000" && typeof message === "string" && LOST_BETWEEN_NODES.test(message)) return CONNECTION_FAILURE;
-  return typeof code === "string" ? code : "";
+  if (typeof code !== "string") return "";
+  if (code !== "XX000" || typeof message !== "string") return code;
+  return SAID_BY_NODES.find(([, said]) => said.test(message))?.[0] ?? code;
 }
 
 const is = (codes: RegExp) => (error: unknown) => codes.test(codeOf(error));

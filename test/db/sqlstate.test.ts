@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { codeOf, isAway, isDataFault, isTransient, isUnavailable } from "../../src/db/sqlstate.js";
+import { codeOf, isAway, isDataFault, isOfCircumstances, isTransient, isUnavailable } from "../../src/db/sqlstate.js";
 
 const raised = (code: string, message: string) => Object.assign(new Error(message), { code });
 
@@ -14,6 +14,16 @@ it.each([
   expect([codeOf(error), isAway(error), isTransient(error), isUnavailable(error), isDataFault(error)]).toEqual([
     "08006",
     true,
+    true,
+    true,
+    false,
+  ]);
+});
+
+it("a node without room is a disk that is full, and not a fault of the data", () => {
+  const error = raised("XX000", 'could not extend file "base/16384/17010": No space left on device');
+  expect([codeOf(error), isUnavailable(error), isOfCircumstances(error), isDataFault(error)]).toEqual([
+    "53100",
     true,
     true,
     false,

@@ -4,7 +4,6 @@ import { Models } from "../../src/evaluation/models.js";
 import { evaluateEnvironment, tryEvaluation } from "../../src/tasks/evaluate/evaluate-environment.js";
 import { happened, snapshotOf } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
-import { isCluster } from "../support/is-cluster.js";
 import { runLog } from "../support/run-log.js";
 import { changeTriggers } from "../support/triggers.js";
 import { TestEnvironment } from "./support/environment.js";
@@ -92,8 +91,7 @@ it.each([
   },
 );
 
-// A node's fault has no code of its own on a cluster where the rows went through the coordinator.
-it.skipIf(isCluster)("a fault of the database sets nobody aside", async () => {
+it("a fault of the database sets nobody aside", async () => {
   await changeTriggers(
     db.sql,
     `create function public.full() returns trigger language plpgsql as $$
