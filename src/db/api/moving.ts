@@ -1,5 +1,6 @@
+import { pipeline } from "node:stream/promises";
 import type { ClientBase } from "pg";
-import { copyIn } from "../copy.js";
+import { from } from "pg-copy-streams";
 
 /** What freezing an environment came to. */
 export interface Frozen {
@@ -71,7 +72,7 @@ export interface ImportBegun {
  * @param table whose names operator_begin_import has compared with the catalog's
  * @param rows what is read of them, with this before each line
  */
-export function storeRows(
+export async function storeRows(
   client: ClientBase,
   { name, columns, belongs }: ExportedTable,
   { environmentId, projectId }: ImportBegun,
@@ -81,7 +82,9 @@ export function storeRows(
   const prefix = { environment: `${environmentId}\t`, project: `${projectId}\t`, key: "" }[belongs];
   const owner = { environment: ["environment_id"], project: ["project_id"], key: [] }[belongs];
   const stored = [...owner, ...columns].map((column) => `"${column}"`).join(", ");
-  return copyIn(client, `copy ${into} (${stored}) from stdin`, rows(prefix));
+  const copy = client.query(from(`copy ${into} (${stored}) from stdin`));
+  await pipeline(rows(prefix), copy);
+  return copy.rowCount;
 }
 
 /** Whether an error says that an API key is there already. */

@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { open, rename, rm, stat, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { to } from "pg-copy-streams";
 import type { Sql } from "postgres";
 import type { EnvironmentRef } from "../../db/api/access.js";
 import { call, callOn } from "../../db/api/call.js";
 import type { Frozen } from "../../db/api/moving.js";
-import { copyOut } from "../../db/copy.js";
 import { codeOf } from "../../db/sqlstate.js";
 import { version } from "../../http/version.js";
 import { operate } from "../operator.js";
@@ -125,7 +125,7 @@ function writeAll(url: string, environmentId: number, file: FileHandle, output: 
     const rows: Record<string, number> = {};
     for (const [index, { name }] of header.tables.entries()) {
       let count = 0;
-      for await (const chunk of copyOut(client, begun.statements[index]!) as AsyncIterable<Buffer>) {
+      for await (const chunk of client.query(to(begun.statements[index]!)) as AsyncIterable<Buffer>) {
         count += countLines(chunk);
         await writer.write(chunk);
       }
