@@ -65,3 +65,6 @@ export const isUndefined = is(/^(42883|42P01|3F000)$/);
 
 /** Of svc_api: another worker has the recompute. */
 export const isTakenOver = is(/^SV011$/);
+
+/** A function of ours refuses it, and says why. */
+export const isRefusal = is(/^SV/);

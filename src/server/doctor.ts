@@ -52,5 +52,8 @@ function standing(found: Examination): string[] {
     `operations that wait for a worker: ${pendingOperations}${pendingSince === null ? "" : `, the oldest since ${pendingSince}`}`,
     `customers set aside: ${setAsideCustomers}`,
     `webhooks disabled: ${found.disabledWebhooks}; failing: ${found.failingWebhooks}`,
+    ...(found.frozenEnvironments === 0
+      ? []
+      : [`environments frozen, which is left out above: ${found.frozenEnvironments}`]),
   ];
 }

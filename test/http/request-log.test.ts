@@ -93,6 +93,13 @@ describe("ingestion", () => {
       expect.objectContaining({ status: 401, code: "INVALID_API_KEY" }),
     ]);
   });
+
+  it("of an environment that is frozen is refused as any other, without a stack", async () => {
+    await sql`update svc.environments set frozen_at = now()`;
+    await service.request("POST", "/v1/events", { headers: authorized, body: operation });
+    await sql`update svc.environments set frozen_at = null`;
+    expect(lines).toEqual([line("POST", "/v1/events", 503, { code: "SERVICE_UNAVAILABLE" })]);
+  });
 });
 
 it("a fault of ours is one line, an error with its cause", async () => {

@@ -30,6 +30,7 @@ const WELL: Examination = {
   setAsideCustomers: 0,
   disabledWebhooks: 1,
   failingWebhooks: 0,
+  frozenEnvironments: 0,
 };
 
 describe("svc-server doctor", () => {
@@ -48,6 +49,15 @@ describe("svc-server doctor", () => {
       "webhooks disabled: 0; failing: 0",
       "",
     ]);
+  });
+
+  it("says of frozen environments only that they are there", async () => {
+    const { sql } = fixture.service.db;
+    await sql`update svc.environments set frozen_at = now() where name = 'test'`;
+    expect((await doctor()).stdout).toContain(
+      "operations that wait for a worker: 0\ncustomers set aside: 0\nwebhooks disabled: 0; failing: 0\nenvironments frozen, which is left out above: 1\n",
+    );
+    await sql`update svc.environments set frozen_at = null`;
   });
 
   it("is called and asked as docs/operations/doctor.md says", async () => {

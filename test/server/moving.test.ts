@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { readdir, readFile, stat, truncate, writeFile, copyFile } from "node:fs/promises";
@@ -70,6 +71,25 @@ describe("an environment that was moved", () => {
     for (const [name, rows] of before) expect(after.get(name), name).toEqual(rows);
     expect(await violations(from.sql)).toEqual([]);
     expect(await violations(to.sql)).toEqual([]);
+  });
+
+  it("has large rows byte for byte, more of them than fit into any buffer", async () => {
+    const environment = await smallEnvironment();
+    await from.sql`
+      insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
+      select ${environment.environmentId}, 1000000 + n, 'large', 'paid', jsonb_build_object(
+        'text', (select string_agg(md5((n * 300 + k)::text), ' ') from generate_series(1, 100 + n % 200) as k)
+      ), now(), now()
+      from generate_series(1, 4000) as n`;
+    const digestOf = (sql: typeof from.sql, id: number) => sql`
+      select count(*)::int as rows, md5(string_agg(md5(properties::text), '' order by event_seq)) as digest
+      from svc.events where environment_id = ${id}`;
+    const before = await digestOf(from.sql, environment.environmentId);
+    await exportTo(from, environment, fileOf("large"));
+    await importFrom(to, fileOf("large"), "large");
+    expect([...(await digestOf(to.sql, await importedId(to.sql, "large")))]).toEqual([...before]);
+    // No call has brought them.
+    for (const { sql } of [from, to]) await sql`delete from svc.events where customer_id = 'large'`;
   });
 
   it("is there already where the file is imported again, and nothing changes", async () => {
@@ -237,6 +257,51 @@ describe("a file", () => {
     await expect(importFrom(to, file, "refused")).rejects.toThrow(`${file} ${said}`);
     expect(await heldBy(to.sql)).toEqual(before);
   });
+
+  /** With the checksum of what was changed. */
+  const sealed = (edit: (text: string) => string) => async (file: string) => {
+    const text = await readFile(file, "latin1");
+    const end = text.lastIndexOf("\n", text.length - 2) + 1;
+    const { rows } = JSON.parse(text.slice(end)) as { rows: object };
+    const body = Buffer.from(edit(text.slice(0, end)), "latin1");
+    const sha256 = createHash("sha256").update(body).digest("hex");
+    await writeFile(file, Buffer.concat([body, Buffer.from(`${JSON.stringify({ rows, sha256 })}\n`)]));
+  };
+
+  it.each([
+    [
+      "a value too many",
+      (text: string) => text.replace("\tpaid\t", "\tpaid\tpaid\t"),
+      "extra data after last expected column",
+    ],
+    [
+      "a NUL",
+      (text: string) => text.replace("\tpaid\t", "\tpa\0d\t"),
+      'invalid byte sequence for encoding "UTF8": 0x00',
+    ],
+    [
+      "what is no UTF-8",
+      (text: string) => text.replace("\tpaid\t", "\tpa\xff\t"),
+      'invalid byte sequence for encoding "UTF8": 0xff',
+    ],
+  ])(
+    "that is whole and holds %s is refused in a line that says where, and nothing was done",
+    async (name, edit, said) => {
+      const file = await other(name, sealed(edit));
+      const db = await createDatabase();
+      try {
+        await createOrganization(db.sql);
+        const before = await heldBy(db.sql);
+        const message = await importFrom(db, file).then(String, (error: Error) => error.message);
+        expect(message).toMatch(/ holds what cannot be stored \(table events, line \d+\): /);
+        expect(message).toContain(said);
+        expect(message).toMatch(/; nothing was imported: export again$/);
+        expect(await heldBy(db.sql)).toEqual(before);
+      } finally {
+        await db.drop();
+      }
+    },
+  );
 
   it("of another version of the format, or of another schema, is refused", async () => {
     const later = await other(

@@ -1,6 +1,7 @@
 -- Whether all is well, for the operator only: {checks, violations: [{invariant, holds, organization, project, environment, violations,
--- examples, advice}], migration, workersAlive, pendingOperations, pendingSince, setAsideCustomers, disabledWebhooks, failingWebhooks}, as
--- of one instant. It reads everything, as svc_inspect.invariants() does.
+-- examples, advice}], migration, workersAlive, pendingOperations, pendingSince, setAsideCustomers, disabledWebhooks, failingWebhooks,
+-- frozenEnvironments}, as of one instant; what waits or fails in frozen environments is not counted. It reads everything, as
+-- svc_inspect.invariants() does.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.operator_examine()
 returns json
@@ -20,12 +21,15 @@ as $$
     'pendingSince', svc.iso(e.pending_since),
     'setAsideCustomers', e.set_aside_customers,
     'disabledWebhooks', w.disabled,
-    'failingWebhooks', w.failing
+    'failingWebhooks', w.failing,
+    'frozenEnvironments', e.frozen
   )
   from (
     select
-      coalesce(sum(n.pending_operations), 0) as pending_operations, min(n.pending_since) as pending_since,
-      coalesce(sum(n.set_aside_customers), 0) as set_aside_customers
+      coalesce(sum(n.pending_operations) filter (where n.frozen_at is null), 0) as pending_operations,
+      min(n.pending_since) filter (where n.frozen_at is null) as pending_since,
+      coalesce(sum(n.set_aside_customers), 0) as set_aside_customers,
+      count(n.frozen_at) as frozen
     from svc_inspect.environments as n
   ) as e
   cross join (
@@ -33,6 +37,9 @@ as $$
       count(*) filter (where h.disabled_at is not null) as disabled,
       count(*) filter (where h.disabled_at is null and h.failing_since is not null) as failing
     from svc_inspect.webhooks as h
+    where (h.organization, h.project, h.environment) not in (
+      select n.organization, n.project, n.environment from svc_inspect.environments as n where n.frozen_at is not null
+    )
   ) as w
 $$;
 

@@ -50,7 +50,7 @@ begin
 
   perform iam.record_audit(
     iam.operator_actor(_organization_id), null, 'environment.imported', _project, _header -> 'environment' ->> 'name', null,
-    jsonb_build_object('export', _header ->> 'export') || (_header -> 'erased')
+    (_header -> 'erased') || jsonb_build_object('export', _header ->> 'export')
   );
   perform svc.request_evaluation(array[_id]);
   perform pg_notify('svc_deliveries', '');

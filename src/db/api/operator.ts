@@ -27,6 +27,8 @@ export interface Examination {
   setAsideCustomers: number;
   disabledWebhooks: number;
   failingWebhooks: number;
+  /** Of which nothing waits or fails in these figures. */
+  frozenEnvironments: number;
 }
 
 /** The limits of a plan by the names of its document; null for none. */

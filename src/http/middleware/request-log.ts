@@ -2,6 +2,7 @@ import { Stream } from "node:stream";
 import type { Context, Middleware, Next } from "koa";
 import type { Logger } from "pino";
 import { refusedMidway } from "../client-error.js";
+import { isRefusal } from "../../db/sqlstate.js";
 import type { ApiError } from "../errors.js";
 
 /** What becomes known of a request while it is answered, for its line; `ctx.state.logged`. */
@@ -78,7 +79,8 @@ function writeLine(log: Logger, plain: Logger, ctx: Context, ms: number): void {
     else if (QUIET_ROUTES.has(fields.route ?? "") && fields.status < 400)
       plain.debug(fields, "the request was answered");
     else plain.info(fields, fields.status < 400 ? "the request was answered" : "the request was refused");
-  } else if (failure.status > 500) {
+  } else if (failure.status > 500 && isRefusal(failure.cause)) plain.info(fields, "the request was refused");
+  else if (failure.status > 500) {
     const why = { reason: failure.detail.reason, err: failure.cause };
     log.warn({ ...fields, ...why }, "the request failed: something that it needs is unavailable or overloaded");
   } else if (failure.status >= 500) log.error({ ...fields, err: failure.cause ?? failure }, "the request failed");

@@ -123,14 +123,24 @@ function writeAll(url: string, environmentId: number, file: FileHandle, output: 
     const writer = new HashedWriter(file, output);
     await writer.write(Buffer.from(`${JSON.stringify(header)}\n`));
     const rows: Record<string, number> = {};
+    const copies = [];
     for (const [index, { name }] of header.tables.entries()) {
+      const copy = client.query(to(begun.statements[index]!));
+      copies.push({ name, copy });
       let count = 0;
-      for await (const chunk of client.query(to(begun.statements[index]!)) as AsyncIterable<Buffer>) {
+      for await (const chunk of copy as AsyncIterable<Buffer>) {
         count += countLines(chunk);
         await writer.write(chunk);
       }
       rows[name] = count;
       await writer.write(Buffer.from(END_OF_ROWS));
+    }
+    // By now the server has said of each how many rows it sent.
+    await client.query("select");
+    for (const { name, copy } of copies) {
+      if (copy.rowCount !== rows[name]) {
+        throw new Error(`the server sent ${copy.rowCount} rows of ${name}, and ${rows[name]} arrived`);
+      }
     }
     const sha256 = await writer.digest();
     const trailer: FileTrailer = { rows, sha256 };

@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import type { ClientBase } from "pg";
 import { callOn } from "../../db/api/call.js";
 import { isKnownKey, storeRows, type ExportedTable, type ImportBegun } from "../../db/api/moving.js";
-import { codeOf } from "../../db/sqlstate.js";
+import { codeOf, isDataFault } from "../../db/sqlstate.js";
 import { openSecret, SealedSecretError, sealingKey } from "../../webhooks/secret.js";
 import { OperatorError } from "../start-failure.js";
 import { checkFile, RowReader, type FileHeader } from "./file.js";
@@ -38,7 +38,7 @@ export async function importEnvironment(
       throw new OperatorError(`${input} is no file; name one that an export has written`);
     const checked = await checkFile(file, input);
     const { header, trailer } = checked;
-    return await inClientTransaction(url, "isolation level read committed", async (client) => {
+    const imported = await inClientTransaction(url, "isolation level read committed", async (client) => {
       const begun = await callOn(client, "operator_begin_import", header, organization, project);
       if (begun.isThere) return { header, rows: trailer.rows, wasThere: true };
       const reader = new RowReader(file, checked);
@@ -54,10 +54,30 @@ export async function importEnvironment(
       }
       await callOn(client, "operator_finish_import", begun.environmentId, header);
       return { header, rows: trailer.rows, wasThere: false };
+    }).catch((error: unknown) => {
+      throw isDataFault(error) ? notStorable(input, error) : error;
     });
+    if (!imported.wasThere) await analyze(url, header);
+    return imported;
   } finally {
     await file.close();
   }
+}
+
+/** The server's own analysis comes minutes later, and until then reads go by statistics of before. */
+function analyze(url: string, { tables }: FileHeader): Promise<void> {
+  return inClientTransaction(url, "", async (client) => {
+    await client.query(`analyze ${tables.map(({ name }) => `svc."${name}"`).join(", ")}`);
+  });
+}
+
+/** What the server refuses of a file that is whole: it was not an export that wrote it so. */
+function notStorable(input: string, error: unknown): OperatorError {
+  const { message, where } = error as { message: string; where?: string };
+  // Without the value that stands behind it.
+  const place = /^COPY \w+, line \d+/.exec(where ?? "")?.[0].replace("COPY", "table");
+  const said = `${input} holds what cannot be stored${place === undefined ? "" : ` (${place})`}: ${message}`;
+  return new OperatorError(`${said}; nothing was imported: export again`, { cause: error });
 }
 
 async function copyTable(
