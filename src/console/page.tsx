@@ -2,6 +2,7 @@ import type { Context } from "koa";
 import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { TEXTS } from "../http/error-texts.js";
+import { isRefusal } from "../db/sqlstate.js";
 import { toApiError, type ApiError } from "../http/errors.js";
 import { STYLE_VERSION } from "./style.js";
 
@@ -186,12 +187,17 @@ export function ErrorBody({ ctx, words }: { ctx: Context; words: ErrorWords }) {
 
 export function pageErrorOf(error: unknown): PageError {
   if (error instanceof PageError) return error;
-  const { status, code, message, detail, headers }: ApiError = toApiError(error);
+  const { status, code, message, detail, headers, cause }: ApiError = toApiError(error);
   // What programs are told to do about other refusals names headers and paths.
   const fix = detail.fix ?? (status === 409 ? TEXTS[code]?.fix : undefined);
-  const words = FAULTS[status] ?? {
+  const fault = FAULTS[status];
+  // A refusal of the database says itself what is the matter, as of an environment that moves.
+  const words = (isRefusal(cause) ? undefined : fault) ?? {
     // Which has the status of too many attempts.
-    title: code === "QUOTA_EXCEEDED" ? "The plan allows no more" : (TITLES[status] ?? "The request was refused"),
+    title:
+      code === "QUOTA_EXCEEDED"
+        ? "The plan allows no more"
+        : (TITLES[status] ?? fault?.title ?? "The request was refused"),
     message: [message, detail.reason].filter((text) => text !== undefined).join(" "),
     fix: fix ?? "Go back, correct what is wrong, and try again.",
   };

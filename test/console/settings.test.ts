@@ -146,6 +146,16 @@ it.each(["member?id=usr_0", "invitation?id=inv_0", "key?id=key_0", "token?id=tok
 );
 
 describe("keys", () => {
+  it("of an environment that is frozen are not made, and the page says why", async () => {
+    const { sql } = fixture.service.db;
+    await sql`update svc.environments set frozen_at = now() where name = 'test'`;
+    const refused = await fill("keys", { name: "frozen" });
+    await sql`update svc.environments set frozen_at = null`;
+    expect(refused.status).toBe(503);
+    expect(refused.text).toContain("The environment is frozen: it moves to another database.");
+    expect(refused.text).not.toContain("too much to do");
+  });
+
   it("are created with a secret that is shown once and works", async () => {
     const made = await fill("keys", { name: "backend" });
     const secret = secretOf(made);

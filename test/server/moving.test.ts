@@ -292,7 +292,7 @@ describe("a file", () => {
       try {
         await createOrganization(db.sql);
         const before = await heldBy(db.sql);
-        const message = await importFrom(db, file).then(String, (error: Error) => error.message);
+        const message = await importFrom(db, file).then(String, (error: unknown) => (error as Error).message);
         expect(message).toMatch(/ holds what cannot be stored \(table events, line \d+\): /);
         expect(message).toContain(said);
         expect(message).toMatch(/; nothing was imported: export again$/);
