@@ -1,5 +1,7 @@
 import type { Sql } from "postgres";
+import { figure } from "../src/demo/report/style.js";
 import { Random } from "../src/demo/simulate/random.js";
+import { latencyOf, median } from "./lib/measure.js";
 
 /**
  * Processor time of an event on a cluster, in milliseconds of a core: accepted, evaluated and its deliveries sent, by a service with 40
@@ -33,40 +35,39 @@ export async function simulatePlacement(sql: Sql): Promise<void> {
   );
 
   console.log("share of the fullest node (an eighth is 12.5 %): median, worst of 20");
-  const ways = {
-    "as Citus lays them": lots.map((shares) => asLaid(shares, shards)),
-    "shards moved by size": lots.map((shares) => balanced(byShard(shares, shards))),
-    "the ten largest by themselves, then moved": lots.map((shares) => balanced(isolated(shares, shards, 10))),
+  const fullest = {
+    "as Citus lays them": lots.map((shares) => Math.max(...asLaid(shares, shards))),
+    "shards moved by size": lots.map((shares) => Math.max(...balanced(byShard(shares, shards)))),
+    "the ten largest by themselves, then moved": lots.map((shares) =>
+      Math.max(...balanced(isolated(shares, shards, 10))),
+    ),
   };
-  for (const [way, loads] of Object.entries(ways)) {
-    const fullest = loads.map((nodes) => Math.max(...nodes)).toSorted((a, b) => a - b);
-    console.log(`  ${way}: ${percent(quantile(fullest, 0.5))}, ${percent(quantile(fullest, 0.95))}`);
+  for (const [way, parts] of Object.entries(fullest)) {
+    const worst = parts.toSorted((a, b) => a - b)[Math.floor(0.95 * LOTS)]!;
+    console.log(`  ${way}: ${percent(median(parts))}, ${percent(worst)}`);
   }
 
   console.log(
     `\nevents a second until a machine of ${CORES} cores is ${percent(BUSY_MAX)} busy: cluster (what is busy first), ${NODES} cells, one PostgreSQL`,
   );
-  const fullest = quantile(
-    ways["as Citus lays them"].map((nodes) => Math.max(...nodes)).toSorted((a, b) => a - b),
-    0.5,
-  );
+  const part = median(fullest["as Citus lays them"]);
   for (const [work, cost] of Object.entries(COSTS)) {
     const room = CORES * BUSY_MAX * 1_000;
-    const [coordinator, nodes] = [room / cost.coordinator, room / (cost.node * fullest)];
+    const [coordinator, nodes] = [room / cost.coordinator, room / (cost.node * part)];
     const first = coordinator < nodes ? "coordinator" : "fullest node";
     console.log(
-      `  ${work}: ${figure(Math.min(coordinator, nodes))} (${first}), ${figure(room / (cost.plain * fullest))}, ${figure(room / cost.plain)}`,
+      `  ${work}: ${rounded(Math.min(coordinator, nodes))} (${first}), ${rounded(room / (cost.plain * part))}, ${rounded(room / cost.plain)}`,
     );
   }
 
   const cost = COSTS["single events"];
   const rate = (0.5 * CORES * 1_000) / cost.coordinator;
   console.log(
-    `\np50 and p99 of an event of the others, ms, at ${figure(rate)} single events a second: beside the hot one, on other nodes`,
+    `\np50 and p99 of an event of the others, ms, at ${rounded(rate)} single events a second: beside the hot one, on other nodes`,
   );
   for (const more of [0, 0.25, 0.5, 0.75, 0.95]) {
     const { beside, elsewhere } = simulate(lots[0]!, shards, { cost, rate, hot: rate * more });
-    console.log(`  one sends ${figure(rate * more)} more: ${beside}; ${elsewhere}`);
+    console.log(`  one sends ${rounded(rate * more)} more: ${beside}; ${elsewhere}`);
   }
 }
 
@@ -144,8 +145,8 @@ function simulate(
   for (let at = 0; calls.length < CALLS;) {
     at += exponential(1_000 / (rate + hot));
     const isHot = random.unit() < hot / (rate + hot);
-    const drawn = random.unit();
-    const environment = isHot ? middle : Math.min(ENVIRONMENTS - 1, lowerBound(ends, drawn));
+    const drawn = random.unit() * ends.at(-1)!;
+    const environment = isHot ? middle : ends.findIndex((end) => end > drawn);
     calls.push({ environment, isHot, came: at, passed: coordinator.serve(at, exponential(cost.coordinator)) });
   }
   const nodes = Array.from({ length: NODES }, () => new Station(CORES));
@@ -155,8 +156,8 @@ function simulate(
     if (!isHot) taken[nodeOf(environment) === nodeOf(middle) ? "beside" : "elsewhere"].push(done - came);
   }
   const told = (times: number[]) => {
-    const sorted = times.toSorted((a, b) => a - b);
-    return `${quantile(sorted, 0.5).toFixed(0)}, ${quantile(sorted, 0.99).toFixed(0)}`;
+    const { p50, p99 } = latencyOf(times)!;
+    return `${p50.toFixed(0)}, ${p99.toFixed(0)}`;
   };
   return { beside: told(taken.beside), elsewhere: told(taken.elsewhere) };
 }
@@ -176,25 +177,10 @@ class Station {
   }
 }
 
-/** The place of the first that is larger. */
-function lowerBound(ascending: readonly number[], value: number): number {
-  let [low, high] = [0, ascending.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (ascending[middle]! > value) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
-function quantile(sorted: readonly number[], part: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))]!;
-}
-
 function percent(part: number): string {
   return `${(100 * part).toFixed(1)} %`;
 }
 
-function figure(value: number): string {
-  return Math.round(value).toLocaleString("en-US");
+function rounded(value: number): string {
+  return figure(Math.round(value));
 }
