@@ -1,4 +1,5 @@
-import type { Fault } from "./fault.js";
+import type { Relay } from "../stage/relay.js";
+import type { Fault, Target } from "./fault.js";
 
 /** Every connection to the database ends in the middle of what it carries. */
 export const connectionsCut: Fault = {
@@ -6,11 +7,13 @@ export const connectionsCut: Fault = {
   strike: async ({ network }) => network.cut(),
 };
 
-/** Nothing reaches the database, nor comes from it, for a while; then the connections are gone. */
 export const networkSilent: Fault = {
   name: "database unreachable",
-  strike: async ({ network, random, signal }) => {
-    await network.hold(random.between(300, 3_000), signal);
-    network.cut();
-  },
+  strike: (target) => silence(target.network, target),
 };
+
+/** Nothing passes for a while, in either direction; then the connections are gone. */
+export async function silence(network: Relay, { random, signal }: Pick<Target, "random" | "signal">): Promise<void> {
+  await network.hold(random.between(300, 3_000), signal);
+  network.cut();
+}

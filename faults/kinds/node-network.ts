@@ -1,5 +1,6 @@
 /** A node that goes on, and that the coordinator cannot reach. */
 import type { Fault } from "./fault.js";
+import { silence } from "./network.js";
 import { pause } from "./paused.js";
 
 export const nodeCut: Fault = {
@@ -7,14 +8,9 @@ export const nodeCut: Fault = {
   strike: async ({ nodes, random }) => random.pick(nodes).network.cut(),
 };
 
-/** Nothing reaches it, nor comes from it, for a while; then the connections are gone. */
 export const nodeSilent: Fault = {
   name: "a node unreachable",
-  strike: async ({ nodes, random, signal }) => {
-    const { network } = random.pick(nodes);
-    await network.hold(random.between(300, 3_000), signal);
-    network.cut();
-  },
+  strike: (target) => silence(target.random.pick(target.nodes).network, target),
 };
 
 /** Longer than a worker may be silent. */

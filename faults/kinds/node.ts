@@ -1,4 +1,5 @@
 /** Processes of a node that end, while the coordinator goes on. */
+import { killBackend } from "./backend.js";
 import { killAll } from "./cluster.js";
 import type { Fault } from "./fault.js";
 import { kill } from "./kill.js";
@@ -17,14 +18,7 @@ export const nodeKilled: Fault = {
 /** One that works for the coordinator. The node's postmaster then ends all others and recovers. */
 export const nodeBackendKilled: Fault = {
   name: "one backend of a node killed",
-  strike: async ({ nodes, random }) => {
-    const backends = (await random.pick(nodes).server.processes()).filter(({ application }) =>
-      application.startsWith("citus_"),
-    );
-    const active = backends.filter(({ active }) => active);
-    const choice = active.length > 0 ? active : backends;
-    if (choice.length > 0) kill(random.pick(choice).pid);
-  },
+  strike: ({ nodes, random }) => killBackend(random.pick(nodes).server, /^citus_/, random),
 };
 
 export const coordinatorAndNodeKilled: Fault = {
