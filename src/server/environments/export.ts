@@ -27,8 +27,6 @@ export interface Exported {
 const POLL_MS = 200;
 /** After how long it is said what is waited for. */
 const PATIENCE_MS = 5_000;
-/** Rows are gathered into blocks of this size. */
-const BLOCK_BYTES = 1 << 18;
 
 /**
  * Freezes an environment and writes all of it to a file, which appears whole or not at all. It stays frozen, also where the export fails:
@@ -142,18 +140,16 @@ function writeAll(url: string, environmentId: number, file: FileHandle, output: 
         throw new Error(`the server sent ${copy.rowCount} rows of ${name}, and ${rows[name]} arrived`);
       }
     }
-    const sha256 = await writer.digest();
+    const sha256 = writer.digest();
     const trailer: FileTrailer = { rows, sha256 };
     await file.appendFile(`${JSON.stringify(trailer)}\n`);
     return { header, trailer };
   });
 }
 
-/** Writes in blocks, and keeps the checksum of what was written. */
+/** Writes, and keeps the checksum of what was written. */
 class HashedWriter {
   readonly #hash = createHash("sha256");
-  #gathered: Buffer[] = [];
-  #bytes = 0;
 
   constructor(
     private readonly file: FileHandle,
@@ -161,24 +157,14 @@ class HashedWriter {
   ) {}
 
   async write(chunk: Buffer): Promise<void> {
-    this.#gathered.push(chunk);
-    this.#bytes += chunk.length;
-    if (this.#bytes >= BLOCK_BYTES) await this.#flush();
-  }
-
-  async #flush(): Promise<void> {
-    const block = Buffer.concat(this.#gathered);
-    this.#gathered = [];
-    this.#bytes = 0;
-    this.#hash.update(block);
-    await this.file.appendFile(block).catch((error: unknown) => {
+    this.#hash.update(chunk);
+    await this.file.appendFile(chunk).catch((error: unknown) => {
       throw unwritable(this.output, error);
     });
   }
 
   /** Of all that was written; nothing is written after it. */
-  async digest(): Promise<string> {
-    await this.#flush();
+  digest(): string {
     return this.#hash.digest("hex");
   }
 }

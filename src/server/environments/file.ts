@@ -112,8 +112,9 @@ export class RowReader {
   /** The rows of the next table, whole lines, each with `prefix` before it. To be read to its end before the next. */
   async *rows(prefix: string): AsyncGenerator<Buffer> {
     for (;;) {
-      const end = this.#rest.indexOf(END_OF_ROWS) === 0 ? 0 : this.#rest.indexOf(`\n${END_OF_ROWS}`) + 1;
-      const isLast = end > 0 || this.#rest.indexOf(END_OF_ROWS) === 0;
+      const isEmpty = this.#rest.subarray(0, END_OF_ROWS.length).toString("latin1") === END_OF_ROWS;
+      const end = isEmpty ? 0 : this.#rest.indexOf(`\n${END_OF_ROWS}`) + 1;
+      const isLast = isEmpty || end > 0;
       // Not the last line, which may be the beginning of the one that ends the table.
       const lines = this.#rest.subarray(0, isLast ? end : this.#rest.lastIndexOf(NEWLINE) + 1);
       if (lines.length > 0) yield prefixed(lines, prefix);
