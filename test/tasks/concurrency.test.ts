@@ -95,8 +95,12 @@ it("a look that came before a call had committed is repeated in a moment: the ca
   const { environmentId, keyHash } = environment;
   const dependencies = { sql: db.sql, models: new Models(), settleSeconds: 30, logger: runLog() };
   const turns = new EvaluationTurns(dependencies, { workerId: "w", isStopping: () => false });
-  const jobUtilities = await makeWorkerUtils({ connectionString: db.url });
-  onTestFinished(async () => jobUtilities.release());
+  const jobUtilities = await makeWorkerUtils({ connectionString: `${db.url}?application_name=jobs` });
+  onTestFinished(async () => {
+    await jobUtilities.release();
+    // It waits for none of its connections, and one that the end of the database ends fails the run.
+    await expect.poll(() => db.sql`select from pg_stat_activity where application_name = 'jobs'`).toEqual([]);
+  });
   const { addJob } = jobUtilities;
   const look = () => turns.take({ environmentId, isRetry: false, addJob });
   // Nobody is notified when a job becomes due that was not when it was added.
