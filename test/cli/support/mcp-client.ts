@@ -22,11 +22,12 @@ export interface Assistant {
   log: () => string;
 }
 
-/** An assistant that has started `svc mcp` as the owner of a shop, until the test ends. */
+/** An assistant that has started `svc mcp` as the owner of a shop, until the test ends, or the file with `afterAll`. */
 export async function assistantOf(
   shop: Pick<Shop, "env" | "directory">,
   argv: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
+  atEnd: (close: () => Promise<void>) => void = onTestFinished,
 ): Promise<Assistant> {
   const transport = new StdioClientTransport({
     command: process.execPath,
@@ -41,7 +42,7 @@ export async function assistantOf(
   let log = "";
   transport.stderr?.on("data", (chunk: Buffer) => (log += chunk.toString()));
   await client.connect(transport);
-  onTestFinished(() => client.close());
+  atEnd(() => client.close());
   return {
     client,
     strays,
