@@ -51,6 +51,8 @@ export default defineConfig({
   test: {
     // One more than the cores of a small machine: much of the time is waiting for a database or a process.
     maxWorkers: 3,
+    // Much of what tests run is run once: optimizing it as early as usual costs a tenth of the time.
+    execArgv: process.versions.node.startsWith("20.") ? ["--interrupt-budget=4000000"] : [],
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 120_000,
