@@ -5,7 +5,7 @@ grant usage on schema svc_api to svc_worker;
 grant execute on function
   svc_api.add_worker_counters(json),
   svc_api.append_recompute_logs(integer, integer, json, json),
-  svc_api.apply_evaluation(integer, integer, text, json, json, json, json, json, json, json, json, json, json, json, json),
+  svc_api.apply_evaluation(integer, integer, text, json, text, json, json, json, json, json, json, json, json, json, json, json),
   svc_api.apply_recompute(integer, text, integer, integer, json),
   svc_api.begin_evaluation(integer, integer, integer, interval, timestamptz),
   svc_api.begin_trial(integer, text, integer, integer),

@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 
 const PARTS =
-  "customers identifies transitions blocked journeys memberships healthScores ruleExecutions signals emissions consumed deferred";
+  "customers states transitions blocked journeys memberships healthScores ruleExecutions signals emissions changes consumed deferred";
 const NOTHING = Object.fromEntries(PARTS.split(" ").map((part) => [part, []])) as unknown as EvaluationResult;
 
 const logins = (at: string, customers: string[]) => customers.map((customer) => ({ customer, at, event: "login" }));
@@ -156,7 +156,8 @@ it("one transaction may write more emissions than an outbox row holds", async ()
 it("a run of a rule that failed is kept with its error, and none without", async () => {
   await environment.ingest(logins(AT, ["c"]));
   const run = { customerId: "c", rule: "r", triggeredBy: "traits", conditions: {}, action: {}, at: 0, ...BY_TIMER };
-  const failed = (error: string | null) => write({ ruleExecutions: [{ ...run, result: "error", error }] });
+  const failed = (error: string | null) =>
+    write({ ruleExecutions: [{ ...run, generation: 0, result: "error", error }] });
   await failed("no such thing");
   const [{ text }] = (await environment.log("c")) as [LogRow];
   expect(JSON.parse(text)).toMatchObject({ rule: "r", result: "error", error: "no such thing" });

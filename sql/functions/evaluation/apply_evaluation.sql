@@ -1,6 +1,6 @@
 -- Writes back what the engine made of customers that begin_evaluation locked in this transaction, set-based: state, what was derived,
--- logs, emissions, and the deletion of the inbox rows; one statement a table, none where there is nothing to write (null). Instants are
--- milliseconds. Traits are merged here from the operations as accepted, because a number in them may exceed what the engine's doubles hold.
+-- logs, emissions, what of them the trends count, and the deletion of the inbox rows; one statement a table, none where there is nothing to
+-- write (null). Instants are milliseconds. states has the states of customers as JSON, in their order, a line each.
 -- transaction_id is what begin_evaluation answered: where a connection was lost in between, a driver may send this call on another one.
 -- Raises SV010 TRANSACTION_LOST there, and the constraints' errors. Locks nothing more than the rows it writes.
 create or replace function svc_api.apply_evaluation(
@@ -8,7 +8,7 @@ create or replace function svc_api.apply_evaluation(
   version integer,
   transaction_id text,
   customers json,
-  identifies json,
+  states text,
   transitions json,
   blocked json,
   journeys json,
@@ -17,6 +17,7 @@ create or replace function svc_api.apply_evaluation(
   rule_executions json,
   signals json,
   emissions json,
+  changes json,
   consumed json,
   deferred json
 )
@@ -44,7 +45,7 @@ begin
   perform svc.leave_inbox(apply_evaluation.environment_id, apply_evaluation.consumed);
 
   if apply_evaluation.deferred is not null then
-    -- The rows are there; so are those of the customers below. It is the unique index that finds them.
+    -- The rows are there. It is the unique index that finds them.
     insert into svc.inbox as i (environment_id, customer_id, seq, not_before)
     select h.environment_id, r."customerId", r.seq, _epoch + r."notBefore" * _ms
     from svc.homes as h
@@ -55,62 +56,9 @@ begin
     where i.not_before is distinct from excluded.not_before;
   end if;
 
-  insert into svc.customers as c (
-    environment_id, customer_id, created_at, traits, lifecycle, lifecycle_entered_at, last_event_at, evaluated_through, held_until,
-    config_version, health, state, next_due_at
-  )
-  with identified as materialized (
-    select i."customerId" as customer_id, svc.merge_traits(t.traits order by i.seq) as traits
-    from json_to_recordset(apply_evaluation.identifies) as i ("customerId" text, seq bigint)
-    cross join lateral (
-      select k.traits
-      from svc.trait_updates as k
-      where k.environment_id = apply_evaluation.environment_id and k.operation_seq = i.seq
-      limit 1
-    ) as t
-    group by i."customerId"
-  )
-  select
-    h.environment_id,
-    r."customerId",
-    _epoch + r."createdAt" * _ms,
-    coalesce(i.traits, '{}'),
-    r.lifecycle,
-    _epoch + r."lifecycleEnteredAt" * _ms,
-    _epoch + r."lastEventAt" * _ms,
-    _epoch + r."evaluatedThrough" * _ms,
-    _epoch + r."heldUntil" * _ms,
-    apply_evaluation.version,
-    r.health,
-    r.state,
-    -- The engine knows the operations ahead that it was given; the others are still in the inbox.
-    least(
-      _epoch + r."nextDueAt" * _ms,
-      (
-        select min(p.not_before)
-        from svc.inbox as p
-        where p.environment_id = apply_evaluation.environment_id and p.customer_id = r."customerId" and p.not_before is not null
-      )
-    )
-  from svc.homes as h
-  cross join json_to_recordset(apply_evaluation.customers) as r (
-    "customerId" text, "createdAt" bigint, lifecycle text, "lifecycleEnteredAt" bigint, "lastEventAt" bigint, "evaluatedThrough" bigint,
-    "nextDueAt" bigint, "heldUntil" bigint, health json, state json
-  )
-  left join identified as i on i.customer_id = r."customerId"
-  where h.environment_id = apply_evaluation.environment_id
-  on conflict (environment_id, customer_id) do update
-  set
-    traits = case when excluded.traits = '{}' then c.traits else svc.without_nulls(c.traits || excluded.traits) end,
-    lifecycle = excluded.lifecycle,
-    lifecycle_entered_at = excluded.lifecycle_entered_at,
-    last_event_at = excluded.last_event_at,
-    evaluated_through = excluded.evaluated_through,
-    held_until = excluded.held_until,
-    config_version = excluded.config_version,
-    health = excluded.health,
-    state = excluded.state,
-    next_due_at = excluded.next_due_at;
+  perform svc.write_customers(
+    apply_evaluation.environment_id, apply_evaluation.version, apply_evaluation.customers, apply_evaluation.states
+  );
 
   if apply_evaluation.emissions is not null then
     _emissions := json_array_length(apply_evaluation.emissions);
@@ -120,10 +68,8 @@ begin
     );
   end if;
 
-  if coalesce(apply_evaluation.transitions, apply_evaluation.health_scores, apply_evaluation.emissions) is not null then
-    perform svc.count_effects(
-      apply_evaluation.environment_id, apply_evaluation.transitions, apply_evaluation.health_scores, apply_evaluation.emissions
-    );
+  if apply_evaluation.changes is not null then
+    perform svc.count_changes(apply_evaluation.environment_id, apply_evaluation.changes);
   end if;
   perform svc.write_effects(
     apply_evaluation.environment_id, apply_evaluation.version, apply_evaluation.transitions, apply_evaluation.blocked,
@@ -160,6 +106,6 @@ end;
 $$;
 
 comment on function svc_api.apply_evaluation(
-  integer, integer, text, json, json, json, json, json, json, json, json, json, json, json, json
+  integer, integer, text, json, text, json, json, json, json, json, json, json, json, json, json, json
 ) is
   'Writes back what the engine made of the customers locked by begin_evaluation, all or nothing.';

@@ -20,7 +20,16 @@ declare
   _seq bigint;
   _used integer;
 begin
-  perform svc.count_effects(_id, null, null, write_recompute_emissions.emissions);
+  perform svc.count_changes(
+    _id,
+    (
+      select json_agg(json_build_object(
+        'measure', r.source, 'at', r.at, 'name', r.metadata ->> r.source, 'value', split_part(r.type, '.', 2), 'count', 1
+      ))
+      from json_to_recordset(write_recompute_emissions.emissions) as r (type text, source text, metadata json, at bigint)
+      where r.source in ('segment', 'signal') and r.metadata ->> r.source is not null
+    )
+  );
   while _from < _amount loop
     select r.outbox_seq, r.outbox_emissions into _seq, _used
     from svc.recomputes as r

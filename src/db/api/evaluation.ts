@@ -21,8 +21,8 @@ export interface StoredCustomer {
   /** In milliseconds. */
   createdAt: number;
   traits: Record<string, Json>;
-  /** The engine's state without traits, which are kept exactly in their own column; null where it was never evaluated with success. */
-  state: Omit<CustomerState, "traits"> | null;
+  /** Null where it was never evaluated with success. */
+  state: StoredState | null;
 }
 
 /** The engine's state of a customer as loaded; a new one where it was never evaluated. */
@@ -59,6 +59,9 @@ export interface EvaluationInput {
   customers: CustomerInput[];
 }
 
+/** The engine's state without traits, which are kept exactly in their own column. */
+export type StoredState = Omit<CustomerState, "traits"> & { traits?: undefined };
+
 /** A customer's state as written; instants are milliseconds. */
 export interface CustomerColumns {
   customerId: string;
@@ -70,20 +73,31 @@ export interface CustomerColumns {
   /** Until when its timers wait for the environment to settle; null where they do not. */
   heldUntil: number | null;
   health: HealthScore | null;
-  state: Omit<CustomerState, "traits">;
 }
 
 /** What svc_api.apply_evaluation takes; instants are milliseconds. */
 export interface EvaluationResult extends EffectRows {
-  customers: (CustomerColumns & { createdAt: number })[];
-  identifies: { customerId: string; seq: number }[];
+  customers: (CustomerColumns & { createdAt: number; identifies?: number[] })[];
+  /** Of the customers, in their order, each as JSON: a text outlives the chunk at less cost than what it is made of. */
+  states: string[];
+  changes: TrendChange[];
   consumed: { customerId: string; seqs: number[] }[];
   deferred: { customerId: string; seq: number; notBefore: number }[];
 }
 
-/** Of which generation a row of a log is; 0 where it is left out. */
+/** What the trends count, as svc.logged_changes reads it from the logs. */
+export interface TrendChange {
+  measure: "lifecycle" | "health" | "score" | "segment" | "signal";
+  at: number;
+  name: string;
+  value: string;
+  count: number;
+  amount: number;
+}
+
+/** Of which generation a row of a log is. */
 interface Generation {
-  generation?: number;
+  generation: number;
 }
 
 /** What effects come down to, table by table. Of rows with one key there is only the last. */

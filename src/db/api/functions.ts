@@ -89,6 +89,18 @@ const rows = <Value extends Record<keyof Value, readonly unknown[]>>(
   values: (value) => keys.map((key) => (value[key].length === 0 ? null : value[key])),
 });
 
+/** Texts without line breaks, a line each. */
+const lines = <Key extends string>(key: Key): Parameter<Record<Key, readonly string[]>> => ({
+  names: [key],
+  values: ({ [key]: texts }) => [texts.length === 0 ? null : texts.join("\n")],
+});
+
+/** What is given as one value by several ways. */
+const together = <Value>(...parameters: readonly Parameter<Value>[]): Parameter<Value> => ({
+  names: parameters.flatMap(({ names }) => names),
+  values: (value) => parameters.flatMap(({ values }) => values(value)),
+});
+
 /** Texts by which a list is filtered, or not. */
 const filters = <const Name extends string>(...names: readonly Name[]) =>
   members<{ [Key in Name]?: Maybe<string> }>(...names);
@@ -385,19 +397,20 @@ export const FUNCTIONS = {
   apply_evaluation: takes(
     environmentId,
     members<Pick<EvaluationInput, "version" | "transactionId">>("version", "transactionId"),
-    rows<EvaluationResult>(
-      "customers",
-      "identifies",
-      "transitions",
-      "blocked",
-      "journeys",
-      "memberships",
-      "healthScores",
-      "ruleExecutions",
-      "signals",
-      "emissions",
-      "consumed",
-      "deferred",
+    together<EvaluationResult>(
+      rows("customers"),
+      lines("states"),
+      rows(
+        "transitions",
+        "blocked",
+        "journeys",
+        "memberships",
+        "healthScores",
+        "ruleExecutions",
+        "signals",
+        "emissions",
+      ),
+      rows("changes", "consumed", "deferred"),
     ),
   ).answers<Nothing>(),
   begin_trial: takes(trial, chunkSize).answers<(ChunkLimits & { suspended: string | null }) | null>(),

@@ -1,7 +1,8 @@
 import type { CustomerInput, EvaluationInput, EvaluationResult, OperationRow } from "../../db/api/evaluation.js";
 import type { Budget, CustomerState, HistorySource, Model, Operation, TrackOperation } from "../../engine/index.js";
 import { evaluate, eventId, timersMayFire } from "../../engine/index.js";
-import { addEffects, customerColumns } from "../rows.js";
+import { addEffects, customerColumns, storedState } from "../rows.js";
+import { TrendChanges } from "./trend-changes.js";
 
 /** What the traits of one customer may take as JSON: they are read and written whole with each evaluation. */
 const TRAITS_BYTES_MAX = 1024 * 1024;
@@ -18,11 +19,13 @@ export class EvaluationBuilder {
     signals: [],
     emissions: [],
     customers: [],
-    identifies: [],
+    states: [],
+    changes: [],
     consumed: [],
     deferred: [],
   };
 
+  readonly #changes = new TrendChanges(this.result.changes);
   /** Whether a customer was not evaluated to the end of what there is to do. */
   leavesWork = false;
 
@@ -50,24 +53,30 @@ export class EvaluationBuilder {
     });
     if (state.traits !== before.traits) boundTraits(before.traits, state.traits);
     if (!isDone || customer.more) this.leavesWork = true;
-    this.result.customers.push({ ...customerColumns(state), createdAt: state.createdAt });
     // What is over is asked for by the chunk; the rest stays in the inbox.
     budget(effects);
-    this.#addOperations(state, operations.slice(0, taken), deferred);
+    const identifies = this.#addOperations(state, operations.slice(0, taken), deferred);
+    const columns = { ...customerColumns(state), createdAt: state.createdAt };
+    this.result.customers.push(identifies.length === 0 ? columns : { ...columns, identifies });
+    this.result.states.push(JSON.stringify(storedState(state)));
     addEffects(this.result, customer, effects);
+    this.#changes.add(before.health, effects);
   }
 
-  #addOperations({ customerId, evaluatedThrough }: CustomerState, taken: Operation[], deferred: TrackOperation[]) {
+  /** @returns the numbers of the identifies that were evaluated */
+  #addOperations(
+    { customerId, evaluatedThrough }: CustomerState,
+    taken: Operation[],
+    deferred: TrackOperation[],
+  ): number[] {
     const later = new Set(deferred.map((operation) => operation.seq));
     const consumed = taken.filter((operation) => !later.has(operation.seq));
     this.result.consumed.push({ customerId, seqs: consumed.map((operation) => operation.seq) });
-    for (const operation of consumed) {
-      if (operation.kind === "identify") this.result.identifies.push({ customerId, seq: operation.seq });
-    }
     for (const { seq, occurredAt, acceptedAt } of deferred) {
       // A customer that was never evaluated is due at the acceptance, so the engine is to see the event then.
       this.result.deferred.push({ customerId, seq, notBefore: evaluatedThrough === null ? acceptedAt : occurredAt });
     }
+    return consumed.filter(({ kind }) => kind === "identify").map(({ seq }) => seq);
   }
 }
 

@@ -53,7 +53,12 @@ export class EvaluationTurns {
     } finally {
       this.#leave(environmentId);
     }
-    if (outcome === "stopped") await addJob("evaluate", { environmentId }, { priority: BACKLOG_PRIORITY });
+    if (outcome === "stopped") {
+      const goOn = () => addJob("evaluate", { environmentId }, { priority: BACKLOG_PRIORITY });
+      await goOn();
+      // A second turn beside the first, where nobody else has any: while one waits for the database, the other evaluates.
+      if (this.#underWay.size === 0) await goOn();
+    }
     if (outcome === "paused") await addJob("evaluate", { environmentId });
     // Who is at it may have looked before the last of what is there came.
     if (outcome === "busy") this.#postpone(environmentId, addJob);

@@ -2,7 +2,7 @@ import { type EffectRows, stateOf } from "../../db/api/evaluation.js";
 import type { AppliedCustomer, ExecutionKey, RecomputeCustomer, RecomputeJob } from "../../db/api/recompute.js";
 import type { CustomerState, Effect, Model, ReplayInput, TrackedEvent } from "../../engine/index.js";
 import { corrections, untoldExpirations } from "../../engine/index.js";
-import { customerColumns } from "../rows.js";
+import { customerColumns, storedState } from "../rows.js";
 import { CustomerReplay, nullIfEmpty } from "./customer-replay.js";
 import type { PastEvents } from "../../evaluation/past-events.js";
 import { compare, type Compared, ExecutionsAdded, LIST_MAX } from "./difference.js";
@@ -97,6 +97,7 @@ export class CustomerRun {
     const { logs, emissions, compared } = this.#finish();
     return {
       ...customerColumns(this.#replay.state),
+      state: storedState(this.#replay.state),
       revision: this.customer.revision,
       generation: this.customer.generation + 1,
       ...this.#replay.rows.tables(),
