@@ -15,6 +15,7 @@ import { benchRecompute } from "./recompute/main.js";
 import { benchSoak } from "./soak/main.js";
 import { benchStart } from "./start.js";
 import { benchStorage } from "./storage.js";
+import { benchSustained } from "./sustained/main.js";
 import { benchWebhooks } from "./webhooks/main.js";
 
 const USAGE = `Usage: npm run bench [-- --quick]                            everything
@@ -24,6 +25,7 @@ const USAGE = `Usage: npm run bench [-- --quick]                            ever
        npm run bench soak [-- --minutes N | --quick]         a service under a steady load: ten minutes, or one; not part of everything
        npm run bench fairness [flood …] [-- --quick]         a quiet organization beside one that floods, not part of everything:
                                                              ${FLOODS.join(", ")}
+       npm run bench sustained [-- --quick]                  the highest rate at which nothing piles up; not part of everything
        npm run bench storage [-- --quick]                    bytes of disk and log per event; not part of everything
        npm run bench placement                               a thousand environments on a cluster, simulated; not part of everything
        npm run bench evaluation [-- --quick]                 live evaluation
@@ -70,7 +72,7 @@ async function main(): Promise<void> {
   if (
     ![
       ...["all", "cli", "engine", "evaluation", "fairness", "ingest", "placement"],
-      ...["reads", "recompute", "soak", "start", "storage", "webhooks"],
+      ...["reads", "recompute", "soak", "start", "storage", "sustained", "webhooks"],
     ].includes(part) ||
     !known
   ) {
@@ -90,6 +92,9 @@ async function main(): Promise<void> {
     console.log(`kept in ${await saveRows(rows, machine)}`);
   } else if (part === "soak") {
     const rows = printed(await benchSoak(quick ? 1 : Number(values.minutes ?? 10), quick ? 10 : 30), machine);
+    console.log(`kept in ${await saveRows(rows, machine)}`);
+  } else if (part === "sustained") {
+    const rows = printed(await benchSustained(rounds, quick), machine);
     console.log(`kept in ${await saveRows(rows, machine)}`);
   } else {
     await measureParts();

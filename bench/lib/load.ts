@@ -63,6 +63,14 @@ export async function postSteadily(
   });
 }
 
+/** Sends what `next` answers, one request at a time on each connection, until it answers null. */
+export async function postWhile(targets: Target[], next: () => Promise<Buffer | null>): Promise<void> {
+  const connections = await open(targets);
+  await withConnections(connections, (connection) => async () => {
+    for (let request = await next(); request !== null; request = await next()) await connection.post(request);
+  });
+}
+
 function open(targets: Target[]): Promise<Connection[]> {
   return Promise.all(
     targets.flatMap(({ address, connections }) => Array.from({ length: connections }, () => Connection.open(address))),

@@ -17,8 +17,8 @@ export interface Installation {
   /** Whether the service's processes act as their own roles. */
   useRoles: boolean;
   secret: string;
-  /** Starts `svc-server start`. */
-  start(): Promise<Service>;
+  /** Starts `svc-server start`; all of it, unless a role is given. */
+  start(role?: "all" | "http"): Promise<Service>;
 }
 
 export interface Service {
@@ -36,11 +36,16 @@ export async function openInstallation(secret: string): Promise<Installation> {
   const server = await startEmbedded(dataDir);
   endLater(() => server.stop());
   const { roles } = await migrate(server.url);
-  return { databaseUrl: server.url, useRoles: roles, secret, start: () => startService(dataDir, secret) };
+  return {
+    databaseUrl: server.url,
+    useRoles: roles,
+    secret,
+    start: (role = "all") => startService(dataDir, secret, role),
+  };
 }
 
-async function startService(dataDir: string, secret: string): Promise<Service> {
-  const child = spawn(process.execPath, ["bin/svc-server.js", "start"], {
+async function startService(dataDir: string, secret: string, role: "all" | "http"): Promise<Service> {
+  const child = spawn(process.execPath, ["bin/svc-server.js", "start", "--role", role], {
     cwd: ROOT,
     env: {
       PATH: process.env["PATH"],

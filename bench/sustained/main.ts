@@ -1,0 +1,264 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import path from "node:path";
+import type { Sql } from "postgres";
+import { connect } from "../../src/db/connect.js";
+import { compileProject } from "../../src/dsl-compiler/index.js";
+import { newSecret, sealingKey, sealSecret } from "../../src/webhooks/secret.js";
+import { startReceiver } from "../lib/children.js";
+import { createProject, sha256 } from "../lib/database.js";
+import { postSteadily, postWhile, requestBytes } from "../lib/load.js";
+import { latencyOf, median } from "../lib/measure.js";
+import type { Row } from "../lib/report.js";
+import { Watch } from "../lib/watch.js";
+import { openInstallation, type Installation, type Service } from "../soak/service.js";
+import { BarePipeline } from "./bare-pipeline.js";
+import { beginnings, CUSTOMERS, nextEvent } from "./customers.js";
+
+const MODEL = path.resolve(import.meta.dirname, "../../examples/saas");
+/** How many operations and deliveries may wait, each: what waits is bounded, so nothing piles up. */
+const BACKLOG_MAX = 2_000;
+const LOOK_MS = 50;
+const DRAIN_MS_MAX = 300_000;
+const MEBIBYTE = 1024 * 1024;
+const RSS_MIB_MAX = 512;
+const STEADY_RATE = 2_000;
+const P99_MS_MAX = 250;
+/** At the steady rate, of so many events one is looked for. */
+const WATCHED_ONE_IN = 20;
+
+interface Work {
+  name: string;
+  connections: number;
+  path: string;
+  /** Events of a request. */
+  events: number;
+}
+
+const BATCHES: Work = { name: "batches of 100, 4 connections", connections: 4, path: "/v1/events/batch", events: 100 };
+const SINGLES: Work = { name: "single events, 64 connections", connections: 64, path: "/v1/events", events: 1 };
+
+interface Setup {
+  installation: Installation;
+  sql: Sql;
+  key: string;
+  warmUpSeconds: number;
+  seconds: number;
+}
+
+/**
+ * The highest rate at which nothing piles up: a service in one process as an operator runs it, the example's model, a strict schema, keys, a
+ * webhook for everything. Senders go on as fast as no more than 2,000 operations and as many deliveries wait. Beside it, in the same
+ * rounds: what is accepted where nobody evaluates, and a bare pipeline.
+ */
+export async function benchSustained(rounds: number, quick: boolean): Promise<Row[]> {
+  const installation = await openInstallation(randomBytes(32).toString("hex"));
+  const sql = connect(installation.databaseUrl, { max: 4, applicationName: "svc bench", statementTimeoutMs: 0 });
+  try {
+    const key = `svc_test_${randomBytes(20).toString("hex")}`;
+    const compiled = await compileProject(MODEL);
+    if (!compiled.ok) throw new Error("the example does not compile");
+    const { environmentId } = await createProject(sql, sha256(key), compiled.snapshot);
+    const receiver = await startReceiver({ url: installation.databaseUrl, useRoles: installation.useRoles });
+    const sealed = sealSecret(newSecret(), sealingKey(installation.secret));
+    await sql`
+      insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)
+      values (${environmentId}, svc.random_id('whk_'), ${`${receiver.ready}/ok`}, array['*'], ${sealed})`;
+    const setup = {
+      installation,
+      sql,
+      key,
+      ...(quick ? { warmUpSeconds: 5, seconds: 10 } : { warmUpSeconds: 10, seconds: 60 }),
+    };
+    await begin(setup);
+    const found = await measureRounds(setup, rounds);
+    const visible = await visibleAt(setup, quick ? 10 : 60);
+    await receiver.stop();
+    return [...rowsOf(found), visible];
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
+
+/** All accounts sign up and are evaluated, so that what is measured has states of the usual size from its first second. */
+async function begin({ installation, sql, key }: Setup): Promise<void> {
+  const service = await installation.start();
+  let from = 0;
+  await postWhile([{ address: service.address, connections: 4 }], () => {
+    if (from >= CUSTOMERS) return Promise.resolve(null);
+    const body = JSON.stringify({ events: beginnings(from, 500) });
+    from += 500;
+    return Promise.resolve(requestBytes("/v1/events/batch", key, body));
+  });
+  const deadline = performance.now() + DRAIN_MS_MAX;
+  while ((await waiting(sql)).some((count) => count > 0)) {
+    if (performance.now() > deadline) throw new Error("what came first is not evaluated");
+    await delay(LOOK_MS);
+  }
+  await service.stop();
+}
+
+interface Found {
+  sustained: { batches: number[]; singles: number[] };
+  accepted: { batches: number[]; singles: number[] };
+  bare: number[];
+  residentMiB: number[];
+}
+
+async function measureRounds(setup: Setup, rounds: number): Promise<Found> {
+  const found: Found = {
+    sustained: { batches: [], singles: [] },
+    accepted: { batches: [], singles: [] },
+    bare: [],
+    residentMiB: [],
+  };
+  const { installation, sql, warmUpSeconds, seconds } = setup;
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, work] of [["batches", BATCHES] as const, ["singles", SINGLES] as const]) {
+      const { rate, residentMiB } = await sustained(setup, work);
+      found.sustained[name].push(rate);
+      found.residentMiB.push(residentMiB);
+      found.accepted[name].push(await accepted(setup, work));
+    }
+    const [{ bytes }] = await sql<[{ bytes: number }]>`
+      select avg(octet_length(state::text))::integer as bytes from svc.customers`;
+    const bare = await BarePipeline.open(installation.databaseUrl, bytes);
+    found.bare.push(await bare.rate(warmUpSeconds, seconds));
+    await bare.close();
+  }
+  return found;
+}
+
+/** Events per second that are accepted and evaluated, while nothing piles up. */
+async function sustained(setup: Setup, work: Work): Promise<{ rate: number; residentMiB: number }> {
+  const { installation, sql, warmUpSeconds, seconds } = setup;
+  const service = await installation.start();
+  let isFull = false;
+  let residentBytes = 0;
+  const load = new Load(setup, service, work, () => isFull);
+  const watching = (async () => {
+    while (!load.isOver) {
+      isFull = (await waiting(sql)).some((count) => count > BACKLOG_MAX);
+      residentBytes = Math.max(residentBytes, await service.residentBytes());
+      await delay(LOOK_MS);
+    }
+  })();
+  await delay(warmUpSeconds * 1_000);
+  const before = load.sent - (await waiting(sql))[0];
+  const startedAt = performance.now();
+  await delay(seconds * 1_000);
+  const evaluated = load.sent - (await waiting(sql))[0] - before;
+  const rate = evaluated / ((performance.now() - startedAt) / 1_000);
+  await Promise.all([load.end(), watching]);
+  await service.stop();
+  return { rate, residentMiB: residentBytes / MEBIBYTE };
+}
+
+/** Events per second that are accepted where nobody evaluates. */
+async function accepted(setup: Setup, work: Work): Promise<number> {
+  const { installation, sql, warmUpSeconds, seconds } = setup;
+  const service = await installation.start("http");
+  const load = new Load(setup, service, work, () => false);
+  await delay(warmUpSeconds * 1_000);
+  const before = load.sent;
+  await delay(seconds * 1_000);
+  const rate = (load.sent - before) / seconds;
+  await load.end();
+  await service.stop();
+  await sql`truncate svc.inbox`;
+  return rate;
+}
+
+/** Requests without end, one after the other on each connection, while there is room. */
+class Load {
+  /** Events that were sent. */
+  sent = 0;
+  isOver = false;
+  readonly #done: Promise<void>;
+
+  constructor({ key }: Setup, { address }: Service, { connections, path, events }: Work, isFull: () => boolean) {
+    this.#done = postWhile([{ address, connections }], async () => {
+      while (isFull() && !this.isOver) await delay(1);
+      if (this.isOver) return null;
+      this.sent += events;
+      const body = events === 1 ? nextEvent() : { events: Array.from({ length: events }, nextEvent) };
+      return requestBytes(path, key, JSON.stringify(body));
+    });
+  }
+
+  async end(): Promise<void> {
+    this.isOver = true;
+    await this.#done;
+  }
+}
+
+/** Operations that wait for evaluation, and deliveries that are due. */
+async function waiting(sql: Sql): Promise<[operations: number, deliveries: number]> {
+  const [{ operations, deliveries }] = await sql<[{ operations: number; deliveries: number }]>`
+    select (select count(*)::integer from svc.inbox where not_before is null) as operations,
+      (select count(*)::integer from svc.deliveries where status = 'pending') as deliveries`;
+  return [operations, deliveries];
+}
+
+/** From when an event was due until the view of customers shows it, at a steady rate. */
+async function visibleAt({ installation, sql, key }: Setup, seconds: number): Promise<Row> {
+  const service = await installation.start();
+  const watch = new Watch(sql, "bench");
+  const sending = postSteadily(
+    [{ address: service.address, connections: SINGLES.connections }],
+    STEADY_RATE,
+    seconds * STEADY_RATE,
+    (index, dueAt) => {
+      const event = nextEvent() as { customerId: string; timestamp: string };
+      const timestamp = Date.parse(event.timestamp);
+      if (index % WATCHED_ONE_IN === 0) watch.add({ customerId: event.customerId, timestamp, dueAt });
+      return requestBytes(SINGLES.path, key, JSON.stringify(event));
+    },
+    () => undefined,
+  );
+  await watch.look(sending);
+  await service.stop();
+  const latency = latencyOf(watch.take())!;
+  return {
+    work: `event to visible state, ${STEADY_RATE} single events/s`,
+    against: `p99 of ${P99_MS_MAX} ms`,
+    ours: latency.p99,
+    theirs: P99_MS_MAX,
+    unit: "ms",
+    less: true,
+    floor: 1,
+    aim: 0.24,
+    latency: { ours: latency },
+  };
+}
+
+function rowsOf({ sustained, accepted, bare, residentMiB }: Found): Row[] {
+  const rate = (
+    work: string,
+    ours: number[],
+    against: string,
+    theirs: number[],
+    floor: number | null,
+    aim: number | null,
+  ): Row => ({
+    ...{ work, against, ours: median(ours), theirs: median(theirs), unit: "events/s", floor, aim },
+    rounds: { ours, theirs },
+  });
+  const name = ({ name }: Work) => `sustained, ${name}`;
+  return [
+    rate(name(BATCHES), sustained.batches, "a bare pipeline", bare, 0.5, 0.8),
+    rate(name(BATCHES), sustained.batches, "the same, accepted only", accepted.batches, null, null),
+    rate(name(SINGLES), sustained.singles, "the same, accepted only", accepted.singles, 0.5, 0.7),
+    {
+      work: "memory of the service, at most, meanwhile",
+      against: `${RSS_MIB_MAX} MiB`,
+      ours: Math.max(...residentMiB),
+      theirs: RSS_MIB_MAX,
+      unit: "MiB",
+      less: true,
+      floor: 1,
+      aim: null,
+      rounds: { residentMiB },
+    },
+  ];
+}
