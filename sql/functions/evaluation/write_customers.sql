@@ -54,9 +54,14 @@ begin
     "evaluatedThrough" bigint, "nextDueAt" bigint, "heldUntil" bigint, health json
   )) with ordinality as r
   left join lateral (
-    select svc.merge_traits(u.traits order by u.operation_seq) as traits
-    from svc.trait_updates as u
-    where u.environment_id = write_customers.environment_id and u.operation_seq = any(r.identifies)
+    select svc.merge_traits(t.traits order by o.seq) as traits
+    from unnest(r.identifies) as o (seq)
+    cross join lateral (
+      select u.traits
+      from svc.trait_updates as u
+      where u.environment_id = write_customers.environment_id and u.operation_seq = o.seq
+      limit 1
+    ) as t
   ) as i on r.identifies is not null
   where h.environment_id = write_customers.environment_id
   on conflict (environment_id, customer_id) do update

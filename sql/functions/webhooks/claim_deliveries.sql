@@ -164,8 +164,15 @@ begin
       )::text
     )
   from unnest(_ids, _webhooks, _seqs, _attempts) with ordinality as u (environment_id, webhook_id, emission_seq, attempts, n)
-  join svc.deliveries as d
-    on d.environment_id = u.environment_id and d.webhook_id = u.webhook_id and d.emission_seq = u.emission_seq
+  cross join lateral (
+    select k.environment_id, k.webhook_id, k.emission_seq, k.attempts
+    from svc.deliveries as k
+    where k.environment_id = u.environment_id and k.webhook_id = u.webhook_id and k.emission_seq = u.emission_seq
+      -- Nothing that was attempted meanwhile.
+      and k.attempts = u.attempts
+    -- Of one row, so that it is looked up for each of those chosen, whatever the statistics say; a limit Citus does not take here.
+    group by k.environment_id, k.webhook_id, k.emission_seq, k.attempts
+  ) as d
   join svc.webhooks as w on w.environment_id = d.environment_id and w.webhook_id = d.webhook_id
   cross join lateral (
     select k.* from svc.emissions as k where k.environment_id = d.environment_id and k.emission_seq = d.emission_seq limit 1
@@ -176,8 +183,7 @@ begin
     where k.environment_id = d.environment_id and k.webhook_id = d.webhook_id and k.emission_seq = d.emission_seq
     limit 1
   ) as b on true
-  -- Nothing that was attempted meanwhile.
-  where d.attempts = u.attempts and u.webhook_id <> all(_refused)
+  where u.webhook_id <> all(_refused)
   order by u.n;
 end;
 $$;

@@ -25,10 +25,14 @@ declare
   _now_seconds constant double precision := extract(epoch from _now);
   _long_ago constant timestamptz := _now - interval '5 days';
   _of record;
+  -- Of those that are recorded, in one order.
   _places integer[];
-  _ended_ids integer[];
-  _ended text[];
+  _ids integer[];
+  _webhooks text[];
+  _seqs bigint[];
+  _attempts integer[];
   _statuses text[];
+  _due timestamptz[];
   _dated integer[];
   _days date[];
   _disabled_ids integer[];
@@ -74,19 +78,27 @@ begin
         a.status_code between 200 and 299 as accepted,
         a.status_code = 410 as gone,
         extract(epoch from svc.delivery_delay(a.attempt - d.resent_after + 1)) * a.jitter as delay
-      from unnest(
-        _of.ids, _of.webhook_ids, _of.emission_seqs, _of.attempts, _of.attempted_at, _of.status_codes, _of.errors, _of.retry_after,
-        _of.jitter
-      ) with ordinality as a (
-        environment_id, webhook_id, emission_seq, attempt, attempted_at, status_code, error, retry_after, jitter, place
-      )
-      join svc.deliveries as d
-        on d.environment_id = a.environment_id and d.webhook_id = a.webhook_id and d.emission_seq = a.emission_seq
-      -- Is pending, said so that only the key serves, not the index of what is pending. After waiting for a call with the same attempt,
-      -- this is checked again and no longer holds.
-      where d.environment_id = any(_of.environment_ids) and d.finished_at is null and d.attempts = a.attempt - 1
-      order by d.environment_id, d.webhook_id, d.emission_seq
-      for update of d
+      from (
+        select u.*
+        from unnest(
+          _of.ids, _of.webhook_ids, _of.emission_seqs, _of.attempts, _of.attempted_at, _of.status_codes, _of.errors, _of.retry_after,
+          _of.jitter
+        ) with ordinality as u (
+          environment_id, webhook_id, emission_seq, attempt, attempted_at, status_code, error, retry_after, jitter, place
+        )
+        order by u.environment_id, u.webhook_id, u.emission_seq
+      ) as a
+      cross join lateral (
+        select k.resent_after
+        from svc.deliveries as k
+        where k.environment_id = any(_of.environment_ids)
+          and k.environment_id = a.environment_id and k.webhook_id = a.webhook_id and k.emission_seq = a.emission_seq
+          -- Is pending, said so that only the key serves, not the index of what is pending. After waiting for a call with the same
+          -- attempt, this is checked again and no longer holds.
+          and k.finished_at is null and k.attempts = a.attempt - 1
+        limit 1
+        for update
+      ) as d
     ),
     outcomes as (
       select
@@ -133,40 +145,44 @@ begin
       from changed as c
       where w.environment_id = any(_of.environment_ids) and w.environment_id = c.environment_id and w.webhook_id = c.webhook_id
     ),
-    updated as (
-      update svc.deliveries as d
-      set
-        status = c.status,
-        attempts = c.attempt,
-        next_attempt_at = case
-          when c.status = 'pending' then to_timestamp(_now_seconds + greatest(c.delay, c.retry_after))
-          else d.next_attempt_at
-        end,
-        finished_at = case when c.status <> 'pending' then _now end
-      from (
-        select
-          a.*,
-          case
-            when a.accepted then 'delivered'
-            when a.gone or a.delay is null then 'failed'
-            else 'pending'
-          end as status
-        from current_attempts as a
-      ) as c
-      where d.environment_id = any(_of.environment_ids)
-        and d.environment_id = c.environment_id and d.webhook_id = c.webhook_id and d.emission_seq = c.emission_seq
-      returning c.place, c.environment_id, c.webhook_id, c.status
+    concluded as (
+      select
+        a.*,
+        case
+          when a.accepted then 'delivered'
+          when a.gone or a.delay is null then 'failed'
+          else 'pending'
+        end as status
+      from current_attempts as a
     )
     select
-      coalesce(array_agg(u.place), '{}'), array_agg(u.environment_id) filter (where u.status <> 'pending'),
-      array_agg(u.webhook_id) filter (where u.status <> 'pending'), array_agg(u.status) filter (where u.status <> 'pending'),
+      coalesce(array_agg(c.place), '{}'), array_agg(c.environment_id), array_agg(c.webhook_id), array_agg(c.emission_seq),
+      array_agg(c.attempt), array_agg(c.status),
+      array_agg(case when c.status = 'pending' then to_timestamp(_now_seconds + greatest(c.delay, c.retry_after)) end),
       (select array_agg(x.environment_id order by x.environment_id, x.webhook_id) from disabled as x),
       (select array_agg(x.webhook_id order by x.environment_id, x.webhook_id) from disabled as x),
       (select array_agg(x.reason order by x.environment_id, x.webhook_id) from disabled as x)
-    into _places, _ended_ids, _ended, _statuses, _disabled_ids, _disabled, _reasons
-    from updated as u;
+    into _places, _ids, _webhooks, _seqs, _attempts, _statuses, _due, _disabled_ids, _disabled, _reasons
+    from concluded as c;
     continue when _places = '{}';
     _recorded := _recorded + cardinality(_places);
+
+    -- The rows are there, and locked. It is the unique index that finds them, whatever the planner knew of the table.
+    insert into svc.deliveries as d (environment_id, webhook_id, emission_seq, status, attempts, next_attempt_at, finished_at)
+    select
+      h.environment_id, c.webhook_id, c.emission_seq, c.status, c.attempt, coalesce(c.due_at, _now),
+      case when c.status <> 'pending' then _now end
+    from svc.homes as h
+    join unnest(_ids, _webhooks, _seqs, _attempts, _statuses, _due) as c (
+      environment_id, webhook_id, emission_seq, attempt, status, due_at
+    ) on c.environment_id = h.environment_id
+    where h.environment_id = any(_of.environment_ids)
+    on conflict (environment_id, webhook_id, emission_seq) do update
+    set
+      status = excluded.status,
+      attempts = excluded.attempts,
+      next_attempt_at = case when excluded.status = 'pending' then excluded.next_attempt_at else d.next_attempt_at end,
+      finished_at = excluded.finished_at;
 
     insert into svc.delivery_attempts (
       environment_id, webhook_id, emission_seq, attempt, attempted_at, latency_ms, status_code, error, response
@@ -182,19 +198,19 @@ begin
     ) on a.environment_id = h.environment_id
     where h.environment_id = any(_of.environment_ids) and a.place = any(_places);
 
-    if _ended is not null then
-      -- By each environment's own days.
-      select
-        array_agg(z.environment_id), array_agg((_now at time zone svc.time_zone_of_environment(z.environment_id))::date)
-      into _dated, _days
-      from (select distinct u.environment_id from unnest(_ended_ids) as u (environment_id)) as z;
+    -- By each environment's own days.
+    select
+      array_agg(z.environment_id), array_agg((_now at time zone svc.time_zone_of_environment(z.environment_id))::date)
+    into _dated, _days
+    from (select distinct c.environment_id from unnest(_ids, _statuses) as c (environment_id, status) where c.status <> 'pending') as z;
+    if _dated is not null then
       insert into svc.trend_changes (environment_id, measure, day, name, value, count)
-      select h.environment_id, 'delivery', z.day, e.webhook_id, e.status, count(*)
+      select h.environment_id, 'delivery', z.day, c.webhook_id, c.status, count(*)
       from svc.homes as h
       join unnest(_dated, _days) as z (environment_id, day) on z.environment_id = h.environment_id
-      join unnest(_ended_ids, _ended, _statuses) as e (environment_id, webhook_id, status) on e.environment_id = h.environment_id
-      where h.environment_id = any(_of.environment_ids)
-      group by h.environment_id, z.day, e.webhook_id, e.status;
+      join unnest(_ids, _webhooks, _statuses) as c (environment_id, webhook_id, status) on c.environment_id = h.environment_id
+      where h.environment_id = any(_of.environment_ids) and c.status <> 'pending'
+      group by h.environment_id, z.day, c.webhook_id, c.status;
     end if;
 
     if _disabled is not null then

@@ -1,0 +1,42 @@
+import { expect, it as test } from "vitest";
+import { rolledBack, useDatabase } from "../../support/database.js";
+import { isCluster } from "../../support/is-cluster.js";
+import { pagesOf } from "../../support/pages.js";
+import { MODEL } from "../../tasks/support/population.js";
+import { TestEnvironment } from "../../tasks/support/environment.js";
+
+const db = await useDatabase();
+
+// Plans of one server: those of nodes are made there.
+const it = test.skipIf(isCluster);
+
+const FEW = 1_000;
+const MANY = 50_000;
+const EACH = 100;
+
+it("reads as many pages where many customers and updates of traits are there as where few were when it was planned", async () => {
+  const { environmentId } = await TestEnvironment.create(db.sql, MODEL);
+  const write = (from: number) => `
+    select svc.write_customers(${environmentId}, 1, json_agg(r), string_agg('{}', E'\\n'))
+    from (
+      select 'c' || n as "customerId", 0 as "createdAt", array[n] as identifies
+      from generate_series(${from}, ${from + EACH - 1}) as n
+    ) as r`;
+  await rolledBack(db.sql, async (tx) => {
+    const fill = async (from: number, count: number) => {
+      const all = tx`generate_series(${from}::integer, ${from + count - 1}) as n`;
+      await tx`
+        insert into svc.customers (environment_id, customer_id, created_at)
+        select ${environmentId}, 'c' || n, now() from ${all}`;
+      await tx`
+        insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at)
+        select ${environmentId}, n, 'c' || n, jsonb_build_object('n', n), now() from ${all}`;
+    };
+    await fill(0, FEW);
+    await pagesOf(tx, write(0)); // reads the catalog, too
+    const few = await pagesOf(tx, write(EACH));
+    await fill(FEW, MANY);
+    expect(await pagesOf(tx, write(2 * EACH))).toBeLessThan(1.5 * few);
+    expect(await tx`select traits from svc.customers where customer_id = 'c299'`).toEqual([{ traits: { n: 299 } }]);
+  });
+});

@@ -1,0 +1,51 @@
+import { expect, it as test } from "vitest";
+import { isCluster } from "../support/is-cluster.js";
+import { pagesOf } from "../support/pages.js";
+import { newEndpoint, useWebhooks } from "./support/fixtures.js";
+
+// Plans of one server: those of nodes are made there.
+const it = test.skipIf(isCluster);
+
+const FEW = 1_000;
+const BACKLOG = 100_000;
+const EACH = 100;
+const FIRST = 5_000_000_000;
+
+const sql = await useWebhooks();
+
+it("claiming and recording read as many pages where many deliveries wait as where few did when they were planned", async () => {
+  const { environment, webhookId } = await newEndpoint(sql);
+  const claim = `select * from svc_api.claim_deliveries('worker', '{}', '{}', '{}', '{}', ${EACH}, ${EACH}, 10)`;
+  const record = (from: number) => `
+    select svc_api.record_attempts((
+      select jsonb_agg(jsonb_build_object(
+        'environmentId', ${environment}, 'webhookId', '${webhookId}', 'emissionSeq', n, 'attempt', 1, 'attemptedAt', now(),
+        'latencyMs', 5, 'statusCode', 204
+      ))
+      from generate_series(${from}::bigint, ${from + EACH - 1}) as n
+    ))`;
+  await sql.begin(async (tx) => {
+    const wait = (from: number, count: number) => tx`
+      with emitted as (
+        insert into svc.emissions (
+          environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type, config_version
+        )
+        select ${environment}, n, 'c', 'a.b', 'rule', '{}', now(), 'event', 1
+        from generate_series(${from}::bigint, ${from + count - 1}) as n
+        returning environment_id, emission_seq
+      )
+      insert into svc.deliveries (environment_id, webhook_id, emission_seq, next_attempt_at)
+      select environment_id, ${webhookId}, emission_seq, now() - interval '1 minute' from emitted`;
+    await wait(FIRST, FEW);
+    // Twice: the first call reads the catalog, too.
+    await pagesOf(tx, claim);
+    await pagesOf(tx, record(FIRST));
+    const few = [await pagesOf(tx, claim), await pagesOf(tx, record(FIRST + EACH))];
+    await wait(FIRST + FEW, BACKLOG);
+    const many = [await pagesOf(tx, claim), await pagesOf(tx, record(FIRST + 2 * EACH))];
+    for (const [index, before] of few.entries()) expect(many[index]).toBeLessThan(1.3 * before);
+    const [{ delivered }] = await tx<[{ delivered: number }]>`
+      select count(*)::integer as delivered from svc.deliveries where status = 'delivered'`;
+    expect(delivered).toBe(3 * EACH);
+  });
+});
