@@ -1,6 +1,10 @@
+import type { AddJobFunction } from "graphile-worker";
 import { expect, it, vi } from "vitest";
+import { Models } from "../../src/evaluation/models.js";
+import { EvaluationTurns } from "../../src/tasks/evaluate/turns.js";
 import { happened, inState, snapshotOf } from "../engine/support/builders.js";
 import { useDatabase } from "../support/database.js";
+import { runLog } from "../support/run-log.js";
 import { TestEnvironment } from "./support/environment.js";
 import { startTestWorker } from "./support/worker.js";
 
@@ -8,23 +12,50 @@ const DAY_MS = 86_400_000;
 
 const db = await useDatabase();
 
-it("an event of one environment is evaluated while another has work for long, in whatever job it came", async () => {
-  // Each event is followed by a thousand transitions.
-  const circle = snapshotOf({ states: { a: [["b", inState("1m")]], b: [["a", inState("1m")]] } });
-  const flooding = await TestEnvironment.create(db.sql, circle);
-  const quiet = await TestEnvironment.create(
-    db.sql,
-    snapshotOf({ states: { new: [["activated", happened("login")]], activated: [] } }),
-  );
+// Each event is followed by a thousand transitions.
+const CIRCLE = snapshotOf({ states: { a: [["b", inState("1m")]], b: [["a", inState("1m")]] } });
+
+/** Sends so much that a turn does not get through it. */
+async function flood(environment: TestEnvironment): Promise<void> {
   const now = Date.now();
   for (let batch = 0; batch < 3; batch++) {
-    await flooding.send(
+    await environment.send(
       Array.from({ length: 1_000 }, (_, i) => {
         const at = new Date(now - (400 - batch * 100 - Math.floor(i / 20)) * DAY_MS).toISOString();
         return { customer: `c${i % 20}`, at, occurred: at, event: "login" };
       }),
     );
   }
+}
+
+it("what a turn leaves goes on in two, and in one where another environment has a turn", async () => {
+  const dependencies = { sql: db.sql, models: new Models(), settleSeconds: 30, logger: runLog() };
+  const turns = new EvaluationTurns(dependencies, { workerId: "w", isStopping: () => false });
+  const [first, second] = [await TestEnvironment.create(db.sql, CIRCLE), await TestEnvironment.create(db.sql, CIRCLE)];
+  await flood(first);
+  await flood(second);
+  let jobs: number[] = [];
+  const addJob = ((_, { environmentId }: { environmentId: number }) => {
+    jobs.push(environmentId);
+    return Promise.resolve({});
+  }) as AddJobFunction;
+  const take = ({ environmentId }: TestEnvironment) => turns.take({ environmentId, isRetry: false, addJob });
+  await take(first);
+  expect(jobs).toEqual([first.environmentId, first.environmentId]);
+  jobs = [];
+  await Promise.all([take(first), take(second)]);
+  const [before, after, ...more] = jobs;
+  expect(new Set([before, after])).toEqual(new Set([first.environmentId, second.environmentId]));
+  expect(more).toEqual([after]);
+});
+
+it("an event of one environment is evaluated while another has work for long, in whatever job it came", async () => {
+  const flooding = await TestEnvironment.create(db.sql, CIRCLE);
+  const quiet = await TestEnvironment.create(
+    db.sql,
+    snapshotOf({ states: { new: [["activated", happened("login")]], activated: [] } }),
+  );
+  await flood(flooding);
   await startTestWorker(db, { concurrency: 4 });
   const transitions = () => db.sql`
     select from svc.lifecycle_transitions where environment_id = ${flooding.environmentId} limit 1001`;
