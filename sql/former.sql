@@ -1,6 +1,8 @@
 -- What former releases had and this one must not: triggers, whose work functions do now. Without them, what a function of a former release
 -- is about to insert would tell nobody: so this waits for the transactions that are writing back an evaluation or a recompute, and they
--- hold these tables from their first statement on. Functions that are called no more stay where they are, and do no harm.
+-- hold these tables from their first statement on. Functions that are called no more stay where they are, and do no harm. Workers of the
+-- release before still call some: svc_api.apply_evaluation of fifteen arguments needs svc.count_effects, and what it shares with that of
+-- today: svc.leave_inbox, svc.write_effects, svc.write_rule_executions, svc.fan_out.
 do $$
 begin
   if exists (

@@ -1,4 +1,5 @@
 import { expect, it as test } from "vitest";
+import { rolledBack } from "../support/database.js";
 import { isCluster } from "../support/is-cluster.js";
 import { pagesOf } from "../support/pages.js";
 import { newEndpoint, useWebhooks } from "./support/fixtures.js";
@@ -24,7 +25,7 @@ it("claiming and recording read as many pages where many deliveries wait as wher
       ))
       from generate_series(${from}::bigint, ${from + EACH - 1}) as n
     ))`;
-  await sql.begin(async (tx) => {
+  await rolledBack(sql, async (tx) => {
     const wait = (from: number, count: number) => tx`
       with emitted as (
         insert into svc.emissions (

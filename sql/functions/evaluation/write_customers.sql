@@ -3,7 +3,8 @@
 -- each. Within the rows a state would be parsed three times, and states are most of what is written. identifies are the numbers of the
 -- trait updates that were evaluated, left out where there are none: traits are merged here from them as accepted, because a number in them
 -- may exceed what the engine's doubles hold.
--- Raises nothing. Locks nothing more than the rows it writes; the caller holds the customers.
+-- Raises an internal error where there are not as many states as customers. Locks nothing more than the rows it writes; the caller holds
+-- the customers.
 create or replace function svc.write_customers(environment_id integer, version integer, customers json, states text)
 returns void
 language plpgsql
@@ -20,6 +21,7 @@ declare
   _ms constant interval := '1 millisecond';
   -- Not a second function of `rows from`, which Citus does not plan.
   _states constant json[] := string_to_array(write_customers.states, E'\n')::json[];
+  _written integer;
 begin
   -- The rows are there. It is the unique index that finds them; Citus takes no update that computes instants of the rows it is given.
   insert into svc.customers as c (
@@ -76,6 +78,12 @@ begin
     health = excluded.health,
     state = excluded.state,
     next_due_at = excluded.next_due_at;
+  get diagnostics _written = row_count;
+  -- Nobody may get the state of another.
+  if _written <> coalesce(cardinality(_states), 0) then
+    raise exception using
+      errcode = 'internal_error', message = format('there are %s states of %s customers', coalesce(cardinality(_states), 0), _written);
+  end if;
 end;
 $$;
 

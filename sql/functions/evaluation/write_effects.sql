@@ -1,6 +1,6 @@
 -- Writes what evaluations of customers came to, all but their state and emissions: one statement a table, none where there is nothing to
--- write (null). Instants are milliseconds. Rows of the logs carry the customer's generation, 0 where it is left out. What stands there
--- already is not written again: a recompute mostly finds what live evaluation found.
+-- write (null). Instants are milliseconds. Rows of the logs carry the customer's generation; workers of the release before leave 0 out.
+-- What stands there already is not written again: a recompute mostly finds what live evaluation found.
 -- Raises the constraints' errors. Locks nothing more than the rows it writes; the caller holds the customers.
 create or replace function svc.write_effects(
   environment_id integer,

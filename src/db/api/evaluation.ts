@@ -78,8 +78,8 @@ export interface CustomerColumns {
 /** What svc_api.apply_evaluation takes; instants are milliseconds. */
 export interface EvaluationResult extends EffectRows {
   customers: (CustomerColumns & { createdAt: number; identifies?: number[] })[];
-  /** Of the customers, in their order, each as JSON: a text outlives the chunk at less cost than what it is made of. */
-  states: string[];
+  /** Of the customers, in their order, a line of JSON each: a text outlives the chunk at less cost than what it is made of. */
+  states: string;
   changes: TrendChange[];
   consumed: { customerId: string; seqs: number[] }[];
   deferred: { customerId: string; seq: number; notBefore: number }[];
@@ -148,7 +148,7 @@ export interface EffectRows {
   } & CauseColumns)[];
 }
 
-export interface CauseColumns {
+interface CauseColumns {
   causeType: "event" | "identify" | "timer" | "job";
   causeId: string | null;
 }

@@ -81,24 +81,12 @@ const renamed = <Value extends object>(names: Readonly<Record<keyof Value & stri
   names: Object.values(names),
 });
 
-/** The same of lists of rows, which are passed as JSON; nothing is done for an empty one. */
-const rows = <Value extends Record<keyof Value, readonly unknown[]>>(
+/** The same of lists of rows, which are passed as JSON, and of texts; nothing is done for an empty one. */
+const rows = <Value extends Record<keyof Value, { readonly length: number }>>(
   ...keys: readonly (keyof Value & string)[]
 ): Parameter<Value> => ({
   ...members<Value>(...keys),
   values: (value) => keys.map((key) => (value[key].length === 0 ? null : value[key])),
-});
-
-/** Texts without line breaks, a line each. */
-const lines = <Key extends string>(key: Key): Parameter<Record<Key, readonly string[]>> => ({
-  names: [key],
-  values: ({ [key]: texts }) => [texts.length === 0 ? null : texts.join("\n")],
-});
-
-/** What is given as one value by several ways. */
-const together = <Value>(...parameters: readonly Parameter<Value>[]): Parameter<Value> => ({
-  names: parameters.flatMap(({ names }) => names),
-  values: (value) => parameters.flatMap(({ values }) => values(value)),
 });
 
 /** Texts by which a list is filtered, or not. */
@@ -397,20 +385,9 @@ export const FUNCTIONS = {
   apply_evaluation: takes(
     environmentId,
     members<Pick<EvaluationInput, "version" | "transactionId">>("version", "transactionId"),
-    together<EvaluationResult>(
-      rows("customers"),
-      lines("states"),
-      rows(
-        "transitions",
-        "blocked",
-        "journeys",
-        "memberships",
-        "healthScores",
-        "ruleExecutions",
-        "signals",
-        "emissions",
-      ),
-      rows("changes", "consumed", "deferred"),
+    rows<EvaluationResult>(
+      ...(["customers", "states", "transitions", "blocked", "journeys", "memberships", "healthScores"] as const),
+      ...(["ruleExecutions", "signals", "emissions", "changes", "consumed", "deferred"] as const),
     ),
   ).answers<Nothing>(),
   begin_trial: takes(trial, chunkSize).answers<(ChunkLimits & { suspended: string | null }) | null>(),

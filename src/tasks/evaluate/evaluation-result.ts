@@ -19,7 +19,7 @@ export class EvaluationBuilder {
     signals: [],
     emissions: [],
     customers: [],
-    states: [],
+    states: "",
     changes: [],
     consumed: [],
     deferred: [],
@@ -56,9 +56,10 @@ export class EvaluationBuilder {
     // What is over is asked for by the chunk; the rest stays in the inbox.
     budget(effects);
     const identifies = this.#addOperations(state, operations.slice(0, taken), deferred);
+    const line = JSON.stringify(storedState(state));
+    this.result.states += this.result.customers.length === 0 ? line : `\n${line}`;
     const columns = { ...customerColumns(state), createdAt: state.createdAt };
     this.result.customers.push(identifies.length === 0 ? columns : { ...columns, identifies });
-    this.result.states.push(JSON.stringify(storedState(state)));
     addEffects(this.result, customer, effects);
     this.#changes.add(before.health, effects);
   }

@@ -54,10 +54,11 @@ export class EvaluationTurns {
       this.#leave(environmentId);
     }
     if (outcome === "stopped") {
-      const goOn = () => addJob("evaluate", { environmentId }, { priority: BACKLOG_PRIORITY });
-      await goOn();
-      // A second turn beside the first, where nobody else has any: while one waits for the database, the other evaluates.
-      if (this.#underWay.size === 0) await goOn();
+      const isAlone = this.#underWay.size === 0;
+      const next = { priority: BACKLOG_PRIORITY };
+      await addJob("evaluate", { environmentId }, next);
+      // A second turn beside the first: while one waits for the database, the other evaluates. One of them waits in the queue at most.
+      if (isAlone) await addJob("evaluate", { environmentId }, { ...next, jobKey: `second turn of ${environmentId}` });
     }
     if (outcome === "paused") await addJob("evaluate", { environmentId });
     // Who is at it may have looked before the last of what is there came.
