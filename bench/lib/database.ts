@@ -10,6 +10,7 @@ import { migrate } from "../../src/db/migrate/migrate.js";
 import { newCredential } from "../../src/http/request/credentials.js";
 import { canonicalJson, hashSnapshot } from "../../src/model/snapshot/canonical.js";
 import type { Snapshot } from "../../src/model/snapshot/types.js";
+import { newSecret, sealingKey, sealSecret } from "../../src/webhooks/secret.js";
 import { endLater } from "./cleanup.js";
 import { SNAPSHOT } from "./events.js";
 
@@ -120,6 +121,13 @@ export async function createProject(
   const [environment] = await sql<[{ environment_id: number }]>`
     select environment_id from svc.api_keys where key_hash = ${keyHash}`;
   return { environmentId: environment.environment_id, token: token.text, organizationId };
+}
+
+/** A webhook for everything; `secret` is the SVC_SECRET of who delivers. */
+export async function createWebhook(sql: Sql, environmentId: number, url: string, secret: string): Promise<void> {
+  await sql`
+    insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)
+    values (${environmentId}, svc.random_id('whk_'), ${url}, array['*'], ${sealSecret(newSecret(), sealingKey(secret))})`;
 }
 
 async function settingsOf(sql: Sql): Promise<string> {

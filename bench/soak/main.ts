@@ -4,9 +4,8 @@ import Table from "cli-table3";
 import type { Sql } from "postgres";
 import { request } from "undici";
 import { connect } from "../../src/db/connect.js";
-import { newSecret, sealingKey, sealSecret } from "../../src/webhooks/secret.js";
 import { startReceiver } from "../lib/children.js";
-import { createProject, sha256 } from "../lib/database.js";
+import { createProject, createWebhook, sha256 } from "../lib/database.js";
 import { nextEvents, type KeyedEvent } from "../lib/events.js";
 import { postSteadily, requestBytes } from "../lib/load.js";
 import { latencyOf, median, type Latency } from "../lib/measure.js";
@@ -186,12 +185,6 @@ function inWords({ bytes, deadRows }: Size): string {
 function inOneLine({ seconds, residentBytes, visible, delivered }: Sample): string {
   const p99 = visible === null ? "–" : milliseconds(visible.p99);
   return `${seconds} s: ${Math.round(residentBytes / MEBIBYTE)} MiB, p99 ${p99}, ${delivered} delivered`;
-}
-
-async function createWebhook(sql: Sql, environmentId: number, url: string, secret: string): Promise<void> {
-  await sql`
-    insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)
-    values (${environmentId}, svc.random_id('whk_'), ${url}, array['*'], ${sealSecret(newSecret(), sealingKey(secret))})`;
 }
 
 async function deliveredTo(receiver: string): Promise<number> {

@@ -1,5 +1,7 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { connect } from "../../src/db/connect.js";
+import type { KeyedEvent } from "../lib/events.js";
 import { nextEvent } from "./customers.js";
 
 /** Of the batches that come in, and of the chunks that are read back. */
@@ -8,14 +10,6 @@ const CHUNK = 500;
 const SENDERS = 4;
 /** How many rows may wait. */
 const BACKLOG_MAX = 2_000;
-
-interface Sent {
-  customerId: string;
-  event: string;
-  properties: object;
-  timestamp: string;
-  idempotencyKey: string;
-}
 
 /**
  * What any pipeline does, and nothing else: rows in by unnest with an inbox row each, read back in chunks with a state by customer, the
@@ -51,10 +45,10 @@ export class BarePipeline {
     const isOver = () => performance.now() > until;
     const send = async () => {
       while (!isOver()) {
-        if (waiting > BACKLOG_MAX) await new Promise((resolve) => setTimeout(resolve, 1));
+        if (waiting > BACKLOG_MAX) await delay(1);
         else {
           waiting += BATCH;
-          await this.#insert(Array.from({ length: BATCH }, () => nextEvent() as Sent));
+          await this.#insert(Array.from({ length: BATCH }, nextEvent));
         }
       }
     };
@@ -63,13 +57,12 @@ export class BarePipeline {
         const count = await this.#chunk();
         waiting -= count;
         done += count;
-        if (count === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+        if (count === 0) await delay(1);
       }
     };
-    let before = 0;
-    setTimeout(() => (before = done), warmUpSeconds * 1_000);
+    const warmUp = delay(warmUpSeconds * 1_000).then(() => done);
     await Promise.all([...Array.from({ length: SENDERS }, send), evaluate()]);
-    return (done - before) / seconds;
+    return (done - (await warmUp)) / seconds;
   }
 
   async close(): Promise<void> {
@@ -77,7 +70,7 @@ export class BarePipeline {
     await this.sql.end({ timeout: 5 });
   }
 
-  async #insert(events: Sent[]): Promise<void> {
+  async #insert(events: KeyedEvent[]): Promise<void> {
     await this.sql`
       with accepted as (
         insert into bare.events (customer, event, properties, occurred_at, key)
@@ -103,7 +96,7 @@ export class BarePipeline {
       const states = new Map(rows.map(({ customer, seq }) => [customer, seq.padEnd(this.stateBytes, "x")]));
       await tx`
         with written as (
-          insert into bare.states as s select * from unnest(${[...states.keys()]}::text[], ${[...states.values()]}::text[])
+          insert into bare.states select * from unnest(${[...states.keys()]}::text[], ${[...states.values()]}::text[])
           on conflict (customer) do update set state = excluded.state
         )
         delete from bare.inbox where seq = any(${rows.map(({ seq }) => seq)}::bigint[])`;

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { KeyedEvent } from "../lib/events.js";
 
 /** Accounts of the example's product, each signed up, on a plan. */
 export const CUSTOMERS = 20_000;
@@ -18,7 +19,7 @@ export function beginnings(from: number, count: number): object[] {
 }
 
 /** The next event of an account; they take turns, keys never repeat. */
-export function nextEvent(): object {
+export function nextEvent(): KeyedEvent {
   made += 1;
   const [event, properties] = USES[made % USES.length]!;
   const at = { timestamp: new Date().toISOString(), idempotencyKey: `${run}-${made}` };
@@ -26,7 +27,7 @@ export function nextEvent(): object {
 }
 
 /** Of ten events, as they are in a product that is used. */
-const USES: readonly [event: string, properties: object][] = [
+const USES: readonly [event: string, properties: KeyedEvent["properties"]][] = [
   ["login", { method: "password" }],
   ["feature_used", { feature: "board" }],
   ["login", { method: "sso", mobile: true }],

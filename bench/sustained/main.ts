@@ -4,9 +4,8 @@ import path from "node:path";
 import type { Sql } from "postgres";
 import { connect } from "../../src/db/connect.js";
 import { compileProject } from "../../src/dsl-compiler/index.js";
-import { newSecret, sealingKey, sealSecret } from "../../src/webhooks/secret.js";
 import { startReceiver } from "../lib/children.js";
-import { createProject, sha256 } from "../lib/database.js";
+import { createProject, createWebhook, sha256 } from "../lib/database.js";
 import { postSteadily, postWhile, requestBytes } from "../lib/load.js";
 import { latencyOf, median } from "../lib/measure.js";
 import type { Row } from "../lib/report.js";
@@ -60,10 +59,7 @@ export async function benchSustained(rounds: number, quick: boolean): Promise<Ro
     if (!compiled.ok) throw new Error("the example does not compile");
     const { environmentId } = await createProject(sql, sha256(key), compiled.snapshot);
     const receiver = await startReceiver({ url: installation.databaseUrl, useRoles: installation.useRoles });
-    const sealed = sealSecret(newSecret(), sealingKey(installation.secret));
-    await sql`
-      insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)
-      values (${environmentId}, svc.random_id('whk_'), ${`${receiver.ready}/ok`}, array['*'], ${sealed})`;
+    await createWebhook(sql, environmentId, `${receiver.ready}/ok`, installation.secret);
     const setup = {
       installation,
       sql,
@@ -209,7 +205,7 @@ async function visibleAt({ installation, sql, key }: Setup, seconds: number): Pr
     STEADY_RATE,
     seconds * STEADY_RATE,
     (index, dueAt) => {
-      const event = nextEvent() as { customerId: string; timestamp: string };
+      const event = nextEvent();
       const timestamp = Date.parse(event.timestamp);
       if (index % WATCHED_ONE_IN === 0) watch.add({ customerId: event.customerId, timestamp, dueAt });
       return requestBytes(SINGLES.path, key, JSON.stringify(event));

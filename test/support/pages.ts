@@ -1,10 +1,9 @@
-import type { TransactionSql } from "postgres";
+import type { PendingQuery, Row, Sql, TransactionSql } from "postgres";
 
 /** How many pages of 8 KiB a statement reads, with what the functions read that it calls. */
-export async function pagesOf(tx: TransactionSql, statement: string): Promise<number> {
-  const [row] = await tx.unsafe<[{ "QUERY PLAN": [{ Plan: Record<string, number> }] }]>(
-    `explain (analyze, buffers, format json) ${statement}`,
-  );
+export async function pagesOf(sql: Sql | TransactionSql, statement: PendingQuery<Row[]>): Promise<number> {
+  const [row] = await sql<[{ "QUERY PLAN": [{ Plan: Record<string, number> }] }]>`
+    explain (analyze, buffers, format json) ${statement}`;
   const [{ Plan: plan }] = row["QUERY PLAN"];
   return plan["Shared Hit Blocks"]! + plan["Shared Read Blocks"]!;
 }

@@ -20,7 +20,7 @@ declare
   _epoch constant timestamptz := 'epoch';
   _ms constant interval := '1 millisecond';
   -- Not a second function of `rows from`, which Citus does not plan.
-  _states constant json[] := string_to_array(write_customers.states, E'\n')::json[];
+  _states constant json[] := coalesce(string_to_array(write_customers.states, E'\n')::json[], '{}');
   _written integer;
 begin
   -- The rows are there. It is the unique index that finds them; Citus takes no update that computes instants of the rows it is given.
@@ -80,9 +80,9 @@ begin
     next_due_at = excluded.next_due_at;
   get diagnostics _written = row_count;
   -- Nobody may get the state of another.
-  if _written <> coalesce(cardinality(_states), 0) then
+  if _written <> cardinality(_states) then
     raise exception using
-      errcode = 'internal_error', message = format('there are %s states of %s customers', coalesce(cardinality(_states), 0), _written);
+      errcode = 'internal_error', message = format('there are %s states of %s customers', cardinality(_states), _written);
   end if;
 end;
 $$;

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { call } from "../../../src/db/api/call.js";
 import type { ChunkLimits, EvaluationInput } from "../../../src/db/api/evaluation.js";
 import { useDatabase, rolledBack } from "../../support/database.js";
+import { pagesOf } from "../../support/pages.js";
 import { TestEnvironment, type TestOperation } from "../../tasks/support/environment.js";
 
 const AT = "2026-03-01T10:00:00.000Z";
@@ -128,12 +129,7 @@ it.each([
       select ${ENVIRONMENT}, 'many ' || n, now(), '${NOW}'::timestamptz - ${sinceDue} * n, '${NOW}'::timestamptz + ${untilFree} * n
       from generate_series(1, 20000) as n`);
     await tx`analyze svc.customers`;
-    const pages = async () => {
-      const [row] = await tx<[{ "QUERY PLAN": [{ Plan: Record<string, number> }] }]>`
-        explain (analyze, buffers, format json) select svc.due_customers(${ENVIRONMENT}, ${NOW}, false, 500)`;
-      const { Plan } = row["QUERY PLAN"][0];
-      return Plan["Shared Hit Blocks"]! + Plan["Shared Read Blocks"]!;
-    };
+    const pages = () => pagesOf(tx, tx`select svc.due_customers(${ENVIRONMENT}, ${NOW}, false, 500)`);
     // The first call also reads the catalogs.
     await pages();
     expect(await pages()).toBeLessThan(100);

@@ -1,3 +1,4 @@
+import type { TransactionSql } from "postgres";
 import { expect, it as test } from "vitest";
 import { rolledBack, useDatabase } from "../../support/database.js";
 import { isCluster } from "../../support/is-cluster.js";
@@ -16,11 +17,11 @@ const EACH = 100;
 
 it("reads as many pages where many customers and updates of traits are there as where few were when it was planned", async () => {
   const { environmentId } = await TestEnvironment.create(db.sql, MODEL);
-  const write = (from: number) => `
-    select svc.write_customers(${environmentId}, 1, json_agg(r), string_agg('{}', E'\\n'))
+  const write = (tx: TransactionSql, from: number) => tx`
+    select svc.write_customers(${environmentId}, 1, json_agg(r), string_agg('{}', chr(10)))
     from (
       select 'c' || n as "customerId", 0 as "createdAt", array[n] as identifies
-      from generate_series(${from}, ${from + EACH - 1}) as n
+      from generate_series(${from}::integer, ${from + EACH - 1}) as n
     ) as r`;
   await rolledBack(db.sql, async (tx) => {
     const fill = async (from: number, count: number) => {
@@ -33,10 +34,10 @@ it("reads as many pages where many customers and updates of traits are there as 
         select ${environmentId}, n, 'c' || n, jsonb_build_object('n', n), now() from ${all}`;
     };
     await fill(0, FEW);
-    await pagesOf(tx, write(0)); // reads the catalog, too
-    const few = await pagesOf(tx, write(EACH));
+    await pagesOf(tx, write(tx, 0)); // reads the catalog, too
+    const few = await pagesOf(tx, write(tx, EACH));
     await fill(FEW, MANY);
-    expect(await pagesOf(tx, write(2 * EACH))).toBeLessThan(1.5 * few);
+    expect(await pagesOf(tx, write(tx, 2 * EACH))).toBeLessThan(1.5 * few);
     expect(await tx`select traits from svc.customers where customer_id = 'c299'`).toEqual([{ traits: { n: 299 } }]);
   });
 });
