@@ -49,6 +49,37 @@ it("what a turn leaves goes on in two, and in one where another environment has 
   expect(more).toEqual([after]);
 });
 
+it("what comes while an environment that left nothing is evaluated waits for that turn, which looks again", async () => {
+  const dependencies = { sql: db.sql, models: new Models(), settleSeconds: 30, logger: runLog() };
+  const turns = new EvaluationTurns(dependencies, { workerId: "w", isStopping: () => false });
+  const environment = await TestEnvironment.create(
+    db.sql,
+    snapshotOf({ states: { new: [["activated", happened("login")]], activated: [] } }),
+  );
+  const addJob = (() => Promise.resolve({})) as unknown as AddJobFunction;
+  const take = () => turns.take({ environmentId: environment.environmentId, isRetry: false, addJob });
+  const send = (customer: string, event = "login") =>
+    environment.send([{ customer, at: new Date().toISOString(), event }]);
+  const waitForIt = () => db.sql`
+    select from pg_locks where relation = 'svc.lifecycle_transitions'::regclass and not granted`;
+  await send("first", "signup");
+  await send("second", "signup");
+  await take();
+  await send("first");
+  let turn: Promise<void> = Promise.resolve();
+  await db.sql.begin(async (tx) => {
+    await tx`lock table svc.lifecycle_transitions in share mode`;
+    turn = take();
+    await expect.poll(waitForIt).toHaveLength(1);
+    await send("second");
+    // A turn of its own would wait for the lock, too.
+    await take();
+    expect(await waitForIt()).toHaveLength(1);
+  });
+  await turn;
+  expect(await environment.pending()).toEqual([]);
+});
+
 it("an event of one environment is evaluated while another has work for long, in whatever job it came", async () => {
   const flooding = await TestEnvironment.create(db.sql, CIRCLE);
   const quiet = await TestEnvironment.create(

@@ -20,13 +20,15 @@ const BACKLOG_PRIORITY = 10;
 const AGAIN_AFTER_MS = 100;
 
 /**
- * The turns of environments in this worker. One environment has one at a time, and a second one where no other environment has any; jobs that
- * come meanwhile are dropped, because who has the turn looks again at its end.
+ * The turns of environments in this worker. One environment has one at a time, and a second one where the last one left work and no other
+ * environment has a turn; jobs that come meanwhile are dropped, because who has the turn looks again at its end.
  */
 export class EvaluationTurns {
   /** By environment: how many of its turns are under way. */
   readonly #underWay = new Map<number, number>();
   readonly #lookAgain = new Set<number>();
+  /** Environments whose last turn left work. */
+  readonly #backlogs = new Set<number>();
   /** Environments for which a job is added in a moment. */
   readonly #postponed = new Set<number>();
 
@@ -42,7 +44,7 @@ export class EvaluationTurns {
       await call(this.dependencies.sql, "suspect_environment", environmentId, reason);
     }
     const underWay = this.#underWay.get(environmentId) ?? 0;
-    if (underWay >= (this.#underWay.size === 1 ? 2 : 1)) {
+    if (underWay >= (this.#underWay.size === 1 && this.#backlogs.has(environmentId) ? 2 : 1)) {
       this.#lookAgain.add(environmentId);
       return;
     }
@@ -53,6 +55,8 @@ export class EvaluationTurns {
     } finally {
       this.#leave(environmentId);
     }
+    if (outcome === "stopped") this.#backlogs.add(environmentId);
+    else if (outcome !== "busy") this.#backlogs.delete(environmentId);
     if (outcome === "stopped") {
       const isAlone = this.#underWay.size === 0;
       const next = { priority: BACKLOG_PRIORITY };
