@@ -58,6 +58,8 @@ declare
   _webhooks text[];
   _seqs bigint[];
   _attempts integer[];
+  -- By webhook: when the first delivery is due.
+  _due_at jsonb;
   _environments jsonb;
   _lacking record;
   _refused text[] := '{}';
@@ -88,10 +90,10 @@ begin
     )
   )
   select
-    array_agg(c.environment_id), array_agg(c.webhook_id), jsonb_object_agg(c.webhook_id, c.room),
+    array_agg(c.environment_id), array_agg(c.webhook_id), jsonb_object_agg(c.webhook_id, c.due_at), jsonb_object_agg(c.webhook_id, c.room),
     (select array_agg(o.environment_id order by o.webhook_id) from open_webhooks as o where not o.leased),
     (select array_agg(o.webhook_id order by o.webhook_id) from open_webhooks as o where not o.leased)
-  into _ids, _webhooks, _rooms, _unleased_ids, _unleased
+  into _ids, _webhooks, _due_at, _rooms, _unleased_ids, _unleased
   from chosen as c;
 
   if _ids is not null then
@@ -115,6 +117,8 @@ begin
           from svc.deliveries as k
           where k.environment_id = w.environment_id and k.webhook_id = w.webhook_id
             and k.status = 'pending' and k.next_attempt_at <= _now
+            -- Not through all that was delivered since the last vacuum again, to come to the first.
+            and k.next_attempt_at >= (_due_at ->> w.webhook_id)::timestamptz
             and (k.webhook_id, k.emission_seq) not in (
               select h.webhook_id, h.emission_seq
               from unnest(claim_deliveries.held_webhooks, claim_deliveries.held_emissions) as h (webhook_id, emission_seq)
