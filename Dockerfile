@@ -19,7 +19,8 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
 FROM node:20-slim
 COPY --from=build /app /app
 RUN ln -s /app/bin/svc.js /usr/local/bin/svc && ln -s /app/bin/svc-server.js /usr/local/bin/svc-server
-ENV NODE_ENV=production SVC_HOST=0.0.0.0 SVC_PORT=4400
+# The last as in deploy/systemd/svc-.service.d/common.conf.
+ENV NODE_ENV=production SVC_HOST=0.0.0.0 SVC_PORT=4400 NODE_OPTIONS=--max-semi-space-size=32
 USER node
 WORKDIR /app
 EXPOSE 4400

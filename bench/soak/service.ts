@@ -45,7 +45,9 @@ export async function openInstallation(secret: string): Promise<Installation> {
 }
 
 async function startService(dataDir: string, secret: string, role: "all" | "http"): Promise<Service> {
-  const child = spawn(process.execPath, ["bin/svc-server.js", "start", "--role", role], {
+  // As `npm start` and the units of deploy/systemd start it.
+  const program = ["--max-semi-space-size=32", "bin/svc-server.js"];
+  const child = spawn(process.execPath, [...program, "start", "--role", role], {
     cwd: ROOT,
     env: {
       PATH: process.env["PATH"],
