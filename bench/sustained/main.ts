@@ -68,7 +68,7 @@ export async function benchSustained(rounds: number, quick: boolean): Promise<Ro
     };
     await begin(setup);
     const found = await measureRounds(setup, rounds);
-    const visible = await visibleAt(setup, quick ? 10 : 60);
+    const visible = await visibleAt(setup);
     await receiver.stop();
     return [...rowsOf(found), visible];
   } finally {
@@ -196,18 +196,19 @@ async function waiting(sql: Sql): Promise<[operations: number, deliveries: numbe
   return [operations, deliveries];
 }
 
-/** From when an event was due until the view of customers shows it, at a steady rate. */
-async function visibleAt({ installation, sql, key }: Setup, seconds: number): Promise<Row> {
+/** From when an event was due until the view of customers shows it, at a steady rate; a start's first seconds do not count. */
+async function visibleAt({ installation, sql, key, warmUpSeconds, seconds }: Setup): Promise<Row> {
   const service = await installation.start();
   const watch = new Watch(sql, "bench");
   const sending = postSteadily(
     [{ address: service.address, connections: SINGLES.connections }],
     STEADY_RATE,
-    seconds * STEADY_RATE,
+    (warmUpSeconds + seconds) * STEADY_RATE,
     (index, dueAt) => {
       const event = nextEvent();
       const timestamp = Date.parse(event.timestamp);
-      if (index % WATCHED_ONE_IN === 0) watch.add({ customerId: event.customerId, timestamp, dueAt });
+      const isWatched = index >= warmUpSeconds * STEADY_RATE && index % WATCHED_ONE_IN === 0;
+      if (isWatched) watch.add({ customerId: event.customerId, timestamp, dueAt });
       return requestBytes(SINGLES.path, key, JSON.stringify(event));
     },
     () => undefined,
