@@ -5,7 +5,8 @@ export class Wakeup {
   #call = new AbortController();
 
   call(): void {
-    this.#call.abort();
+    // Each call of `abort` makes an error with a stack, even where nothing is left to abort; deliveries call for each answer.
+    if (!this.#call.signal.aborted) this.#call.abort();
   }
 
   async sleep(milliseconds: number): Promise<void> {
