@@ -104,7 +104,23 @@ function createBareApp({ log, docsUrl, metrics, pages }: BareDeps): Koa {
 }
 
 function routerOf(routes: readonly Route[]): Router {
-  const router = new Router({ strict: true, sensitive: true });
+  const router = new RememberingRouter({ strict: true, sensitive: true });
   for (const route of routes) router.register(route.path, [route.method], (ctx) => route.handle(ctx));
+  router.remember(routes);
   return router;
+}
+
+/** A router that compares a path with all of its patterns, which is a tenth of what accepting an event takes, only where it has parameters. */
+class RememberingRouter extends Router {
+  readonly #matches = new Map<string, ReturnType<Router["match"]>>();
+
+  remember(routes: readonly Route[]): void {
+    for (const { method, path } of routes) {
+      if (!path.includes(":")) this.#matches.set(`${method} ${path}`, super.match(path, method));
+    }
+  }
+
+  override match(path: string, method: string) {
+    return this.#matches.get(`${method} ${path}`) ?? super.match(path, method);
+  }
 }
