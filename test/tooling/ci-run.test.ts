@@ -4,7 +4,7 @@ import { afterEach, expect, test } from "vitest";
 import { DEBIAN_PROGRAMS } from "../support/debian-server.js";
 import { FixtureProject, type Outcome } from "./support/project.js";
 
-/** One after the other; linting runs beside them, from the install until before the tests. */
+/** One after the other; linting runs beside them, from the install on. */
 const steps = ["ci", "run format:check", "run types", "run deps", "run unused", "run build", "test"];
 const LINT = "run lint";
 /** The database's tests once more, where there is a PostgreSQL 15; what they are is for .ci/run to say. */
@@ -127,11 +127,11 @@ test.each(steps.slice(0, -1).map((step, index) => [step, index] as const))(
   },
 );
 
-test("where linting fails, shows what it said and runs no tests", async () => {
-  const outcome = await run({ failing: LINT, report: passing });
-  expect(inTurn(outcome.commands)).toEqual(steps.slice(0, -1));
+test("where linting fails, shows what it said after the tests, and counts it as a failure", async () => {
+  const outcome = await run({ failing: LINT, report: passing, secondReport: passing });
+  expect(inTurn(outcome.commands)).toEqual(steps);
   expect(outcome.stdout).toContain("it failed");
-  expect(lastLine(outcome)).toBe("0 passed, 1 failed");
+  expect(lastLine(outcome)).toBe("12 passed, 1 failed");
   expect(outcome).toMatchObject({ code: 3, left: [] });
 });
 
