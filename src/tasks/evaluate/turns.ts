@@ -12,6 +12,8 @@ interface Job {
 
 /** How long an environment has its turn; what is left goes behind the others. */
 const TURN_MS = 300;
+/** A turn that lasts so long waits for a lock, or reads long histories: others than its customers do not wait for it. */
+const LONG_MS = 1_000;
 /** Chunks are smaller where others have their turns at the same time. */
 const SHARED_LIMITS = { customers: 100, operations: 1_000 };
 /** After those that have little to do, which come with priority 0. */
@@ -20,12 +22,13 @@ const BACKLOG_PRIORITY = 10;
 const AGAIN_AFTER_MS = 100;
 
 /**
- * The turns of environments in this worker. One environment has one at a time, and a second one where the last one left work and no other
- * environment has a turn; jobs that come meanwhile are dropped, because who has the turn looks again at its end.
+ * The turns of environments in this worker. One environment has one at a time, and a second one where the last one left work, or the present
+ * one lasts long, and no other environment has a turn. Jobs that come meanwhile are dropped, because who has the turn looks again at its end;
+ * where it fails, the tick does.
  */
 export class EvaluationTurns {
-  /** By environment: how many of its turns are under way. */
-  readonly #underWay = new Map<number, number>();
+  /** By environment: when its turns that are under way began (ms, monotonic). */
+  readonly #underWay = new Map<number, number[]>();
   readonly #lookAgain = new Set<number>();
   /** Environments whose last turn left work. */
   readonly #backlogs = new Set<number>();
@@ -43,17 +46,20 @@ export class EvaluationTurns {
       const reason = "An evaluation of this environment failed.";
       await call(this.dependencies.sql, "suspect_environment", environmentId, reason);
     }
-    const underWay = this.#underWay.get(environmentId) ?? 0;
-    if (underWay >= (this.#underWay.size === 1 && this.#backlogs.has(environmentId) ? 2 : 1)) {
+    if (!this.#mayBegin(environmentId)) {
       this.#lookAgain.add(environmentId);
       return;
     }
-    this.#underWay.set(environmentId, underWay + 1);
+    const beganAt = performance.now();
+    const underWay = this.#underWay.get(environmentId) ?? [];
+    this.#underWay.set(environmentId, underWay);
+    underWay.push(beganAt);
     let outcome: EnvironmentOutcome;
     try {
       outcome = await this.#turn(environmentId);
     } finally {
-      this.#leave(environmentId);
+      underWay.splice(underWay.indexOf(beganAt), 1);
+      if (underWay.length === 0) this.#underWay.delete(environmentId);
     }
     if (outcome === "stopped") this.#backlogs.add(environmentId);
     else if (outcome !== "busy") this.#backlogs.delete(environmentId);
@@ -87,6 +93,13 @@ export class EvaluationTurns {
     }, AGAIN_AFTER_MS);
   }
 
+  #mayBegin(environmentId: number): boolean {
+    const [first, second] = this.#underWay.get(environmentId) ?? [];
+    if (first === undefined) return true;
+    if (second !== undefined || this.#underWay.size > 1) return false;
+    return this.#backlogs.has(environmentId) || performance.now() - first > LONG_MS;
+  }
+
   async #turn(environmentId: number): Promise<EnvironmentOutcome> {
     const endsAt = performance.now() + TURN_MS;
     const goesOn = () => performance.now() < endsAt && !this.options.isStopping();
@@ -95,20 +108,15 @@ export class EvaluationTurns {
       const limits = this.#underWay.size === 1 ? CHUNK_LIMITS : SHARED_LIMITS;
       const outcome = await evaluateEnvironment({ ...this.dependencies, limits }, environmentId, goesOn);
       if (outcome === "suspected") return this.#try(environmentId);
-      if (outcome !== "idle" || !this.#lookAgain.has(environmentId)) return outcome;
+      const hasLookedAtAll = outcome === "idle" || outcome === "busy";
+      if (!hasLookedAtAll || !this.#lookAgain.has(environmentId)) return outcome;
     }
   }
 
   /** One trial at a time: what is tried beside another could be what fails that. */
   async #try(environmentId: number): Promise<EnvironmentOutcome> {
-    if (this.#underWay.get(environmentId) !== 1) return "idle";
+    if (this.#underWay.get(environmentId)?.length !== 1) return "idle";
     const isTried = await tryEvaluation(this.dependencies, environmentId, this.options.workerId);
     return isTried ? "stopped" : "busy";
-  }
-
-  #leave(environmentId: number): void {
-    const left = this.#underWay.get(environmentId)! - 1;
-    if (left > 0) this.#underWay.set(environmentId, left);
-    else this.#underWay.delete(environmentId);
   }
 }
