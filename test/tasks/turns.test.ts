@@ -19,6 +19,13 @@ afterEach(() => {
 // Each event is followed by a thousand transitions.
 const CIRCLE = snapshotOf({ states: { a: [["b", inState("1m")]], b: [["a", inState("1m")]] } });
 
+const ACTIVATED = snapshotOf({ states: { new: [["activated", happened("login")]], activated: [] } });
+
+function newTurns(): EvaluationTurns {
+  const dependencies = { sql: db.sql, models: new Models(), settleSeconds: 30, logger: runLog() };
+  return new EvaluationTurns(dependencies, { workerId: "w", isStopping: () => false });
+}
+
 /** Sends so much that a turn does not get through it. */
 async function flood(environment: TestEnvironment): Promise<void> {
   const now = Date.now();
@@ -33,8 +40,7 @@ async function flood(environment: TestEnvironment): Promise<void> {
 }
 
 it("what a turn leaves goes on in two, and in one where another environment has a turn", async () => {
-  const dependencies = { sql: db.sql, models: new Models(), settleSeconds: 30, logger: runLog() };
-  const turns = new EvaluationTurns(dependencies, { workerId: "w", isStopping: () => false });
+  const turns = newTurns();
   const [first, second] = [await TestEnvironment.create(db.sql, CIRCLE), await TestEnvironment.create(db.sql, CIRCLE)];
   await flood(first);
   await flood(second);
@@ -55,12 +61,8 @@ it("what a turn leaves goes on in two, and in one where another environment has 
 
 it("what comes while an environment that left nothing is evaluated waits for that turn, unless it lasts long", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
-  const dependencies = { sql: db.sql, models: new Models(), settleSeconds: 30, logger: runLog() };
-  const turns = new EvaluationTurns(dependencies, { workerId: "w", isStopping: () => false });
-  const environment = await TestEnvironment.create(
-    db.sql,
-    snapshotOf({ states: { new: [["activated", happened("login")]], activated: [] } }),
-  );
+  const turns = newTurns();
+  const environment = await TestEnvironment.create(db.sql, ACTIVATED);
   const addJob = (() => Promise.resolve({})) as unknown as AddJobFunction;
   const take = () => turns.take({ environmentId: environment.environmentId, isRetry: false, addJob });
   const send = (customer: string, event = "login") =>
@@ -90,10 +92,7 @@ it("what comes while an environment that left nothing is evaluated waits for tha
 
 it("an event of one environment is evaluated while another has work for long, in whatever job it came", async () => {
   const flooding = await TestEnvironment.create(db.sql, CIRCLE);
-  const quiet = await TestEnvironment.create(
-    db.sql,
-    snapshotOf({ states: { new: [["activated", happened("login")]], activated: [] } }),
-  );
+  const quiet = await TestEnvironment.create(db.sql, ACTIVATED);
   await flood(flooding);
   await startTestWorker(db, { concurrency: 4 });
   const transitions = () => db.sql`

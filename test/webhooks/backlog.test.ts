@@ -1,3 +1,4 @@
+import type { Sql, TransactionSql } from "postgres";
 import { expect, it as test } from "vitest";
 import { rolledBack } from "../support/database.js";
 import { isCluster } from "../support/is-cluster.js";
@@ -12,40 +13,48 @@ const BACKLOG = 100_000;
 const EACH = 100;
 const FIRST = 5_000_000_000;
 
+const CLAIM = `select * from svc_api.claim_deliveries('worker', '{}', '{}', '{}', '{}', ${EACH}, ${EACH}, 10)`;
+
 const sql = await useWebhooks();
 
-it("a claim goes once through what was delivered since the last vacuum", async () => {
-  const { environment, webhookId } = await newEndpoint(sql);
-  await sql`
+type Endpoint = Awaited<ReturnType<typeof newEndpoint>>;
+
+/** So many deliveries wait, from a number on and in its order, all of them due. */
+function wait(on: Sql | TransactionSql, { environment, webhookId }: Endpoint, from: number, count: number) {
+  return on`
     with emitted as (
       insert into svc.emissions (
         environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type, config_version
       )
       select ${environment}, n, 'c', 'a.b', 'rule', '{}', now(), 'event', 1
-      from generate_series(${FIRST}::bigint, ${FIRST + BACKLOG}) as n
+      from generate_series(${from}::bigint, ${from + count - 1}) as n
       returning environment_id, emission_seq
     )
     insert into svc.deliveries (environment_id, webhook_id, emission_seq, next_attempt_at)
     select environment_id, ${webhookId}, emission_seq, now() - interval '1 minute' + (emission_seq - ${FIRST}) * interval '1 microsecond'
     from emitted`;
+}
+
+it("a claim goes once through what was delivered since the last vacuum", async () => {
+  const endpoint = await newEndpoint(sql);
+  const { environment, webhookId } = endpoint;
+  await wait(sql, endpoint, FIRST, BACKLOG + 1);
   await sql`
     update svc.deliveries set status = 'delivered', attempts = 1, finished_at = now()
     where environment_id = ${environment} and emission_seq < ${FIRST + BACKLOG}`;
-  const claimed = () =>
-    sql`select * from svc_api.claim_deliveries('worker', '{}', '{}', '{}', '{}', ${EACH}, ${EACH}, 10)`;
   const once = sql`
     select next_attempt_at from svc.deliveries
     where environment_id = ${environment} and webhook_id = ${webhookId} and status = 'pending' order by next_attempt_at limit 1`;
   // Twice: the first call finds out which entries of the index are of rows that are gone.
-  expect(await claimed()).toHaveLength(1);
-  await claimed();
-  expect(await pagesOf(sql, claimed())).toBeLessThan(1.5 * (await pagesOf(sql, once)));
+  expect(await sql.unsafe(CLAIM)).toHaveLength(1);
+  await sql.unsafe(CLAIM);
+  expect(await pagesOf(sql, sql.unsafe(CLAIM))).toBeLessThan(1.5 * (await pagesOf(sql, once)));
   await sql`vacuum svc.deliveries`;
 });
 
 it("claiming and recording read as many pages where many deliveries wait as where few did when they were planned", async () => {
-  const { environment, webhookId } = await newEndpoint(sql);
-  const claim = `select * from svc_api.claim_deliveries('worker', '{}', '{}', '{}', '{}', ${EACH}, ${EACH}, 10)`;
+  const endpoint = await newEndpoint(sql);
+  const { environment, webhookId } = endpoint;
   const record = (from: number) => `
     select svc_api.record_attempts((
       select jsonb_agg(jsonb_build_object(
@@ -55,24 +64,13 @@ it("claiming and recording read as many pages where many deliveries wait as wher
       from generate_series(${from}::bigint, ${from + EACH - 1}) as n
     ))`;
   await rolledBack(sql, async (tx) => {
-    const wait = (from: number, count: number) => tx`
-      with emitted as (
-        insert into svc.emissions (
-          environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type, config_version
-        )
-        select ${environment}, n, 'c', 'a.b', 'rule', '{}', now(), 'event', 1
-        from generate_series(${from}::bigint, ${from + count - 1}) as n
-        returning environment_id, emission_seq
-      )
-      insert into svc.deliveries (environment_id, webhook_id, emission_seq, next_attempt_at)
-      select environment_id, ${webhookId}, emission_seq, now() - interval '1 minute' from emitted`;
-    await wait(FIRST, FEW);
+    await wait(tx, endpoint, FIRST, FEW);
     // Twice: the first call reads the catalog, too.
-    await pagesOf(tx, tx.unsafe(claim));
+    await pagesOf(tx, tx.unsafe(CLAIM));
     await pagesOf(tx, tx.unsafe(record(FIRST)));
-    const few = [await pagesOf(tx, tx.unsafe(claim)), await pagesOf(tx, tx.unsafe(record(FIRST + EACH)))];
-    await wait(FIRST + FEW, BACKLOG);
-    const many = [await pagesOf(tx, tx.unsafe(claim)), await pagesOf(tx, tx.unsafe(record(FIRST + 2 * EACH)))];
+    const few = [await pagesOf(tx, tx.unsafe(CLAIM)), await pagesOf(tx, tx.unsafe(record(FIRST + EACH)))];
+    await wait(tx, endpoint, FIRST + FEW, BACKLOG);
+    const many = [await pagesOf(tx, tx.unsafe(CLAIM)), await pagesOf(tx, tx.unsafe(record(FIRST + 2 * EACH)))];
     for (const [index, before] of few.entries()) expect(many[index]).toBeLessThan(1.3 * before);
     const [{ delivered }] = await tx<[{ delivered: number }]>`
       select count(*)::integer as delivered from svc.deliveries where status = 'delivered'`;

@@ -61,15 +61,14 @@ export class EvaluationTurns {
       underWay.splice(underWay.indexOf(beganAt), 1);
       if (underWay.length === 0) this.#underWay.delete(environmentId);
     }
-    if (outcome === "stopped") this.#backlogs.add(environmentId);
-    else if (outcome !== "busy") this.#backlogs.delete(environmentId);
     if (outcome === "stopped") {
+      this.#backlogs.add(environmentId);
       const isAlone = this.#underWay.size === 0;
       const next = { priority: BACKLOG_PRIORITY };
       await addJob("evaluate", { environmentId }, next);
       // A second turn beside the first: while one waits for the database, the other evaluates. One of them waits in the queue at most.
       if (isAlone) await addJob("evaluate", { environmentId }, { ...next, jobKey: `second turn of ${environmentId}` });
-    }
+    } else if (outcome !== "busy") this.#backlogs.delete(environmentId);
     if (outcome === "paused") await addJob("evaluate", { environmentId });
     // Who is at it may have looked before the last of what is there came.
     if (outcome === "busy") this.#postpone(environmentId, addJob);
