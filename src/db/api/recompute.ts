@@ -146,14 +146,14 @@ export interface ChunkRequest {
   bytes: number;
 }
 
-/** The next customers of a job; none where all are done. */
+/** The next customers of a job, each as JSON: `RecomputeCustomer`; none where all are done. */
 export async function readRecomputeChunk(
   sql: Sql | TransactionSql,
   { environmentId, customerId, pinnedAt, sampleShare }: RecomputeJob,
   { afterCustomerId, propertyEvents, customers, each, bytesEach, bytes }: ChunkRequest,
-): Promise<RecomputeCustomer[]> {
-  const rows = await sql<{ customer: RecomputeCustomer }[]>`
-    select c.customer
+): Promise<string[]> {
+  const rows = await sql<{ customer: string }[]>`
+    select c.customer::text
     from svc_api.read_recompute_chunk(
       ${environmentId}, ${new Date(pinnedAt).toISOString()}::text::timestamptz, ${customerId}, ${sampleShare}::float8,
       ${afterCustomerId}, ${propertyEvents}::text[], ${customers}, ${each}, ${bytesEach}::bigint, ${bytes}::bigint
@@ -161,14 +161,14 @@ export async function readRecomputeChunk(
   return rows.map(({ customer }) => customer);
 }
 
-/** The next customers of a backtest; none where all are done. */
+/** The next customers of a backtest, each as JSON: `BacktestCustomer`; none where all are done. */
 export async function readBacktestChunk(
   sql: Sql | TransactionSql,
   { environmentId, pinnedAt, sampleShare, question }: RecomputeJob,
   { afterCustomerId, propertyEvents, customers, each, bytesEach, bytes }: ChunkRequest,
-): Promise<BacktestCustomer[]> {
-  const rows = await sql<{ customer: BacktestCustomer }[]>`
-    select c.customer
+): Promise<string[]> {
+  const rows = await sql<{ customer: string }[]>`
+    select c.customer::text
     from svc_api.read_backtest_chunk(
       ${environmentId}, ${new Date(pinnedAt).toISOString()}::text::timestamptz, ${sampleShare}::float8, ${afterCustomerId},
       ${propertyEvents}::text[], ${question!.traits === "then"}, ${customers}, ${each}, ${bytesEach}::bigint, ${bytes}::bigint

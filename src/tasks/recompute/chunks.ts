@@ -1,8 +1,7 @@
-import type { EventLists } from "../../db/api/recompute.js";
 import type { Model } from "../../engine/index.js";
 
-/** What one chunk holds, about; the numbers bound memory, whatever customers come. */
-const CHUNK = { events: 10_000, customersFirst: 10, customersMax: 500, bytes: 16 * 1024 * 1024 };
+/** What one chunk holds: about so much text, of some 10,000 events. The other numbers bound memory, whatever customers come. */
+const CHUNK = { length: 1024 * 1024, customersFirst: 10, customersMax: 500, bytes: 16 * 1024 * 1024 };
 /** Events of a customer that are gone through at once, and how many runs of rules they may cause, of which each has its explanation. */
 const EACH = { max: 2_000, min: 50, runs: 20_000, bytes: 512 * 1024 };
 
@@ -18,27 +17,28 @@ export function limitsFor(models: readonly Model[]) {
 }
 
 /**
- * All customers after one of them, chunk by chunk; while one chunk is worked on the next two are read, one after the other.
+ * All customers after one of them, chunk by chunk; while one chunk is worked on the next two are read, one after the other. They are parsed
+ * when their turn comes: the connection reads on meanwhile.
  *
- * @param readChunk reads so many customers after one of them at most
+ * @param readChunk reads so many customers after one of them at most, each as JSON
  */
-export async function* inChunks<Customer extends { customerId: string; events: EventLists }>(
+export async function* inChunks<Customer extends { customerId: string }>(
   afterCustomerId: string | null,
-  readChunk: (afterCustomerId: string | null, customers: number) => Promise<Customer[]>,
+  readChunk: (afterCustomerId: string | null, customers: number) => Promise<string[]>,
 ): AsyncGenerator<Customer[]> {
   let customers = CHUNK.customersFirst;
-  const after = async (before: Promise<Customer[]>): Promise<Customer[]> => {
+  const after = async (before: Promise<string[]>): Promise<string[]> => {
     const chunk = await before;
     const last = chunk.at(-1);
     if (last === undefined) return [];
-    const events = chunk.reduce((sum, { events: { seqs } }) => sum + (seqs?.length ?? 0), chunk.length);
-    const share = Math.ceil((chunk.length * CHUNK.events) / events);
+    const length = chunk.reduce((sum, text) => sum + text.length, 0);
+    const share = Math.ceil((chunk.length * CHUNK.length) / length);
     // Where fewer came than were asked for, there are no more, or their bytes are the limit.
     customers = Math.min(share, 2 * chunk.length, CHUNK.customersMax);
-    return readChunk(last.customerId, customers);
+    return readChunk((JSON.parse(last) as Customer).customerId, customers);
   };
-  const ahead: Promise<Customer[]>[] = [];
-  const readOn = (reading: Promise<Customer[]>): void => {
+  const ahead: Promise<string[]>[] = [];
+  const readOn = (reading: Promise<string[]>): void => {
     ahead.push(reading);
     // Whoever ends before it is awaited does not leave a failure that nobody hears of.
     reading.catch(() => undefined);
@@ -49,6 +49,6 @@ export async function* inChunks<Customer extends { customerId: string; events: E
     const chunk = await ahead.shift()!;
     if (chunk.length === 0) return;
     readOn(after(ahead[0]!));
-    yield chunk;
+    yield chunk.map((text) => JSON.parse(text) as Customer);
   }
 }

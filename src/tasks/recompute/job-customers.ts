@@ -80,12 +80,13 @@ export class JobCustomers {
    * @throws {CustomerFailed}
    */
   async anew(tx: TransactionSql, customerId: string, onLogs: OnLogs): Promise<CustomerRun | null> {
-    const [customer] = await readRecomputeChunk(
+    const [text] = await readRecomputeChunk(
       tx,
       { ...this.job, customerId },
       { ...this.#limits, afterCustomerId: null, customers: 1 },
     );
-    if (customer === undefined) return null;
+    if (text === undefined) return null;
+    const customer = JSON.parse(text) as RecomputeCustomer;
     const whole = this.whole(customer);
     if (whole !== "long") return whole;
     try {
@@ -102,9 +103,7 @@ export class JobCustomers {
     return onSnapshot(this.sql, (tx) => this.anew(tx, customerId, onLogs));
   }
 
-  #readChunk(afterCustomerId: string | null, customers: number): Promise<RecomputeCustomer[]> {
-    const read = (sql: Sql | TransactionSql) =>
-      readRecomputeChunk(sql, this.job, { ...this.#limits, afterCustomerId, customers });
-    return this.job.kind === "recompute" ? read(this.sql) : onSnapshot(this.sql, read);
+  #readChunk(afterCustomerId: string | null, customers: number): Promise<string[]> {
+    return readRecomputeChunk(this.sql, this.job, { ...this.#limits, afterCustomerId, customers });
   }
 }

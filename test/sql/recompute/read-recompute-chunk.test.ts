@@ -1,0 +1,102 @@
+import { expect, it } from "vitest";
+import { type ChunkRequest, readRecomputeChunk, type RecomputeCustomer } from "../../../src/db/api/recompute.js";
+import { rolledBack, useDatabase } from "../../support/database.js";
+
+const ENVIRONMENT = 7;
+const CUSTOMERS = 60;
+const EVENTS = 40;
+/** Of each event, as stored. */
+const BYTES = 960;
+
+const db = await useDatabase();
+const { sql } = db;
+await sql`
+  insert into svc.customers (environment_id, customer_id, created_at, state)
+  select ${ENVIRONMENT}, 'c' || 100 + n, '2026-01-01Z', '{}' from generate_series(1, ${CUSTOMERS}) as n`;
+// Nothing in them repeats, so they are stored as they are.
+await sql`
+  insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
+  select
+    ${ENVIRONMENT}, c * 1000 + n, 'c' || 100 + c, case when n % 2 = 0 then 'paid' else 'other' end,
+    jsonb_build_object('x', (select string_agg(md5(concat(c, '/', n, '/', k)), '') from generate_series(1, ${BYTES / 32}) as k)),
+    '2026-01-02Z'::timestamptz + n * interval '1 minute', now()
+  from generate_series(1, ${CUSTOMERS}) as c cross join generate_series(1, ${EVENTS}) as n`;
+await sql`vacuum analyze svc.events, svc.customers`;
+
+const JOB = {
+  environmentId: ENVIRONMENT,
+  customerId: null,
+  pinnedAt: Date.parse("2026-02-01T00:00:00Z"),
+  sampleShare: null,
+} as Parameters<typeof readRecomputeChunk>[1];
+const ALL: ChunkRequest = {
+  afterCustomerId: null,
+  propertyEvents: ["paid", "other"],
+  customers: CUSTOMERS,
+  each: 1_000,
+  bytesEach: 1_000_000,
+  bytes: 1_000_000_000,
+};
+
+async function read(request: Partial<ChunkRequest>, on: Parameters<typeof readRecomputeChunk>[0] = sql) {
+  const texts = await readRecomputeChunk(on, JOB, { ...ALL, ...request });
+  return texts.map((text) => JSON.parse(text) as RecomputeCustomer);
+}
+
+const NONE = { seqs: null, at: null, names: null, properties: null };
+
+it("has all events of a customer, in order, as lists, with the properties of those that are asked for", async () => {
+  const [customer] = await read({ customers: 1, propertyEvents: ["paid"] });
+  const { seqs, at, names, properties } = customer!.events;
+  const numbers = Array.from({ length: EVENTS }, (_, i) => i + 1);
+  expect(customer).toMatchObject({ customerId: "c101", moreEvents: false, moreExecutions: false, executions: null });
+  expect(seqs).toEqual(numbers.map((n) => 1_000 + n));
+  expect(at).toEqual(numbers.map((n) => Date.parse("2026-01-02T00:00:00Z") + n * 60_000));
+  expect(names).toEqual(numbers.map((n) => (n % 2 === 0 ? "paid" : "other")));
+  expect(properties!.map((of) => of !== null)).toEqual(numbers.map((n) => n % 2 === 0));
+});
+
+it("has none where they are more than a page, by number or by bytes, and says so", async () => {
+  const eventsOf = async (request: Partial<ChunkRequest>) => {
+    const [{ events, moreEvents }] = (await read({ ...request, customers: 1 })) as [RecomputeCustomer];
+    return moreEvents ? events : events.seqs?.length;
+  };
+  expect(await eventsOf({ each: EVENTS })).toBe(EVENTS);
+  expect(await eventsOf({ each: EVENTS - 1 })).toEqual(NONE);
+  expect(await eventsOf({ bytesEach: EVENTS * (BYTES + 50) })).toBe(EVENTS);
+  expect(await eventsOf({ bytesEach: EVENTS * BYTES - 50 })).toEqual(NONE);
+  // What is not asked for has no bytes.
+  expect(await eventsOf({ bytesEach: EVENTS * BYTES - 50, propertyEvents: ["paid"] })).toBe(EVENTS);
+});
+
+it("has none that wait for their evaluation, wherever they are in the history", async () => {
+  await rolledBack(sql, async (tx) => {
+    await tx`
+      insert into svc.inbox (environment_id, customer_id, seq)
+      values (${ENVIRONMENT}, 'c101', 1004), (${ENVIRONMENT}, 'c101', 1007), (${ENVIRONMENT}, 'c103', 3001)`;
+    const customers = await read({ customers: 3 }, tx);
+    const missing = customers.map(({ events }, i) =>
+      Array.from({ length: EVENTS }, (_, n) => (i + 1) * 1_000 + n + 1).filter((seq) => !events.seqs!.includes(seq)),
+    );
+    expect(missing).toEqual([[1_004, 1_007], [], [3_001]]);
+  });
+});
+
+it("ends with the customer that reaches the bytes of a chunk, and reads none after that", async () => {
+  expect(await read({ bytes: 1 })).toHaveLength(1);
+  const three = await read({ bytes: 2.5 * EVENTS * BYTES });
+  expect(three.map(({ customerId }) => customerId)).toEqual(["c101", "c102", "c103"]);
+
+  const pagesFor = async (customers: number, bytes: number) => {
+    const [row] = await sql<[{ "QUERY PLAN": [{ Plan: Record<string, number> }] }]>`
+      explain (analyze, buffers, format json)
+      select from svc_api.read_recompute_chunk(
+        ${ENVIRONMENT}, now(), null, null::float8, null, ${ALL.propertyEvents}::text[], ${customers}, ${ALL.each}, ${ALL.bytesEach}::bigint,
+        ${bytes}::bigint
+      )`;
+    const { Plan: plan } = row["QUERY PLAN"][0];
+    return plan["Shared Hit Blocks"]! + plan["Shared Read Blocks"]!;
+  };
+  await pagesFor(CUSTOMERS, 1); // catalogs are read once
+  expect(await pagesFor(CUSTOMERS, 1)).toBeLessThan(1.2 * (await pagesFor(1, 1)));
+});
