@@ -13,10 +13,10 @@ import { Watch } from "../lib/watch.js";
 import { openInstallation, type Installation, type Service } from "../soak/service.js";
 import { BarePipeline } from "./bare-pipeline.js";
 import { beginnings, CUSTOMERS, nextEvent } from "./customers.js";
+import { Load, waiting } from "./load.js";
+import { MODELS, residentWithManyModels } from "./many-models.js";
 
 const MODEL = path.resolve(import.meta.dirname, "../../examples/saas");
-/** How many operations and deliveries may wait, each: what waits is bounded, so nothing piles up. */
-const BACKLOG_MAX = 2_000;
 const LOOK_MS = 50;
 const DRAIN_MS_MAX = 300_000;
 const MEBIBYTE = 1024 * 1024;
@@ -57,7 +57,7 @@ export async function benchSustained(rounds: number, quick: boolean): Promise<Ro
     const key = `svc_test_${randomBytes(20).toString("hex")}`;
     const compiled = await compileProject(MODEL);
     if (!compiled.ok) throw new Error("the example does not compile");
-    const { environmentId } = await createProject(sql, sha256(key), compiled.snapshot);
+    const { environmentId, ...owner } = await createProject(sql, sha256(key), compiled.snapshot);
     const receiver = await startReceiver({ url: installation.databaseUrl, useRoles: installation.useRoles });
     await createWebhook(sql, environmentId, `${receiver.ready}/ok`, installation.secret);
     const setup = {
@@ -69,8 +69,14 @@ export async function benchSustained(rounds: number, quick: boolean): Promise<Ro
     await begin(setup);
     const found = await measureRounds(setup, rounds);
     const visible = await visibleAt(setup);
+    const manyModels = await residentWithManyModels(installation, sql, owner, compiled.snapshot);
     await receiver.stop();
-    return [...rowsOf(found), visible];
+    return [
+      ...rowsOf(found),
+      memoryRow("memory of the service meanwhile, at most", found.residentMiB),
+      memoryRow(`memory of the service with ${MODELS} models, at most`, [manyModels / MEBIBYTE]),
+      visible,
+    ];
   } finally {
     await sql.end({ timeout: 5 });
   }
@@ -129,32 +135,23 @@ async function measureRounds(setup: Setup, rounds: number): Promise<Found> {
 async function sustained(setup: Setup, work: Work): Promise<{ rate: number; residentMiB: number }> {
   const { installation, sql, warmUpSeconds, seconds } = setup;
   const service = await installation.start();
-  let isFull = false;
-  let residentBytes = 0;
-  const load = new Load(setup, service, work, () => isFull);
-  const watching = (async () => {
-    while (!load.isOver) {
-      isFull = (await waiting(sql)).some((count) => count > BACKLOG_MAX);
-      residentBytes = Math.max(residentBytes, await service.residentBytes());
-      await delay(LOOK_MS);
-    }
-  })();
+  const load = loadOf(setup, service, work, true);
   await delay(warmUpSeconds * 1_000);
   const before = load.sent - (await waiting(sql))[0];
   const startedAt = performance.now();
   await delay(seconds * 1_000);
   const evaluated = load.sent - (await waiting(sql))[0] - before;
   const rate = evaluated / ((performance.now() - startedAt) / 1_000);
-  await Promise.all([load.end(), watching]);
+  await load.end();
   await service.stop();
-  return { rate, residentMiB: residentBytes / MEBIBYTE };
+  return { rate, residentMiB: load.residentBytes / MEBIBYTE };
 }
 
 /** Events per second that are accepted where nobody evaluates. */
 async function accepted(setup: Setup, work: Work): Promise<number> {
   const { installation, sql, warmUpSeconds, seconds } = setup;
   const service = await installation.start("http");
-  const load = new Load(setup, service, work, () => false);
+  const load = loadOf(setup, service, work, false);
   await delay(warmUpSeconds * 1_000);
   const before = load.sent;
   await delay(seconds * 1_000);
@@ -165,35 +162,17 @@ async function accepted(setup: Setup, work: Work): Promise<number> {
   return rate;
 }
 
-/** Requests without end, one after the other on each connection, while there is room. */
-class Load {
-  /** Events that were sent. */
-  sent = 0;
-  isOver = false;
-  readonly #done: Promise<void>;
-
-  constructor({ key }: Setup, { address }: Service, { connections, path, events }: Work, isFull: () => boolean) {
-    this.#done = postWhile([{ address, connections }], async () => {
-      while (isFull() && !this.isOver) await delay(1);
-      if (this.isOver) return null;
-      this.sent += events;
-      const body = events === 1 ? nextEvent() : { events: Array.from({ length: events }, nextEvent) };
-      return requestBytes(path, key, JSON.stringify(body));
-    });
-  }
-
-  async end(): Promise<void> {
-    this.isOver = true;
-    await this.#done;
-  }
-}
-
-/** Operations that wait for evaluation, and deliveries that are due. */
-async function waiting(sql: Sql): Promise<[operations: number, deliveries: number]> {
-  const [{ operations, deliveries }] = await sql<[{ operations: number; deliveries: number }]>`
-    select (select count(*)::integer from svc.inbox where not_before is null) as operations,
-      (select count(*)::integer from svc.deliveries where status = 'pending') as deliveries`;
-  return [operations, deliveries];
+function loadOf(
+  { sql, key }: Setup,
+  service: Service,
+  { connections, path, events }: Work,
+  isEvaluated: boolean,
+): Load {
+  const next = () => {
+    const body = events === 1 ? nextEvent() : { events: Array.from({ length: events }, nextEvent) };
+    return requestBytes(path, key, JSON.stringify(body));
+  };
+  return new Load(service, sql, connections, events, next, isEvaluated);
 }
 
 /** From when an event was due until the view of customers shows it, at a steady rate; a start's first seconds do not count. */
@@ -229,7 +208,7 @@ async function visibleAt({ installation, sql, key, warmUpSeconds, seconds }: Set
   };
 }
 
-function rowsOf({ sustained, accepted, bare, residentMiB }: Found): Row[] {
+function rowsOf({ sustained, accepted, bare }: Found): Row[] {
   const rate = (
     work: string,
     ours: number[],
@@ -246,16 +225,19 @@ function rowsOf({ sustained, accepted, bare, residentMiB }: Found): Row[] {
     rate(name(BATCHES), sustained.batches, "a bare pipeline", bare, 0.5, 0.8),
     rate(name(BATCHES), sustained.batches, "the same, accepted only", accepted.batches, null, null),
     rate(name(SINGLES), sustained.singles, "the same, accepted only", accepted.singles, 0.5, 0.7),
-    {
-      work: "memory of the service, at most, meanwhile",
-      against: `${RSS_MIB_MAX} MiB`,
-      ours: Math.max(...residentMiB),
-      theirs: RSS_MIB_MAX,
-      unit: "MiB",
-      less: true,
-      floor: 1,
-      aim: null,
-      rounds: { residentMiB },
-    },
   ];
+}
+
+function memoryRow(work: string, residentMiB: number[]): Row {
+  return {
+    work,
+    against: `${RSS_MIB_MAX} MiB`,
+    ours: Math.max(...residentMiB),
+    theirs: RSS_MIB_MAX,
+    unit: "MiB",
+    less: true,
+    floor: 1,
+    aim: null,
+    rounds: { residentMiB },
+  };
 }

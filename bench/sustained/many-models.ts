@@ -1,0 +1,74 @@
+import { randomBytes } from "node:crypto";
+import type { Sql } from "postgres";
+import type { AdminCredentials } from "../../src/db/api/access.js";
+import { call } from "../../src/db/api/call.js";
+import { canonicalJson, hashSnapshot } from "../../src/model/snapshot/canonical.js";
+import type { Snapshot } from "../../src/model/snapshot/types.js";
+import { sha256 } from "../lib/database.js";
+import { requestBytes } from "../lib/load.js";
+import type { Installation } from "../soak/service.js";
+import { beginnings, nextEvent } from "./customers.js";
+import { Load } from "./load.js";
+
+export const MODELS = 1_000;
+const CUSTOMERS_EACH = 20;
+const EVENTS_EACH = 50;
+const CONNECTIONS = 4;
+/** How often the events of each project come around. */
+const TURNS = 3;
+
+/**
+ * The bytes of the service's process that are in memory at most, all of its threads, while projects, each with a model of its own, take turns
+ * with batches: every model is compiled again and again, as more of them are active than are kept.
+ */
+export async function residentWithManyModels(
+  installation: Installation,
+  sql: Sql,
+  owner: { token: string; organizationId: string },
+  snapshot: Snapshot,
+): Promise<number> {
+  const by = { tokenHash: sha256(owner.token), organizationId: owner.organizationId, requestId: "bench" };
+  await sql`update iam.plans set projects = ${MODELS + 1}, changes = 10 * ${MODELS}::integer`;
+  const keys: string[] = [];
+  for (let index = 0; index < MODELS; index++) keys.push(await addProject(sql, by, index, snapshot));
+
+  const service = await installation.start();
+  let made = 0;
+  const requests = MODELS * (TURNS + 1);
+  const load = new Load(service, sql, CONNECTIONS, EVENTS_EACH, () => {
+    const index = made++;
+    const events =
+      index < MODELS ? beginnings(0, CUSTOMERS_EACH) : Array.from({ length: EVENTS_EACH }, () => ofFew(nextEvent()));
+    return requestBytes("/v1/events/batch", keys[index % MODELS]!, JSON.stringify({ events }));
+  });
+  await load.until(() => made >= requests);
+  await load.end();
+  await service.stop();
+  return load.residentBytes;
+}
+
+/** A project whose model differs from all others by a name; answers its ingestion key. */
+async function addProject(sql: Sql, by: AdminCredentials, index: number, snapshot: Snapshot): Promise<string> {
+  const key = `svc_test_${randomBytes(20).toString("hex")}`;
+  const slug = `bench-${index}`;
+  const keys = {
+    test: { hash: sha256(key), hint: "svc_test_" },
+    live: { hash: randomBytes(32), hint: "svc_live_" },
+  };
+  await call(sql, "create_project", by, { name: slug, slug }, keys);
+  const model = { ...snapshot, events: { ...snapshot.events, [`only_${index}`]: { properties: {} } } };
+  await call(
+    sql,
+    "deploy_config",
+    by,
+    { project: slug, environment: "test" },
+    { snapshot: canonicalJson(model), hash: hashSnapshot(model), provenance: null, expected: null, force: false },
+  );
+  return key;
+}
+
+/** The same event, of one of the customers that every project has. */
+function ofFew<Event extends { customerId: string }>(event: Event): Event {
+  const [, number] = event.customerId.split("-");
+  return { ...event, customerId: `account-${Number(number) % CUSTOMERS_EACH}` };
+}
