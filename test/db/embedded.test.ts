@@ -146,7 +146,7 @@ describe("a cluster that is there", () => {
     await query(url, "create table kept (id int)");
     child.kill("SIGKILL");
     await once(child, "exit");
-    process.kill((await postmaster()) ?? 0, "SIGKILL");
+    process.kill((await postmaster())!, "SIGKILL");
     await withServer(async (server) => {
       expect(await query(server.url, "select count(*)::int as n from kept")).toEqual([{ n: 0 }]);
     });
@@ -164,7 +164,7 @@ describe("a cluster that is there", () => {
     const atWork = "select from pg_stat_activity where query like '%as numbers' and pid <> pg_backend_pid()";
     await vi.waitFor(async () => expect(await query(server.url, atWork)).toHaveLength(1));
 
-    process.kill(before ?? 0, "SIGKILL");
+    process.kill(before!, "SIGKILL");
 
     expect(await working).toBe("ended");
     await vi.waitFor(() => query(server.url, "select"), { timeout: 30_000 });
