@@ -3,7 +3,7 @@
 create or replace function svc.iso(instant timestamptz)
 returns text
 language sql
--- As to_char is, because of patterns that are not used here, so that it is inlined: half the time, some lists call it a thousand times.
+-- As to_char is declared: a function that promises more than its body is not inlined, and a page of a list calls this hundreds of times.
 stable
 strict
 parallel safe

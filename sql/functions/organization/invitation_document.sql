@@ -3,7 +3,7 @@
 create or replace function iam.invitation_document(invitation iam.invitations)
 returns json
 language sql
-immutable
+stable
 set search_path = ''
 as $$
   select json_build_object(

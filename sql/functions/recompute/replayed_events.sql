@@ -30,11 +30,12 @@ as $$
     and (
       w.first_seq is null
       or e.event_seq < w.first_seq
-      or not exists (
-        select 1
+      -- Asked by key for each: `not exists` may gather all that waits.
+      or (
+        select true
         from svc.inbox as i
         where i.environment_id = replayed_events.environment_id and i.customer_id = e.customer_id and i.seq = e.event_seq
-      )
+      ) is null
     )
   order by e.occurred_at, e.event_seq
   limit replayed_events.row_limit;

@@ -62,7 +62,7 @@ export interface NewBacktest {
   pinnedAt: Date;
 }
 
-/** Events of a customer as lists of one length; null where there are none. */
+/** Events of a customer as lists of one length, null where there are none. */
 export interface EventLists {
   seqs: number[] | null;
   at: number[] | null;
@@ -80,10 +80,10 @@ export interface RecomputeCustomer extends StoredCustomer {
   generation: number;
   /** The expirations of journeys that were emitted. */
   told: [journey: string, at: number][] | null;
-  /** In order of occurrence, to the microsecond, and acceptance. */
+  /** In order of occurrence, to the microsecond, and acceptance; none where there are more than are read at once. */
   events: EventLists;
-  /** There are more of them. */
   moreEvents: boolean;
+  /** The first of them, where there are more. */
   executions: ExecutionKey[] | null;
   moreExecutions: boolean;
 }
@@ -96,6 +96,7 @@ export interface BacktestCustomer {
   traits: Record<string, Json>;
   /** Null where they were not asked for, or there are none. */
   updates: [seq: number, acceptedAt: number, traits: Record<string, Json>][] | null;
+  /** As of `RecomputeCustomer`. */
   events: EventLists;
   moreEvents: boolean;
 }

@@ -47,12 +47,10 @@ export class Backtest implements ResultSink<BacktestCustomer, Found> {
     this.#limits = limitsFor(this.#models);
   }
 
-  /** All customers that are left. */
-  chunks(): AsyncGenerator<BacktestCustomer[]> {
+  /** All customers that are left, chunk by chunk, each as JSON: `BacktestCustomer`. */
+  chunks(): AsyncGenerator<string[]> {
     return inChunks(this.job.lastCustomerId, (afterCustomerId, customers) =>
-      onSnapshot(this.connections.sql, (tx) =>
-        readBacktestChunk(tx, this.job, { ...this.#limits, afterCustomerId, customers }),
-      ),
+      readBacktestChunk(this.connections.sql, this.job, { ...this.#limits, afterCustomerId, customers }),
     );
   }
 

@@ -1,6 +1,6 @@
 import type { Model } from "../../engine/index.js";
 
-/** What one chunk holds: about so much text, of some 10,000 events. The other numbers bound memory, whatever customers come. */
+/** What one chunk holds: about so much text, and of customers. The numbers bound memory, whatever customers come. */
 const CHUNK = { length: 1024 * 1024, customersFirst: 10, customersMax: 500, bytes: 16 * 1024 * 1024 };
 /** Events of a customer that are gone through at once, and how many runs of rules they may cause, of which each has its explanation. */
 const EACH = { max: 2_000, min: 50, runs: 20_000, bytes: 512 * 1024 };
@@ -17,15 +17,15 @@ export function limitsFor(models: readonly Model[]) {
 }
 
 /**
- * All customers after one of them, chunk by chunk; while one chunk is worked on the next two are read, one after the other. They are parsed
- * when their turn comes: the connection reads on meanwhile.
+ * All customers after one of them, chunk by chunk, each as JSON; while one chunk is worked on the next two are read, one after the other.
+ * Whoever takes them parses them when their turn comes: the connection reads on meanwhile.
  *
- * @param readChunk reads so many customers after one of them at most, each as JSON
+ * @param readChunk reads so many customers after one of them at most
  */
-export async function* inChunks<Customer extends { customerId: string }>(
+export async function* inChunks(
   afterCustomerId: string | null,
   readChunk: (afterCustomerId: string | null, customers: number) => Promise<string[]>,
-): AsyncGenerator<Customer[]> {
+): AsyncGenerator<string[]> {
   let customers = CHUNK.customersFirst;
   const after = async (before: Promise<string[]>): Promise<string[]> => {
     const chunk = await before;
@@ -35,7 +35,7 @@ export async function* inChunks<Customer extends { customerId: string }>(
     const share = Math.ceil((chunk.length * CHUNK.length) / length);
     // Where fewer came than were asked for, there are no more, or their bytes are the limit.
     customers = Math.min(share, 2 * chunk.length, CHUNK.customersMax);
-    return readChunk((JSON.parse(last) as Customer).customerId, customers);
+    return readChunk((JSON.parse(last) as { customerId: string }).customerId, customers);
   };
   const ahead: Promise<string[]>[] = [];
   const readOn = (reading: Promise<string[]>): void => {
@@ -49,6 +49,6 @@ export async function* inChunks<Customer extends { customerId: string }>(
     const chunk = await ahead.shift()!;
     if (chunk.length === 0) return;
     readOn(after(ahead[0]!));
-    yield chunk.map((text) => JSON.parse(text) as Customer);
+    yield chunk;
   }
 }

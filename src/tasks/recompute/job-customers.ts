@@ -51,8 +51,8 @@ export class JobCustomers {
     this.#limits = limitsFor([models.replayed, ...(models.active === null ? [] : [models.active])]);
   }
 
-  /** All customers that are left, chunk by chunk. */
-  chunks(): AsyncGenerator<RecomputeCustomer[]> {
+  /** All customers that are left, chunk by chunk, each as JSON: `RecomputeCustomer`. */
+  chunks(): AsyncGenerator<string[]> {
     return inChunks(this.job.lastCustomerId, (after, customers) => this.#readChunk(after, customers));
   }
 

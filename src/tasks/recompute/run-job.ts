@@ -18,6 +18,8 @@ export interface RunDependencies {
 
 /** What is written at once, so that memory is bounded: differences and logs may be longer than what they are made of. */
 const WRITE_BYTES = 4 * 1024 * 1024;
+/** What was gone through is written after so long: who stops, or asks how far it is, does not wait for a chunk of long histories. */
+const HAND_MS = 1_000;
 /** While nothing is written: how often the job is touched. */
 const TOUCH_MS = 5_000;
 /** Of synchronous work, before whatever else the process does gets its turn. */
@@ -26,7 +28,7 @@ const TURN_MS = 10;
 /**
  * Does an attempt at a job, from where the attempt before ended, and answers whether it came to the end.
  *
- * @param goesOn asked whenever something was prepared, which is written in any case
+ * @param goesOn asked whenever something is written
  * @throws {TakenOver} where another worker has it by now
  * @throws {CustomerFailed} where a customer cannot be replayed or written; those before it are written
  */
@@ -52,42 +54,45 @@ export async function runJob(dependencies: RunDependencies, job: RecomputeJob, g
 
 /** While some customers are written, the next ones are gone through and those after them read. */
 async function pass<Customer>(
-  chunks: AsyncIterable<Customer[]>,
+  chunks: AsyncIterable<string[]>,
   sink: ResultSink<Customer>,
   lease: Lease,
   goesOn: () => boolean,
 ): Promise<boolean> {
   let prepared: Prepared[] = [];
   let bytes = 0;
+  let handedAt = performance.now();
   let writing = Promise.resolve();
-  const hand = async (): Promise<void> => {
+  /** Answers whether to go on. */
+  const hand = async (): Promise<boolean> => {
     await writing;
     writing = sink.write(prepared).then(() => lease.touch());
     // Whoever ends before it is awaited does not leave a failure that nobody hears of.
     writing.catch(() => undefined);
     prepared = [];
     bytes = 0;
+    handedAt = performance.now();
+    return goesOn();
   };
+  let isStopped = false;
   let turnBegan = performance.now();
   for await (const chunk of chunks) {
-    for (const customer of chunk) {
+    for (const [index, text] of chunk.entries()) {
       if (performance.now() - turnBegan > TURN_MS) {
         await nextTurn();
         turnBegan = performance.now();
       }
-      const one = await sink.prepare(customer);
+      const one = await sink.prepare(JSON.parse(text) as Customer);
       prepared.push(one);
       bytes += one.bytes;
-      if (bytes > WRITE_BYTES) await hand();
+      const isDue = index === chunk.length - 1 || bytes > WRITE_BYTES || performance.now() - handedAt > HAND_MS;
+      isStopped = isDue && !(await hand());
+      if (isStopped) break;
     }
-    if (prepared.length > 0) await hand();
-    if (!goesOn()) {
-      await writing;
-      return false;
-    }
+    if (isStopped) break;
   }
   await writing;
-  return true;
+  return !isStopped;
 }
 
 /** That the attempt still is the job's present one. */

@@ -82,6 +82,59 @@ it("has none that wait for their evaluation, wherever they are in the history", 
   });
 });
 
+it("orders what happened at one instant by acceptance, and has customers without events", async () => {
+  await rolledBack(sql, async (tx) => {
+    await tx`insert into svc.customers (environment_id, customer_id, created_at) values (${ENVIRONMENT}, 'c100', '2026-01-01Z')`;
+    await tx`
+      update svc.events set occurred_at = '2026-01-02Z'
+      where environment_id = ${ENVIRONMENT} and customer_id = 'c101' and event_seq % 10 = 3`;
+    const [without, tied] = await read({ customers: 2 }, tx);
+    expect(without).toMatchObject({ customerId: "c100", events: NONE, moreEvents: false });
+    expect(tied!.events.seqs!.slice(0, 5)).toEqual([1_003, 1_013, 1_023, 1_033, 1_001]);
+  });
+});
+
+it("goes on after a customer, with those who were there at the pinned instant, or has the one that is asked for", async () => {
+  await rolledBack(sql, async (tx) => {
+    await tx`
+      update svc.customers set created_at = '2026-02-02Z'
+      where environment_id = ${ENVIRONMENT} and customer_id in ('c104', 'c106')`;
+    const ids = async (request: Partial<ChunkRequest>, job: object = {}) => {
+      const texts = await readRecomputeChunk(tx, { ...JOB, ...job }, { ...ALL, customers: 3, ...request });
+      return texts.map((text) => (JSON.parse(text) as RecomputeCustomer).customerId);
+    };
+    expect(await ids({ afterCustomerId: "c102" })).toEqual(["c103", "c105", "c107"]);
+    expect(await ids({ afterCustomerId: "c160" })).toEqual([]);
+    expect(await ids({}, { customerId: "c105" })).toEqual(["c105"]);
+    expect(await ids({ afterCustomerId: "c105" }, { customerId: "c105" })).toEqual([]);
+    expect(await ids({}, { customerId: "c106" })).toEqual([]);
+  });
+});
+
+it("has a page of the log of rules, of the present generation, and says where there is more", async () => {
+  await rolledBack(sql, async (tx) => {
+    await tx`update svc.customers set generation = 1 where environment_id = ${ENVIRONMENT} and customer_id = 'c101'`;
+    await tx`
+      insert into svc.rule_executions (
+        environment_id, customer_id, generation, rule_id, result, triggered_by, conditions, action, executed_at, cause_type
+      )
+      select ${ENVIRONMENT}, 'c101', g, 'rule_' || n, 'pass', 'event:paid', '{}', '{}', '2026-01-02Z'::timestamptz + n * interval '1 s', 'event'
+      from generate_series(1, 45) as n cross join generate_series(0, 1) as g`;
+    const logOf = async (each: number) => {
+      const [{ executions, moreExecutions }] = (await read({ each, customers: 1 }, tx)) as [RecomputeCustomer];
+      return { rules: executions!.map(([rule]) => rule), moreExecutions };
+    };
+    const rules = Array.from({ length: 45 }, (_, n) => `rule_${n + 1}`);
+    expect(await logOf(45)).toEqual({ rules, moreExecutions: false });
+    expect(await logOf(44)).toMatchObject({ moreExecutions: true });
+  });
+});
+
+it("has eight customers at most whose events are more than a page, as their replays take long", async () => {
+  expect(await read({ each: EVENTS - 1, bytes: 16 * 1024 * 1024 })).toHaveLength(8);
+  expect(await read({ each: EVENTS, bytes: 16 * 1024 * 1024 })).toHaveLength(CUSTOMERS);
+});
+
 it("ends with the customer that reaches the bytes of a chunk, and reads none after that", async () => {
   expect(await read({ bytes: 1 })).toHaveLength(1);
   const three = await read({ bytes: 2.5 * EVENTS * BYTES });
