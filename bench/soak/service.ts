@@ -45,9 +45,12 @@ export async function openInstallation(secret: string): Promise<Installation> {
 }
 
 async function startService(dataDir: string, secret: string, role: "all" | "http"): Promise<Service> {
-  // As `npm start` and the units of deploy/systemd start it.
-  const program = ["--max-semi-space-size=32", "bin/svc-server.js"];
-  const child = spawn(process.execPath, [...program, "start", "--role", role], {
+  // As `npm start` does.
+  const { scripts } = JSON.parse(await readFile(path.join(ROOT, "package.json"), "utf8")) as {
+    scripts: { start: string };
+  };
+  const [, ...start] = scripts.start.split(" ");
+  const child = spawn(process.execPath, [...start, "--role", role], {
     cwd: ROOT,
     env: {
       PATH: process.env["PATH"],

@@ -75,6 +75,15 @@ test("its variables are those of the service", () => {
   });
 });
 
+test("the units, the image and npm start start Node.js with the same option, which it names", () => {
+  const textOf = (file: string) => readFileSync(path.join(ROOT, file), "utf8");
+  const { scripts } = JSON.parse(textOf("package.json")) as { scripts: { start: string } };
+  const [, option] = /^node (--\S+) bin/.exec(scripts.start)!;
+  expect(textOf("docs/deploy.md")).toContain(`\`npm start\` start Node.js with \`${option}\``);
+  for (const file of ["deploy/systemd/svc-.service.d/common.conf", "Dockerfile"])
+    expect(/\bNODE_OPTIONS=(.*)/.exec(textOf(file))?.[1], file).toBe(option);
+});
+
 test("its commands for PgBouncer are bash, and take files that there are", async () => {
   const code = blockWith("apt-get install pgbouncer");
   await promisify(execFile)("bash", ["-n", "-c", code]);
