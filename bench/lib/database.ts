@@ -3,6 +3,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Sql } from "postgres";
+import type { AdminCredentials } from "../../src/db/api/access.js";
 import { call } from "../../src/db/api/call.js";
 import { connect } from "../../src/db/connect.js";
 import { startEmbedded } from "../../src/db/embedded/embedded.js";
@@ -108,9 +109,23 @@ export async function createProject(
   // The limit is not what is measured; its bookkeeping is.
   await sql`update iam.plans set rate_per_second = 100000000, rate_burst = 100000000`;
   const by = { tokenHash: token.hash, organizationId, requestId: "bench" };
+  await addProject(sql, by, "bench", keyHash, snapshot);
+  const [environment] = await sql<[{ environment_id: number }]>`
+    select environment_id from svc.api_keys where key_hash = ${keyHash}`;
+  return { environmentId: environment.environment_id, token: token.text, organizationId };
+}
+
+/** One more project of an organization, with a model and an ingestion key in its environment test. */
+export async function addProject(
+  sql: Sql,
+  by: AdminCredentials,
+  slug: string,
+  keyHash: Buffer,
+  snapshot: Snapshot,
+): Promise<void> {
   const keys = { test: { hash: keyHash, hint: "svc_test_" }, live: { hash: randomBytes(32), hint: "svc_live_" } };
-  await call(sql, "create_project", by, { name: "Bench", slug: "bench" }, keys);
-  const at = { project: "bench", environment: "test" as const };
+  await call(sql, "create_project", by, { name: slug, slug }, keys);
+  const at = { project: slug, environment: "test" as const };
   await call(sql, "deploy_config", by, at, {
     snapshot: canonicalJson(snapshot),
     hash: hashSnapshot(snapshot),
@@ -118,9 +133,6 @@ export async function createProject(
     expected: null,
     force: false,
   });
-  const [environment] = await sql<[{ environment_id: number }]>`
-    select environment_id from svc.api_keys where key_hash = ${keyHash}`;
-  return { environmentId: environment.environment_id, token: token.text, organizationId };
 }
 
 /** A webhook for everything; `secret` is the SVC_SECRET of who delivers. */

@@ -7,47 +7,44 @@ import type { Service } from "../soak/service.js";
 const BACKLOG_MAX = 2_000;
 const LOOK_MS = 50;
 
-/** Requests without end to a service, one after the other on each connection; where it evaluates, only while there is room. */
+/** Requests to a service, one after the other on each connection; where it evaluates, only while there is room. */
 export class Load {
   /** Events that were sent. */
   sent = 0;
-  /** Bytes of the service's process that were in memory at most. */
+  /** Bytes of the service's process that were in memory at most. Of one that evaluates. */
   residentBytes = 0;
+  /** Resolves once nothing is sent any more. */
+  readonly done: Promise<void>;
   #isFull = false;
   #isOver = false;
-  readonly #done: Promise<unknown>;
 
-  /** @param next makes the next request, of so many events */
+  /** @param next makes the next request, of so many events; null where there is none */
   constructor(
     private readonly service: Service,
     private readonly sql: Sql,
     connections: number,
     events: number,
-    next: () => Buffer,
-    private readonly isEvaluated = true,
+    next: () => Buffer | null,
+    isEvaluated = true,
   ) {
     const sending = postWhile([{ address: service.address, connections }], async () => {
       while (this.#isFull && !this.#isOver) await delay(1);
-      if (this.#isOver) return null;
-      this.sent += events;
-      return next();
+      const request = this.#isOver ? null : next();
+      if (request === null) this.#isOver = true;
+      else this.sent += events;
+      return request;
     });
-    this.#done = Promise.all([sending, this.#watch()]);
+    this.done = isEvaluated ? Promise.all([sending, this.#watch()]).then(() => undefined) : sending;
   }
 
-  /** Resolves when it is so. */
-  async until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) await delay(LOOK_MS);
-  }
-
-  async end(): Promise<void> {
+  end(): Promise<void> {
     this.#isOver = true;
-    await this.#done;
+    return this.done;
   }
 
   async #watch(): Promise<void> {
     while (!this.#isOver) {
-      if (this.isEvaluated) this.#isFull = (await waiting(this.sql)).some((count) => count > BACKLOG_MAX);
+      this.#isFull = (await waiting(this.sql)).some((count) => count > BACKLOG_MAX);
       this.residentBytes = Math.max(this.residentBytes, await this.service.residentBytes());
       await delay(LOOK_MS);
     }

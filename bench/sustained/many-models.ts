@@ -1,10 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Sql } from "postgres";
-import type { AdminCredentials } from "../../src/db/api/access.js";
-import { call } from "../../src/db/api/call.js";
-import { canonicalJson, hashSnapshot } from "../../src/model/snapshot/canonical.js";
 import type { Snapshot } from "../../src/model/snapshot/types.js";
-import { sha256 } from "../lib/database.js";
+import { addProject, sha256 } from "../lib/database.js";
 import { requestBytes } from "../lib/load.js";
 import type { Installation } from "../soak/service.js";
 import { beginnings, nextEvent } from "./customers.js";
@@ -29,42 +26,25 @@ export async function residentWithManyModels(
 ): Promise<number> {
   const by = { tokenHash: sha256(owner.token), organizationId: owner.organizationId, requestId: "bench" };
   await sql`update iam.plans set projects = ${MODELS + 1}, changes = 10 * ${MODELS}::integer`;
-  const keys: string[] = [];
-  for (let index = 0; index < MODELS; index++) keys.push(await addProject(sql, by, index, snapshot));
+  const keys = Array.from({ length: MODELS }, () => `svc_test_${randomBytes(20).toString("hex")}`);
+  for (const [index, key] of keys.entries()) {
+    const model = { ...snapshot, events: { ...snapshot.events, [`only_${index}`]: { properties: {} } } };
+    await addProject(sql, by, `bench-${index}`, sha256(key), model);
+  }
 
   const service = await installation.start();
   let made = 0;
   const requests = MODELS * (TURNS + 1);
   const load = new Load(service, sql, CONNECTIONS, EVENTS_EACH, () => {
     const index = made++;
+    if (index >= requests) return null;
     const events =
       index < MODELS ? beginnings(0, CUSTOMERS_EACH) : Array.from({ length: EVENTS_EACH }, () => ofFew(nextEvent()));
     return requestBytes("/v1/events/batch", keys[index % MODELS]!, JSON.stringify({ events }));
   });
-  await load.until(() => made >= requests);
-  await load.end();
+  await load.done;
   await service.stop();
   return load.residentBytes;
-}
-
-/** A project whose model differs from all others by a name; answers its ingestion key. */
-async function addProject(sql: Sql, by: AdminCredentials, index: number, snapshot: Snapshot): Promise<string> {
-  const key = `svc_test_${randomBytes(20).toString("hex")}`;
-  const slug = `bench-${index}`;
-  const keys = {
-    test: { hash: sha256(key), hint: "svc_test_" },
-    live: { hash: randomBytes(32), hint: "svc_live_" },
-  };
-  await call(sql, "create_project", by, { name: slug, slug }, keys);
-  const model = { ...snapshot, events: { ...snapshot.events, [`only_${index}`]: { properties: {} } } };
-  await call(
-    sql,
-    "deploy_config",
-    by,
-    { project: slug, environment: "test" },
-    { snapshot: canonicalJson(model), hash: hashSnapshot(model), provenance: null, expected: null, force: false },
-  );
-  return key;
 }
 
 /** The same event, of one of the customers that every project has. */

@@ -164,7 +164,7 @@ export async function readRecomputeChunk(
 
 /** The next customers of a backtest, each as JSON: `BacktestCustomer`; none where all are done. */
 export async function readBacktestChunk(
-  sql: Sql | TransactionSql,
+  sql: Sql,
   { environmentId, pinnedAt, sampleShare, question }: RecomputeJob,
   { afterCustomerId, propertyEvents, customers, each, bytesEach, bytes }: ChunkRequest,
 ): Promise<string[]> {

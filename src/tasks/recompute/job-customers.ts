@@ -53,7 +53,9 @@ export class JobCustomers {
 
   /** All customers that are left, chunk by chunk, each as JSON: `RecomputeCustomer`. */
   chunks(): AsyncGenerator<string[]> {
-    return inChunks(this.job.lastCustomerId, (after, customers) => this.#readChunk(after, customers));
+    return inChunks(this.job.lastCustomerId, (afterCustomerId, customers) =>
+      readRecomputeChunk(this.sql, this.job, { ...this.#limits, afterCustomerId, customers }),
+    );
   }
 
   /**
@@ -101,9 +103,5 @@ export class JobCustomers {
   /** The same on a snapshot, which can write nothing. */
   onSnapshot(customerId: string, onLogs: OnLogs): Promise<CustomerRun | null> {
     return onSnapshot(this.sql, (tx) => this.anew(tx, customerId, onLogs));
-  }
-
-  #readChunk(afterCustomerId: string | null, customers: number): Promise<string[]> {
-    return readRecomputeChunk(this.sql, this.job, { ...this.#limits, afterCustomerId, customers });
   }
 }

@@ -74,7 +74,6 @@ async function pass<Customer>(
     handedAt = performance.now();
     return goesOn();
   };
-  let isStopped = false;
   let turnBegan = performance.now();
   for await (const chunk of chunks) {
     for (const [index, text] of chunk.entries()) {
@@ -86,13 +85,14 @@ async function pass<Customer>(
       prepared.push(one);
       bytes += one.bytes;
       const isDue = index === chunk.length - 1 || bytes > WRITE_BYTES || performance.now() - handedAt > HAND_MS;
-      isStopped = isDue && !(await hand());
-      if (isStopped) break;
+      if (isDue && !(await hand())) {
+        await writing;
+        return false;
+      }
     }
-    if (isStopped) break;
   }
   await writing;
-  return !isStopped;
+  return true;
 }
 
 /** That the attempt still is the job's present one. */
