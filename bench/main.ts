@@ -17,6 +17,7 @@ import { benchStart } from "./start.js";
 import { benchStorage } from "./storage.js";
 import { benchSustained } from "./sustained/main.js";
 import { benchWebhooks } from "./webhooks/main.js";
+import { benchWindows } from "./windows.js";
 
 const USAGE = `Usage: npm run bench [-- --quick]                            everything
        npm run bench engine [-- --quick]                     the engine alone, without a database
@@ -112,6 +113,7 @@ async function measureParts(): Promise<void> {
     if (has("evaluation")) {
       const database = await server.createDatabase();
       rows.push(...printed(await benchEvaluation(database, rounds, quick ? 10 : 60), settings));
+      rows.push(...printed(await benchWindows(database, rounds), settings));
       await database.close();
     }
     if (has("reads")) {

@@ -117,8 +117,14 @@ export interface Reading<V = unknown> {
   of: (value: number | undefined) => V;
   /** Between two neighbouring limits, and outside them all, `of` is constant or strictly monotone. */
   limits: readonly number[];
+}
+
+/** And what a search needs to know of it. */
+export interface SearchedReading<V = boolean | number | null | undefined> extends Reading<V> {
   /** Whether `of` can become another one, where it is now this, as long as the number does not rise, or does not fall. */
-  steadyAs?: (value: V) => "not rising" | "not falling";
+  steadyAs?(value: V): "not rising" | "not falling";
+  /** Whether every number between two that read as this does so, too. */
+  isInterval(value: V): boolean;
 }
 
 /** How many of something must be told apart so that a reading knows enough. */

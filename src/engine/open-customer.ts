@@ -1,5 +1,6 @@
 import { MOVES_BY_TIME_MAX } from "../model/snapshot/limits.js";
 import type { Severity } from "../model/snapshot/types.js";
+import { addOccurrence, trimOccurrences } from "./aggregates/occurrences.js";
 import type { PropertyTest } from "./conditions/compare.js";
 import { type Boundary, boundariesOf, boundaryAt, type JourneyBoundaries, NOTHING_COUNTS } from "./state/boundary.js";
 import { orderOf } from "./state/boundary.js";
@@ -16,6 +17,7 @@ import type {
   HistorySource,
   JourneyRun,
   Json,
+  LookAheadMemory,
   Order,
   RaisedSignal,
   StreamMemory,
@@ -62,16 +64,33 @@ export interface WorkingAggregate {
    * @throws {HistoryNeeded} if it takes earlier events to place it
    */
   record(customer: OpenCustomer, event: HistoryEvent): boolean;
-  /** What is to be remembered; the very object that it was opened with where nothing changed. */
-  save(customer: OpenCustomer): AggregateMemory;
+  /**
+   * What is to be remembered; the very object that it was opened with where nothing changed.
+   *
+   * @param occurrences of a window, how many of the oldest; as many as usual unless given
+   */
+  save(customer: OpenCustomer, occurrences?: number): AggregateMemory;
   /** A copy to look at another instant with; none where that changes nothing. */
   clone?(): WorkingAggregate;
+  /** Of one that has copies: the instant from which on what leaves its window is read from history when it is opened again, or Infinity. */
+  remembersUntil?(): number;
+}
+
+/** A number of the model that time alone changes in a way that has to be searched for. */
+export interface SearchedNumber {
+  /** The measure of the snapshot. */
+  readonly source: object;
+  /** The aggregates that move, in the order in which the number reads them, and how many anchors it has: what one search remembers. */
+  readonly aggregates: readonly Aggregate[];
+  readonly anchors: number;
+  /** The search, from what was remembered of it. */
+  open(memory: LookAheadMemory): LookAhead;
 }
 
 /** The search for the next change of a number by time alone, kept while events come. */
 export interface LookAhead {
   /** Whether what it has found so far holds for the customer as it is now. */
-  isSound(customer: OpenCustomer, present: unknown, anchors: readonly unknown[]): boolean;
+  isSound(customer: OpenCustomer, present: LookAheadMemory["present"]): boolean;
   /** Takes an event in that the customer has recorded, and tells whether the search may go on. */
   record(customer: OpenCustomer, event: HistoryEvent): boolean;
   /**
@@ -80,7 +99,12 @@ export interface LookAhead {
    * @throws {HistoryNeeded} if it lies beyond the occurrences at hand
    */
   find(customer: OpenCustomer): number;
+  /** What is to be remembered; null where beginning anew takes no history, or nothing holds any more. */
+  save(customer: OpenCustomer): Omit<LookAheadMemory, "number"> | null;
 }
+
+/** Of how many numbers the searches are remembered at most, so that a state's size is bounded by little. */
+export const REMEMBERED_LOOK_AHEADS = 16;
 
 /** What conditions read: the items whose values they read, what is remembered of events, and whether any event matters. */
 export interface Reads {
@@ -115,6 +139,7 @@ export interface DerivedPart {
 export interface EventReaders {
   readonly streams: readonly Stream[];
   readonly aggregates: readonly Aggregate[];
+  readonly searched: readonly SearchedNumber[];
   readersOf(event: string): { streams: Stream[]; aggregates: Aggregate[] } | undefined;
 }
 
@@ -212,8 +237,8 @@ export class OpenCustomer {
 
   readonly streams: StreamMemory[];
   readonly aggregates: WorkingAggregate[];
-  /** The searches for changes of calculated measures. */
-  lookAheads = new Map<object, LookAhead>();
+  /** By position of the number: the search for its next change by time alone. */
+  lookAheads: (LookAhead | undefined)[] = [];
   awaitsEvaluation: boolean;
   /** Whether explanations tell when conditions flip, which may take the history of a whole window. */
   looksAhead = true;
@@ -283,11 +308,14 @@ export class OpenCustomer {
     this.healthChangesAt = origin.healthChangesAt ?? Infinity;
     this.passedAt = model.rules.map((id) => member(origin.rules, id)?.passedAt);
     this.signals = model.signals.map(({ id }) => member(origin.signals, id));
-    const { streams, aggregates } = model.registry;
+    const { streams, aggregates, searched } = model.registry;
     this.streams =
       memory.model === null ? streams.map(() => ({ count: 0, occurredAt: [], seq: [] })) : memory.streams.slice();
     const remembered = aggregatesOf(model, memory);
     this.aggregates = aggregates.map((aggregate, index) => aggregate.open(remembered?.[index]));
+    if (memory.model === model.memoryKey && memory.lookAheads !== undefined) {
+      for (const search of memory.lookAheads) this.lookAheads[search.number] = searched[search.number]!.open(search);
+    }
     this.awaitsEvaluation = memory.awaitsEvaluation;
     this.happenedIn = new Map(model.awaited.map((what) => [what, new Map<string, number>()]));
     this.ownsStream = new Uint8Array(streams.length);
@@ -334,8 +362,9 @@ export class OpenCustomer {
       const aggregate = aggregates[i]!;
       if (this.aggregates[aggregate.index]!.record(this, event)) this.mark(aggregate.items);
     }
-    for (const [number, search] of this.lookAheads) {
-      if (!search.record(this, event)) this.lookAheads.delete(number);
+    const { lookAheads } = this;
+    for (let i = 0; i < lookAheads.length; i++) {
+      if (lookAheads[i]?.record(this, event) === false) lookAheads[i] = undefined;
     }
   }
 
@@ -449,11 +478,21 @@ export class OpenCustomer {
         awaitsEvaluation: this.awaitsEvaluation,
         streams: this.streams,
         aggregates: this.aggregates.map((aggregate) => aggregate.save(this)),
+        ...this.savedLookAheads(),
       },
       timerDueAt: finite(this.timerDueAt),
       ...(this.movesByTime > 0 ? { movesByTime: this.movesByTime } : {}),
       nextDueAt: finite(nextDueAt),
     };
+  }
+
+  private savedLookAheads(): Pick<ConditionMemory, "lookAheads"> {
+    const saved: LookAheadMemory[] = [];
+    for (let number = 0; number < this.lookAheads.length && saved.length < REMEMBERED_LOOK_AHEADS; number++) {
+      const search = this.lookAheads[number]?.save(this) ?? null;
+      if (search !== null) saved.push({ number, ...search });
+    }
+    return saved.length === 0 ? {} : { lookAheads: saved };
   }
 
   private cause(): Cause {
@@ -527,32 +566,4 @@ function aggregatesOf({ memoryKey, registry }: Model, { model, aggregates }: Con
 
 function lengthOf(memory: AggregateMemory): number {
   return memory.kind === "distinct" ? memory.value.length : 0;
-}
-
-/**
- * Adds an occurrence in its place in order. Between two trims up to twice the capacity is held, so that dropping the
- * oldest costs nothing worth mentioning per occurrence; readers count from the end.
- */
-function addOccurrence(memory: StreamMemory, capacity: number, occurredAt: number, seq: number): void {
-  memory.count++;
-  if (capacity === 0) return;
-  const instants = memory.occurredAt;
-  const seqs = memory.seq;
-  let at = instants.length;
-  while (at > 0 && (instants[at - 1]! > occurredAt || (instants[at - 1] === occurredAt && seqs[at - 1]! > seq))) at--;
-  if (at === instants.length) {
-    instants.push(occurredAt);
-    seqs.push(seq);
-  } else if (at > 0 || instants.length < capacity) {
-    instants.splice(at, 0, occurredAt);
-    seqs.splice(at, 0, seq);
-  }
-  if (instants.length > 2 * capacity + 16) trimOccurrences(memory, capacity);
-}
-
-function trimOccurrences(memory: StreamMemory, capacity: number): void {
-  const surplus = memory.occurredAt.length - capacity;
-  if (surplus <= 0) return;
-  memory.occurredAt.splice(0, surplus);
-  memory.seq.splice(0, surplus);
 }

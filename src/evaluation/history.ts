@@ -10,12 +10,20 @@ interface Range {
   events: readonly HistoryEvent[];
 }
 
+/** Events of the first page: those of one property each may be large. */
+const FIRST_PAGE_EVENTS = 500;
+/** Each time, all that is at hand is gone through again; so pages grow. */
+const PAGE_GROWTH = 4;
+
 /** What of one customer's evaluated events was fetched so far, while the customer is being evaluated. */
 export class HistoryCache {
   readonly #rangesOf = new Map<string, Range[]>();
+  /** How many events the next page should have. */
+  pageSize = FIRST_PAGE_EVENTS;
 
   /** Takes in the answer to a request. */
   add({ event, after, until }: HistoryRequest, { events, complete }: HistoryPage): void {
+    this.pageSize *= PAGE_GROWTH;
     const ranges = this.#rangesOf.get(event);
     const range = { after, through: complete ? until : events.at(-1)!, events };
     if (ranges === undefined) this.#rangesOf.set(event, [range]);
@@ -45,11 +53,6 @@ export interface HistoryAnswer {
 /** How many events may be fetched for one customer, and how many bytes they may have: what is gone through in some hundredths of a second. */
 const LIMITS = { events: 20_000, bytes: 32 * 1024 * 1024 };
 
-/** Events of the first page: those of one property each may be large. */
-const FIRST_PAGE_EVENTS = 500;
-/** Each time, all that is at hand is gone through again; so pages grow. */
-const PAGE_GROWTH = 4;
-
 /**
  * Asks the engine about one customer, fetching history as it is needed. Null where that would be more than the limits allow.
  *
@@ -62,7 +65,6 @@ export async function withHistory<T>(
   limits = LIMITS,
 ): Promise<{ answer: T } | null> {
   const history = new HistoryCache();
-  let pageSize = FIRST_PAGE_EVENTS;
   let events = 0;
   let bytes = 0;
   for (;;) {
@@ -70,16 +72,15 @@ export async function withHistory<T>(
       return { answer: ask(history.source) };
     } catch (error) {
       if (!(error instanceof HistoryNeeded)) throw error;
-      const room = Math.min(pageSize, limits.events - events);
+      // Large events come in small pages.
+      const eventsInRoom = events === 0 ? Infinity : Math.floor(((limits.bytes - bytes) * events) / bytes);
+      const room = Math.min(history.pageSize, Math.max(1, eventsInRoom), limits.events - events);
       if (room <= 0 || bytes >= limits.bytes) return null;
       const answer = await fetch([error.request], room);
       const page = answer.pages[0]!;
       history.add(error.request, page);
       events += page.events.length;
       bytes += answer.bytes;
-      // Large events come in small pages.
-      const eventsInRoom = events === 0 ? Infinity : Math.floor(((limits.bytes - bytes) * events) / bytes);
-      pageSize = Math.min(pageSize * PAGE_GROWTH, Math.max(1, eventsInRoom));
     }
   }
 }

@@ -1,14 +1,32 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import type { TrackOperation } from "../../src/engine/index.js";
-import type { CalculatedMeasure, Measure, OrderOperator } from "../../src/model/snapshot/types.js";
-import { compared, compile, minus, number, per, seen, snapshotOf } from "./support/builders.js";
+import type { Operation, TrackOperation } from "../../src/engine/index.js";
+import type { CalculatedMeasure, Measure, OrderOperator, Score, Snapshot } from "../../src/model/snapshot/types.js";
+import { propertyRuns } from "../support/property-runs.js";
+import {
+  aggregate,
+  compared,
+  compile,
+  happened,
+  healthIs,
+  healthOf,
+  minus,
+  number,
+  per,
+  seen,
+  snapshotOf,
+  summed,
+  traitNumber,
+} from "./support/builders.js";
 import { expectEqual } from "./support/equal.js";
 import { Reference } from "./support/reference/reference.js";
 import { check, Run, timeout } from "./support/runner.js";
+import { viewOfState } from "./support/subject-engine.js";
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
 const windowed = fc
   .record({
@@ -83,5 +101,213 @@ describe("the search for the next change of a ratio or a difference", () => {
         },
       ),
     );
+  });
+});
+
+/** A customer whose searches are remembered from call to call, and one whose every call begins them anew. */
+class Pair {
+  readonly #model;
+  readonly remembering: Run;
+  readonly forgetful: Run;
+  /** After how many operations a search was remembered. */
+  remembered = 0;
+
+  constructor(snapshot: Snapshot, pageSize = 50) {
+    this.#model = compile(snapshot);
+    this.remembering = new Run(this.#model, pageSize);
+    this.forgetful = new Run(this.#model, pageSize);
+  }
+
+  take(operation: Operation): void {
+    this.#forget();
+    for (const run of [this.remembering, this.forgetful]) run.take([operation]);
+    this.#expectAlike();
+    if (this.remembering.state.memory.lookAheads !== undefined) this.remembered++;
+  }
+
+  tick(now: number): void {
+    this.#forget();
+    for (const run of [this.remembering, this.forgetful]) run.tick(now);
+    this.#expectAlike();
+  }
+
+  #forget(): void {
+    const { lookAheads: _, ...memory } = this.forgetful.state.memory;
+    this.forgetful.state = { ...this.forgetful.state, memory };
+  }
+
+  #expectAlike(): void {
+    expect(viewOfState(this.remembering.state)).toEqual(viewOfState(this.forgetful.state));
+    expect(this.remembering.effects).toEqual(this.forgetful.effects);
+  }
+}
+
+type Parts = Parameters<typeof snapshotOf>[0];
+
+const scope = fc
+  .record({ within: fc.constantFrom("2h", "6h"), isOfState: fc.constantFrom(false, false, true) })
+  .map(({ within, isOfState }) => ({ within, ...(isOfState && { since: "state" as const }) }));
+const amount = fc
+  .record({
+    path: fc.constantFrom<Parameters<typeof number>[0]>("a", "b", ["a", "x"], ["a", "x"], ["b", "x"]),
+    scope,
+    previous: fc.constantFrom(false, false, false, true),
+  })
+  .map(({ path, scope, previous }): Measure => number(path, { ...scope, ...(previous && { previous }) }));
+const ofNumber = fc
+  .record({ name: fc.constantFrom("sum" as const, "avg" as const, "min" as const, "max" as const), scope })
+  .map(({ name, scope }): Measure => ({
+    kind: "aggregate",
+    function: name,
+    of: { event: "a" },
+    property: "x",
+    ...scope,
+  }));
+const part = fc.oneof({ arbitrary: amount, weight: 3 }, ofNumber);
+const divisor = fc.oneof({ arbitrary: part, weight: 2 }, fc.constant(traitNumber("seats")));
+const moving: fc.Arbitrary<Measure> = fc.oneof(
+  { arbitrary: ofNumber, weight: 2 },
+  { arbitrary: fc.tuple(part, divisor).map(([of, by]) => per(of, by)), weight: 2 },
+  fc.tuple(part, part).map(([of, less]) => minus(of, less)),
+);
+
+/** What reads a number: a comparison, or a score that a condition reads. */
+const reader: fc.Arbitrary<(of: Measure) => Parts> = fc.oneof(
+  {
+    arbitrary: fc
+      .record({ operator, value: fc.constantFrom(0, 0.5, 1, 2, 20, 60, 200) })
+      .map((limit) => (of: Measure): Parts => ({ segments: { s: { ...of, ...limit } } })),
+    weight: 2,
+  },
+  fc
+    .constantFrom<(of: Measure) => Score>(
+      (of) => ({ kind: "scale", of, from: 0, to: 40 }),
+      (of) => ({ kind: "scale", of, from: 60, to: 0 }),
+      (of) => steps(of, 10, 50, 90),
+      (of) => steps(of, 50, 0, 50),
+    )
+    .map((score) => (of: Measure): Parts => {
+      const health = healthOf({ c: score(of) }, { good: 50, bad: 0 });
+      return { health, segments: { s: healthIs("gte", 50) } };
+    }),
+);
+
+const steps = (of: Measure, low: number, middle: number, otherwise: number): Score => {
+  return {
+    kind: "steps",
+    of,
+    steps: [
+      [5, low],
+      [60, middle],
+    ],
+    otherwise,
+  };
+};
+
+/** A model of a lifecycle that goes round with each `move`, and of one more number whose changes are searched for. */
+function modelOf({ segments, ...parts }: Parts): Snapshot {
+  const moved = happened("move", { since: "state" });
+  const other = aggregate("sum", ["a", "x"], "gte", 7, { within: "6h" });
+  return snapshotOf({
+    ...parts,
+    states: { here: [["there", moved]], there: [["here", moved]] },
+    segments: { other, ...segments },
+  });
+}
+
+const draft = fc.record({
+  name: fc.constantFrom(...["a", "a", "a", "a", "a", "a", "b", "b"], ...["move", "seats"]),
+  gap: fc.constantFrom(0, 0, 1, 1, 2, 3),
+  late: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 45, 170),
+  x: fc.constantFrom(0, 1, 1, 2, 3, 0.5, 10, 58),
+  isNegative: fc.constantFrom(false, false, false, false, false, false, false, true),
+});
+
+describe("a search that is remembered from call to call", () => {
+  it("finds what one that begins anew finds, after each operation", { timeout }, () => {
+    let remembered = 0;
+    fc.assert(
+      fc.property(
+        moving,
+        reader,
+        fc.boolean(),
+        fc.array(draft, { minLength: 100, maxLength: 180, size: "max" }),
+        (of, read, isPositive, drafts) => {
+          const pair = new Pair(modelOf(read(of)), 7);
+          let now = 0;
+          drafts.forEach(({ name, gap, late, x, isNegative }, i) => {
+            now += gap * MINUTE;
+            const seq = i + 1;
+            const value = isNegative && !isPositive ? -x : x;
+            if (name === "seats") pair.take({ kind: "identify", seq, traits: { seats: x }, acceptedAt: now });
+            else pair.take({ ...seen(seq, now - late * MINUTE, name, { x: value }), acceptedAt: now });
+          });
+          for (let hours = 1; hours <= 13; hours += 3) pair.tick(now + hours * HOUR);
+          remembered += pair.remembered;
+        },
+      ),
+      { numRuns: propertyRuns(60) },
+    );
+    expect(remembered).toBeGreaterThan(100);
+  });
+
+  /** Events of one minute each, from a minute on. */
+  const sales = (pair: Pair, from: number, amounts: readonly number[], event = "sold"): void =>
+    amounts.forEach((n, i) => pair.take(seen(1 + from + i, (from + i) * MINUTE, event, { n })));
+  const many = (n: number): number[] => Array.from({ length: 40 }, () => n);
+
+  it("begins anew where points are had at both ends: an event leads past what lies between", () => {
+    const score = steps(number(["sold", "n"], { within: "1d" }), 50, 0, 50);
+    const parts = { health: healthOf({ c: score }, { good: 50, bad: 0 }), segments: { s: healthIs("gte", 50) } };
+    const pair = new Pair(snapshotOf(parts));
+    sales(pair, 0, many(0.1));
+    sales(pair, 60, [58]);
+    expect(pair.remembered).toBeGreaterThan(0);
+    // When what is left of the small ones is no more than two.
+    expect(pair.remembering.state.nextDueAt).toBe(19 * MINUTE + DAY);
+  });
+
+  it("goes on from where a ratio was first absent, when an event gives it a divisor", () => {
+    const ratio = per(number(["sold", "n"], { within: "1d" }), number("asked", { within: "6h" }));
+    const pair = new Pair(snapshotOf({ segments: { s: compared(ratio, "gte", 5) } }));
+    sales(pair, 0, many(1));
+    for (let i = 0; i < 40; i++) pair.take(seen(100 + i, HOUR, "asked"));
+    expect(pair.remembered).toBeGreaterThan(0);
+    pair.take(seen(200, 2 * HOUR, "asked"));
+    // All but the last one leave together, and the ratio is forty.
+    expect(pair.remembering.state.nextDueAt).toBe(7 * HOUR);
+  });
+
+  const sold = number(["sold", "n"], { within: "30d" });
+  it.each<[string, Parameters<typeof snapshotOf>[0]]>([
+    ["a sum", { segments: { s: aggregate("sum", ["sold", "n"], "gte", 100, { within: "30d" }) } }],
+    ["a sum per trait", { segments: { s: compared(per(sold, traitNumber("seats")), "gte", 10) } }],
+    [
+      "a score that is at its end",
+      { health: healthOf({ c: summed(["sold", "n"], 200, { within: "30d" }) }, { good: 50, bad: 0 }) },
+    ],
+    [
+      "what is sold beside the window before",
+      {
+        segments: { s: compared(per(sold, number(["sold", "n"], { within: "30d", previous: true })), "lte", 0.5) },
+      },
+    ],
+  ])("takes the same little history, however much a window holds: %s", (_, parts) => {
+    const requestsAmong = (events: number): number => {
+      const run = new Run(compile(snapshotOf(parts)), 50);
+      const step = (20 * DAY) / events;
+      run.take([{ kind: "identify", seq: 1, traits: { seats: 5 }, acceptedAt: 0 }]);
+      run.take(
+        Array.from({ length: events }, (_, i) => seen(i + 2, 20 * DAY + i * step, "sold", { n: 1 + ((i * 7) % 50) })),
+      );
+      const { length } = run.requests;
+      for (let i = 0; i < 100; i++) {
+        run.take([seen(events + i + 2, 40 * DAY + i * MINUTE, "sold", { n: 1 + ((i * 7) % 50) })]);
+      }
+      return run.requests.length - length;
+    };
+    // One for each sixteen events, and for those that left the window.
+    expect(requestsAmong(4_000)).toBeLessThan(20);
+    expect(requestsAmong(1_000)).toBeLessThan(20);
   });
 });

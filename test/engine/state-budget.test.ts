@@ -6,12 +6,15 @@ import type { Condition } from "../../src/model/snapshot/types.js";
 import { operations, snapshot, START } from "./support/arbitrary.js";
 import {
   aggregate,
+  compared,
   compile,
   count,
   counted,
   distinct,
   healthOf,
   not,
+  number,
+  per,
   seen,
   sequence,
   snapshotOf,
@@ -42,6 +45,8 @@ describe("what a model may remember for one customer", () => {
       sum: aggregate("sum", ["x", "n"], "gte", 1e300, { within: "365d" }),
       falling: aggregate("max", ["x", "falling"], "gte", 1e300, { within: "365d" }),
       sequence: sequence("x", "y", "365d"),
+      rising: aggregate("sum", ["x", "rising"], "gte", 1e-300, { within: "365d" }),
+      ratio: compared(per(number(["x", "rising"], { within: "365d" }), number("x", { within: "300d" })), "lt", 0),
     };
     const given = snapshotOf({ segments: when });
     const run = new Run(compile(given));
@@ -54,10 +59,12 @@ describe("what a model may remember for one customer", () => {
           object: { text: "\u0001".repeat(200) },
           n: (i % 2 === 0 ? -1.2345678901234567e308 : 2.2250738585072014e-308) / (i + 1),
           falling: -1.2345678901234567e-100 * (i + 1),
+          rising: 1.2345678901234567e-100 / (i + 1),
         };
         return seen(Number.MAX_SAFE_INTEGER - 400 + i, START + i, "x", properties);
       }),
     );
+    expect(run.state.memory.lookAheads?.map(({ absence }) => absence !== null)).toEqual([false, false, true]);
     const { bytes } = stateBudget(given);
     expect(bytesOf(run.state)).toBeLessThanOrEqual(bytes);
     // And it is not a bound that says nothing.

@@ -72,13 +72,20 @@ export class ExtremeAggregate implements WorkingAggregate {
     return length === 0 || reading(undefined) === present ? Infinity : candidates.occurredAt(length - 1) + within;
   }
 
-  save(customer: OpenCustomer): ExtremeMemory {
+  remembersUntil(): number {
+    const { candidates, othersFrom } = this;
+    const complete = candidates.before(othersFrom);
+    const first = complete > REMEMBERED_OF_WINDOW ? candidates.order(REMEMBERED_OF_WINDOW) : othersFrom;
+    return first === null ? Infinity : first.occurredAt + this.selection.within;
+  }
+
+  save(customer: OpenCustomer, occurrences = REMEMBERED_OF_WINDOW): ExtremeMemory {
     this.followBoundary(customer);
     this.leave(customer);
     if (!this.changed && this.origin !== undefined) return this.origin;
     const { candidates, othersFrom: from } = this;
     const complete = candidates.before(from);
-    const kept = Math.min(complete, REMEMBERED_OF_WINDOW);
+    const kept = Math.min(complete, occurrences);
     let othersFrom = from;
     if (kept < complete) othersFrom = { ...candidates.order(kept), value: candidates.value(kept) };
     else if (from !== null && complete < candidates.length)

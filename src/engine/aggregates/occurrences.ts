@@ -1,4 +1,4 @@
-import type { OccurrencesMemory, Order } from "../state/types.js";
+import type { OccurrencesMemory, Order, StreamMemory } from "../state/types.js";
 
 /** How many of the oldest occurrences of a window are remembered; the others are read when these have left. */
 export const REMEMBERED_OF_WINDOW = 32;
@@ -121,4 +121,33 @@ export class OccurrenceQueue<V = number> {
     const at = this.#lists.occurredAt[position]!;
     return at < occurredAt || (at === occurredAt && this.#lists.seq[position]! < seq);
   }
+}
+
+/**
+ * Adds an occurrence to a stream, in its place in order. Between two trims up to twice the capacity is held, so that dropping the
+ * oldest costs nothing worth mentioning per occurrence; readers count from the end.
+ */
+export function addOccurrence(memory: StreamMemory, capacity: number, occurredAt: number, seq: number): void {
+  memory.count++;
+  if (capacity === 0) return;
+  const instants = memory.occurredAt;
+  const seqs = memory.seq;
+  let at = instants.length;
+  while (at > 0 && (instants[at - 1]! > occurredAt || (instants[at - 1] === occurredAt && seqs[at - 1]! > seq))) at--;
+  if (at === instants.length) {
+    instants.push(occurredAt);
+    seqs.push(seq);
+  } else if (at > 0 || instants.length < capacity) {
+    instants.splice(at, 0, occurredAt);
+    seqs.splice(at, 0, seq);
+  }
+  if (instants.length > 2 * capacity + 16) trimOccurrences(memory, capacity);
+}
+
+/** Drops the oldest occurrences beyond the capacity. */
+export function trimOccurrences(memory: StreamMemory, capacity: number): void {
+  const surplus = memory.occurredAt.length - capacity;
+  if (surplus <= 0) return;
+  memory.occurredAt.splice(0, surplus);
+  memory.seq.splice(0, surplus);
 }

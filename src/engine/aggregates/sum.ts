@@ -5,27 +5,10 @@ import type { HistoryEvent, Order, SumMemory } from "../state/types.js";
 import { OccurrenceQueue, REMEMBERED_OF_WINDOW } from "./occurrences.js";
 import { AggregateScope, type ScopedSelection, select } from "./scope.js";
 
-/** What is asked of a sum: any function of it and of how many numbers it is the sum of. */
-export type SumReading<V> = (sum: DecimalSum, count: number) => V;
-
-/** How far the search for the next change of a reading has come: it stops where what has left makes the reading another one. */
-interface Search {
-  reading: SumReading<unknown>;
-  present: unknown;
-  steady: "not rising" | "not falling" | undefined;
-  /** The sum of what remains when everything up to `instant` has left, and how many numbers that are. */
-  rest: DecimalSum;
-  count: number;
-  instant: number;
-  /** Whether occurrences came since, so that the search has to go on. */
-  isOpen: boolean;
-  at: number;
-}
-
 /** The exact sum of a number property, and how many numbers it is the sum of. */
 export class SumAggregate implements WorkingAggregate {
-  private sum: DecimalSum;
-  private count: number;
+  sum: DecimalSum;
+  count: number;
   /** How many of the numbers are above and below zero. */
   private positive: number;
   private negative: number;
@@ -34,7 +17,6 @@ export class SumAggregate implements WorkingAggregate {
   private readonly window: OccurrenceQueue | null;
   private others: number;
   private othersFrom: Order | null;
-  private searches: Search[] = [];
   private changed = false;
 
   constructor(
@@ -59,7 +41,6 @@ export class SumAggregate implements WorkingAggregate {
       sum: sum.clone(),
       scope: scope && scope.clone(),
       window: window && window.clone(),
-      searches: [],
     };
     return Object.assign(new SumAggregate(this.selection, this.origin), this, own);
   }
@@ -77,54 +58,42 @@ export class SumAggregate implements WorkingAggregate {
     return true;
   }
 
-  /** Some reading of the sum at the customer's clock. */
-  read<V>(customer: OpenCustomer, reading: SumReading<V>): V {
+  /** As it is at the customer's clock. */
+  read(customer: OpenCustomer): this {
     if (this.scope !== null) {
       this.followBoundary(customer, this.scope);
       while (this.needsHistory(customer, this.scope)) this.readPage(customer);
       this.leave(customer, this.scope);
     }
-    return reading(this.sum, this.count);
-  }
-
-  /**
-   * The earliest instant after the clock at which a reading changes by time alone, or Infinity. It must be one of a window.
-   *
-   * @param steadyAs tells that the reading stays what it is as long as the sum does not rise, or does not fall
-   * @throws {HistoryNeeded} if that lies beyond the occurrences at hand
-   */
-  nextChange<V>(
-    customer: OpenCustomer,
-    reading: SumReading<V>,
-    steadyAs?: (value: V) => "not rising" | "not falling",
-  ): number {
-    const present = this.read(customer, reading);
-    const steady = steadyAs?.(present);
-    // What leaves takes its value along: where no number is below zero, the sum does not rise.
-    if (steady === "not rising" && this.negative === 0) return Infinity;
-    if (steady === "not falling" && this.positive === 0) return Infinity;
-    const search = this.search(customer, reading, present, steady);
-    if (!search.isOpen) return search.at;
-    search.isOpen = false;
-    search.at = this.findChange(customer, search);
-    return search.at;
+    return this;
   }
 
   /** The earliest instant after the clock at which something may leave the window, or Infinity. It must be one of a window. */
   nextLeave(customer: OpenCustomer): number {
-    this.read(customer, () => undefined);
-    if (this.count === 0) return Infinity;
+    if (this.read(customer).count === 0) return Infinity;
     const window = this.window!;
     const isAtHand = window.before(this.othersFrom) > 0;
     return (isAtHand ? window.occurredAt(0) : this.othersFrom!.occurredAt) + this.selection.within;
   }
 
-  /** Whether no number is below zero, so that what remains when some have left is not either. */
+  /** Whether no number is below zero, or above it, so that what remains when some have left is not either. */
   get isNonNegative(): boolean {
     return this.negative === 0;
   }
 
-  save(customer: OpenCustomer): SumMemory {
+  get isNonPositive(): boolean {
+    return this.positive === 0;
+  }
+
+  remembersUntil(): number {
+    const { window } = this;
+    if (window === null) return Infinity;
+    const complete = window.before(this.othersFrom);
+    const first = complete > REMEMBERED_OF_WINDOW ? window.order(REMEMBERED_OF_WINDOW) : this.othersFrom;
+    return first === null ? Infinity : first.occurredAt + this.selection.within;
+  }
+
+  save(customer: OpenCustomer, occurrences = REMEMBERED_OF_WINDOW): SumMemory {
     const { scope, window } = this;
     if (scope !== null) {
       this.followBoundary(customer, scope);
@@ -138,13 +107,13 @@ export class SumAggregate implements WorkingAggregate {
       positive: this.positive,
       negative: this.negative,
       scope: scope && scope.toMemory(),
-      window: window && this.saveWindow(window),
+      window: window && this.saveWindow(window, occurrences),
     };
   }
 
-  private saveWindow(window: OccurrenceQueue): SumMemory["window"] {
+  private saveWindow(window: OccurrenceQueue, occurrences: number): SumMemory["window"] {
     const complete = window.before(this.othersFrom);
-    const kept = Math.min(complete, REMEMBERED_OF_WINDOW);
+    const kept = Math.min(complete, occurrences);
     return {
       oldest: window.toMemory(kept),
       others: this.others + window.length - kept,
@@ -178,49 +147,8 @@ export class SumAggregate implements WorkingAggregate {
     }
   }
 
-  /** The search for the change of a reading: the former one, if what was added since cannot have brought the change forward. */
-  private search(customer: OpenCustomer, reading: SumReading<unknown>, present: unknown, steady: Search["steady"]) {
-    const at = this.searches.findIndex((search) => search.reading === reading);
-    const former = this.searches[at];
-    if (former !== undefined && former.present === present) {
-      const isAhead = former.isOpen ? former.instant + this.selection.within : former.at;
-      if (isAhead > customer.clock) return former;
-    }
-    const { sum, count } = this;
-    const rest = sum.clone();
-    const search = { reading, present, steady, rest, count, instant: -Infinity, isOpen: true, at: Infinity };
-    this.searches[former === undefined ? this.searches.length : at] = search;
-    return search;
-  }
-
-  /** Takes away what leaves, instant by instant, until the reading is another one. */
-  private findChange(customer: OpenCustomer, search: Search): number {
-    const window = this.window!;
-    const { within } = this.selection;
-    const { rest, reading } = search;
-    const hasChanged = (): boolean => search.instant !== -Infinity && reading(rest, search.count) !== search.present;
-    let i = window.find(search.instant, Infinity);
-    while (search.count > 0) {
-      // Otherwise it is one that is still to be read.
-      const isAtHand = i < window.before(this.othersFrom);
-      const next = isAtHand ? window.occurredAt(i) : this.othersFrom!.occurredAt;
-      // What occurred together leaves together.
-      if (next > search.instant && hasChanged()) return search.instant + within;
-      if (isAtHand) {
-        search.instant = next;
-        rest.subtract(window.value(i));
-        search.count--;
-        i++;
-      } else if (this.readPage(customer)) {
-        // The history has lost something, and the sum has become another one.
-        return this.nextChange(customer, reading);
-      }
-    }
-    return hasChanged() ? search.instant + within : Infinity;
-  }
-
-  /** Reads some more of the window from history; true where the history has lost some of it, which is then given up. */
-  private readPage(customer: OpenCustomer): boolean {
+  /** Reads some more of the window from history. What the history has lost of it is given up. */
+  private readPage(customer: OpenCustomer): void {
     const window = this.window!;
     const { event } = this.selection;
     const request = { event, after: justBefore(this.othersFrom!), until: null };
@@ -234,32 +162,15 @@ export class SumAggregate implements WorkingAggregate {
     const last = events.at(-1);
     if (last !== undefined && !complete && this.others > 0) {
       this.othersFrom = { occurredAt: last.occurredAt, seq: last.seq + 1 };
-      return false;
+      return;
     }
     this.othersFrom = null;
-    if (this.others === 0) return false;
-    this.sumUp();
-    return true;
+    if (this.others > 0) this.sumUp();
   }
 
   private add({ occurredAt, seq }: Order, value: number): void {
     this.take(value, 1);
-    const { window } = this;
-    if (window === null) return;
-    window.insert(window.find(occurredAt, seq), occurredAt, seq, value);
-    if (this.searches.length > 0) this.continueSearches(occurredAt, value);
-  }
-
-  /** An occurrence came: a search goes on where it is, if every sum that it has passed stays on its side of the change. */
-  private continueSearches(occurredAt: number, value: number): void {
-    this.searches = this.searches.filter((search) => {
-      const stays = search.steady === "not falling" ? value >= 0 : search.steady === "not rising" && value <= 0;
-      if (!stays || occurredAt <= search.instant) return false;
-      search.rest.add(value);
-      search.count++;
-      search.isOpen = true;
-      return true;
-    });
+    this.window?.insert(this.window.find(occurredAt, seq), occurredAt, seq, value);
   }
 
   private take(value: number, times: 1 | -1): void {
@@ -280,7 +191,6 @@ export class SumAggregate implements WorkingAggregate {
     this.sum = new DecimalSum();
     this.count = this.positive = this.negative = this.others = 0;
     for (let i = 0; this.window !== null && i < this.window.length; i++) this.take(this.window.value(i), 1);
-    this.searches = [];
     this.changed = true;
   }
 }

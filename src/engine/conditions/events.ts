@@ -3,7 +3,7 @@ import type { Condition, EventSelector, Field, OrderOperator } from "../../model
 import { LatestAggregate } from "../aggregates/latest.js";
 import type { OccurrenceSelection } from "../aggregates/scope.js";
 import { SequenceAggregate } from "../aggregates/sequence.js";
-import type { ConditionContext, Reading } from "../compile-context.js";
+import type { ConditionContext, SearchedReading } from "../compile-context.js";
 import { addAggregate, compileScope, keyOf, selectionOf, shownMeasure } from "../compile-context.js";
 import { memberReader } from "../json.js";
 import { type CompiledCount, compileCountComparison } from "../measures/count.js";
@@ -51,13 +51,13 @@ function compareMeasure(
 }
 
 /** An absent number compares as false, except where the comparison is a negation. */
-function orderReading(operator: OrderOperator, expected: number): Reading<boolean> {
+function orderReading(operator: OrderOperator, expected: number): SearchedReading<boolean> {
   const compare = compileOrder(operator, expected);
   const of = (value: number | undefined): boolean => (value === undefined ? operator === "ne" : compare(value));
   const limits = [expected];
-  if (operator === "eq" || operator === "ne") return { of, limits };
+  if (operator === "eq" || operator === "ne") return { of, limits, isInterval: (met) => met === (operator === "eq") };
   const isLeast = operator === "gt" || operator === "gte";
-  return { of, limits, steadyAs: (met) => (met === isLeast ? "not falling" : "not rising") };
+  return { of, limits, isInterval: () => true, steadyAs: (met) => (met === isLeast ? "not falling" : "not rising") };
 }
 
 /** What a latest value is remembered as: whether it compares as asked, and how an explanation shows it. */

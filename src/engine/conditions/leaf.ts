@@ -142,7 +142,7 @@ function testOfGroup(kind: "all" | "any", tests: readonly ConditionTest[]): Cond
 function findFlip(customer: OpenCustomer, test: ConditionTest, nextChange: NextChange): number {
   const { clock, aggregates, lookAheads } = customer;
   const kept = aggregates.slice();
-  customer.lookAheads = new Map();
+  customer.lookAheads = [];
   kept.forEach((aggregate, index) => (aggregates[index] = aggregate.clone?.() ?? aggregate));
   try {
     const present = test(customer);

@@ -1,6 +1,6 @@
-import type { Measure } from "../../model/snapshot/types.js";
+import type { CalculatedMeasure, Measure } from "../../model/snapshot/types.js";
 import { isCalculated } from "../../model/snapshot/words.js";
-import type { CompiledMeasure, ConditionContext, Reading } from "../compile-context.js";
+import type { CompiledMeasure, ConditionContext, SearchedReading } from "../compile-context.js";
 import { NEVER } from "../conditions/leaf.js";
 import type { OpenCustomer, Reads } from "../open-customer.js";
 import { nextChangeOf } from "./look-ahead.js";
@@ -8,9 +8,12 @@ import { compileSimpleMeasure } from "./measures.js";
 import { compileOperand, toNumber } from "./operands.js";
 
 /** A number that conditions compare and scores are made of, as far as a reading needs to know it. */
-export function compileMeasure<V>(measure: Measure, reading: Reading<V>, context: ConditionContext): CompiledMeasure {
-  const ofPrevious = (measure.kind === "count" || measure.kind === "aggregate") && measure.previous;
-  if (!ofPrevious && !isCalculated(measure)) return compileSimpleMeasure(measure, reading, context);
+export function compileMeasure<V extends boolean | number | undefined>(
+  measure: Measure,
+  reading: SearchedReading<V>,
+  context: ConditionContext,
+): CompiledMeasure {
+  if (!isSearched(measure)) return compileSimpleMeasure(measure, reading, context);
 
   // What the calculation reads is told apart from what else its part of the model does.
   const reads: Reads = { items: new Set(), streams: new Set(), aggregates: new Set(), activity: false };
@@ -23,7 +26,17 @@ export function compileMeasure<V>(measure: Measure, reading: Reading<V>, context
   const number = { ...operand, value, nextInstant, aggregates: reads.aggregates };
   return {
     value,
-    nextChange: nextInstant === NEVER ? undefined : nextChangeOf(number, reading as Reading),
+    nextChange: nextInstant === NEVER ? undefined : nextChangeOf(number, reading, context),
     operands: (customer) => explain(customer).operands,
   };
+}
+
+/** Whether the next change of a number by time alone has to be searched for. */
+function isSearched(
+  measure: Measure,
+): measure is CalculatedMeasure | Extract<Measure, { kind: "count" | "aggregate" }> {
+  if (measure.kind === "count") return measure.previous === true;
+  if (measure.kind === "aggregate")
+    return measure.previous === true || measure.function === "sum" || measure.function === "avg";
+  return isCalculated(measure);
 }

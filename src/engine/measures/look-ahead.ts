@@ -1,17 +1,27 @@
-import type { Reading } from "../compile-context.js";
+import type { ConditionContext, SearchedReading } from "../compile-context.js";
 import type { Aggregate, LookAhead, NextChange, OpenCustomer, WorkingAggregate } from "../open-customer.js";
-import type { HistoryEvent } from "../state/types.js";
+import type { Boundary } from "../state/boundary.js";
+import type { HistoryEvent, LookAheadMemory, OutlookMemory } from "../state/types.js";
 
-/** How an event moves a number at instants that were looked at already; null where that cannot be told. */
-export type Effect = -1 | 0 | 1 | null;
+/**
+ * How an event moves a number at instants that were looked at already: down, not at all, up, or closer to a value, which it becomes where it
+ * was absent; null where that cannot be told.
+ */
+export type Effect = -1 | 0 | 1 | null | { towards: number };
 
-/** A number made of several, of which more than one may change by time alone. */
+/** How a number moves by time alone, as long as nothing comes: never up, not at all, never down; null where that cannot be told. */
+export type Drift = -1 | 0 | 1 | null;
+
+type Present = LookAheadMemory["present"];
+type Anchor = LookAheadMemory["anchors"][number];
+
+/** A number that occurrences change by leaving their windows. */
 export interface MovingNumber {
   value: (customer: OpenCustomer) => number | undefined;
-  /** The earliest instant after the clock at which one of them may change by time alone, or Infinity. */
+  /** The earliest instant after the clock at which one of the aggregates may change by time alone, or Infinity. */
   nextInstant: NextChange;
   /** What the number hangs on besides time and the occurrences of windows; as long as these are the same, so is that. */
-  anchors: readonly ((customer: OpenCustomer) => unknown)[];
+  anchors: readonly ((customer: OpenCustomer) => Anchor)[];
   /** The aggregates that it reads. */
   aggregates: ReadonlySet<Aggregate>;
   /**
@@ -20,6 +30,15 @@ export interface MovingNumber {
    * @param isPresent whether it is there at all of them
    */
   effect: (customer: OpenCustomer, event: HistoryEvent, until: number, isPresent: boolean) => Effect;
+  drift: (customer: OpenCustomer) => Drift;
+}
+
+/** What a number hangs on that counts from a boundary. */
+export function boundaryAnchor(boundary: (customer: OpenCustomer) => Boundary): (customer: OpenCustomer) => Anchor {
+  return (customer) => {
+    const { at, occurredAt, seq } = boundary(customer);
+    return `${at} ${occurredAt} ${seq}`;
+  };
 }
 
 /** The customer at an instant ahead, if nothing comes. */
@@ -28,14 +47,16 @@ interface Outlook {
   copies: { aggregate: Aggregate; copy: WorkingAggregate }[];
 }
 
+/** How many of the oldest occurrences of a window are remembered at an instant ahead. */
+export const REMEMBERED_AHEAD = 16;
+
 /**
  * The search for the instant at which a reading of such a number becomes another one: from instant to instant at which it may, on copies of
- * what the customer remembers. It is kept while events come that cannot have brought the change forward, so that a history costs each
- * instant once.
+ * what the customer remembers. It is kept while events come that cannot have brought the change forward, and remembered from call to call
+ * where it went further than the occurrences at hand, so that a history costs each instant once.
  */
 class Walk implements LookAhead {
-  private outlook: Outlook;
-  /** The first one without a number: an event that may give it one lets the search go on from there, and not begin anew. */
+  /** The first outlook without a number: an event that may give it one lets the search go on from there, and not begin anew. */
   private absence: Outlook | null = null;
   /** Whether events came since, so that the search has to go on from its instant. */
   private isOpen = true;
@@ -43,22 +64,25 @@ class Walk implements LookAhead {
 
   constructor(
     private readonly number: MovingNumber,
-    private readonly reading: Reading,
-    customer: OpenCustomer,
-    private readonly present: unknown,
-    private readonly anchors: readonly unknown[],
-  ) {
-    const copies = [...number.aggregates].flatMap((aggregate) => {
-      const copy = customer.aggregates[aggregate.index]!.clone?.();
-      return copy === undefined ? [] : [{ aggregate, copy }];
+    private readonly reading: SearchedReading,
+    private readonly present: Present,
+    private readonly anchors: readonly Anchor[],
+    private outlook: Outlook,
+  ) {}
+
+  static from(number: MovingNumber, reading: SearchedReading, memory: LookAheadMemory): Walk {
+    const open = ({ instant, aggregates }: OutlookMemory): Outlook => ({
+      instant,
+      copies: movingOf(number).map((aggregate, i) => ({ aggregate, copy: aggregate.open(aggregates[i]) })),
     });
-    this.outlook = { instant: customer.clock, copies };
+    const { present, anchors, outlook, absence } = memory;
+    const walk = new Walk(number, reading, present, anchors, open(outlook));
+    walk.absence = absence && open(absence);
+    return walk;
   }
 
-  isSound({ clock }: OpenCustomer, present: unknown, anchors: readonly unknown[]): boolean {
-    return (
-      this.outlook.instant > clock && present === this.present && anchors.every((one, i) => one === this.anchors[i])
-    );
+  isSound(customer: OpenCustomer, present: Present): boolean {
+    return this.outlook.instant > customer.clock && present === this.present && this.isAnchored(customer);
   }
 
   find(customer: OpenCustomer): number {
@@ -70,6 +94,7 @@ class Walk implements LookAhead {
   }
 
   record(customer: OpenCustomer, event: HistoryEvent): boolean {
+    if (!this.isAnchored(customer)) return false;
     if (!this.stays(customer, event)) {
       if (this.absence === null) return false;
       this.outlook = this.absence;
@@ -81,25 +106,57 @@ class Walk implements LookAhead {
     return true;
   }
 
+  save(customer: OpenCustomer): Omit<LookAheadMemory, "number"> | null {
+    const { number, present, anchors, outlook } = this;
+    if (outlook.instant <= customer.clock || !this.isAnchored(customer)) return null;
+    const isFar = movingOf(number).some(
+      ({ index }) => customer.aggregates[index]!.remembersUntil!() <= outlook.instant,
+    );
+    if (!isFar) return null;
+    const save = ({ instant, copies }: Outlook): OutlookMemory => ({
+      instant,
+      aggregates: copies.map(({ copy }) => copy.save(customer, REMEMBERED_AHEAD)),
+    });
+    const [saved, absence] = [outlook, this.absence].map((one) => one && ahead(customer, one, () => save(one)));
+    return { present, anchors: anchors.slice(), outlook: saved!, absence: absence! };
+  }
+
+  private isAnchored(customer: OpenCustomer): boolean {
+    return this.number.anchors.every((anchor, i) => anchor(customer) === this.anchors[i]);
+  }
+
   /** Whether an event leaves the reading as it was at all instants before that of the search. */
   private stays(customer: OpenCustomer, event: HistoryEvent): boolean {
     const { number, reading, present, outlook } = this;
     const effect = number.effect(customer, event, outlook.instant, this.absence === null);
-    if (effect === null) return false;
-    return effect === 0 || reading.steadyAs?.(present) === (effect > 0 ? "not falling" : "not rising");
+    if (effect === null || effect === 0) return effect === 0;
+    const isInterval = reading.isInterval(present);
+    if (typeof effect === "object") return isInterval && readAs(reading, effect.towards) === present;
+    if (reading.steadyAs?.(present) === (effect > 0 ? "not falling" : "not rising")) return true;
+    // Between what it was and what it is now, which is looked at in any case.
+    return isInterval && number.drift(customer) === -effect;
   }
 
   private walk(customer: OpenCustomer): number {
     const { number, reading, present, outlook } = this;
     for (;;) {
       const value = number.value(customer);
-      if (reading.of(value) !== present) return outlook.instant;
+      if (readAs(reading, value) !== present) return outlook.instant;
       const next = number.nextInstant(customer);
       if (next === Infinity) return Infinity;
       if (value === undefined) this.absence ??= copied(outlook);
       outlook.instant = customer.clock = next;
     }
   }
+}
+
+function readAs(reading: SearchedReading, value: number | undefined): Present {
+  return reading.of(value) ?? null;
+}
+
+/** The aggregates of a number that time changes. */
+function movingOf({ aggregates }: Pick<MovingNumber, "aggregates">): Aggregate[] {
+  return [...aggregates].filter(({ kind }) => kind === "sum" || kind === "extreme");
 }
 
 function copied({ instant, copies }: Outlook): Outlook {
@@ -129,14 +186,33 @@ function ahead<T>(customer: OpenCustomer, { instant, copies }: Outlook, look: ()
 }
 
 /** The earliest instant after the clock at which a reading of such a number changes by time alone. */
-export function nextChangeOf(number: MovingNumber, reading: Reading): NextChange {
+export function nextChangeOf(
+  number: MovingNumber,
+  reading: SearchedReading,
+  { registry, source }: ConditionContext,
+): NextChange {
+  const position = registry.searched.length;
+  registry.searched.push({
+    source,
+    aggregates: movingOf(number),
+    anchors: number.anchors.length,
+    open: (memory) => Walk.from(number, reading, memory),
+  });
   return (customer) => {
-    const present = reading.of(number.value(customer));
-    const anchors = number.anchors.map((anchor) => anchor(customer));
-    let search = customer.lookAheads.get(number);
-    if (!search?.isSound(customer, present, anchors)) {
-      search = new Walk(number, reading, customer, present, anchors);
-      customer.lookAheads.set(number, search);
+    const present = readAs(reading, number.value(customer));
+    const drift = number.drift(customer);
+    const steady = reading.steadyAs?.(present);
+    if (drift === 0 || (drift === -1 && steady === "not rising") || (drift === 1 && steady === "not falling")) {
+      return Infinity;
+    }
+    let search = customer.lookAheads[position];
+    if (!search?.isSound(customer, present)) {
+      const anchors = number.anchors.map((anchor) => anchor(customer));
+      const copies = movingOf(number).map((aggregate) => {
+        return { aggregate, copy: customer.aggregates[aggregate.index]!.clone!() };
+      });
+      search = new Walk(number, reading, present, anchors, { instant: customer.clock, copies });
+      customer.lookAheads[position] = search;
     }
     return search.find(customer);
   };

@@ -5,7 +5,7 @@ import { DistinctAggregate } from "../aggregates/distinct.js";
 import { ExtremeAggregate } from "../aggregates/extreme.js";
 import { FirstAggregate, LatestAggregate } from "../aggregates/latest.js";
 import { type CompiledScope, numberReader, type OccurrenceSelection } from "../aggregates/scope.js";
-import { SumAggregate, type SumReading } from "../aggregates/sum.js";
+import { SumAggregate } from "../aggregates/sum.js";
 import type { CompiledMeasure, ConditionContext, Reading } from "../compile-context.js";
 import { addAggregate, addStream, capacityFor, compileScope, keyOf, selectionOf } from "../compile-context.js";
 import { isOfType } from "../conditions/compare.js";
@@ -24,7 +24,7 @@ interface Place<V> {
   context: ConditionContext;
 }
 
-/** A number that is computed of one event's past, or that a trait holds, as far as a reading needs to know it. */
+/** A number that is computed of one event's past and no sum, or that a trait holds, as far as a reading needs to know it. */
 export function compileSimpleMeasure<V>(
   measure: Exclude<Measure, CalculatedMeasure>,
   reading: Reading<V>,
@@ -45,8 +45,7 @@ function compileScoped<V>(measure: Of<"count" | "aggregate" | "distinct" | "late
   if (measure.kind === "count") return compileCount(measure.of, place);
   if (measure.kind === "distinct") return compileDistinct(measure, place);
   if (measure.kind === "latest") return compileLatestNumber(measure, place);
-  const isSum = measure.function === "sum" || measure.function === "avg";
-  return isSum ? compileSum(measure, place) : compileExtreme(measure, place);
+  return compileExtreme(measure, place);
 }
 
 const DAY = 86_400_000;
@@ -107,20 +106,6 @@ export function addSum(of: EventSelector, property: string | null, scope: Compil
   const key = property === null ? keyOf("ones", of, "") : keyOf("sum", of, property);
   const sums = addAggregate(context, "sum", key, scope, [of.event], (memory) => new SumAggregate(selection, memory));
   return { ...sums, selection };
-}
-
-function compileSum<V>(measure: Of<"aggregate">, { scope, reading, context }: Place<V>): CompiledMeasure {
-  const sums = addSum(measure.of, measure.property, scope, context);
-  const isSum = measure.function === "sum";
-  const value: SumReading<number | undefined> = isSum
-    ? (sum) => sum.toNumber()
-    : (sum, count) => (count === 0 ? undefined : sum.average(count));
-  const read: SumReading<V> = (sum, count) => reading.of(value(sum, count));
-  const steadyAs = isSum ? reading.steadyAs : undefined;
-  return {
-    value: (customer) => sums.of(customer).read(customer, value),
-    nextChange: (customer) => sums.of(customer).nextChange(customer, read, steadyAs),
-  };
 }
 
 function compileExtreme<V>(measure: Of<"aggregate">, { scope, reading, context }: Place<V>): CompiledMeasure {

@@ -15,7 +15,7 @@ import {
 import { earliest, NEVER } from "../conditions/leaf.js";
 import { DecimalSum } from "../decimal.js";
 import type { NextChange, OpenCustomer } from "../open-customer.js";
-import type { Effect, MovingNumber } from "./look-ahead.js";
+import { boundaryAnchor, type Effect, type MovingNumber } from "./look-ahead.js";
 import { addSum, compileSimpleMeasure } from "./measures.js";
 
 type Of<K extends Measure["kind"]> = Extract<Measure, { kind: K }>;
@@ -77,13 +77,14 @@ function unmoving(measure: Measure, exact: Operand["exact"]): Operand {
     nextInstant: NEVER,
     anchors: [
       (customer) => {
-        const value = exact(customer);
-        if (typeof value !== "object") return value;
+        const value = exact(customer) ?? null;
+        if (typeof value === "number" || value === null) return value;
         const { units, scale } = value.toMemory();
         return `${units}e-${scale}`;
       },
     ],
     effect: () => 0,
+    drift: () => 0,
     isNonNegative: (customer) => (toNumber(exact(customer)) ?? 0) >= 0,
     explain: explained(measure, exact),
   };
@@ -95,8 +96,6 @@ interface Sums {
   /** What is to be taken away: null for the window itself. */
   shorter: SumAggregate | null;
 }
-
-const both = (sum: DecimalSum, count: number) => ({ sum, count });
 
 /** A count, as the sum of ones, a sum or an average. */
 function compileSum(measure: Of<"count" | "aggregate">, scope: CompiledScope, context: ConditionContext): Operand {
@@ -111,9 +110,9 @@ function compileSum(measure: Of<"count" | "aggregate">, scope: CompiledScope, co
   };
   const exact: Operand["exact"] = (customer) => {
     const sums = sumsOf(customer);
-    let { sum, count } = sums.longer.read(customer, both);
+    let { sum, count }: { sum: DecimalSum; count: number } = sums.longer.read(customer);
     if (sums.shorter !== null) {
-      const present = sums.shorter.read(customer, both);
+      const present = sums.shorter.read(customer);
       sum = sum.clone();
       sum.subtractSum(present.sum);
       count -= present.count;
@@ -130,13 +129,19 @@ function compileSum(measure: Of<"count" | "aggregate">, scope: CompiledScope, co
       const sums = sumsOf(customer);
       return Math.min(sums.longer.nextLeave(customer), sums.shorter?.nextLeave(customer) ?? Infinity);
     },
-    anchors: boundary === undefined ? [] : [boundary],
+    anchors: boundary === undefined ? [] : [boundaryAnchor(boundary)],
     effect(_customer, event, until) {
       if (event.event !== of.event) return 0;
       const value = select(selection, event);
       // It comes into the window before when it leaves the window.
       if (value === undefined || (previous && event.occurredAt + within > until)) return 0;
-      return isAverage ? null : (Math.sign(value) as Effect);
+      return isAverage ? { towards: value } : (Math.sign(value) as -1 | 0 | 1);
+    },
+    drift(customer) {
+      if (previous || isAverage) return null;
+      const { isNonNegative, isNonPositive } = longer.of(customer);
+      if (isNonNegative) return isNonPositive ? 0 : -1;
+      return isNonPositive ? 1 : null;
     },
     isNonNegative: (customer) => sumsOf(customer).longer.isNonNegative,
     explain: explained(measure, exact),
@@ -158,11 +163,12 @@ function compileOther(measure: Exclude<Measure, CalculatedMeasure>, context: Con
   return {
     exact: value,
     nextInstant: nextChange,
-    anchors: boundary === undefined ? [] : [boundary],
+    anchors: boundary === undefined ? [] : [boundaryAnchor(boundary)],
     effect(_customer, one) {
       if (one.event !== event || (where !== null && !where(one.properties))) return 0;
       return isDistinct ? 1 : null;
     },
+    drift: () => (isDistinct ? -1 : null),
     isNonNegative: () => isDistinct,
     explain,
   };
@@ -184,7 +190,7 @@ function bothOf(one: NextChange, other: NextChange): NextChange {
   return earliest([{ nextChange: one }, { nextChange: other }]);
 }
 
-type Calculation = Pick<Operand, "exact" | "effect" | "isNonNegative">;
+type Calculation = Pick<Operand, "exact" | "effect" | "drift" | "isNonNegative">;
 
 function ratioOf(of: Operand, per: Operand): Calculation {
   return {
@@ -196,7 +202,10 @@ function ratioOf(of: Operand, per: Operand): Calculation {
       return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, dividend / divisor)) + 0;
     },
     effect(customer, ...rest) {
-      const [above, below] = [of.effect(customer, ...rest), per.effect(customer, ...rest)];
+      const [above, below] = [of, per].map((one) => directionOf(one.effect(customer, ...rest))) as [
+        Direction,
+        Direction,
+      ];
       if (above === null || below === null) return null;
       if (above === 0 && below === 0) return 0;
       if (!per.isNonNegative(customer)) return null;
@@ -204,6 +213,10 @@ function ratioOf(of: Operand, per: Operand): Calculation {
       if (below === 0) return above;
       const [, , isPresent] = rest;
       return above === 0 && below > 0 && isPresent && of.isNonNegative(customer) ? -1 : null;
+    },
+    drift(customer) {
+      const drift = of.drift(customer);
+      return drift === 0 || per.isNonNegative(customer) ? (per.drift(customer) === 0 ? drift : null) : null;
     },
     isNonNegative: (customer) => of.isNonNegative(customer) && per.isNonNegative(customer),
   };
@@ -219,13 +232,26 @@ function differenceOf(of: Operand, minus: Operand): Calculation {
       return rest;
     },
     effect(customer, ...rest) {
-      const [up, down] = [of.effect(customer, ...rest), minus.effect(customer, ...rest)];
-      if (up === null || down === null) return null;
-      const [one, other] = [up, -down];
-      return one !== 0 && other !== 0 && one !== other ? null : (Math.sign(one + other) as Effect);
+      const [up, down] = [of, minus].map((one) => directionOf(one.effect(customer, ...rest))) as [Direction, Direction];
+      return together(up, down);
     },
+    drift: (customer) => together(of.drift(customer), minus.drift(customer)),
     isNonNegative: () => false,
   };
+}
+
+type Direction = -1 | 0 | 1 | null;
+
+/** An effect as far as it is up or down at all instants alike. */
+function directionOf(effect: Effect): Direction {
+  return typeof effect === "object" ? null : effect;
+}
+
+/** How a difference moves, where what it is the difference of moves like this. */
+function together(of: Direction, minus: Direction): Direction {
+  if (of === null || minus === null) return null;
+  if (of !== 0 && of === minus) return null;
+  return Math.sign(of - minus) as Direction;
 }
 
 /** A sum of its own, to be changed. */

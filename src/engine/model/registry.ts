@@ -2,7 +2,14 @@ import { canonicalJson } from "../../model/snapshot/canonical.js";
 import type { EventSelector, Field, Snapshot } from "../../model/snapshot/types.js";
 import type { CompiledScope } from "../aggregates/scope.js";
 import { compilePropertyCondition, type PropertyTest } from "../conditions/compare.js";
-import type { Aggregate, BoundaryOf, EventReaders, Stream, WorkingAggregate } from "../open-customer.js";
+import type {
+  Aggregate,
+  BoundaryOf,
+  EventReaders,
+  SearchedNumber,
+  Stream,
+  WorkingAggregate,
+} from "../open-customer.js";
 import type { AggregateMemory, Json } from "../state/types.js";
 
 type Readers = NonNullable<ReturnType<EventReaders["readersOf"]>>;
@@ -21,6 +28,7 @@ const SHARED: ReadonlySet<Aggregate["kind"]> = new Set<Aggregate["kind"]>(["dist
 export class AggregateRegistry implements EventReaders {
   readonly streams: Stream[] = [];
   readonly aggregates: Aggregate[] = [];
+  readonly searched: SearchedNumber[] = [];
   readonly #readers = new Map<string, Readers>();
   readonly #streamByKey = new Map<string, Stream>();
   readonly #aggregateByKey = new Map<string, Aggregate>();

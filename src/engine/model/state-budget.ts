@@ -4,9 +4,17 @@ import { REMEMBERED_OF_WINDOW } from "../aggregates/occurrences.js";
 import { REMEMBERED_OF_LOG } from "../aggregates/sequence.js";
 import { SHOWN_CHARACTERS } from "../conditions/phrases.js";
 import { PENDING_IDENTIFIES_MAX } from "../evaluate.js";
+import { REMEMBERED_AHEAD } from "../measures/look-ahead.js";
 import { DISTINCT_TEXT_MAX } from "../measures/measures.js";
-import type { Aggregate } from "../open-customer.js";
-import type { AggregateMemory, CustomerState, DistinctMemory, JourneyRun, StreamMemory } from "../state/types.js";
+import { type Aggregate, REMEMBERED_LOOK_AHEADS, type SearchedNumber } from "../open-customer.js";
+import type {
+  AggregateMemory,
+  CustomerState,
+  DistinctMemory,
+  JourneyRun,
+  LookAheadMemory,
+  StreamMemory,
+} from "../state/types.js";
 import { compileRegistry } from "./model.js";
 
 // Examples of what is remembered, each with the longest values that its parts can have as JSON.
@@ -25,7 +33,7 @@ const ORDER = { occurredAt: INSTANT, seq: WHOLE };
 const SINCE = { at: INSTANT, by: ORDER };
 const SCOPE = { latest: ORDER, since: SINCE };
 const places = (count: number) => ({ occurredAt: many(count, INSTANT), seq: many(count, WHOLE) });
-const OCCURRENCES = { ...places(REMEMBERED_OF_WINDOW), value: many(REMEMBERED_OF_WINDOW, NUMBER) };
+const occurrences = (count: number) => ({ ...places(count), value: many(count, NUMBER) });
 const LOG = { ...places(REMEMBERED_OF_LOG), floor: ORDER };
 
 const largestStream = (occurrences: number): StreamMemory => ({ count: WHOLE, ...places(occurrences) });
@@ -36,10 +44,12 @@ const largestDistinct = (values: number): DistinctMemory => ({
   ...places(values),
 });
 
-/** The other aggregates, which remember the same of every model. */
-const LARGEST_AGGREGATES: {
+type LargestAggregates = {
   [K in Exclude<AggregateMemory["kind"], "distinct">]: Extract<AggregateMemory, { kind: K }>;
-} = {
+};
+
+/** The other aggregates, which remember the same of every model, with so many occurrences of a window. */
+const largestAggregates = (remembered: number): LargestAggregates => ({
   sum: {
     kind: "sum",
     sum: { units: `-${"9".repeat(SUM_DIGITS)}`, scale: SUM_DIGITS },
@@ -47,14 +57,27 @@ const LARGEST_AGGREGATES: {
     positive: WHOLE,
     negative: WHOLE,
     scope: SCOPE,
-    window: { oldest: OCCURRENCES, others: WHOLE, othersFrom: ORDER },
+    window: { oldest: occurrences(remembered), others: WHOLE, othersFrom: ORDER },
   },
-  extreme: { kind: "extreme", oldest: OCCURRENCES, othersFrom: { ...ORDER, value: NUMBER }, scope: SCOPE },
+  extreme: { kind: "extreme", oldest: occurrences(remembered), othersFrom: { ...ORDER, value: NUMBER }, scope: SCOPE },
   // What is shown is cut, and then quoted twice where it is no text itself; the mark of a cut is one character.
   latest: { kind: "latest", latest: { ...ORDER, value: [false, longestText(SHOWN_CHARACTERS + 1)] } },
   first: { kind: "first", occurredAt: INSTANT },
   sequence: { kind: "sequence", met: false, first: LOG, then: LOG, since: SINCE },
-};
+});
+const LARGEST_AGGREGATES = largestAggregates(REMEMBERED_OF_WINDOW);
+// Extremes are remembered as they were, where nothing of them has left by then.
+const LARGEST_AHEAD = { ...largestAggregates(REMEMBERED_AHEAD), extreme: LARGEST_AGGREGATES.extreme };
+
+function largestLookAhead({ aggregates, anchors }: Pick<SearchedNumber, "aggregates" | "anchors">): LookAheadMemory {
+  const outlook = {
+    instant: INSTANT,
+    aggregates: aggregates.map(({ kind }) => LARGEST_AHEAD[kind as keyof LargestAggregates]),
+  };
+  // The longest is a sum.
+  const anchor = "9".repeat(2 * SUM_DIGITS);
+  return { number: WHOLE, present: NUMBER, anchors: many(anchors, anchor), outlook, absence: outlook };
+}
 
 /** Everything but the memory of conditions and the traits: every journey complete, every segment entered, every signal raised. */
 function largestState({ lifecycle, journeys, segments, health, rules, signals }: Snapshot): CustomerState {
@@ -86,7 +109,7 @@ function largestState({ lifecycle, journeys, segments, health, rules, signals }:
         return [id, { raisedAt: INSTANT, renewedAt: INSTANT, severity, message }];
       }),
     ),
-    memory: { model: MODEL_KEY, awaitsEvaluation: false, streams: [], aggregates: [] },
+    memory: { model: MODEL_KEY, awaitsEvaluation: false, streams: [], aggregates: [], lookAheads: [] },
     timerDueAt: INSTANT,
     nextDueAt: INSTANT,
   };
@@ -144,7 +167,7 @@ export interface StateBudget {
  * @param snapshot a sound one (`parseSnapshot`)
  */
 export function stateBudget(snapshot: Snapshot): StateBudget {
-  const { streams, aggregates } = compileRegistry(snapshot);
+  const { streams, aggregates, searched } = compileRegistry(snapshot);
   const pathOf = pathsOf(snapshot);
   const part = (sources: readonly object[], bytes: number): RememberedPart => ({
     path: pathOf.get(sources[0]!)!,
@@ -152,11 +175,31 @@ export function stateBudget(snapshot: Snapshot): StateBudget {
     // And the comma after it.
     bytes: bytes + 1,
   });
-  const parts = [
+  const lookAheads = searched.map((number) => part([number.source], bytesOf(largestLookAhead(number))));
+  const parts = joined([
     ...streams.map(({ sources, capacity }) => part(sources, bytesOfList(largestStream, capacity))),
     ...aggregates.map((aggregate) => part(aggregate.sources, bytesOfAggregate(aggregate))),
-  ].sort((a, b) => b.bytes - a.bytes);
+    ...lookAheads.sort(dearestFirst).slice(0, REMEMBERED_LOOK_AHEADS),
+  ]).sort(dearestFirst);
   return { bytes: parts.reduce((sum, { bytes }) => sum + bytes, bytesOf(largestState(snapshot))), parts };
+}
+
+/** What stands at one path together. */
+function joined(parts: readonly RememberedPart[]): RememberedPart[] {
+  const byPath = new Map<string, RememberedPart>();
+  for (const { path, conditions, bytes } of parts) {
+    const other = byPath.get(path);
+    byPath.set(path, {
+      path,
+      conditions: Math.max(conditions, other?.conditions ?? 0),
+      bytes: bytes + (other?.bytes ?? 0),
+    });
+  }
+  return [...byPath.values()];
+}
+
+function dearestFirst(a: RememberedPart, b: RememberedPart): number {
+  return b.bytes - a.bytes;
 }
 
 function bytesOfAggregate({ kind, capacity }: Aggregate): number {

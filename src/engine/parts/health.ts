@@ -1,7 +1,7 @@
 import { digest } from "../../model/snapshot/canonical.js";
 import type { Health, HealthComponent, Score } from "../../model/snapshot/types.js";
 import { measureText } from "../../model/snapshot/words.js";
-import { HEALTH_ITEM, type OperandValue, type Reading, shownMeasure } from "../compile-context.js";
+import { HEALTH_ITEM, type OperandValue, type SearchedReading, shownMeasure } from "../compile-context.js";
 import type { ConditionCompiler } from "../conditions/conditions.js";
 import { earliest, NEVER } from "../conditions/leaf.js";
 import { shown } from "../conditions/phrases.js";
@@ -45,16 +45,23 @@ function compileScore({ score, absent = 0 }: HealthComponent, compiler: Conditio
   };
 }
 
-function readingOf(score: Exclude<Score, { kind: "map" }>, ofNothing: number | undefined): Reading<number | undefined> {
+function readingOf(
+  score: Exclude<Score, { kind: "map" }>,
+  ofNothing: number | undefined,
+): SearchedReading<number | undefined> {
   if (score.kind === "scale") {
     const { from, to } = score;
     return {
       of: (value) =>
         value === undefined ? ofNothing : Math.min(100, Math.max(0, ((value - from) / (to - from)) * 100)),
       limits: [from, to],
+      isInterval: () => true,
     };
   }
   const { steps, otherwise } = score;
+  const points = [...steps.map(([, some]) => some), otherwise];
+  // Steps up and down may come to the same points again.
+  const isMonotone = [1, -1].some((sign) => points.every((some, i) => i === 0 || sign * (some - points[i - 1]!) >= 0));
   return {
     of(value) {
       if (value === undefined) return ofNothing;
@@ -62,6 +69,7 @@ function readingOf(score: Exclude<Score, { kind: "map" }>, ofNothing: number | u
       return otherwise;
     },
     limits: steps.map(([limit]) => limit),
+    isInterval: () => isMonotone,
   };
 }
 

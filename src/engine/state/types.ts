@@ -62,6 +62,28 @@ export interface ConditionMemory {
   /** By position in the model. */
   streams: StreamMemory[];
   aggregates: AggregateMemory[];
+  /** Absent where none is worth remembering. */
+  lookAheads?: LookAheadMemory[];
+}
+
+/**
+ * How far the search for the next change of a number by time alone has come: at all instants before `instant` the number reads as it does
+ * now, if nothing comes. Holds as long as the anchors do.
+ */
+export interface LookAheadMemory {
+  /** The number's position in the model. */
+  number: number;
+  present: boolean | number | null;
+  anchors: (number | string | null)[];
+  outlook: OutlookMemory;
+  /** Where the number first was absent. */
+  absence: OutlookMemory | null;
+}
+
+/** An instant ahead, and what the number's moving aggregates, in the order in which it reads them, remember then if nothing comes. */
+export interface OutlookMemory {
+  instant: number;
+  aggregates: AggregateMemory[];
 }
 
 /** One run of a journey. Cause orders say which operation started, completed or ended something: what counts since then is later. */

@@ -13,11 +13,9 @@ export interface WaitingCustomer {
   request: HistoryRequest;
 }
 
-/** How many events an answer to a request of the engine holds. */
-const PAGE_EVENTS_MAX = 1_000;
-const PAGE_EVENTS_MIN = 50;
-/** The answers of one call share this many, so that memory is bounded. */
+/** The answers of one call share so many events, so that memory is bounded; each holds some. */
 const CALL_EVENTS_MAX = 5_000;
+const PAGE_EVENTS_MIN = 50;
 
 /**
  * Each of these customers with condition memory for a model, rebuilt from its evaluated events, of which no more are held than happened in a
@@ -88,7 +86,8 @@ class Rebuilt {
 export async function fetchHistory(tx: TransactionSql, environmentId: number, waiting: readonly WaitingCustomer[]) {
   const asked = waiting.map(({ customer: { customerId }, request }) => ({ customerId, request }));
   const share = Math.floor(CALL_EVENTS_MAX / asked.length);
-  const pageSize = Math.min(PAGE_EVENTS_MAX, Math.max(PAGE_EVENTS_MIN, share));
+  const wanted = Math.max(...waiting.map(({ history }) => history.pageSize));
+  const pageSize = Math.min(wanted, Math.max(PAGE_EVENTS_MIN, share));
   const pages = await loadHistoryPages(tx, environmentId, asked, pageSize);
   for (const [position, { history, request }] of waiting.entries()) history.add(request, pages[position]!);
 }
