@@ -121,7 +121,7 @@ export interface Reading<V = unknown> {
 
 /** And what a search needs to know of it. */
 export interface SearchedReading<V = boolean | number | null | undefined> extends Reading<V> {
-  /** Whether `of` can become another one, where it is now this, as long as the number does not rise, or does not fall. */
+  /** How the number must not move for `of` to stay this. */
   steadyAs?(value: V): "not rising" | "not falling";
   /** Whether every number between two that read as this does so, too. */
   isInterval(value: V): boolean;

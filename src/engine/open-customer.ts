@@ -50,6 +50,8 @@ export interface Aggregate extends Remembered {
   readonly kind: AggregateMemory["kind"];
   /** The events that it reads. */
   readonly events: readonly string[];
+  /** Whether time alone changes what it remembers, as what leaves a window does. */
+  readonly isMoving: boolean;
   /** Where it stood when each window and boundary had a memory of its own. */
   readonly formerPositions: number[];
   /** Its working form, from what was remembered or from nothing. What was remembered is not changed. */
@@ -76,13 +78,13 @@ export interface WorkingAggregate {
   remembersUntil?(): number;
 }
 
-/** A number of the model that time alone changes in a way that has to be searched for. */
+/** A number of the model whose next change by time alone has to be searched for: the measure of the snapshot, and what a search remembers. */
 export interface SearchedNumber {
-  /** The measure of the snapshot. */
   readonly source: object;
-  /** The aggregates that move, in the order in which the number reads them, and how many anchors it has: what one search remembers. */
   readonly aggregates: readonly Aggregate[];
   readonly anchors: number;
+  /** Whether its search is remembered from call to call. */
+  readonly isRemembered: boolean;
   /** The search, from what was remembered of it. */
   open(memory: LookAheadMemory): LookAhead;
 }
@@ -102,9 +104,6 @@ export interface LookAhead {
   /** What is to be remembered; null where beginning anew takes no history, or nothing holds any more. */
   save(customer: OpenCustomer): Omit<LookAheadMemory, "number"> | null;
 }
-
-/** Of how many numbers the searches are remembered at most, so that a state's size is bounded by little. */
-export const REMEMBERED_LOOK_AHEADS = 16;
 
 /** What conditions read: the items whose values they read, what is remembered of events, and whether any event matters. */
 export interface Reads {
@@ -313,9 +312,8 @@ export class OpenCustomer {
       memory.model === null ? streams.map(() => ({ count: 0, occurredAt: [], seq: [] })) : memory.streams.slice();
     const remembered = aggregatesOf(model, memory);
     this.aggregates = aggregates.map((aggregate, index) => aggregate.open(remembered?.[index]));
-    if (memory.model === model.memoryKey && memory.lookAheads !== undefined) {
-      for (const search of memory.lookAheads) this.lookAheads[search.number] = searched[search.number]!.open(search);
-    }
+    const searches = memory.model === model.memoryKey ? memory.lookAheads : undefined;
+    for (const search of searches ?? []) this.lookAheads[search.number] = searched[search.number]!.open(search);
     this.awaitsEvaluation = memory.awaitsEvaluation;
     this.happenedIn = new Map(model.awaited.map((what) => [what, new Map<string, number>()]));
     this.ownsStream = new Uint8Array(streams.length);
@@ -487,11 +485,10 @@ export class OpenCustomer {
   }
 
   private savedLookAheads(): Pick<ConditionMemory, "lookAheads"> {
-    const saved: LookAheadMemory[] = [];
-    for (let number = 0; number < this.lookAheads.length && saved.length < REMEMBERED_LOOK_AHEADS; number++) {
-      const search = this.lookAheads[number]?.save(this) ?? null;
-      if (search !== null) saved.push({ number, ...search });
-    }
+    const saved = this.lookAheads.flatMap((lookAhead, number): LookAheadMemory[] => {
+      const search = lookAhead?.save(this);
+      return search ? [{ number, ...search }] : [];
+    });
     return saved.length === 0 ? {} : { lookAheads: saved };
   }
 

@@ -18,16 +18,19 @@ const PAGE_GROWTH = 4;
 /** What of one customer's evaluated events was fetched so far, while the customer is being evaluated. */
 export class HistoryCache {
   readonly #rangesOf = new Map<string, Range[]>();
-  /** How many events the next page should have. */
-  pageSize = FIRST_PAGE_EVENTS;
 
   /** Takes in the answer to a request. */
   add({ event, after, until }: HistoryRequest, { events, complete }: HistoryPage): void {
-    this.pageSize *= PAGE_GROWTH;
     const ranges = this.#rangesOf.get(event);
     const range = { after, through: complete ? until : events.at(-1)!, events };
     if (ranges === undefined) this.#rangesOf.set(event, [range]);
     else ranges.push(range);
+  }
+
+  /** How many events the answer to a request should have: more than the answer that it goes on from. */
+  pageSize({ event, after }: HistoryRequest): number {
+    const before = this.#rangesOf.get(event)?.find(({ through }) => through !== null && isSamePlace(through, after));
+    return before === undefined ? FIRST_PAGE_EVENTS : before.events.length * PAGE_GROWTH;
   }
 
   /** Answers a request from what is at hand, as far as that goes. */
@@ -42,6 +45,10 @@ export class HistoryCache {
     }
     return undefined;
   };
+}
+
+function isSamePlace(one: Order, other: Order): boolean {
+  return one.occurredAt === other.occurredAt && one.seq === other.seq;
 }
 
 /** The answers to requests of the engine, by position, and how much was read for them. */
@@ -74,7 +81,7 @@ export async function withHistory<T>(
       if (!(error instanceof HistoryNeeded)) throw error;
       // Large events come in small pages.
       const eventsInRoom = events === 0 ? Infinity : Math.floor(((limits.bytes - bytes) * events) / bytes);
-      const room = Math.min(history.pageSize, Math.max(1, eventsInRoom), limits.events - events);
+      const room = Math.min(history.pageSize(error.request), Math.max(1, eventsInRoom), limits.events - events);
       if (room <= 0 || bytes >= limits.bytes) return null;
       const answer = await fetch([error.request], room);
       const page = answer.pages[0]!;

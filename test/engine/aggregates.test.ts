@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { explain } from "../../src/engine/index.js";
 import type { Explanation } from "../../src/engine/conditions/leaf.js";
-import type { Json, TrackOperation } from "../../src/engine/state/types.js";
+import type { Json, SumMemory, TrackOperation } from "../../src/engine/state/types.js";
 import type { Condition, EventSelector, NumberAggregate, Scalar, Snapshot } from "../../src/model/snapshot/types.js";
 import { propertyRuns } from "../support/property-runs.js";
 import { weighted } from "./support/arbitrary-conditions.js";
@@ -238,5 +238,61 @@ describe.each(Object.entries(conditions))("%s", (name, arbitrary) => {
       { numRuns },
     );
     expect(checked).toBeGreaterThan(0);
+  });
+});
+
+describe("a sum that was not read while its window moved on", () => {
+  const sum = (value: number) => aggregate("sum", ["x", "n"], "gte", value, { within: "1h" });
+  const move = happened("move", { since: "state" });
+
+  it("has a late event among those that are read from history", () => {
+    const model = compile(
+      snapshotOf({
+        states: {
+          here: [
+            ["rich", sum(1_000)],
+            ["idle", move],
+          ],
+          idle: [["back", move]],
+          back: [["seen", sum(1)]],
+          rich: "terminal",
+          seen: "terminal",
+        },
+      }),
+    );
+    const operations = [
+      ...Array.from({ length: 40 }, (_, i) => seen(i + 1, 0, "x", { n: 1 })),
+      seen(41, MINUTE, "move"),
+      seen(42, 60 * MINUTE, "x", { n: 1 }),
+      { ...seen(43, 0, "x", { n: 1 }), acceptedAt: 61 * MINUTE },
+      seen(44, 61 * MINUTE, "move"),
+    ];
+    for (const pageSize of [3, 50]) {
+      const run = new Run(model, pageSize);
+      for (const operation of operations) run.take([operation]);
+      expect(run.state.lifecycle).toMatchObject({ state: "seen" });
+    }
+  });
+
+  it("reads no more than has left", () => {
+    const model = compile(snapshotOf({ segments: { s: { ...sum(1), value: 1_000 } } }));
+    const run = new Run(model, 10);
+    run.take(Array.from({ length: 300 }, (_, i) => seen(i + 1, (i * MINUTE) / 10, "x", { n: 1 })));
+    // When a hundred have left, of which 32 were at hand.
+    run.take([seen(301, 70 * MINUTE, "x", { n: 1 })]);
+    expect(run.requests.length).toBe(7);
+  });
+
+  it("lets go of what the history has lost, though more than a page is retained", () => {
+    const [hour, window] = [60, 600];
+    const given = aggregate("sum", ["x", "n"], "gte", 900, { within: "10h" });
+    const model = compile(snapshotOf({ segments: { some: { ...given, value: 200 }, many: given } }));
+    const run = new Run(model, 50);
+    for (let minute = 0; minute < 3 * window; minute++) {
+      run.forget(({ occurredAt }) => occurredAt < (minute - 3 * hour) * MINUTE);
+      run.take([seen(minute + 1, minute * MINUTE, "x", { n: 1 })]);
+      expect((run.state.memory.aggregates[0] as SumMemory).count).toBeLessThanOrEqual(window);
+    }
+    expect(Object.keys(run.state.segments)).toEqual(["some"]);
   });
 });

@@ -2,7 +2,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import type { Operation, TrackOperation } from "../../src/engine/index.js";
-import type { CalculatedMeasure, Measure, OrderOperator, Score, Snapshot } from "../../src/model/snapshot/types.js";
+import type { SumMemory } from "../../src/engine/state/types.js";
+import type {
+  CalculatedMeasure,
+  Condition,
+  Measure,
+  OrderOperator,
+  Score,
+  Snapshot,
+} from "../../src/model/snapshot/types.js";
 import { propertyRuns } from "../support/property-runs.js";
 import {
   aggregate,
@@ -246,7 +254,7 @@ describe("a search that is remembered from call to call", () => {
           remembered += pair.remembered;
         },
       ),
-      { numRuns: propertyRuns(60) },
+      { numRuns: propertyRuns(30) },
     );
     expect(remembered).toBeGreaterThan(100);
   });
@@ -276,6 +284,67 @@ describe("a search that is remembered from call to call", () => {
     pair.take(seen(200, 2 * HOUR, "asked"));
     // All but the last one leave together, and the ratio is forty.
     expect(pair.remembering.state.nextDueAt).toBe(7 * HOUR);
+  });
+
+  it("is given up where nobody looked at what an event did to the number", () => {
+    const [bought, returned] = ["bought", "returned"].map((event) => number([event, "n"], { within: "6h" }));
+    const more = (value: number): Condition => compared(minus(bought!, returned!), "gte", value);
+    const [go, back] = [happened("go", { since: "state" }), happened("back", { since: "state" })];
+    const model = compile(
+      snapshotOf({
+        states: {
+          here: [
+            ["met", more(3)],
+            ["away", go],
+          ],
+          away: [["here", back]],
+          met: "terminal",
+        },
+        segments: { one: more(1) },
+      }),
+    );
+    const operations = [
+      seen(1, 0, "returned", { n: 1 }),
+      seen(2, HOUR, "returned", { n: 0 }),
+      seen(3, HOUR, "bought", { n: 1 }),
+      seen(4, 2 * HOUR, "go"),
+      seen(5, 6.5 * HOUR, "bought", { n: 1 }),
+      seen(6, 6.5 * HOUR, "bought", { n: 1 }),
+      { ...seen(7, 0.6 * HOUR, "returned", { n: 1 }), acceptedAt: 6.5 * HOUR },
+      seen(8, 6.55 * HOUR, "back"),
+    ];
+    const [one, parted] = [new Run(model), new Run(model)];
+    one.take(operations);
+    for (const operation of operations) parted.take([operation]);
+    for (const run of [one, parted]) run.tick(20 * HOUR);
+    // When the late event leaves.
+    expect(parted.state.lifecycle).toMatchObject({ state: "met", enteredAt: 6.6 * HOUR });
+    expect(one.effects).toEqual(parted.effects);
+  });
+
+  it("begins anew where a trait changes that the number hangs on", () => {
+    const ratio = per(number(["sold", "n"], { within: "1d" }), traitNumber("seats"));
+    const pair = new Pair(snapshotOf({ segments: { s: compared(ratio, "gte", 1) } }));
+    pair.take({ kind: "identify", seq: 1, traits: { seats: 4 }, acceptedAt: 0 });
+    sales(pair, 1, many(1));
+    expect(pair.remembered).toBeGreaterThan(0);
+    // When three are left.
+    expect(pair.remembering.state.nextDueAt).toBe(37 * MINUTE + DAY);
+    pair.take({ kind: "identify", seq: 100, traits: { seats: 8 }, acceptedAt: HOUR });
+    pair.tick(2 * HOUR);
+    expect(pair.remembering.state.nextDueAt).toBe(33 * MINUTE + DAY);
+  });
+
+  it("keeps sixteen occurrences of a window, also of one that nothing has left by then", () => {
+    const ratio = per(number(["sold", "n"], { within: "30d" }), number("asked", { within: "1d" }));
+    const pair = new Pair(snapshotOf({ segments: { s: compared(ratio, "lt", 0) } }));
+    sales(pair, 0, many(1));
+    sales(pair, 100, many(1), "asked");
+    const { outlook, absence } = pair.remembering.state.memory.lookAheads![0]!;
+    for (const { aggregates } of [outlook, absence!]) {
+      const sizes = aggregates.map((one) => (one as SumMemory).window!.oldest.seq.length);
+      expect(Math.max(...sizes)).toBeLessThanOrEqual(16);
+    }
   });
 
   const sold = number(["sold", "n"], { within: "30d" });

@@ -82,7 +82,7 @@ export class ExtremeAggregate implements WorkingAggregate {
   save(customer: OpenCustomer, occurrences = REMEMBERED_OF_WINDOW): ExtremeMemory {
     this.followBoundary(customer);
     this.leave(customer);
-    if (!this.changed && this.origin !== undefined) return this.origin;
+    if (!this.changed && this.origin !== undefined && this.origin.oldest.seq.length <= occurrences) return this.origin;
     const { candidates, othersFrom: from } = this;
     const complete = candidates.before(from);
     const kept = Math.min(complete, occurrences);

@@ -144,6 +144,11 @@ export class AggregateScope<T> {
     return order.occurredAt > customer.clock - this.selection.within && this.boundary.counts(order);
   }
 
+  /** Whether an occurrence counts since the boundary, in the window or before it. */
+  counts(order: Order): boolean {
+    return this.boundary.counts(order);
+  }
+
   /** Whether every occurrence is older than the window. */
   hasLeft(customer: OpenCustomer): boolean {
     return this.latest === null || this.latest.occurredAt <= customer.clock - this.selection.within;

@@ -1,6 +1,6 @@
 import { DecimalSum } from "../decimal.js";
 import type { OpenCustomer, WorkingAggregate } from "../open-customer.js";
-import { justBefore, readHistory } from "../state/history.js";
+import { isLater, justBefore, readHistory } from "../state/history.js";
 import type { HistoryEvent, Order, SumMemory } from "../state/types.js";
 import { OccurrenceQueue, REMEMBERED_OF_WINDOW } from "./occurrences.js";
 import { AggregateScope, type ScopedSelection, select } from "./scope.js";
@@ -17,6 +17,10 @@ export class SumAggregate implements WorkingAggregate {
   private readonly window: OccurrenceQueue | null;
   private others: number;
   private othersFrom: Order | null;
+  /** Whether it is the place of one of them, and not a later place up to which they were read. */
+  private isFirstOther = true;
+  /** Whether the first of the others was found missing: the history has lost some, and all that is left is read and summed up. */
+  private lacksOthers = false;
   private changed = false;
 
   constructor(
@@ -52,7 +56,7 @@ export class SumAggregate implements WorkingAggregate {
     if (this.scope !== null) {
       this.followBoundary(customer, this.scope);
       this.scope.note(event, value);
-      if (!this.scope.includes(customer, event)) return false;
+      if (!this.scope.includes(customer, event) && !this.isAmongOthers(event)) return false;
     }
     this.add(event, value);
     return true;
@@ -62,7 +66,9 @@ export class SumAggregate implements WorkingAggregate {
   read(customer: OpenCustomer): this {
     if (this.scope !== null) {
       this.followBoundary(customer, this.scope);
-      while (this.needsHistory(customer, this.scope)) this.readPage(customer);
+      while (this.needsHistory(customer, this.scope) || (this.lacksOthers && this.othersFrom !== null)) {
+        this.readPage(customer);
+      }
       this.leave(customer, this.scope);
     }
     return this;
@@ -99,7 +105,8 @@ export class SumAggregate implements WorkingAggregate {
       this.followBoundary(customer, scope);
       if (!this.needsHistory(customer, scope)) this.leave(customer, scope);
     }
-    if (!this.changed && this.origin !== undefined) return this.origin;
+    const isAsOpened = !this.changed && this.origin !== undefined;
+    if (isAsOpened && (this.origin.window?.oldest.seq.length ?? 0) <= occurrences) return this.origin;
     return {
       kind: "sum",
       sum: this.sum.toMemory(),
@@ -128,6 +135,12 @@ export class SumAggregate implements WorkingAggregate {
     scope.addSince(customer, boundary, (order, value) => this.add(order, value));
   }
 
+  /** Whether an occurrence stands where others are still to be read: it is read with them, and leaves with them. */
+  private isAmongOthers(event: HistoryEvent): boolean {
+    const from = this.othersFrom;
+    return from !== null && !isLater(from.occurredAt, from.seq, event) && this.scope!.counts(event);
+  }
+
   /** Whether something that is not at hand may have left the window. */
   private needsHistory(customer: OpenCustomer, scope: AggregateScope<number>): boolean {
     const from = this.othersFrom;
@@ -151,21 +164,26 @@ export class SumAggregate implements WorkingAggregate {
   private readPage(customer: OpenCustomer): void {
     const window = this.window!;
     const { event } = this.selection;
-    const request = { event, after: justBefore(this.othersFrom!), until: null };
-    const { events, complete } = readHistory(customer, request);
+    const from = this.othersFrom!;
+    const { events, complete } = readHistory(customer, { event, after: justBefore(from), until: null });
+    let isFirst = this.isFirstOther;
     for (const one of events) {
       const value = select(this.selection, one);
       if (value === undefined) continue;
+      if (isFirst && (one.occurredAt !== from.occurredAt || one.seq !== from.seq)) this.lacksOthers = true;
+      isFirst = false;
       window.insert(window.find(one.occurredAt, one.seq), one.occurredAt, one.seq, value);
       this.others--;
     }
     const last = events.at(-1);
-    if (last !== undefined && !complete && this.others > 0) {
+    if (last !== undefined && !complete && (this.others > 0 || this.lacksOthers)) {
       this.othersFrom = { occurredAt: last.occurredAt, seq: last.seq + 1 };
+      this.isFirstOther = false;
       return;
     }
     this.othersFrom = null;
-    if (this.others > 0) this.sumUp();
+    this.lacksOthers = false;
+    if (this.others !== 0) this.sumUp();
   }
 
   private add({ occurredAt, seq }: Order, value: number): void {

@@ -23,7 +23,12 @@ export function compileMeasure<V extends boolean | number | undefined>(
   for (const aggregate of reads.aggregates) context.reads.aggregates.add(aggregate);
 
   const value = (customer: OpenCustomer): number | undefined => toNumber(exact(customer));
-  const number = { ...operand, value, nextInstant, aggregates: reads.aggregates };
+  const number = {
+    ...operand,
+    value,
+    nextInstant,
+    aggregates: [...reads.aggregates].filter(({ isMoving }) => isMoving),
+  };
   return {
     value,
     nextChange: nextInstant === NEVER ? undefined : nextChangeOf(number, reading, context),

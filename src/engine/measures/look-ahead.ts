@@ -22,8 +22,8 @@ export interface MovingNumber {
   nextInstant: NextChange;
   /** What the number hangs on besides time and the occurrences of windows; as long as these are the same, so is that. */
   anchors: readonly ((customer: OpenCustomer) => Anchor)[];
-  /** The aggregates that it reads. */
-  aggregates: ReadonlySet<Aggregate>;
+  /** Those that it reads and that time alone changes. */
+  aggregates: readonly Aggregate[];
   /**
    * How an event moves it at the instants up to `until`.
    *
@@ -49,6 +49,8 @@ interface Outlook {
 
 /** How many of the oldest occurrences of a window are remembered at an instant ahead. */
 export const REMEMBERED_AHEAD = 16;
+/** Of how many windows a model's searches are remembered, so that a state grows by little: those of the first numbers of the model. */
+const WINDOWS_AHEAD = 16;
 
 /**
  * The search for the instant at which a reading of such a number becomes another one: from instant to instant at which it may, on copies of
@@ -58,6 +60,8 @@ export const REMEMBERED_AHEAD = 16;
 class Walk implements LookAhead {
   /** The first outlook without a number: an event that may give it one lets the search go on from there, and not begin anew. */
   private absence: Outlook | null = null;
+  /** Whether an event was let pass that may have made the number read otherwise now, and nobody has looked yet. */
+  private isUnseen = false;
   /** Whether events came since, so that the search has to go on from its instant. */
   private isOpen = true;
   private at = Infinity;
@@ -68,20 +72,25 @@ class Walk implements LookAhead {
     private readonly present: Present,
     private readonly anchors: readonly Anchor[],
     private outlook: Outlook,
+    private readonly isRemembered: boolean,
   ) {}
 
   static from(number: MovingNumber, reading: SearchedReading, memory: LookAheadMemory): Walk {
     const open = ({ instant, aggregates }: OutlookMemory): Outlook => ({
       instant,
-      copies: movingOf(number).map((aggregate, i) => ({ aggregate, copy: aggregate.open(aggregates[i]) })),
+      copies: aggregates.map((memory, i) => {
+        const aggregate = number.aggregates[i]!;
+        return { aggregate, copy: aggregate.open(memory) };
+      }),
     });
     const { present, anchors, outlook, absence } = memory;
-    const walk = new Walk(number, reading, present, anchors, open(outlook));
+    const walk = new Walk(number, reading, present, anchors, open(outlook), true);
     walk.absence = absence && open(absence);
     return walk;
   }
 
   isSound(customer: OpenCustomer, present: Present): boolean {
+    this.isUnseen = false;
     return this.outlook.instant > customer.clock && present === this.present && this.isAnchored(customer);
   }
 
@@ -108,14 +117,17 @@ class Walk implements LookAhead {
 
   save(customer: OpenCustomer): Omit<LookAheadMemory, "number"> | null {
     const { number, present, anchors, outlook } = this;
-    if (outlook.instant <= customer.clock || !this.isAnchored(customer)) return null;
-    const isFar = movingOf(number).some(
+    const { clock } = customer;
+    const isGivenUp = outlook.instant <= clock || this.isUnseen || !this.isAnchored(customer);
+    if (!this.isRemembered || isGivenUp) return null;
+    const isFar = number.aggregates.some(
       ({ index }) => customer.aggregates[index]!.remembersUntil!() <= outlook.instant,
     );
     if (!isFar) return null;
     const save = ({ instant, copies }: Outlook): OutlookMemory => ({
       instant,
-      aggregates: copies.map(({ copy }) => copy.save(customer, REMEMBERED_AHEAD)),
+      // A search does not go on from where the clock is.
+      aggregates: instant <= clock ? [] : copies.map(({ copy }) => copy.save(customer, REMEMBERED_AHEAD)),
     });
     const [saved, absence] = [outlook, this.absence].map((one) => one && ahead(customer, one, () => save(one)));
     return { present, anchors: anchors.slice(), outlook: saved!, absence: absence! };
@@ -129,12 +141,14 @@ class Walk implements LookAhead {
   private stays(customer: OpenCustomer, event: HistoryEvent): boolean {
     const { number, reading, present, outlook } = this;
     const effect = number.effect(customer, event, outlook.instant, this.absence === null);
-    if (effect === null || effect === 0) return effect === 0;
+    if (effect === 0) return true;
+    if (effect === null || this.isUnseen) return false;
     const isInterval = reading.isInterval(present);
     if (typeof effect === "object") return isInterval && readAs(reading, effect.towards) === present;
     if (reading.steadyAs?.(present) === (effect > 0 ? "not falling" : "not rising")) return true;
-    // Between what it was and what it is now, which is looked at in any case.
-    return isInterval && number.drift(customer) === -effect;
+    // Between what it was and what it is now.
+    this.isUnseen = isInterval && number.drift(customer) === -effect;
+    return this.isUnseen;
   }
 
   private walk(customer: OpenCustomer): number {
@@ -152,11 +166,6 @@ class Walk implements LookAhead {
 
 function readAs(reading: SearchedReading, value: number | undefined): Present {
   return reading.of(value) ?? null;
-}
-
-/** The aggregates of a number that time changes. */
-function movingOf({ aggregates }: Pick<MovingNumber, "aggregates">): Aggregate[] {
-  return [...aggregates].filter(({ kind }) => kind === "sum" || kind === "extreme");
 }
 
 function copied({ instant, copies }: Outlook): Outlook {
@@ -192,9 +201,12 @@ export function nextChangeOf(
   { registry, source }: ConditionContext,
 ): NextChange {
   const position = registry.searched.length;
+  const isRemembered = registry.aggregatesAhead + number.aggregates.length <= WINDOWS_AHEAD;
+  if (isRemembered) registry.aggregatesAhead += number.aggregates.length;
   registry.searched.push({
     source,
-    aggregates: movingOf(number),
+    aggregates: number.aggregates,
+    isRemembered,
     anchors: number.anchors.length,
     open: (memory) => Walk.from(number, reading, memory),
   });
@@ -208,10 +220,11 @@ export function nextChangeOf(
     let search = customer.lookAheads[position];
     if (!search?.isSound(customer, present)) {
       const anchors = number.anchors.map((anchor) => anchor(customer));
-      const copies = movingOf(number).map((aggregate) => {
+      const copies = number.aggregates.map((aggregate) => {
         return { aggregate, copy: customer.aggregates[aggregate.index]!.clone!() };
       });
-      search = new Walk(number, reading, present, anchors, { instant: customer.clock, copies });
+      const outlook = { instant: customer.clock, copies };
+      search = new Walk(number, reading, present, anchors, outlook, isRemembered);
       customer.lookAheads[position] = search;
     }
     return search.find(customer);

@@ -178,12 +178,12 @@ function distinctReader(property: string, field: Field | undefined): OccurrenceS
   return (properties) => {
     const value = read(properties);
     if (!isOfType(field, value)) return undefined;
-    if (typeof value === "string") return value.length <= DISTINCT_TEXT_MAX ? value : hashed(value);
+    if (typeof value === "string") return shortened(value);
     return typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value)) ? value : undefined;
   };
 }
 
-/** Longer than any text that is kept as it is, so it is none of them. */
-function hashed(text: string): string {
-  return `sha256:${digest(text).toString("hex")}`;
+/** A text, or its hash: longer than any text that is kept as it is, so it is none of them. */
+export function shortened(text: string): string {
+  return text.length <= DISTINCT_TEXT_MAX ? text : `sha256:${digest(text).toString("hex")}`;
 }

@@ -16,7 +16,7 @@ import { earliest, NEVER } from "../conditions/leaf.js";
 import { DecimalSum } from "../decimal.js";
 import type { NextChange, OpenCustomer } from "../open-customer.js";
 import { boundaryAnchor, type Effect, type MovingNumber } from "./look-ahead.js";
-import { addSum, compileSimpleMeasure } from "./measures.js";
+import { addSum, compileSimpleMeasure, shortened } from "./measures.js";
 
 type Of<K extends Measure["kind"]> = Extract<Measure, { kind: K }>;
 
@@ -80,7 +80,7 @@ function unmoving(measure: Measure, exact: Operand["exact"]): Operand {
         const value = exact(customer) ?? null;
         if (typeof value === "number" || value === null) return value;
         const { units, scale } = value.toMemory();
-        return `${units}e-${scale}`;
+        return shortened(`${units}e-${scale}`);
       },
     ],
     effect: () => 0,
@@ -215,8 +215,7 @@ function ratioOf(of: Operand, per: Operand): Calculation {
       return above === 0 && below > 0 && isPresent && of.isNonNegative(customer) ? -1 : null;
     },
     drift(customer) {
-      const drift = of.drift(customer);
-      return drift === 0 || per.isNonNegative(customer) ? (per.drift(customer) === 0 ? drift : null) : null;
+      return per.drift(customer) === 0 && per.isNonNegative(customer) ? of.drift(customer) : null;
     },
     isNonNegative: (customer) => of.isNonNegative(customer) && per.isNonNegative(customer),
   };

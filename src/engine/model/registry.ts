@@ -29,6 +29,8 @@ export class AggregateRegistry implements EventReaders {
   readonly streams: Stream[] = [];
   readonly aggregates: Aggregate[] = [];
   readonly searched: SearchedNumber[] = [];
+  /** How many aggregates the searches read that are remembered. */
+  aggregatesAhead = 0;
   readonly #readers = new Map<string, Readers>();
   readonly #streamByKey = new Map<string, Stream>();
   readonly #aggregateByKey = new Map<string, Aggregate>();
@@ -81,7 +83,7 @@ export class AggregateRegistry implements EventReaders {
     const key = canonicalJson([of, window, boundary === undefined ? null : this.#boundaryNumber(boundary)]);
     const scoped = getOrMake(this.#scopedByKey, key, () => {
       const aggregate = getOrMake(this.#aggregateByKey, SHARED.has(kind) ? canonicalJson([of]) : key, () =>
-        this.#makeAggregate(kind, events, open),
+        this.#makeAggregate(kind, events, window !== null, open),
       );
       aggregate.formerPositions.push(this.#scopedByKey.size);
       return { aggregate, capacity: 0 };
@@ -114,12 +116,14 @@ export class AggregateRegistry implements EventReaders {
   #makeAggregate(
     kind: Aggregate["kind"],
     events: readonly string[],
+    isWindowed: boolean,
     open: (memory: AggregateMemory | undefined, aggregate: Aggregate) => WorkingAggregate,
   ): Aggregate {
     const aggregate: Aggregate = {
       kind,
       index: this.aggregates.length,
       events,
+      isMoving: isWindowed && (kind === "sum" || kind === "extreme"),
       capacity: 0,
       items: [],
       sources: [],

@@ -5,8 +5,8 @@ import { REMEMBERED_OF_LOG } from "../aggregates/sequence.js";
 import { SHOWN_CHARACTERS } from "../conditions/phrases.js";
 import { PENDING_IDENTIFIES_MAX } from "../evaluate.js";
 import { REMEMBERED_AHEAD } from "../measures/look-ahead.js";
-import { DISTINCT_TEXT_MAX } from "../measures/measures.js";
-import { type Aggregate, REMEMBERED_LOOK_AHEADS, type SearchedNumber } from "../open-customer.js";
+import { DISTINCT_TEXT_MAX, shortened } from "../measures/measures.js";
+import { type Aggregate, type SearchedNumber } from "../open-customer.js";
 import type {
   AggregateMemory,
   CustomerState,
@@ -66,16 +66,14 @@ const largestAggregates = (remembered: number): LargestAggregates => ({
   sequence: { kind: "sequence", met: false, first: LOG, then: LOG, since: SINCE },
 });
 const LARGEST_AGGREGATES = largestAggregates(REMEMBERED_OF_WINDOW);
-// Extremes are remembered as they were, where nothing of them has left by then.
-const LARGEST_AHEAD = { ...largestAggregates(REMEMBERED_AHEAD), extreme: LARGEST_AGGREGATES.extreme };
+const LARGEST_AHEAD = largestAggregates(REMEMBERED_AHEAD);
 
 function largestLookAhead({ aggregates, anchors }: Pick<SearchedNumber, "aggregates" | "anchors">): LookAheadMemory {
   const outlook = {
     instant: INSTANT,
     aggregates: aggregates.map(({ kind }) => LARGEST_AHEAD[kind as keyof LargestAggregates]),
   };
-  // The longest is a sum.
-  const anchor = "9".repeat(2 * SUM_DIGITS);
+  const anchor = shortened("9".repeat(DISTINCT_TEXT_MAX + 1));
   return { number: WHOLE, present: NUMBER, anchors: many(anchors, anchor), outlook, absence: outlook };
 }
 
@@ -175,12 +173,12 @@ export function stateBudget(snapshot: Snapshot): StateBudget {
     // And the comma after it.
     bytes: bytes + 1,
   });
-  const lookAheads = searched.map((number) => part([number.source], bytesOf(largestLookAhead(number))));
+  const remembered = searched.filter(({ isRemembered }) => isRemembered);
   const parts = joined([
     ...streams.map(({ sources, capacity }) => part(sources, bytesOfList(largestStream, capacity))),
     ...aggregates.map((aggregate) => part(aggregate.sources, bytesOfAggregate(aggregate))),
-    ...lookAheads.sort(dearestFirst).slice(0, REMEMBERED_LOOK_AHEADS),
-  ]).sort(dearestFirst);
+    ...remembered.map((number) => part([number.source], bytesOf(largestLookAhead(number)))),
+  ]).sort((a, b) => b.bytes - a.bytes);
   return { bytes: parts.reduce((sum, { bytes }) => sum + bytes, bytesOf(largestState(snapshot))), parts };
 }
 
@@ -196,10 +194,6 @@ function joined(parts: readonly RememberedPart[]): RememberedPart[] {
     });
   }
   return [...byPath.values()];
-}
-
-function dearestFirst(a: RememberedPart, b: RememberedPart): number {
-  return b.bytes - a.bytes;
 }
 
 function bytesOfAggregate({ kind, capacity }: Aggregate): number {

@@ -86,7 +86,7 @@ class Rebuilt {
 export async function fetchHistory(tx: TransactionSql, environmentId: number, waiting: readonly WaitingCustomer[]) {
   const asked = waiting.map(({ customer: { customerId }, request }) => ({ customerId, request }));
   const share = Math.floor(CALL_EVENTS_MAX / asked.length);
-  const wanted = Math.max(...waiting.map(({ history }) => history.pageSize));
+  const wanted = Math.max(...waiting.map(({ history, request }) => history.pageSize(request)));
   const pageSize = Math.min(wanted, Math.max(PAGE_EVENTS_MIN, share));
   const pages = await loadHistoryPages(tx, environmentId, asked, pageSize);
   for (const [position, { history, request }] of waiting.entries()) history.add(request, pages[position]!);

@@ -85,6 +85,12 @@ export class Run {
     this.state = rebuildMemory(model, this.state, this.evaluated());
   }
 
+  /** The history loses some events, as by retention. */
+  forget(isLost: (event: TrackOperation) => boolean): void {
+    const kept = this.taken.filter((event) => !isLost(event));
+    this.taken.splice(0, this.taken.length, ...kept);
+  }
+
   /** The evaluated events, in order. */
   evaluated(): TrackOperation[] {
     const ahead = new Set(this.deferred.map(({ seq }) => seq));
