@@ -6,7 +6,7 @@ import { SHOWN_CHARACTERS } from "../conditions/phrases.js";
 import { PENDING_IDENTIFIES_MAX } from "../evaluate.js";
 import { REMEMBERED_AHEAD } from "../measures/look-ahead.js";
 import { DISTINCT_TEXT_MAX, shortened } from "../measures/measures.js";
-import { type Aggregate, type SearchedNumber } from "../open-customer.js";
+import type { Aggregate, SearchedNumber } from "../open-customer.js";
 import type {
   AggregateMemory,
   CustomerState,
