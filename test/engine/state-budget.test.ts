@@ -71,6 +71,27 @@ describe("what a model may remember for one customer", () => {
     expect(bytes).toBeLessThan(3 * bytesOf(run.state));
   });
 
+  it("has searches of no more than sixteen windows, whatever a model computes of them", () => {
+    const drop = (days: number): Condition => {
+      const [now, before] = [false, true].map((previous) => {
+        return number(["x", "n"], { within: `${days}d`, ...(previous && { previous }) });
+      });
+      return compared(per(now!, before!), "lte", 0.5);
+    };
+    const rich = (days: number): Condition => aggregate("sum", ["x", "n"], "gte", 1, { within: `${days}d` });
+    const numbered = (when: (days: number) => Condition, amount: number) =>
+      Object.fromEntries(Array.from({ length: amount }, (_, i) => [`s${i}`, when(1 + i)]));
+    for (const [when, remembered] of [
+      [rich, 16],
+      [drop, 8],
+    ] as const) {
+      const { searched } = compile(snapshotOf({ segments: numbered(when, 20) })).registry;
+      const kept = searched.filter(({ isRemembered }) => isRemembered);
+      expect(kept.length).toBe(remembered);
+      expect(kept.flatMap(({ aggregates }) => aggregates).length).toBe(16);
+    }
+  });
+
   it("names the conditions that take the most, and counts once what they share", () => {
     const users = (within: string): Condition => distinct(["x", "user"], "gte", 5_000, { within });
     const small = snapshotOf({ segments: { a: users("30d") } });
