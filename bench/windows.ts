@@ -38,9 +38,8 @@ const SNAPSHOT: Snapshot = {
 export async function benchWindows(database: BenchDatabase, rounds: number): Promise<Row[]> {
   const { sql, token, organizationId } = database;
   const keyHash = sha256(randomBytes(20).toString("hex"));
-  await addProject(sql, { tokenHash: sha256(token), organizationId, requestId: "bench" }, "windows", keyHash, SNAPSHOT);
-  const [environment] = await sql<[{ environment_id: number }]>`
-    select environment_id from svc.api_keys where key_hash = ${keyHash}`;
+  const by = { tokenHash: sha256(token), organizationId, requestId: "bench" };
+  const environmentId = await addProject(sql, by, "windows", keyHash, SNAPSHOT);
   const dependencies = { sql, models: new Models(), settleSeconds: 30, logger: pino({ level: "silent" }) };
   let made = 0;
   const accept = (customerId: string, instants: readonly number[]) => {
@@ -53,7 +52,7 @@ export async function benchWindows(database: BenchDatabase, rounds: number): Pro
     }));
     return ingestBatch(sql, { keyHash, batchId: randomUUID(), repeated: false }, JSON.stringify({ events }));
   };
-  const evaluate = () => evaluateEnvironment(dependencies, environment.environment_id);
+  const evaluate = () => evaluateEnvironment(dependencies, environmentId);
   const from = Date.now() - 29 * DAY;
   for (const size of [FEW, MANY]) {
     const instants = Array.from({ length: size }, (_, i) => from + (i / size) * 28 * DAY);

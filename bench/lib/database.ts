@@ -109,20 +109,18 @@ export async function createProject(
   // The limit is not what is measured; its bookkeeping is.
   await sql`update iam.plans set rate_per_second = 100000000, rate_burst = 100000000`;
   const by = { tokenHash: token.hash, organizationId, requestId: "bench" };
-  await addProject(sql, by, "bench", keyHash, snapshot);
-  const [environment] = await sql<[{ environment_id: number }]>`
-    select environment_id from svc.api_keys where key_hash = ${keyHash}`;
-  return { environmentId: environment.environment_id, token: token.text, organizationId };
+  const environmentId = await addProject(sql, by, "bench", keyHash, snapshot);
+  return { environmentId, token: token.text, organizationId };
 }
 
-/** One more project of an organization, with a model and an ingestion key in its environment test. */
+/** One more project of an organization, with a model and an ingestion key in its environment test, whose id it answers. */
 export async function addProject(
   sql: Sql,
   by: AdminCredentials,
   slug: string,
   keyHash: Buffer,
   snapshot: Snapshot,
-): Promise<void> {
+): Promise<number> {
   const keys = { test: { hash: keyHash, hint: "svc_test_" }, live: { hash: randomBytes(32), hint: "svc_live_" } };
   await call(sql, "create_project", by, { name: slug, slug }, keys);
   const at = { project: slug, environment: "test" as const };
@@ -133,6 +131,9 @@ export async function addProject(
     expected: null,
     force: false,
   });
+  const [environment] = await sql<[{ environment_id: number }]>`
+    select environment_id from svc.api_keys where key_hash = ${keyHash}`;
+  return environment.environment_id;
 }
 
 /** A webhook for everything; `secret` is the SVC_SECRET of who delivers. */

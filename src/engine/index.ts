@@ -16,7 +16,7 @@ export { evaluate, type Evaluated, type EvaluateOptions } from "./evaluate.js";
 export { explain, explainHealth, type CustomerExplanation, type Explained, type ExplainOptions } from "./explain.js";
 export { causeId, emissionId, eventId } from "./ids.js";
 export { compileModel } from "./model/model.js";
-export { firstLater, HistoryNeeded, isLater } from "./state/history.js";
+export { firstLater, HistoryNeeded, isLater, isSamePlace } from "./state/history.js";
 export { replayPart, type Replayed, type ReplayInput, type ReplayPart } from "./replay.js";
 export { sampleThrough, type Said, type Sampled, type SamplePart } from "./sample.js";
 export { heldUntil, timersMayFire } from "./timers.js";

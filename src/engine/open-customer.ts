@@ -486,7 +486,7 @@ export class OpenCustomer {
 
   private savedLookAheads(): Pick<ConditionMemory, "lookAheads"> {
     const saved = this.lookAheads.flatMap((lookAhead, number): LookAheadMemory[] => {
-      const search = lookAhead?.save(this);
+      const search = this.model.registry.searched[number]!.isRemembered && lookAhead?.save(this);
       return search ? [{ number, ...search }] : [];
     });
     return saved.length === 0 ? {} : { lookAheads: saved };

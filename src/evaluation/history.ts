@@ -1,5 +1,5 @@
 import type { HistoryEvent, HistoryPage, HistoryRequest, HistorySource } from "../engine/index.js";
-import { firstLater, HistoryNeeded, isLater } from "../engine/index.js";
+import { firstLater, HistoryNeeded, isLater, isSamePlace } from "../engine/index.js";
 
 type Order = HistoryRequest["after"];
 
@@ -45,10 +45,6 @@ export class HistoryCache {
     }
     return undefined;
   };
-}
-
-function isSamePlace(one: Order, other: Order): boolean {
-  return one.occurredAt === other.occurredAt && one.seq === other.seq;
 }
 
 /** The answers to requests of the engine, by position, and how much was read for them. */

@@ -348,7 +348,7 @@ describe("a search that is remembered from call to call", () => {
   });
 
   const sold = number(["sold", "n"], { within: "30d" });
-  it.each<[string, Parameters<typeof snapshotOf>[0]]>([
+  it.each<[string, Parts]>([
     ["a sum", { segments: { s: aggregate("sum", ["sold", "n"], "gte", 100, { within: "30d" }) } }],
     ["a sum per trait", { segments: { s: compared(per(sold, traitNumber("seats")), "gte", 10) } }],
     [

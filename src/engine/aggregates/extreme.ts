@@ -73,9 +73,7 @@ export class ExtremeAggregate implements WorkingAggregate {
   }
 
   remembersUntil(): number {
-    const { candidates, othersFrom } = this;
-    const complete = candidates.before(othersFrom);
-    const first = complete > REMEMBERED_OF_WINDOW ? candidates.order(REMEMBERED_OF_WINDOW) : othersFrom;
+    const first = this.candidates.firstBeyond(REMEMBERED_OF_WINDOW, this.othersFrom);
     return first === null ? Infinity : first.occurredAt + this.selection.within;
   }
 

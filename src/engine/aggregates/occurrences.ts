@@ -60,6 +60,11 @@ export class OccurrenceQueue<V = number> {
     return place === null ? this.length : this.find(place.occurredAt, place.seq);
   }
 
+  /** The place of the first that is not among so many of those before a place, or that place where there is none. */
+  firstBeyond(limit: number, end: Order | null): Order | null {
+    return this.before(end) > limit ? this.order(limit) : end;
+  }
+
   insert(index: number, occurredAt: number, seq: number, value: V): void {
     const lists = this.#own();
     const at = this.#first + index;

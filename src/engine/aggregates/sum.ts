@@ -1,6 +1,6 @@
 import { DecimalSum } from "../decimal.js";
 import type { OpenCustomer, WorkingAggregate } from "../open-customer.js";
-import { isLater, justBefore, readHistory } from "../state/history.js";
+import { isLater, isSamePlace, justBefore, readHistory } from "../state/history.js";
 import type { HistoryEvent, Order, SumMemory } from "../state/types.js";
 import { OccurrenceQueue, REMEMBERED_OF_WINDOW } from "./occurrences.js";
 import { AggregateScope, type ScopedSelection, select } from "./scope.js";
@@ -92,11 +92,8 @@ export class SumAggregate implements WorkingAggregate {
   }
 
   remembersUntil(): number {
-    const { window } = this;
-    if (window === null) return Infinity;
-    const complete = window.before(this.othersFrom);
-    const first = complete > REMEMBERED_OF_WINDOW ? window.order(REMEMBERED_OF_WINDOW) : this.othersFrom;
-    return first === null ? Infinity : first.occurredAt + this.selection.within;
+    const first = this.window?.firstBeyond(REMEMBERED_OF_WINDOW, this.othersFrom);
+    return first ? first.occurredAt + this.selection.within : Infinity;
   }
 
   save(customer: OpenCustomer, occurrences = REMEMBERED_OF_WINDOW): SumMemory {
@@ -119,12 +116,11 @@ export class SumAggregate implements WorkingAggregate {
   }
 
   private saveWindow(window: OccurrenceQueue, occurrences: number): SumMemory["window"] {
-    const complete = window.before(this.othersFrom);
-    const kept = Math.min(complete, occurrences);
+    const kept = Math.min(window.before(this.othersFrom), occurrences);
     return {
       oldest: window.toMemory(kept),
       others: this.others + window.length - kept,
-      othersFrom: kept < complete ? window.order(kept) : this.othersFrom,
+      othersFrom: window.firstBeyond(kept, this.othersFrom),
     };
   }
 
@@ -170,7 +166,7 @@ export class SumAggregate implements WorkingAggregate {
     for (const one of events) {
       const value = select(this.selection, one);
       if (value === undefined) continue;
-      if (isFirst && (one.occurredAt !== from.occurredAt || one.seq !== from.seq)) this.lacksOthers = true;
+      if (isFirst && !isSamePlace(one, from)) this.lacksOthers = true;
       isFirst = false;
       window.insert(window.find(one.occurredAt, one.seq), one.occurredAt, one.seq, value);
       this.others--;

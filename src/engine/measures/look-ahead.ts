@@ -3,14 +3,11 @@ import type { Aggregate, LookAhead, NextChange, OpenCustomer, WorkingAggregate }
 import type { Boundary } from "../state/boundary.js";
 import type { HistoryEvent, LookAheadMemory, OutlookMemory } from "../state/types.js";
 
-/**
- * How an event moves a number at instants that were looked at already: down, not at all, up, or closer to a value, which it becomes where it
- * was absent; null where that cannot be told.
- */
-export type Effect = -1 | 0 | 1 | null | { towards: number };
+/** Which way a number moves, if at all; null where that cannot be told. */
+export type Direction = -1 | 0 | 1 | null;
 
-/** How a number moves by time alone, as long as nothing comes: never up, not at all, never down; null where that cannot be told. */
-export type Drift = -1 | 0 | 1 | null;
+/** How an event moves a number at instants that were looked at already: one way, or closer to a value, which it becomes where it was absent. */
+export type Effect = Direction | { towards: number };
 
 type Present = LookAheadMemory["present"];
 type Anchor = LookAheadMemory["anchors"][number];
@@ -30,7 +27,8 @@ export interface MovingNumber {
    * @param isPresent whether it is there at all of them
    */
   effect: (customer: OpenCustomer, event: HistoryEvent, until: number, isPresent: boolean) => Effect;
-  drift: (customer: OpenCustomer) => Drift;
+  /** How it moves by time alone, as long as nothing comes: never the other way. */
+  drift: (customer: OpenCustomer) => Direction;
 }
 
 /** What a number hangs on that counts from a boundary. */
@@ -72,25 +70,24 @@ class Walk implements LookAhead {
     private readonly present: Present,
     private readonly anchors: readonly Anchor[],
     private outlook: Outlook,
-    private readonly isRemembered: boolean,
   ) {}
 
   static from(number: MovingNumber, reading: SearchedReading, memory: LookAheadMemory): Walk {
     const open = ({ instant, aggregates }: OutlookMemory): Outlook => ({
       instant,
-      copies: aggregates.map((memory, i) => {
+      copies: aggregates.map((remembered, i) => {
         const aggregate = number.aggregates[i]!;
-        return { aggregate, copy: aggregate.open(memory) };
+        return { aggregate, copy: aggregate.open(remembered) };
       }),
     });
     const { present, anchors, outlook, absence } = memory;
-    const walk = new Walk(number, reading, present, anchors, open(outlook), true);
+    const walk = new Walk(number, reading, present, anchors, open(outlook));
     walk.absence = absence && open(absence);
     return walk;
   }
 
   isSound(customer: OpenCustomer, present: Present): boolean {
-    this.isUnseen = false;
+    this.isUnseen = false; // the caller has looked
     return this.outlook.instant > customer.clock && present === this.present && this.isAnchored(customer);
   }
 
@@ -118,19 +115,19 @@ class Walk implements LookAhead {
   save(customer: OpenCustomer): Omit<LookAheadMemory, "number"> | null {
     const { number, present, anchors, outlook } = this;
     const { clock } = customer;
-    const isGivenUp = outlook.instant <= clock || this.isUnseen || !this.isAnchored(customer);
-    if (!this.isRemembered || isGivenUp) return null;
+    if (outlook.instant <= clock || this.isUnseen || !this.isAnchored(customer)) return null;
     const isFar = number.aggregates.some(
       ({ index }) => customer.aggregates[index]!.remembersUntil!() <= outlook.instant,
     );
     if (!isFar) return null;
-    const save = ({ instant, copies }: Outlook): OutlookMemory => ({
-      instant,
-      // A search does not go on from where the clock is.
-      aggregates: instant <= clock ? [] : copies.map(({ copy }) => copy.save(customer, REMEMBERED_AHEAD)),
+    const save = (one: Outlook): OutlookMemory => ({
+      instant: one.instant,
+      aggregates: ahead(customer, one, () =>
+        // A search does not go on from where the clock is.
+        one.instant <= clock ? [] : one.copies.map(({ copy }) => copy.save(customer, REMEMBERED_AHEAD)),
+      ),
     });
-    const [saved, absence] = [outlook, this.absence].map((one) => one && ahead(customer, one, () => save(one)));
-    return { present, anchors: anchors.slice(), outlook: saved!, absence: absence! };
+    return { present, anchors, outlook: save(outlook), absence: this.absence && save(this.absence) };
   }
 
   private isAnchored(customer: OpenCustomer): boolean {
@@ -201,12 +198,11 @@ export function nextChangeOf(
   { registry, source }: ConditionContext,
 ): NextChange {
   const position = registry.searched.length;
-  const isRemembered = registry.aggregatesAhead + number.aggregates.length <= WINDOWS_AHEAD;
-  if (isRemembered) registry.aggregatesAhead += number.aggregates.length;
+  const before = registry.searched.filter(({ isRemembered }) => isRemembered).flatMap(({ aggregates }) => aggregates);
   registry.searched.push({
     source,
     aggregates: number.aggregates,
-    isRemembered,
+    isRemembered: before.length + number.aggregates.length <= WINDOWS_AHEAD,
     anchors: number.anchors.length,
     open: (memory) => Walk.from(number, reading, memory),
   });
@@ -224,7 +220,7 @@ export function nextChangeOf(
         return { aggregate, copy: customer.aggregates[aggregate.index]!.clone!() };
       });
       const outlook = { instant: customer.clock, copies };
-      search = new Walk(number, reading, present, anchors, outlook, isRemembered);
+      search = new Walk(number, reading, present, anchors, outlook);
       customer.lookAheads[position] = search;
     }
     return search.find(customer);

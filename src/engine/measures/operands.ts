@@ -15,7 +15,7 @@ import {
 import { earliest, NEVER } from "../conditions/leaf.js";
 import { DecimalSum } from "../decimal.js";
 import type { NextChange, OpenCustomer } from "../open-customer.js";
-import { boundaryAnchor, type Effect, type MovingNumber } from "./look-ahead.js";
+import { boundaryAnchor, type Direction, type Effect, type MovingNumber } from "./look-ahead.js";
 import { addSum, compileSimpleMeasure, shortened } from "./measures.js";
 
 type Of<K extends Measure["kind"]> = Extract<Measure, { kind: K }>;
@@ -135,7 +135,7 @@ function compileSum(measure: Of<"count" | "aggregate">, scope: CompiledScope, co
       const value = select(selection, event);
       // It comes into the window before when it leaves the window.
       if (value === undefined || (previous && event.occurredAt + within > until)) return 0;
-      return isAverage ? { towards: value } : (Math.sign(value) as -1 | 0 | 1);
+      return isAverage ? { towards: value } : (Math.sign(value) as Direction);
     },
     drift(customer) {
       if (previous || isAverage) return null;
@@ -202,10 +202,8 @@ function ratioOf(of: Operand, per: Operand): Calculation {
       return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, dividend / divisor)) + 0;
     },
     effect(customer, ...rest) {
-      const [above, below] = [of, per].map((one) => directionOf(one.effect(customer, ...rest))) as [
-        Direction,
-        Direction,
-      ];
+      const above = directionOf(of.effect(customer, ...rest));
+      const below = directionOf(per.effect(customer, ...rest));
       if (above === null || below === null) return null;
       if (above === 0 && below === 0) return 0;
       if (!per.isNonNegative(customer)) return null;
@@ -231,15 +229,12 @@ function differenceOf(of: Operand, minus: Operand): Calculation {
       return rest;
     },
     effect(customer, ...rest) {
-      const [up, down] = [of, minus].map((one) => directionOf(one.effect(customer, ...rest))) as [Direction, Direction];
-      return together(up, down);
+      return together(directionOf(of.effect(customer, ...rest)), directionOf(minus.effect(customer, ...rest)));
     },
     drift: (customer) => together(of.drift(customer), minus.drift(customer)),
     isNonNegative: () => false,
   };
 }
-
-type Direction = -1 | 0 | 1 | null;
 
 /** An effect as far as it is up or down at all instants alike. */
 function directionOf(effect: Effect): Direction {

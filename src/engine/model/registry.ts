@@ -29,8 +29,6 @@ export class AggregateRegistry implements EventReaders {
   readonly streams: Stream[] = [];
   readonly aggregates: Aggregate[] = [];
   readonly searched: SearchedNumber[] = [];
-  /** How many aggregates the searches read that are remembered. */
-  aggregatesAhead = 0;
   readonly #readers = new Map<string, Readers>();
   readonly #streamByKey = new Map<string, Stream>();
   readonly #aggregateByKey = new Map<string, Aggregate>();

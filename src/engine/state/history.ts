@@ -6,6 +6,10 @@ export function isLater(occurredAt: number, seq: number, than: Order): boolean {
   return occurredAt > than.occurredAt || (occurredAt === than.occurredAt && seq > than.seq);
 }
 
+export function isSamePlace(one: Order, other: Order): boolean {
+  return one.occurredAt === other.occurredAt && one.seq === other.seq;
+}
+
 /** The first of so many places at which something holds that holds at all later ones; their number where it never does. */
 export function firstWhere(places: number, holds: (place: number) => boolean): number {
   let low = 0;

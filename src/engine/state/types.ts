@@ -74,7 +74,7 @@ export interface LookAheadMemory {
   /** The number's position in the model. */
   number: number;
   present: boolean | number | null;
-  anchors: (number | string | null)[];
+  anchors: readonly (number | string | null)[];
   outlook: OutlookMemory;
   /** Where the number first was absent. */
   absence: OutlookMemory | null;
