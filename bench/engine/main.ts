@@ -3,7 +3,9 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-import { evaluate, newCustomer, type CustomerState, type Model } from "../../src/engine/index.js";
+import { compileModel, evaluate, newCustomer, type CustomerState, type Model } from "../../src/engine/index.js";
+import { hashSnapshot } from "../../src/model/snapshot/canonical.js";
+import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
 import { measure, median } from "../lib/measure.js";
 import type { Row } from "../lib/report.js";
 import { orderedEvents } from "./events.js";
@@ -19,6 +21,7 @@ export async function benchEngine(rounds: number, events: number): Promise<Row[]
   return [
     ...(await benchFolding(model, rounds, events)),
     ...(await benchHistory(model, rounds, events)),
+    await benchWindow(rounds),
     await benchReady(rounds),
   ];
 }
@@ -91,6 +94,43 @@ async function benchHistory(model: Model, rounds: number, count: number): Promis
     aim: 0.95,
     rounds: { ours: rates, theirs: short!.rates },
   }));
+}
+
+/** Events of one call that are scored by how many a window has, of a customer who has many in it beside one who has few. */
+async function benchWindow(rounds: number): Promise<Row> {
+  const [few, many] = [500, 20_000] as const;
+  const used = { kind: "count", of: { event: "page_viewed" }, within: "365d" } as const;
+  const snapshot: Snapshot = {
+    ...EMPTY_SNAPSHOT,
+    events: { page_viewed: { properties: {} } },
+    health: {
+      components: [{ id: "usage", weight: 1, score: { kind: "scale", of: used, from: 0, to: 1_000_000 } }],
+      bands: [{ id: "all", from: 0 }],
+    },
+  };
+  const model = compileModel(snapshot, hashSnapshot(snapshot));
+  const sizes = [many, few];
+  const measured = await measure(
+    sizes.map((count) => ({
+      name: String(count),
+      prepare: () => orderedEvents(count).map((one) => ({ ...one, event: "page_viewed", properties: {} })),
+      run: (events: ReturnType<typeof orderedEvents>) => {
+        for (let i = 0; i < many / count; i++) fold(model, newCustomer("c1", IDENTIFY.acceptedAt), events);
+        return Promise.resolve(many);
+      },
+    })),
+    rounds,
+  );
+  return {
+    work: `an event of a call of ${many.toLocaleString("en-US")} in the window of a score`,
+    against: `of one of ${few}`,
+    ours: measured[0]!.rate,
+    theirs: measured[1]!.rate,
+    unit: "events/s",
+    floor: 0.5,
+    aim: 0.8,
+    rounds: { ours: measured[0]!.rates, theirs: measured[1]!.rates },
+  };
 }
 
 /** How often a second `svc dev` could be ready, from the start of its process to the line that says so. */

@@ -123,8 +123,8 @@ export interface Reading<V = unknown> {
 export interface SearchedReading<V = boolean | number | null | undefined> extends Reading<V> {
   /** How the number must not move for `of` to stay this. */
   steadyAs?(value: V): "not rising" | "not falling";
-  /** Whether every number between two that read as this does so, too. */
-  isInterval(value: V): boolean;
+  /** Whether every number between two that read alike reads as they do. */
+  isMonotone: boolean;
 }
 
 /** How many of something must be told apart so that a reading knows enough. */

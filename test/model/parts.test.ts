@@ -152,9 +152,8 @@ const JOURNEYS: Rows = [
   ],
   [withJourney({ anyOrder: false }), "journeys[0].anyOrder INVALID_SHAPE"],
   [withJourney({ expiresAfter: "0d" }), "journeys[0].expiresAfter INVALID_DURATION"],
-  [steps({ when: { ...ordered, value: 10_001 } }), `${STEP}.when.value COUNT_TOO_LARGE`],
-  [withJourney({ repeat: true, start: { ...ordered, value: 10_001 } }), "journeys[0].start.value COUNT_TOO_LARGE"],
-  [withJourney({ start: { ...ordered, value: 10_001 } })],
+  [steps({ when: { ...ordered, value: 1_000_000 } })],
+  [withJourney({ repeat: true, start: { ...ordered, value: 1_000_000 } })],
 ];
 
 const withHealth = (parts: object) => ({ health: { ...health, ...parts } });
@@ -204,9 +203,9 @@ const HEALTH: Rows = [
   [scale({ kind: "aggregate", function: "sum", of, property: "source" }), `${SCORE}.of.property TYPE_MISMATCH`],
   [scale({ kind: "latest", of, property: "source" }), `${SCORE}.of.property TYPE_MISMATCH`],
   [scale({ kind: "distinct", of, property: "x" }), `${SCORE}.of.property UNKNOWN_PROPERTY`],
-  [scale({ kind: "count", of, within: "1d" }, { to: 10_001 }), `${SCORE}.to COUNT_TOO_LARGE`],
-  [scale({ kind: "count", of, since: "state" }, { from: 10_001 }), `${SCORE}.from COUNT_TOO_LARGE`],
-  [scale({ kind: "count", of }, { to: 10_001 })],
+  [scale({ kind: "distinct", of, property: "source" }, { to: 10_001 }), `${SCORE}.to COUNT_TOO_LARGE`],
+  [scale({ kind: "distinct", of, property: "source" }, { from: 10_001 }), `${SCORE}.from COUNT_TOO_LARGE`],
+  [scale({ kind: "count", of, within: "1d" }, { to: 1_000_000 })],
   [scoreSteps([[1, 0], [10_001, 1]], { kind: "distinct", of, property: "source" }), `${SCORE}.steps[1][0] COUNT_TOO_LARGE`], // prettier-ignore
   [scoreSteps([]), `${SCORE}.steps INVALID_SHAPE`],
   [scoreSteps([[1]]), `${SCORE}.steps[0] INVALID_SHAPE`],

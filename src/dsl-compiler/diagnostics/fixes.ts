@@ -3,7 +3,7 @@ import type { ProblemCode } from "../../model/snapshot/problem.js";
 
 /** What to do about a problem of a model, where it can be said without knowing the model. */
 const MODEL_FIXES: Readonly<Record<ProblemCode, string>> = {
-  COUNT_TOO_LARGE: `compare with at most ${LIMITS.windowedCount}; only a count of occurrences over all time may compare with more`,
+  COUNT_TOO_LARGE: `compare with at most ${LIMITS.distinctCount}; only a count of occurrences may compare with more`,
   DUPLICATE_BAND: "give one of the bands another name",
   DUPLICATE_COMPONENT: "give one of the components another name",
   DUPLICATE_JOURNEY: "give one of the journeys another id",

@@ -3,29 +3,38 @@ import type { OccurrencesMemory, Order, StreamMemory } from "../state/types.js";
 /** How many of the oldest occurrences of a window are remembered; the others are read when these have left. */
 export const REMEMBERED_OF_WINDOW = 32;
 
-/** Occurrences with a value each, in order; the first are taken away cheaply. The lists that they are opened with are not changed. */
+/**
+ * Occurrences with a value each, in order; the first are taken away cheaply. The lists that they are opened with are not changed, and clones
+ * share theirs as long as the occurrences of one of them only come after all others.
+ */
 export class OccurrenceQueue<V = number> {
   #lists: OccurrencesMemory<V>;
   #first = 0;
-  #owned = false;
+  /** Where those of this queue end; what comes after is a clone's. */
+  #end: number;
+  #isOpened = true;
+  #isShared = false;
 
   constructor(lists: OccurrencesMemory<V> = { occurredAt: [], seq: [], value: [] }) {
     this.#lists = lists;
+    this.#end = lists.seq.length;
   }
 
   clone(): OccurrenceQueue<V> {
-    const copy = new OccurrenceQueue(this.#lists);
-    copy.#first = this.#first;
-    this.#owned = false;
-    return copy;
+    const clone = new OccurrenceQueue(this.#lists);
+    clone.#first = this.#first;
+    clone.#end = this.#end;
+    clone.#isOpened = this.#isOpened;
+    clone.#isShared = this.#isShared = true;
+    return clone;
   }
 
   get length(): number {
-    return this.#lists.seq.length - this.#first;
+    return this.#end - this.#first;
   }
 
   get lists(): OccurrencesMemory<V> {
-    if (this.#first > 0) this.#copy();
+    if (this.length < this.#lists.seq.length) this.#copy();
     return this.#lists;
   }
 
@@ -44,7 +53,7 @@ export class OccurrenceQueue<V = number> {
   /** Where an occurrence stands or would stand: how many are earlier. */
   find(occurredAt: number, seq: number): number {
     let low = this.#first;
-    let high = this.#lists.seq.length;
+    let high = this.#end;
     // Most come in order.
     if (high > low && this.#precedes(high - 1, occurredAt, seq)) return this.length;
     while (low < high) {
@@ -66,17 +75,20 @@ export class OccurrenceQueue<V = number> {
   }
 
   insert(index: number, occurredAt: number, seq: number, value: V): void {
-    const lists = this.#own();
-    const at = this.#first + index;
-    if (at === lists.seq.length) {
-      lists.occurredAt.push(occurredAt);
-      lists.seq.push(seq);
-      lists.value.push(value);
-    } else {
+    if (index < this.length) {
+      const lists = this.#own();
+      const at = this.#first + index;
       lists.occurredAt.splice(at, 0, occurredAt);
       lists.seq.splice(at, 0, seq);
       lists.value.splice(at, 0, value);
+    } else {
+      const isFree = !this.#isOpened && this.#end === this.#lists.seq.length;
+      const lists = isFree ? this.#lists : this.#own();
+      lists.occurredAt.push(occurredAt);
+      lists.seq.push(seq);
+      lists.value.push(value);
     }
+    this.#end++;
   }
 
   /** Has a value stand at another place in order, where no other one lies between. */
@@ -91,35 +103,37 @@ export class OccurrenceQueue<V = number> {
     lists.occurredAt.splice(this.#first + index, count);
     lists.seq.splice(this.#first + index, count);
     lists.value.splice(this.#first + index, count);
+    this.#end -= count;
   }
 
   removeFirst(): void {
     this.#first++;
-    if (this.#first > 64 && this.#first > this.#lists.seq.length / 2) this.#copy();
+    if (this.#first > 64 && this.#first > this.#end / 2) this.#copy();
   }
 
   clear(): void {
-    this.#first = this.#lists.seq.length;
+    this.#first = this.#end;
     this.#copy();
   }
 
   toMemory(limit: number): OccurrencesMemory<V> {
     const { occurredAt, seq, value } = this.#lists;
     const from = this.#first;
-    const end = from + limit;
+    const end = Math.min(from + limit, this.#end);
     return { occurredAt: occurredAt.slice(from, end), seq: seq.slice(from, end), value: value.slice(from, end) };
   }
 
   /** The lists, to be changed. */
   #own(): OccurrencesMemory<V> {
-    if (!this.#owned) this.#copy();
+    if (this.#isOpened || this.#isShared) this.#copy();
     return this.#lists;
   }
 
   #copy(): void {
     this.#lists = this.toMemory(this.length);
+    this.#end = this.length;
     this.#first = 0;
-    this.#owned = true;
+    this.#isOpened = this.#isShared = false;
   }
 
   #precedes(position: number, occurredAt: number, seq: number): boolean {

@@ -7,7 +7,7 @@ import type { ConditionContext, SearchedReading } from "../compile-context.js";
 import { addAggregate, compileScope, keyOf, selectionOf, shownMeasure } from "../compile-context.js";
 import { memberReader } from "../json.js";
 import { type CompiledCount, compileCountComparison } from "../measures/count.js";
-import { compileMeasure } from "../measures/calculated.js";
+import { compileMeasure, isSearched } from "../measures/calculated.js";
 import type { OpenCustomer } from "../open-customer.js";
 import type { Json } from "../state/types.js";
 import { compileComparison, compileExists, compileOrder, isOfType, type ValueTest } from "./compare.js";
@@ -22,10 +22,11 @@ export function compileMeasured(
   context: ConditionContext,
 ): Leaf {
   const { operator, value: expected } = condition;
+  const reading = orderReading(operator, expected);
   const measure =
-    condition.kind === "count" && !condition.previous
+    condition.kind === "count" && !isSearched(condition, reading)
       ? compileCountComparison(condition, context)
-      : compareMeasure(condition, context);
+      : compareMeasure(condition, reading, context);
   const isWhole = condition.kind === "count" || condition.kind === "distinct" || condition.kind === "daysSince";
   const lacks = isWhole ? lackingWhole : lacking;
   return {
@@ -43,9 +44,9 @@ export function compileMeasured(
 
 function compareMeasure(
   condition: Of<"count" | "aggregate" | "distinct" | "daysSince" | "ratio" | "difference">,
+  reading: SearchedReading<boolean>,
   context: ConditionContext,
 ): CompiledCount {
-  const reading = orderReading(condition.operator, condition.value);
   const measure = compileMeasure(condition, reading, context);
   return { ...measure, test: (customer: OpenCustomer) => reading.of(measure.value(customer)) };
 }
@@ -55,9 +56,9 @@ function orderReading(operator: OrderOperator, expected: number): SearchedReadin
   const compare = compileOrder(operator, expected);
   const of = (value: number | undefined): boolean => (value === undefined ? operator === "ne" : compare(value));
   const limits = [expected];
-  if (operator === "eq" || operator === "ne") return { of, limits, isInterval: (met) => met === (operator === "eq") };
+  if (operator === "eq" || operator === "ne") return { of, limits, isMonotone: false };
   const isLeast = operator === "gt" || operator === "gte";
-  return { of, limits, isInterval: () => true, steadyAs: (met) => (met === isLeast ? "not falling" : "not rising") };
+  return { of, limits, isMonotone: true, steadyAs: (met) => (met === isLeast ? "not falling" : "not rising") };
 }
 
 /** What a latest value is remembered as: whether it compares as asked, and how an explanation shows it. */

@@ -3,6 +3,7 @@ import { isCalculated } from "../../model/snapshot/words.js";
 import type { CompiledMeasure, ConditionContext, SearchedReading } from "../compile-context.js";
 import { NEVER } from "../conditions/leaf.js";
 import type { OpenCustomer, Reads } from "../open-customer.js";
+import { isSumOfOnes } from "./count.js";
 import { nextChangeOf } from "./look-ahead.js";
 import { compileSimpleMeasure } from "./measures.js";
 import { compileOperand, toNumber } from "./operands.js";
@@ -13,7 +14,7 @@ export function compileMeasure<V extends boolean | number | undefined>(
   reading: SearchedReading<V>,
   context: ConditionContext,
 ): CompiledMeasure {
-  if (!isSearched(measure)) return compileSimpleMeasure(measure, reading, context);
+  if (!isSearched(measure, reading)) return compileSimpleMeasure(measure, reading, context);
 
   // What the calculation reads is told apart from what else its part of the model does.
   const reads: Reads = { items: new Set(), streams: new Set(), aggregates: new Set(), activity: false };
@@ -21,6 +22,9 @@ export function compileMeasure<V extends boolean | number | undefined>(
   for (const item of reads.items) context.reads.items.add(item);
   for (const stream of reads.streams) context.reads.streams.add(stream);
   for (const aggregate of reads.aggregates) context.reads.aggregates.add(aggregate);
+
+  const isCount = measure.kind === "count" && !measure.previous;
+  if (isCount && reads.aggregates.size > 0) context.registry.sumsCounts = true;
 
   const value = (customer: OpenCustomer): number | undefined => toNumber(exact(customer));
   const number = {
@@ -31,16 +35,17 @@ export function compileMeasure<V extends boolean | number | undefined>(
   };
   return {
     value,
-    nextChange: nextInstant === NEVER ? undefined : nextChangeOf(number, reading, context),
+    nextChange: nextInstant === NEVER ? undefined : nextChangeOf(number, reading, context, isCount),
     operands: (customer) => explain(customer).operands,
   };
 }
 
-/** Whether the next change of a number by time alone has to be searched for. */
-function isSearched(
+/** Whether the next change of a number by time alone has to be searched for, because sums are remembered of it. */
+export function isSearched(
   measure: Measure,
+  reading: SearchedReading,
 ): measure is CalculatedMeasure | Extract<Measure, { kind: "count" | "aggregate" }> {
-  if (measure.kind === "count") return measure.previous === true;
+  if (measure.kind === "count") return measure.previous === true || isSumOfOnes(reading);
   if (measure.kind === "aggregate")
     return measure.previous === true || measure.function === "sum" || measure.function === "avg";
   return isCalculated(measure);

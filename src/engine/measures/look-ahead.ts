@@ -47,7 +47,10 @@ interface Outlook {
 
 /** How many of the oldest occurrences of a window are remembered at an instant ahead. */
 export const REMEMBERED_AHEAD = 16;
-/** Of how many windows a model's searches are remembered, so that a state grows by little: those of the first numbers of the model. */
+/**
+ * Of how many windows a model's searches are remembered, so that a state grows by little: those of the first numbers of the model. Counts
+ * that are summed up have theirs remembered besides: they take less than the occurrences that they stand for.
+ */
 const WINDOWS_AHEAD = 16;
 
 /**
@@ -60,9 +63,10 @@ class Walk implements LookAhead {
   private absence: Outlook | null = null;
   /** Whether an event was let pass that may have made the number read otherwise now, and nobody has looked yet. */
   private isUnseen = false;
-  /** Whether events came since, so that the search has to go on from its instant. */
-  private isOpen = true;
-  private at = Infinity;
+  /** What came since the last look: many a search ends before that matters to its copies. */
+  private unrecorded: HistoryEvent[] = [];
+  /** The instant of the change, as long as nothing comes; null where the search has to go on. */
+  private at: number | null = null;
 
   constructor(
     private readonly number: MovingNumber,
@@ -92,10 +96,8 @@ class Walk implements LookAhead {
   }
 
   find(customer: OpenCustomer): number {
-    if (this.isOpen) {
-      this.at = ahead(customer, this.outlook, () => this.walk(customer));
-      this.isOpen = false;
-    }
+    this.recordAll(customer);
+    this.at ??= ahead(customer, this.outlook, () => this.walk(customer));
     return this.at;
   }
 
@@ -107,8 +109,8 @@ class Walk implements LookAhead {
       this.absence = null;
       if (!this.stays(customer, event)) return false;
     }
-    for (const outlook of [this.outlook, this.absence]) if (outlook !== null) recordIn(customer, outlook, event);
-    this.isOpen = true;
+    this.unrecorded.push(event);
+    this.at = null;
     return true;
   }
 
@@ -120,6 +122,7 @@ class Walk implements LookAhead {
       ({ index }) => customer.aggregates[index]!.remembersUntil!() <= outlook.instant,
     );
     if (!isFar) return null;
+    this.recordAll(customer);
     const save = (one: Outlook): OutlookMemory => ({
       instant: one.instant,
       aggregates: ahead(customer, one, () =>
@@ -128,6 +131,13 @@ class Walk implements LookAhead {
       ),
     });
     return { present, anchors, outlook: save(outlook), absence: this.absence && save(this.absence) };
+  }
+
+  private recordAll(customer: OpenCustomer): void {
+    const { unrecorded, outlook, absence } = this;
+    if (unrecorded.length === 0) return;
+    for (const one of [outlook, absence]) if (one !== null) recordIn(customer, one, unrecorded);
+    this.unrecorded = [];
   }
 
   private isAnchored(customer: OpenCustomer): boolean {
@@ -140,11 +150,11 @@ class Walk implements LookAhead {
     const effect = number.effect(customer, event, outlook.instant, this.absence === null);
     if (effect === 0) return true;
     if (effect === null || this.isUnseen) return false;
-    const isInterval = reading.isInterval(present);
-    if (typeof effect === "object") return isInterval && readAs(reading, effect.towards) === present;
+    const { isMonotone } = reading;
+    if (typeof effect === "object") return isMonotone && readAs(reading, effect.towards) === present;
     if (reading.steadyAs?.(present) === (effect > 0 ? "not falling" : "not rising")) return true;
     // Between what it was and what it is now.
-    this.isUnseen = isInterval && number.drift(customer) === -effect;
+    this.isUnseen = isMonotone && number.drift(customer) === -effect;
     return this.isUnseen;
   }
 
@@ -169,10 +179,12 @@ function copied({ instant, copies }: Outlook): Outlook {
   return { instant, copies: copies.map(({ aggregate, copy }) => ({ aggregate, copy: copy.clone!() })) };
 }
 
-function recordIn(customer: OpenCustomer, outlook: Outlook, event: HistoryEvent): void {
+function recordIn(customer: OpenCustomer, outlook: Outlook, events: readonly HistoryEvent[]): void {
   ahead(customer, outlook, () => {
-    for (const { aggregate, copy } of outlook.copies) {
-      if (aggregate.events.includes(event.event)) copy.record(customer, event);
+    for (const event of events) {
+      for (const { aggregate, copy } of outlook.copies) {
+        if (aggregate.events.includes(event.event)) copy.record(customer, event);
+      }
     }
   });
 }
@@ -191,18 +203,25 @@ function ahead<T>(customer: OpenCustomer, { instant, copies }: Outlook, look: ()
   }
 }
 
-/** The earliest instant after the clock at which a reading of such a number changes by time alone. */
+/**
+ * The earliest instant after the clock at which a reading of such a number changes by time alone.
+ *
+ * @param isCount whether it is a count that is summed up
+ */
 export function nextChangeOf(
   number: MovingNumber,
   reading: SearchedReading,
   { registry, source }: ConditionContext,
+  isCount: boolean,
 ): NextChange {
   const position = registry.searched.length;
-  const before = registry.searched.filter(({ isRemembered }) => isRemembered).flatMap(({ aggregates }) => aggregates);
+  const windows = registry.windowsAhead + (isCount ? 0 : number.aggregates.length);
+  const isRemembered = windows <= WINDOWS_AHEAD;
+  if (isRemembered) registry.windowsAhead = windows;
   registry.searched.push({
     source,
     aggregates: number.aggregates,
-    isRemembered: before.length + number.aggregates.length <= WINDOWS_AHEAD,
+    isRemembered,
     anchors: number.anchors.length,
     open: (memory) => Walk.from(number, reading, memory),
   });

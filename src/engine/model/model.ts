@@ -127,7 +127,9 @@ function awaitedBy(rules: readonly Rule[]): Model["awaited"] {
 }
 
 /** Where conditions share nothing, their memory is laid out as it always was. */
-function memoryKeysOf(hash: string, { sharesAggregates, hasLaterBoundaries }: AggregateRegistry) {
+function memoryKeysOf(hash: string, { sharesAggregates, hasLaterBoundaries, sumsCounts }: AggregateRegistry) {
+  // Before counts were summed up, the latest occurrences were remembered, however many.
+  if (sumsCounts) return { memoryKey: `${hash}/ones`, formerMemoryKey: undefined };
   // Such conditions shared what others remember before they began with a later run.
   if (hasLaterBoundaries) return { memoryKey: `${hash}/runs`, formerMemoryKey: undefined };
   return { memoryKey: sharesAggregates ? `${hash}/shared` : hash, formerMemoryKey: hash };

@@ -36,6 +36,10 @@ export class AggregateRegistry implements EventReaders {
   readonly #boundaries: BoundaryOf[] = [];
   /** Whether a condition counts from the later one of two boundaries. */
   hasLaterBoundaries = false;
+  /** Whether a count is summed up, and not of so many occurrences that are remembered. */
+  sumsCounts = false;
+  /** Of how many windows searches are remembered besides those of such counts. */
+  windowsAhead = 0;
   readonly #journeyStarts = new Map<number, BoundaryOf>();
 
   constructor(private readonly snapshot: Snapshot) {}

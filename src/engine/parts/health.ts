@@ -55,7 +55,7 @@ function readingOf(
       of: (value) =>
         value === undefined ? ofNothing : Math.min(100, Math.max(0, ((value - from) / (to - from)) * 100)),
       limits: [from, to],
-      isInterval: () => true,
+      isMonotone: true,
     };
   }
   const { steps, otherwise } = score;
@@ -69,7 +69,7 @@ function readingOf(
       return otherwise;
     },
     limits: steps.map(([limit]) => limit),
-    isInterval: () => isMonotone,
+    isMonotone,
   };
 }
 

@@ -26,10 +26,9 @@ export const LIMITS = {
   values: 1_000,
   nameLength: 256,
   messageLength: 1_000,
-  /** A count over a moving window, or since a start that moves, remembers as many occurrences as it compares with; a number of different
-   * values remembers as many values. */
-  windowedCount: 10_000,
   count: 1_000_000_000,
+  /** A number of different values remembers as many values as it is compared with. */
+  distinctCount: 10_000,
   /** Ratios and differences within each other. */
   calculationDepth: 4,
   /** As many different values a ratio or a difference tells apart: what it is compared with does not say how many it takes. */

@@ -3,7 +3,7 @@ import { LIMITS } from "../snapshot/limits.js";
 import { at, list, type Problems, quote } from "../snapshot/problem.js";
 import type * as Node from "../snapshot/types.js";
 import { isCalculated } from "../snapshot/words.js";
-import { checkDuration, type Place, refer, requireHealth, requireLifecycle, type Scope } from "./scope.js";
+import { checkDuration, refer, requireHealth, requireLifecycle, type Scope } from "./scope.js";
 import {
   choose,
   CONDITIONS,
@@ -16,31 +16,24 @@ import {
 } from "./shapes.js";
 
 type Of<Kind extends Node.Condition["kind"]> = Extract<Node.Condition, { kind: Kind }>;
-type Check<Node> = (node: Node, path: string, scope: Scope, place: Place) => void;
+type Check<Node> = (node: Node, path: string, scope: Scope, depth: number) => void;
 
-const TOP: Place = { depth: 1, inJourney: false };
-
-/** Checks a condition of any kind with all that is in it: shape, depth, references, types of values. */
-export function checkCondition(value: unknown, path: string, scope: Scope, place: Place = TOP): void {
-  if (tooDeep(path, scope, place.depth)) return;
+/**
+ * Checks a condition of any kind with all that is in it: shape, depth, references, types of values.
+ *
+ * @param depth how many conditions it is within, itself included
+ */
+export function checkCondition(value: unknown, path: string, scope: Scope, depth = 1): void {
+  if (tooDeep(path, scope, depth)) return;
   if (!choose(CONDITIONS, "kind", value, path, scope.problems)) return;
   const node = value as Node.Condition;
-  (CHECKS[node.kind] as Check<Node.Condition>)(node, path, scope, place);
+  (CHECKS[node.kind] as Check<Node.Condition>)(node, path, scope, depth);
 }
 
-const checkParts: Check<Of<"all" | "any">> = ({ conditions }, path, scope, place) =>
-  conditions.forEach((part, index) =>
-    checkCondition(part, at(path, "conditions", index), scope, { ...place, depth: place.depth + 1 }),
-  );
+const checkParts: Check<Of<"all" | "any">> = ({ conditions }, path, scope, depth) =>
+  conditions.forEach((part, index) => checkCondition(part, at(path, "conditions", index), scope, depth + 1));
 
-const checkNumber: Check<Of<"count" | "distinct">> = (node, path, scope, { depth, inJourney }) => {
-  checkReading(node, path, scope, depth);
-  // Of the window before a sum is remembered, however great it is.
-  if (node.kind === "distinct" || !node.previous)
-    checkRemembered(node, node.value, at(path, "value"), scope, inJourney);
-};
-
-const checkOccurrences: Check<Of<"aggregate" | "latestExists" | "daysSince">> = (node, path, scope, { depth }) =>
+const checkOccurrences: Check<Of<"count" | "aggregate" | "latestExists" | "daysSince">> = (node, path, scope, depth) =>
   void checkReading(node, path, scope, depth);
 
 const checkActivity: Check<Of<"inactiveFor" | "activeWithin">> = ({ duration }, path, { problems }) =>
@@ -50,12 +43,14 @@ const checkActivity: Check<Of<"inactiveFor" | "activeWithin">> = ({ duration }, 
 const CHECKS: { readonly [Kind in Node.Condition["kind"]]: Check<Of<Kind>> } = {
   all: checkParts,
   any: checkParts,
-  not: ({ condition }, path, scope, place) =>
-    checkCondition(condition, at(path, "condition"), scope, { ...place, depth: place.depth + 1 }),
-  count: checkNumber,
-  distinct: checkNumber,
+  not: ({ condition }, path, scope, depth) => checkCondition(condition, at(path, "condition"), scope, depth + 1),
+  count: checkOccurrences,
+  distinct: (node, path, scope, depth) => {
+    checkReading(node, path, scope, depth);
+    checkDistinctCount(node.value, at(path, "value"), scope);
+  },
   aggregate: checkOccurrences,
-  latest: (node, path, scope, { depth }) => {
+  latest: (node, path, scope, depth) => {
     const field = checkReading(node, path, scope, depth);
     if (field) checkComparison(field, node, path, scope.problems);
   },
@@ -63,7 +58,7 @@ const CHECKS: { readonly [Kind in Node.Condition["kind"]]: Check<Of<Kind>> } = {
   daysSince: checkOccurrences,
   ratio: (node, path, scope) => checkOperands(node, path, scope),
   difference: (node, path, scope) => checkOperands(node, path, scope),
-  sequence: ({ first, then, within, since }, path, scope, { depth }) => {
+  sequence: ({ first, then, within, since }, path, scope, depth) => {
     checkDuration(within, at(path, "within"), scope.problems);
     checkSince(since, at(path, "since"), scope);
     checkSelector(first, at(path, "first"), scope, depth);
@@ -116,8 +111,7 @@ export function checkMeasuredOccurrences(
   most: { value: number; path: string },
 ): void {
   const field = checkReading(node, path, scope, 0);
-  if (node.kind === "distinct" || (node.kind === "count" && !node.previous))
-    checkRemembered(node, most.value, most.path, scope, false);
+  if (node.kind === "distinct") checkDistinctCount(most.value, most.path, scope);
   if (node.kind === "latest") requireType(field, node.property, ["number"], "a score is made of", path, scope);
 }
 
@@ -228,23 +222,11 @@ function checkSince(since: unknown, path: string, scope: Scope): void {
     refer("journey", (since as { journey: string }).journey, at(path, "journey"), scope);
 }
 
-/** A number of occurrences among those that may cease to count needs as many of them remembered; different values are always remembered. */
-function checkRemembered(
-  node: Node.OccurrenceScope & { kind: "count" | "distinct" },
-  value: number,
-  path: string,
-  { problems }: Scope,
-  inJourney: boolean,
-): void {
-  if (value <= LIMITS.windowedCount) return;
-  const forever = node.within === undefined && node.since === undefined && !inJourney;
-  if (node.kind === "distinct") {
-    const message = `a number of different values compares with at most ${LIMITS.windowedCount}, not with ${value}`;
-    problems.add(path, "COUNT_TOO_LARGE", message);
-  } else if (!forever) {
-    const message = `a count over a window, or since a start, compares with at most ${LIMITS.windowedCount}, not with ${value}`;
-    problems.add(path, "COUNT_TOO_LARGE", message);
-  }
+/** As many values as a number of them is compared with are remembered. */
+function checkDistinctCount(value: number, path: string, { problems }: Scope): void {
+  if (value <= LIMITS.distinctCount) return;
+  const message = `a number of different values compares with at most ${LIMITS.distinctCount}, not with ${value}`;
+  problems.add(path, "COUNT_TOO_LARGE", message);
 }
 
 /** Checks which occurrences are selected: the event, and the filter on its properties. */

@@ -129,15 +129,14 @@ export function checkJourneys({ items, steps }: ReturnType<typeof readJourneys>,
   const { problems } = scope;
   items.forEach(({ item: journey, path }, index) => {
     checkDuration(journey.expiresAfter, at(path, "expiresAfter"), problems);
-    // What starts another run counts since the end of the one before.
-    checkCondition(journey.start, at(path, "start"), scope, { depth: 1, inJourney: journey.repeat === true });
+    checkCondition(journey.start, at(path, "start"), scope);
     for (const { item: step, path: place } of steps[index]!.items) {
       if (step.since !== undefined && journey.anyOrder) {
         const message = "the steps of this journey are in any order, so none counts since the previous one";
         problems.add(at(place, "since"), "INVALID_SHAPE", message);
       }
       const before = problems.found.length;
-      checkCondition(step.when, at(place, "when"), scope, { depth: 1, inJourney: true });
+      checkCondition(step.when, at(place, "when"), scope);
       // Only of a sound condition can it be said that it is never met.
       const reason = problems.found.length > before ? null : neverMet(step, journey);
       if (reason !== null) {

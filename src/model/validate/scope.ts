@@ -54,14 +54,6 @@ export interface Scope {
   problems: Problems;
 }
 
-/** Where a condition stands, as far as it matters for what it may say. */
-export interface Place {
-  /** How many conditions it is within, itself included. */
-  depth: number;
-  /** Whether occurrences count since the start of a journey's run, or since its end: then as many are remembered as are compared with. */
-  inJourney: boolean;
-}
-
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
