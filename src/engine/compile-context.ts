@@ -1,6 +1,7 @@
 import { parseDuration } from "../model/snapshot/duration.js";
 import type { EventSelector, OccurrenceScope, Since, Snapshot } from "../model/snapshot/types.js";
 import type { CompiledScope, OccurrenceSelection } from "./aggregates/scope.js";
+import type { Region } from "./measures/margins.js";
 import type { AggregateRegistry, ScopedAggregate } from "./model/registry.js";
 import type {
   Aggregate,
@@ -12,7 +13,7 @@ import type {
   WorkingAggregate,
 } from "./open-customer.js";
 import { isAfter, NOTHING_COUNTS } from "./state/boundary.js";
-import type { AggregateMemory, Json } from "./state/types.js";
+import type { AggregateMemory, HistoryEvent, Json } from "./state/types.js";
 
 export const LIFECYCLE_ITEM = "lifecycle";
 export const HEALTH_ITEM = "health";
@@ -121,10 +122,10 @@ export interface Reading<V = unknown> {
 
 /** And what a search needs to know of it. */
 export interface SearchedReading<V = boolean | number | null | undefined> extends Reading<V> {
-  /** How the number must not move for `of` to stay this. */
-  steadyAs?(value: V): "not rising" | "not falling";
-  /** Whether every number between two that read alike reads as they do. */
+  /** Whether no two numbers read alike that another one between them does not. */
   isMonotone: boolean;
+  /** The numbers around one that read as it does; null where these are too few to be worth knowing. */
+  regionOf(value: number): Region | null;
 }
 
 /** How many of something must be told apart so that a reading knows enough. */
@@ -138,6 +139,8 @@ export interface CompiledMeasure {
   /** Whether the value stopped growing, and there may be more. */
   isBounded?: (customer: OpenCustomer) => boolean;
   nextChange?: NextChange | undefined;
+  /** Of different values, up to as many as are told apart: when that of an event last occurred; undefined where that is not known. */
+  lastOf?: (customer: OpenCustomer, event: HistoryEvent) => number | undefined;
   /** What it is computed of, where it is a ratio or a difference. */
   operands?: (customer: OpenCustomer) => OperandValue[] | undefined;
 }

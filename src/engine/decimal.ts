@@ -1,10 +1,10 @@
 import type { DecimalMemory } from "./state/types.js";
 
 /** Whole powers of ten that a double holds exactly. */
-const POWERS = Array.from({ length: 23 }, (_, exponent) => 10 ** exponent);
+export const POWERS = Array.from({ length: 23 }, (_, exponent) => 10 ** exponent);
 
 /** Below this, a double has at most one decimal of so many digits: the one that its shortest text shows. */
-const UNIQUE_UNITS = 1e15;
+export const UNIQUE_UNITS = 1e15;
 
 /** Digits of a quotient beyond its units: more than decide which double is the nearest. */
 const GUARD_DIGITS = 30n;
@@ -74,6 +74,14 @@ export class DecimalSum {
     return this.#big === null ? this.#units / POWERS[this.#scale]! : this.average(1);
   }
 
+  /** The sum in whole units of so many decimals; null where it has more of them, or too many units. */
+  unitsAt(decimals: number): number | null {
+    if (this.#scale > decimals) this.#shorten();
+    if (this.#big !== null || this.#scale > decimals) return null;
+    const units = this.#units * POWERS[decimals - this.#scale]!;
+    return Math.abs(units) < UNIQUE_UNITS ? units : null;
+  }
+
   /** The sum divided by how many numbers it is the sum of, rounded once as the sum is: three times 4.1 are 4.1 on average. */
   average(count: number): number {
     const divisor = (POWERS[this.#scale] ?? Infinity) * count;
@@ -117,6 +125,20 @@ export class DecimalSum {
     this.#units = units;
     this.#big = null;
   }
+}
+
+/** How many decimals a number has. */
+export function decimalsOf(value: DecimalSum | number): number {
+  if (typeof value === "object") return value.toMemory().scale;
+  return Number.isInteger(value) ? 0 : readDecimal(value).scale;
+}
+
+/** A number in whole units of so many decimals; null where it has more of them, or 10^15 units. */
+export function unitsOf(value: DecimalSum | number, decimals: number): number | null {
+  if (typeof value === "object") return value.unitsAt(decimals);
+  const power = POWERS[decimals]!;
+  const units = Math.round(value * power);
+  return units / power === value && Math.abs(units) < UNIQUE_UNITS ? units : null;
 }
 
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;

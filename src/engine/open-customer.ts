@@ -17,7 +17,7 @@ import type {
   HistorySource,
   JourneyRun,
   Json,
-  LookAheadMemory,
+  SearchMemory,
   Order,
   RaisedSignal,
   StreamMemory,
@@ -86,14 +86,14 @@ export interface SearchedNumber {
   /** Whether its search is remembered from call to call. */
   readonly isRemembered: boolean;
   /** The search, from what was remembered of it. */
-  open(memory: LookAheadMemory): LookAhead;
+  open(memory: SearchMemory): LookAhead;
 }
 
 /** The search for the next change of a number by time alone, kept while events come. */
 export interface LookAhead {
   /** Whether what it has found so far holds for the customer as it is now. */
-  isSound(customer: OpenCustomer, present: LookAheadMemory["present"]): boolean;
-  /** Takes an event in that the customer has recorded, and tells whether the search may go on. */
+  isSound(customer: OpenCustomer, present: SearchMemory["present"]): boolean;
+  /** Takes an event in that the customer is about to record, and tells whether the search may go on. */
   record(customer: OpenCustomer, event: HistoryEvent): boolean;
   /**
    * The earliest instant after the clock at which the number changes, or Infinity.
@@ -102,7 +102,7 @@ export interface LookAhead {
    */
   find(customer: OpenCustomer): number;
   /** What is to be remembered; null where beginning anew takes no history, or nothing holds any more. */
-  save(customer: OpenCustomer): Omit<LookAheadMemory, "number"> | null;
+  save(customer: OpenCustomer): Omit<SearchMemory, "number"> | null;
 }
 
 /** What conditions read: the items whose values they read, what is remembered of events, and whether any event matters. */
@@ -312,7 +312,7 @@ export class OpenCustomer {
       memory.model === null ? streams.map(() => ({ count: 0, occurredAt: [], seq: [] })) : memory.streams.slice();
     const remembered = aggregatesOf(model, memory);
     this.aggregates = aggregates.map((aggregate, index) => aggregate.open(remembered?.[index]));
-    const searches = memory.model === model.memoryKey ? memory.lookAheads : undefined;
+    const searches = memory.model === model.memoryKey ? memory.searches : undefined;
     for (const search of searches ?? []) this.lookAheads[search.number] = searched[search.number]!.open(search);
     this.awaitsEvaluation = memory.awaitsEvaluation;
     this.happenedIn = new Map(model.awaited.map((what) => [what, new Map<string, number>()]));
@@ -350,6 +350,11 @@ export class OpenCustomer {
     const readers = this.model.registry.readersOf(event.event);
     if (readers === undefined) return;
     const { streams, aggregates } = readers;
+    const { lookAheads } = this;
+    // What an event changes is told by what was remembered before it.
+    for (let i = 0; i < lookAheads.length; i++) {
+      if (lookAheads[i]?.record(this, event) === false) lookAheads[i] = undefined;
+    }
     for (let i = 0; i < streams.length; i++) {
       const stream = streams[i]!;
       if (stream.where !== null && !stream.where(event.properties)) continue;
@@ -359,10 +364,6 @@ export class OpenCustomer {
     for (let i = 0; i < aggregates.length; i++) {
       const aggregate = aggregates[i]!;
       if (this.aggregates[aggregate.index]!.record(this, event)) this.mark(aggregate.items);
-    }
-    const { lookAheads } = this;
-    for (let i = 0; i < lookAheads.length; i++) {
-      if (lookAheads[i]?.record(this, event) === false) lookAheads[i] = undefined;
     }
   }
 
@@ -476,7 +477,7 @@ export class OpenCustomer {
         awaitsEvaluation: this.awaitsEvaluation,
         streams: this.streams,
         aggregates: this.aggregates.map((aggregate) => aggregate.save(this)),
-        ...this.savedLookAheads(),
+        ...this.savedSearches(),
       },
       timerDueAt: finite(this.timerDueAt),
       ...(this.movesByTime > 0 ? { movesByTime: this.movesByTime } : {}),
@@ -484,12 +485,12 @@ export class OpenCustomer {
     };
   }
 
-  private savedLookAheads(): Pick<ConditionMemory, "lookAheads"> {
-    const saved = this.lookAheads.flatMap((lookAhead, number): LookAheadMemory[] => {
+  private savedSearches(): Pick<ConditionMemory, "searches"> {
+    const saved = this.lookAheads.flatMap((lookAhead, number): SearchMemory[] => {
       const search = this.model.registry.searched[number]!.isRemembered && lookAhead?.save(this);
       return search ? [{ number, ...search }] : [];
     });
-    return saved.length === 0 ? {} : { lookAheads: saved };
+    return saved.length === 0 ? {} : { searches: saved };
   }
 
   private cause(): Cause {

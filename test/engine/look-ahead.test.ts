@@ -130,7 +130,7 @@ class Pair {
     this.#forget();
     for (const run of [this.remembering, this.forgetful]) run.take([operation]);
     this.#expectAlike();
-    if (this.remembering.state.memory.lookAheads !== undefined) this.remembered++;
+    if (this.remembering.state.memory.searches !== undefined) this.remembered++;
   }
 
   tick(now: number): void {
@@ -140,7 +140,7 @@ class Pair {
   }
 
   #forget(): void {
-    const { lookAheads: _, ...memory } = this.forgetful.state.memory;
+    const { searches: _, ...memory } = this.forgetful.state.memory;
     this.forgetful.state = { ...this.forgetful.state, memory };
   }
 
@@ -264,13 +264,13 @@ describe("a search that is remembered from call to call", () => {
     amounts.forEach((n, i) => pair.take(seen(1 + from + i, (from + i) * MINUTE, event, { n })));
   const many = (n: number): number[] => Array.from({ length: 40 }, () => n);
 
-  it("begins anew where points are had at both ends: an event leads past what lies between", () => {
+  it("knows where points are had at both ends: an event leads past what lies between", () => {
     const score = steps(number(["sold", "n"], { within: "1d" }), 50, 0, 50);
     const parts = { health: healthOf({ c: score }, { good: 50, bad: 0 }), segments: { s: healthIs("gte", 50) } };
     const pair = new Pair(snapshotOf(parts));
     sales(pair, 0, many(0.1));
+    expect(pair.remembering.state.nextDueAt).toBe(null);
     sales(pair, 60, [58]);
-    expect(pair.remembered).toBeGreaterThan(0);
     // When what is left of the small ones is no more than two.
     expect(pair.remembering.state.nextDueAt).toBe(19 * MINUTE + DAY);
   });
@@ -340,8 +340,8 @@ describe("a search that is remembered from call to call", () => {
     const pair = new Pair(snapshotOf({ segments: { s: compared(ratio, "lt", 0) } }));
     sales(pair, 0, many(1));
     sales(pair, 100, many(1), "asked");
-    const { outlook, absence } = pair.remembering.state.memory.lookAheads![0]!;
-    for (const { aggregates } of [outlook, absence!]) {
+    const { outlook, checkpoint } = pair.remembering.state.memory.searches![0]!;
+    for (const { aggregates } of [outlook, checkpoint!]) {
       const sizes = aggregates.map((one) => (one as SumMemory).window!.oldest.seq.length);
       expect(Math.max(...sizes)).toBeLessThanOrEqual(16);
     }

@@ -64,7 +64,7 @@ describe("what a model may remember for one customer", () => {
         return seen(Number.MAX_SAFE_INTEGER - 400 + i, START + i, "x", properties);
       }),
     );
-    expect(run.state.memory.lookAheads?.map(({ absence }) => absence !== null)).toEqual([false, false, true]);
+    expect(run.state.memory.searches?.map(({ checkpoint }) => checkpoint !== null)).toEqual([false, false, true]);
     const { bytes } = stateBudget(given);
     expect(bytesOf(run.state)).toBeLessThanOrEqual(bytes);
     // And it is not a bound that says nothing.

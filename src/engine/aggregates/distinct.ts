@@ -91,6 +91,14 @@ export class DistinctAggregate implements WorkingAggregate {
     return true;
   }
 
+  /** When the value of an event last occurred; -Infinity where it never did, undefined where that is not remembered. */
+  lastOf(event: HistoryEvent): number | undefined {
+    const values = this.#values;
+    const at = values.lists.value.lastIndexOf(select(this.selection, event)!);
+    if (at >= 0) return values.occurredAt(at);
+    return values.length < this.aggregate.capacity ? -Infinity : undefined;
+  }
+
   /** How many values count at the customer's clock, as far as the reader tells them apart. */
   read(customer: OpenCustomer, reader: DistinctReader): number {
     return this.#values.length - this.#firstOf(customer, reader);

@@ -6,6 +6,7 @@ import { SequenceAggregate } from "../aggregates/sequence.js";
 import type { ConditionContext, SearchedReading } from "../compile-context.js";
 import { addAggregate, compileScope, keyOf, selectionOf, shownMeasure } from "../compile-context.js";
 import { memberReader } from "../json.js";
+import type { Region } from "../measures/margins.js";
 import { type CompiledCount, compileCountComparison } from "../measures/count.js";
 import { compileMeasure, isSearched } from "../measures/calculated.js";
 import type { OpenCustomer } from "../open-customer.js";
@@ -56,9 +57,15 @@ function orderReading(operator: OrderOperator, expected: number): SearchedReadin
   const compare = compileOrder(operator, expected);
   const of = (value: number | undefined): boolean => (value === undefined ? operator === "ne" : compare(value));
   const limits = [expected];
-  if (operator === "eq" || operator === "ne") return { of, limits, isMonotone: false };
-  const isLeast = operator === "gt" || operator === "gte";
-  return { of, limits, isMonotone: true, steadyAs: (met) => (met === isLeast ? "not falling" : "not rising") };
+  const isEqual = operator === "eq" || operator === "ne";
+  const regionOf = (value: number): Region => {
+    const end = { limit: expected, isIn: of(value) === of(expected) };
+    return {
+      low: value > expected || (value === expected && operator !== "lte" && operator !== "gt") ? end : null,
+      high: value < expected || (value === expected && operator !== "gte" && operator !== "lt") ? end : null,
+    };
+  };
+  return { of, limits, isMonotone: !isEqual, regionOf };
 }
 
 /** What a latest value is remembered as: whether it compares as asked, and how an explanation shows it. */

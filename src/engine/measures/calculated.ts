@@ -18,7 +18,7 @@ export function compileMeasure<V extends boolean | number | undefined>(
 
   // What the calculation reads is told apart from what else its part of the model does.
   const reads: Reads = { items: new Set(), streams: new Set(), aggregates: new Set(), activity: false };
-  const { exact, explain, nextInstant, ...operand } = compileOperand(measure, { ...context, reads });
+  const operand = compileOperand(measure, { ...context, reads });
   for (const item of reads.items) context.reads.items.add(item);
   for (const stream of reads.streams) context.reads.streams.add(stream);
   for (const aggregate of reads.aggregates) context.reads.aggregates.add(aggregate);
@@ -26,17 +26,17 @@ export function compileMeasure<V extends boolean | number | undefined>(
   const isCount = measure.kind === "count" && !measure.previous;
   if (isCount && reads.aggregates.size > 0) context.registry.sumsCounts = true;
 
-  const value = (customer: OpenCustomer): number | undefined => toNumber(exact(customer));
+  const value = (customer: OpenCustomer): number | undefined => toNumber(operand.exact(customer));
   const number = {
     ...operand,
     value,
-    nextInstant,
+    quotient: operand.quotient ?? { dividend: operand, divisor: null, isRoundedOnce: true },
     aggregates: [...reads.aggregates].filter(({ isMoving }) => isMoving),
   };
   return {
     value,
-    nextChange: nextInstant === NEVER ? undefined : nextChangeOf(number, reading, context, isCount),
-    operands: (customer) => explain(customer).operands,
+    nextChange: operand.nextInstant === NEVER ? undefined : nextChangeOf(number, reading, context, isCount),
+    operands: (customer) => operand.explain(customer).operands,
   };
 }
 

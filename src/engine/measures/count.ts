@@ -1,17 +1,16 @@
 import type { EventSelector, OccurrenceScope, OrderOperator } from "../../model/snapshot/types.js";
 import { nextFall } from "../aggregates/distinct.js";
 import { type CompiledScope, firstInScope } from "../aggregates/scope.js";
-import type { CompiledMeasure, ConditionContext, Reading, SearchedReading } from "../compile-context.js";
+import type { CompiledMeasure, ConditionContext, Reading } from "../compile-context.js";
 import { addStream, capacityFor, compileScope } from "../compile-context.js";
 import type { NextChange, OpenCustomer, Stream } from "../open-customer.js";
 import { counts } from "../state/boundary.js";
 
 /**
- * Of more occurrences than these the numbers are summed up instead of remembering them: no state grows with what a count is compared
- * with. Up to there all windows share what is remembered. Questions whose answer comes again as the number grows ("exactly 2,000?") make
- * a sum search anew with each event, so of these more are remembered.
+ * From so many on occurrences are summed up instead of remembering them: no state grows with what a count is compared with. Below, all windows
+ * share what is remembered.
  */
-const OCCURRENCES_MAX = { monotone: 1_000, other: 10_000 };
+const SUMMED_UP_FROM = 1_000;
 
 type Test = (customer: OpenCustomer) => boolean;
 
@@ -20,9 +19,9 @@ export interface CompiledCount extends CompiledMeasure {
   test: Test;
 }
 
-/** Whether what is made of a count takes so many occurrences to tell that they are summed up. */
-export function isSumOfOnes(reading: SearchedReading): boolean {
-  return capacityFor(reading) > OCCURRENCES_MAX[reading.isMonotone ? "monotone" : "other"];
+/** Whether so many occurrences tell what is made of a count that they are summed up. */
+export function isSumOfOnes({ limits }: Reading): boolean {
+  return Math.max(...limits) >= SUMMED_UP_FROM;
 }
 
 /** The number of occurrences, as far as a comparison needs it. */
@@ -40,7 +39,7 @@ export function compileCountComparison(
 /** The number of occurrences, as far as a reading needs it. */
 export function compileCount(
   of: EventSelector,
-  { scope, reading, context }: { scope: CompiledScope; reading: Omit<Reading, "steadyAs">; context: ConditionContext },
+  { scope, reading, context }: { scope: CompiledScope; reading: Reading; context: ConditionContext },
 ): CompiledMeasure {
   const stream = addStream(context, of, isScoped(scope) ? capacityFor(reading) : 0);
   const number = numberOf(stream, scope);

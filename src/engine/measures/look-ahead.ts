@@ -1,33 +1,27 @@
 import type { ConditionContext, SearchedReading } from "../compile-context.js";
 import type { Aggregate, LookAhead, NextChange, OpenCustomer, WorkingAggregate } from "../open-customer.js";
 import type { Boundary } from "../state/boundary.js";
-import type { HistoryEvent, LookAheadMemory, OutlookMemory } from "../state/types.js";
+import type { HistoryEvent, OutlookMemory, SearchMemory } from "../state/types.js";
+import { type Addend, Margins, type Quotient } from "./margins.js";
 
 /** Which way a number moves, if at all; null where that cannot be told. */
 export type Direction = -1 | 0 | 1 | null;
 
-/** How an event moves a number at instants that were looked at already: one way, or closer to a value, which it becomes where it was absent. */
-export type Effect = Direction | { towards: number };
-
-type Present = LookAheadMemory["present"];
-type Anchor = LookAheadMemory["anchors"][number];
+type Present = SearchMemory["present"];
+type Anchor = SearchMemory["anchors"][number];
 
 /** A number that occurrences change by leaving their windows. */
 export interface MovingNumber {
   value: (customer: OpenCustomer) => number | undefined;
+  /** What it is computed of, as far as events change it by adding to something. */
+  quotient: Quotient;
   /** The earliest instant after the clock at which one of the aggregates may change by time alone, or Infinity. */
   nextInstant: NextChange;
   /** What the number hangs on besides time and the occurrences of windows; as long as these are the same, so is that. */
   anchors: readonly ((customer: OpenCustomer) => Anchor)[];
   /** Those that it reads and that time alone changes. */
   aggregates: readonly Aggregate[];
-  /**
-   * How an event moves it at the instants up to `until`.
-   *
-   * @param isPresent whether it is there at all of them
-   */
-  effect: (customer: OpenCustomer, event: HistoryEvent, until: number, isPresent: boolean) => Effect;
-  /** How it moves by time alone, as long as nothing comes: never the other way. */
+  /** How it moves by time alone, as long as nothing comes: never the other way, and where it is absent it stays so, unless that is null. */
   drift: (customer: OpenCustomer) => Direction;
 }
 
@@ -55,18 +49,24 @@ const WINDOWS_AHEAD = 16;
 
 /**
  * The search for the instant at which a reading of such a number becomes another one: from instant to instant at which it may, on copies of
- * what the customer remembers. It is kept while events come that cannot have brought the change forward, and remembered from call to call
- * where it went further than the occurrences at hand, so that a history costs each instant once.
+ * what the customer remembers, with the margins that the number has at these. An event moves the margins, and the search goes on from where
+ * it stopped, or the change is found among the instants before. It is remembered from call to call where it went further than the
+ * occurrences at hand, so that a history costs each instant once.
  */
 class Walk implements LookAhead {
-  /** The first outlook without a number: an event that may give it one lets the search go on from there, and not begin anew. */
-  private absence: Outlook | null = null;
-  /** Whether an event was let pass that may have made the number read otherwise now, and nobody has looked yet. */
-  private isUnseen = false;
+  /**
+   * The first outlook at which the number is absent or, reading as before, out of its region: an event that may change that lets the search
+   * go on from there, and not begin anew.
+   */
+  private checkpoint: Outlook | null = null;
+  /** Whether the number is there at the checkpoint: then the margins are those up to it. */
+  private isOut = false;
   /** What came since the last look: many a search ends before that matters to its copies. */
   private unrecorded: HistoryEvent[] = [];
   /** The instant of the change, as long as nothing comes; null where the search has to go on. */
   private at: number | null = null;
+  /** Undefined before the number was there; null where they are not known: then any event that concerns the number ends the search. */
+  private margins: Margins | null | undefined;
 
   constructor(
     private readonly number: MovingNumber,
@@ -76,7 +76,15 @@ class Walk implements LookAhead {
     private outlook: Outlook,
   ) {}
 
-  static from(number: MovingNumber, reading: SearchedReading, memory: LookAheadMemory): Walk {
+  static begin(customer: OpenCustomer, number: MovingNumber, reading: SearchedReading, present: Present): Walk {
+    const anchors = number.anchors.map((anchor) => anchor(customer));
+    const copies = number.aggregates.map((aggregate) => {
+      return { aggregate, copy: customer.aggregates[aggregate.index]!.clone!() };
+    });
+    return new Walk(number, reading, present, anchors, { instant: customer.clock, copies });
+  }
+
+  static from(number: MovingNumber, reading: SearchedReading, memory: SearchMemory): Walk {
     const open = ({ instant, aggregates }: OutlookMemory): Outlook => ({
       instant,
       copies: aggregates.map((remembered, i) => {
@@ -84,40 +92,37 @@ class Walk implements LookAhead {
         return { aggregate, copy: aggregate.open(remembered) };
       }),
     });
-    const { present, anchors, outlook, absence } = memory;
+    const { present, anchors, outlook, checkpoint, isOut, margins } = memory;
     const walk = new Walk(number, reading, present, anchors, open(outlook));
-    walk.absence = absence && open(absence);
+    walk.checkpoint = checkpoint && open(checkpoint);
+    walk.isOut = isOut;
+    walk.margins = margins && Margins.from(number.quotient, margins);
     return walk;
   }
 
   isSound(customer: OpenCustomer, present: Present): boolean {
-    this.isUnseen = false; // the caller has looked
-    return this.outlook.instant > customer.clock && present === this.present && this.isAnchored(customer);
+    const { clock } = customer;
+    if (this.outlook.instant <= clock || present !== this.present || !this.isAnchored(customer)) return false;
+    return this.margins?.holds(clock) ?? true;
   }
 
   find(customer: OpenCustomer): number {
     this.recordAll(customer);
-    this.at ??= ahead(customer, this.outlook, () => this.walk(customer));
+    this.at ??= this.crossing() ?? ahead(customer, this.outlook, () => this.walk(customer));
     return this.at;
   }
 
   record(customer: OpenCustomer, event: HistoryEvent): boolean {
-    if (!this.isAnchored(customer)) return false;
-    if (!this.stays(customer, event)) {
-      if (this.absence === null) return false;
-      this.outlook = this.absence;
-      this.absence = null;
-      if (!this.stays(customer, event)) return false;
-    }
+    if (!this.isAnchored(customer) || !this.follows(customer, event)) return false;
     this.unrecorded.push(event);
     this.at = null;
     return true;
   }
 
-  save(customer: OpenCustomer): Omit<LookAheadMemory, "number"> | null {
-    const { number, present, anchors, outlook } = this;
+  save(customer: OpenCustomer): Omit<SearchMemory, "number"> | null {
+    const { number, present, anchors, outlook, isOut, margins } = this;
     const { clock } = customer;
-    if (outlook.instant <= clock || this.isUnseen || !this.isAnchored(customer)) return null;
+    if (!this.isSound(customer, present)) return null;
     const isFar = number.aggregates.some(
       ({ index }) => customer.aggregates[index]!.remembersUntil!() <= outlook.instant,
     );
@@ -130,13 +135,15 @@ class Walk implements LookAhead {
         one.instant <= clock ? [] : one.copies.map(({ copy }) => copy.save(customer, REMEMBERED_AHEAD)),
       ),
     });
-    return { present, anchors, outlook: save(outlook), absence: this.absence && save(this.absence) };
+    const checkpoint = this.checkpoint && save(this.checkpoint);
+    const ofMargins = margins === undefined ? {} : { margins: margins && margins.toMemory() };
+    return { present, anchors, outlook: save(outlook), checkpoint, isOut, ...ofMargins };
   }
 
   private recordAll(customer: OpenCustomer): void {
-    const { unrecorded, outlook, absence } = this;
+    const { unrecorded, outlook, checkpoint } = this;
     if (unrecorded.length === 0) return;
-    for (const one of [outlook, absence]) if (one !== null) recordIn(customer, one, unrecorded);
+    for (const one of [outlook, checkpoint]) if (one !== null) recordIn(customer, one, unrecorded);
     this.unrecorded = [];
   }
 
@@ -144,18 +151,48 @@ class Walk implements LookAhead {
     return this.number.anchors.every((anchor, i) => anchor(customer) === this.anchors[i]);
   }
 
-  /** Whether an event leaves the reading as it was at all instants before that of the search. */
-  private stays(customer: OpenCustomer, event: HistoryEvent): boolean {
-    const { number, reading, present, outlook } = this;
-    const effect = number.effect(customer, event, outlook.instant, this.absence === null);
-    if (effect === 0) return true;
-    if (effect === null || this.isUnseen) return false;
-    const { isMonotone } = reading;
-    if (typeof effect === "object") return isMonotone && readAs(reading, effect.towards) === present;
-    if (reading.steadyAs?.(present) === (effect > 0 ? "not falling" : "not rising")) return true;
-    // Between what it was and what it is now.
-    this.isUnseen = isMonotone && number.drift(customer) === -effect;
-    return this.isUnseen;
+  /** Takes in what an event does to the margins, and tells whether these still say how the number reads at the instants looked at. */
+  private follows(customer: OpenCustomer, event: HistoryEvent): boolean {
+    const { dividend, divisor } = this.number.quotient;
+    const isUnmovedBy = (part: Addend | null): boolean => {
+      const [least, most] = part?.shift(customer, event, this.outlook.instant, 0) ?? [NaN, NaN];
+      return part === null || (least === 0 && most === 0);
+    };
+    if (this.checkpoint !== null && !(isUnmovedBy(divisor) && (!this.isOut || isUnmovedBy(dividend)))) {
+      this.outlook = this.checkpoint;
+      this.checkpoint = null;
+      this.isOut = false;
+      this.margins?.forgetFrom(this.outlook.instant);
+    }
+    const { margins } = this;
+    if (margins === undefined) return dividend.shift(customer, event, this.outlook.instant, 0) !== null;
+    if (margins === null) return isUnmovedBy(dividend) && isUnmovedBy(divisor);
+    if (!margins.move(customer, event, this.outlook.instant)) return false;
+    // Beyond its region a number may read as within it.
+    return this.reading.isMonotone || margins.crossing() === Infinity;
+  }
+
+  /** The first of the instants looked at at which the number is out of its region; null where it is within at all of them. */
+  private crossing(): number | null {
+    const at = this.margins?.crossing() ?? Infinity;
+    return at === Infinity ? null : at;
+  }
+
+  /** Takes note of the margins at an outlook at which the number is. */
+  private look(customer: OpenCustomer, value: number): void {
+    if (this.isOut || this.margins === null) return;
+    if (this.margins === undefined) {
+      const region = this.reading.regionOf(value);
+      this.margins = region && Margins.begin(this.number.quotient, region, customer);
+    }
+    if (this.margins?.look(customer) !== false) return;
+    if (this.checkpoint === null) this.setCheckpoint(true);
+    else this.margins = null;
+  }
+
+  private setCheckpoint(isOut: boolean): void {
+    this.checkpoint = copied(this.outlook);
+    this.isOut = isOut;
   }
 
   private walk(customer: OpenCustomer): number {
@@ -163,9 +200,10 @@ class Walk implements LookAhead {
     for (;;) {
       const value = number.value(customer);
       if (readAs(reading, value) !== present) return outlook.instant;
+      if (value !== undefined) this.look(customer, value);
       const next = number.nextInstant(customer);
       if (next === Infinity) return Infinity;
-      if (value === undefined) this.absence ??= copied(outlook);
+      if (value === undefined && this.checkpoint === null) this.setCheckpoint(false);
       outlook.instant = customer.clock = next;
     }
   }
@@ -226,20 +264,17 @@ export function nextChangeOf(
     open: (memory) => Walk.from(number, reading, memory),
   });
   return (customer) => {
-    const present = readAs(reading, number.value(customer));
+    const value = number.value(customer);
+    const present = readAs(reading, value);
     const drift = number.drift(customer);
-    const steady = reading.steadyAs?.(present);
-    if (drift === 0 || (drift === -1 && steady === "not rising") || (drift === 1 && steady === "not falling")) {
-      return Infinity;
+    if (drift !== null) {
+      const region = value === undefined ? null : reading.regionOf(value);
+      const endsNowhere = drift === 0 || value === undefined || region?.[drift < 0 ? "low" : "high"] === null;
+      if (endsNowhere) return Infinity;
     }
     let search = customer.lookAheads[position];
     if (!search?.isSound(customer, present)) {
-      const anchors = number.anchors.map((anchor) => anchor(customer));
-      const copies = number.aggregates.map((aggregate) => {
-        return { aggregate, copy: customer.aggregates[aggregate.index]!.clone!() };
-      });
-      const outlook = { instant: customer.clock, copies };
-      search = new Walk(number, reading, present, anchors, outlook);
+      search = Walk.begin(customer, number, reading, present);
       customer.lookAheads[position] = search;
     }
     return search.find(customer);

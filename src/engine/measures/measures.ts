@@ -148,6 +148,7 @@ function compileDistinct<V>(measure: Of<"distinct">, { scope, reading, context }
   const value = (customer: OpenCustomer): number => distinct.of(customer).read(customer, reader);
   return {
     value,
+    lastOf: (customer, event) => distinct.of(customer).lastOf(event),
     isBounded: (customer) => value(customer) >= scoped.capacity,
     nextChange: (customer) => distinct.of(customer).nextChange(customer, reader, reading.of, reading.limits),
   };

@@ -13,17 +13,19 @@ import {
   shownMeasure,
 } from "../compile-context.js";
 import { earliest, NEVER } from "../conditions/leaf.js";
-import { DecimalSum } from "../decimal.js";
+import { DecimalSum, POWERS, unitsOf } from "../decimal.js";
 import type { NextChange, OpenCustomer } from "../open-customer.js";
-import { boundaryAnchor, type Direction, type Effect, type MovingNumber } from "./look-ahead.js";
+import { counts } from "../state/boundary.js";
+import { boundaryAnchor, type Direction, type MovingNumber } from "./look-ahead.js";
+import { type Addend, isUnmoved, type Quotient, UNMOVED } from "./margins.js";
 import { addSum, compileSimpleMeasure, shortened } from "./measures.js";
 
 type Of<K extends Measure["kind"]> = Extract<Measure, { kind: K }>;
 
-/** A number that others are computed of. */
-export interface Operand extends Omit<MovingNumber, "value" | "aggregates"> {
-  /** Exact, where it is a sum or a difference; undefined where it is absent. */
-  exact: (customer: OpenCustomer) => DecimalSum | number | undefined;
+/** A number that others are computed of: exact, where it is a sum or a difference. */
+export interface Operand extends Addend, Omit<MovingNumber, "value" | "aggregates" | "quotient"> {
+  /** Where events do not just add to it. */
+  quotient?: Quotient;
   /** Whether it is not below zero, nor would be at any later instant if nothing came. */
   isNonNegative: (customer: OpenCustomer) => boolean;
   explain: (customer: OpenCustomer) => OperandValue;
@@ -83,7 +85,7 @@ function unmoving(measure: Measure, exact: Operand["exact"]): Operand {
         return shortened(`${units}e-${scale}`);
       },
     ],
-    effect: () => 0,
+    shift: () => UNMOVED,
     drift: () => 0,
     isNonNegative: (customer) => (toNumber(exact(customer)) ?? 0) >= 0,
     explain: explained(measure, exact),
@@ -108,35 +110,52 @@ function compileSum(measure: Of<"count" | "aggregate">, scope: CompiledScope, co
   const sumsOf = (customer: OpenCustomer): Sums => {
     return { longer: longer.of(customer), shorter: shorter && shorter.of(customer) };
   };
-  const exact: Operand["exact"] = (customer) => {
+  const read = (customer: OpenCustomer): { sum: DecimalSum; count: number } => {
     const sums = sumsOf(customer);
-    let { sum, count }: { sum: DecimalSum; count: number } = sums.longer.read(customer);
-    if (sums.shorter !== null) {
-      const present = sums.shorter.read(customer);
-      sum = sum.clone();
-      sum.subtractSum(present.sum);
-      count -= present.count;
-    }
-    if (!isAverage) return sum;
-    return count === 0 ? undefined : sum.average(count);
+    const { sum, count } = sums.longer.read(customer);
+    if (sums.shorter === null) return { sum, count };
+    const present = sums.shorter.read(customer);
+    const rest = sum.clone();
+    rest.subtractSum(present.sum);
+    return { sum: rest, count: count - present.count };
   };
-  if (within === Infinity) return unmoving(measure, exact);
-
   const { selection } = longer;
+  const shiftOf =
+    (amount: (value: number) => number): Addend["shift"] =>
+    (customer, event, until, decimals) => {
+      const value = event.event === of.event ? select(selection, event) : undefined;
+      if (value === undefined) return UNMOVED;
+      const { occurredAt, seq } = event;
+      if (boundary !== undefined && !counts(boundary(customer), occurredAt, seq)) return UNMOVED;
+      // It comes into the window before when it leaves the window.
+      const from = previous ? occurredAt + within : occurredAt;
+      const now = Math.max(customer.clock, occurredAt);
+      if (from > until || from + within <= now) return UNMOVED;
+      const units = unitsOf(amount(value), decimals);
+      if (units === null) return null;
+      const isThroughout = from <= now && from + within > until;
+      return isThroughout ? [units, units] : [Math.min(0, units), Math.max(0, units)];
+    };
+  const sum: Addend = { exact: (customer) => read(customer).sum, shift: shiftOf((value) => value) };
+  const count: Addend = { exact: (customer) => read(customer).count, shift: shiftOf(() => 1) };
+  const average: Addend & Pick<Operand, "quotient"> = {
+    exact(customer) {
+      const of = read(customer);
+      return of.count === 0 ? undefined : of.sum.average(of.count);
+    },
+    shift: unlessUnmoved(count),
+    quotient: { dividend: sum, divisor: count, isRoundedOnce: true },
+  };
+  const addend = isAverage ? average : sum;
+  if (within === Infinity) return unmoving(measure, addend.exact);
+
   return {
-    exact,
+    ...addend,
     nextInstant(customer) {
       const sums = sumsOf(customer);
       return Math.min(sums.longer.nextLeave(customer), sums.shorter?.nextLeave(customer) ?? Infinity);
     },
     anchors: boundary === undefined ? [] : [boundaryAnchor(boundary)],
-    effect(_customer, event, until) {
-      if (event.event !== of.event) return 0;
-      const value = select(selection, event);
-      // It comes into the window before when it leaves the window.
-      if (value === undefined || (previous && event.occurredAt + within > until)) return 0;
-      return isAverage ? { towards: value } : (Math.sign(value) as Direction);
-    },
     drift(customer) {
       if (previous || isAverage) return null;
       const { isNonNegative, isNonPositive } = longer.of(customer);
@@ -144,8 +163,13 @@ function compileSum(measure: Of<"count" | "aggregate">, scope: CompiledScope, co
       return isNonPositive ? 1 : null;
     },
     isNonNegative: (customer) => sumsOf(customer).longer.isNonNegative,
-    explain: explained(measure, exact),
+    explain: explained(measure, addend.exact),
   };
+}
+
+/** Of what is not a sum, only that no event that changes what it is computed of comes can be told. */
+function unlessUnmoved(...parts: Addend[]): Addend["shift"] {
+  return (...event) => (parts.every((part) => isUnmoved(part.shift(...event))) ? UNMOVED : null);
 }
 
 /** Anything else: different values up to a number, a least, greatest or latest value. */
@@ -153,20 +177,27 @@ function compileOther(measure: Exclude<Measure, CalculatedMeasure>, context: Con
   if (measure.kind === "trait" || measure.kind === "daysSince") throw new Error(`no operand: ${measure.kind}`);
   const reading = { of: (value: number | undefined) => value, limits: [LIMITS.distinctOperand - 1] };
   const compiled: CompiledMeasure = compileSimpleMeasure(measure, reading, context);
-  const { value, nextChange } = compiled;
+  const { value, nextChange, lastOf } = compiled;
   const isDistinct = measure.kind === "distinct";
   const text = measureText(measure);
   const explain = (customer: OpenCustomer): OperandValue => ({ text, actual: shownMeasure(compiled, customer) });
   if (nextChange === undefined) return { ...unmoving(measure, value), explain };
-  const { boundary } = compileScope(measure, context);
+  const { within, boundary } = compileScope(measure, context);
   const { event, where } = selectionOf(measure.of, () => true, context);
   return {
     exact: value,
     nextInstant: nextChange,
     anchors: boundary === undefined ? [] : [boundaryAnchor(boundary)],
-    effect(_customer, one) {
-      if (one.event !== event || (where !== null && !where(one.properties))) return 0;
-      return isDistinct ? 1 : null;
+    shift(customer, one, until, decimals) {
+      if (one.event !== event || (where !== null && !where(one.properties))) return UNMOVED;
+      if (!isDistinct) return null;
+      const unit = POWERS[decimals]!;
+      const last = boundary === undefined ? lastOf!(customer, one) : undefined;
+      if (last === undefined) return [0, unit];
+      // The value counts from when it first occurs until the latest of its occurrences leaves the window.
+      if (one.occurredAt <= last || last + within > until) return UNMOVED;
+      const isNew = last + within <= Math.max(customer.clock, one.occurredAt);
+      return isNew && one.occurredAt + within > until ? [unit, unit] : [0, unit];
     },
     drift: () => (isDistinct ? -1 : null),
     isNonNegative: () => isDistinct,
@@ -190,7 +221,7 @@ function bothOf(one: NextChange, other: NextChange): NextChange {
   return earliest([{ nextChange: one }, { nextChange: other }]);
 }
 
-type Calculation = Pick<Operand, "exact" | "effect" | "drift" | "isNonNegative">;
+type Calculation = Pick<Operand, "exact" | "shift" | "quotient" | "drift" | "isNonNegative">;
 
 function ratioOf(of: Operand, per: Operand): Calculation {
   return {
@@ -201,17 +232,8 @@ function ratioOf(of: Operand, per: Operand): Calculation {
       // JSON has no infinity, and zero has no sign here.
       return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, dividend / divisor)) + 0;
     },
-    effect(customer, ...rest) {
-      const above = directionOf(of.effect(customer, ...rest));
-      const below = directionOf(per.effect(customer, ...rest));
-      if (above === null || below === null) return null;
-      if (above === 0 && below === 0) return 0;
-      if (!per.isNonNegative(customer)) return null;
-      // Where the divisor was 0 the ratio was absent, and so it is.
-      if (below === 0) return above;
-      const [, , isPresent] = rest;
-      return above === 0 && below > 0 && isPresent && of.isNonNegative(customer) ? -1 : null;
-    },
+    shift: unlessUnmoved(of, per),
+    quotient: { dividend: of, divisor: per, isRoundedOnce: false },
     drift(customer) {
       return per.drift(customer) === 0 && per.isNonNegative(customer) ? of.drift(customer) : null;
     },
@@ -228,17 +250,13 @@ function differenceOf(of: Operand, minus: Operand): Calculation {
       rest.subtractSum(typeof other === "object" ? other : decimal(other));
       return rest;
     },
-    effect(customer, ...rest) {
-      return together(directionOf(of.effect(customer, ...rest)), directionOf(minus.effect(customer, ...rest)));
+    shift(...event) {
+      const [one, other] = [of.shift(...event), minus.shift(...event)];
+      return one && other && [one[0] - other[1], one[1] - other[0]];
     },
     drift: (customer) => together(of.drift(customer), minus.drift(customer)),
     isNonNegative: () => false,
   };
-}
-
-/** An effect as far as it is up or down at all instants alike. */
-function directionOf(effect: Effect): Direction {
-  return typeof effect === "object" ? null : effect;
 }
 
 /** How a difference moves, where what it is the difference of moves like this. */

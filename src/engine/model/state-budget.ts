@@ -4,7 +4,9 @@ import { REMEMBERED_OF_WINDOW } from "../aggregates/occurrences.js";
 import { REMEMBERED_OF_LOG } from "../aggregates/sequence.js";
 import { SHOWN_CHARACTERS } from "../conditions/phrases.js";
 import { PENDING_IDENTIFIES_MAX } from "../evaluate.js";
+import { UNIQUE_UNITS } from "../decimal.js";
 import { REMEMBERED_AHEAD } from "../measures/look-ahead.js";
+import { REMEMBERED_LOWS } from "../measures/margins.js";
 import { DISTINCT_TEXT_MAX, shortened } from "../measures/measures.js";
 import type { Aggregate, SearchedNumber } from "../open-customer.js";
 import type {
@@ -12,7 +14,9 @@ import type {
   CustomerState,
   DistinctMemory,
   JourneyRun,
-  LookAheadMemory,
+  MarginMemory,
+  MarginsMemory,
+  SearchMemory,
   StreamMemory,
 } from "../state/types.js";
 import { compileRegistry } from "./model.js";
@@ -68,13 +72,32 @@ const largestAggregates = (remembered: number): LargestAggregates => ({
 const LARGEST_AGGREGATES = largestAggregates(REMEMBERED_OF_WINDOW);
 const LARGEST_AHEAD = largestAggregates(REMEMBERED_AHEAD);
 
-function largestLookAhead({ aggregates, anchors }: Pick<SearchedNumber, "aggregates" | "anchors">): LookAheadMemory {
+const UNITS = -UNIQUE_UNITS;
+const MARGIN: MarginMemory = {
+  isLow: false,
+  isIn: false,
+  limitUnits: UNITS,
+  least: UNITS,
+  instants: many(REMEMBERED_LOWS, INSTANT),
+  units: many(REMEMBERED_LOWS, UNITS),
+};
+const MARGINS: MarginsMemory = { decimals: 15, places: 15, margins: [MARGIN, MARGIN] };
+
+function largestSearch({ aggregates, anchors }: Pick<SearchedNumber, "aggregates" | "anchors">): SearchMemory {
   const outlook = {
     instant: INSTANT,
     aggregates: aggregates.map(({ kind }) => LARGEST_AHEAD[kind as keyof LargestAggregates]),
   };
   const anchor = shortened("9".repeat(DISTINCT_TEXT_MAX + 1));
-  return { number: WHOLE, present: NUMBER, anchors: many(anchors, anchor), outlook, absence: outlook };
+  return {
+    number: WHOLE,
+    present: NUMBER,
+    anchors: many(anchors, anchor),
+    outlook,
+    checkpoint: outlook,
+    isOut: false,
+    margins: MARGINS,
+  };
 }
 
 /** Everything but the memory of conditions and the traits: every journey complete, every segment entered, every signal raised. */
@@ -107,7 +130,7 @@ function largestState({ lifecycle, journeys, segments, health, rules, signals }:
         return [id, { raisedAt: INSTANT, renewedAt: INSTANT, severity, message }];
       }),
     ),
-    memory: { model: MODEL_KEY, awaitsEvaluation: false, streams: [], aggregates: [], lookAheads: [] },
+    memory: { model: MODEL_KEY, awaitsEvaluation: false, streams: [], aggregates: [], searches: [] },
     timerDueAt: INSTANT,
     nextDueAt: INSTANT,
   };
@@ -177,7 +200,7 @@ export function stateBudget(snapshot: Snapshot): StateBudget {
   const parts = joined([
     ...streams.map(({ sources, capacity }) => part(sources, bytesOfList(largestStream, capacity))),
     ...aggregates.map((aggregate) => part(aggregate.sources, bytesOfAggregate(aggregate))),
-    ...remembered.map((number) => part([number.source], bytesOf(largestLookAhead(number)))),
+    ...remembered.map((number) => part([number.source], bytesOf(largestSearch(number)))),
   ]).sort((a, b) => b.bytes - a.bytes);
   return { bytes: parts.reduce((sum, { bytes }) => sum + bytes, bytesOf(largestState(snapshot))), parts };
 }

@@ -56,6 +56,11 @@ function readingOf(
         value === undefined ? ofNothing : Math.min(100, Math.max(0, ((value - from) / (to - from)) * 100)),
       limits: [from, to],
       isMonotone: true,
+      regionOf(value) {
+        const [least, greatest] = from < to ? [from, to] : [to, from];
+        if (value <= least) return { low: null, high: { limit: least, isIn: true } };
+        return value >= greatest ? { low: { limit: greatest, isIn: true }, high: null } : null;
+      },
     };
   }
   const { steps, otherwise } = score;
@@ -70,6 +75,16 @@ function readingOf(
     },
     limits: steps.map(([limit]) => limit),
     isMonotone,
+    regionOf(value) {
+      const at = steps.findIndex(([limit]) => value <= limit);
+      let [first, last] = at < 0 ? [steps.length, steps.length] : [at, at];
+      while (first > 0 && points[first - 1] === points[first]) first--;
+      while (last < steps.length && points[last + 1] === points[last]) last++;
+      return {
+        low: first === 0 ? null : { limit: steps[first - 1]![0], isIn: false },
+        high: last === steps.length ? null : { limit: steps[last]![0], isIn: true },
+      };
+    },
   };
 }
 

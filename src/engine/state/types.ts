@@ -63,21 +63,40 @@ export interface ConditionMemory {
   streams: StreamMemory[];
   aggregates: AggregateMemory[];
   /** Absent where none is worth remembering. */
-  lookAheads?: LookAheadMemory[];
+  searches?: SearchMemory[];
 }
 
 /**
- * How far the search for the next change of a number by time alone has come: at all instants before `instant` the number reads as it does
- * now, if nothing comes. Holds as long as the anchors do.
+ * How far the search for the next change of a number by time alone has come: up to that of the outlook. Holds as long as the anchors do.
  */
-export interface LookAheadMemory {
+export interface SearchMemory {
   /** The number's position in the model. */
   number: number;
   present: boolean | number | null;
   anchors: readonly (number | string | null)[];
   outlook: OutlookMemory;
-  /** Where the number first was absent. */
-  absence: OutlookMemory | null;
+  /** How far the number is from the ends of its region before; absent where it was not there yet, null where that is not known. */
+  margins?: MarginsMemory | null;
+  /** Where the number first is absent or, reading as before, out of its region. */
+  checkpoint: OutlookMemory | null;
+  isOut: boolean;
+}
+
+/** See `Margins`. */
+export interface MarginsMemory {
+  decimals: number;
+  places: number;
+  margins: MarginMemory[];
+}
+
+/** See `Margin`: two lists of one length, and null for an Infinity. */
+export interface MarginMemory {
+  isLow: boolean;
+  isIn: boolean;
+  limitUnits: number;
+  least: number | null;
+  instants: number[];
+  units: number[];
 }
 
 /** An instant ahead, and what the number's moving aggregates, in the order in which it reads them, remember then if nothing comes. */

@@ -1,0 +1,219 @@
+import { decimalsOf, type DecimalSum, POWERS, UNIQUE_UNITS, unitsOf } from "../decimal.js";
+import type { OpenCustomer } from "../open-customer.js";
+import type { HistoryEvent, MarginMemory, MarginsMemory } from "../state/types.js";
+
+/** A limit of a region of numbers, and whether it belongs to the region. */
+export interface Bound {
+  limit: number;
+  isIn: boolean;
+}
+
+/** Numbers that read alike, and no neighbour of which does; null where they have no end. */
+export interface Region {
+  low: Bound | null;
+  high: Bound | null;
+}
+
+/** By how much an event changes a number, at least and at most: in whole units, of which a one has so many as a power of ten says. */
+export type Shift = readonly [least: number, most: number];
+
+export const UNMOVED: Shift = [0, 0];
+
+/** A number that events change by adding to it. */
+export interface Addend {
+  /** Undefined where it is absent. */
+  exact: (customer: OpenCustomer) => DecimalSum | number | undefined;
+  /** How an event changes it at every instant from the clock up to `until`; null where units of so many decimals do not tell. */
+  shift: (customer: OpenCustomer, event: HistoryEvent, until: number, decimals: number) => Shift | null;
+}
+
+/** A number as one by another, which is above zero wherever the number is there; null stands for a one. */
+export interface Quotient {
+  dividend: Addend;
+  divisor: Addend | null;
+  /** Whether it is rounded once, as if its parts were whole. */
+  isRoundedOnce: boolean;
+}
+
+export function isUnmoved(shift: Shift | null): boolean {
+  return shift !== null && shift[0] === 0 && shift[1] === 0;
+}
+
+/** Of how many instants a margin is remembered. */
+export const REMEMBERED_LOWS = 16;
+
+/**
+ * How far a number is from one limit of its region, in units: at the instants ahead at which it is closer than at any before, of which the
+ * last are remembered. Before the first of these it is `least` away or more.
+ */
+class Margin {
+  constructor(
+    readonly isLow: boolean,
+    readonly isIn: boolean,
+    readonly limitUnits: number,
+    public least = Infinity,
+    readonly instants: number[] = [],
+    readonly units: number[] = [],
+  ) {}
+
+  look(units: number, instant: number): void {
+    if (units >= (this.units.at(-1) ?? this.least)) return;
+    this.units.push(units);
+    this.instants.push(instant);
+    if (this.units.length > REMEMBERED_LOWS) this.forgetFirst();
+  }
+
+  /** Forgets the instants up to the clock: what follows them is no closer than they were, until the next. */
+  pass(clock: number): void {
+    while (this.instants.length > 0 && this.instants[0]! <= clock) this.forgetFirst();
+  }
+
+  /** Moves the number by the same at all instants, or by something between. */
+  move([least, most]: Shift): void {
+    if (least !== most) this.pass(Infinity);
+    const by = least === most ? least : Math.min(0, least);
+    this.least += by;
+    for (let i = 0; i < this.units.length; i++) this.units[i]! += by;
+  }
+
+  /** Forgets the instants from one on. */
+  forgetFrom(instant: number): void {
+    while (this.instants.length > 0 && this.instants.at(-1)! >= instant) {
+      this.instants.pop();
+      this.units.pop();
+    }
+  }
+
+  isCrossed(units: number): boolean {
+    return units < 0 || (units === 0 && !this.isIn);
+  }
+
+  /** The first instant at which the number is beyond the limit; Infinity where it never is. */
+  crossing(): number {
+    const first = this.units.findIndex((units) => this.isCrossed(units));
+    return first < 0 ? Infinity : this.instants[first]!;
+  }
+
+  toMemory(): MarginMemory {
+    const { isLow, isIn, limitUnits, least, instants, units } = this;
+    return { isLow, isIn, limitUnits, least: least === Infinity ? null : least, instants, units };
+  }
+
+  private forgetFirst(): void {
+    this.instants.shift();
+    this.least = this.units.shift()!;
+  }
+}
+
+/**
+ * The margins of a number between the limits of its region, at the instants ahead that a search has looked at, if nothing comes. An event
+ * that comes moves them all alike, so which of the instants is the first beyond a limit is known without looking at them again.
+ *
+ * As whole units: where the number is a / b, with a and b in units of so many decimals, and a limit L has `places` of them, the margin is
+ * a * 10^places - L * 10^places * b. Its sign tells what the comparison of the two doubles a / b and L does, as long as there are fewer
+ * than 10^15 units.
+ */
+export class Margins {
+  private constructor(
+    private readonly quotient: Quotient,
+    private readonly decimals: number,
+    private readonly places: number,
+    private readonly margins: readonly Margin[],
+  ) {}
+
+  /** Before anything was looked at; null where doubles do not hold the units. */
+  static begin(quotient: Quotient, { low, high }: Region, customer: OpenCustomer): Margins | null {
+    const parts = [quotient.dividend, quotient.divisor].map((part) => part?.exact(customer) ?? 1);
+    const decimals = Math.max(...parts.map(decimalsOf));
+    const places = Math.max(...[low, high].map((bound) => decimalsOf(bound?.limit ?? 0)));
+    if (decimals + places > 15) return null;
+    const marginOf = (bound: Bound | null, isLow: boolean): Margin[] =>
+      bound === null ? [] : [new Margin(isLow, bound.isIn, unitsOf(bound.limit, places) ?? NaN)];
+    const margins = [...marginOf(low, true), ...marginOf(high, false)];
+    return margins.some(({ limitUnits }) => Number.isNaN(limitUnits))
+      ? null
+      : new Margins(quotient, decimals, places, margins);
+  }
+
+  static from(quotient: Quotient, { decimals, places, margins }: MarginsMemory): Margins {
+    const opened = margins.map(({ isLow, isIn, limitUnits, least, instants, units }) => {
+      return new Margin(isLow, isIn, limitUnits, least ?? Infinity, instants.slice(), units.slice());
+    });
+    return new Margins(quotient, decimals, places, opened);
+  }
+
+  /** Looks at the number as it is at the customer's clock, and tells whether that is within the region, for sure. */
+  look(customer: OpenCustomer): boolean {
+    const { dividend, divisor } = this.quotient;
+    const [a, b] = [this.unitsOf(dividend, customer), divisor === null ? this.one : this.unitsOf(divisor, customer)];
+    if (a === null || b === null || b <= 0) return false;
+    return this.margins.every((margin) => {
+      const units = this.unitsFrom(margin, a, b);
+      if (!this.isTold(units) || margin.isCrossed(units)) return false;
+      margin.look(units, customer.clock);
+      return true;
+    });
+  }
+
+  /** Takes in what an event does at all instants looked at, which are before `until`, and tells whether it is known of all of them. */
+  move(customer: OpenCustomer, event: HistoryEvent, until: number): boolean {
+    const { quotient, decimals } = this;
+    const dividend = quotient.dividend.shift(customer, event, until, decimals);
+    const divisor = quotient.divisor === null ? UNMOVED : quotient.divisor.shift(customer, event, until, decimals);
+    if (dividend === null || divisor === null || divisor[0] < 0) return false;
+    for (const margin of this.margins) {
+      margin.pass(customer.clock);
+      const ends = dividend.flatMap((a) => divisor.map((b) => this.unitsFrom(margin, a, b)));
+      margin.move([Math.min(...ends), Math.max(...ends)]);
+    }
+    return this.isKnown();
+  }
+
+  /** Whether it is known of all instants from the clock on that were looked at whether the number is within the region. */
+  holds(clock: number): boolean {
+    for (const margin of this.margins) margin.pass(clock);
+    return this.isKnown();
+  }
+
+  /** Has the instants from one on not looked at. */
+  forgetFrom(instant: number): void {
+    for (const margin of this.margins) margin.forgetFrom(instant);
+  }
+
+  /** The first of these at which it is not; Infinity where it always is. */
+  crossing(): number {
+    return Math.min(...this.margins.map((margin) => margin.crossing()));
+  }
+
+  toMemory(): MarginsMemory {
+    const { decimals, places, margins } = this;
+    return { decimals, places, margins: margins.map((margin) => margin.toMemory()) };
+  }
+
+  private get one(): number {
+    return POWERS[this.decimals]!;
+  }
+
+  private unitsOf({ exact }: Addend, customer: OpenCustomer): number | null {
+    const value = exact(customer);
+    return value === undefined ? null : unitsOf(value, this.decimals);
+  }
+
+  private unitsFrom({ isLow, limitUnits }: Margin, dividend: number, divisor: number): number {
+    const units = dividend * POWERS[this.places]! - limitUnits * divisor;
+    return Math.abs(limitUnits * divisor) < UNIQUE_UNITS ? (isLow ? units : -units) + 0 : NaN;
+  }
+
+  private isKnown(): boolean {
+    return this.margins.every((margin) => {
+      const { least, units } = margin;
+      return !margin.isCrossed(least) && [least, ...units].every((some) => this.isTold(some));
+    });
+  }
+
+  /** Of what is rounded more than once, a margin of nothing does not tell what the doubles compare as. */
+  private isTold(units: number): boolean {
+    if (units === 0) return this.quotient.isRoundedOnce || this.decimals === 0;
+    return units === Infinity || Math.abs(units) < UNIQUE_UNITS;
+  }
+}
