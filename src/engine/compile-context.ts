@@ -13,6 +13,7 @@ import type {
   WorkingAggregate,
 } from "./open-customer.js";
 import { isAfter, NOTHING_COUNTS } from "./state/boundary.js";
+import type { FromStream } from "./state/layout.js";
 import type { AggregateMemory, HistoryEvent, Json } from "./state/types.js";
 
 export const LIFECYCLE_ITEM = "lifecycle";
@@ -106,8 +107,10 @@ export function addAggregate<Kind extends Aggregate["kind"], Working extends Wor
   scope: CompiledScope,
   events: readonly string[],
   open: (memory: Extract<AggregateMemory, { kind: Kind }> | undefined, aggregate: Aggregate) => Working,
+  fromStream: FromStream | null = null,
 ): { scoped: ScopedAggregate; of: (customer: OpenCustomer) => Working } {
-  const scoped = registry.aggregate(kind, of, scope, events, open as Parameters<typeof registry.aggregate>[4], source);
+  const opened = open as Parameters<typeof registry.aggregate>[4];
+  const scoped = registry.aggregate(kind, of, scope, events, opened, source, fromStream);
   const { aggregate } = scoped;
   reads.aggregates.add(aggregate);
   return { scoped, of: (customer) => customer.aggregates[aggregate.index] as Working };

@@ -1,7 +1,8 @@
 import { evaluateAt, evaluateTimer, evaluateTrack, invalidate } from "./evaluation.js";
 import { jsonEquals, setMember } from "./json.js";
 import { isAhead, isLateTrack } from "./timers.js";
-import { type Budget, type Model, OpenCustomer, requireMemoryOf, UNBOUNDED } from "./open-customer.js";
+import { type Budget, type Model, OpenCustomer, UNBOUNDED } from "./open-customer.js";
+import { requireMemoryOf } from "./state/layout.js";
 import type {
   CustomerState,
   Effect,

@@ -1,5 +1,6 @@
 import { HEALTH_ITEM, journeyItem, LIFECYCLE_ITEM, segmentItem, signalItem } from "./compile-context.js";
-import { type Model, OpenCustomer, requireMemoryOf } from "./open-customer.js";
+import { type Model, OpenCustomer } from "./open-customer.js";
+import { requireMemoryOf } from "./state/layout.js";
 import type { CustomerState, HistorySource, Json } from "./state/types.js";
 
 /** A part of a model with the conditions that are consulted in the present state. */

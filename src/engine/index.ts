@@ -2,7 +2,8 @@
  * The engine: a pure function from a compiled model, a customer's state and operations to a new state and effects. No
  * clock, no I/O; callers hand in time and data.
  */
-export { type Budget, hasMemoryOf, type Model } from "./open-customer.js";
+export type { Budget, Model } from "./open-customer.js";
+export { hasMemoryOf } from "./state/layout.js";
 export { corrections, untoldExpirations, type JourneySpan } from "./state/corrections.js";
 export { MemoryRebuild, newCustomer } from "./state/customer.js";
 export {

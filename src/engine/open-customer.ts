@@ -4,6 +4,7 @@ import { addOccurrence, trimOccurrences } from "./aggregates/occurrences.js";
 import type { PropertyTest } from "./conditions/compare.js";
 import { type Boundary, boundariesOf, boundaryAt, type JourneyBoundaries, NOTHING_COUNTS } from "./state/boundary.js";
 import { orderOf } from "./state/boundary.js";
+import { aggregatesOf, type FromStream, type MemoryKeys } from "./state/layout.js";
 import type {
   AggregateMemory,
   Cause,
@@ -30,7 +31,7 @@ export type BoundaryOf = (customer: OpenCustomer) => Boundary;
 
 /** What is remembered of events for some conditions. Those that ask the same share it. */
 interface Remembered {
-  readonly index: number;
+  index: number;
   /** How many of the latest occurrences, or of different values, the conditions need; 0 where they need none. Grows while compiling. */
   capacity: number;
   /** The items of the model that read it, by position. */
@@ -54,6 +55,8 @@ export interface Aggregate extends Remembered {
   readonly isMoving: boolean;
   /** Where it stood when each window and boundary had a memory of its own. */
   readonly formerPositions: number[];
+  /** Of a count that is summed up: what is remembered of it, from the stream that its occurrences were remembered in before. */
+  readonly fromStream: FromStream | null;
   /** Its working form, from what was remembered or from nothing. What was remembered is not changed. */
   open(memory: AggregateMemory | undefined): WorkingAggregate;
 }
@@ -143,12 +146,7 @@ export interface EventReaders {
 }
 
 /** A snapshot compiled to closures. Reusable for any number of customers; holds nothing of any of them. */
-export interface Model {
-  hash: string;
-  /** What the memory of conditions is kept under. */
-  memoryKey: string;
-  /** And was before conditions shared any memory; undefined where that cannot be read any more. */
-  formerMemoryKey: string | undefined;
+export interface Model extends MemoryKeys {
   /** Ids in the author's order. */
   journeys: string[];
   /** By journey: the ids of its steps. */
@@ -310,7 +308,7 @@ export class OpenCustomer {
     const { streams, aggregates, searched } = model.registry;
     this.streams =
       memory.model === null ? streams.map(() => ({ count: 0, occurredAt: [], seq: [] })) : memory.streams.slice();
-    const remembered = aggregatesOf(model, memory);
+    const remembered = aggregatesOf(model.registry.aggregates, model, memory, this.clock);
     this.aggregates = aggregates.map((aggregate, index) => aggregate.open(remembered?.[index]));
     const searches = memory.model === model.memoryKey ? memory.searches : undefined;
     for (const search of searches ?? []) this.lookAheads[search.number] = searched[search.number]!.open(search);
@@ -534,34 +532,4 @@ export function lifecycleEmission(from: string | null, to: string): string {
 /** A member that a record has itself. */
 export function member<T>(record: Record<string, T>, id: string): T | undefined {
   return Object.hasOwn(record, id) ? record[id] : undefined;
-}
-
-/** Whether a customer's memory is the model's: kept under its key, or as it was laid out before conditions shared any. */
-export function hasMemoryOf({ memoryKey, formerMemoryKey }: Model, { memory }: CustomerState): boolean {
-  return memory.model === memoryKey || memory.model === formerMemoryKey;
-}
-
-/** @throws {Error} if a customer's memory is that of another model */
-export function requireMemoryOf(model: Model, state: CustomerState): void {
-  const { memory } = state;
-  if (memory.model === null || hasMemoryOf(model, state)) return;
-  throw new Error(
-    `the customer's memory is for the model ${memory.model}, not for ${model.memoryKey}; rebuild it from the retained events first`,
-  );
-}
-
-/**
- * What is remembered of the model's aggregates; null where nothing is. When each window and boundary had a memory of its own, all of
- * those took in the same occurrences and differed in how many values they kept, so the longest holds what every other one does.
- */
-function aggregatesOf({ memoryKey, registry }: Model, { model, aggregates }: ConditionMemory) {
-  if (model === null) return null;
-  if (model === memoryKey) return aggregates;
-  return registry.aggregates.map(({ formerPositions }) =>
-    formerPositions.map((position) => aggregates[position]!).reduce((a, b) => (lengthOf(b) > lengthOf(a) ? b : a)),
-  );
-}
-
-function lengthOf(memory: AggregateMemory): number {
-  return memory.kind === "distinct" ? memory.value.length : 0;
 }

@@ -1,5 +1,6 @@
 import { evaluateDue, nextDue, takeOperation } from "./evaluate.js";
-import { type Budget, type Model, OpenCustomer, requireMemoryOf, UNBOUNDED } from "./open-customer.js";
+import { type Budget, type Model, OpenCustomer, UNBOUNDED } from "./open-customer.js";
+import { requireMemoryOf } from "./state/layout.js";
 import type { CustomerState, Effect, HealthScore, HistorySource, Operation } from "./state/types.js";
 
 /** What a model says of a customer at an instant. */

@@ -1,26 +1,32 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { explain, hasMemoryOf, stateBudget, type TrackOperation } from "../../src/engine/index.js";
+import { explain, hasMemoryOf, stateBudget, type Model, type TrackOperation } from "../../src/engine/index.js";
 import { compileOrder } from "../../src/engine/conditions/compare.js";
 import { parseDuration } from "../../src/model/snapshot/duration.js";
 import type { OrderOperator, Score } from "../../src/model/snapshot/types.js";
+import type { StreamMemory } from "../../src/engine/state/types.js";
 import { propertyRuns } from "../support/property-runs.js";
 import {
   aggregate,
   count,
+  distinct,
   happened,
   healthIs,
   healthOf,
+  type JourneyParts,
   modelOf,
   number,
   type Parts,
+  per,
   property,
   type Scope,
   seen,
   snapshotOf,
+  traitNumber,
 } from "./support/builders.js";
 import { Run, timeout } from "./support/runner.js";
+import { viewOfState } from "./support/subject-engine.js";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -172,6 +178,7 @@ describe("a count that is compared with a thousand and more", () => {
     for (const scope of [{}, { where: property("n", "eq", 1) }]) {
       const model = modelOf({ segments: { s: count("used", "gte", 1_000, scope) } });
       expect(model.registry.aggregates).toEqual([]);
+      expect(model.memoryKey).toBe(model.hash);
       const run = new Run(model);
       run.take(used(1_999));
       expect(Object.keys(run.state.segments)).toEqual("where" in scope ? [] : ["s"]);
@@ -196,14 +203,97 @@ describe("a count that is compared with a thousand and more", () => {
     expect(JSON.stringify(explain(model, run.state))).toContain("1234");
   });
 
-  it("does not take what was remembered before counts were summed up for what it remembers", () => {
-    const model = modelOf({ segments: { s: count("used", "gte", 1_000, month) } });
-    const run = new Run(model);
-    run.take(used(10));
-    const { state } = run;
-    expect(hasMemoryOf(model, state)).toBe(true);
-    for (const key of [model.hash, `${model.hash}/shared`, `${model.hash}/runs`]) {
-      expect(hasMemoryOf(model, { ...state, memory: { ...state.memory, model: key } })).toBe(false);
-    }
+  describe("whose occurrences were remembered before", () => {
+    const last30 = number("order", month);
+    const parts = (scope: Scope): Parts => ({
+      states: { here: [["there", happened("move", { since: "state" })]], there: [] },
+      segments: {
+        ever: count("order", "gte", 3),
+        s: count("used", "gte", 1_000, scope),
+        few: count("used", "gte", 5, { within: "1d" }),
+        paid: aggregate("sum", ["order", "n"], "gte", 2, month),
+        users: distinct(["used", "user"], "gte", 2, month),
+        active: distinct(["used", "user"], "gte", 3, { within: "2d" }),
+        grown: { ...per(last30, traitNumber("seats")), operator: "gte", value: 1 },
+      },
+    });
+    const life = (amount: number): TrackOperation[] => [
+      ...["order", "order", "move", "order"].map((event, i) => seen(i + 1, i * DAY, event, { n: 1 })),
+      ...Array.from({ length: amount }, (_, i) => {
+        return seen(i + 5, 5 * DAY + i * 20 * MINUTE, "used", { n: i % 2, user: `u${i % 3}` });
+      }),
+    ];
+    /** A customer as a version left it that remembered occurrences, ten thousand at most. */
+    const before = (model: Model, operations: readonly TrackOperation[], key: string): Run => {
+      const run = new Run(model, 300);
+      run.take(operations);
+      const { memory } = run.state;
+      const streams = memory.streams.map((stream, i): StreamMemory => {
+        const { event, where } = model.registry.streams[i]!;
+        const selected = operations.filter((one) => one.event === event && (where?.(one.properties) ?? true));
+        const latest = event === "used" ? selected.slice(-10_000) : selected.slice(selected.length - stream.seq.length);
+        return {
+          count: stream.count,
+          occurredAt: latest.map(({ occurredAt }) => occurredAt),
+          seq: latest.map(({ seq }) => seq),
+        };
+      });
+      const aggregates = memory.aggregates.filter((_, i) => model.registry.aggregates[i]!.fromStream === null);
+      run.state = { ...run.state, memory: { model: key, awaitsEvaluation: false, streams, aggregates } };
+      return run;
+    };
+
+    it.each<Scope>([
+      { within: "14d" },
+      { since: "state" },
+      { since: "state", within: "14d" },
+      { within: "14d", where: property("n", "eq", 1) },
+    ])("is counted from the history, and everything else goes on: %j", (scope) => {
+      const model = modelOf(parts(scope));
+      expect(model.memoryKey).toBe(`${model.hash}/ones`);
+      for (const amount of [0, 990, 2_500]) {
+        const operations = life(amount);
+        const upgraded = before(model, operations, `${model.hash}/shared`);
+        expect(hasMemoryOf(model, upgraded.state)).toBe(true);
+        const run = new Run(model, 300);
+        run.take(operations);
+        const from = operations.at(-1)!.occurredAt;
+        // The count is not consulted by the first of these.
+        const more = ["order", "used", "used", "order", "used"].map((event, i) => {
+          return seen(10_000 + i, from + (i + 1) * HOUR, event, { n: 1, user: "u1" });
+        });
+        for (const one of [upgraded, run]) {
+          for (const operation of more) one.take([operation]);
+          one.tick(from + 10 * DAY);
+        }
+        expect(viewOfState(upgraded.state)).toEqual(viewOfState(run.state));
+        expect(upgraded.effects).toEqual(run.effects);
+      }
+    });
+
+    it("is known by what it was kept under, where conditions count since the end of a run, too", () => {
+      const start = count("used", "gte", 1_000, { since: "state" });
+      const journey: JourneyParts = { start, repeat: true, steps: [["order", happened("order")]] };
+      const { hash, memoryKey, formerMemoryKeys } = modelOf({ ...parts(month), journeys: { journey } });
+      expect([memoryKey, ...formerMemoryKeys]).toEqual([`${hash}/ones`, `${hash}/runs`]);
+    });
+
+    it("leaves to others what the history has lost", () => {
+      const model = modelOf(parts(month));
+      const run = before(model, life(1_500), `${model.hash}/shared`);
+      expect(Object.keys(run.state.segments)).toContain("ever");
+      run.forget(({ event }) => event === "order");
+      run.take([seen(10_000, 40 * DAY, "used", { n: 1, user: "u1" })]);
+      expect(Object.keys(run.state.segments)).toContain("ever");
+    });
+
+    it("is not taken for it by a version that does not know it", () => {
+      const model = modelOf(parts(month));
+      const run = new Run(model);
+      run.take(life(10));
+      const other = modelOf(parts({ within: "20d" }));
+      expect(hasMemoryOf(other, run.state)).toBe(false);
+      expect([model.hash, `${model.hash}/shared`]).not.toContain(run.state.memory.model);
+    });
   });
 });

@@ -275,6 +275,36 @@ describe("a search that is remembered from call to call", () => {
     expect(pair.remembering.state.nextDueAt).toBe(19 * MINUTE + DAY);
   });
 
+  it("finds where a sum is exactly so much, on its way down", () => {
+    const run = new Run(
+      compile(snapshotOf({ segments: { s: aggregate("sum", ["sold", "n"], "eq", 10, { within: "1d" }) } })),
+    );
+    run.take([2, 9, 1].map((n, i) => seen(i + 1, i * HOUR, "sold", { n })));
+    // When 12 becomes 10.
+    expect(run.state.nextDueAt).toBe(24 * HOUR);
+  });
+
+  it("has what came since the last look, where nobody looked before it was remembered", () => {
+    const states: Parts["states"] = {
+      b: [["a", happened("back", { since: "state" })]],
+      a: [
+        ["b", happened("go", { since: "state" })],
+        ["c", aggregate("sum", ["sold", "n"], "lt", 1_000, { within: "30d" })],
+      ],
+      c: "terminal",
+    };
+    const model = compile(snapshotOf({ states }));
+    const [one, parted] = [new Run(model, 300), new Run(model, 300)];
+    const operations = Array.from({ length: 1_100 }, (_, i) => seen(i + 1, i * MINUTE, "sold", { n: 1 }));
+    operations.push(
+      ...["back", "go", "sold", "back"].map((event, i) => seen(1_101 + i, (1_100 + i) * MINUTE, event, { n: 1 })),
+    );
+    one.take(operations);
+    for (const part of [operations.slice(0, 1_101), operations.slice(1_101, 1_103), operations.slice(1_103)])
+      parted.take(part);
+    expect(parted.state.nextDueAt).toBe(one.state.nextDueAt);
+  });
+
   it("goes on from where a ratio was first absent, when an event gives it a divisor", () => {
     const ratio = per(number(["sold", "n"], { within: "1d" }), number("asked", { within: "6h" }));
     const pair = new Pair(snapshotOf({ segments: { s: compared(ratio, "gte", 5) } }));
@@ -354,6 +384,13 @@ describe("a search that is remembered from call to call", () => {
     [
       "a score that is at its end",
       { health: healthOf({ c: summed(["sold", "n"], 200, { within: "30d" }) }, { good: 50, bad: 0 }) },
+    ],
+    ["an average", { segments: { s: aggregate("avg", ["sold", "n"], "gte", 20, { within: "30d" }) } }],
+    ["a sum that is never so much", { segments: { s: aggregate("sum", ["sold", "n"], "eq", 7, { within: "30d" }) } }],
+    ["a number of each", { segments: { s: compared(per(sold, number("sold", { within: "30d" })), "lt", 24) } }],
+    [
+      "a difference of two windows",
+      { segments: { s: compared(minus(sold, number(["sold", "n"], { within: "10d" })), "gte", 10) } },
     ],
     [
       "what is sold beside the window before",

@@ -4,15 +4,15 @@ import type { OccurrencesMemory, Order, StreamMemory } from "../state/types.js";
 export const REMEMBERED_OF_WINDOW = 32;
 
 /**
- * Occurrences with a value each, in order; the first are taken away cheaply. The lists that they are opened with are not changed, and clones
- * share theirs as long as the occurrences of one of them only come after all others.
+ * Occurrences with a value each, in order; the first are taken away cheaply. The lists that they are opened with are not changed. A queue and
+ * its clone share lists: one of them may append, and any other change is made in lists of its own.
  */
 export class OccurrenceQueue<V = number> {
   #lists: OccurrencesMemory<V>;
   #first = 0;
   /** Where those of this queue end; what comes after is a clone's. */
   #end: number;
-  #isOpened = true;
+  #isBorrowed = true;
   #isShared = false;
 
   constructor(lists: OccurrencesMemory<V> = { occurredAt: [], seq: [], value: [] }) {
@@ -24,7 +24,7 @@ export class OccurrenceQueue<V = number> {
     const clone = new OccurrenceQueue(this.#lists);
     clone.#first = this.#first;
     clone.#end = this.#end;
-    clone.#isOpened = this.#isOpened;
+    clone.#isBorrowed = this.#isBorrowed;
     clone.#isShared = this.#isShared = true;
     return clone;
   }
@@ -82,7 +82,7 @@ export class OccurrenceQueue<V = number> {
       lists.seq.splice(at, 0, seq);
       lists.value.splice(at, 0, value);
     } else {
-      const isFree = !this.#isOpened && this.#end === this.#lists.seq.length;
+      const isFree = !this.#isBorrowed && this.#end === this.#lists.seq.length;
       const lists = isFree ? this.#lists : this.#own();
       lists.occurredAt.push(occurredAt);
       lists.seq.push(seq);
@@ -125,7 +125,7 @@ export class OccurrenceQueue<V = number> {
 
   /** The lists, to be changed. */
   #own(): OccurrencesMemory<V> {
-    if (this.#isOpened || this.#isShared) this.#copy();
+    if (this.#isBorrowed || this.#isShared) this.#copy();
     return this.#lists;
   }
 
@@ -133,7 +133,7 @@ export class OccurrenceQueue<V = number> {
     this.#lists = this.toMemory(this.length);
     this.#end = this.length;
     this.#first = 0;
-    this.#isOpened = this.#isShared = false;
+    this.#isBorrowed = this.#isShared = false;
   }
 
   #precedes(position: number, occurredAt: number, seq: number): boolean {

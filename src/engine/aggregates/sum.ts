@@ -1,9 +1,34 @@
 import { DecimalSum } from "../decimal.js";
 import type { OpenCustomer, WorkingAggregate } from "../open-customer.js";
 import { isLater, isSamePlace, justBefore, readHistory } from "../state/history.js";
-import type { HistoryEvent, Order, SumMemory } from "../state/types.js";
+import type { HistoryEvent, Order, StreamMemory, SumMemory } from "../state/types.js";
 import { OccurrenceQueue, REMEMBERED_OF_WINDOW } from "./occurrences.js";
-import { AggregateScope, type ScopedSelection, select } from "./scope.js";
+import { AggregateScope, type CompiledScope, type ScopedSelection, select } from "./scope.js";
+
+/** Of a window of which nothing is known but where it begins: how many others there are. */
+const UNREAD = -1;
+
+/** What is remembered of the number of occurrences in a scope where the last of them are known: it is read from history at the first look. */
+export function unread(stream: StreamMemory, { within, boundary }: CompiledScope, clock: number): SumMemory {
+  const last = stream.seq.length - 1;
+  const oldest = { occurredAt: [], seq: [], value: [] };
+  // Since a boundary it is read anyway, as if that had just moved.
+  const isRead = boundary !== undefined || last < 0;
+  return {
+    kind: "sum",
+    sum: { units: 0, scale: 0 },
+    count: 0,
+    positive: 0,
+    negative: 0,
+    scope: { latest: last < 0 ? null : { occurredAt: stream.occurredAt[last]!, seq: stream.seq[last]! }, since: null },
+    window:
+      within === Infinity
+        ? null
+        : isRead
+          ? { oldest, others: 0, othersFrom: null }
+          : { oldest, others: UNREAD, othersFrom: { occurredAt: clock - within, seq: 0 } },
+  };
+}
 
 /** The exact sum of a number property, and how many numbers it is the sum of. */
 export class SumAggregate implements WorkingAggregate {
@@ -19,8 +44,8 @@ export class SumAggregate implements WorkingAggregate {
   private othersFrom: Order | null;
   /** Whether it is the place of one of them, and not a later place up to which they were read. */
   private isFirstOther = true;
-  /** Whether the first of the others was found missing: the history has lost some, and all that is left is read and summed up. */
-  private lacksOthers = false;
+  /** Whether it is not known how many others there are, or the first of them was found missing: all that there are is read and summed up. */
+  private lacksOthers: boolean;
   private changed = false;
 
   constructor(
@@ -37,6 +62,7 @@ export class SumAggregate implements WorkingAggregate {
     this.negative = origin?.negative ?? 0;
     this.others = origin?.window?.others ?? 0;
     this.othersFrom = origin?.window?.othersFrom ?? null;
+    this.lacksOthers = this.others === UNREAD;
   }
 
   clone(): SumAggregate {
@@ -116,6 +142,7 @@ export class SumAggregate implements WorkingAggregate {
   }
 
   private saveWindow(window: OccurrenceQueue, occurrences: number): SumMemory["window"] {
+    if (this.lacksOthers) return { oldest: window.toMemory(0), others: UNREAD, othersFrom: this.othersFrom };
     const kept = Math.min(window.before(this.othersFrom), occurrences);
     return {
       oldest: window.toMemory(kept),
@@ -197,6 +224,7 @@ export class SumAggregate implements WorkingAggregate {
   private clear(): void {
     this.window?.clear();
     this.othersFrom = null;
+    this.lacksOthers = false;
     this.sumUp();
   }
 

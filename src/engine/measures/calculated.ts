@@ -6,7 +6,7 @@ import type { OpenCustomer, Reads } from "../open-customer.js";
 import { isSumOfOnes } from "./count.js";
 import { nextChangeOf } from "./look-ahead.js";
 import { compileSimpleMeasure } from "./measures.js";
-import { compileOperand, toNumber } from "./operands.js";
+import { compileCountOperand, compileOperand, toNumber } from "./operands.js";
 
 /** A number that conditions compare and scores are made of, as far as a reading needs to know it. */
 export function compileMeasure<V extends boolean | number | undefined>(
@@ -18,13 +18,12 @@ export function compileMeasure<V extends boolean | number | undefined>(
 
   // What the calculation reads is told apart from what else its part of the model does.
   const reads: Reads = { items: new Set(), streams: new Set(), aggregates: new Set(), activity: false };
-  const operand = compileOperand(measure, { ...context, reads });
+  const isCount = measure.kind === "count" && !measure.previous;
+  const place = { ...context, reads, source: measure };
+  const operand = isCount ? compileCountOperand(measure, place, true) : compileOperand(measure, place);
   for (const item of reads.items) context.reads.items.add(item);
   for (const stream of reads.streams) context.reads.streams.add(stream);
   for (const aggregate of reads.aggregates) context.reads.aggregates.add(aggregate);
-
-  const isCount = measure.kind === "count" && !measure.previous;
-  if (isCount && reads.aggregates.size > 0) context.registry.sumsCounts = true;
 
   const value = (customer: OpenCustomer): number | undefined => toNumber(operand.exact(customer));
   const number = {

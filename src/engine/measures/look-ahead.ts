@@ -43,7 +43,7 @@ interface Outlook {
 export const REMEMBERED_AHEAD = 16;
 /**
  * Of how many windows a model's searches are remembered, so that a state grows by little: those of the first numbers of the model. Counts
- * that are summed up have theirs remembered besides: they take less than the occurrences that they stand for.
+ * that are summed up have theirs remembered besides: together they are a fraction of the occurrences that would be remembered otherwise.
  */
 const WINDOWS_AHEAD = 16;
 
@@ -63,8 +63,8 @@ class Walk implements LookAhead {
   private isOut = false;
   /** What came since the last look: many a search ends before that matters to its copies. */
   private unrecorded: HistoryEvent[] = [];
-  /** The instant of the change, as long as nothing comes; null where the search has to go on. */
-  private at: number | null = null;
+  /** The instant of the change, if nothing comes; null where the search is to go on. */
+  private found: number | null = null;
   /** Undefined before the number was there; null where they are not known: then any event that concerns the number ends the search. */
   private margins: Margins | null | undefined;
 
@@ -108,14 +108,14 @@ class Walk implements LookAhead {
 
   find(customer: OpenCustomer): number {
     this.recordAll(customer);
-    this.at ??= this.crossing() ?? ahead(customer, this.outlook, () => this.walk(customer));
-    return this.at;
+    this.found ??= this.crossing() ?? ahead(customer, this.outlook, () => this.walk(customer));
+    return this.found;
   }
 
   record(customer: OpenCustomer, event: HistoryEvent): boolean {
     if (!this.isAnchored(customer) || !this.follows(customer, event)) return false;
     this.unrecorded.push(event);
-    this.at = null;
+    this.found = null;
     return true;
   }
 

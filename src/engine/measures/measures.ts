@@ -5,14 +5,15 @@ import { DistinctAggregate } from "../aggregates/distinct.js";
 import { ExtremeAggregate } from "../aggregates/extreme.js";
 import { FirstAggregate, LatestAggregate } from "../aggregates/latest.js";
 import { type CompiledScope, numberReader, type OccurrenceSelection } from "../aggregates/scope.js";
-import { SumAggregate } from "../aggregates/sum.js";
+import { SumAggregate, unread } from "../aggregates/sum.js";
 import type { CompiledMeasure, ConditionContext, Reading } from "../compile-context.js";
 import { addAggregate, addStream, capacityFor, compileScope, keyOf, selectionOf } from "../compile-context.js";
 import { isOfType } from "../conditions/compare.js";
 import { memberReader } from "../json.js";
 import type { OpenCustomer } from "../open-customer.js";
+import type { FromStream } from "../state/layout.js";
 import { counts } from "../state/boundary.js";
-import type { DistinctValue, Json } from "../state/types.js";
+import type { DistinctValue, Json, SumMemory } from "../state/types.js";
 import { compileCount } from "./count.js";
 
 type Of<K extends Measure["kind"]> = Extract<Measure, { kind: K }>;
@@ -99,13 +100,26 @@ function compileLast(of: EventSelector, context: ConditionContext): (customer: O
   };
 }
 
-/** The sum of a number property, or of a one for each occurrence where there is none. */
-export function addSum(of: EventSelector, property: string | null, scope: CompiledScope, context: ConditionContext) {
+/**
+ * The sum of a number property, or of a one for each occurrence where there is none.
+ *
+ * @param stream of a large count: where its occurrences were remembered before
+ */
+export function addSum(
+  of: EventSelector,
+  property: string | null,
+  scope: CompiledScope,
+  context: ConditionContext,
+  stream: number | null = null,
+) {
   const read = property === null ? () => 1 : numberReader(property);
   const selection = { ...selectionOf(of, read, context), ...scope };
-  const key = property === null ? keyOf("ones", of, "") : keyOf("sum", of, property);
-  const sums = addAggregate(context, "sum", key, scope, [of.event], (memory) => new SumAggregate(selection, memory));
-  return { ...sums, selection };
+  const kind = stream === null ? "ones" : "count";
+  const key = property === null ? keyOf(kind, of, "") : keyOf("sum", of, property);
+  const open = (memory: SumMemory | undefined): SumAggregate => new SumAggregate(selection, memory);
+  const fromStream: FromStream | null =
+    stream === null ? null : (streams, clock) => unread(streams[stream]!, scope, clock);
+  return { ...addAggregate(context, "sum", key, scope, [of.event], open, fromStream), selection };
 }
 
 function compileExtreme<V>(measure: Of<"aggregate">, { scope, reading, context }: Place<V>): CompiledMeasure {

@@ -56,12 +56,8 @@ export function compileOperand(measure: Measure, model: ConditionContext): Opera
       const read = numberReader(measure.trait);
       return unmoving(measure, ({ traits }) => read(traits));
     }
-    case "count": {
-      const scope = compileScope(measure, context);
-      if (scope.within !== Infinity || scope.boundary !== undefined) return compileSum(measure, scope, context);
-      const { index } = addStream(context, measure.of, 0);
-      return unmoving(measure, (customer) => customer.streams[index]!.count);
-    }
+    case "count":
+      return compileCountOperand(measure, context, false);
     case "aggregate":
       if (measure.function === "sum" || measure.function === "avg") {
         return compileSum(measure, compileScope(measure, context), context);
@@ -70,6 +66,16 @@ export function compileOperand(measure: Measure, model: ConditionContext): Opera
     default:
       return compileOther(measure, context);
   }
+}
+
+/** @param isLarge whether it is a count by itself, whose occurrences were remembered before they were summed up */
+export function compileCountOperand(measure: Of<"count">, context: ConditionContext, isLarge: boolean): Operand {
+  const scope = compileScope(measure, context);
+  const isScoped = scope.within !== Infinity || scope.boundary !== undefined;
+  if (isScoped && !isLarge) return compileSum(measure, scope, context);
+  const { index } = addStream(context, measure.of, 0);
+  if (isScoped) return compileSum(measure, scope, context, index);
+  return unmoving(measure, (customer) => customer.streams[index]!.count);
 }
 
 /** One that time alone does not change. */
@@ -99,13 +105,22 @@ interface Sums {
   shorter: SumAggregate | null;
 }
 
-/** A count, as the sum of ones, a sum or an average. */
-function compileSum(measure: Of<"count" | "aggregate">, scope: CompiledScope, context: ConditionContext): Operand {
+/**
+ * A count, as the sum of ones, a sum or an average.
+ *
+ * @param stream of a large count: where its occurrences were remembered before
+ */
+function compileSum(
+  measure: Of<"count" | "aggregate">,
+  scope: CompiledScope,
+  context: ConditionContext,
+  stream: number | null = null,
+): Operand {
   const { of, previous } = measure;
   const { within, boundary } = scope;
   const property = measure.kind === "count" ? null : measure.property;
   const isAverage = measure.kind === "aggregate" && measure.function === "avg";
-  const longer = addSum(of, property, previous ? { within: 2 * within, boundary } : scope, context);
+  const longer = addSum(of, property, previous ? { within: 2 * within, boundary } : scope, context, stream);
   const shorter = previous ? addSum(of, property, scope, context) : null;
   const sumsOf = (customer: OpenCustomer): Sums => {
     return { longer: longer.of(customer), shorter: shorter && shorter.of(customer) };

@@ -126,13 +126,14 @@ function awaitedBy(rules: readonly Rule[]): Model["awaited"] {
   return [...new Set(awaited)];
 }
 
-/** Where conditions share nothing, their memory is laid out as it always was. */
+/** Where conditions share nothing and no count is summed up, their memory is laid out as it always was. */
 function memoryKeysOf(hash: string, { sharesAggregates, hasLaterBoundaries, sumsCounts }: AggregateRegistry) {
-  // Before counts were summed up, the latest occurrences were remembered, however many.
-  if (sumsCounts) return { memoryKey: `${hash}/ones`, formerMemoryKey: undefined };
+  const keys = sharesAggregates ? [`${hash}/shared`, hash] : [hash];
   // Such conditions shared what others remember before they began with a later run.
-  if (hasLaterBoundaries) return { memoryKey: `${hash}/runs`, formerMemoryKey: undefined };
-  return { memoryKey: sharesAggregates ? `${hash}/shared` : hash, formerMemoryKey: hash };
+  if (hasLaterBoundaries) keys.splice(0, keys.length, `${hash}/runs`);
+  if (sumsCounts) keys.unshift(`${hash}/ones`);
+  const [memoryKey, ...formerMemoryKeys] = keys as [string, ...string[]];
+  return { memoryKey, formerMemoryKeys };
 }
 
 /** What the conditions of a snapshot remember of events, without the rest of its model. */
@@ -164,7 +165,9 @@ function compileItems(snapshot: Snapshot, registry: AggregateRegistry): DerivedP
     ),
   ];
   const isRead = isHealthRead([...before, ...after]);
-  return [...before, ...(health === null ? [] : [compileHealthItem(health, isRead, compiler())]), ...after];
+  const items = [...before, ...(health === null ? [] : [compileHealthItem(health, isRead, compiler())]), ...after];
+  registry.close();
+  return items;
 }
 
 function propertyEventsOf({ rules }: Snapshot, { streams, aggregates }: AggregateRegistry): string[] {

@@ -10,6 +10,7 @@ import type {
   Stream,
   WorkingAggregate,
 } from "../open-customer.js";
+import type { FromStream } from "../state/layout.js";
 import type { AggregateMemory, Json } from "../state/types.js";
 
 type Readers = NonNullable<ReturnType<EventReaders["readersOf"]>>;
@@ -33,12 +34,12 @@ export class AggregateRegistry implements EventReaders {
   readonly #streamByKey = new Map<string, Stream>();
   readonly #aggregateByKey = new Map<string, Aggregate>();
   readonly #scopedByKey = new Map<string, ScopedAggregate>();
+  /** Counts that are summed up: they stand after all others, which are where they were when no count was. */
+  readonly #counts: Aggregate[] = [];
   readonly #boundaries: BoundaryOf[] = [];
   /** Whether a condition counts from the later one of two boundaries. */
   hasLaterBoundaries = false;
-  /** Whether a count is summed up, and not of so many occurrences that are remembered. */
-  sumsCounts = false;
-  /** Of how many windows searches are remembered besides those of such counts. */
+  /** Of how many windows searches are remembered, those of counts that are summed up left out. */
   windowsAhead = 0;
   readonly #journeyStarts = new Map<number, BoundaryOf>();
 
@@ -51,6 +52,10 @@ export class AggregateRegistry implements EventReaders {
   /** Whether conditions of different scopes share an aggregate. */
   get sharesAggregates(): boolean {
     return this.aggregates.length < this.#scopedByKey.size;
+  }
+
+  get sumsCounts(): boolean {
+    return this.aggregates.some(({ fromStream }) => fromStream !== null);
   }
 
   /** The stream of an event's occurrences. @param source the condition or measure that reads it */
@@ -72,6 +77,7 @@ export class AggregateRegistry implements EventReaders {
    *
    * @param of what is computed, of what
    * @param source the condition or measure that reads it
+   * @param fromStream of a count that is summed up
    */
   aggregate(
     kind: Aggregate["kind"],
@@ -80,18 +86,28 @@ export class AggregateRegistry implements EventReaders {
     events: readonly string[],
     open: (memory: AggregateMemory | undefined, aggregate: Aggregate) => WorkingAggregate,
     source: object,
+    fromStream: FromStream | null = null,
   ): ScopedAggregate {
     const window = within === Infinity ? null : within;
     const key = canonicalJson([of, window, boundary === undefined ? null : this.#boundaryNumber(boundary)]);
     const scoped = getOrMake(this.#scopedByKey, key, () => {
       const aggregate = getOrMake(this.#aggregateByKey, SHARED.has(kind) ? canonicalJson([of]) : key, () =>
-        this.#makeAggregate(kind, events, window !== null, open),
+        this.#makeAggregate(kind, events, window !== null, open, fromStream),
       );
-      aggregate.formerPositions.push(this.#scopedByKey.size);
+      aggregate.formerPositions.push(this.#scopedByKey.size - this.#counts.length);
       return { aggregate, capacity: 0 };
     });
     scoped.aggregate.sources.push(source);
     return scoped;
+  }
+
+  /** After all conditions. */
+  close(): void {
+    for (const count of this.#counts) {
+      count.index = this.aggregates.length;
+      this.aggregates.push(count);
+    }
+    this.#counts.length = 0;
   }
 
   /** Since the start of a journey: one boundary for all that count from it, so that they share what is remembered. */
@@ -120,6 +136,7 @@ export class AggregateRegistry implements EventReaders {
     events: readonly string[],
     isWindowed: boolean,
     open: (memory: AggregateMemory | undefined, aggregate: Aggregate) => WorkingAggregate,
+    fromStream: FromStream | null,
   ): Aggregate {
     const aggregate: Aggregate = {
       kind,
@@ -130,9 +147,10 @@ export class AggregateRegistry implements EventReaders {
       items: [],
       sources: [],
       formerPositions: [],
+      fromStream,
       open: (memory) => open(memory, aggregate),
     };
-    this.aggregates.push(aggregate);
+    (fromStream === null ? this.aggregates : this.#counts).push(aggregate);
     for (const event of new Set(events)) this.#readersFor(event).aggregates.push(aggregate);
     return aggregate;
   }

@@ -33,7 +33,7 @@ export function checkCondition(value: unknown, path: string, scope: Scope, depth
 const checkParts: Check<Of<"all" | "any">> = ({ conditions }, path, scope, depth) =>
   conditions.forEach((part, index) => checkCondition(part, at(path, "conditions", index), scope, depth + 1));
 
-const checkOccurrences: Check<Of<"count" | "aggregate" | "latestExists" | "daysSince">> = (node, path, scope, depth) =>
+const checkRead: Check<Of<"count" | "aggregate" | "latestExists" | "daysSince">> = (node, path, scope, depth) =>
   void checkReading(node, path, scope, depth);
 
 const checkActivity: Check<Of<"inactiveFor" | "activeWithin">> = ({ duration }, path, { problems }) =>
@@ -44,18 +44,18 @@ const CHECKS: { readonly [Kind in Node.Condition["kind"]]: Check<Of<Kind>> } = {
   all: checkParts,
   any: checkParts,
   not: ({ condition }, path, scope, depth) => checkCondition(condition, at(path, "condition"), scope, depth + 1),
-  count: checkOccurrences,
+  count: checkRead,
   distinct: (node, path, scope, depth) => {
     checkReading(node, path, scope, depth);
     checkDistinctCount(node.value, at(path, "value"), scope);
   },
-  aggregate: checkOccurrences,
+  aggregate: checkRead,
   latest: (node, path, scope, depth) => {
     const field = checkReading(node, path, scope, depth);
     if (field) checkComparison(field, node, path, scope.problems);
   },
-  latestExists: checkOccurrences,
-  daysSince: checkOccurrences,
+  latestExists: checkRead,
+  daysSince: checkRead,
   ratio: (node, path, scope) => checkOperands(node, path, scope),
   difference: (node, path, scope) => checkOperands(node, path, scope),
   sequence: ({ first, then, within, since }, path, scope, depth) => {
