@@ -14,27 +14,19 @@ const LIVE_EVENTS = 100;
 const BATCH = 1_000;
 const DAY = 86_400_000;
 
-/** A segment of those who used so much within a month: when they leave it, if nothing comes, is found again with each event. */
+const AMOUNTS = { kind: "aggregate", of: { event: "used" }, property: "amount", within: "30d" } as const;
+
+/** Segments of those who used so much within a month, in all and at a time: when they leave them, if nothing comes, is found again with each event. */
 const SNAPSHOT: Snapshot = {
   ...EMPTY_SNAPSHOT,
   events: { used: { properties: { amount: { type: "number" } } } },
   segments: [
-    {
-      id: "heavy",
-      when: {
-        kind: "aggregate",
-        function: "sum",
-        of: { event: "used" },
-        property: "amount",
-        within: "30d",
-        operator: "gte",
-        value: 100,
-      },
-    },
+    { id: "heavy", when: { ...AMOUNTS, function: "sum", operator: "gte", value: 100 } },
+    { id: "dear", when: { ...AMOUNTS, function: "avg", operator: "gte", value: 25 } },
   ],
 };
 
-/** Single events of a customer who has many events in the window of a sum, beside one who has few. */
+/** Single events of a customer who has many events in the window of a sum and an average, beside one who has few. */
 export async function benchWindows(database: BenchDatabase, rounds: number): Promise<Row[]> {
   const { sql, token, organizationId } = database;
   const keyHash = sha256(randomBytes(20).toString("hex"));
@@ -79,7 +71,7 @@ export async function benchWindows(database: BenchDatabase, rounds: number): Pro
   );
   return [
     {
-      work: `an event of a customer with ${MANY.toLocaleString("en-US")} in the window of a sum`,
+      work: `an event of a customer with ${MANY.toLocaleString("en-US")} in the window of a sum and an average`,
       against: `an event of one with ${FEW}`,
       ours: many!.rate,
       theirs: few!.rate,

@@ -284,6 +284,27 @@ describe("a search that is remembered from call to call", () => {
     expect(run.state.nextDueAt).toBe(24 * HOUR);
   });
 
+  it("tells no more than a thousand values apart in a ratio, however many others need", () => {
+    const month = { within: "30d" };
+    const users: Measure = { kind: "distinct", of: { event: "sold" }, property: "user", ...month };
+    const model = compile(
+      snapshotOf({
+        segments: {
+          s: compared(per(number(["sold", "n"], month), users), "gte", 1.05),
+          many: { ...users, operator: "gte", value: 2_000, within: "60d" },
+        },
+      }),
+    );
+    const run = new Run(model, 300);
+    const sale = (i: number, n: number) => seen(i + 1, i * MINUTE, "sold", { n, user: `u${i}` });
+    run.take(Array.from({ length: 1_100 }, (_, i) => sale(i, 1)));
+    // When 1,049 are left, of whom 1,000 are told apart; nor does it matter who else comes.
+    for (let i = 0; i <= 20; i++) {
+      expect(run.state.nextDueAt).toBe(50 * MINUTE + 30 * DAY);
+      run.take([sale(1_100 + i, 0)]);
+    }
+  });
+
   it("has what came since the last look, where nobody looked before it was remembered", () => {
     const states: Parts["states"] = {
       b: [["a", happened("back", { since: "state" })]],

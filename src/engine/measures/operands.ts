@@ -192,7 +192,7 @@ function compileOther(measure: Exclude<Measure, CalculatedMeasure>, context: Con
   if (measure.kind === "trait" || measure.kind === "daysSince") throw new Error(`no operand: ${measure.kind}`);
   const reading = { of: (value: number | undefined) => value, limits: [LIMITS.distinctOperand - 1] };
   const compiled: CompiledMeasure = compileSimpleMeasure(measure, reading, context);
-  const { value, nextChange, lastOf } = compiled;
+  const { value, nextChange, lastOf, isBounded } = compiled;
   const isDistinct = measure.kind === "distinct";
   const text = measureText(measure);
   const explain = (customer: OpenCustomer): OperandValue => ({ text, actual: shownMeasure(compiled, customer) });
@@ -207,7 +207,7 @@ function compileOther(measure: Exclude<Measure, CalculatedMeasure>, context: Con
       if (one.event !== event || (where !== null && !where(one.properties))) return UNMOVED;
       if (!isDistinct) return null;
       const unit = POWERS[decimals]!;
-      const last = boundary === undefined ? lastOf!(customer, one) : undefined;
+      const last = boundary === undefined && !isBounded!(customer) ? lastOf!(customer, one) : undefined;
       if (last === undefined) return [0, unit];
       // The value counts from when it first occurs until the latest of its occurrences leaves the window.
       if (one.occurredAt <= last || last + within > until) return UNMOVED;
