@@ -142,7 +142,7 @@ export interface CompiledMeasure {
   /** Whether the value stopped growing, and there may be more. */
   isBounded?: (customer: OpenCustomer) => boolean;
   nextChange?: NextChange | undefined;
-  /** Of different values, up to as many as are told apart: when that of an event last occurred; undefined where that is not known. */
+  /** Of different values: when that of an event last occurred; -Infinity for never, Infinity without a value, undefined where that is not known. */
   lastOf?: (customer: OpenCustomer, event: HistoryEvent) => number | undefined;
   /** What it is computed of, where it is a ratio or a difference. */
   operands?: (customer: OpenCustomer) => OperandValue[] | undefined;

@@ -91,10 +91,12 @@ export class DistinctAggregate implements WorkingAggregate {
     return true;
   }
 
-  /** When the value of an event last occurred; -Infinity where it never did, undefined where that is not remembered. */
+  /** When the value of an event last occurred; -Infinity where it never did, Infinity of an event without one, undefined where that is not remembered. */
   lastOf(event: HistoryEvent): number | undefined {
+    const value = select(this.selection, event);
+    if (value === undefined) return Infinity;
     const values = this.#values;
-    const at = values.lists.value.lastIndexOf(select(this.selection, event)!);
+    const at = values.lists.value.lastIndexOf(value);
     if (at >= 0) return values.occurredAt(at);
     return values.length < this.aggregate.capacity ? -Infinity : undefined;
   }

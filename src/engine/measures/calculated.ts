@@ -30,6 +30,7 @@ export function compileMeasure<V extends boolean | number | undefined>(
     ...operand,
     value,
     quotient: operand.quotient ?? { dividend: operand, divisor: null, isRoundedOnce: true },
+    isGone: operand.isGone ?? (() => false),
     aggregates: [...reads.aggregates].filter(({ isMoving }) => isMoving),
   };
   return {

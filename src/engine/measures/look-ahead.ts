@@ -2,7 +2,7 @@ import type { ConditionContext, SearchedReading } from "../compile-context.js";
 import type { Aggregate, LookAhead, NextChange, OpenCustomer, WorkingAggregate } from "../open-customer.js";
 import type { Boundary } from "../state/boundary.js";
 import type { HistoryEvent, OutlookMemory, SearchMemory } from "../state/types.js";
-import { type Addend, Margins, type Quotient } from "./margins.js";
+import { type Addend, isUnmoved, Margins, type Quotient } from "./margins.js";
 
 /** Which way a number moves, if at all; null where that cannot be told. */
 export type Direction = -1 | 0 | 1 | null;
@@ -21,6 +21,8 @@ export interface MovingNumber {
   anchors: readonly ((customer: OpenCustomer) => Anchor)[];
   /** Those that it reads and that time alone changes. */
   aggregates: readonly Aggregate[];
+  /** Whether it is absent, and stays so if nothing comes. */
+  isGone: (customer: OpenCustomer) => boolean;
   /** How it moves by time alone, as long as nothing comes: never the other way, and where it is absent it stays so, unless that is null. */
   drift: (customer: OpenCustomer) => Direction;
 }
@@ -113,7 +115,7 @@ class Walk implements LookAhead {
   }
 
   record(customer: OpenCustomer, event: HistoryEvent): boolean {
-    if (!this.isAnchored(customer) || !this.follows(customer, event)) return false;
+    if (!this.isAnchored(customer) || !this.move(customer, event)) return false;
     this.unrecorded.push(event);
     this.found = null;
     return true;
@@ -152,12 +154,10 @@ class Walk implements LookAhead {
   }
 
   /** Takes in what an event does to the margins, and tells whether these still say how the number reads at the instants looked at. */
-  private follows(customer: OpenCustomer, event: HistoryEvent): boolean {
+  private move(customer: OpenCustomer, event: HistoryEvent): boolean {
     const { dividend, divisor } = this.number.quotient;
-    const isUnmovedBy = (part: Addend | null): boolean => {
-      const [least, most] = part?.shift(customer, event, this.outlook.instant, 0) ?? [NaN, NaN];
-      return part === null || (least === 0 && most === 0);
-    };
+    const isUnmovedBy = (part: Addend | null): boolean =>
+      part === null || isUnmoved(part.shift(customer, event, this.outlook.instant, 0));
     if (this.checkpoint !== null && !(isUnmovedBy(divisor) && (!this.isOut || isUnmovedBy(dividend)))) {
       this.outlook = this.checkpoint;
       this.checkpoint = null;
@@ -201,6 +201,7 @@ class Walk implements LookAhead {
       const value = number.value(customer);
       if (readAs(reading, value) !== present) return outlook.instant;
       if (value !== undefined) this.look(customer, value);
+      else if (number.isGone(customer)) return Infinity;
       const next = number.nextInstant(customer);
       if (next === Infinity) return Infinity;
       if (value === undefined && this.checkpoint === null) this.setCheckpoint(false);

@@ -12,6 +12,8 @@ export interface Bound {
 export interface Region {
   low: Bound | null;
   high: Bound | null;
+  /** How far beyond an end a number may read as within, because what it is read as is rounded; 0 unless given. */
+  blur?: number;
 }
 
 /** By how much an event changes a number, at least and at most: in whole units, of which a one has so many as a power of ten says. */
@@ -27,9 +29,10 @@ export interface Addend {
   shift: (customer: OpenCustomer, event: HistoryEvent, until: number, decimals: number) => Shift | null;
 }
 
-/** A number as one by another, which is above zero wherever the number is there; null stands for a one. */
+/** A number as one by another. Margins are known where that is above zero. */
 export interface Quotient {
   dividend: Addend;
+  /** Null stands for a one. */
   divisor: Addend | null;
   /** Whether it is rounded once, as if its parts were whole. */
   isRoundedOnce: boolean;
@@ -71,9 +74,8 @@ class Margin {
   /** Moves the number by the same at all instants, or by something between. */
   move([least, most]: Shift): void {
     if (least !== most) this.pass(Infinity);
-    const by = least === most ? least : Math.min(0, least);
-    this.least += by;
-    for (let i = 0; i < this.units.length; i++) this.units[i]! += by;
+    this.least += least;
+    for (let i = 0; i < this.units.length; i++) this.units[i]! += least;
   }
 
   /** Forgets the instants from one on. */
@@ -105,67 +107,78 @@ class Margin {
   }
 }
 
+/** Decimals that sums often have: not all of a window shows in its sum. */
+const USUAL_DECIMALS = 2;
+
 /**
  * The margins of a number between the limits of its region, at the instants ahead that a search has looked at, if nothing comes. An event
  * that comes moves them all alike, so which of the instants is the first beyond a limit is known without looking at them again.
  *
  * As whole units: where the number is a / b, with a and b in units of so many decimals, and a limit L has `places` of them, the margin is
- * a * 10^places - L * 10^places * b. Its sign tells what the comparison of the two doubles a / b and L does, as long as there are fewer
- * than 10^15 units.
+ * a * 10^places - L * 10^places * b. Its sign tells what the comparison of the two doubles a / b and L does, as long as it and L * b have
+ * fewer than 10^15 units.
  */
 export class Margins {
   private constructor(
     private readonly quotient: Quotient,
     private readonly decimals: number,
     private readonly places: number,
+    private readonly blur: number,
     private readonly margins: readonly Margin[],
+    /** The greatest divisor at any of the instants, in units. */
+    private greatestDivisor = 0,
+    /** Whether both parts have been whole numbers at all of them. */
+    private isWhole = true,
   ) {}
 
   /** Before anything was looked at; null where doubles do not hold the units. */
-  static begin(quotient: Quotient, { low, high }: Region, customer: OpenCustomer): Margins | null {
+  static begin(quotient: Quotient, { low, high, blur = 0 }: Region, customer: OpenCustomer): Margins | null {
     const parts = [quotient.dividend, quotient.divisor].map((part) => part?.exact(customer) ?? 1);
-    const decimals = Math.max(...parts.map(decimalsOf));
     const places = Math.max(...[low, high].map((bound) => decimalsOf(bound?.limit ?? 0)));
-    if (decimals + places > 15) return null;
     const marginOf = (bound: Bound | null, isLow: boolean): Margin[] =>
       bound === null ? [] : [new Margin(isLow, bound.isIn, unitsOf(bound.limit, places) ?? NaN)];
-    const margins = [...marginOf(low, true), ...marginOf(high, false)];
-    return margins.some(({ limitUnits }) => Number.isNaN(limitUnits))
-      ? null
-      : new Margins(quotient, decimals, places, margins);
+    for (const decimals of [Math.max(USUAL_DECIMALS, ...parts.map(decimalsOf)), Math.max(...parts.map(decimalsOf))]) {
+      if (decimals + places > 15) continue;
+      const margins = new Margins(quotient, decimals, places, blur, [...marginOf(low, true), ...marginOf(high, false)]);
+      if (margins.unitsAt(customer) !== null) return margins;
+    }
+    return null;
   }
 
-  static from(quotient: Quotient, { decimals, places, margins }: MarginsMemory): Margins {
+  static from(quotient: Quotient, memory: MarginsMemory): Margins {
+    const { decimals, places, blur, margins, greatestDivisor, isWhole } = memory;
     const opened = margins.map(({ isLow, isIn, limitUnits, least, instants, units }) => {
       return new Margin(isLow, isIn, limitUnits, least ?? Infinity, instants.slice(), units.slice());
     });
-    return new Margins(quotient, decimals, places, opened);
+    return new Margins(quotient, decimals, places, blur, opened, greatestDivisor, isWhole);
   }
 
   /** Looks at the number as it is at the customer's clock, and tells whether that is within the region, for sure. */
   look(customer: OpenCustomer): boolean {
-    const { dividend, divisor } = this.quotient;
-    const [a, b] = [this.unitsOf(dividend, customer), divisor === null ? this.one : this.unitsOf(divisor, customer)];
-    if (a === null || b === null || b <= 0) return false;
-    return this.margins.every((margin) => {
-      const units = this.unitsFrom(margin, a, b);
-      if (!this.isTold(units) || margin.isCrossed(units)) return false;
-      margin.look(units, customer.clock);
-      return true;
-    });
+    const parts = this.unitsAt(customer);
+    if (parts === null) return false;
+    const units = this.margins.map((margin) => this.unitsFrom(margin, parts.dividend, parts.divisor));
+    const [greatestDivisor, isWhole] = [Math.max(this.greatestDivisor, parts.divisor), this.isWhole && parts.isWhole];
+    const isWithin = this.margins.every((margin, i) => !margin.isCrossed(units[i]!) && this.isTold(units[i]!, isWhole));
+    if (!isWithin || !this.isFine(greatestDivisor)) return false;
+    this.margins.forEach((margin, i) => margin.look(units[i]!, customer.clock));
+    this.greatestDivisor = greatestDivisor;
+    this.isWhole = isWhole;
+    return true;
   }
 
   /** Takes in what an event does at all instants looked at, which are before `until`, and tells whether it is known of all of them. */
   move(customer: OpenCustomer, event: HistoryEvent, until: number): boolean {
-    const { quotient, decimals } = this;
+    const { quotient, decimals, one } = this;
     const dividend = quotient.dividend.shift(customer, event, until, decimals);
     const divisor = quotient.divisor === null ? UNMOVED : quotient.divisor.shift(customer, event, until, decimals);
     if (dividend === null || divisor === null || divisor[0] < 0) return false;
     for (const margin of this.margins) {
-      margin.pass(customer.clock);
       const ends = dividend.flatMap((a) => divisor.map((b) => this.unitsFrom(margin, a, b)));
       margin.move([Math.min(...ends), Math.max(...ends)]);
     }
+    this.greatestDivisor += divisor[1];
+    this.isWhole &&= [...dividend, ...divisor].every((units) => units % one === 0);
     return this.isKnown();
   }
 
@@ -186,34 +199,47 @@ export class Margins {
   }
 
   toMemory(): MarginsMemory {
-    const { decimals, places, margins } = this;
-    return { decimals, places, margins: margins.map((margin) => margin.toMemory()) };
+    const { decimals, places, blur, greatestDivisor, isWhole } = this;
+    const margins = this.margins.map((margin) => margin.toMemory());
+    return { decimals, places, blur, margins, greatestDivisor, isWhole };
   }
 
   private get one(): number {
     return POWERS[this.decimals]!;
   }
 
-  private unitsOf({ exact }: Addend, customer: OpenCustomer): number | null {
-    const value = exact(customer);
-    return value === undefined ? null : unitsOf(value, this.decimals);
+  /** Dividend and divisor at the customer's clock; null where units do not tell them. */
+  private unitsAt(customer: OpenCustomer) {
+    const [dividend, divisor] = [this.quotient.dividend, this.quotient.divisor].map((part) => {
+      const value = part === null ? 1 : part.exact(customer);
+      return value === undefined ? null : unitsOf(value, this.decimals);
+    }) as [number | null, number | null];
+    if (dividend === null || divisor === null || divisor <= 0) return null;
+    return { dividend, divisor, isWhole: dividend % this.one === 0 && divisor % this.one === 0 };
   }
 
   private unitsFrom({ isLow, limitUnits }: Margin, dividend: number, divisor: number): number {
     const units = dividend * POWERS[this.places]! - limitUnits * divisor;
-    return Math.abs(limitUnits * divisor) < UNIQUE_UNITS ? (isLow ? units : -units) + 0 : NaN;
+    return (isLow ? units : -units) + 0;
   }
 
   private isKnown(): boolean {
-    return this.margins.every((margin) => {
+    const isTold = this.margins.every((margin) => {
       const { least, units } = margin;
-      return !margin.isCrossed(least) && [least, ...units].every((some) => this.isTold(some));
+      return !margin.isCrossed(least) && [least, ...units].every((some) => this.isTold(some, this.isWhole));
     });
+    return isTold && this.isFine(this.greatestDivisor);
   }
 
   /** Of what is rounded more than once, a margin of nothing does not tell what the doubles compare as. */
-  private isTold(units: number): boolean {
-    if (units === 0) return this.quotient.isRoundedOnce || this.decimals === 0;
+  private isTold(units: number, isWhole: boolean): boolean {
+    if (units === 0) return this.quotient.isRoundedOnce || isWhole;
     return units === Infinity || Math.abs(units) < UNIQUE_UNITS;
+  }
+
+  /** Whether a unit makes a difference where the divisor is so great. */
+  private isFine(divisor: number): boolean {
+    const isUnique = this.margins.every(({ limitUnits }) => Math.abs(limitUnits) * divisor < UNIQUE_UNITS);
+    return isUnique && this.blur * divisor * POWERS[this.places]! <= 1;
   }
 }

@@ -23,9 +23,10 @@ import { addSum, compileSimpleMeasure, shortened } from "./measures.js";
 type Of<K extends Measure["kind"]> = Extract<Measure, { kind: K }>;
 
 /** A number that others are computed of: exact, where it is a sum or a difference. */
-export interface Operand extends Addend, Omit<MovingNumber, "value" | "aggregates" | "quotient"> {
+export interface Operand extends Addend, Omit<MovingNumber, "value" | "aggregates" | "quotient" | "isGone"> {
   /** Where events do not just add to it. */
   quotient?: Quotient;
+  isGone?: MovingNumber["isGone"];
   /** Whether it is not below zero, nor would be at any later instant if nothing came. */
   isNonNegative: (customer: OpenCustomer) => boolean;
   explain: (customer: OpenCustomer) => OperandValue;
@@ -153,13 +154,14 @@ function compileSum(
     };
   const sum: Addend = { exact: (customer) => read(customer).sum, shift: shiftOf((value) => value) };
   const count: Addend = { exact: (customer) => read(customer).count, shift: shiftOf(() => 1) };
-  const average: Addend & Pick<Operand, "quotient"> = {
+  const average: Addend & Pick<Operand, "quotient" | "isGone"> = {
     exact(customer) {
       const of = read(customer);
       return of.count === 0 ? undefined : of.sum.average(of.count);
     },
     shift: unlessUnmoved(count),
     quotient: { dividend: sum, divisor: count, isRoundedOnce: true },
+    isGone: (customer) => !previous && read(customer).count === 0,
   };
   const addend = isAverage ? average : sum;
   if (within === Infinity) return unmoving(measure, addend.exact);
@@ -236,7 +238,7 @@ function bothOf(one: NextChange, other: NextChange): NextChange {
   return earliest([{ nextChange: one }, { nextChange: other }]);
 }
 
-type Calculation = Pick<Operand, "exact" | "shift" | "quotient" | "drift" | "isNonNegative">;
+type Calculation = Pick<Operand, "exact" | "shift" | "quotient" | "isGone" | "drift" | "isNonNegative">;
 
 function ratioOf(of: Operand, per: Operand): Calculation {
   return {
@@ -249,6 +251,10 @@ function ratioOf(of: Operand, per: Operand): Calculation {
     },
     shift: unlessUnmoved(of, per),
     quotient: { dividend: of, divisor: per, isRoundedOnce: false },
+    isGone(customer) {
+      const drift = per.drift(customer);
+      return drift !== null && drift <= 0 && per.isNonNegative(customer) && toNumber(per.exact(customer)) === 0;
+    },
     drift(customer) {
       return per.drift(customer) === 0 && per.isNonNegative(customer) ? of.drift(customer) : null;
     },

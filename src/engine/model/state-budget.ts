@@ -81,7 +81,14 @@ const MARGIN: MarginMemory = {
   instants: many(REMEMBERED_LOWS, INSTANT),
   units: many(REMEMBERED_LOWS, UNITS),
 };
-const MARGINS: MarginsMemory = { decimals: 15, places: 15, margins: [MARGIN, MARGIN] };
+const MARGINS: MarginsMemory = {
+  decimals: 15,
+  places: 15,
+  blur: NUMBER,
+  margins: [MARGIN, MARGIN],
+  greatestDivisor: UNIQUE_UNITS,
+  isWhole: false,
+};
 
 function largestSearch({ aggregates, anchors }: Pick<SearchedNumber, "aggregates" | "anchors">): SearchMemory {
   const outlook = {

@@ -58,8 +58,9 @@ function readingOf(
       isMonotone: true,
       regionOf(value) {
         const [least, greatest] = from < to ? [from, to] : [to, from];
-        if (value <= least) return { low: null, high: { limit: least, isIn: true } };
-        return value >= greatest ? { low: { limit: greatest, isIn: true }, high: null } : null;
+        const blur = (greatest - least) * 2 ** -50;
+        if (value <= least) return { low: null, high: { limit: least, isIn: true }, blur };
+        return value >= greatest ? { low: { limit: greatest, isIn: true }, high: null, blur } : null;
       },
     };
   }

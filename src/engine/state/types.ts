@@ -86,7 +86,10 @@ export interface SearchMemory {
 export interface MarginsMemory {
   decimals: number;
   places: number;
+  blur: number;
   margins: MarginMemory[];
+  greatestDivisor: number;
+  isWhole: boolean;
 }
 
 /** See `Margin`: two lists of one length, and null for an Infinity. */
