@@ -89,11 +89,11 @@ export interface SearchedNumber {
   /** Whether its search is remembered from call to call. */
   readonly isRemembered: boolean;
   /** The search, from what was remembered of it. */
-  open(memory: SearchMemory): LookAhead;
+  open(memory: SearchMemory): ChangeSearch;
 }
 
 /** The search for the next change of a number by time alone, kept while events come. */
-export interface LookAhead {
+export interface ChangeSearch {
   /** Whether what it has found so far holds for the customer as it is now. */
   isSound(customer: OpenCustomer, present: SearchMemory["present"]): boolean;
   /** Takes an event in that the customer is about to record, and tells whether the search may go on. */
@@ -235,7 +235,7 @@ export class OpenCustomer {
   readonly streams: StreamMemory[];
   readonly aggregates: WorkingAggregate[];
   /** By position of the number: the search for its next change by time alone. */
-  lookAheads: (LookAhead | undefined)[] = [];
+  searches: (ChangeSearch | undefined)[] = [];
   awaitsEvaluation: boolean;
   /** Whether explanations tell when conditions flip, which may take the history of a whole window. */
   looksAhead = true;
@@ -311,7 +311,7 @@ export class OpenCustomer {
     const remembered = aggregatesOf(model.registry.aggregates, model, memory, this.clock);
     this.aggregates = aggregates.map((aggregate, index) => aggregate.open(remembered?.[index]));
     const searches = memory.model === model.memoryKey ? memory.searches : undefined;
-    for (const search of searches ?? []) this.lookAheads[search.number] = searched[search.number]!.open(search);
+    for (const search of searches ?? []) this.searches[search.number] = searched[search.number]!.open(search);
     this.awaitsEvaluation = memory.awaitsEvaluation;
     this.happenedIn = new Map(model.awaited.map((what) => [what, new Map<string, number>()]));
     this.ownsStream = new Uint8Array(streams.length);
@@ -348,10 +348,10 @@ export class OpenCustomer {
     const readers = this.model.registry.readersOf(event.event);
     if (readers === undefined) return;
     const { streams, aggregates } = readers;
-    const { lookAheads } = this;
+    const { searches } = this;
     // What an event changes is told by what was remembered before it.
-    for (let i = 0; i < lookAheads.length; i++) {
-      if (lookAheads[i]?.record(this, event) === false) lookAheads[i] = undefined;
+    for (let i = 0; i < searches.length; i++) {
+      if (searches[i]?.record(this, event) === false) searches[i] = undefined;
     }
     for (let i = 0; i < streams.length; i++) {
       const stream = streams[i]!;
@@ -484,9 +484,9 @@ export class OpenCustomer {
   }
 
   private savedSearches(): Pick<ConditionMemory, "searches"> {
-    const saved = this.lookAheads.flatMap((lookAhead, number): SearchMemory[] => {
-      const search = this.model.registry.searched[number]!.isRemembered && lookAhead?.save(this);
-      return search ? [{ number, ...search }] : [];
+    const saved = this.searches.flatMap((search, number): SearchMemory[] => {
+      const memory = this.model.registry.searched[number]!.isRemembered && search?.save(this);
+      return memory ? [{ number, ...memory }] : [];
     });
     return saved.length === 0 ? {} : { searches: saved };
   }

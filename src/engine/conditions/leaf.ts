@@ -140,9 +140,9 @@ function testOfGroup(kind: "all" | "any", tests: readonly ConditionTest[]): Cond
  * and the clock, are as before afterwards.
  */
 function findFlip(customer: OpenCustomer, test: ConditionTest, nextChange: NextChange): number {
-  const { clock, aggregates, lookAheads } = customer;
+  const { clock, aggregates, searches } = customer;
   const kept = aggregates.slice();
-  customer.lookAheads = [];
+  customer.searches = [];
   kept.forEach((aggregate, index) => (aggregates[index] = aggregate.clone?.() ?? aggregate));
   try {
     const present = test(customer);
@@ -155,7 +155,7 @@ function findFlip(customer: OpenCustomer, test: ConditionTest, nextChange: NextC
     return Infinity;
   } finally {
     customer.clock = clock;
-    customer.lookAheads = lookAheads;
+    customer.searches = searches;
     kept.forEach((aggregate, index) => (aggregates[index] = aggregate));
   }
 }

@@ -4,7 +4,7 @@ import type { CompiledMeasure, ConditionContext, SearchedReading } from "../comp
 import { NEVER } from "../conditions/leaf.js";
 import type { OpenCustomer, Reads } from "../open-customer.js";
 import { isSumOfOnes } from "./count.js";
-import { nextChangeOf } from "./look-ahead.js";
+import { nextChangeOf } from "./change-search.js";
 import { compileSimpleMeasure } from "./measures.js";
 import { compileCountOperand, compileOperand, toNumber } from "./operands.js";
 

@@ -16,7 +16,7 @@ import { earliest, NEVER } from "../conditions/leaf.js";
 import { DecimalSum, POWERS, unitsOf } from "../decimal.js";
 import type { NextChange, OpenCustomer } from "../open-customer.js";
 import { counts } from "../state/boundary.js";
-import { boundaryAnchor, type Direction, type MovingNumber } from "./look-ahead.js";
+import { boundaryAnchor, type Direction, type MovingNumber } from "./change-search.js";
 import { type Addend, isUnmoved, type Quotient, UNMOVED } from "./margins.js";
 import { addSum, compileSimpleMeasure, shortened } from "./measures.js";
 

@@ -5,7 +5,7 @@ import { REMEMBERED_OF_LOG } from "../aggregates/sequence.js";
 import { SHOWN_CHARACTERS } from "../conditions/phrases.js";
 import { PENDING_IDENTIFIES_MAX } from "../evaluate.js";
 import { UNIQUE_UNITS } from "../decimal.js";
-import { REMEMBERED_AHEAD } from "../measures/look-ahead.js";
+import { REMEMBERED_AHEAD } from "../measures/change-search.js";
 import { REMEMBERED_LOWS } from "../measures/margins.js";
 import { DISTINCT_TEXT_MAX, shortened } from "../measures/measures.js";
 import type { Aggregate, SearchedNumber } from "../open-customer.js";

@@ -145,7 +145,7 @@ it("reads history where the state alone does not tell, and says where that would
   const flips = new Date(start + 90 * 60_000 + 90 * 86_400_000).toISOString();
   expect(await read("dora", "explanation")).toMatchObject(explained(true, flips));
   // As a version wrote it that remembered no search.
-  await sql`update svc.customers set state = (state::jsonb #- '{memory,lookAheads}')::json where customer_id = 'dora'`;
+  await sql`update svc.customers set state = (state::jsonb #- '{memory,searches}')::json where customer_id = 'dora'`;
   expect(await read("dora", "explanation")).toMatchObject(explained(true, flips));
 
   await sql`

@@ -1,5 +1,5 @@
 import type { ConditionContext, SearchedReading } from "../compile-context.js";
-import type { Aggregate, LookAhead, NextChange, OpenCustomer, WorkingAggregate } from "../open-customer.js";
+import type { Aggregate, ChangeSearch, NextChange, OpenCustomer, WorkingAggregate } from "../open-customer.js";
 import type { Boundary } from "../state/boundary.js";
 import type { HistoryEvent, OutlookMemory, SearchMemory } from "../state/types.js";
 import { type Addend, isUnmoved, Margins, type Quotient } from "./margins.js";
@@ -55,7 +55,7 @@ const WINDOWS_AHEAD = 16;
  * it stopped, or the change is found among the instants before. It is remembered from call to call where it went further than the
  * occurrences at hand, so that a history costs each instant once.
  */
-class Walk implements LookAhead {
+class MarginSearch implements ChangeSearch {
   /**
    * The first outlook at which the number is absent or, reading as before, out of its region: an event that may change that lets the search
    * go on from there, and not begin anew.
@@ -78,15 +78,15 @@ class Walk implements LookAhead {
     private outlook: Outlook,
   ) {}
 
-  static begin(customer: OpenCustomer, number: MovingNumber, reading: SearchedReading, present: Present): Walk {
+  static begin(customer: OpenCustomer, number: MovingNumber, reading: SearchedReading, present: Present): MarginSearch {
     const anchors = number.anchors.map((anchor) => anchor(customer));
     const copies = number.aggregates.map((aggregate) => {
       return { aggregate, copy: customer.aggregates[aggregate.index]!.clone!() };
     });
-    return new Walk(number, reading, present, anchors, { instant: customer.clock, copies });
+    return new MarginSearch(number, reading, present, anchors, { instant: customer.clock, copies });
   }
 
-  static from(number: MovingNumber, reading: SearchedReading, memory: SearchMemory): Walk {
+  static from(number: MovingNumber, reading: SearchedReading, memory: SearchMemory): MarginSearch {
     const open = ({ instant, aggregates }: OutlookMemory): Outlook => ({
       instant,
       copies: aggregates.map((remembered, i) => {
@@ -95,11 +95,11 @@ class Walk implements LookAhead {
       }),
     });
     const { present, anchors, outlook, checkpoint, isOut, margins } = memory;
-    const walk = new Walk(number, reading, present, anchors, open(outlook));
-    walk.checkpoint = checkpoint && open(checkpoint);
-    walk.isOut = isOut;
-    walk.margins = margins && Margins.from(number.quotient, margins);
-    return walk;
+    const search = new MarginSearch(number, reading, present, anchors, open(outlook));
+    search.checkpoint = checkpoint && open(checkpoint);
+    search.isOut = isOut;
+    search.margins = margins && Margins.from(number.quotient, margins);
+    return search;
   }
 
   isSound(customer: OpenCustomer, present: Present): boolean {
@@ -262,7 +262,7 @@ export function nextChangeOf(
     aggregates: number.aggregates,
     isRemembered,
     anchors: number.anchors.length,
-    open: (memory) => Walk.from(number, reading, memory),
+    open: (memory) => MarginSearch.from(number, reading, memory),
   });
   return (customer) => {
     const value = number.value(customer);
@@ -273,10 +273,10 @@ export function nextChangeOf(
       const endsNowhere = drift === 0 || value === undefined || region?.[drift < 0 ? "low" : "high"] === null;
       if (endsNowhere) return Infinity;
     }
-    let search = customer.lookAheads[position];
+    let search = customer.searches[position];
     if (!search?.isSound(customer, present)) {
-      search = Walk.begin(customer, number, reading, present);
-      customer.lookAheads[position] = search;
+      search = MarginSearch.begin(customer, number, reading, present);
+      customer.searches[position] = search;
     }
     return search.find(customer);
   };
