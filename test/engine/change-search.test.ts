@@ -326,6 +326,16 @@ describe("a search that is remembered from call to call", () => {
         [2, "a", -0.1],
       ],
       [
+        "a ratio of what were whole numbers at its limit",
+        24,
+        compared(per(a, b), "gte", 3),
+        [0, "a", 1],
+        [1, "a", 4],
+        [1, "b", 1],
+        [2, "a", -0.7],
+        [2, "b", 0.1],
+      ],
+      [
         "a ratio whose divisor falls",
         24,
         compared(per(a, b), "gte", 1),

@@ -133,11 +133,13 @@ export class Margins {
 
   /** Before anything was looked at; null where doubles do not hold the units. */
   static begin(quotient: Quotient, { low, high, blur = 0 }: Region, customer: OpenCustomer): Margins | null {
-    const parts = [quotient.dividend, quotient.divisor].map((part) => part?.exact(customer) ?? 1);
+    const needed = Math.max(
+      ...[quotient.dividend, quotient.divisor].map((part) => decimalsOf(part?.exact(customer) ?? 1)),
+    );
     const places = Math.max(...[low, high].map((bound) => decimalsOf(bound?.limit ?? 0)));
     const marginOf = (bound: Bound | null, isLow: boolean): Margin[] =>
       bound === null ? [] : [new Margin(isLow, bound.isIn, unitsOf(bound.limit, places) ?? NaN)];
-    for (const decimals of [Math.max(USUAL_DECIMALS, ...parts.map(decimalsOf)), Math.max(...parts.map(decimalsOf))]) {
+    for (const decimals of [Math.max(USUAL_DECIMALS, needed), needed]) {
       if (decimals + places > 15) continue;
       const margins = new Margins(quotient, decimals, places, blur, [...marginOf(low, true), ...marginOf(high, false)]);
       if (margins.unitsAt(customer) !== null) return margins;
