@@ -74,6 +74,7 @@ const event = fc.record({
   gap: fc.constantFrom(0, 1, 1, 2, 5, 14),
   late: fc.constantFrom(0, 0, 0, 3, 8, 20),
   x: fc.constantFrom(0, 1, 1, 2, 0.5, -1),
+  hasX: fc.constantFrom(true, true, true, true, true, false),
 });
 
 describe("the search for the next change of a ratio or a difference", () => {
@@ -88,10 +89,11 @@ describe("the search for the next change of a ratio or a difference", () => {
         (measure, operator, value, isPositive, drafts) => {
           const given = snapshotOf({ segments: { s: compared(measure, operator, value) } });
           let now = 0;
-          const operations = drafts.map(({ name, gap, late, x }, i): TrackOperation => {
+          const operations = drafts.map(({ name, gap, late, x, hasX }, i): TrackOperation => {
             now += gap * HOUR;
             const occurredAt = now - late * HOUR;
-            return { ...seen(i + 1, occurredAt, name, { x: isPositive ? Math.abs(x) : x }), acceptedAt: now };
+            const properties = hasX ? { x: isPositive ? Math.abs(x) : x } : {};
+            return { ...seen(i + 1, occurredAt, name, properties), acceptedAt: now };
           });
           const model = compile(given);
           const [one, parted] = [new Run(model), new Run(model, "pages")];
@@ -228,6 +230,7 @@ const draft = fc.record({
   gap: fc.constantFrom(0, 0, 1, 1, 2, 3),
   late: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 45, 170),
   x: fc.constantFrom(0, 1, 1, 2, 3, 0.5, 10, 58),
+  hasX: fc.constantFrom(true, true, true, true, true, true, true, false),
   isNegative: fc.constantFrom(false, false, false, false, false, false, false, true),
 });
 
@@ -243,12 +246,12 @@ describe("a search that is remembered from call to call", () => {
         (of, read, isPositive, drafts) => {
           const pair = new Pair(modelOf(read(of)), 7);
           let now = 0;
-          drafts.forEach(({ name, gap, late, x, isNegative }, i) => {
+          drafts.forEach(({ name, gap, late, x, hasX, isNegative }, i) => {
             now += gap * MINUTE;
             const seq = i + 1;
             const value = isNegative && !isPositive ? -x : x;
             if (name === "seats") pair.take({ kind: "identify", seq, traits: { seats: x }, acceptedAt: now });
-            else pair.take({ ...seen(seq, now - late * MINUTE, name, { x: value }), acceptedAt: now });
+            else pair.take({ ...seen(seq, now - late * MINUTE, name, hasX ? { x: value } : {}), acceptedAt: now });
           });
           for (let hours = 1; hours <= 13; hours += 3) pair.tick(now + hours * HOUR);
           remembered += pair.remembered;
