@@ -22,6 +22,7 @@ import {
   minus,
   number,
   per,
+  property,
   seen,
   snapshotOf,
   summed,
@@ -523,6 +524,18 @@ describe("a search that is remembered from call to call", () => {
     ["an average", { segments: { s: aggregate("avg", ["sold", "n"], "gte", 20, { within: "30d" }) } }],
     ["a sum that is never so much", { segments: { s: aggregate("sum", ["sold", "n"], "eq", 7, { within: "30d" }) } }],
     ["a number of each", { segments: { s: compared(per(sold, number("sold", { within: "30d" })), "lt", 24) } }],
+    [
+      "a share, of which each that counts passes many lows",
+      {
+        segments: {
+          s: compared(
+            per(number("sold", { within: "30d", where: property("n", "eq", 50) }), number("sold", { within: "30d" })),
+            "gte",
+            0.05,
+          ),
+        },
+      },
+    ],
     [
       "a difference of two windows",
       { segments: { s: compared(minus(sold, number(["sold", "n"], { within: "10d" })), "gte", 10) } },

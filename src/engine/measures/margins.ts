@@ -1,5 +1,6 @@
 import { decimalsOf, type DecimalSum, POWERS, UNIQUE_UNITS, unitsOf } from "../decimal.js";
 import type { OpenCustomer } from "../open-customer.js";
+import { firstWhere } from "../state/history.js";
 import type { HistoryEvent, MarginMemory, MarginsMemory } from "../state/types.js";
 
 /** A limit of a region of numbers, and whether it belongs to the region. */
@@ -42,48 +43,54 @@ export function isUnmoved(shift: Shift | null): boolean {
   return shift !== null && shift[0] === 0 && shift[1] === 0;
 }
 
-/** Of how many instants a margin is remembered. */
-export const REMEMBERED_LOWS = 16;
+/** How many lows of a margin are known in a call, and how many of them are remembered: enough for events that each pass several. */
+const KNOWN_LOWS = 256;
+export const REMEMBERED_LOWS = 32;
 
 /**
  * How far a number is from one limit of its region, in units: at the instants ahead at which it is closer than at any before, of which the
- * last are remembered. Before the first of these it is `least` away or more.
+ * last are known. Before the first of these lows it is `least` away or more.
  */
 class Margin {
+  /** To be added to all units. */
+  private moved = 0;
+
   constructor(
     readonly isLow: boolean,
     readonly isIn: boolean,
     readonly limitUnits: number,
     public least = Infinity,
-    readonly instants: number[] = [],
-    readonly units: number[] = [],
+    private readonly instants: number[] = [],
+    private readonly units: number[] = [],
   ) {}
 
   look(units: number, instant: number): void {
-    if (units >= (this.units.at(-1) ?? this.least)) return;
-    this.units.push(units);
+    const { length } = this.units;
+    if (units >= (length === 0 ? this.least : this.at(length - 1))) return;
+    this.units.push(units - this.moved);
     this.instants.push(instant);
-    if (this.units.length > REMEMBERED_LOWS) this.forgetFirst();
+    if (length >= KNOWN_LOWS) this.forgetFirst(1);
   }
 
   /** Forgets the instants up to the clock: what follows them is no closer than they were, until the next. */
   pass(clock: number): void {
-    while (this.instants.length > 0 && this.instants[0]! <= clock) this.forgetFirst();
+    this.forgetFirst(firstWhere(this.instants.length, (place) => this.instants[place]! > clock));
   }
 
   /** Moves the number by the same at all instants, or by something between. */
   move([least, most]: Shift): void {
     if (least !== most) this.pass(Infinity);
     this.least += least;
-    for (let i = 0; i < this.units.length; i++) this.units[i]! += least;
+    this.moved += least;
+    if (Math.abs(this.moved) < UNIQUE_UNITS) return;
+    for (let place = 0; place < this.units.length; place++) this.units[place] = this.at(place);
+    this.moved = 0;
   }
 
   /** Forgets the instants from one on. */
   forgetFrom(instant: number): void {
-    while (this.instants.length > 0 && this.instants.at(-1)! >= instant) {
-      this.instants.pop();
-      this.units.pop();
-    }
+    const kept = firstWhere(this.instants.length, (place) => this.instants[place]! >= instant);
+    this.instants.length = this.units.length = kept;
   }
 
   isCrossed(units: number): boolean {
@@ -92,18 +99,38 @@ class Margin {
 
   /** The first instant at which the number is beyond the limit; Infinity where it never is. */
   crossing(): number {
-    const first = this.units.findIndex((units) => this.isCrossed(units));
-    return first < 0 ? Infinity : this.instants[first]!;
+    const { length } = this.units;
+    const first = firstWhere(length, (place) => this.isCrossed(this.at(place)));
+    return first === length ? Infinity : this.instants[first]!;
+  }
+
+  /** The greatest, the least, and if it is one of them nothing. */
+  extremes(): number[] {
+    const { length } = this.units;
+    const nothing = firstWhere(length, (place) => this.at(place) <= 0);
+    return [
+      this.least,
+      ...[0, length - 1, nothing].filter((place) => place in this.units).map((place) => this.at(place)),
+    ];
   }
 
   toMemory(): MarginMemory {
-    const { isLow, isIn, limitUnits, least, instants, units } = this;
-    return { isLow, isIn, limitUnits, least: least === Infinity ? null : least, instants, units };
+    const { isLow, isIn, limitUnits, instants } = this;
+    const from = Math.max(0, instants.length - REMEMBERED_LOWS);
+    const least = from === 0 ? this.least : this.at(from - 1);
+    const units = this.units.slice(from).map((some) => some + this.moved);
+    return { isLow, isIn, limitUnits, least: least === Infinity ? null : least, instants: instants.slice(from), units };
   }
 
-  private forgetFirst(): void {
-    this.instants.shift();
-    this.least = this.units.shift()!;
+  private at(place: number): number {
+    return this.units[place]! + this.moved;
+  }
+
+  private forgetFirst(amount: number): void {
+    if (amount === 0) return;
+    this.least = this.at(amount - 1);
+    this.instants.splice(0, amount);
+    this.units.splice(0, amount);
   }
 }
 
@@ -227,8 +254,7 @@ export class Margins {
 
   private isKnown(): boolean {
     const isTold = this.margins.every((margin) => {
-      const { least, units } = margin;
-      return !margin.isCrossed(least) && [least, ...units].every((some) => this.isTold(some, this.isWhole));
+      return !margin.isCrossed(margin.least) && margin.extremes().every((units) => this.isTold(units, this.isWhole));
     });
     return isTold && this.isFine(this.greatestDivisor);
   }
