@@ -39,10 +39,8 @@ export class DecimalSum {
   /** @param value a finite number */
   add(value: number): void {
     if (this.#big === null) {
-      const power = POWERS[this.#scale]!;
-      const units = Math.round(value * power);
-      // The quotient is correctly rounded: where it is the value itself, the units are those of its shortest text.
-      if (units / power === value && units < UNIQUE_UNITS && units > -UNIQUE_UNITS) {
+      const units = unitsOf(value, this.#scale);
+      if (units !== null) {
         const sum = this.#units + units;
         if (Number.isSafeInteger(sum)) {
           this.#units = sum;
@@ -138,6 +136,7 @@ export function unitsOf(value: DecimalSum | number, decimals: number): number | 
   if (typeof value === "object") return value.unitsAt(decimals);
   const power = POWERS[decimals]!;
   const units = Math.round(value * power);
+  // The quotient is correctly rounded: where it is the value itself, the units are those of its shortest text.
   return units / power === value && Math.abs(units) < UNIQUE_UNITS ? units : null;
 }
 

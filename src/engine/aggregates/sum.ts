@@ -13,7 +13,8 @@ export function unread(stream: StreamMemory, { within, boundary }: CompiledScope
   const last = stream.seq.length - 1;
   const oldest = { occurredAt: [], seq: [], value: [] };
   // Since a boundary it is read anyway, as if that had just moved.
-  const isRead = boundary !== undefined || last < 0;
+  const isUnread = boundary === undefined && last >= 0;
+  const [others, othersFrom] = isUnread ? [UNREAD, { occurredAt: clock - within, seq: 0 }] : [0, null];
   return {
     kind: "sum",
     sum: { units: 0, scale: 0 },
@@ -21,12 +22,7 @@ export function unread(stream: StreamMemory, { within, boundary }: CompiledScope
     positive: 0,
     negative: 0,
     scope: { latest: last < 0 ? null : { occurredAt: stream.occurredAt[last]!, seq: stream.seq[last]! }, since: null },
-    window:
-      within === Infinity
-        ? null
-        : isRead
-          ? { oldest, others: 0, othersFrom: null }
-          : { oldest, others: UNREAD, othersFrom: { occurredAt: clock - within, seq: 0 } },
+    window: within === Infinity ? null : { oldest, others, othersFrom },
   };
 }
 

@@ -41,6 +41,15 @@ interface Outlook {
   copies: { aggregate: Aggregate; copy: WorkingAggregate }[];
 }
 
+/**
+ * The first outlook at which the number is absent or, reading as before, out of its region (`isOut`; then the margins are those up to it).
+ * An event that may change that lets the search go on from there, and not begin anew.
+ */
+interface Checkpoint {
+  outlook: Outlook;
+  isOut: boolean;
+}
+
 /** How many of the oldest occurrences of a window are remembered at an instant ahead. */
 export const REMEMBERED_AHEAD = 16;
 /**
@@ -56,13 +65,7 @@ const WINDOWS_AHEAD = 16;
  * occurrences at hand, so that a history costs each instant once.
  */
 class MarginSearch implements ChangeSearch {
-  /**
-   * The first outlook at which the number is absent or, reading as before, out of its region: an event that may change that lets the search
-   * go on from there, and not begin anew.
-   */
-  private checkpoint: Outlook | null = null;
-  /** Whether the number is there at the checkpoint: then the margins are those up to it. */
-  private isOut = false;
+  private checkpoint: Checkpoint | null = null;
   /** What came since the last look: many a search ends before that matters to its copies. */
   private unrecorded: HistoryEvent[] = [];
   /** The instant of the change, if nothing comes; null where the search is to go on. */
@@ -94,10 +97,9 @@ class MarginSearch implements ChangeSearch {
         return { aggregate, copy: aggregate.open(remembered) };
       }),
     });
-    const { present, anchors, outlook, checkpoint, isOut, margins } = memory;
+    const { present, anchors, outlook, checkpoint, margins } = memory;
     const search = new MarginSearch(number, reading, present, anchors, open(outlook));
-    search.checkpoint = checkpoint && open(checkpoint);
-    search.isOut = isOut;
+    search.checkpoint = checkpoint && { outlook: open(checkpoint), isOut: checkpoint.isOut };
     search.margins = margins && Margins.from(number.quotient, margins);
     return search;
   }
@@ -122,7 +124,7 @@ class MarginSearch implements ChangeSearch {
   }
 
   save(customer: OpenCustomer): Omit<SearchMemory, "number"> | null {
-    const { number, present, anchors, outlook, isOut, margins } = this;
+    const { number, present, anchors, outlook, margins } = this;
     const { clock } = customer;
     if (!this.isSound(customer, present)) return null;
     const isFar = number.aggregates.some(
@@ -137,15 +139,16 @@ class MarginSearch implements ChangeSearch {
         one.instant <= clock ? [] : one.copies.map(({ copy }) => copy.save(customer, REMEMBERED_AHEAD)),
       ),
     });
-    const checkpoint = this.checkpoint && save(this.checkpoint);
+    const checkpoint = this.checkpoint && { ...save(this.checkpoint.outlook), isOut: this.checkpoint.isOut };
     const ofMargins = margins === undefined ? {} : { margins: margins && margins.toMemory() };
-    return { present, anchors, outlook: save(outlook), checkpoint, isOut, ...ofMargins };
+    return { present, anchors, outlook: save(outlook), checkpoint, ...ofMargins };
   }
 
   private recordAll(customer: OpenCustomer): void {
     const { unrecorded, outlook, checkpoint } = this;
     if (unrecorded.length === 0) return;
-    for (const one of [outlook, checkpoint]) if (one !== null) recordIn(customer, one, unrecorded);
+    recordIn(customer, outlook, unrecorded);
+    if (checkpoint !== null) recordIn(customer, checkpoint.outlook, unrecorded);
     this.unrecorded = [];
   }
 
@@ -158,10 +161,10 @@ class MarginSearch implements ChangeSearch {
     const { dividend, divisor } = this.number.quotient;
     const isUnmovedBy = (part: Addend | null): boolean =>
       part === null || isUnmoved(part.shift(customer, event, this.outlook.instant, 0));
-    if (this.checkpoint !== null && !(isUnmovedBy(divisor) && (!this.isOut || isUnmovedBy(dividend)))) {
-      this.outlook = this.checkpoint;
+    const { checkpoint } = this;
+    if (checkpoint !== null && !(isUnmovedBy(divisor) && (!checkpoint.isOut || isUnmovedBy(dividend)))) {
+      this.outlook = checkpoint.outlook;
       this.checkpoint = null;
-      this.isOut = false;
       this.margins?.forgetFrom(this.outlook.instant);
     }
     const { margins } = this;
@@ -180,7 +183,7 @@ class MarginSearch implements ChangeSearch {
 
   /** Takes note of the margins at an outlook at which the number is. */
   private look(customer: OpenCustomer, value: number): void {
-    if (this.isOut || this.margins === null) return;
+    if (this.checkpoint?.isOut || this.margins === null) return;
     if (this.margins === undefined) {
       const region = this.reading.regionOf(value);
       this.margins = region && Margins.begin(this.number.quotient, region, customer);
@@ -191,8 +194,7 @@ class MarginSearch implements ChangeSearch {
   }
 
   private setCheckpoint(isOut: boolean): void {
-    this.checkpoint = copied(this.outlook);
-    this.isOut = isOut;
+    this.checkpoint = { outlook: copied(this.outlook), isOut };
   }
 
   private walk(customer: OpenCustomer): number {

@@ -101,8 +101,7 @@ function largestSearch({ aggregates, anchors }: Pick<SearchedNumber, "aggregates
     present: NUMBER,
     anchors: many(anchors, anchor),
     outlook,
-    checkpoint: outlook,
-    isOut: false,
+    checkpoint: { ...outlook, isOut: false },
     margins: MARGINS,
   };
 }

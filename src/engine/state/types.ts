@@ -78,8 +78,7 @@ export interface SearchMemory {
   /** How far the number is from the ends of its region before; absent where it was not there yet, null where that is not known. */
   margins?: MarginsMemory | null;
   /** Where the number first is absent or, reading as before, out of its region. */
-  checkpoint: OutlookMemory | null;
-  isOut: boolean;
+  checkpoint: (OutlookMemory & { isOut: boolean }) | null;
 }
 
 /** See `Margins`. */
