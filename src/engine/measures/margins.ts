@@ -104,14 +104,14 @@ class Margin {
     return first === length ? Infinity : this.instants[first]!;
   }
 
-  /** The greatest, the least, and if it is one of them nothing. */
-  extremes(): number[] {
+  /** Whether the signs of all of them tell what doubles compare as. @param nothingTells whether that of nothing does */
+  isTold(nothingTells: boolean): boolean {
+    const { least } = this;
     const { length } = this.units;
+    if (!isUnique(least) || (length > 0 && !(isUnique(this.at(0)) && isUnique(this.at(length - 1))))) return false;
+    if (nothingTells) return true;
     const nothing = firstWhere(length, (place) => this.at(place) <= 0);
-    return [
-      this.least,
-      ...[0, length - 1, nothing].filter((place) => place in this.units).map((place) => this.at(place)),
-    ];
+    return least !== 0 && (nothing === length || this.at(nothing) !== 0);
   }
 
   toMemory(): MarginMemory {
@@ -132,6 +132,10 @@ class Margin {
     this.instants.splice(0, amount);
     this.units.splice(0, amount);
   }
+}
+
+function isUnique(units: number): boolean {
+  return units === Infinity || Math.abs(units) < UNIQUE_UNITS;
 }
 
 /** Decimals that sums often have: not all of a window shows in its sum. */
@@ -188,7 +192,10 @@ export class Margins {
     if (parts === null) return false;
     const units = this.margins.map((margin) => this.unitsFrom(margin, parts.dividend, parts.divisor));
     const [greatestDivisor, isWhole] = [Math.max(this.greatestDivisor, parts.divisor), this.isWhole && parts.isWhole];
-    const isWithin = this.margins.every((margin, i) => !margin.isCrossed(units[i]!) && this.isTold(units[i]!, isWhole));
+    const nothingTells = this.nothingTells(isWhole);
+    const isWithin = this.margins.every((margin, i) => {
+      return !margin.isCrossed(units[i]!) && isUnique(units[i]!) && (nothingTells || units[i] !== 0);
+    });
     if (!isWithin || !this.isFine(greatestDivisor)) return false;
     this.margins.forEach((margin, i) => margin.look(units[i]!, customer.clock));
     this.greatestDivisor = greatestDivisor;
@@ -202,12 +209,9 @@ export class Margins {
     const dividend = quotient.dividend.shift(customer, event, until, decimals);
     const divisor = quotient.divisor === null ? UNMOVED : quotient.divisor.shift(customer, event, until, decimals);
     if (dividend === null || divisor === null || divisor[0] < 0) return false;
-    for (const margin of this.margins) {
-      const ends = dividend.flatMap((a) => divisor.map((b) => this.unitsFrom(margin, a, b)));
-      margin.move([Math.min(...ends), Math.max(...ends)]);
-    }
+    for (const margin of this.margins) margin.move(this.shiftOf(margin, dividend, divisor));
     this.greatestDivisor += divisor[1];
-    this.isWhole &&= [...dividend, ...divisor].every((units) => units % one === 0);
+    this.isWhole &&= [dividend, divisor].every(([least, most]) => least % one === 0 && most % one === 0);
     return this.isKnown();
   }
 
@@ -239,12 +243,16 @@ export class Margins {
 
   /** Dividend and divisor at the customer's clock; null where units do not tell them. */
   private unitsAt(customer: OpenCustomer) {
-    const [dividend, divisor] = [this.quotient.dividend, this.quotient.divisor].map((part) => {
-      const value = part === null ? 1 : part.exact(customer);
-      return value === undefined ? null : unitsOf(value, this.decimals);
-    }) as [number | null, number | null];
+    const { quotient } = this;
+    const dividend = this.unitsOf(quotient.dividend, customer);
+    const divisor = quotient.divisor === null ? this.one : this.unitsOf(quotient.divisor, customer);
     if (dividend === null || divisor === null || divisor <= 0) return null;
     return { dividend, divisor, isWhole: dividend % this.one === 0 && divisor % this.one === 0 };
+  }
+
+  private unitsOf({ exact }: Addend, customer: OpenCustomer): number | null {
+    const value = exact(customer);
+    return value === undefined ? null : unitsOf(value, this.decimals);
   }
 
   private unitsFrom({ isLow, limitUnits }: Margin, dividend: number, divisor: number): number {
@@ -252,17 +260,23 @@ export class Margins {
     return (isLow ? units : -units) + 0;
   }
 
+  private shiftOf({ isLow, limitUnits }: Margin, dividend: Shift, divisor: Shift): Shift {
+    const power = POWERS[this.places]!;
+    const [one, other] = [limitUnits * divisor[0], limitUnits * divisor[1]];
+    const least = dividend[0] * power - Math.max(one, other);
+    const most = dividend[1] * power - Math.min(one, other);
+    return isLow ? [least, most] : [-most, -least];
+  }
+
   private isKnown(): boolean {
-    const isTold = this.margins.every((margin) => {
-      return !margin.isCrossed(margin.least) && margin.extremes().every((units) => this.isTold(units, this.isWhole));
-    });
+    const nothingTells = this.nothingTells(this.isWhole);
+    const isTold = this.margins.every((margin) => !margin.isCrossed(margin.least) && margin.isTold(nothingTells));
     return isTold && this.isFine(this.greatestDivisor);
   }
 
   /** Of what is rounded more than once, a margin of nothing does not tell what the doubles compare as. */
-  private isTold(units: number, isWhole: boolean): boolean {
-    if (units === 0) return this.quotient.isRoundedOnce || isWhole;
-    return units === Infinity || Math.abs(units) < UNIQUE_UNITS;
+  private nothingTells(isWhole: boolean): boolean {
+    return this.quotient.isRoundedOnce || isWhole;
   }
 
   /** Whether a unit makes a difference where the divisor is so great. */
