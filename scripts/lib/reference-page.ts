@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { format, resolveConfig } from "prettier";
+import { format } from "oxfmt";
 
 import { commandReference } from "./command-reference.js";
 
@@ -17,5 +17,5 @@ export async function referencePage(): Promise<Page> {
   if (!MARKED.test(text)) throw new Error("docs/cli.md has no marks for the commands");
   const generated = await commandReference();
   const written = text.replace(MARKED, (_all, begin: string, end: string) => `${begin}\n${generated}\n\n${end}`);
-  return { file, text: await format(written, { ...(await resolveConfig(file)), parser: "markdown" }) };
+  return { file, text: (await format("cli.md", written)).code };
 }

@@ -5,7 +5,7 @@ const BYTES_MAX = 64 * 1024;
 const LEVELS_MAX = 100;
 
 /** U+0000, and halves of surrogate pairs: PostgreSQL keeps neither. */
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const NO_TEXT = /[\u0000\p{Cs}]/u;
 /** Of these JSON.stringify writes `{}`, or a part: a promise is an `await` that is missing. */
 const NO_JSON = [Map, Set, WeakMap, WeakSet, Promise, Error, RegExp, ArrayBuffer, Number, String, Boolean];

@@ -14,7 +14,7 @@ export interface AnySchema {
 export type EventName<S extends Schema> = keyof S["events"] & string;
 
 /** What may be left out is what this will do for. */
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- it is what is asked for
+// oxlint-disable-next-line typescript/no-empty-object-type -- it is what is asked for
 type Empty = {};
 
 /** Something happened. The names are those of the API. */

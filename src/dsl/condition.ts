@@ -83,7 +83,7 @@ export function membership<Value>(isIn: (values: Value[]) => Condition) {
  */
 export type Lazy<T> = T | Deferred;
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the only type for which the checker does not infer what is returned
+// oxlint-disable-next-line typescript/no-explicit-any -- the only type for which the checker does not infer what is returned
 type Deferred = () => any;
 
 /** What a lazy value stands for. Something absent is carried on, for the validation to report. */

@@ -25,7 +25,7 @@ export interface AnyEvent {
 }
 
 /** Of an event without properties none can be asked. */
-// eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- it has no keys: no name is a property's
+// oxlint-disable-next-line typescript/no-generated-empty-object-type -- it has no keys: no name is a property's
 type NoFields = Record<never, never>;
 
 /**

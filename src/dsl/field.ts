@@ -59,7 +59,7 @@ export function oneOf<const Value extends string>(...values: readonly Value[]): 
 
 /** A list whose items are all of one type: `array(string())`, `array(oneOf("sso", "audit"))`. */
 export function array<Item extends ScalarField>(item: Item): ArrayField<Item> {
-  const declared = (item as Partial<Item> | undefined)?.[NODE] as { type: ScalarType; enum?: string[] } | undefined;
+  const declared: { type: ScalarType; enum?: string[] } | undefined = (item as Item | undefined)?.[NODE];
   if (!declared) record(new ModelError("NOT_A_FIELD", "array(…) needs the type of its items, such as array(string())"));
   const { type, ...rest } = declared ?? { type: "string" };
   return field({ type: "array", items: rest.enum ? { type, enum: rest.enum } : { type } });

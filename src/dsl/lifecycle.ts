@@ -24,7 +24,8 @@ export function inState(): { atLeast(duration: Duration): Condition } {
 
 /** A state: the states it leads to with their conditions, tried in the order written; or an end, which nothing leaves. */
 export type StateDefinition<Target extends string> =
-  { to?: { [Name in Target]?: Lazy<Condition> }; terminal?: false } | { to?: never; terminal: true };
+  | { to?: { [Name in Target]?: Lazy<Condition> }; terminal?: false }
+  | { to?: never; terminal: true };
 
 /** Transitions from every state, tried in the order written, before those that the state has itself. */
 export interface AnyStateDefinition<State extends string> {

@@ -46,9 +46,11 @@ export async function operate<T>(url: string, work: (sql: Sql) => Promise<T>, st
   const timeout = statementTimeoutMs === undefined ? {} : { statementTimeoutMs };
   const sql = connect(url, { max: 1, applicationName: "svc operator", ...timeout });
   try {
-    return await work(sql).finally(() => sql.end());
+    return await work(sql);
   } catch (error) {
     throw refusalOf(error) ?? error;
+  } finally {
+    await sql.end();
   }
 }
 

@@ -6,7 +6,7 @@ import type { Snapshot } from "../model/snapshot/types.js";
  * terminal shows, or make two names look like one. Joiners (U+200C, U+200D) stay: words of some languages, and emoji, are written with them.
  */
 export const UNPRINTABLE =
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g;
 
 /** Makes text that came from elsewhere safe to show on a terminal: what cannot be seen is shown as an escape. */

@@ -42,7 +42,7 @@ describe.each(["SIGINT", "SIGTERM"] as const)("%s", (signal) => {
 
   test("ends a token that is on its way just then", async () => {
     const home = await project({});
-    // eslint-disable-next-line prefer-const -- the server's script names it
+    // oxlint-disable-next-line prefer-const -- the server's script names it
     let child: ReturnType<typeof start>;
     const granted: NonNullable<Script["token"]>[number] = () => {
       child.kill(signal);

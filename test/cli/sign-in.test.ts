@@ -204,7 +204,7 @@ test("what the service shows cannot rewrite the terminal", async () => {
     },
   });
   const { stderr } = await svc(["auth", "login"], { env: { SVC_API_URL: url } });
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex
   expect(stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
   expect(stderr).toContain("\\u001b[2J");
 });

@@ -9,7 +9,7 @@ import { project } from "./project.js";
 import { markdownOf, play, recipesOf } from "./stories.js";
 
 const PAGE = fileURLToPath(new URL("../../docs/how-it-works.md", import.meta.url));
-// For whoever changes the story: HOW=write npx vitest run test/dsl-compiler/how-it-works.test.ts && npx prettier --write docs/how-it-works.md
+// For whoever changes the story: HOW=write npx vitest run test/dsl-compiler/how-it-works.test.ts && npx oxfmt docs/how-it-works.md
 const WRITE = process.env["HOW"] === "write";
 
 const page = await readFile(PAGE, "utf8");

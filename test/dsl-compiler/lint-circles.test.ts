@@ -61,7 +61,7 @@ test.each<[string, States]>([
   ["a date", twoWays(all(minute, ended), minute)],
   ["days", twoWays(all(minute, daysSince("last", "order", "gt", 3)), minute)],
   ["a count of all there ever were", twoWays(all(minute, count("order", "lt", 3)), minute)],
-  ["a transition that comes later", { a: [["c", inState("2m")], ["b", minute]], b: [["a", minute]], c: [] }], // prettier-ignore
+  ["a transition that comes later", { a: [["c", inState("2m")], ["b", minute]], b: [["a", minute]], c: [] }], // oxfmt-ignore
 ])("a circle through %s is told at its first transition", (_, states) => {
   const [first, ...rest] = circlesIn(states);
   expect(rest).toEqual([]);
@@ -87,8 +87,8 @@ test.each<[string, States]>([
   ["traits that are never one", twoWays(all(minute, plan("pro")), all(minute, plan("free")))],
   ["days that pass", twoWays(all(minute, daysSince("last", "order", "lt", 3)), minute)],
   ["a single wait", twoWays(minute, silent)],
-  ["a way out that comes first", { a: [["b", minute]], b: [["c", minute], ["a", minute]], c: [] }], // prettier-ignore
-  ["a way out of who is silent", { a: [["b", minute]], b: [["a", minute], ["c", silent]], c: [] }], // prettier-ignore
+  ["a way out that comes first", { a: [["b", minute]], b: [["c", minute], ["a", minute]], c: [] }], // oxfmt-ignore
+  ["a way out of who is silent", { a: [["b", minute]], b: [["a", minute], ["c", silent]], c: [] }], // oxfmt-ignore
   ["another state", twoWays(all(minute, inLifecycle("b")), minute)],
 ])("a circle that %s ends, slows or stops is let pass", (_, states) => {
   expect(circlesIn(states)).toEqual([]);

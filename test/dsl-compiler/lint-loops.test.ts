@@ -119,4 +119,4 @@ test.each<[string, Parts]>([
   ["a status of a journey that is not asked for", { journeys: { j: { start: order, steps: [["s", inSegment("g")]], repeat: true } }, segments: { g: null, active: journeyIs("j", "active") }, rules: { r: rule(entered("active"), addTo("g")) } }],
 ])("%s is no loop", (_, parts) => {
   expect(loopsIn(parts)).toEqual([]);
-}); // prettier-ignore
+}); // oxfmt-ignore

@@ -127,7 +127,7 @@ test("a transition is told that asks for the same as one before it in its state"
     a: [["b", read], ["c", exists], ["c", read]],
     b: [["c", read]],
     c: "terminal",
-  }; // prettier-ignore
+  }; // oxfmt-ignore
   expect(warningsOf({ events, traits, states })).toEqual([
     ["lifecycle.states[0].transitions[2]", "IMPOSSIBLE_CONDITION"],
   ]);

@@ -7,7 +7,7 @@ import { project } from "./project.js";
 import { markdownOf, play, recipesOf } from "./stories.js";
 
 const PAGE = fileURLToPath(new URL("../../docs/recipes.md", import.meta.url));
-// For whoever changes a recipe: RECIPES=write npx vitest run test/dsl-compiler/recipes.test.ts && npx prettier --write docs/recipes.md
+// For whoever changes a recipe: RECIPES=write npx vitest run test/dsl-compiler/recipes.test.ts && npx oxfmt docs/recipes.md
 const WRITE = process.env["RECIPES"] === "write";
 
 const page = await readFile(PAGE, "utf8");

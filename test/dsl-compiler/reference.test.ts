@@ -13,7 +13,7 @@ import { declarationsOf, exportsOf } from "./declarations.js";
 import { project } from "./project.js";
 
 const PAGE = fileURLToPath(new URL("../../docs/dsl.md", import.meta.url));
-// For whoever changes the language: REFERENCE=write npx vitest run test/dsl-compiler/reference.test.ts && npx prettier --write docs/dsl.md
+// For whoever changes the language: REFERENCE=write npx vitest run test/dsl-compiler/reference.test.ts && npx oxfmt docs/dsl.md
 const WRITE = process.env["REFERENCE"] === "write";
 
 let page = await readFile(PAGE, "utf8");

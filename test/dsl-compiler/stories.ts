@@ -53,7 +53,7 @@ function rowOf(line: string): StoryRow {
   return { at, sent, emissions, customer };
 }
 
-/** A row as Markdown; `npx prettier --write` aligns it. */
+/** A row as Markdown; `npx oxfmt` aligns it. */
 export const markdownOf = ({ at, sent, emissions, customer }: StoryRow): string =>
   `| ${at} | ${sent} | ${emissions} | ${customer} |\n`;
 

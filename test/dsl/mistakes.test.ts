@@ -29,7 +29,7 @@ import { lower } from "../../src/dsl-compiler/load/lower.js";
 import { parseSnapshot } from "../../src/model/validate/validate.js";
 
 // What an author gets who runs the compiler without the type checker; `any` is how the mistakes get past ours.
-/* eslint-disable @typescript-eslint/no-explicit-any */
+/* oxlint-disable typescript/no-explicit-any */
 const order = event("order placed", { seats: number(), source: oneOf("web", "api"), note: string().optional() });
 const customer = traits({ plan: oneOf("free", "pro"), seats: number() });
 const stages = lifecycle({ initial: "a", states: { a: {} } });

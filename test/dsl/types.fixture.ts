@@ -164,7 +164,7 @@ lifecycle({ initial: "new", states: { new: {}, old: {} }, anyState: { except: ["
 // Segments are values: a misspelt one is a name that does not exist.
 const k: Condition = powerUsers.has();
 // @ts-expect-error misspelt segment
-powerUser.has();
+powerUser.has(); // oxlint-disable-line no-undef -- that is the mistake
 // @ts-expect-error a condition, not a text
 segment("x", { when: "always" });
 

@@ -38,7 +38,7 @@ const tick = (instant: string): Step => ["tick", instant];
 type Row = [rule: string, condition: Condition, steps: Step[], memberships: string[], nextDueAt: string];
 
 // A table reads best with one rule a line. Memberships are those of a segment with the condition: `from – to`, or `from –`.
-// prettier-ignore
+// oxfmt-ignore
 const windows: Row[] = [
   ["an occurrence counts from its instant", happened("a"), events("01-02"), ["01-02 00:00 –"], "—"],
   ["not n is its negation", count("a", "ne", 2), events("01-01", "01-02", "01-03"), ["01-01 00:00 – 01-02 00:00", "01-03 00:00 –"], "—"],
@@ -50,7 +50,7 @@ const windows: Row[] = [
   ["exactly n within is passed over by two that leave at once", count("a", "eq", 1, { within: "7d" }), [...events("01-01", "01-01"), tick("02-01")], ["01-01 00:00 – 01-01 00:00"], "—"],
 ];
 
-// prettier-ignore
+// oxfmt-ignore
 const filters: Row[] = [
   ["a filter compares a property", happened("a", { where: property("x", "gte", 5) }), events(["a", "01-01", { x: 4 }], ["a", "01-02", { x: 5 }]), ["01-02 00:00 –"], "—"],
   ["an absent property is less than nothing", happened("a", { where: property("x", "lt", 5) }), events(["a", "01-01"], ["a", "01-02", { x: null }]), [], "—"],
@@ -67,7 +67,7 @@ const filters: Row[] = [
   ["a declared date that is none is absent", happened("d", { where: { kind: "exists", property: "day" } }), events(["d", "01-01", { day: "2026-02-30" }], ["d", "01-02", { day: "2026-02-28" }]), ["01-02 00:00 –"], "—"],
 ];
 
-// prettier-ignore
+// oxfmt-ignore
 const traits: Row[] = [
   ["a trait equals a value", trait("plan", "eq", "pro"), known({ plan: "pro" }), ["01-01 00:00 –"], "—"],
   ["an absent trait is in no list", trait("plan", "in", ["free", "pro"]), known({ seats: 1 }), [], "—"],
@@ -83,7 +83,7 @@ const traits: Row[] = [
   ["a date that moves moves what is due", dateWithin("renewsOn", "7d"), [...known({ renewsOn: "2026-01-20" }), ...known({ renewsOn: "2026-03-20" }, "01-02")], [], "03-13 00:00"],
 ];
 
-// prettier-ignore
+// oxfmt-ignore
 const activity: Row[] = [
   ["inactive exactly after the time", inactiveFor("3d"), [...events("01-01"), tick("01-03 23:59:59.999")], [], "01-04 00:00"],
   ["inactive until the next event of any kind", inactiveFor("3d"), [...events("01-01"), tick("01-05"), ["e2", "track", "b", "01-06"]], ["01-04 00:00 – 01-06 00:00"], "01-09 00:00"],
@@ -97,7 +97,7 @@ const activity: Row[] = [
 ];
 
 // With a lifecycle that goes from `first` to `second` at the first `go` and on to `third` after five days there.
-// prettier-ignore
+// oxfmt-ignore
 const states: Row[] = [
   ["a state holds from its entry", inLifecycle("second"), events("01-01", ["go", "01-02"]), ["01-02 00:00 –"], "01-07 00:00"],
   ["one of several states", inLifecycle("first", "third"), [...events("01-01", ["go", "01-02"]), tick("02-01")], ["01-01 00:00 – 01-02 00:00", "01-07 00:00 –"], "—"],
@@ -112,7 +112,7 @@ const states: Row[] = [
 ];
 
 // A value of another type than declared is absent, whatever is asked.
-// prettier-ignore
+// oxfmt-ignore
 const mistyped: Row[] = [
   ["a property exists where it has its type", happened("d", { where: { kind: "exists", property: "seats" } }), events(["d", "01-01", { seats: "7" }], ["d", "01-02", { seats: 7 }]), ["01-02 00:00 –"], "—"],
   ["a property is missing where it has another type", happened("d", { where: { kind: "not", condition: { kind: "exists", property: "text" } } }), events(["d", "01-01", { text: "seven" }], ["d", "01-02", { text: 7 }]), ["01-02 00:00 –"], "—"],

@@ -84,7 +84,7 @@ describe("the explanation of a ratio", () => {
 
   it("says that there is none where the divisor is 0 or absent", () => {
     const net = minus(number(["add", "x"]), number(["remove", "x"]));
-    const told = explained(compared(per(net, traitNumber("seats")), "gte", 1), [[0, "add", { x: 0.3 }], [1, "remove", { x: 0.2 }]]); // prettier-ignore
+    const told = explained(compared(per(net, traitNumber("seats")), "gte", 1), [[0, "add", { x: 0.3 }], [1, "remove", { x: 0.2 }]]); // oxfmt-ignore
     expect(told).toMatchObject({ actual: null, missing: "at least 1", met: false, flipsAt: null });
     expect(told.operands).toEqual([
       {

@@ -54,10 +54,10 @@ type Row = [
 ];
 
 /** An event that is accepted when it occurs. */
-const on = (instant: string, event: string, properties = {}): Step => [`${event}@${instant}`, "track", event, instant, instant, properties]; // prettier-ignore
+const on = (instant: string, event: string, properties = {}): Step => [`${event}@${instant}`, "track", event, instant, instant, properties]; // oxfmt-ignore
 /** An event that is accepted later or earlier than it occurs. */
-const shifted = (accepted: string, occurred: string, event: string): Step => [`${event}@${occurred}`, "track", event, accepted, occurred]; // prettier-ignore
-const identify = (instant: string, traits: Record<string, string | number | null>): Step => ["i", "identify", traits, instant]; // prettier-ignore
+const shifted = (accepted: string, occurred: string, event: string): Step => [`${event}@${occurred}`, "track", event, accepted, occurred]; // oxfmt-ignore
+const identify = (instant: string, traits: Record<string, string | number | null>): Step => ["i", "identify", traits, instant]; // oxfmt-ignore
 const tick = (instant: string): Step => ["tick", instant];
 
 /** 100 after the event, 0 two days and more after it. */
@@ -74,7 +74,7 @@ const npsScore: Score = {
 const onePerEvent = ([first, second]: [number, number]): Health =>
   healthOf({ c0: [first, counted("a", 3)], c1: [second, counted("b", 3)] }, { good: 50, bad: 0 });
 
-// prettier-ignore
+// oxfmt-ignore
 const clock: Row[] = [
   ["an event is evaluated when it occurred", { segments: { s: happened("a") } }, [shifted("06-01", "01-01", "a")], { segments: ["s in since 01-01 00:00"], clock: "01-01 00:00, 01-01 00:00, —" }],
   ["a late event is evaluated at the clock, and counts where it occurred", { segments: { s: count("a", "gte", 2, { within: "2d" }) } }, [on("01-03", "a"), shifted("01-03 00:01", "01-02", "a"), tick("02-01")], { segments: ["s out (in 01-03 00:00, out 01-04 00:00)"] }],
@@ -94,7 +94,7 @@ const clock: Row[] = [
   ["under a model of nothing traits merge and the clock moves", {}, [identify("01-01", { plan: "pro" }), on("01-01", "a")], { emissions: [], traits: { plan: "pro" }, clock: "01-01 00:00, 01-01 00:00, —" }],
 ];
 
-// prettier-ignore
+// oxfmt-ignore
 const evaluation: Row[] = [
   ["what reads comes after what it reads, whatever the order of declaration", { segments: { reads: inSegment("read"), read: happened("a") } }, [on("01-01", "a")], { emissions: ["segment.entered (read) 01-01 00:00 by a@01-01", "segment.entered (reads) 01-01 00:00 by a@01-01"] }],
   ["in a cycle through the lifecycle the default order holds, over and over until nothing changes", { states: { s: [["t", inSegment("g")]], t: [] }, segments: { g: all(inLifecycle("s"), happened("a")) } }, [on("01-01", "a")], { emissions: ["customer.created (null→s)", "segment.entered (g)", "customer.t (s→t)", "segment.exited (g)"].map((text) => `${text} 01-01 00:00 by a@01-01`) }],
@@ -108,7 +108,7 @@ const evaluation: Row[] = [
   ["late events of one clock are evaluations of their own", { states: { s: [["t", count("a", "gte", 2)]], t: [["s", count("a", "gte", 3)]] } }, [on("01-05", "b"), shifted("01-06", "01-01", "a"), shifted("01-06", "01-02", "a"), shifted("01-06", "01-03", "a")], { transitions: ["null→s 01-05 00:00 by b@01-05", "s→t 01-05 00:00 by a@01-02", "t→s 01-05 00:00 by a@01-03"] }],
 ];
 
-// prettier-ignore
+// oxfmt-ignore
 const lifecycle: Row[] = [
   ["the initial state has a row from null and its own emission", { states: { s: [] } }, [on("01-01", "a")], { transitions: ["null→s 01-01 00:00 by a@01-01"], emissions: ["customer.created (null→s) 01-01 00:00 by a@01-01"] }],
   ["the first declared transition that holds is taken", { states: { s: [["t", happened("a")], ["u", happened("a")]], t: [], u: [] } }, [on("01-01", "a")], { transitions: ["null→s 01-01 00:00 by a@01-01", "s→t 01-01 00:00 by a@01-01"] }],
@@ -119,7 +119,7 @@ const lifecycle: Row[] = [
   ["only the present state's conditions make it due", { states: { s: [["t", happened("b")]], t: [["s", inactiveFor("1d")]] } }, [on("01-01", "a")], { clock: "01-01 00:00, 01-01 00:00, —" }],
 ];
 
-// prettier-ignore
+// oxfmt-ignore
 const journeys: Row[] = [
   ["steps of a checklist count from the start of the journey", { journeys: { j: { start: happened("a"), steps: [["t", happened("b")]] } } }, [on("01-01", "b"), on("01-02", "a")], { journeys: ["j active at t, 01-02 00:00 – …"] }],
   ["steps complete in their order", { journeys: { j: { start: happened("a"), steps: [["t", happened("b")], ["u", happened("c")]] } } }, [on("01-01", "a"), on("01-02", "c"), on("01-03", "b")], { journeys: ["j complete at u, 01-01 00:00 – 01-03 00:00: t 01-03 00:00 by b@01-03, u 01-03 00:00 by b@01-03"] }],
@@ -144,7 +144,7 @@ const journeys: Row[] = [
   ["status and step are conditions", { segments: { none: journeyIs("j", "not_started"), current: atStep("j", "u"), past: stepCompleted("j", "t"), done: journeyIs("j", "complete") }, journeys: { j: { start: happened("a"), steps: [["t", happened("b")], ["u", happened("c")]] } } }, [on("01-01", "z"), on("01-02", "a"), on("01-03", "b"), on("01-04", "c")], { segments: ["none out (in 01-01 00:00, out 01-02 00:00)", "current out (in 01-03 00:00, out 01-04 00:00)", "past in since 01-03 00:00", "done in since 01-04 00:00"] }],
 ];
 
-// prettier-ignore
+// oxfmt-ignore
 const health: Row[] = [
   ["scores and the weighted mean are rounded to two decimals", { health: onePerEvent([2, 1]) }, [on("01-01", "a"), on("01-02", "b")], { health: ["22.22 bad 01-01 00:00", "33.33 bad 01-02 00:00"] }],
   ["the first band is a change from none", { health: fresh }, [on("01-01", "a")], { emissions: ["health.changed (null→good 100) 01-01 00:00 by a@01-01"] }],
@@ -165,7 +165,7 @@ const health: Row[] = [
   ["a rule that reads health makes it read", { health: fresh, rules: { r: rule("z", emit("x"), { when: healthIs("lt", 50, "fresh") }) } }, [on("01-01", "a"), tick("01-03")], { health: ["100 good 01-01 00:00", "0 bad 01-03 00:00"] }],
 ];
 
-// prettier-ignore
+// oxfmt-ignore
 const rules: Row[] = [
   ["the condition is tried before the cooldown", { rules: { r: rule("a", emit("x"), { when: not(happened("b")), cooldown: "9d" }) } }, [on("01-01", "a"), on("01-02", "a"), on("01-03", "b"), on("01-04", "a")], { rules: ["r pass 01-01 00:00 (event:a)", "r skip 01-02 00:00 (event:a)", "r fail 01-04 00:00 (event:a)"] }],
   ["a cooldown ends at its instant, and a skip does not renew it", { rules: { r: rule("a", emit("x"), { cooldown: "2d" }) } }, [on("01-01", "a"), on("01-02 23:59:59.999", "a"), on("01-03", "a")], { rules: ["r pass 01-01 00:00 (event:a)", "r skip 01-02 23:59:59.999 (event:a)", "r pass 01-03 00:00 (event:a)"] }],
@@ -189,7 +189,7 @@ const rules: Row[] = [
   ["its condition makes nothing due", { rules: { r: rule("b", emit("x"), { when: inactiveFor("1d") }) } }, [on("01-01", "a"), tick("02-01")], { clock: "01-01 00:00, 01-01 00:00, —" }],
 ];
 
-// prettier-ignore
+// oxfmt-ignore
 const signals: Row[] = [
   ["an event that leaves the condition true raises nothing again", { signals: { w: { when: happened("a"), severity: "critical", message: "look" } } }, [on("01-01", "a"), on("01-02", "a")], { signals: ["w raised 01-01 00:00"], emissions: ["signal.raised (w critical look) 01-01 00:00 by a@01-01"] }],
   ["a signal of rules stays until one clears it", { signals: { w: {} }, rules: { up: rule("a", raise("w")), down: rule("b", clear("w")) } }, [on("01-01", "a"), on("01-09", "b"), on("01-10", "b")], { signals: ["w cleared (raised 01-01 00:00) 01-09 00:00"], clock: "01-10 00:00, 01-10 00:00, —" }],
@@ -197,14 +197,14 @@ const signals: Row[] = [
   ["the timer clears before an event of its instant raises again", { signals: { w: { for: "2d" } }, rules: { up: rule("a", raise("w")) } }, [on("01-01", "a"), on("01-03", "a")], { signals: ["w cleared (raised 01-01 00:00) 01-03 00:00", "w raised 01-03 00:00"] }],
 ];
 
-// prettier-ignore
+// oxfmt-ignore
 const numbers: Row[] = [
   ["a sum is exact in decimals", { segments: { s: aggregate("sum", ["a", "x"], "eq", 0.3) } }, [on("01-01", "a", { x: 0.1 }), on("01-02", "a", { x: 0.2 })], { segments: ["s in since 01-02 00:00"] }],
   ["and does not remember what has left the window", { segments: { s: aggregate("sum", ["a", "x"], "eq", 0.1, { within: "1d" }) } }, [on("01-01 00:00", "a", { x: 1e21 }), on("01-01 12:00", "a", { x: 0.1 }), tick("01-02")], { segments: ["s in since 01-02 00:00"] }],
   ["days since are whole", { segments: { s: daysSince("last", "a", "eq", 1) } }, [on("01-01 12:00", "a"), tick("02-01")], { segments: ["s out (in 01-02 12:00, out 01-03 12:00)"] }],
 ];
 
-// prettier-ignore
+// oxfmt-ignore
 const versions: Row[] = [
   ["derived state survives, the due instant stays until the first evaluation", { segments: { s: happened("a", { within: "7d" }) } }, [on("01-01", "a"), ["version", snapshotOf({ segments: { s: happened("a", { within: "2d" }) } })], tick("01-05")], { segments: ["s in since 01-01 00:00"], clock: "01-01 00:00, 01-01 00:00, 01-08 00:00" }],
   ["the first evaluation is at that instant", { segments: { s: happened("a", { within: "7d" }) } }, [on("01-01", "a"), ["version", snapshotOf({ segments: { s: happened("a", { within: "2d" }) } })], tick("01-09")], { segments: ["s out (in 01-01 00:00, out 01-08 00:00)"] }],
@@ -216,7 +216,7 @@ const versions: Row[] = [
   ["health that nobody reads is not scored by a timer that is the first evaluation", { segments: { s: inactiveFor("9d") } }, [on("01-01", "a"), ["version", snapshotOf({ segments: { s: inactiveFor("9d") }, health: fresh })], tick("01-10")], { health: [], segments: ["s in since 01-10 00:00"], clock: "01-10 00:00, 01-01 00:00, —" }],
 ];
 
-// prettier-ignore
+// oxfmt-ignore
 const replays: Row[] = [
   ["trait-triggered rules run once, when the traits last changed", { rules: { r: rule({ kind: "traitsChanged" }, emit("x")) } }, [on("01-01", "a"), identify("01-02", { plan: "free" }), identify("01-03", { plan: "pro" }), ["replay", "01-09"]], { rules: ["r pass 01-02 00:00 (traits)", "r pass 01-03 00:00 (traits)"], replay: { rules: ["r pass 01-03 00:00 (traits)"] } }],
   ["other rules run where their trigger occurs in the history", { states: { s: [["t", inactiveFor("2d")]], t: [["s", activeWithin("1d")]] }, rules: { r: rule({ kind: "stateEntered", state: "t" }, emit("x")) } }, [on("01-01", "z"), shifted("01-02", "01-01 12:00", "a"), on("01-09", "a"), ["replay", "01-09"]], { rules: ["r pass 01-03 12:00 (lifecycle.entered:t)"], replay: { rules: ["r pass 01-03 12:00 (lifecycle.entered:t)"] } }],
@@ -231,7 +231,7 @@ const before = number("a", { ...day, previous: true });
 const net = minus(number(["add", "x"]), number(["remove", "x"]));
 const twoEach = [on("01-01", "a"), on("01-01", "b"), on("01-01 12:00", "a"), on("01-01 12:00", "b")];
 
-// prettier-ignore
+// oxfmt-ignore
 const calculations: Row[] = [
   ["the window before is (t - 2w, t - w]", { segments: { s: { ...number("a", { ...day, previous: true }), operator: "gte", value: 1 } } }, [on("01-01", "a"), tick("02-01")], { segments: ["s out (in 01-02 00:00, out 01-03 00:00)"] }],
   ["an average of the window before is absent where that is empty", { segments: { s: { ...aggregate("avg", ["a", "x"], "lte", 2, day), previous: true } } }, [on("01-01", "a", { x: 1 }), on("01-01 06:00", "a", { x: 3 }), tick("02-01")], { segments: ["s out (in 01-02 00:00, out 01-03 00:00)"] }],

@@ -91,54 +91,51 @@ async function killedTwice(cwd: string, args: string[], env: Record<string, stri
   return { outcomes, checkpoints, batches: gate.batches() };
 }
 
-test.concurrent(
-  "killed twice, it ends with each row once, and with the customers of a run that nobody disturbed",
-  async () => {
-    const content = `\uFEFF${ordersCsv(ROWS)}`;
-    const place = async (name: string) => {
-      return { cwd: await folder(name, { "orders.csv": content }), env: await shop.project(name) };
-    };
-    const [disturbed, calm] = await Promise.all([place("killed"), place("calm")]);
-    const args = ["orders.csv", "--batch", "100", "--sum", "amount", "--recompute", "run", "--project"];
-    const first = 1 + Math.floor(Math.random() * 8);
-    const at: [number, number] = [first, first + 1 + Math.floor(Math.random() * 8)];
+test.concurrent("killed twice, it ends with each row once, and with the customers of a run that nobody disturbed", async () => {
+  const content = `\uFEFF${ordersCsv(ROWS)}`;
+  const place = async (name: string) => {
+    return { cwd: await folder(name, { "orders.csv": content }), env: await shop.project(name) };
+  };
+  const [disturbed, calm] = await Promise.all([place("killed"), place("calm")]);
+  const args = ["orders.csv", "--batch", "100", "--sum", "amount", "--recompute", "run", "--project"];
+  const first = 1 + Math.floor(Math.random() * 8);
+  const at: [number, number] = [first, first + 1 + Math.floor(Math.random() * 8)];
 
-    const [killed, undisturbed] = await Promise.all([
-      killedTwice(disturbed.cwd, [...args, "killed"], disturbed.env, at),
-      backfill([...args, "calm"], calm),
-    ]);
-    const said = JSON.stringify({ at, killed }, null, 1);
-    expect(killed.outcomes, said).toMatchObject([{ code: "SIGKILL" }, { code: "SIGKILL" }, { code: 0, stderr: "" }]);
-    expect(killed.checkpoints[0], said).toBe((at[0] - 1) * 100);
-    const last = killed.checkpoints[1]!;
-    expect([at[1] - 2, at[1] - 1], said).toContain(last / 100);
-    // One more where the sender went on between the answer and its end.
-    const needed = at[1] + (ROWS - last) / 100;
-    expect([needed, needed + 1], said).toContain(killed.batches);
+  const [killed, undisturbed] = await Promise.all([
+    killedTwice(disturbed.cwd, [...args, "killed"], disturbed.env, at),
+    backfill([...args, "calm"], calm),
+  ]);
+  const said = JSON.stringify({ at, killed }, null, 1);
+  expect(killed.outcomes, said).toMatchObject([{ code: "SIGKILL" }, { code: "SIGKILL" }, { code: 0, stderr: "" }]);
+  expect(killed.checkpoints[0], said).toBe((at[0] - 1) * 100);
+  const last = killed.checkpoints[1]!;
+  expect([at[1] - 2, at[1] - 1], said).toContain(last / 100);
+  // One more where the sender went on between the answer and its end.
+  const needed = at[1] + (ROWS - last) / 100;
+  expect([needed, needed + 1], said).toContain(killed.batches);
 
-    const inProject = (project: string) => `${project} in test
+  const inProject = (project: string) => `${project} in test
   events          2,000, 2,000 more than before the backfill: as many as were sent
   customers       50
 `;
-    // While it was dead, timers of the customer in whose history it was killed may have fired; the recompute puts that right.
-    const { stdout } = killed.outcomes[2]!;
-    const begun = last === 0 ? "" : `Going on after row ${last.toLocaleString("en-US")} of 2,000\n`;
-    expect(stdout.startsWith(`${begun}Done: 2,000 rows\n${FIGURES}`), said).toBe(true);
-    expect(stdout, said).toMatch(/\nRecompute rec_\w+: \d of 50 customers differ now\n/);
-    expect(stdout.endsWith(inProject("killed")), said).toBe(true);
-    expect(undisturbed).toMatchObject({ stderr: "", code: 0 });
-    expect(undisturbed.stdout.startsWith(`Done: 2,000 rows\n${FIGURES}Dry run rec_`), undisturbed.stdout).toBe(true);
-    expect(undisturbed.stdout.endsWith(inProject("calm")), undisturbed.stdout).toBe(true);
+  // While it was dead, timers of the customer in whose history it was killed may have fired; the recompute puts that right.
+  const { stdout } = killed.outcomes[2]!;
+  const begun = last === 0 ? "" : `Going on after row ${last.toLocaleString("en-US")} of 2,000\n`;
+  expect(stdout.startsWith(`${begun}Done: 2,000 rows\n${FIGURES}`), said).toBe(true);
+  expect(stdout, said).toMatch(/\nRecompute rec_\w+: \d of 50 customers differ now\n/);
+  expect(stdout.endsWith(inProject("killed")), said).toBe(true);
+  expect(undisturbed).toMatchObject({ stderr: "", code: 0 });
+  expect(undisturbed.stdout.startsWith(`Done: 2,000 rows\n${FIGURES}Dry run rec_`), undisturbed.stdout).toBe(true);
+  expect(undisturbed.stdout.endsWith(inProject("calm")), undisturbed.stdout).toBe(true);
 
-    const [were, should] = await Promise.all([everything("killed"), everything("calm")]);
-    expect(should.events).toHaveLength(ROWS);
-    expect(should.sum).toEqual([{ sum: "731575.66" }]);
-    expect(should.transitions.length).toBeGreaterThan(50);
-    expect(should.segments.length).toBeGreaterThan(0);
-    expect(should.journeys.length).toBeGreaterThan(0);
-    expect(were).toEqual(should);
-  },
-);
+  const [were, should] = await Promise.all([everything("killed"), everything("calm")]);
+  expect(should.events).toHaveLength(ROWS);
+  expect(should.sum).toEqual([{ sum: "731575.66" }]);
+  expect(should.transitions.length).toBeGreaterThan(50);
+  expect(should.segments.length).toBeGreaterThan(0);
+  expect(should.journeys.length).toBeGreaterThan(0);
+  expect(were).toEqual(should);
+});
 
 test.concurrent("sent again from the beginning, it stores nothing, and says so", async () => {
   const cwd = await folder("again", { "orders.csv": ordersCsv(5) });
@@ -182,27 +179,24 @@ test.concurrent("Ctrl+C waits for the request under way, and says how to go on",
   expect(gate.batches()).toBe(10);
 });
 
-test.concurrent(
-  "a history that came in the wrong order is told of by the dry run, and put right by the recompute",
-  async () => {
-    const [newer, older] = [2012, 2011].map((year) =>
-      Array.from({ length: 6 }, (_, i) => `${year}-${i},globex,${year}-03-0${i + 1}T00:00:00Z,1,1,700,France`),
-    );
-    const header = "invoice_no,customer_id,placed_at,lines,units,amount,country";
-    const cwd = await folder("late", {
-      "orders.csv": [header, ...newer!].join("\n"),
-      "older.csv": [header, ...older!].join("\n"),
-    });
-    const env = await shop.project("late");
-    const run = async (file: string, recompute: string) =>
-      (await backfill([file, "--project", "late", "--recompute", recompute], { cwd, env })).stdout;
-    expect(await run("orders.csv", "dry-run")).toContain("0 of 1 customers would differ\n");
-    expect(await run("older.csv", "run")).toMatch(
-      /\nDry run rec_\w+: 1 of 1 customers would differ\n {2}lifecycle {2}\d[^]*\nRecompute rec_\w+: 1 of 1 customers differ now\n {2}lifecycle {2}\d/,
-    );
-    expect(await run("older.csv", "dry-run")).toContain("0 of 1 customers would differ\n");
-  },
-);
+test.concurrent("a history that came in the wrong order is told of by the dry run, and put right by the recompute", async () => {
+  const [newer, older] = [2012, 2011].map((year) =>
+    Array.from({ length: 6 }, (_, i) => `${year}-${i},globex,${year}-03-0${i + 1}T00:00:00Z,1,1,700,France`),
+  );
+  const header = "invoice_no,customer_id,placed_at,lines,units,amount,country";
+  const cwd = await folder("late", {
+    "orders.csv": [header, ...newer!].join("\n"),
+    "older.csv": [header, ...older!].join("\n"),
+  });
+  const env = await shop.project("late");
+  const run = async (file: string, recompute: string) =>
+    (await backfill([file, "--project", "late", "--recompute", recompute], { cwd, env })).stdout;
+  expect(await run("orders.csv", "dry-run")).toContain("0 of 1 customers would differ\n");
+  expect(await run("older.csv", "run")).toMatch(
+    /\nDry run rec_\w+: 1 of 1 customers would differ\n {2}lifecycle {2}\d[^]*\nRecompute rec_\w+: 1 of 1 customers differ now\n {2}lifecycle {2}\d/,
+  );
+  expect(await run("older.csv", "dry-run")).toContain("0 of 1 customers would differ\n");
+});
 
 test.concurrent("rows that the service refuses are named, or with --skip-rejected kept with the reason", async () => {
   const env = await shop.project("refused");
@@ -303,22 +297,19 @@ test.concurrent("what may pass is sent again; a plan's rate limit is waited for,
   ]);
 });
 
-test.concurrent(
-  "standard input is read once: a bad row ends it there, and it goes on when that is corrected",
-  async () => {
-    const env = await shop.project("input");
-    const cwd = await folder("input");
-    const run = (input: string) =>
-      backfill(["-", "--name", "orders", "--batch", "2", "--total", "4"], { cwd, env, input });
-    const lines = ordersCsv(3, 1).trimEnd().split("\r\n");
-    expect(await run(lines.with(3, "3,z").join("\n"))).toEqual(
-      failed(`orders:4: has 2 values, and the header 7 columns\n${stopped(2, 4)}`),
-    );
-    const { stdout, code } = await run(lines.join("\n"));
-    expect(stdout).toMatch(/^Going on after row 2 of 4\nDone: 3 rows \(4 expected\)\n {2}events {10}3\n/);
-    expect(code).toBe(0);
-  },
-);
+test.concurrent("standard input is read once: a bad row ends it there, and it goes on when that is corrected", async () => {
+  const env = await shop.project("input");
+  const cwd = await folder("input");
+  const run = (input: string) =>
+    backfill(["-", "--name", "orders", "--batch", "2", "--total", "4"], { cwd, env, input });
+  const lines = ordersCsv(3, 1).trimEnd().split("\r\n");
+  expect(await run(lines.with(3, "3,z").join("\n"))).toEqual(
+    failed(`orders:4: has 2 values, and the header 7 columns\n${stopped(2, 4)}`),
+  );
+  const { stdout, code } = await run(lines.join("\n"));
+  expect(stdout).toMatch(/^Going on after row 2 of 4\nDone: 3 rows \(4 expected\)\n {2}events {10}3\n/);
+  expect(code).toBe(0);
+});
 
 test.concurrent("a month's quota that is used up ends it, and says until when", async () => {
   const { sql } = shop.db;

@@ -265,7 +265,7 @@ describe("docs/ingestion.md", () => {
       };
       const env = { SVC_API_URL: await listen(server), SVC_API_KEY: "svc_test_x" };
       const [, code] = /^```js\n(.*?)^```$/ms.exec(guide)!;
-      // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the page's own text
+      // oxlint-disable-next-line typescript/no-implied-eval -- the page's own text
       const sender = new Function("setTimeout", "process", `${code}; return send;`)(pause, { env }) as (
         events: unknown[],
       ) => Promise<unknown>;

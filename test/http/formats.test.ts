@@ -15,7 +15,7 @@ import { DOCS_URL, environmentId, numberFromOne, type Reply } from "../support/s
 import { useIngest } from "./ingest/fixture.js";
 
 const PAGE = fileURLToPath(new URL("../../docs/formats.md", import.meta.url));
-// For whoever changes a format: FORMATS=write npx vitest run test/http/formats.test.ts && npx prettier --write docs/formats.md
+// For whoever changes a format: FORMATS=write npx vitest run test/http/formats.test.ts && npx oxfmt docs/formats.md
 const WRITE = process.env["FORMATS"] === "write";
 
 type Limits = Partial<Record<"minimum" | "maximum" | "minLength" | "maxLength" | "minItems" | "maxItems", number>>;

@@ -14,7 +14,7 @@ import { DAY, iso, localEngine, MODEL, START } from "./support/model.js";
 interface Reply {
   status: number;
   headers: Headers;
-  body: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- answers are what is tested
+  body: any; // oxlint-disable-line typescript/no-explicit-any -- answers are what is tested
 }
 
 /** A local engine behind real HTTP; it ends with the test. Bodies that are texts or bytes are sent as they are. */

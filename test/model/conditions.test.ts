@@ -11,7 +11,7 @@ const aggregate = (parts: object) => over({ kind: "aggregate", function: "sum", 
 const distinct = (parts: object) => over({ kind: "distinct", property: "source", ...parts });
 const latest = (parts: object) => over({ kind: "latest", property: "total", ...parts });
 const daysSince = (parts: object) => over({ kind: "daysSince", which: "last", ...parts });
-const ratio = (parts: object) => over({ kind: "ratio", of: { kind: "count", of }, per: { kind: "trait", trait: "seats" }, ...parts }); // prettier-ignore
+const ratio = (parts: object) => over({ kind: "ratio", of: { kind: "count", of }, per: { kind: "trait", trait: "seats" }, ...parts }); // oxfmt-ignore
 /** So many differences within each other. */
 const nested = (depth: number): object => {
   const plain = { kind: "count", of };
@@ -82,7 +82,7 @@ test.each<[condition: unknown, ...problems: string[]]>([
   [ratio({ per: { kind: "daysSince", which: "first", of } }), ".per INVALID_SHAPE"],
   [ratio({ per: null }), ".per INVALID_SHAPE"],
   [ratio({ per: { kind: "latest", of, property: "source" } }), ".per.property TYPE_MISMATCH"],
-  [ratio({ of: { kind: "count", of: { event: "order" }, within: "x" } }), ".of.within INVALID_DURATION", ".of.of.event UNKNOWN_EVENT"], // prettier-ignore
+  [ratio({ of: { kind: "count", of: { event: "order" }, within: "x" } }), ".of.within INVALID_DURATION", ".of.of.event UNKNOWN_EVENT"], // oxfmt-ignore
   [ratio({ of: nested(3) })],
   [ratio({ of: nested(4) }), ".of.of.of.of TOO_DEEP"],
   [ratio({ value: "1" }), ".value INVALID_SHAPE"],

@@ -24,7 +24,7 @@ test("a snapshot with one of everything is sound", () => {
   ];
   const scores: Score[] = [
     ...measures.map((measure) => ({ kind: "scale", of: measure, from: 20, to: -5.5 }) as const),
-    { kind: "steps", of: measures[4]!, steps: [[-1, 100], [2, 70.25], [7, 70]], otherwise: 0 }, // prettier-ignore
+    { kind: "steps", of: measures[4]!, steps: [[-1, 100], [2, 70.25], [7, 70]], otherwise: 0 }, // oxfmt-ignore
     { kind: "map", trait: "plan", values: { free: 0, pro: 100 } },
   ];
   const { rules } = snapshotOf({
@@ -59,7 +59,7 @@ test("a snapshot with one of everything is sound", () => {
     ],
     health: {
       components: scores.map((score, index) => ({ id: `c${index}`, weight: index / 2, score })),
-      bands: [{ id: "good", from: 99.5 }, { id: "fair", from: 40 }, { id: "bad", from: 0 }], // prettier-ignore
+      bands: [{ id: "good", from: 99.5 }, { id: "fair", from: 40 }, { id: "bad", from: 0 }], // oxfmt-ignore
     },
     rules,
     signals,
@@ -197,7 +197,7 @@ const HEALTH: Rows = [
   [scale({ kind: "traitExists", trait: "seats" }), `${SCORE}.of.kind INVALID_SHAPE`],
   [scale({ kind: "trait", trait: "seat" }), `${SCORE}.of.trait UNKNOWN_TRAIT`],
   [scale({ kind: "trait", trait: "plan" }), `${SCORE}.of.trait TYPE_MISMATCH`],
-  [scale(ordered), `${SCORE}.of.operator INVALID_SHAPE`, `${SCORE}.of.value INVALID_SHAPE`], // prettier-ignore
+  [scale(ordered), `${SCORE}.of.operator INVALID_SHAPE`, `${SCORE}.of.value INVALID_SHAPE`], // oxfmt-ignore
   [scale({ kind: "count", of: { event: "x" } }), `${SCORE}.of.of.event UNKNOWN_EVENT`],
   [scale({ kind: "count", of, within: "1d", since: "state" }), `${SCORE}.of INVALID_SHAPE`],
   [scale({ kind: "aggregate", function: "sum", of, property: "source" }), `${SCORE}.of.property TYPE_MISMATCH`],
@@ -206,11 +206,11 @@ const HEALTH: Rows = [
   [scale({ kind: "distinct", of, property: "source" }, { to: 10_001 }), `${SCORE}.to COUNT_TOO_LARGE`],
   [scale({ kind: "distinct", of, property: "source" }, { from: 10_001 }), `${SCORE}.from COUNT_TOO_LARGE`],
   [scale({ kind: "count", of, within: "1d" }, { to: 1_000_000 })],
-  [scoreSteps([[1, 0], [10_001, 1]], { kind: "distinct", of, property: "source" }), `${SCORE}.steps[1][0] COUNT_TOO_LARGE`], // prettier-ignore
+  [scoreSteps([[1, 0], [10_001, 1]], { kind: "distinct", of, property: "source" }), `${SCORE}.steps[1][0] COUNT_TOO_LARGE`], // oxfmt-ignore
   [scoreSteps([]), `${SCORE}.steps INVALID_SHAPE`],
   [scoreSteps([[1]]), `${SCORE}.steps[0] INVALID_SHAPE`],
   [scoreSteps([[1, 101]]), `${SCORE}.steps[0][1] INVALID_SHAPE`],
-  [scoreSteps([[1, 50], [3, 60], [3, 70]]), `${SCORE}.steps[2][0] INVALID_VALUE`], // prettier-ignore
+  [scoreSteps([[1, 50], [3, 60], [3, 70]]), `${SCORE}.steps[2][0] INVALID_VALUE`], // oxfmt-ignore
   [
     scored({ kind: "steps", of: { kind: "trait", trait: "seats" }, steps: [[1, 1]], otherwise: -1 }),
     `${SCORE}.otherwise INVALID_SHAPE`,
@@ -255,7 +255,7 @@ const RULES: Rows = [
   [withRule({ on: { kind: "segmentExited", segment: "x" } }), "rules[0].on.segment UNKNOWN_SEGMENT"],
   [withRule({ on: { kind: "signalCleared", signal: "x" } }), "rules[0].on.signal UNKNOWN_SIGNAL"],
   [withRule({ on: { kind: "stateEntered", state: "x" } }), "rules[0].on.state UNKNOWN_STATE"],
-  [withRule({ on: { kind: "stateExited", segment: "buyers" } }), "rules[0].on.state INVALID_SHAPE", "rules[0].on.segment INVALID_SHAPE"], // prettier-ignore
+  [withRule({ on: { kind: "stateExited", segment: "buyers" } }), "rules[0].on.state INVALID_SHAPE", "rules[0].on.segment INVALID_SHAPE"], // oxfmt-ignore
   [{ ...withRule({ on: { kind: "stateExited", state: "a" } }), lifecycle: null }, "rules[0].on NO_LIFECYCLE"],
   [withRule({ on: { kind: "journeyExpired", journey: "x" } }), "rules[0].on.journey UNKNOWN_JOURNEY"],
   [

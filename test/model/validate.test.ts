@@ -69,7 +69,7 @@ describe.each(["__proto__", "constructor", "prototype", "toString", "hasOwnPrope
 
   test("is one of an event, a property, a trait and a value like any other", () => {
     const fields = record({ type: "string", enum: [name] });
-    const when = { kind: "count", of: { event: name, where: { kind: "compare", property: name, operator: "eq", value: name } }, operator: "gte", value: 1 }; // prettier-ignore
+    const when = { kind: "count", of: { event: name, where: { kind: "compare", property: name, operator: "eq", value: name } }, operator: "gte", value: 1 }; // oxfmt-ignore
     const snapshot = {
       ...sound,
       events: record({ properties: fields }),

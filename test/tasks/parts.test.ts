@@ -112,8 +112,8 @@ it("journeys keep a row a run, with its steps in the author's order", async () =
 });
 
 it("rules log every run, with the condition explained and what caused it", async () => {
-  const rows = await view("rule_executions", "rule, result, triggered_by, conditions, action, svc.iso(executed_at) as at, cause_id, config_version", "execution_seq"); // prettier-ignore
-  const lines = rows.map(({ rule, result, triggered_by, at: executed, cause_id }) => [rule, result, triggered_by, executed, cause_id]); // prettier-ignore
+  const rows = await view("rule_executions", "rule, result, triggered_by, conditions, action, svc.iso(executed_at) as at, cause_id, config_version", "execution_seq"); // oxfmt-ignore
+  const lines = rows.map(({ rule, result, triggered_by, at: executed, cause_id }) => [rule, result, triggered_by, executed, cause_id]); // oxfmt-ignore
   expect(lines).toEqual([
     ["pick", "fail", "event:paid", at(1, 11), eventId(1)],
     ["pick", "pass", "event:paid", at(1, 14), eventId(4)],

@@ -31,7 +31,7 @@ const KINDS: Record<string, [table: string, id: string, keptSeconds: number, ins
   "an access token that expired": ["access_tokens", "token_hash", 90 * DAY, `
     (token_hash, token_id, kind, user_id, label, expires_at) select hash, name, 'session', 'usr_1', 'test', ended`],
   "a throttle that is full": ["throttles", "bucket", 0, "(bucket, full_at) select hash, ended"],
-}; // prettier-ignore
+}; // oxfmt-ignore
 
 /** Adds one that ended so many seconds ago. */
 const add = (kind: string, name: string, secondsAgo: number) => {

@@ -107,7 +107,7 @@ export class OAuthClient {
         headers: { "x-request-id": this.#requestId },
         signal: AbortSignal.any([AbortSignal.timeout(ANSWER_MS_MAX), ...signals]),
         // The user named the address, and every other request goes there as well.
-        // eslint-disable-next-line @typescript-eslint/no-deprecated -- marked so that it stands out
+        // oxlint-disable-next-line typescript/no-deprecated -- marked so that it stands out
         [oauth.allowInsecureRequests]: true,
         [oauth.customFetch]: fetched,
       });

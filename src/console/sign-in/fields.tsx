@@ -31,7 +31,7 @@ export function Field(props: FieldProps) {
       <label for={name}>{label}</label>
       <input
         id={name}
-        // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-assertion -- TypeScript 7 wants one type where 6 takes either
+        // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- TypeScript 7 wants one type where 6 takes either
         type={type as "email"}
         autocomplete={autocomplete}
         autocapitalize="none"

@@ -82,8 +82,7 @@ class ClusterUser {
       // Our own shared lock goes first: two that leave at once and both still held theirs would both find it taken.
       await client.query(`select pg_advisory_unlock_shared(${USERS_LOCK})`);
       const { rows } = await client.query<{ last: boolean }>(`select pg_try_advisory_lock(${USERS_LOCK}) as last`);
-      if (rows[0]?.last === true)
-        await halt(this.cluster); // which also ends this connection
+      if (rows[0]?.last === true) await halt(this.cluster); // which also ends this connection
       else await client.end();
     } catch (error) {
       void client.end();

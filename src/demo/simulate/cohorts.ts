@@ -5,7 +5,15 @@
 import type { Random } from "./random.js";
 
 export type Cohort =
-  "champion" | "steady" | "climber" | "dabbler" | "fader" | "quitter" | "comeback" | "neverStarted" | "lead";
+  | "champion"
+  | "steady"
+  | "climber"
+  | "dabbler"
+  | "fader"
+  | "quitter"
+  | "comeback"
+  | "neverStarted"
+  | "lead";
 
 export interface CohortTraits {
   share: number;

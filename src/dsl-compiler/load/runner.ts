@@ -52,7 +52,8 @@ export interface Thrown {
 
 /** `thrown` is what guards noted, or what ended the load. */
 export type RunnerMessage =
-  { kind: "lowered"; lowered: Lowered; thrown: Thrown[] } | { kind: "failed"; thrown: Thrown[] };
+  | { kind: "lowered"; lowered: Lowered; thrown: Thrown[] }
+  | { kind: "failed"; thrown: Thrown[] };
 
 /** How a run of the author's modules ended. */
 export type RunOutcome =

@@ -190,7 +190,10 @@ export interface CustomerState {
 
 /** `job` is a recompute, which emits corrections. */
 export type Cause =
-  { kind: "event"; eventId: string } | { kind: "timer" } | { kind: "identify" } | { kind: "job"; jobId: string };
+  | { kind: "event"; eventId: string }
+  | { kind: "timer" }
+  | { kind: "identify" }
+  | { kind: "job"; jobId: string };
 
 export type RuleResult = "pass" | "fail" | "skip" | "error";
 

@@ -19,7 +19,7 @@ const PAGE_MAX = 200;
 
 /** The columns of a list as comma-separated values, by what its items have, and the first of lists that it may be; null where the answer is none. */
 export function csvColumns(answer: TSchema | undefined): readonly Column[] | null {
-  const shape = answer as Shape | undefined;
+  const shape: Shape | undefined = answer;
   const { data, nextCursor } = (shape?.anyOf?.[0] ?? shape)?.properties ?? {};
   return data?.items === undefined || nextCursor === undefined ? null : columnsOf(data.items);
 }

@@ -282,8 +282,8 @@ function readQuery<Query extends TObject>(
     if ("default" in property) values[name] = property.default;
   }
   for (const [name, value] of texts) {
-    const isInteger = (query.schema.properties[name] as { type?: string } | undefined)?.type === "integer";
-    values[name] = isInteger && /^\d{1,9}$/.test(value) ? Number(value) : value;
+    const { type }: { type?: string } = query.schema.properties[name] ?? {};
+    values[name] = type === "integer" && /^\d{1,9}$/.test(value) ? Number(value) : value;
   }
   return query.check(values);
 }

@@ -54,7 +54,7 @@ export interface Scope {
   problems: Problems;
 }
 
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
 /** Names of events, properties and traits: what products send. */
@@ -84,7 +84,16 @@ export function checkDuration(text: string | undefined, path: string, problems: 
 }
 
 type Referred =
-  "event" | "property" | "trait" | "state" | "segment" | "journey" | "step" | "component" | "band" | "signal";
+  | "event"
+  | "property"
+  | "trait"
+  | "state"
+  | "segment"
+  | "journey"
+  | "step"
+  | "component"
+  | "band"
+  | "signal";
 
 /** Where names of a kind are declared, and what has them where that is not the model itself. `owner`: the event, the journey. */
 interface Declared {

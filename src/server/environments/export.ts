@@ -88,7 +88,11 @@ function unwritable(output: string, error: unknown): OperatorError {
 
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, "r");
-  await handle.sync().finally(() => handle.close());
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Waits for whoever may not have seen the freeze, and for the outcomes of deliveries that are under way. */

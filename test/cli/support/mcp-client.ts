@@ -9,7 +9,7 @@ import type { Shop } from "./shop.js";
 export interface Answer {
   isError: boolean;
   text: string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each tool has a shape of its own
+  // oxlint-disable-next-line typescript/no-explicit-any -- each tool has a shape of its own
   found: any;
 }
 

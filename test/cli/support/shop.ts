@@ -171,7 +171,7 @@ export async function startShop(variables: Readonly<Record<string, string>> = {}
       const shown = (text: string) =>
         replaced(text.replaceAll(url, "<service>").replaceAll(receiver.url, "<receiver>"));
       // Where a question puts the cursor depends on the length of the address.
-      // eslint-disable-next-line no-control-regex
+      // oxlint-disable-next-line no-control-regex
       return { code, stdout: shown(stdout), stderr: shown(stderr).replaceAll(/\u001b\[\d*[GJ]/g, "") };
     },
     stop: async () => {

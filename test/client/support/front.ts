@@ -17,7 +17,15 @@ export type Backend = (body: string, authorization: string) => Promise<Reply>;
  * or with spaces that never end; or something else answers in its place.
  */
 export type Fate =
-  "pass" | "loseRequest" | "loseAnswer" | "cutAnswer" | "stall" | "stallAfter" | "stallBody" | "drip" | Reply;
+  | "pass"
+  | "loseRequest"
+  | "loseAnswer"
+  | "cutAnswer"
+  | "stall"
+  | "stallAfter"
+  | "stallBody"
+  | "drip"
+  | Reply;
 
 export interface Front {
   url: string;

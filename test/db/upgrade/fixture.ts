@@ -48,8 +48,12 @@ export async function loadRelease(release: string): Promise<{ database: TestData
     // On a connection of its own, for the settings that a dump makes.
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
-    // psql's own commands, which keep what the dump holds from being taken for such, are none of the server's.
-    await client.query(sql.replace(/^\\(un)?restrict .*$/gm, "")).finally(() => client.end());
+    try {
+      // psql's own commands, which keep what the dump holds from being taken for such, are none of the server's.
+      await client.query(sql.replace(/^\\(un)?restrict .*$/gm, ""));
+    } finally {
+      await client.end();
+    }
     await database.sql`update iam.access_tokens set expires_at = now() + interval '1 day'`;
     await database.sql`update svc.deliveries set next_attempt_at = now() where status = 'pending'`;
     // A later program has other functions, and applies them all. (What a dump brings back is the same in meaning, not in its text.)

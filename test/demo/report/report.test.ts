@@ -120,7 +120,7 @@ test("a report for a terminal has boxes and bars, and is at most 100 characters 
   const text = demoReport(styleFor(true), results());
   expect(text).toContain("┌");
   expect(text).toContain("█");
-  // eslint-disable-next-line no-control-regex -- colours take no room
+  // oxlint-disable-next-line no-control-regex -- colours take no room
   const lines = text.replace(/\u001b\[\d+m/g, "").split("\n");
   expect(Math.max(...lines.map((line) => Array.from(line).length))).toBeLessThanOrEqual(100);
 });

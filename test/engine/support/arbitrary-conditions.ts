@@ -108,7 +108,7 @@ function occurring(readable: Readable): fc.Arbitrary<Measure> {
     [2, fc.record({ kind: fc.constant("distinct"), property: fc.constantFrom("x", "y", "day"), ...from })],
     [1, fc.record({ kind: fc.constant("latest"), property: x, ...from })],
     [1, fc.record({ kind: fc.constant("daysSince"), which, of: selector, scope: fc.constant<OccurrenceScope>({}) })],
-  ).map(({ scope, ...rest }) => ({ ...rest, ...scope })); // prettier-ignore
+  ).map(({ scope, ...rest }) => ({ ...rest, ...scope })); // oxfmt-ignore
 }
 
 const whole = fc.integer({ min: 0, max: 3 });

@@ -46,7 +46,7 @@ const event = fc.constantFrom(...EVENTS, ...EVENTS, "other");
 
 const track = fc.record({ kind: fc.constant("track"), gap, shift, event, properties });
 const identify = fc.record({ kind: fc.constant("identify"), gap, traits });
-type Draft = typeof track extends fc.Arbitrary<infer T> ? T | (typeof identify extends fc.Arbitrary<infer I> ? I : never) : never; // prettier-ignore
+type Draft = typeof track extends fc.Arbitrary<infer T> ? T | (typeof identify extends fc.Arbitrary<infer I> ? I : never) : never; // oxfmt-ignore
 
 function accept(drafts: readonly Draft[], from = START): Operation[] {
   let acceptedAt = from;

@@ -46,7 +46,7 @@ function lifecycle(readable: Readable): fc.Arbitrary<Lifecycle> {
     states: STATES.map((name, i) =>
       terminal && name === STATES[3] ? { name, terminal: true, transitions: [] } : { name, transitions: of[i]! },
     ),
-  })); // prettier-ignore
+  })); // oxfmt-ignore
 }
 
 function journey(id: keyof typeof JOURNEYS, readable: Readable): fc.Arbitrary<Journey> {
@@ -75,7 +75,7 @@ function journey(id: keyof typeof JOURNEYS, readable: Readable): fc.Arbitrary<Jo
 function score(readable: Readable): fc.Arbitrary<Score> {
   const of = measure(readable);
   const ends = fc.constantFrom([0, 4], [4, 0], [0, 3], [1, 2]);
-  const steps = fc.constantFrom<[number, number][]>([[0, 100], [2, 50]], [[1, 33.333]], [[0, 10], [1, 80], [3, 20]]); // prettier-ignore
+  const steps = fc.constantFrom<[number, number][]>([[0, 100], [2, 50]], [[1, 33.333]], [[0, 10], [1, 80], [3, 20]]); // oxfmt-ignore
   return fc.oneof(
     fc.record({ of, ends }).map(({ of, ends: [from, to] }): Score => ({ kind: "scale", of, from, to })),
     fc.record({ kind: fc.constant("steps"), of, steps, otherwise: fc.constantFrom(0, 66.666) }),

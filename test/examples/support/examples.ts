@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { format } from "prettier";
+import { format } from "oxfmt";
 import * as ecommerce from "../../../examples/ecommerce/stories.js";
 import * as marketplace from "../../../examples/marketplace/stories.js";
 import * as saas from "../../../examples/saas/stories.js";
@@ -36,6 +36,6 @@ export function writeData({ directory, stories }: Example): Promise<void> {
 }
 
 export async function writeExpected({ directory }: Example, expected: Expected): Promise<void> {
-  const text = await format(JSON.stringify(expected), { parser: "json", printWidth: 120 });
-  await writeFile(path.join(directory, "expected.json"), text);
+  const { code } = await format("expected.json", JSON.stringify(expected), { printWidth: 120 });
+  await writeFile(path.join(directory, "expected.json"), code);
 }

@@ -36,7 +36,12 @@ const keyOf = ({ configVersion, event, code, path }: Listed) => [configVersion, 
 
 /** All keys, in pages of so many; `between` is called after each page. */
 async function keysByPage(limit: number, between = () => Promise.resolve()): Promise<string[]> {
-  const { items, sizes } = await pages((query) => list(`?${query}`).finally(between), "", limit);
+  const page = async (query: string) => {
+    const answer = await list(`?${query}`);
+    await between();
+    return answer;
+  };
+  const { items, sizes } = await pages(page, "", limit);
   expect(Math.max(...sizes)).toBeLessThanOrEqual(limit);
   return items.map(keyOf);
 }

@@ -44,7 +44,9 @@ function expectError(answer: RawAnswer | undefined, status: number, code: string
     headers: { "x-request-id": requestId, "content-type": "application/json; charset=utf-8" },
     body: { error: { code, requestId, message: SAID, fix: SAID } },
   });
-  expect(answer?.headers["x-request-id"]).toBe((answer?.body as { error: { requestId: string } }).error.requestId);
+  expect(answer?.headers["x-request-id"]).toBe(
+    (answer?.body as { error: { requestId: string } } | undefined)?.error.requestId,
+  );
 }
 
 /** Sends a character again and again until the server closes the connection. */

@@ -6,7 +6,7 @@ import type { AppDeps } from "../../../src/http/app.js";
 import { Browser } from "./browser.js";
 
 /** The client as its users have it; only that plain HTTP is allowed on this machine. */
-// eslint-disable-next-line @typescript-eslint/no-deprecated -- marked so that it stands out: it is for tests on one's own machine
+// oxlint-disable-next-line typescript/no-deprecated -- marked so that it stands out: it is for tests on one's own machine
 export const INSECURE = { [oauth.allowInsecureRequests]: true } as const;
 export const CLIENT: oauth.Client = { client_id: "svc-cli" };
 export const FORM = "application/x-www-form-urlencoded";

@@ -46,7 +46,7 @@ it.each([
   const page = await browser.get("/login");
   const entries = await whatIsLogged(() => browser.submit(page, { email, password: "x" }));
   expect(entries.map(({ msg }) => msg)).toEqual(["a sign-in failed"]);
-  // eslint-disable-next-line no-control-regex -- that is what is looked for
+  // oxlint-disable-next-line no-control-regex -- that is what is looked for
   expect(logged.trim().split("\n").join("")).not.toMatch(/[\x00-\x1f\x7f-\x9f\u2028\u202e]|forged|example\.com/);
 });
 

@@ -76,7 +76,7 @@ export async function project(files: Record<string, string> = {}): Promise<Proje
 
 export interface Dev {
   /** The next line that `--json` prints of this type; those before it are passed over. */
-  next(type: string): Promise<any>; // eslint-disable-line @typescript-eslint/no-explicit-any -- what a test reads is what it checks
+  next(type: string): Promise<any>; // oxlint-disable-line typescript/no-explicit-any -- what a test reads is what it checks
   /** Ends it, and answers its exit code. */
   stop(signal?: "SIGINT" | "SIGTERM" | "SIGKILL"): Promise<number | null>;
 }

@@ -8,7 +8,7 @@ export type Stack = (typeof STACKS)[number];
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const SLUG_LENGTH_MAX = 63;
 const NAME_LENGTH_MAX = 256;
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const NAME = /^(?=.*\S)[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$/;
 
 /** What is wrong with a project's name; undefined where nothing is. */

@@ -54,7 +54,12 @@ describe("GET /organization/audit-log", () => {
     const by = await api.service.owner("paged");
     for (const name of ["a", "b", "c", "d"]) await invite(name, by);
     const whole = (await read("", by)).data;
-    const found = await pages((query) => read(query, by).finally(() => invite("later", by)), "", 3);
+    const page = async (query: string) => {
+      const answer = await read(query, by);
+      await invite("later", by);
+      return answer;
+    };
+    const found = await pages(page, "", 3);
     expect(found).toEqual({ items: whole, sizes: [3, 3, 1] });
     await api.sql`update iam.audit_log set at = '2026-03-01T10:00:00.000001Z' where organization_id = ${by.organizationId}`;
     const { items } = await pages((query) => read(query, by), "", 1);
