@@ -20,6 +20,7 @@ export { compileModel } from "./model/model.js";
 export { firstLater, HistoryNeeded, isLater, isSamePlace } from "./state/history.js";
 export { replayPart, type Replayed, type ReplayInput, type ReplayPart } from "./replay.js";
 export { sampleThrough, type Said, type Sampled, type SamplePart } from "./sample.js";
+export { stateOf, storedState, type StoredState } from "./state/stored.js";
 export { heldUntil, timersMayFire } from "./timers.js";
 export { stateBudget, type RememberedPart, type StateBudget } from "./model/state-budget.js";
 export type * from "./state/types.js";

@@ -1,4 +1,4 @@
-import type { CustomerColumns, EffectRows, StoredState } from "../db/api/evaluation.js";
+import type { CustomerColumns, EffectRows } from "../db/api/evaluation.js";
 import { causeId, type CustomerState, type Effect, heldUntil, journeyProgress } from "../engine/index.js";
 
 /** What columns of svc.customers tell of a state. */
@@ -13,11 +13,6 @@ export function customerColumns(state: CustomerState): CustomerColumns {
     heldUntil: heldUntil(state),
     health: state.health,
   };
-}
-
-/** What JSON tells of a state in svc.customers: traits have a column of their own, merged by the database from what was accepted. */
-export function storedState(state: CustomerState): StoredState {
-  return { ...state, traits: undefined };
 }
 
 type Row<Table extends keyof EffectRows> = EffectRows[Table][number];

@@ -30,7 +30,7 @@ async function totals(environment: TestEnvironment): Promise<unknown> {
       (select count(*)::integer from svc.inbox where environment_id = ${environmentId}) as pending,
       (select count(*)::integer from svc.lifecycle_transitions where environment_id = ${environmentId}) as transitions,
       (select count(*)::integer from svc.emissions where environment_id = ${environmentId}) as emissions,
-      (select sum((state -> 'memory' -> 'streams' -> 0 ->> 'count')::integer)::integer
+      (select sum((state -> 'memory' -> 2 ->> 0)::integer)::integer
        from svc.customers where environment_id = ${environmentId}) as counted`;
   return row;
 }

@@ -10,6 +10,7 @@ import { TestEnvironment } from "./support/environment.js";
 import { Gate } from "./support/gate.js";
 import { everything } from "./support/kept.js";
 import { customersOf } from "./support/population.js";
+import { loadedState } from "../../src/db/api/evaluation.js";
 import { evaluatedEvents, expectReplayed, replayedTo, storedOf, transitionsOf } from "./support/replayed.js";
 import { jobOf, JobRunner, queue, untilWaiting } from "./support/recompute.js";
 import { propertyRuns } from "../support/property-runs.js";
@@ -184,7 +185,7 @@ it.skipIf(isCluster)(
           await expectReplayed(environment, customer, expected);
           // Through the latest event at least, also where that came after the pin.
           const [latest] = (await evaluatedEvents(environment, customer)).slice(-1);
-          const { evaluatedThrough } = (await storedOf(environment, customer)).state!;
+          const { evaluatedThrough } = loadedState(await storedOf(environment, customer));
           expect(evaluatedThrough ?? -Infinity).toBeGreaterThanOrEqual(latest?.occurredAt ?? -Infinity);
           expect((await environment.pending()).filter((one) => one.customer === customer)).toEqual(pending);
           if (expected.before.evaluatedThrough! > Date.parse(pin)) coverage.add("evaluated after the pin");

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
-import { environmentsToSweep, stateOf } from "../../src/db/api/evaluation.js";
+import { environmentsToSweep, loadedState } from "../../src/db/api/evaluation.js";
 import { sweepRetention } from "../../src/tasks/retention.js";
 import {
   aggregate,
@@ -383,7 +383,7 @@ it("a recompute after a removal replays what is kept, and the last event does no
   expect(await environment.document()).toMatchObject({ lifecycle: "new", segments: ["seen"] });
   expect(await environment.document("gone")).toMatchObject({ lifecycle: "new", segments: [] });
   for (const customer of ["c1", "gone"]) {
-    const { lastEventAt, evaluatedThrough } = stateOf(await storedOf(environment, customer));
+    const { lastEventAt, evaluatedThrough } = loadedState(await storedOf(environment, customer));
     expect(new Date(lastEventAt!).toISOString().slice(0, 10)).toBe(ago(customer === "c1" ? 10 : 40).slice(0, 10));
     const through = new Date(evaluatedThrough!).toISOString();
     await expectReplayed(environment, customer, await replayedTo(environment, MODEL, through, customer));

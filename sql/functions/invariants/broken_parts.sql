@@ -10,9 +10,10 @@ as $$
   with states as materialized (
     select
       c.environment_id, c.customer_id, c.next_due_at, s.segments, s.signals, s.journeys,
-      timestamptz 'epoch' + s."timerDueAt" * interval '1 millisecond' as timer_due_at
+      -- The lists are as src/engine/state/stored.ts has them; the names, as states were stored before.
+      timestamptz 'epoch' + coalesce((s.times ->> 3)::bigint, s."timerDueAt") * interval '1 millisecond' as timer_due_at
     from svc.customers as c
-    cross join lateral json_to_record(c.state) as s (segments json, signals json, journeys json, "timerDueAt" bigint)
+    cross join lateral json_to_record(c.state) as s (segments json, signals json, journeys json, times json, "timerDueAt" bigint)
   ),
   told as (
     select s.environment_id, s.customer_id, 'segment' as kind, p.key as part_id, 'entered' as stands
@@ -23,7 +24,9 @@ as $$
     from states as s
     cross join lateral json_object_keys(s.signals) as p (key)
     union all
-    select s.environment_id, s.customer_id, 'journey', p.key, format('run %s %s', p.value ->> 'run', p.value ->> 'status')
+    select
+      s.environment_id, s.customer_id, 'journey', p.key,
+      format('run %s %s', coalesce(p.value ->> 0, p.value ->> 'run'), coalesce(p.value ->> 1, p.value ->> 'status'))
     from states as s
     cross join lateral json_each(s.journeys) as p (key, value)
   ),

@@ -1,6 +1,7 @@
 import type { Sql, TransactionSql } from "postgres";
 import {
   newCustomer,
+  stateOf,
   type CustomerState,
   type HealthChange,
   type HealthScore,
@@ -10,6 +11,7 @@ import {
   type JourneyProgress,
   type JourneyRun,
   type Json,
+  type StoredState,
 } from "../../engine/index.js";
 
 /** An operation as svc_api.begin_evaluation lists it: [seq, accepted (ms), event or null for an identify, payload, occurred (ms)]. */
@@ -26,8 +28,10 @@ export interface StoredCustomer {
 }
 
 /** The engine's state of a customer as loaded; a new one where it was never evaluated. */
-export function stateOf({ customerId, createdAt, traits, state }: StoredCustomer): CustomerState {
-  return state === null ? newCustomer(customerId, createdAt) : { ...state, traits };
+export function loadedState(customer: StoredCustomer): CustomerState {
+  return customer.state === null
+    ? newCustomer(customer.customerId, customer.createdAt)
+    : stateOf(customer.state, customer);
 }
 
 export interface CustomerInput extends StoredCustomer {
@@ -58,9 +62,6 @@ export interface EvaluationInput {
   hash: string | null;
   customers: CustomerInput[];
 }
-
-/** The engine's state without traits, which are kept exactly in their own column. */
-export type StoredState = Omit<CustomerState, "traits"> & { traits?: undefined };
 
 /** A customer's state as written; instants are milliseconds. */
 export interface CustomerColumns {

@@ -1,7 +1,7 @@
 import type { Sql, TransactionSql } from "postgres";
 import type { QuestionWords, TraitsOf } from "../../backtest/question.js";
-import type { Json } from "../../engine/index.js";
-import type { CustomerColumns, EffectRows, StoredCustomer, StoredState } from "./evaluation.js";
+import type { Json, StoredState } from "../../engine/index.js";
+import type { CustomerColumns, EffectRows, StoredCustomer } from "./evaluation.js";
 
 /** An attempt at a recompute, a dry run, a preview or a backtest, as a worker takes it. */
 export interface RecomputeJob {

@@ -1,4 +1,4 @@
-import { type PageRow, pagesOf, stateOf } from "../../db/api/evaluation.js";
+import { type PageRow, pagesOf, loadedState } from "../../db/api/evaluation.js";
 import type { ExplainedPart, explanationHistory, StoredForExplanation } from "../../db/api/customers.js";
 import { explain, explainHealth, type HistoryRequest } from "../../engine/index.js";
 import { Models } from "../../evaluation/models.js";
@@ -62,7 +62,7 @@ async function explainedState({ part, stored }: ExplainJob, ask: Ask): Promise<E
     return { answer: null, unavailable: { code: "not_evaluated", message }, flipsKnown: true };
   }
   const model = await models.get(stored, (version) => ask("snapshot", version));
-  const state = stateOf(stored);
+  const state = loadedState(stored);
   const explainPart = part === "health" ? explainHealth : explain;
   try {
     const found = await withHistory(

@@ -1,5 +1,5 @@
 import type { StoredForTimeTravel } from "../../db/api/customers.js";
-import { stateOf } from "../../db/api/evaluation.js";
+import { loadedState } from "../../db/api/evaluation.js";
 import type { PageEnd } from "../../db/api/recompute.js";
 import { emissionDocument, explain, type HistoryRequest, stateDocument } from "../../engine/index.js";
 import { withHistory } from "../../evaluation/history.js";
@@ -44,7 +44,7 @@ export async function travelStored(job: TravelJob, ask: Ask): Promise<string> {
   const past = new PastEvents(async (request, pageSize) => (await history([request], pageSize)).pages[0]!);
   const parts = inParts(async (after) => pageOf((await ask("events", { after, propertyEvents })) as Uint8Array));
   const emissionsMax = job.part === "timeline" ? job.limit : 0;
-  const travelled = await travelTo({ model, input: stateOf(stored), at, parts, past, emissionsMax });
+  const travelled = await travelTo({ model, input: loadedState(stored), at, parts, past, emissionsMax });
   const instant = new Date(at).toISOString();
   if (travelled === null) {
     const message = `The customer had not begun by ${instant}: nothing that is kept of it is as old.`;

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { Sql, TransactionSql } from "postgres";
 import { call } from "../../db/api/call.js";
 import type { ChunkLimits, CustomerInput, EvaluationInput, EvaluationResult } from "../../db/api/evaluation.js";
-import { stateOf } from "../../db/api/evaluation.js";
+import { loadedState } from "../../db/api/evaluation.js";
 import { inTransaction } from "../../db/transaction.js";
 import { hasMemoryOf, HistoryNeeded } from "../../engine/index.js";
 import { HistoryCache } from "../../evaluation/history.js";
@@ -119,7 +119,7 @@ export class Chunk {
       if (budget.isSpent) break;
       this.reached++;
       await this.#attempt(customer, () => {
-        const state = stateOf(customer);
+        const state = loadedState(customer);
         if (customer.state !== null && !hasMemoryOf(model, state)) outdated.push(customer);
         else this.#add(builder, budget, { customer, state });
       });

@@ -1,7 +1,7 @@
 import type { CustomerInput, EvaluationInput, EvaluationResult, OperationRow } from "../../db/api/evaluation.js";
 import type { Budget, CustomerState, HistorySource, Model, Operation, TrackOperation } from "../../engine/index.js";
-import { evaluate, eventId, timersMayFire } from "../../engine/index.js";
-import { addEffects, customerColumns, storedState } from "../rows.js";
+import { evaluate, eventId, storedState, timersMayFire } from "../../engine/index.js";
+import { addEffects, customerColumns } from "../rows.js";
 import { TrendChanges } from "./trend-changes.js";
 
 /** What the traits of one customer may take as JSON: they are read and written whole with each evaluation. */

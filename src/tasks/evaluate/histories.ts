@@ -1,5 +1,5 @@
 import type { TransactionSql } from "postgres";
-import { type CustomerInput, loadHistory, loadHistoryPages, stateOf } from "../../db/api/evaluation.js";
+import { type CustomerInput, loadHistory, loadHistoryPages, loadedState } from "../../db/api/evaluation.js";
 import type { CustomerState, HistoryEvent, HistoryRequest, Model } from "../../engine/index.js";
 import { MemoryRebuild } from "../../engine/index.js";
 import type { HistoryCache } from "../../evaluation/history.js";
@@ -74,7 +74,7 @@ class Rebuilt {
     this.#millisecond = [];
     if (this.#failure !== null) return;
     try {
-      this.#memory ??= new MemoryRebuild(this.model, stateOf(this.customer));
+      this.#memory ??= new MemoryRebuild(this.model, loadedState(this.customer));
       for (const event of events) this.#memory.add(event);
     } catch (error) {
       this.#failure = { error };

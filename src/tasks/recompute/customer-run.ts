@@ -1,8 +1,8 @@
-import { type EffectRows, stateOf } from "../../db/api/evaluation.js";
+import { type EffectRows, loadedState } from "../../db/api/evaluation.js";
 import type { AppliedCustomer, ExecutionKey, RecomputeCustomer, RecomputeJob } from "../../db/api/recompute.js";
 import type { CustomerState, Effect, Model, ReplayInput, TrackedEvent } from "../../engine/index.js";
-import { corrections, untoldExpirations } from "../../engine/index.js";
-import { customerColumns, storedState } from "../rows.js";
+import { corrections, storedState, untoldExpirations } from "../../engine/index.js";
+import { customerColumns } from "../rows.js";
 import { CustomerReplay, nullIfEmpty } from "./customer-replay.js";
 import type { PastEvents } from "../../evaluation/past-events.js";
 import { compare, type Compared, ExecutionsAdded, LIST_MAX } from "./difference.js";
@@ -32,7 +32,7 @@ export class CustomerRun {
   constructor(job: RecomputeJob, models: JobModels, customer: RecomputeCustomer) {
     this.customer = customer;
     this.#job = job;
-    this.#before = stateOf(customer);
+    this.#before = loadedState(customer);
     this.#through = Math.max(job.pinnedAt, this.#before.evaluatedThrough ?? -Infinity);
     const input: ReplayInput = this.#before;
     this.#replay = new CustomerReplay(models.replayed, input, customer.generation + 1);

@@ -4,6 +4,8 @@ import {
   evaluate,
   HistoryNeeded,
   newCustomer,
+  stateOf,
+  storedState,
   type Budget,
   type CustomerState,
   type Effect,
@@ -13,6 +15,7 @@ import {
   type HistorySource,
   type Model,
   type Operation,
+  type StoredState,
   type TrackOperation,
 } from "../../../src/engine/index.js";
 import { propertyRuns } from "../../support/property-runs.js";
@@ -35,6 +38,17 @@ export { Coverage } from "./coverage.js";
 export type History = "whole" | "pages" | number;
 
 const FIVE_MINUTES = 300_000;
+
+/** A state as it comes back from the database. */
+export function storedAndRead(state: CustomerState): CustomerState {
+  const { customerId, createdAt, traits } = state;
+  const row = JSON.parse(
+    JSON.stringify({ customerId, createdAt, traits, state: storedState(state) }),
+  ) as typeof state & {
+    state: StoredState;
+  };
+  return stateOf(row.state, row);
+}
 
 /** Makes a change of what was handed in an error. */
 function freeze<T>(value: T): T {
@@ -99,7 +113,7 @@ export class Run {
 
   private call(operations: readonly Operation[], options: Parameters<typeof evaluate>[3]): Evaluated {
     const evaluated = this.evaluated();
-    const state = freeze(JSON.parse(JSON.stringify(this.state)) as CustomerState);
+    const state = freeze(storedAndRead(this.state));
     // Those that are due first; their instants are those of a customer that was never evaluated, too: its first timer comes before all.
     const dueAt = ({ occurredAt, acceptedAt }: TrackOperation) =>
       this.state.evaluatedThrough === null ? acceptedAt : occurredAt;

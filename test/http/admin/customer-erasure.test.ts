@@ -280,7 +280,7 @@ it("while events come in and a worker evaluates, every event is evaluated and th
   expect(outcomes.get(200)).toBeGreaterThan(10);
   const states = await sql`
     select c.customer_id as customer, c.set_aside_at as "setAside",
-      (c.state -> 'memory' -> 'streams' -> 0 ->> 'count')::integer = e.kept as remembered, e.created
+      (c.state -> 'memory' -> 2 ->> 0)::integer = e.kept as remembered, e.created
     from svc.customers as c
     cross join lateral (
       select count(*) as kept, bool_or(e.accepted_at = c.created_at) as created from svc.events as e

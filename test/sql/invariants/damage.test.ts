@@ -83,7 +83,7 @@ it("nothing is found before", async () => {
 });
 
 /** A timer in the state, in the year 2100. */
-const TIMER = `update svc.customers set state = (state::jsonb || '{"timerDueAt": 4102444800000}')::json`;
+const TIMER = `update svc.customers set state = jsonb_set(state::jsonb, '{times,3}', '4102444800000')::json`;
 
 const CASES = casesOf(`
 an event is lost

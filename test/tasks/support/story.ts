@@ -1,4 +1,4 @@
-import { stateOf } from "../../../src/db/api/evaluation.js";
+import { loadedState } from "../../../src/db/api/evaluation.js";
 import type { Effect } from "../../../src/engine/index.js";
 import { at } from "../../engine/support/builders.js";
 import { outcomeOf, type Step } from "../../engine/support/live.js";
@@ -48,7 +48,7 @@ async function look(environment: TestEnvironment, names: ReadonlyMap<string, str
   });
   // What lies ahead is no part of the state until its time comes: the document knows when it is due.
   const { nextDueAt } = await environment.document();
-  const view = viewOfState(stateOf(await storedOf(environment, "c1")));
+  const view = viewOfState(loadedState(await storedOf(environment, "c1")));
   const lines = shown(outcomeOf(emissions, { ...view, nextDueAt: nextDueAt === null ? null : Date.parse(nextDueAt) }));
   return lines
     .filter((line) => KINDS.test(line))
