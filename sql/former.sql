@@ -18,3 +18,28 @@ end
 $$;
 
 drop function if exists svc.tg_ingest_batches__request_evaluation(), svc.tg_emission_batches__fan_out();
+
+-- Workers of the release before read no state as it is stored now: they evaluate nobody until they end.
+do $$
+begin
+  if to_regprocedure('svc_api.begin_evaluation(integer, integer, integer, interval, timestamptz)') is null then
+    return;
+  end if;
+  create or replace function svc_api.begin_evaluation(
+    environment_id integer, customer_limit integer, operation_limit integer, settle interval, instant timestamptz
+  )
+  returns json
+  language sql
+  security definer
+  set search_path = ''
+  return json_build_object('busy', true, 'customers', '[]'::json);
+  create or replace function svc_api.begin_trial_evaluation(
+    environment_id integer, customer_limit integer, operation_limit integer, settle interval, instant timestamptz
+  )
+  returns json
+  language sql
+  security definer
+  set search_path = ''
+  return json_build_object('busy', true, 'customers', '[]'::json);
+end
+$$;

@@ -34,7 +34,7 @@ const logins = (at: string, customers: string[]) => customers.map((customer) => 
 async function write(result: Partial<EvaluationResult>): Promise<void> {
   await db.sql.begin(async (tx) => {
     const limits = { customers: 1, operations: 1 };
-    const input = await call(tx, "begin_evaluation", environment.environmentId, limits, 0, new Date(AT));
+    const input = await call(tx, "begin_chunk", environment.environmentId, limits, 0, new Date(AT));
     await call(tx, "apply_evaluation", environment.environmentId, input, { ...NOTHING, ...result });
   });
 }
@@ -173,7 +173,7 @@ it("what is left of an evaluation whose connection died changes nothing, on what
   let seqs: number[] = [];
   let refused: unknown;
   const lost = pool.begin(async (tx) => {
-    const input = await call(tx, "begin_evaluation", environment.environmentId, limits, 0, new Date(AT));
+    const input = await call(tx, "begin_chunk", environment.environmentId, limits, 0, new Date(AT));
     seqs = (await db.sql<{ seq: string }[]>`select seq from svc.inbox`).map(({ seq }) => Number(seq));
     const [{ pid }] = await tx<[{ pid: number }]>`select pg_backend_pid() as pid`;
     await db.sql`select pg_terminate_backend(${pid}::integer)`;

@@ -1,7 +1,7 @@
--- Writes back what the engine made of customers that begin_evaluation locked in this transaction, set-based: state, what was derived,
+-- Writes back what the engine made of customers that begin_chunk locked in this transaction, set-based: state, what was derived,
 -- logs, emissions, what of them the trends count, and the deletion of the inbox rows; one statement a table, none where there is nothing to
 -- write (null). Instants are milliseconds. states has the states of customers as JSON, in their order, a line each.
--- transaction_id is what begin_evaluation answered: where a connection was lost in between, a driver may send this call on another one.
+-- transaction_id is what begin_chunk answered: where a connection was lost in between, a driver may send this call on another one.
 -- Raises SV010 TRANSACTION_LOST there, and the constraints' errors. Locks nothing more than the rows it writes.
 create or replace function svc_api.apply_evaluation(
   environment_id integer,
@@ -108,4 +108,4 @@ $$;
 comment on function svc_api.apply_evaluation(
   integer, integer, text, json, text, json, json, json, json, json, json, json, json, json, json, json
 ) is
-  'Writes back what the engine made of the customers locked by begin_evaluation, all or nothing.';
+  'Writes back what the engine made of the customers locked by begin_chunk, all or nothing.';

@@ -1,4 +1,4 @@
--- What begin_evaluation and begin_trial_evaluation do once they hold a slot: takes customers with the oldest waiting operations, then
+-- What begin_chunk and begin_trial_chunk do once they hold a slot: takes customers with the oldest waiting operations, then
 -- those with due timers, and answers svc.evaluation_input of them. instant is the time to evaluate at: null for the present.
 -- Raises nothing. Locks the customers' rows, in id order, passing over those another worker holds: that worker looks at the inbox once
 -- more after it commits, or the tick does where a recompute held them. New customers are inserted by the first slot's holder only, so

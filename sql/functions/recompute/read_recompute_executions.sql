@@ -9,7 +9,7 @@ language sql
 stable
 security definer
 set search_path = ''
--- By key, whatever the statistics say, as in begin_evaluation.
+-- By key, whatever the statistics say, as in begin_chunk.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$

@@ -13,7 +13,7 @@ returns table (customer json)
 language plpgsql
 stable
 set search_path = ''
--- By key, whatever the statistics say, as in begin_evaluation, and never compiled.
+-- By key, whatever the statistics say, as in begin_chunk, and never compiled.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set jit = off

@@ -14,7 +14,7 @@ import {
   type StoredState,
 } from "../../engine/index.js";
 
-/** An operation as svc_api.begin_evaluation lists it: [seq, accepted (ms), event or null for an identify, payload, occurred (ms)]. */
+/** An operation as svc_api.begin_chunk lists it: [seq, accepted (ms), event or null for an identify, payload, occurred (ms)]. */
 export type OperationRow = [number, number, string | null, Record<string, Json>, number | null];
 
 /** A customer as it is kept. */

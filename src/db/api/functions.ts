@@ -380,8 +380,8 @@ export const FUNCTIONS = {
   suspect_environment: takes(environmentId, text("reason")).answers<Nothing>(),
   // An evaluation without an instant is as of now. Its customers are locked until the transaction ends, and a chunk is written back in that one or
   // not at all (SV010 TRANSACTION_LOST): where a connection dies, postgres.js may send what is left of its transaction on the next one.
-  begin_evaluation: evaluation,
-  begin_trial_evaluation: evaluation,
+  begin_chunk: evaluation,
+  begin_trial_chunk: evaluation,
   apply_evaluation: takes(
     environmentId,
     members<Pick<EvaluationInput, "version" | "transactionId">>("version", "transactionId"),

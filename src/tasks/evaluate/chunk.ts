@@ -71,7 +71,7 @@ export class Chunk {
     const { sql, settleSeconds, at } = this.dependencies;
     const { limits, onTaken } = this.options;
     const outcome = await inTransaction(sql, "isolation level read committed", async (tx) => {
-      const begin = onTaken === undefined ? "begin_evaluation" : "begin_trial_evaluation";
+      const begin = onTaken === undefined ? "begin_chunk" : "begin_trial_chunk";
       const instant = at === undefined ? null : new Date(at);
       const input = await call(tx, begin, this.environmentId, limits, settleSeconds, instant);
       if (input.busy) return "busy";

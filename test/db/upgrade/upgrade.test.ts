@@ -122,6 +122,18 @@ describe.each(TRIED)("a database of release %s", (release) => {
     expect(await callablesOf(db.sql)).toEqual(expect.arrayContaining(before.callables));
   });
 
+  it.runIf(release === TRIED.at(-1))(
+    "has that version's workers evaluate nobody: they read no state of today",
+    async () => {
+      const said = await db.sql`
+      select svc_api.begin_evaluation(environment_id, 10, 10, '0', null) as plain, svc_api.begin_trial_evaluation(environment_id, 10, 10, '0', null) as trial
+      from svc.environments`;
+      const nobody = { busy: true, customers: [] };
+      expect(said.length).toBeGreaterThan(0);
+      expect(said).toEqual(said.map(() => ({ plain: nobody, trial: nobody })));
+    },
+  );
+
   it("still has every column of its views, in its place, and shows the same in it", async () => {
     const views = await viewsOf(db.sql);
     for (const [view, columns] of before.views) {

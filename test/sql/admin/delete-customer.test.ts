@@ -91,7 +91,7 @@ it.each([
   let erasing: Promise<Record<string, number>> | undefined;
   await sql.begin(async (tx) => {
     const [{ input }] = await tx<[{ input: { customers: object[] } }]>`
-      select svc_api.begin_evaluation(${environment.environmentId}, 10, 10, '0', ${LATER}::text::timestamptz) as input`;
+      select svc_api.begin_chunk(${environment.environmentId}, 10, 10, '0', ${LATER}::text::timestamptz) as input`;
     expect(input.customers).toHaveLength(1);
     erasing = erase("ann", eraser);
     await expect.poll(() => waitingForLock(sql, "%delete_customer%")).toBe(1);
@@ -107,7 +107,7 @@ it("a worker that waited for the erasure to take the customer's first operations
   await sql.begin(async (tx) => {
     await tx`select svc.delete_customer(${environment.environmentId}, 'ann')`;
     evaluated = environment.evaluate({ at: AT });
-    await expect.poll(() => waitingForLock(sql, "%begin_evaluation%")).toBe(1);
+    await expect.poll(() => waitingForLock(sql, "%begin_chunk%")).toBe(1);
   });
   await evaluated;
   expect(await rowsOf("ann")).toEqual([]);

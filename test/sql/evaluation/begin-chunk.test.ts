@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 /** What a chunk at `AT` would evaluate; nobody does. */
 const begun = (limits: ChunkLimits): Promise<EvaluationInput> =>
-  rolledBack(sql, (tx) => call(tx, "begin_evaluation", environment.environmentId, limits, 30, new Date(AT)));
+  rolledBack(sql, (tx) => call(tx, "begin_chunk", environment.environmentId, limits, 30, new Date(AT)));
 
 function events(customer: string, count: number, note: () => string = () => ""): TestOperation[] {
   return Array.from({ length: count }, () => ({ customer, at: AT, event: "login", properties: { note: note() } }));
@@ -35,7 +35,7 @@ async function putAhead(ahead: { seq: number; seconds: number }[]): Promise<void
 const taken = ({ customers }: EvaluationInput) =>
   customers.map(({ customerId, operations, more }) => [customerId, operations.length, more]);
 
-describe("svc_api.begin_evaluation", () => {
+describe("svc_api.begin_chunk", () => {
   it("takes as many customers as it may, also where many operations of one come first", async () => {
     await environment.ingest([...events("a", 10), ...events("b", 1), ...events("c", 1)]);
     expect(taken(await begun({ customers: 2, operations: 40 }))).toEqual([
