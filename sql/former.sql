@@ -1,8 +1,8 @@
 -- What former releases had and this one must not: triggers, whose work functions do now. Without them, what a function of a former release
 -- is about to insert would tell nobody: so this waits for the transactions that are writing back an evaluation or a recompute, and they
--- hold these tables from their first statement on. Functions that are called no more stay where they are, and do no harm. Workers of the
--- release before still call some: svc_api.apply_evaluation of fifteen arguments needs svc.count_effects, and what it shares with that of
--- today: svc.leave_inbox, svc.write_effects, svc.write_rule_executions, svc.fan_out.
+-- hold these tables from their first statement on. Functions that are called no more stay where they are, and do no harm (but those at the
+-- end). Workers of the release before still call some: svc_api.apply_evaluation of fifteen arguments needs svc.count_effects, and what it
+-- shares with that of today: svc.leave_inbox, svc.write_effects, svc.write_rule_executions, svc.fan_out.
 do $$
 begin
   if exists (
@@ -22,24 +22,29 @@ drop function if exists svc.tg_ingest_batches__request_evaluation(), svc.tg_emis
 -- Workers of the release before read no state as it is stored now: they evaluate nobody until they end.
 do $$
 begin
-  if to_regprocedure('svc_api.begin_evaluation(integer, integer, integer, interval, timestamptz)') is null then
-    return;
+  if to_regprocedure('svc_api.begin_evaluation(integer, integer, integer, interval, timestamptz)') is not null then
+    create or replace function svc_api.begin_evaluation(
+      environment_id integer, customer_limit integer, operation_limit integer, settle interval, instant timestamptz
+    )
+    returns json
+    language sql
+    security definer
+    set search_path = ''
+    return json_build_object('busy', true, 'customers', '[]'::json);
+    comment on function svc_api.begin_evaluation(integer, integer, integer, interval, timestamptz) is
+      'What workers of a former release call: takes nobody.';
   end if;
-  create or replace function svc_api.begin_evaluation(
-    environment_id integer, customer_limit integer, operation_limit integer, settle interval, instant timestamptz
-  )
-  returns json
-  language sql
-  security definer
-  set search_path = ''
-  return json_build_object('busy', true, 'customers', '[]'::json);
-  create or replace function svc_api.begin_trial_evaluation(
-    environment_id integer, customer_limit integer, operation_limit integer, settle interval, instant timestamptz
-  )
-  returns json
-  language sql
-  security definer
-  set search_path = ''
-  return json_build_object('busy', true, 'customers', '[]'::json);
+  if to_regprocedure('svc_api.begin_trial_evaluation(integer, integer, integer, interval, timestamptz)') is not null then
+    create or replace function svc_api.begin_trial_evaluation(
+      environment_id integer, customer_limit integer, operation_limit integer, settle interval, instant timestamptz
+    )
+    returns json
+    language sql
+    security definer
+    set search_path = ''
+    return json_build_object('busy', true, 'customers', '[]'::json);
+    comment on function svc_api.begin_trial_evaluation(integer, integer, integer, interval, timestamptz) is
+      'What workers of a former release call: takes nobody.';
+  end if;
 end
 $$;

@@ -40,7 +40,8 @@ comment on column svc.customers.health is
   'Present health score: overall, components and band; null where there is none. Earlier ones are in svc.health_scores.';
 comment on column svc.customers.health_overall is 'The overall score of health.';
 comment on column svc.customers.health_band is 'The band of health.';
-comment on column svc.customers.state is 'The engine''s working state. Not an interface.';
+comment on column svc.customers.state is
+  'The engine''s working state, without what has a column, and in lists what has a fixed shape. Not an interface.';
 comment on column svc.customers.generation is
   'How many recomputes wrote the customer''s history anew. Of the logs of transitions, health and rules only its rows of this generation
 count.';

@@ -1,12 +1,19 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-import { type CustomerState, stateOf, storedState, type StoredState } from "../../src/engine/index.js";
+import { newCustomer, stateOf, storedState } from "../../src/engine/index.js";
+import type {
+  AggregateMemory,
+  CustomerState,
+  JourneyRun,
+  MarginMemory,
+  SearchMemory,
+  StoredState,
+} from "../../src/engine/index.js";
 import { FINAL_INSTANT, operations, snapshot } from "./support/arbitrary.js";
-import { aggregate, compile, count, happened, modelOf, seen } from "./support/builders.js";
+import { compile } from "./support/builders.js";
 import { check, Coverage, Run, storedAndRead, timeout } from "./support/runner.js";
 
-const HOUR = 3_600_000;
 const AGGREGATES = ["sum", "extreme", "distinct", "latest", "first", "sequence"].map((kind) => `aggregate ${kind}`);
 const PARTS = [
   "lastTrack traitsChangedAt traitsChangedSeq traitsDueAt traitsDueSeqs lifecycle journeys segments health healthChangesAt rules signals",
@@ -42,80 +49,153 @@ it("what is read of a stored state is that state, and it is shorter while it is 
   expect(coverage.missing([...AGGREGATES, ...PARTS]), coverage.toString()).toEqual([]);
 });
 
-it("so are the searches for a number's next change, whatever is known of its margins", () => {
-  const spends = aggregate("sum", ["order", "amount"], "gte", 6_000, { within: "365d" });
-  const run = new Run(modelOf({ segments: { spends } }));
-  run.take(Array.from({ length: 200 }, (_, n) => seen(n + 1, n * HOUR, "order", { amount: 50 + (n % 7) })));
-  const { state } = run;
-  const [search] = state.memory.searches!;
-  const { margins, ...without } = search!;
-  expect(margins!.margins[0]!.instants.length).toBeGreaterThan(1);
-  const checkpoint = { ...search!.outlook, isOut: true };
-  for (const one of [search!, without, { ...search!, margins: null, checkpoint }]) {
-    const given = { ...state, memory: { ...state.memory, searches: [one] } };
-    expect(storedAndRead(given)).toStrictEqual(given);
-  }
-});
-
 function addParts(coverage: Coverage, { memory }: CustomerState, stored: StoredState): void {
   for (const part of Object.keys(stored)) coverage.add(part);
   for (const { kind } of memory.aggregates) coverage.add(`aggregate ${kind}`);
 }
 
-function customer(): CustomerState {
-  const run = new Run(
-    modelOf({
-      states: { new: [["buyer", happened("order")]], buyer: "terminal" },
-      segments: {
-        active: count("login", "gte", 2, { within: "7d" }),
-        spends: aggregate("sum", ["order", "amount"], "gte", 60, { within: "30d" }),
-      },
-      journeys: { start: { start: happened("login"), steps: [["order", happened("order")]] } },
-    }),
-  );
-  run.take([seen(100, HOUR, "login"), seen(103, 2 * HOUR, "login"), seen(105, 3 * HOUR, "order", { amount: 70 })]);
-  return run.state;
-}
-
-it("leaves out what has a column, and what is as of a new customer; lists tell differences", () => {
-  const model = customer().memory.model;
-  const order = [3 * HOUR, 105];
-  const sum = ["sum", [70, 0], 1, 1, 0, [order, null], [[[3 * HOUR], [105], [70]], 0, null]];
-  expect(storedState(customer())).toEqual({
-    times: [HOUR, 3 * HOUR, 3 * HOUR, HOUR + 7 * 24 * HOUR, HOUR + 7 * 24 * HOUR],
-    memory: [
-      model,
-      false,
-      [
-        [1, [3 * HOUR], [105]],
-        [2, [HOUR, HOUR], [100, 3]],
-      ],
-      [sum],
+// A state with one of everything, of which each number is another one where it may be.
+const at = (n: number, event: number) => ({ occurredAt: 1000 + n, seq: event });
+const OLDEST = { occurredAt: [37, 40], seq: [50, 45], value: [0.5, -1] };
+const SUM: AggregateMemory = {
+  kind: "sum",
+  sum: { units: "12345678901234567890", scale: 2 },
+  count: 31,
+  positive: 32,
+  negative: 33,
+  scope: { latest: at(1, 34), since: { at: 35, by: at(2, 36) } },
+  window: { oldest: OLDEST, others: 38, othersFrom: at(3, 39) },
+};
+const FIRST: AggregateMemory = { kind: "first", occurredAt: 41 };
+const OUTLOOK = { instant: 61, aggregates: [FIRST] };
+const MARGIN: MarginMemory = {
+  isLow: true,
+  isIn: false,
+  limitUnits: 71,
+  least: null,
+  instants: [72, 75],
+  units: [73, 74],
+};
+const SEARCH: SearchMemory = {
+  number: 62,
+  present: 0.25,
+  anchors: [63, "a", null],
+  outlook: OUTLOOK,
+  checkpoint: { instant: 64, aggregates: [SUM], isOut: true },
+  margins: { decimals: 65, places: 66, blur: 1e-9, margins: [MARGIN], greatestDivisor: 67, isWhole: true },
+};
+const { margins: _, ...FORMER_SEARCH } = SEARCH;
+const RUN: JourneyRun = {
+  run: 2,
+  status: "expired",
+  currentStep: "s2",
+  startedAt: 81,
+  startedBy: at(4, 82),
+  steps: {
+    s2: { completedAt: 83, triggeredBy: "evt_1", by: at(5, 84) },
+    s1: { completedAt: 85, triggeredBy: "t", by: null },
+  },
+  completedAt: null,
+  expiredAt: 86,
+  endedBy: at(6, 87),
+};
+const EVERYTHING: CustomerState = {
+  customerId: "cus_1",
+  createdAt: 7,
+  firstEvaluatedAt: 11,
+  evaluatedThrough: 12,
+  lastEventAt: 13,
+  lastTrack: { occurredAt: 14, acceptedAt: 15, seq: 16 },
+  traits: { plan: "pro" },
+  traitsChangedAt: 0,
+  traitsChangedSeq: 17,
+  traitsDueAt: [18, 20],
+  traitsDueSeqs: [30, 19],
+  lifecycle: { state: "new", enteredAt: 21, cause: at(7, 22) },
+  journeys: { "10": RUN, "2": { ...RUN, startedBy: null, steps: {}, endedBy: null } },
+  segments: { big: { enteredAt: 23 } },
+  health: { overall: 88.5, components: { usage: 100 }, band: "good" },
+  healthChangesAt: 24,
+  rules: { r: { passedAt: 25 } },
+  signals: { s: { raisedAt: 26, renewedAt: 27, severity: "critical", message: null } },
+  memory: {
+    model: "hash",
+    awaitsEvaluation: true,
+    streams: [
+      { count: 3, occurredAt: [], seq: [] },
+      { count: 4, occurredAt: [100, 130, 120], seq: [7, 9, 8] },
     ],
-    lastTrack: [3 * HOUR, ...order],
-    lifecycle: ["buyer", 3 * HOUR, order],
-    journeys: {
-      start: [
-        1,
-        "complete",
-        "order",
-        HOUR,
-        [HOUR, 100],
-        { order: [3 * HOUR, "evt_105", order] },
-        3 * HOUR,
-        null,
-        order,
+    aggregates: [
+      SUM,
+      { kind: "extreme", oldest: OLDEST, othersFrom: { ...at(8, 51), value: -5 }, scope: SUM.scope! },
+      { kind: "distinct", value: ["a", 1], occurredAt: [52, 54], seq: [53, 56] },
+      { kind: "latest", latest: { ...at(9, 55), value: { a: [1] } } },
+      FIRST,
+      {
+        kind: "sequence",
+        met: true,
+        first: { occurredAt: [57], seq: [58], floor: at(10, 59) },
+        then: null,
+        since: null,
+      },
+    ],
+    searches: [SEARCH, FORMER_SEARCH, { ...FORMER_SEARCH, margins: null }],
+  },
+  timerDueAt: 28,
+  movesByTime: 6,
+  nextDueAt: 29,
+};
+
+it("each member has its place, for good: states are stored for years", () => {
+  const sum = ["sum", ["12345678901234567890", 2], 31, 32, 33, [[1001, 34], [35, [1002, 36]]], [[[37, 3], [50, -5], [0.5, -1]], 38, [1003, 39]]]; // oxfmt-ignore
+  const search = [62, 0.25, [63, "a", null], [61, [["first", 41]]], [64, [sum], true]];
+  const margins = [65, 66, 1e-9, [[true, false, 71, null, [72, 3], [73, 74]]], 67, true];
+  const run = (by: number[] | null, steps: object, ended: number[] | null) => [2, "expired", "s2", 81, by, steps, null, 86, ended]; // oxfmt-ignore
+  expect(storedState(EVERYTHING)).toEqual({
+    times: [11, 12, 13, 28, 29],
+    memory: [
+      "hash",
+      true,
+      [3, [4, [100, 30, -10], [7, 2, -1]]],
+      [
+        sum,
+        ["extreme", [[37, 3], [50, -5], [0.5, -1]], [1008, 51, -5], [[1001, 34], [35, [1002, 36]]]], // oxfmt-ignore
+        ["distinct", [52, 2], [53, 3], ["a", 1]],
+        ["latest", [1009, 55, { a: [1] }]],
+        ["first", 41],
+        ["sequence", true, [[57], [58], [1010, 59]], null, null],
       ],
+      [[...search, margins], search, [...search, null]],
+    ],
+    lastTrack: [14, 15, 16],
+    traitsChangedAt: 0,
+    traitsChangedSeq: 17,
+    traitsDueAt: [18, 2],
+    traitsDueSeqs: [30, -11],
+    lifecycle: ["new", 21, [1007, 22]],
+    journeys: {
+      "10": run([1004, 82], { s2: [83, "evt_1", [1005, 84]], s1: [85, "t", null] }, [1006, 87]),
+      "2": run(null, {}, null),
     },
-    segments: { active: 2 * HOUR, spends: 3 * HOUR },
+    segments: { big: 23 },
+    health: [88.5, { usage: 100 }, "good"],
+    healthChangesAt: 24,
+    rules: { r: 25 },
+    signals: { s: [26, 27, "critical", null] },
+    movesByTime: 6,
   });
+  expect(storedAndRead(EVERYTHING)).toStrictEqual(EVERYTHING);
+});
+
+it("what is as of a new customer is left out, and what has a column is that", () => {
+  const customer = newCustomer("cus_2", 5);
+  expect(storedState(customer)).toEqual({ times: [null, null, null, null, null], memory: [null, false, [], []] });
+  const columns = { customerId: "cus_2", createdAt: 5, traits: { plan: "free" } };
+  expect(stateOf(storedState(customer), columns)).toStrictEqual({ ...customer, ...columns });
 });
 
 it("a state that was stored with the names of all members is read as it is", () => {
-  const { traits: _, ...former } = customer();
-  const columns = { customerId: "c1", createdAt: 0, traits: { plan: "pro" } };
-  expect(stateOf(JSON.parse(JSON.stringify(former)) as StoredState, columns)).toEqual({
-    ...former,
-    traits: columns.traits,
-  });
+  const { traits, ...former } = EVERYTHING;
+  const columns = { customerId: "cus_1", createdAt: 7, traits };
+  expect(stateOf(JSON.parse(JSON.stringify(former)) as StoredState, columns)).toEqual(EVERYTHING);
 });

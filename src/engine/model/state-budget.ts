@@ -189,7 +189,8 @@ export interface StateBudget {
 }
 
 /**
- * An upper bound of the state of one customer under a model, without the traits: they are the caller's data.
+ * An upper bound of the state of one customer under a model, as the engine has it, without the traits: they are the caller's data. What is
+ * stored of it is shorter.
  *
  * @param snapshot a sound one (`parseSnapshot`)
  */

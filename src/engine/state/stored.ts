@@ -18,7 +18,8 @@ import type {
 
 /**
  * A customer's state as svc.customers keeps it. What has a column of its own is left out, and so are parts that are as a new customer's;
- * the others are lists without names (see the forms below).
+ * the others are lists without names (see the forms below). States stay as they are for years: a member has its place for good, and another
+ * one comes at the end.
  */
 export interface StoredState {
   times: unknown;

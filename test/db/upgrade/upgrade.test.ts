@@ -122,15 +122,17 @@ describe.each(TRIED)("a database of release %s", (release) => {
     expect(await callablesOf(db.sql)).toEqual(expect.arrayContaining(before.callables));
   });
 
-  it.runIf(release === TRIED.at(-1))(
-    "has that version's workers evaluate nobody: they read no state of today",
+  it.runIf(release <= "000013")(
+    "has workers of that version evaluate nobody: they read no state of today",
     async () => {
-      const said = await db.sql`
-      select svc_api.begin_evaluation(environment_id, 10, 10, '0', null) as plain, svc_api.begin_trial_evaluation(environment_id, 10, 10, '0', null) as trial
-      from svc.environments`;
-      const nobody = { busy: true, customers: [] };
-      expect(said.length).toBeGreaterThan(0);
-      expect(said).toEqual(said.map(() => ({ plain: nobody, trial: nobody })));
+      const names = await db.sql<{ name: string }[]>`
+      select proname as name from pg_proc where proname in ('begin_evaluation', 'begin_trial_evaluation') and pronargs = 5`;
+      expect(names.map(({ name }) => name)).toContain("begin_evaluation");
+      for (const { name } of names) {
+        const said =
+          await db.sql`select svc_api.${db.sql(name)}(environment_id, 10, 10, '0', null) as taken from svc.environments`;
+        expect(said.map(({ taken }) => taken as unknown)).toEqual(said.map(() => ({ busy: true, customers: [] })));
+      }
     },
   );
 
