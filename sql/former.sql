@@ -19,7 +19,7 @@ $$;
 
 drop function if exists svc.tg_ingest_batches__request_evaluation(), svc.tg_emission_batches__fan_out();
 
--- Workers of the release before read no state as it is stored now: they evaluate nobody until they end.
+-- Workers of a former release read no state as it is stored now: they evaluate nobody until they end.
 do $$
 begin
   if to_regprocedure('svc_api.begin_evaluation(integer, integer, integer, interval, timestamptz)') is not null then

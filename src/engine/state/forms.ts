@@ -7,10 +7,12 @@ export interface Form<T, Kept> {
   readonly read: (kept: Kept) => T;
 }
 
+/** The form of what is written and read so. */
 export function form<T, Kept>(write: (value: T) => Kept, read: (kept: Kept) => T): Form<T, Kept> {
   return { write, read };
 }
 
+/** The form also of null, which is kept as that. */
 export function orNull<T, Kept>({ write, read }: Form<T, Kept>): Form<T | null, Kept | null> {
   return form(
     (value) => (value === null ? null : write(value)),
@@ -18,6 +20,7 @@ export function orNull<T, Kept>({ write, read }: Form<T, Kept>): Form<T | null, 
   );
 }
 
+/** The form of a list, item by item. */
 export function listOf<T, Kept>({ write, read }: Form<T, Kept>): Form<T[], Kept[]> {
   return form(
     (values) => values.map(write),

@@ -5,8 +5,7 @@ import type { CustomerState, HealthScore, JourneyRun, RaisedSignal } from "./typ
 
 /**
  * A customer's state as svc.customers keeps it. What has a column of its own is left out, and so are parts that are as a new customer's;
- * the others are lists without names (see the forms below). States stay as they are for years: a member has its place for good, and another
- * one comes at the end.
+ * the others are lists without names. States stay as they are for years: a member has its place for good, and another one comes at the end.
  */
 export interface StoredState {
   times: Times;
@@ -64,6 +63,11 @@ const journeys = recordOf(
   ),
 );
 
+type Parts = Omit<
+  CustomerState,
+  keyof Columns | "firstEvaluatedAt" | "evaluatedThrough" | "lastEventAt" | "timerDueAt" | "nextDueAt" | "memory"
+>;
+
 /** Left out where they are null, empty or absent. svc.broken_parts reads names, and the run and status of journeys. */
 const parts = {
   lastTrack: form(
@@ -104,9 +108,10 @@ const parts = {
     ),
   ),
   movesByTime: asIs,
-};
+} satisfies Record<keyof Parts, unknown>;
 const namedParts = Object.entries(parts as unknown as Record<string, Form<unknown, unknown>>);
 
+/** What is to be stored of a state, as plain JSON. */
 export function storedState(state: CustomerState): StoredState {
   const { firstEvaluatedAt, evaluatedThrough, lastEventAt, timerDueAt, nextDueAt } = state;
   const stored: StoredState = {
@@ -115,7 +120,7 @@ export function storedState(state: CustomerState): StoredState {
     memory: conditionMemory.write(state.memory),
   };
   for (const [part, { write }] of namedParts) {
-    const value = state[part as keyof typeof parts];
+    const value = state[part as keyof Parts];
     if (!isEmpty(value)) stored[part] = write(value);
   }
   return stored;
@@ -141,7 +146,7 @@ export function stateOf(stored: StoredState, { customerId, createdAt, traits }: 
   return state;
 }
 
-function isEmpty(value: CustomerState[keyof typeof parts]): boolean {
+function isEmpty(value: Parts[keyof Parts]): boolean {
   if (typeof value !== "object") return value === undefined;
   return value === null || Object.keys(value).length === 0;
 }
