@@ -20,8 +20,6 @@ import type {
   SumMemory,
 } from "./types.js";
 
-type Present<T> = Exclude<T, null | undefined>;
-
 export const orderOrNull = orNull(
   form(
     ({ occurredAt, seq }: Order) => [occurredAt, seq] as const,
@@ -31,7 +29,7 @@ export const orderOrNull = orNull(
 
 const boundary = orNull(
   form(
-    ({ at, by }: Present<BoundaryMemory>) => [at, orderOrNull.write(by)] as const,
+    ({ at, by }: NonNullable<BoundaryMemory>) => [at, orderOrNull.write(by)] as const,
     ([at, by]) => ({ at, by: orderOrNull.read(by) }),
   ),
 );
@@ -60,7 +58,7 @@ const occurrences = form(
 
 const moving = orNull(
   form(
-    ({ oldest, others, othersFrom }: Present<SumMemory["window"]>) =>
+    ({ oldest, others, othersFrom }: NonNullable<SumMemory["window"]>) =>
       [occurrences.write(oldest), others, orderOrNull.write(othersFrom)] as const,
     ([oldest, others, othersFrom]) => ({
       oldest: occurrences.read(oldest),

@@ -17,8 +17,6 @@ export interface StoredState {
 /** What has a column of its own. */
 type Columns = Pick<CustomerState, "customerId" | "createdAt" | "traits">;
 
-type Present<T> = Exclude<T, null | undefined>;
-
 /** firstEvaluatedAt, evaluatedThrough, lastEventAt, timerDueAt, nextDueAt. */
 type Times = [number | null, number | null, number | null, number | null, number | null];
 
@@ -71,7 +69,8 @@ type Parts = Omit<
 /** Left out where they are null, empty or absent. svc.broken_parts reads names, and the run and status of journeys. */
 const parts = {
   lastTrack: form(
-    ({ occurredAt, acceptedAt, seq }: Present<CustomerState["lastTrack"]>) => [occurredAt, acceptedAt, seq] as const,
+    ({ occurredAt, acceptedAt, seq }: NonNullable<CustomerState["lastTrack"]>) =>
+      [occurredAt, acceptedAt, seq] as const,
     ([occurredAt, acceptedAt, seq]) => ({ occurredAt, acceptedAt, seq }),
   ),
   traitsChangedAt: asIs,
@@ -79,7 +78,7 @@ const parts = {
   traitsDueAt: differences,
   traitsDueSeqs: differences,
   lifecycle: form(
-    ({ state, enteredAt, cause }: Present<CustomerState["lifecycle"]>) =>
+    ({ state, enteredAt, cause }: NonNullable<CustomerState["lifecycle"]>) =>
       [state, enteredAt, orderOrNull.write(cause)] as const,
     ([state, enteredAt, cause]) => ({ state, enteredAt, cause: orderOrNull.read(cause) }),
   ),
