@@ -42,15 +42,6 @@ module.exports = {
       to: { pathNot: "^src/", dependencyTypesNot: ["core"] },
     },
     {
-      name: "local-without-database",
-      comment:
-        "the local engine and the command line start at once, because nothing of theirs loads a database's driver",
-      severity: "error",
-      from: { path: "^src/(local|dsl|dsl-compiler|engine|model)/" },
-      // What the codes of errors mean is known without a driver.
-      to: { path: "^src/db/", pathNot: "^src/db/sqlstate\\.ts$", reachable: true },
-    },
-    {
       name: "cli-takes-types-of-http",
       comment: "of the service the command line knows what it answers, as types; it loads nothing of it",
       severity: "error",

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
 import type { DemoApi } from "../src/demo/api.js";
-import type { Tally } from "../src/demo/receive/tally.js";
+import type { ReceiptTally } from "../src/demo/receive/tally.js";
 import type { Claim, Figure } from "./verification.js";
 
 const POLL_MS = 100;
@@ -45,7 +45,7 @@ async function resendPending(api: DemoApi, { project, id }: Webhook): Promise<vo
 export async function verifyDeliveries(
   sql: Sql,
   environmentId: number,
-  tally: Tally,
+  tally: ReceiptTally,
 ): Promise<{ figures: Figure[]; claims: Claim[] }> {
   const emissions = await sql<{ id: string }[]>`
     select svc.emission_id(m.emission_seq) as id from svc.emissions as m where m.environment_id = ${environmentId}`;

@@ -28,7 +28,7 @@ export class LanguageModelError extends Error {
 const RETRY_AFTER_MAX = 3600;
 
 /** What went wrong with a provider, in words that hold nothing of what it wrote. */
-export function failureOf(error: unknown): LanguageModelError {
+export function languageModelErrorOf(error: unknown): LanguageModelError {
   const own = ofOurs(error);
   if (own !== null) return own;
   const { status, headers, code } = error as { status?: unknown; headers?: unknown; code?: unknown };

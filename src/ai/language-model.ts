@@ -1,7 +1,7 @@
 import { TransformStream } from "node:stream/web";
 import type OpenAI from "openai";
 import { fetch, type RequestInfo, type RequestInit, Response } from "undici";
-import { failureOf, LanguageModelError } from "./failure.js";
+import { languageModelErrorOf, LanguageModelError } from "./failure.js";
 
 /** `fetch` whose answers end with a failure beyond `bytesMax`: who answers may send a line without end. Redirects would take facts and key elsewhere. */
 function boundedFetch(bytesMax: number): typeof globalThis.fetch {
@@ -123,7 +123,7 @@ export class LanguageModel {
       yield { kind: "end", ...ending };
     } catch (error) {
       signal.throwIfAborted();
-      throw late.signal.aborted ? late.signal.reason : failureOf(error);
+      throw late.signal.aborted ? late.signal.reason : languageModelErrorOf(error);
     } finally {
       clearTimeout(overall);
       clearTimeout(silence);

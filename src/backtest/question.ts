@@ -1,7 +1,7 @@
 import { parseDuration, parseInstant } from "../model/snapshot/duration.js";
 import { nearest } from "../model/snapshot/suggestion.js";
 import type { Snapshot } from "../model/snapshot/types.js";
-import { INSTANTS_MAX, type Outcome, type Question } from "./samples.js";
+import { INSTANTS_MAX, type Outcome, type BacktestQuestion } from "./samples.js";
 
 /** What a backtest asks, as people and the API write it. */
 export interface QuestionWords {
@@ -37,7 +37,7 @@ export class QuestionProblem extends Error {
 const DAY = 86_400_000;
 /** What happened before is of no calendar that people ask in. */
 const EARLIEST = Date.parse("0001-01-01T00:00:00Z");
-export const EVERY = "7d";
+export const EVERY_DEFAULT = "7d";
 
 /**
  * The question that words ask.
@@ -46,10 +46,10 @@ export const EVERY = "7d";
  * @param snapshot of the judged model, which decides the outcome
  * @throws {QuestionProblem}
  */
-export function readQuestion(words: QuestionWords, end: number, snapshot: Snapshot): Question {
+export function readQuestion(words: QuestionWords, end: number, snapshot: Snapshot): BacktestQuestion {
   const outcome = readOutcome(words.outcome, snapshot);
   const within = durationOf("within", words.within);
-  const every = durationOf("every", words.every ?? EVERY);
+  const every = durationOf("every", words.every ?? EVERY_DEFAULT);
   const to = instantOf("to", words.to) ?? end;
   const from = instantOf("from", words.from) ?? Math.floor((to - 365 * DAY) / DAY) * DAY;
   if (to > end) {
@@ -86,7 +86,7 @@ export function askedQuestion({
   from,
   to,
   end,
-}: Required<QuestionWords> & { end: string }): Question {
+}: Required<QuestionWords> & { end: string }): BacktestQuestion {
   const colon = outcome.indexOf(":");
   return {
     outcome: { kind: outcome.slice(0, colon) as Outcome["kind"], id: outcome.slice(colon + 1) },

@@ -1,7 +1,7 @@
 import type { Snapshot } from "../model/snapshot/types.js";
 import { notesOf } from "./notes.js";
 import type { BacktestReport, FlagReport, ModelReport, ThresholdReport } from "./report-types.js";
-import type { CustomerSamples, Question } from "./samples.js";
+import type { CustomerSamples, BacktestQuestion } from "./samples.js";
 import { instantsOf } from "./samples.js";
 import { CELLS, type Rate } from "./statistics.js";
 import { type Flag, LEAD_STEPS, type ModelFacts, type ScoreTally, Tally } from "./tally.js";
@@ -14,7 +14,7 @@ const WEEK = 7 * DAY;
 const READS_TRAIT = /"kind":"(trait|traitExists|traitDateWithin|traitDatePassed|map)"/;
 
 /** What a report has to know of a model. */
-export function modelFacts(
+export function modelReport(
   name: string,
   { lifecycle, journeys, segments, signals, health, rules }: Snapshot,
 ): ModelFacts {
@@ -40,8 +40,8 @@ export function modelFacts(
  * @param models the judged model, and the one beside it where there is one, in the order of what is said
  * @param pass the same customers at each call
  */
-export async function report(
-  question: Question,
+export async function makeReport(
+  question: BacktestQuestion,
   models: readonly ModelFacts[],
   pass: () => AsyncIterable<CustomerSamples>,
 ): Promise<BacktestReport> {

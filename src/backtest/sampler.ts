@@ -13,7 +13,7 @@ import {
 } from "../engine/index.js";
 import type { PastEvents } from "../evaluation/past-events.js";
 import { WorkBudget } from "../evaluation/work-budget.js";
-import { type CustomerSamples, instantsOf, type Outcome, type Question } from "./samples.js";
+import { type CustomerSamples, instantsOf, type Outcome, type BacktestQuestion } from "./samples.js";
 
 /** Others wait for the same thread. */
 const SHARE = 0.25;
@@ -27,13 +27,14 @@ export interface SampledCustomer {
 }
 
 /**
- * One customer of a backtest: goes once through its operations, as \`inOrder\` has them, and notes what each model says at the sampling instants and when the outcome came, as the first model says.
+ * One customer of a backtest: goes once through its operations, as `operationsInOrder` has them, and notes what each model
+ * says at the sampling instants and when the outcome came, as the first model says.
  */
 export class CustomerSampler {
   readonly #runs: SamplerRun[];
 
   constructor(
-    question: Question,
+    question: BacktestQuestion,
     models: readonly Model[],
     private readonly customer: SampledCustomer,
   ) {
@@ -77,13 +78,13 @@ export class CustomerSampler {
 class SamplerRun {
   readonly sayings: CustomerSamples["said"][number] = [];
   readonly outcomes: number[] = [];
-  readonly #question: Question;
+  readonly #question: BacktestQuestion;
   readonly #instants: readonly number[];
   #state: CustomerState;
   #looked = 0;
 
   constructor(
-    question: Question,
+    question: BacktestQuestion,
     private readonly model: Model,
     { customerId, createdAt, traits }: SampledCustomer,
     private readonly decidesOutcome: boolean,

@@ -7,7 +7,7 @@ export interface Outcome {
 }
 
 /** What a backtest asks. All instants and lengths are in milliseconds. */
-export interface Question {
+export interface BacktestQuestion {
   outcome: Outcome;
   /** The horizon: an outcome counts in (t, t + within]. */
   within: number;
@@ -47,13 +47,13 @@ export interface Sample {
 export const INSTANTS_MAX = 400;
 
 /** The sampling instants of a question. */
-export function instantsOf({ from, to, every }: Question): number[] {
+export function instantsOf({ from, to, every }: BacktestQuestion): number[] {
   const count = to < from ? 0 : Math.floor((to - from) / every) + 1;
   return Array.from({ length: count }, (_, index) => from + index * every);
 }
 
 /** A customer's samples, in order of their instants. */
-export function* samplesOf(question: Question, { said, outcomes }: CustomerSamples): Generator<Sample> {
+export function* samplesOf(question: BacktestQuestion, { said, outcomes }: CustomerSamples): Generator<Sample> {
   const { outcome, within, end } = question;
   const instants = instantsOf(question);
   const places = said.map(() => -1);

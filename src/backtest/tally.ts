@@ -1,5 +1,5 @@
 import type { HealthScore, Said } from "../engine/index.js";
-import type { CustomerSamples, Question, Sample } from "./samples.js";
+import type { CustomerSamples, BacktestQuestion, Sample } from "./samples.js";
 import { instantsOf, samplesOf } from "./samples.js";
 import { AucEstimator, CELLS, type Direction, directionOf, Rate } from "./statistics.js";
 
@@ -36,7 +36,7 @@ export class Tally {
   readonly #cells: number[] = [];
 
   constructor(
-    readonly question: Question,
+    readonly question: BacktestQuestion,
     private readonly facts: readonly ModelFacts[],
   ) {
     this.known = new Uint8Array(instantsOf(question).length);

@@ -9,7 +9,7 @@ export interface Answer {
 }
 
 /** What a batch's answer means. */
-export type Outcome =
+export type AnswerOutcome =
   | { kind: "accepted"; eventIds: readonly string[] }
   /** It may pass: the same again, not before `waitMs` where the service named a time. */
   | { kind: "again"; error: ClientError; waitMs: number | null }
@@ -28,7 +28,7 @@ const WAIT_MS_MAX = 600_000;
  * client, or cost an operation: whatever else answers, a proxy or a page of some network, is an outage like any other. But for 413, which proxies say,
  * too, and where smaller batches help.
  */
-export function readAnswer(answer: Answer, operations: number, tracks: number, now: number): Outcome {
+export function readAnswer(answer: Answer, operations: number, tracks: number, now: number): AnswerOutcome {
   const { status, text } = answer;
   if (status === 202) {
     const eventIds = acceptedIds(text, operations, tracks);

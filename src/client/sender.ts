@@ -1,4 +1,4 @@
-import { type Outcome, readAnswer } from "./answer.js";
+import { type AnswerOutcome, readAnswer } from "./answer.js";
 import { type Entry, operationOf } from "./entry.js";
 import { ClientError } from "./errors.js";
 import { type BatchLimits, Line, type Waiting } from "./line.js";
@@ -57,7 +57,7 @@ interface SenderEvents {
 }
 
 /** How an exchange ends: no longer to be tried again, or broken off by `end`. */
-type Final = Exclude<Outcome, { kind: "again" }> | { kind: "ended" };
+type Final = Exclude<AnswerOutcome, { kind: "again" }> | { kind: "ended" };
 
 /**
  * Sends a line of operations, one batch after the other: the service accepts requests that overlap in any order, and a customer's operations have one. A
@@ -167,7 +167,7 @@ export class Sender {
     }
   }
 
-  async #attempt(batch: readonly Waiting[], body: string): Promise<Outcome> {
+  async #attempt(batch: readonly Waiting[], body: string): Promise<AnswerOutcome> {
     const { url, apiKey, timeoutMs } = this.settings;
     try {
       const answer = await post(url, body, { apiKey, timeoutMs, signal: this.#end.signal });

@@ -12,7 +12,7 @@ export interface Visit {
   /** The model that is active; null where none is. */
   model: Snapshot | null;
   look: Pick<Look, "now" | "timeZone">;
-  environment: string;
+  environment: "test" | "live";
   /** The version that is active there; null for none, and in the local engine. */
   activeVersion: string | null;
   /** Whether a service answers; else it is the local engine, which delivers nothing. */
@@ -46,11 +46,11 @@ export interface ConsolePage {
   /** Of a list: what it shows as a file of comma-separated values, in pieces; served beside it, as `customers.csv`. */
   csv?: (visit: Visit) => AsyncGenerator<string>;
   /** Of a page that asks whether something is to be changed. */
-  change?: Change;
+  change?: PageChange;
 }
 
 /** A change that the form of a page asks for. */
-export interface Change {
+export interface PageChange {
   fields: readonly string[];
   /** Makes it, and answers where to go on: another page with its query; or what is shown once, a secret that was made. */
   make(visit: Pick<Visit, "ask" | "environment"> & { tell: Tell; form: Filled }): Promise<string | View>;
@@ -60,7 +60,7 @@ export interface Change {
 export type Filled = Readonly<Record<string, string | undefined>>;
 
 /** What a page shows as an answer: that a question was refused for its parameters, or for one of these reasons. Throws all else. */
-export function refusal(error: unknown, ...codes: readonly string[]): ApiError {
+export function expectedRefusal(error: unknown, ...codes: readonly string[]): ApiError {
   if (error instanceof ApiError && (error.status === 400 || codes.includes(error.code))) return error;
   throw error;
 }

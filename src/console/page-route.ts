@@ -41,7 +41,7 @@ function isOurs({ publicUrl, anyHost }: PageDeps, ctx: Context, address: string)
 }
 
 /** A browser's request for a page, or with a form of one. */
-export interface Visit<Field extends string> {
+export interface PageVisit<Field extends string> {
   deps: PageDeps;
   ctx: Context;
   /** Who is signed in. */
@@ -58,7 +58,7 @@ interface PageRoute<Field extends string> {
   /** Those of the form, without its token. */
   fields?: readonly Field[];
   /** Renders a page, or sends the browser to another. Whatever it throws becomes a page. */
-  answer(visit: Visit<Field>): void | Promise<void>;
+  answer(visit: PageVisit<Field>): void | Promise<void>;
 }
 
 /** Makes a route of a page. A POST reaches `answer` only if it came from a page of ours with the token that this browser was shown. */

@@ -1,9 +1,9 @@
+import type { Cause, ListPage, Trends } from "../http/admin/answers.js";
 import type { ComponentChildren } from "preact";
 import type { ApiError } from "../http/errors.js";
 import { distance, formatNumber, printable } from "../words/text.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 import { useLook } from "./look.js";
-import type { Cause, ListPage, Trends } from "./source.js";
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
@@ -130,13 +130,13 @@ export function MaybeLink({ href, children }: { href: string | null; children: C
   return href === null ? <>{children}</> : <a href={href}>{children}</a>;
 }
 
-export interface Column {
+export interface TableColumn {
   heading: ComponentChildren;
   isNumber?: boolean;
 }
 
 /** A table that scrolls by itself where it is wide. */
-export function Table(props: { name: string; columns: readonly Column[]; children: ComponentChildren }) {
+export function Table(props: { name: string; columns: readonly TableColumn[]; children: ComponentChildren }) {
   const { name, columns, children } = props;
   return (
     <div class="scroll" role="region" aria-label={name} tabIndex={0}>
@@ -166,7 +166,7 @@ export function Figure({ href, children }: { href: string | null; children: numb
 }
 
 /** Links to the other parts of a list. Of two lists on a page the second says which parameter is its cursor, and what it is called. */
-export function Pages(props: {
+export function PageLinks(props: {
   path: string;
   query: URLSearchParams;
   next: string | null;
@@ -196,7 +196,7 @@ export function without(query: URLSearchParams, name: string): URLSearchParams {
 }
 
 /** A part of a list as its table; what is said where the whole list is empty; and that a short part is not the last. */
-export function Found(props: {
+export function FoundList(props: {
   list: ListPage<unknown>;
   limit: number;
   none: ComponentChildren;
@@ -233,7 +233,7 @@ export function Tags({ items }: { items: readonly { text: string; href: string; 
 }
 
 /** What is wrong with what was asked for, and what to do. */
-export function Problem({ error: { message, detail } }: { error: ApiError }) {
+export function ProblemNote({ error: { message, detail } }: { error: ApiError }) {
   return (
     <p class="error" role="alert">
       <Text>{[message, detail.reason, detail.fix].filter((text) => text !== undefined).join(" ")}</Text>

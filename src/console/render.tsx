@@ -1,7 +1,7 @@
 import type { Context } from "koa";
 import { toApiError } from "../http/errors.js";
 import { noteInLog } from "../http/middleware/request-log.js";
-import type { Change, ConsolePage, Filled, View, Visit } from "./console-page.js";
+import type { PageChange, ConsolePage, Filled, View, Visit } from "./console-page.js";
 import { type Frame, Framed } from "./frame.js";
 import { WithLook } from "./look.js";
 import { shownOf } from "./shown.js";
@@ -29,7 +29,7 @@ export async function renderConsolePage(page: ConsolePage, asking: Asking): Prom
 
 /** Makes a change, and leads on by `goOn` or shows what came of it; in the frame also where it fails. */
 export async function renderConsoleChange(
-  change: Change,
+  change: PageChange,
   asking: Asking & { tell: Tell; form: Filled },
   goOn: (next: string) => void,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Snapshot } from "../model/snapshot/types.js";
 import { useLook } from "./look.js";
-import { Ago, type Column, Text } from "./parts.js";
+import { Ago, type TableColumn, Text } from "./parts.js";
 
 const HEADINGS = { owner: "Owner", renewal: "Renewal" } as const;
 
@@ -12,7 +12,7 @@ export function shownColumns(model: Snapshot | null): ShownColumn[] {
 }
 
 /** Their headings. */
-export function headingsOf(columns: ShownColumn[]): Column[] {
+export function headingsOf(columns: ShownColumn[]): TableColumn[] {
   return columns.map((member) => ({ heading: HEADINGS[member] }));
 }
 

@@ -1,4 +1,4 @@
-import type { TrendSeries, Trends } from "./source.js";
+import type { Trends, TrendSeries } from "../http/admin/answers.js";
 
 /** The values of one of the series, by what it counts and of what; all 0 where it was left out. */
 export function valuesOf({ periods, series }: Trends, wanted: Omit<TrendSeries, "values">): number[] {

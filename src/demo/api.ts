@@ -88,7 +88,7 @@ export class DemoApi {
   /** All of a customer's emissions, oldest first. */
   async timeline(project: string, customerId: string): Promise<TimelineEntry[]> {
     const entries: TimelineEntry[] = [];
-    const read = (page: string) => this.#get<ListPage<TimelineEntry>>(page);
+    const read = (page: string) => this.#get<ApiPage<TimelineEntry>>(page);
     for await (const entry of itemsOf(inTest(project, "customers", customerId, "timeline"), read)) entries.push(entry);
     return entries;
   }
@@ -141,7 +141,7 @@ function inTest(project: string, ...parts: string[]): string {
   return `/projects/${[project, ...parts].map(encodeURIComponent).join("/")}?env=test`;
 }
 
-export interface ListPage<Item> {
+export interface ApiPage<Item> {
   data: Item[];
   nextCursor: string | null;
 }
@@ -149,11 +149,11 @@ export interface ListPage<Item> {
 /** The items of a list, page by page. @param address with a query @param read reads a page at its address */
 export async function* itemsOf<Item>(
   address: string,
-  read: (page: string) => Promise<ListPage<Item>>,
+  read: (page: string) => Promise<ApiPage<Item>>,
 ): AsyncGenerator<Item> {
   let next: string | null = address;
   while (next !== null) {
-    const { data, nextCursor }: ListPage<Item> = await read(next);
+    const { data, nextCursor }: ApiPage<Item> = await read(next);
     yield* data;
     next = nextCursor === null ? null : `${address}&cursor=${encodeURIComponent(nextCursor)}`;
   }

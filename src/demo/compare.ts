@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { request } from "undici";
-import { parseAnswer, itemsOf, type ListPage } from "./api.js";
+import { parseAnswer, itemsOf, type ApiPage } from "./api.js";
 import { DemoFailure } from "./failure.js";
 import type { Input } from "./input.js";
 import { sendAll } from "./send.js";
@@ -48,7 +48,7 @@ export async function compareWithLocal({ model, input, customer, signal }: Compa
     await evaluated(url, signal);
     let compared = 0;
     let offset = 0;
-    const read = (page: string) => get<ListPage<StateDocument>>(page, signal);
+    const read = (page: string) => get<ApiPage<StateDocument>>(page, signal);
     for await (const local of itemsOf(`${url}/customers?limit=${PAGE}`, read)) {
       const cloud = (await customer(local.customerId)) as StateDocument;
       const [ours, theirs] = [local, cloud].map((document) =>

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ProjectOverview } from "./api.js";
 import { DemoFailure } from "./failure.js";
 import type { Input } from "./input.js";
-import type { Tally } from "./receive/tally.js";
+import type { ReceiptTally } from "./receive/tally.js";
 
 interface SettleOptions {
   overview: () => Promise<ProjectOverview>;
@@ -45,7 +45,7 @@ export async function settle(options: SettleOptions): Promise<{ overview: Projec
 export const WEBHOOK_TYPES = ["customer.*", "segment.*"];
 
 /** Throws a DemoFailure that lists everything that was lost, doubled or not genuine. */
-export function verify(input: Input, overview: ProjectOverview, tally: Tally): void {
+export function verify(input: Input, overview: ProjectOverview, tally: ReceiptTally): void {
   const problems: string[] = [];
   const expect = (what: string, actual: number, expected: number) => {
     if (actual !== expected) problems.push(`${what}: ${actual} instead of ${expected}`);

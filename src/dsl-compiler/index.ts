@@ -9,7 +9,7 @@ import { type CorrectedFile, correctFile } from "./diagnostics/edits.js";
 import { loweredDiagnostics, locationFinder, problemDiagnostic } from "./diagnostics/to-diagnostics.js";
 import { lint } from "./lint/lint.js";
 import { CONFIG, type Load, load, loadGuarded } from "./load/load.js";
-import { inOrder, merge, pathOf, type PlacedDiagnostic, subjectsOf, unique } from "./load/merge.js";
+import { diagnosticsInOrder, merge, pathOf, type PlacedDiagnostic, subjectsOf, unique } from "./load/merge.js";
 import { TypeChecker } from "./check/checker.js";
 
 export type { Diagnostic } from "./diagnostics/diagnostic.js";
@@ -76,7 +76,9 @@ export async function checkTypes(
   signal?.throwIfAborted();
   const root = realpathSync(directory);
   const types = new TypeChecker(root, CONFIG, sealed);
-  return endingWith(types, signal, async () => withSource(inOrder(unique(merge(await types.mistakes(), []))), root));
+  return endingWith(types, signal, async () =>
+    withSource(diagnosticsInOrder(unique(merge(await types.mistakes(), []))), root),
+  );
 }
 
 async function compile(
@@ -92,7 +94,7 @@ async function compile(
   const mistakes = (await types?.mistakes()) ?? [];
   const told = found.filter((one) => mistakes.length === 0 || !isConsequence(one));
   const all = merge(mistakes, types ? await placed(told, types) : told.map((one) => ({ diagnostic: one })));
-  const diagnostics = (await withSource(inOrder(unique(all)), root)).map(leftOutside);
+  const diagnostics = (await withSource(diagnosticsInOrder(unique(all)), root)).map(leftOutside);
   if (snapshot === null || diagnostics.some(({ severity }) => severity === "error")) {
     const isCertain = diagnostics.some(({ edits }) => edits !== undefined);
     return { ok: false, diagnostics, ...(types && isCertain && { correctedFiles: await correct(diagnostics, types) }) };

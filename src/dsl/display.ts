@@ -1,7 +1,7 @@
 import { quote } from "../model/snapshot/problem.js";
 import type { Display as DisplayNode } from "../model/snapshot/types.js";
 import type { DateField, StringField } from "./field.js";
-import { definitionOf, ModelError, record, RECOVERY_DISPLAY, RECOVERY_TRAIT } from "./mistakes.js";
+import { definitionOf, ModelError, recordMistake, RECOVERY_DISPLAY, RECOVERY_TRAIT } from "./mistakes.js";
 import { type Part, part, TRAIT } from "./part.js";
 import type { Trait } from "./traits.js";
 
@@ -35,6 +35,6 @@ export function display(definition: DisplayDefinition): DisplayModel {
 /** The name of a trait; undefined for what is none, which is recorded. */
 function nameOf(trait: Partial<Trait> | null | undefined, member: string): string | undefined {
   const node = trait?.[TRAIT];
-  if (!node) record(new ModelError("NOT_A_TRAIT", `${quote(member)} of the display is not a trait`));
+  if (!node) recordMistake(new ModelError("NOT_A_TRAIT", `${quote(member)} of the display is not a trait`));
   return node === RECOVERY_TRAIT ? undefined : node?.name;
 }

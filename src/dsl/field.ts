@@ -1,5 +1,5 @@
 import type { Field as FieldNode, ScalarType } from "../model/snapshot/types.js";
-import { ModelError, record } from "./mistakes.js";
+import { ModelError, recordMistake } from "./mistakes.js";
 import { NODE } from "./part.js";
 
 /** The declared type of an event property or a trait. */
@@ -60,7 +60,8 @@ export function oneOf<const Value extends string>(...values: readonly Value[]): 
 /** A list whose items are all of one type: `array(string())`, `array(oneOf("sso", "audit"))`. */
 export function array<Item extends ScalarField>(item: Item): ArrayField<Item> {
   const declared: { type: ScalarType; enum?: string[] } | undefined = (item as Item | undefined)?.[NODE];
-  if (!declared) record(new ModelError("NOT_A_FIELD", "array(…) needs the type of its items, such as array(string())"));
+  if (!declared)
+    recordMistake(new ModelError("NOT_A_FIELD", "array(…) needs the type of its items, such as array(string())"));
   const { type, ...rest } = declared ?? { type: "string" };
   return field({ type: "array", items: rest.enum ? { type, enum: rest.enum } : { type } });
 }

@@ -1,6 +1,6 @@
 import type { Lifecycle as LifecycleNode, Transition as TransitionNode } from "../model/snapshot/types.js";
 import { type Condition, condition, type Duration, type Lazy, membership, nodeOf, resolve } from "./condition.js";
-import { definitionOf, entriesOf, ModelError, ModelWarning, record, strictProxy } from "./mistakes.js";
+import { definitionOf, entriesOf, ModelError, ModelWarning, recordMistake, strictProxy } from "./mistakes.js";
 import { type Part, part, trigger, type Trigger, withSourceLocationOf } from "./part.js";
 
 /** Holds while no event of any kind has occurred for this long: from the last event + duration on. Without any event it counts from the
@@ -103,7 +103,9 @@ function checkAnyState(
   states: readonly [name: string, state: StateDefinition<string>][],
 ): void {
   if (!isList(except)) {
-    record(new ModelError("INVALID_SHAPE", '"except" of "anyState" must be a list of states', 'write except: ["…"]'));
+    recordMistake(
+      new ModelError("INVALID_SHAPE", '"except" of "anyState" must be a list of states', 'write except: ["…"]'),
+    );
     return;
   }
   const targets = Object.keys(to);
@@ -115,7 +117,7 @@ function checkAnyState(
     if (terminal.has(state)) continue;
     const misnamed = { name: state, candidates: [...terminal.keys()] };
     const message = `the lifecycle has no state ${JSON.stringify(state)}`;
-    record(new ModelError("UNKNOWN_STATE", message, undefined, misnamed));
+    recordMistake(new ModelError("UNKNOWN_STATE", message, undefined, misnamed));
   }
   for (const state of new Set(except.filter((state) => terminal.has(state)))) {
     if (except.indexOf(state) !== except.lastIndexOf(state)) {
@@ -135,5 +137,5 @@ function isList(value: unknown): value is readonly string[] {
 }
 
 function warn(message: string): void {
-  record(new ModelWarning("POINTLESS_ANY_STATE", message));
+  recordMistake(new ModelWarning("POINTLESS_ANY_STATE", message));
 }

@@ -35,7 +35,7 @@ export class ModelWarning extends ModelError {}
 const recorded: ModelError[] = [];
 
 /** Keeps a mistake for the compiler. */
-export function record(error: ModelError): void {
+export function recordMistake(error: ModelError): void {
   recorded.push(error);
 }
 
@@ -50,13 +50,13 @@ export function attempt<T>(call: () => T, standIn: T): T {
     return call();
   } catch (error) {
     if (error instanceof ModelError) {
-      record(error);
+      recordMistake(error);
       return standIn;
     }
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     const failed = new ModelError("MODEL_FAILED", `a function of the model failed: ${message}`);
     if (error instanceof Error && error.stack !== undefined) failed.stack = error.stack;
-    record(failed);
+    recordMistake(failed);
     return standIn;
   }
 }
@@ -137,7 +137,7 @@ export function strictProxy<T extends object>(target: T, guard: Guard): T {
       const candidates = Object.keys(target).filter((name) =>
         ["function", "object"].includes(typeof Reflect.get(target, name)),
       );
-      record(new ModelError(code, message, undefined, { name: key, candidates }));
+      recordMistake(new ModelError(code, message, undefined, { name: key, candidates }));
       return recoveryValue(guard.standIns);
     },
   });

@@ -1,6 +1,6 @@
 import type { Tracking } from "../model/snapshot/types.js";
 import type { AnyEvent } from "./event.js";
-import { definitionOf, ModelError, record } from "./mistakes.js";
+import { definitionOf, ModelError, recordMistake } from "./mistakes.js";
 import { type Part, part } from "./part.js";
 
 /** How calls of Segment's tracking API become operations. */
@@ -19,7 +19,7 @@ export function tracking(definition: TrackingDefinition): TrackingModel {
   const names = Object.entries(events as Readonly<Record<string, Partial<AnyEvent> | undefined>>).flatMap(
     ([name, event]) => {
       if (typeof event?.eventName === "string") return [[name, event.eventName] as const];
-      record(new ModelError("NOT_AN_EVENT", `${JSON.stringify(name)} of tracking is not an event`));
+      recordMistake(new ModelError("NOT_AN_EVENT", `${JSON.stringify(name)} of tracking is not an event`));
       return [];
     },
   );

@@ -1,12 +1,12 @@
 import type { Cause } from "./state/types.js";
 
 /** The public id of an event, of its number: it sorts in order of acceptance. The same as svc.event_id in SQL; a test holds them together. */
-export function eventId(seq: number): string {
+export function eventIdOf(seq: number): string {
   return publicId("evt", seq);
 }
 
 /** The public id of an emission, of its number: it sorts in order of emission. The same as svc.emission_id in SQL. */
-export function emissionId(number: number): string {
+export function emissionIdOf(number: number): string {
   return publicId("emi", number);
 }
 

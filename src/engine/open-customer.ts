@@ -298,13 +298,13 @@ export class OpenCustomer {
     this.state = lifecycle?.state ?? null;
     this.enteredAt = lifecycle?.enteredAt ?? Infinity;
     this.stateBoundary = lifecycle === null ? NOTHING_COUNTS : boundaryAt(lifecycle.enteredAt, lifecycle.cause);
-    this.journeys = model.journeys.map((id) => member(origin.journeys, id));
+    this.journeys = model.journeys.map((id) => ownMember(origin.journeys, id));
     this.journeyBoundaries = this.journeys.map((run, index) => boundariesOf(run, model.journeySteps[index]!));
-    this.enteredSegmentAt = model.segments.map((id) => member(origin.segments, id)?.enteredAt);
+    this.enteredSegmentAt = model.segments.map((id) => ownMember(origin.segments, id)?.enteredAt);
     this.health = origin.health;
     this.healthChangesAt = origin.healthChangesAt ?? Infinity;
-    this.passedAt = model.rules.map((id) => member(origin.rules, id)?.passedAt);
-    this.signals = model.signals.map(({ id }) => member(origin.signals, id));
+    this.passedAt = model.rules.map((id) => ownMember(origin.rules, id)?.passedAt);
+    this.signals = model.signals.map(({ id }) => ownMember(origin.signals, id));
     const { streams, aggregates, searched } = model.registry;
     this.streams =
       memory.model === null ? streams.map(() => ({ count: 0, occurredAt: [], seq: [] })) : memory.streams.slice();
@@ -530,6 +530,6 @@ export function lifecycleEmission(from: string | null, to: string): string {
 }
 
 /** A member that a record has itself. */
-export function member<T>(record: Record<string, T>, id: string): T | undefined {
+export function ownMember<T>(record: Record<string, T>, id: string): T | undefined {
   return Object.hasOwn(record, id) ? record[id] : undefined;
 }

@@ -17,7 +17,7 @@ export function eventsOf({ seqs, at, names, properties }: EventLists): TrackedEv
 }
 
 /** A page of a customer's evaluated events, in the database's order. */
-export interface EventPage extends PageEnd {
+export interface ReplayedPage extends PageEnd {
   events: EventLists;
   more: boolean;
 }
@@ -32,7 +32,7 @@ export const BEGINNING: PageEnd = { lastAt: null, lastSeq: null };
  * @param readPage reads the page after a place
  */
 export async function* inParts(
-  readPage: (after: PageEnd) => Promise<EventPage>,
+  readPage: (after: PageEnd) => Promise<ReplayedPage>,
 ): AsyncGenerator<{ events: TrackedEvent[]; isLast: boolean }> {
   let held: TrackedEvent[] = [];
   let next = readPage(BEGINNING);

@@ -82,7 +82,7 @@ const PLAIN_NAME = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
  * The path of the value, or of the name, in which a literal of a valid JSON text stands; undefined where a later member of the same name
  * hides it. The text is read once more with a mark in the literal's place.
  */
-export function placeOf(text: string, { literal, at, length }: BadLiteral): string | undefined {
+export function placeOfLiteral(text: string, { literal, at, length }: BadLiteral): string | undefined {
   // Nothing else in the text is of this length and repeats it.
   const mark = `${"mark ".repeat(4)}${at}`;
   const isEscape = literal.startsWith("\\");

@@ -1,4 +1,4 @@
-import { findBadLiteral, placeOf } from "./literals.js";
+import { findBadLiteral, placeOfLiteral } from "./literals.js";
 import { shownName, type ShapeProblem } from "./shape-problem.js";
 import { BATCH_MAX, DOCUMENT_BYTES_MAX, operationProblem, singleProblem } from "./shape.js";
 import { withLengths } from "./unusual-numbers.js";
@@ -96,7 +96,7 @@ function mayBeLarge(text: string): boolean {
 function literalProblem(text: string): RequestProblem | null {
   const bad = findBadLiteral(text);
   if (!bad) return null;
-  const field = placeOf(text, bad);
+  const field = placeOfLiteral(text, bad);
   return {
     code: "VALIDATION_ERROR",
     message: "The body holds a value that cannot be stored.",

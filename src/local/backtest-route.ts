@@ -5,7 +5,7 @@ import { ApiError } from "../http/errors.js";
 import { readJsonText } from "../http/request/body.js";
 import { parseJson } from "../http/request/parse-json.js";
 import { shape } from "../http/request/shapes.js";
-import { backtest } from "./backtest.js";
+import { backtestOfFile } from "./backtest.js";
 import type { LocalEngine } from "./engine.js";
 import type { AcceptedBatch } from "./population.js";
 
@@ -35,7 +35,7 @@ export async function answerBacktest(ctx: Context, engine: LocalEngine): Promise
   const operations = engine.operations(now);
   try {
     const past = { operations, end: lastEventAt(operations, now) };
-    const { report } = await backtest(words, [{ name: "local", snapshot, hash }], past, { traits, customers });
+    const { report } = await backtestOfFile(words, [{ name: "local", snapshot, hash }], past, { traits, customers });
     ctx.body = report;
   } catch (error) {
     if (!(error instanceof QuestionProblem)) throw error;

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { inOrder } from "../backtest/operations.js";
+import { operationsInOrder } from "../backtest/operations.js";
 import { type QuestionWords, readQuestion, type TraitsOf } from "../backtest/question.js";
-import { modelFacts, report } from "../backtest/report.js";
+import { modelReport, makeReport } from "../backtest/report.js";
 import type { BacktestReport } from "../backtest/report-types.js";
 import { CustomerSampler } from "../backtest/sampler.js";
-import type { CustomerSamples, Question } from "../backtest/samples.js";
+import type { CustomerSamples, BacktestQuestion } from "../backtest/samples.js";
 import { compileModel, type Json, type Model, type Operation } from "../engine/index.js";
 import { PastEvents } from "../evaluation/past-events.js";
 import { EventHistory } from "./customer.js";
@@ -15,7 +15,7 @@ import { type AcceptedBatch, byCustomer } from "./population.js";
 const CUSTOMERS_MAX = 100_000;
 
 export interface LocalBacktest {
-  question: Question;
+  question: BacktestQuestion;
   samples: CustomerSamples[];
   /** How many customers there are, of which a sample may have been looked at. */
   customersTotal: number;
@@ -35,7 +35,7 @@ interface Past {
  * @param customers how many are looked at, of all unless given: the same ones each time
  * @throws {QuestionProblem}
  */
-export async function backtest(
+export async function backtestOfFile(
   words: QuestionWords,
   models: readonly (LocalModel & { name: string })[],
   { operations, end }: Past,
@@ -48,8 +48,13 @@ export async function backtest(
   for (const customerId of chosen([...all.keys()], Math.min(customers, CUSTOMERS_MAX))) {
     samples.push(await sampleCustomer(question, compiled, customerId, all.get(customerId)!, traits));
   }
-  const facts = models.map(({ name, snapshot }) => modelFacts(name, snapshot));
-  return { question, samples, customersTotal: all.size, report: await report(question, facts, () => each(samples)) };
+  const facts = models.map(({ name, snapshot }) => modelReport(name, snapshot));
+  return {
+    question,
+    samples,
+    customersTotal: all.size,
+    report: await makeReport(question, facts, () => each(samples)),
+  };
 }
 
 async function* each(samples: readonly CustomerSamples[]): AsyncGenerator<CustomerSamples> {
@@ -66,7 +71,7 @@ function chosen(customerIds: string[], count: number): string[] {
 }
 
 async function sampleCustomer(
-  question: Question,
+  question: BacktestQuestion,
   models: readonly Model[],
   customerId: string,
   operations: readonly Operation[],
@@ -74,7 +79,7 @@ async function sampleCustomer(
 ): Promise<CustomerSamples> {
   const events = operations.filter((operation) => operation.kind === "track");
   const identifies = operations.filter((operation) => operation.kind === "identify");
-  const ordered = inOrder(events, identifies);
+  const ordered = operationsInOrder(events, identifies);
   const isNow = traits === "now";
   const sampler = new CustomerSampler(question, models, {
     customerId,
@@ -86,7 +91,7 @@ async function sampleCustomer(
   const past = models.map(
     () => new PastEvents((request) => Promise.resolve((history ??= historyOf(events)).source(request))),
   );
-  await sampler.part(isNow ? inOrder(events, []) : ordered, true, past);
+  await sampler.part(isNow ? operationsInOrder(events, []) : ordered, true, past);
   return sampler.samples;
 }
 

@@ -9,6 +9,7 @@ import {
   type StateDocument,
 } from "../engine/index.js";
 import type { Snapshot } from "../model/snapshot/types.js";
+import type { CustomerState } from "../http/admin/answers.js";
 import type { ErrorDiagnostic } from "../http/errors.js";
 import type { IdentifyRequest, TrackRequest } from "../ingestion/shape.js";
 import { parseTimestamp } from "../ingestion/timestamp.js";
@@ -36,7 +37,7 @@ export interface LocalModel {
 export interface LocalEngineOptions extends PopulationOptions {
   clock: Clock;
   /** Shown in state documents. */
-  environment: string;
+  environment: CustomerState["environment"];
 }
 
 /** What became of a request that was accepted. */
@@ -86,6 +87,10 @@ export class LocalEngine {
 
   get clock(): Clock {
     return this.#options.clock;
+  }
+
+  get environment(): CustomerState["environment"] {
+    return this.#options.environment;
   }
 
   /** The customers under the present model. */

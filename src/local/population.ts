@@ -1,4 +1,5 @@
 import { type Effect, emissionDocument, emissionId, type Model, type Operation } from "../engine/index.js";
+import type { Emission } from "../http/admin/answers.js";
 import { isLateTrack } from "../engine/timers.js";
 import { LocalCustomer, type Evaluation, type Instant } from "./customer.js";
 
@@ -8,27 +9,11 @@ export interface AcceptedBatch {
   operations: { customerId: string; operation: Operation }[];
 }
 
-/** Something that evaluation emitted about a customer, with the members that the service's timeline has. */
-export interface TimelineEntry {
-  /** `emi_` and 16 hexadecimal digits; sorts in order of emission. */
-  id: string;
-  eventType: string;
-  source: string;
-  metadata: Record<string, unknown>;
-  timestamp: string;
-  cause: { type: string; id: string | null };
-  configVersion: string | null;
-  /** Former name of `timestamp`. */
-  at: string;
-  /** Former name of `eventType`. */
-  type: string;
-}
-
 /** What an evaluation did to one customer. */
 export interface CustomerChange {
   customerId: string;
   effects: Effect[];
-  entries: TimelineEntry[];
+  entries: Emission[];
 }
 
 export interface PopulationOptions {
@@ -43,7 +28,7 @@ export interface PopulationOptions {
 /** All customers under one model. The same batches and instants always lead to the same population. */
 export class Population {
   readonly #customers = new Map<string, LocalCustomer>();
-  readonly #timelines = new Map<string, TimelineEntry[]>();
+  readonly #timelines = new Map<string, Emission[]>();
   readonly #effects = new Map<string, Effect[]>();
   /** Of all customers. */
   #emissions = 0;
@@ -68,7 +53,7 @@ export class Population {
   }
 
   /** What was emitted about a customer, oldest first. */
-  timeline(customerId: string): readonly TimelineEntry[] {
+  timeline(customerId: string): readonly Emission[] {
     return this.#timelines.get(customerId) ?? [];
   }
 

@@ -1,4 +1,5 @@
 import { compileProject, type CompileResult, type Diagnostic } from "../dsl-compiler/index.js";
+import type { CustomerState } from "../http/admin/answers.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 import type { Clock } from "./clock.js";
 import type { LocalEngine } from "./engine.js";
@@ -40,7 +41,7 @@ export interface SessionOptions {
   port: number;
   watch: boolean;
   clock: Clock;
-  environment: string;
+  environment: CustomerState["environment"];
   settleMs: number;
   observer: SessionObserver;
 }

@@ -1,6 +1,6 @@
 import os from "node:os";
 import { parentPort } from "node:worker_threads";
-import type { Ask } from "../http/admin/explain-stored.js";
+import type { AskStored } from "../http/admin/explain-stored.js";
 import { doJob, handedOver, type ComputeJob, type JobAnswer } from "../http/compute/jobs.js";
 
 // The thread of `ComputeThread`: what would hold up HTTP is done here.
@@ -21,7 +21,7 @@ port.on("message", (message: ComputeJob | JobAnswer) => {
   if ("output" in message) resolve?.(message.output);
 });
 
-function askFor(id: number): Ask {
+function askFor(id: number): AskStored {
   return (question, input) =>
     new Promise((resolve) => {
       const call = calls++;

@@ -11,12 +11,14 @@ export async function doctorCommand(config: ServerConfig, logger: Logger, { json
   const found = await lookAsOperator(config, logger, (sql) => call(sql, "operator_examine"), 0);
   const durationMs = Math.round(performance.now() - began);
   const isWell = found.violations.length === 0;
-  process.stdout.write(json ? `${JSON.stringify({ isWell, durationMs, ...found })}\n` : report(found, durationMs));
+  process.stdout.write(
+    json ? `${JSON.stringify({ isWell, durationMs, ...found })}\n` : examinationReport(found, durationMs),
+  );
   return isWell;
 }
 
 /** What was found, most of it in the database's words. */
-export function report(found: Examination, durationMs: number): string {
+export function examinationReport(found: Examination, durationMs: number): string {
   const { checks, violations } = found;
   const broken = new Set(violations.map(({ invariant }) => invariant)).size;
   const time = `${(durationMs / 1_000).toFixed(1)} s`;

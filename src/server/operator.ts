@@ -48,14 +48,14 @@ export async function operate<T>(url: string, work: (sql: Sql) => Promise<T>, st
   try {
     return await work(sql);
   } catch (error) {
-    throw refusalOf(error) ?? error;
+    throw operatorErrorOf(error) ?? error;
   } finally {
     await sql.end();
   }
 }
 
 /** Our functions raise SQLSTATEs of class SV, with what to say in the detail. */
-export function refusalOf(error: unknown): OperatorError | null {
+export function operatorErrorOf(error: unknown): OperatorError | null {
   const { code, detail, constraint_name } = error as { code?: unknown; detail?: unknown; constraint_name?: unknown };
   if (constraint_name === "organizations_plan_id_fkey") {
     return new OperatorError(

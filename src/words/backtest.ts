@@ -3,7 +3,7 @@ import type { BacktestReport, ComponentReport, Estimate, FlagReport, ModelReport
 import { formatNumber, plural } from "./text.js";
 
 /** What came of a backtest, and how it was asked. */
-export interface Backtest {
+export interface BacktestResult {
   /** About how many customers were to be looked at; null for all. */
   customers: number | null;
   traits: TraitsOf;
@@ -53,7 +53,7 @@ function bounds(low: number | null, high: number | null, text: (bound: number) =
 }
 
 /** What was asked and what was looked at, line by line. */
-export function backtestFields({ report, customers }: Backtest): Record<string, string> {
+export function backtestFields({ report, customers }: BacktestResult): Record<string, string> {
   const { samples, instants, customers: found } = report;
   const left = [
     ...(samples.alreadyThere > 0 ? [`${formatNumber(samples.alreadyThere)} left out, where it held already`] : []),
@@ -105,7 +105,7 @@ export function backtestSentences({ baseRate, models, difference, within }: Back
 }
 
 /** All that has to be known before the figures are believed. */
-export function backtestNotes({ report, customers, traits }: Backtest): string[] {
+export function backtestNotes({ report, customers, traits }: BacktestResult): string[] {
   return [
     ...(customers === null ? [] : [`About ${plural(customers, "customer")} were looked at, a sample of all.`]),
     ...(traits === "now"

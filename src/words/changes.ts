@@ -6,7 +6,7 @@ const PARTS = ["events", "traits", "lifecycle", "journeys", "segments", "health"
 const SETTINGS = "settings";
 
 /** A difference as it is shown: what it is about, and what is different. */
-export interface Line {
+export interface ChangeLine {
   kind: Change["kind"];
   about: string;
   message: string;
@@ -28,8 +28,8 @@ function aboutOf(subject: Change["subject"], id: string): string {
 }
 
 /** Differences by the parts of a model, in the order in which authors read them. */
-export function byPart(changes: readonly Change[]): Map<string, Line[]> {
-  const parts = new Map<string, Line[]>([...PARTS, SETTINGS].map((part) => [part, []]));
+export function byPart(changes: readonly Change[]): Map<string, ChangeLine[]> {
+  const parts = new Map<string, ChangeLine[]>([...PARTS, SETTINGS].map((part) => [part, []]));
   for (const { kind, subject, id, path, message } of changes) {
     const member = /^\w*/.exec(path)![0];
     const part = PARTS.includes(member) ? member : SETTINGS;

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { inOrder } from "../../src/backtest/operations.js";
-import { modelFacts, report } from "../../src/backtest/report.js";
+import { operationsInOrder } from "../../src/backtest/operations.js";
+import { modelReport, makeReport } from "../../src/backtest/report.js";
 import { CustomerSampler } from "../../src/backtest/sampler.js";
-import type { CustomerSamples, Question } from "../../src/backtest/samples.js";
+import type { CustomerSamples, BacktestQuestion } from "../../src/backtest/samples.js";
 import type { TrackedEvent } from "../../src/engine/index.js";
 import { compile, counted, happened, healthOf, snapshotOf } from "../engine/support/builders.js";
 
@@ -50,7 +50,7 @@ function history(next: () => number): TrackedEvent[] {
   return events.map((event) => ({ ...event, occurredAt: Math.floor(event.occurredAt) }));
 }
 
-const question: Question = {
+const question: BacktestQuestion = {
   outcome: { kind: "state", id: "churned" },
   within: 28 * DAY,
   every: WEEK,
@@ -62,7 +62,7 @@ const question: Question = {
 function sampled(): CustomerSamples[] {
   const next = random(7);
   return Array.from({ length: CUSTOMERS }, (_, n) => {
-    const operations = inOrder(history(next), []);
+    const operations = operationsInOrder(history(next), []);
     for (;;) {
       const customer = { customerId: `c${n}`, createdAt: START, traits: {} };
       const sampler = new CustomerSampler(question, [compile(model)], customer);
@@ -73,7 +73,7 @@ function sampled(): CustomerSamples[] {
 }
 
 async function reportOf(customers: readonly CustomerSamples[], asked = question) {
-  const { models, ...rest } = await report(asked, [modelFacts("local", model)], async function* () {
+  const { models, ...rest } = await makeReport(asked, [modelReport("local", model)], async function* () {
     for (const customer of customers) yield await Promise.resolve(customer);
   });
   const [usage, support] = models[0]!.health!.components;
@@ -97,7 +97,7 @@ it("a cause that was planted is found, and a component without a part in it is n
 
 it("outcomes that are dealt out to other customers are foreseen no better than by chance", async () => {
   // An event, so that nobody is left out for what another one's outcome was.
-  const asked: Question = { ...question, outcome: { kind: "event", id: "cancelled" } };
+  const asked: BacktestQuestion = { ...question, outcome: { kind: "event", id: "cancelled" } };
   const customers = sampled();
   const next = random(11);
   const dealt = customers.map(({ outcomes }) => outcomes).sort(() => next() - 0.5);

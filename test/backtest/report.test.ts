@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { modelFacts, report } from "../../src/backtest/report.js";
+import { modelReport, makeReport } from "../../src/backtest/report.js";
 import type { BacktestReport, FlagReport } from "../../src/backtest/report-types.js";
-import { type CustomerSamples, type Question, type Saying, samplesOf } from "../../src/backtest/samples.js";
+import { type CustomerSamples, type BacktestQuestion, type Saying, samplesOf } from "../../src/backtest/samples.js";
 import type { Said } from "../../src/engine/index.js";
 import { AucEstimator, Rate } from "../../src/backtest/statistics.js";
 import { EMPTY_SNAPSHOT, type HealthComponent, type Snapshot } from "../../src/model/snapshot/types.js";
@@ -12,7 +12,7 @@ const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 1);
 
 /** Eight weekly instants, of which the last is too near the end. */
-const QUESTION: Question = {
+const QUESTION: BacktestQuestion = {
   outcome: { kind: "event", id: "cancelled" },
   within: 10 * DAY,
   every: 7 * DAY,
@@ -20,7 +20,7 @@ const QUESTION: Question = {
   to: START + 49 * DAY,
   end: START + 55 * DAY,
 };
-const OF_STATE: Question = { ...QUESTION, outcome: { kind: "state", id: "churned" } };
+const OF_STATE: BacktestQuestion = { ...QUESTION, outcome: { kind: "state", id: "churned" } };
 
 const component = (id: string, weight: number): HealthComponent => ({
   id,
@@ -47,11 +47,11 @@ const SNAPSHOT: Snapshot = {
     ],
   },
 };
-const FACTS = modelFacts("v1", SNAPSHOT);
-const WITHOUT_HEALTH = modelFacts("local", { ...SNAPSHOT, health: null });
+const FACTS = modelReport("v1", SNAPSHOT);
+const WITHOUT_HEALTH = modelReport("local", { ...SNAPSHOT, health: null });
 
-async function reported(question: Question, models: (typeof FACTS)[], customers: readonly CustomerSamples[]) {
-  return report(question, models, async function* () {
+async function reported(question: BacktestQuestion, models: (typeof FACTS)[], customers: readonly CustomerSamples[]) {
+  return makeReport(question, models, async function* () {
     for (const customer of customers) yield await Promise.resolve(customer);
   });
 }
@@ -109,7 +109,7 @@ const samples = fc
 const populations = fc.array(samples, { maxLength: 14 });
 
 /** All used samples of one of two models, each with what was said at the instant before. */
-function usedSamples(question: Question, customers: readonly CustomerSamples[], model: number) {
+function usedSamples(question: BacktestQuestion, customers: readonly CustomerSamples[], model: number) {
   return customers.flatMap((of) => {
     const all = [...samplesOf(question, of)];
     return all
@@ -317,7 +317,7 @@ it("has intervals by customer, and reads each model's score in its own direction
 });
 
 it("leaves a component out by the weighted mean of the others that are known, to two decimals", async () => {
-  const three = modelFacts("v1", {
+  const three = modelReport("v1", {
     ...SNAPSHOT,
     health: { ...SNAPSHOT.health!, components: [component("a", 1), component("b", 2), component("c", 1)] },
   });
@@ -351,7 +351,7 @@ it("takes the ids of a model in the model's order", () => {
     terminal: ["churned"],
     readsTraits: false,
   });
-  expect(modelFacts("local", EMPTY_SNAPSHOT)).toEqual({
+  expect(modelReport("local", EMPTY_SNAPSHOT)).toEqual({
     name: "local",
     states: [],
     segments: [],
@@ -410,7 +410,7 @@ it("tells the lift, the lead time and the false alarms of a flag that is raised 
 });
 
 it("notes what a reader has to know before believing the figures", async () => {
-  const notes = async (question: Question, models: (typeof FACTS)[], customers: CustomerSamples[]) =>
+  const notes = async (question: BacktestQuestion, models: (typeof FACTS)[], customers: CustomerSamples[]) =>
     (await reported(question, models, customers)).notes;
   const withEnd = { ...QUESTION, end: START + 100 * DAY };
   const many = (count: number, of: (n: number) => CustomerSamples) => Array.from({ length: count }, (_, n) => of(n));

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { inOrder } from "../../src/backtest/operations.js";
+import { operationsInOrder } from "../../src/backtest/operations.js";
 import { CustomerSampler } from "../../src/backtest/sampler.js";
 import {
   type CustomerSamples,
   instantsOf,
   type Outcome,
-  type Question,
+  type BacktestQuestion,
   samplesOf,
 } from "../../src/backtest/samples.js";
 import type { Operation, Said } from "../../src/engine/index.js";
@@ -29,7 +29,7 @@ const outcome: fc.Arbitrary<Outcome> = fc.oneof(
   fc.constantFrom("a", "b").map((id) => ({ kind: "event", id }) as const),
   fc.constantFrom("g0", "g1").map((id) => ({ kind: "segment", id }) as const),
 );
-const question: fc.Arbitrary<Question> = fc
+const question: fc.Arbitrary<BacktestQuestion> = fc
   .record({
     outcome,
     within: fc.constantFrom(6 * HOUR, DAY, 3 * DAY),
@@ -40,14 +40,18 @@ const question: fc.Arbitrary<Question> = fc
 
 /** The operations as a backtest takes them. */
 function onTime(sequence: readonly Operation[]): Operation[] {
-  return inOrder(
+  return operationsInOrder(
     sequence.filter(({ kind }) => kind === "track") as Extract<Operation, { kind: "track" }>[],
     sequence.filter((operation) => operation.kind === "identify"),
   );
 }
 
 /** What a sampler has of operations that it goes through at once, which it may give up where the machine is busy. */
-function sampled(asked: Question, given: Snapshot | readonly Snapshot[], taken: readonly Operation[]): CustomerSamples {
+function sampled(
+  asked: BacktestQuestion,
+  given: Snapshot | readonly Snapshot[],
+  taken: readonly Operation[],
+): CustomerSamples {
   const models = [given].flat().map(compile);
   for (;;) {
     const sampler = new CustomerSampler(asked, models, CUSTOMER);
@@ -101,7 +105,7 @@ describe("the samples of a customer", () => {
     const traits = (seq: number, plan: string) =>
       ({ kind: "identify", seq, traits: { plan }, acceptedAt: START + seq * HOUR }) as const;
     const given = snapshotOf({ states: { s0: [["s1", trait("plan", "eq", "pro")]], s1: [] } });
-    const asked: Question = {
+    const asked: BacktestQuestion = {
       outcome: { kind: "state", id: "s1" },
       within: DAY,
       every: DAY,

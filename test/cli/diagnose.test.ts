@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import type { Finding } from "../../src/cli/client/answers.js";
+import type { Finding } from "../../src/http/admin/answers.js";
 import { cannedServer, json } from "./support/canned-server.js";
 import { svc } from "./support/run-svc.js";
 

@@ -1,6 +1,7 @@
+import type { TrendSeries } from "../../src/http/admin/answers.js";
 import { decodeHTML } from "entities";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Answers, Of, TrendSeries } from "../../src/console/source.js";
+import type { Answers, Of } from "../../src/console/source.js";
 import { TestClock } from "../../src/local/clock.js";
 import { localAsk } from "../../src/local/console/answers.js";
 import { LocalEngine } from "../../src/local/engine.js";

@@ -214,7 +214,12 @@ describe("the tables", () => {
     const code = rows.map(([cell], n) => `const row${n} = segment("row_${n}", { when: ${codeOf(cell!)} });\n`);
     const model = await compiled(code.join(""));
     const clock = TestClock.at("2026-03-01T09:00:00Z");
-    const engine = new LocalEngine(model, { clock, environment: "test", configVersion: null, settleMs: 30_000 });
+    const engine = new LocalEngine(model, {
+      clock,
+      environment: "test" as const,
+      configVersion: null,
+      settleMs: 30_000,
+    });
     const login = { customerId: "globex", event: "login", properties: { user: "ada" } };
     engine.accept([login, { type: "identify", customerId: "globex", traits: { renewsOn: "2026-04-01" } }], "batch");
     clock.moveTo(Date.parse("2027-03-01T09:00:00Z"));
@@ -283,7 +288,7 @@ describe("the tables", () => {
 
 function outcome({ snapshot, hash }: LocalModel, strictSchema: boolean, operation: RequestOperation): string {
   const clock = TestClock.at("2026-03-01T09:00:00Z");
-  const options = { clock, environment: "test", configVersion: null, settleMs: 30_000 };
+  const options = { clock, environment: "test" as const, configVersion: null, settleMs: 30_000 };
   const engine = new LocalEngine({ snapshot: { ...snapshot, strictSchema }, hash }, options);
   try {
     const { diagnostics } = engine.accept([operation], "batch");

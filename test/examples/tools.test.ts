@@ -56,7 +56,7 @@ it("play.ts sends the data to svc dev, which ends as the tests do", async () => 
   const compiled = await compileProject(ecommerce.directory);
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
   const data = await readData(ecommerce);
-  const options = { environment: "test", configVersion: "v1", settleMs: 30_000 };
+  const options = { environment: "test" as const, configVersion: "v1", settleMs: 30_000 };
   const engine = new LocalEngine(compiled, { ...options, clock: new TestClock(requestsOf(data)[0]!.at) });
   const server = await startLocalServer({ engine, port: 0, observe: () => undefined, timersFired: () => undefined });
   onTestFinished(() => server.stop());

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { readOperations } from "../../src/http/openapi/administrative.js";
+import { readPermissions } from "../../src/http/openapi/administrative.js";
 import { runBash } from "../support/bash.js";
 import { useDirectory } from "../support/directory.js";
 import { environmentId, useService } from "../support/service.js";
@@ -51,7 +51,7 @@ describe("docs/administration.md", () => {
     const shown = [...guide.matchAll(/^\| `(\w+ \/[^`]*)` +\| (.*?) +\| (.*?) +\|$/gm)].map(
       ([, request, role, does]) => ({ request, role, does }),
     );
-    const operations = new Map(readOperations().map((row) => [row.operation, row]));
+    const operations = new Map(readPermissions().map((row) => [row.operation, row]));
     const routes = service.routes.flatMap(({ declaration }) => declaration ?? []);
     expect(shown).toEqual(
       routes.map(({ operation, method, path, summary }) => {

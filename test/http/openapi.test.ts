@@ -1,7 +1,7 @@
 import { Ajv2020 } from "@redocly/ajv/dist/2020.js";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { readOperations, type PermissionRow } from "../../src/http/openapi/administrative.js";
+import { readPermissions, type PermissionRow } from "../../src/http/openapi/administrative.js";
 import { batchRequestProblem } from "../../src/ingestion/request.js";
 import { startService, useService } from "../support/service.js";
 
@@ -70,7 +70,7 @@ describe("the endpoints", () => {
   it("are named after the operations of iam.operations(), whose roles they tell", async () => {
     const rows = await service.db.sql<PermissionRow[]>`
       select operation, role_test as "roleTest", role_live as "roleLive", entitlement from iam.operations()`;
-    expect(readOperations()).toEqual([...rows]);
+    expect(readPermissions()).toEqual([...rows]);
     const declared = service.routes.flatMap(({ declaration }) => declaration?.operation ?? []);
     expect([...new Set(declared)].sort()).toEqual(rows.map(({ operation }) => operation).sort());
     expect(document.paths["/projects/{project}/config-versions"]!["post"]).toMatchObject({

@@ -4,7 +4,7 @@ import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 
 import { samplesOf } from "../../src/backtest/samples.js";
-import { backtest } from "../../src/local/backtest.js";
+import { backtestOfFile } from "../../src/local/backtest.js";
 import { FileRefused, readOperations } from "../../src/local/operations-file.js";
 import { startLocalServer } from "../../src/local/server.js";
 import { DAY, iso, localEngine, localModel, MODEL, START } from "./support/model.js";
@@ -137,7 +137,7 @@ describe("a backtest", () => {
   const WORDS = { outcome: "state:quiet", within: "14d", every: "7d", from: at(0) };
 
   test("looks at what the model said then, and at what came", async () => {
-    const { question, samples, report } = await backtest(
+    const { question, samples, report } = await backtestOfFile(
       WORDS,
       MODELS,
       await past([signedUp("a", 1), created("a", 20), created("a", 20.5), created("b", 60)]),
@@ -166,7 +166,7 @@ describe("a backtest", () => {
   test("knows the traits of then, or takes those of now for every instant", async () => {
     const operations = await past([signedUp("a", 1), signedUp("b", 30), identify("a", "pro"), created("b", 60)]);
     const payingFrom = async (traits: "then" | "now") => {
-      const { question, samples } = await backtest(WORDS, MODELS, operations, { traits });
+      const { question, samples } = await backtestOfFile(WORDS, MODELS, operations, { traits });
       const first = [...samplesOf(question, samples[0]!)].find(({ said }) => said[0]!.segments.includes("paying"));
       return iso(first!.at);
     };
@@ -177,7 +177,7 @@ describe("a backtest", () => {
   test("of some customers looks at the same ones each time, whatever the order of the file", async () => {
     const lines = Array.from({ length: 40 }, (_, index) => signedUp(`c${index}`, index));
     const lookedAt = async (of: Line[]) => {
-      const result = await backtest(WORDS, MODELS, await past(of), { traits: "then", customers: 5 });
+      const result = await backtestOfFile(WORDS, MODELS, await past(of), { traits: "then", customers: 5 });
       expect(result.customersTotal).toBe(40);
       return result.samples.map(({ customerId }) => customerId).sort();
     };
@@ -189,11 +189,13 @@ describe("a backtest", () => {
   test("goes through a history that takes long in parts, to the same samples", async () => {
     // More than is gone through at once.
     const lines = Array.from({ length: 30_000 }, (_, index) => created("a", index / 1_000));
-    const { samples } = await backtest({ ...WORDS, within: "1d", every: "1d" }, MODELS, await past(lines), {
+    const { samples } = await backtestOfFile({ ...WORDS, within: "1d", every: "1d" }, MODELS, await past(lines), {
       traits: "then",
     });
     const few = lines.filter((_, index) => index % 100 === 0 || index > 29_990);
-    const alike = await backtest({ ...WORDS, within: "1d", every: "1d" }, MODELS, await past(few), { traits: "then" });
+    const alike = await backtestOfFile({ ...WORDS, within: "1d", every: "1d" }, MODELS, await past(few), {
+      traits: "then",
+    });
     expect(samples).toEqual(alike.samples);
   });
 });

@@ -4,7 +4,7 @@ import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Examination } from "../../src/db/api/operator.js";
-import { report } from "../../src/server/doctor.js";
+import { examinationReport } from "../../src/server/doctor.js";
 import { createEmptyDatabase } from "../support/database.js";
 import { docBlocks } from "../support/doc-blocks.js";
 import { temporaryDirectory } from "../support/server.js";
@@ -131,7 +131,7 @@ it("a report shows a few examples and says how many more there are", () => {
     examples: ["the organization a", "the organization b"],
     advice: "Make one.",
   };
-  expect(report({ ...WELL, violations: [violation] }, 61_234).split("\n")).toEqual([
+  expect(examinationReport({ ...WELL, violations: [violation] }, 61_234).split("\n")).toEqual([
     "organizations_have_an_owner",
     "  not so: Every organization has an owner.",
     "  - the organization a",

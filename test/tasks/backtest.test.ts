@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { inOrder } from "../../src/backtest/operations.js";
+import { operationsInOrder } from "../../src/backtest/operations.js";
 import { readQuestion } from "../../src/backtest/question.js";
 import type { BacktestReport } from "../../src/backtest/report-types.js";
 import { CustomerSampler } from "../../src/backtest/sampler.js";
@@ -68,7 +68,7 @@ async function sampledAlone({ environmentId }: TestEnvironment, models: readonly
     const sampler = new CustomerSampler(asked, compiled, { customerId, createdAt, traits: {} });
     await onSnapshot(db.sql, (tx) =>
       sampler.part(
-        inOrder(events, updates),
+        operationsInOrder(events, updates),
         true,
         compiled.map(() => pastEventsOf(tx, environmentId, customerId)),
       ),

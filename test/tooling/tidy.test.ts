@@ -101,6 +101,23 @@ describe("no source has", () => {
   });
 });
 
+test("a name is exported by one file of src, but for what authors and backends import, and the engine's words for what the API answers", () => {
+  const definition = /^export (?:abstract |async )?(?:class|const|enum|function\*?|interface|let|type) (\w+)/;
+  const definedIn = new Map<string, Set<string>>();
+  for (const { file, text } of lines.filter(inSrc)) {
+    const name = definition.exec(text)?.[1];
+    if (name !== undefined) definedIn.set(name, (definedIn.get(name) ?? new Set()).add(file));
+  }
+  expect(definedIn.size).toBeGreaterThan(1_000);
+  const several = [...definedIn]
+    .map(([name, of]) => [name, [...of].filter((file) => !/^src\/(client|dsl)\//.test(file))] as const)
+    .filter(([, of]) => of.length > 1);
+  expect(Object.fromEntries(several)).toEqual({
+    Cause: ["src/engine/state/types.ts", "src/http/admin/answers.ts"],
+    CustomerState: ["src/engine/state/types.ts", "src/http/admin/answers.ts"],
+  });
+});
+
 describe("no test", () => {
   test("is the only one to run", () => {
     const pattern = /\b(test|it|describe|suite|bench)(\.\w+)*\.only\b/;

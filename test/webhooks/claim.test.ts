@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { claimDeliveries, type ClaimedDelivery } from "../../src/db/api/webhooks.js";
-import { emissionId } from "../../src/engine/ids.js";
+import { emissionIdOf } from "../../src/engine/ids.js";
 import { rolledBack } from "../support/database.js";
 import {
   claim,
@@ -27,7 +27,7 @@ test("a claim answers all that sending needs, and nobody as the cause where that
   const { environment, webhookId } = await newEndpoint(sql);
   const [emissionSeq] = await emit(sql, environment, [{ type: "segment.exited" }]);
   const [claimed] = await claim(sql, "worker", 10);
-  const eventId = emissionId(Number(emissionSeq));
+  const eventId = emissionIdOf(Number(emissionSeq));
   expect(claimed).toMatchObject({ environmentId: environment, webhookId, emissionSeq, attempt: 1, eventId, url: URL });
   const data = { configVersion: null, cause: { type: "timer", id: null }, sequence: Number(emissionSeq) };
   expect(JSON.parse(claimed!.body)).toMatchObject({ id: eventId, type: "segment.exited", data });

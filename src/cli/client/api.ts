@@ -13,12 +13,6 @@ export interface ApiAnswer<T> extends JsonText {
   data: T;
 }
 
-/** A page of a list. */
-export interface ListPage<T> {
-  data: T[];
-  nextCursor: string | null;
-}
-
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** An address that begins with a slash, or the parts of one in the project: what lies there is asked for in the environment that is set. */

@@ -3,8 +3,8 @@ import { setTimeout } from "node:timers/promises";
 import { UserError } from "../core/errors.js";
 import { elementTexts, memberTexts, objectFromTexts } from "../../words/json-text.js";
 import { printable } from "../../words/text.js";
-import type { Organization } from "./answers.js";
-import type { ApiAnswer, Api, ApiPath, ListPage, Query } from "./api.js";
+import type { ListPage, Organization } from "../../http/admin/answers.js";
+import type { ApiAnswer, Api, ApiPath, Query } from "./api.js";
 
 /** What the service gives at most in one page. */
 const PAGE = 200;

@@ -5,7 +5,7 @@ import { cancelled, failure, type LocalCode, UserError } from "../core/errors.js
 import { prompt, canAsk } from "../output/change.js";
 import { interruption } from "../output/interruption.js";
 import { plural, printable, span } from "../../words/text.js";
-import type { Organization } from "./answers.js";
+import type { Organization } from "../../http/admin/answers.js";
 import { hasBrowser, openBrowser } from "./browser.js";
 import { type DeviceCodes, OAuthClient, OAuthRefusal } from "./oauth.js";
 import { listed, organizationsOf } from "./pages.js";

@@ -1,4 +1,4 @@
-import type { AuditEntry } from "../client/answers.js";
+import type { AuditEntry } from "../../http/admin/answers.js";
 import { csvPageOptions, defineCommand } from "../core/command.js";
 import { sinceOption } from "../core/values.js";
 import { printList } from "../output/table.js";

@@ -1,4 +1,4 @@
-import type { Finding } from "../client/answers.js";
+import type { Finding } from "../../http/admin/answers.js";
 import { defineCommand, projectOptions } from "../core/command.js";
 import type { Column } from "../output/table.js";
 import { distance, isObject, formatNumber, plural, printable, titleOf } from "../../words/text.js";

@@ -1,4 +1,4 @@
-import type { Overview, Population } from "../client/answers.js";
+import type { Overview, PopulationAt } from "../../http/admin/answers.js";
 import { type Context, defineCommand, pastOption, projectOptions } from "../core/command.js";
 import type { Out } from "../output/out.js";
 import { type Column, fields, table } from "../output/table.js";
@@ -39,7 +39,7 @@ export default defineCommand({
 
 /** Where customers stood at an instant. */
 async function printPopulation({ api, out, settings }: Context, at: string): Promise<void> {
-  const answer = await api.get<Population>(["population"], ["customers", "lifecycle", "segments", "health"], { at });
+  const answer = await api.get<PopulationAt>(["population"], ["customers", "lifecycle", "segments", "health"], { at });
   const { data } = answer;
   const { scored, average, quartiles, bands } = data.health;
   const inBands = Object.entries(bands).map(([band, count]) => `${printable(band)} ${formatNumber(count)}`);
@@ -60,7 +60,7 @@ async function printPopulation({ api, out, settings }: Context, at: string): Pro
   out.result(answer, () => paragraphs([totals, states, segmentSizes(out, data)]));
 }
 
-function segmentSizes(out: Out, { segments, customers }: Pick<Population, "segments" | "customers">): string {
+function segmentSizes(out: Out, { segments, customers }: Pick<PopulationAt, "segments" | "customers">): string {
   return section(out, segments, [
     { title: "Segment", value: ({ segment }) => segment },
     { title: "Members", value: ({ members }) => formatNumber(members), align: "right" },

@@ -1,4 +1,4 @@
-import type { Trends } from "../client/answers.js";
+import type { Trends } from "../../http/admin/answers.js";
 import { defineCommand, projectOptions } from "../core/command.js";
 import { UsageError } from "../core/errors.js";
 import { lineChart } from "../output/chart.js";
@@ -18,7 +18,7 @@ export const WHAT = [
   "operations",
   "deliveries",
 ] as const satisfies readonly Trends["what"][];
-export const EVERY = ["day", "week", "month"] as const satisfies readonly Trends["every"][];
+export const TREND_PERIODS = ["day", "week", "month"] as const satisfies readonly Trends["every"][];
 /** As many as fit a screen; the table has all. */
 const CHARTS_MAX = 4;
 
@@ -28,7 +28,11 @@ export default defineCommand({
     ...projectOptions,
     from: { type: "text", describe: "The first day, as 2026-03-01; 30 days, 12 weeks or 12 months ago unless given" },
     to: { type: "text", describe: "The last day; today unless given" },
-    every: { type: "text", choices: EVERY, describe: "How long a period is: day, week or month; a day unless given" },
+    every: {
+      type: "text",
+      choices: TREND_PERIODS,
+      describe: "How long a period is: day, week or month; a day unless given",
+    },
     csv: { type: "flag", describe: "Print all figures as CSV, a line for each period" },
   },
   examples: [

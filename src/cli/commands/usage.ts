@@ -1,4 +1,4 @@
-import type { Usage } from "../client/answers.js";
+import type { Usage } from "../../http/admin/answers.js";
 import { defineCommand } from "../core/command.js";
 import { fields } from "../output/table.js";
 import { formatNumber, printable } from "../../words/text.js";

@@ -1,4 +1,4 @@
-import type { Organization, Whoami } from "../client/answers.js";
+import type { Organization, Whoami } from "../../http/admin/answers.js";
 import type { Api } from "../client/api.js";
 import { defineCommand } from "../core/command.js";
 import { UserError } from "../core/errors.js";

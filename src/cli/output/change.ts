@@ -2,7 +2,7 @@
 // terminal without cursor movement and leave standard output clean. A library of prompts would add widgets that nothing here uses.
 import { createInterface } from "node:readline/promises";
 
-import type { Organization, Whoami } from "../client/answers.js";
+import type { Organization, Whoami } from "../../http/admin/answers.js";
 import { mayBeDone } from "../client/failures.js";
 import type { Context } from "../core/command.js";
 import { cancelled, failure, UserError } from "../core/errors.js";

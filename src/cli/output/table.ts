@@ -1,7 +1,8 @@
 import Table from "cli-table3";
 import stringWidth from "string-width";
 
-import type { ApiAnswer, ApiPath, ListPage } from "../client/api.js";
+import type { ListPage } from "../../http/admin/answers.js";
+import type { ApiAnswer, ApiPath } from "../client/api.js";
 import { type ListQuery, readList } from "../client/pages.js";
 import type { Context } from "../core/command.js";
 import { UsageError } from "../core/errors.js";
@@ -151,10 +152,10 @@ export function noteMore(out: Out, { nextCursor }: ListPage<unknown>): void {
 }
 
 /** Values by their labels; what is undefined is left out. As pairs where labels may be anything, such as numbers. */
-export type Fields = Readonly<Record<string, string | undefined>> | readonly (readonly [string, string])[];
+export type DetailFields = Readonly<Record<string, string | undefined>> | readonly (readonly [string, string])[];
 
 /** Labels and values, one pair a line, the values aligned; below a sentence, where there is one. */
-export function fields(out: Out, labelled: Fields, sentence?: string): string {
+export function fields(out: Out, labelled: DetailFields, sentence?: string): string {
   const pairs = Array.isArray(labelled) ? (labelled as [string, string][]) : Object.entries(labelled);
   const shown = pairs.filter((pair): pair is [string, string] => pair[1] !== undefined);
   const width = Math.max(...shown.map(([label]) => stringWidth(label)));

@@ -1,10 +1,10 @@
 import { Text } from "../parts.js";
-import type { Found } from "./search.js";
+import type { FoundPage } from "./search.js";
 
 const FOUND_MAX = 20;
 
 /** What a search found; links are relative to a page beside it. */
-export function Results({ query, found }: { query: string; found: readonly Found[] }) {
+export function Results({ query, found }: { query: string; found: readonly FoundPage[] }) {
   if (found.length === 0) {
     return (
       <>

@@ -3,14 +3,14 @@ import type { Guide, Section } from "./guides.js";
 import type { DocsPage } from "./pages.js";
 
 /** A section of a page in which words were found. */
-export interface Found {
+export interface FoundPage {
   page: DocsPage;
   section: Section;
   /** Those of the section, in small letters, that were looked for or are like what was. */
   words: readonly string[];
 }
 
-export type Search = (query: string) => readonly Found[];
+export type Search = (query: string) => readonly FoundPage[];
 
 /** A word also finds longer ones that begin with it, and a long one those that differ in a letter. */
 const OPTIONS: SearchOptions = {

@@ -1,7 +1,7 @@
-import { allGiven, type ConsolePage, given, isAnyGiven, refusal } from "../console-page.js";
+import type { AuditEntry } from "../../http/admin/answers.js";
+import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal } from "../console-page.js";
 import { ApiError } from "../../http/errors.js";
-import { address, At, Empty, Pages, Payload, Problem, Table, Text } from "../parts.js";
-import type { AuditEntry } from "../answers/organization.js";
+import { address, At, Empty, PageLinks, Payload, ProblemNote, Table, Text } from "../parts.js";
 
 const PATH = "audit-log";
 
@@ -24,7 +24,7 @@ export const auditLogPage: ConsolePage = {
     }
     const filters = allGiven(query, FILTERS);
     const cursor = given(query, "cursor");
-    const found = await ask("/organization/audit-log", { ...filters, limit: "50", cursor }).catch(refusal);
+    const found = await ask("/organization/audit-log", { ...filters, limit: "50", cursor }).catch(expectedRefusal);
     const isFiltered = isAnyGiven(query, FILTERS);
     return {
       title,
@@ -42,7 +42,7 @@ export const auditLogPage: ConsolePage = {
             {isFiltered ? <a href={PATH}>All entries</a> : null}
           </form>
           {found instanceof ApiError ? (
-            <Problem error={found} />
+            <ProblemNote error={found} />
           ) : (
             <>
               {found.data.length === 0 && !query.has("cursor") ? (
@@ -50,7 +50,7 @@ export const auditLogPage: ConsolePage = {
               ) : (
                 <Entries entries={found.data} />
               )}
-              <Pages path={PATH} query={query} next={found.nextCursor} />
+              <PageLinks path={PATH} query={query} next={found.nextCursor} />
             </>
           )}
         </>
@@ -81,7 +81,7 @@ function Entries({ entries }: { entries: readonly AuditEntry[] }) {
             <Text>{[project, environment].filter((part) => part !== null).join(" ")}</Text>
           </td>
           <td>
-            <Text>{target ?? ""}</Text> <Payload value={details} />
+            <Text>{target ?? ""}</Text> <Payload value={{ ...details }} />
           </td>
         </tr>
       ))}

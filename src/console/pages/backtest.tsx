@@ -1,9 +1,9 @@
+import type { BacktestJob } from "../../http/admin/answers.js";
 import { backtestFields } from "../../words/backtest.js";
 import { plural, printable } from "../../words/text.js";
-import type { Backtest } from "../answers/operations.js";
 import type { ConsolePage } from "../console-page.js";
 import { Back, Text } from "../parts.js";
-import { askedBy, FIELDS } from "./backtests/form.js";
+import { askedBy, FORM_FIELDS } from "./backtests/form.js";
 import { backtestHref, BacktestModels } from "./backtests/list.js";
 import { Report } from "./backtests/report.js";
 import { Course, refreshOf } from "./recomputes/job.js";
@@ -49,16 +49,16 @@ export const backtestPage: ConsolePage = {
     };
   },
   change: {
-    fields: FIELDS,
+    fields: FORM_FIELDS,
     async make({ tell, form }) {
-      const { id } = (await tell("POST backtests", {}, askedBy(form))) as Backtest;
+      const { id } = (await tell("POST backtests", {}, askedBy(form))) as BacktestJob;
       return backtestHref(id);
     },
   },
 };
 
 /** What was asked, as long as there is no report. */
-function askedFields({ outcome, within, every, from, to, customers }: Backtest): Record<string, string> {
+function askedFields({ outcome, within, every, from, to, customers }: BacktestJob): Record<string, string> {
   return {
     Outcome: `${outcome}, within ${within} after a look`,
     Looks: `every ${every} from ${from.slice(0, 10)} to ${to.slice(0, 10)}`,

@@ -1,7 +1,7 @@
+import type { Recompute } from "../../http/admin/answers.js";
 import { plural } from "../../words/text.js";
 import { Allowed } from "../changes.js";
 import type { ConsolePage } from "../console-page.js";
-import type { Recompute } from "../answers/operations.js";
 import { recomputeHref } from "./recompute.js";
 import { JobModel } from "./recomputes/job.js";
 

@@ -1,11 +1,11 @@
+import type { CustomerState } from "../../http/admin/answers.js";
 import type { ComponentChildren } from "preact";
-import type { CustomerState } from "../source.js";
 import { ApiError } from "../../http/errors.js";
 import { formatNumber, printable } from "../../words/text.js";
 import { HealthLine } from "../charts/health-line.js";
 import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
-import { address, Ago, At, customerHref, Empty, Pages, Tags, Text } from "../parts.js";
-import { Backlog } from "./customer/backlog.js";
+import { address, Ago, At, customerHref, Empty, PageLinks, Tags, Text } from "../parts.js";
+import { BacklogNote } from "./customer/backlog.js";
 import { History, KINDS } from "./customer/history.js";
 import { Journeys } from "./customer/journeys.js";
 import { Why } from "./customer/why.js";
@@ -39,7 +39,7 @@ export const customerPage: ConsolePage = {
       body: (
         <>
           <Head state={state} visit={visit} named={name !== undefined} />
-          {at === undefined ? <Backlog backlog={backlog} /> : <Past state={state} />}
+          {at === undefined ? <BacklogNote backlog={backlog} /> : <Past state={state} />}
           <div class="cards">
             <Lifecycle state={state} />
             <Health state={state} />
@@ -62,7 +62,7 @@ export const customerPage: ConsolePage = {
             <h2 id="history">What happened</h2>
             <Kinds customerId={customerId} query={query} />
             <History entries={history.data} />
-            <Pages path={PATH} query={query} next={history.nextCursor} />
+            <PageLinks path={PATH} query={query} next={history.nextCursor} />
           </section>
         </>
       ),

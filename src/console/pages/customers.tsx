@@ -1,13 +1,26 @@
+import type { ListedCustomer } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
-import type { ListedCustomer } from "../source.js";
 import { csvLines } from "../../words/csv.js";
 import { formatNumber } from "../../words/text.js";
-import { allGiven, type ConsolePage, given, isAnyGiven, refusal, type Visit } from "../console-page.js";
+import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal, type Visit } from "../console-page.js";
 import type { Shown } from "../look.js";
 import { shownOf } from "../shown.js";
 import { headingsOf, ShownCells, type ShownColumn, shownColumns } from "../shown-columns.js";
 import { partNames } from "../model.js";
-import { address, Ago, Choose, Customer, Empty, Found, Pages, Problem, Table, Tags, Text, without } from "../parts.js";
+import {
+  address,
+  Ago,
+  Choose,
+  Customer,
+  Empty,
+  FoundList,
+  PageLinks,
+  ProblemNote,
+  Table,
+  Tags,
+  Text,
+  without,
+} from "../parts.js";
 
 const PATH = "customers";
 const LIMIT = "50";
@@ -29,7 +42,7 @@ export const customersPage: ConsolePage = {
     const filters = <Filters visit={visit} />;
     const found = await listOf(visit);
     if (found instanceof ApiError) {
-      return { title: "Customers", status: found.status, body: [filters, <Problem error={found} key="problem" />] };
+      return { title: "Customers", status: found.status, body: [filters, <ProblemNote error={found} key="problem" />] };
     }
     const { data, nextCursor } = found;
     const columns = shownColumns(model);
@@ -39,7 +52,7 @@ export const customersPage: ConsolePage = {
       body: (
         <>
           {filters}
-          <Found
+          <FoundList
             list={found}
             limit={Number(LIMIT)}
             none={<Nobody isFiltered={isFiltered(query)} hasModel={model !== null} />}
@@ -49,8 +62,8 @@ export const customersPage: ConsolePage = {
                 <Row customer={customer} columns={columns} key={customer.customerId} />
               ))}
             </Table>
-          </Found>
-          <Pages path={PATH} query={query} next={nextCursor} />
+          </FoundList>
+          <PageLinks path={PATH} query={query} next={nextCursor} />
           {data.length === 0 ? null : (
             <p>
               <a href={address(`${PATH}.csv`, without(query, "cursor"))}>Download as CSV</a>{" "}
@@ -114,7 +127,7 @@ function isFiltered(query: URLSearchParams): boolean {
 
 /** The page of the list that the query asks for, or what is wrong with the query. */
 function listOf(visit: Visit) {
-  return search(visit, { limit: LIMIT, cursor: given(visit.query, "cursor") }).catch(refusal);
+  return search(visit, { limit: LIMIT, cursor: given(visit.query, "cursor") }).catch(expectedRefusal);
 }
 
 /** A part of the customers that the query's filters find, in its order. */

@@ -1,7 +1,7 @@
-import type { Trends, Webhook } from "../source.js";
+import type { Trends, WebhookDetail } from "../../http/admin/answers.js";
 import { formatNumber, plural } from "../../words/text.js";
 import { type ConsolePage, given } from "../console-page.js";
-import { Ago, Empty, Pages, Table, Text } from "../parts.js";
+import { Ago, Empty, PageLinks, Table, Text } from "../parts.js";
 import { firstDay } from "../last-days.js";
 import { EventTypes, outcomesOf, percent, webhookHref, WebhookStatus } from "./deliveries/words.js";
 
@@ -39,7 +39,7 @@ export const deliveriesPage: ConsolePage = {
               Latency and accepted attempts are of the last 24 hours, out of the 1,000 attempts for the newest
               emissions.
             </p>
-            <Pages path={PATH} query={query} next={nextCursor} />
+            <PageLinks path={PATH} query={query} next={nextCursor} />
           </>
         ),
     };
@@ -55,7 +55,7 @@ const COLUMNS = [
   { heading: "Waiting", isNumber: true },
 ];
 
-function Row({ webhook, trends }: { webhook: Webhook; trends: Trends }) {
+function Row({ webhook, trends }: { webhook: WebhookDetail; trends: Trends }) {
   const { id, url, eventTypes, lastDay } = webhook;
   return (
     <tr>
@@ -81,7 +81,7 @@ function Row({ webhook, trends }: { webhook: Webhook; trends: Trends }) {
         <Latency webhook={webhook} />
       </td>
       <td class="number">
-        <Waiting webhook={webhook} />
+        <PendingDeliveries webhook={webhook} />
       </td>
     </tr>
   );
@@ -101,7 +101,7 @@ function Delivered({ webhookId, trends }: { webhookId: string; trends: Trends })
   );
 }
 
-export function Latency({ webhook: { lastDay } }: { webhook: Webhook }) {
+export function Latency({ webhook: { lastDay } }: { webhook: WebhookDetail }) {
   const { medianLatencyMs, p95LatencyMs } = lastDay;
   if (medianLatencyMs === null || p95LatencyMs === null) return <span class="faint">unknown</span>;
   return (
@@ -117,7 +117,7 @@ export function Latency({ webhook: { lastDay } }: { webhook: Webhook }) {
 }
 
 /** How many wait, which leads to them. */
-export function Waiting({ webhook: { id, pending, oldestPendingAt } }: { webhook: Webhook }) {
+export function PendingDeliveries({ webhook: { id, pending, oldestPendingAt } }: { webhook: WebhookDetail }) {
   if (pending === 0) return <>none</>;
   return (
     <>

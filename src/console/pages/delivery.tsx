@@ -1,11 +1,11 @@
-import type { Attempt, Delivery, Webhook } from "../source.js";
+import type { DeliveryAttempt, DeliveryDetail, WebhookDetail } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { useLook } from "../look.js";
 import { address, Ago, At, CauseLink, Customer, emissionHref, Lines, storyHref, Table, Text } from "../parts.js";
 import { DeliveryStatus, webhookHref, WebhookStatus } from "./deliveries/words.js";
 import { MadeBy } from "./emissions/made-by.js";
-import { Outcome } from "./webhook.js";
+import { AttemptOutcome } from "./webhook.js";
 
 /** Did this one arrive? What was sent to a webhook, with each attempt and its answer. */
 export const deliveryPage: ConsolePage = {
@@ -41,7 +41,7 @@ export const deliveryPage: ConsolePage = {
 };
 
 /** The delivery that the query names, and its webhook. */
-export function deliveryOf({ ask, query }: Visit): Promise<[Webhook, Delivery]> {
+export function deliveryOf({ ask, query }: Visit): Promise<[WebhookDetail, DeliveryDetail]> {
   const webhook = query.get("webhook") ?? "";
   const delivery = query.get("id") ?? "";
   return Promise.all([
@@ -50,7 +50,7 @@ export function deliveryOf({ ask, query }: Visit): Promise<[Webhook, Delivery]> 
   ]);
 }
 
-const resendHref = (webhook: Webhook, { id }: Delivery) => address("resend", { webhook: webhook.id, id });
+const resendHref = (webhook: WebhookDetail, { id }: DeliveryDetail) => address("resend", { webhook: webhook.id, id });
 
 const HEADERS = (id: string) => [
   "content-type: application/json",
@@ -59,7 +59,7 @@ const HEADERS = (id: string) => [
   "webhook-signature: v1,…",
 ];
 
-function Head({ webhook, delivery }: { webhook: Webhook; delivery: Delivery }) {
+function Head({ webhook, delivery }: { webhook: WebhookDetail; delivery: DeliveryDetail }) {
   const { id, customerId, status, nextAttemptAt, finishedAt, cause, emittedAt, createdAt } = delivery;
   const story = storyHref(customerId, emittedAt, id, useLook().now);
   return (
@@ -108,7 +108,7 @@ function Head({ webhook, delivery }: { webhook: Webhook; delivery: Delivery }) {
   );
 }
 
-function Attempts({ delivery: { attempts, attemptLog } }: { delivery: Delivery }) {
+function Attempts({ delivery: { attempts, attemptLog } }: { delivery: DeliveryDetail }) {
   return (
     <section aria-labelledby="attempts">
       <h2 id="attempts">Attempts</h2>
@@ -126,7 +126,7 @@ function Attempts({ delivery: { attempts, attemptLog } }: { delivery: Delivery }
                 </span>
               </td>
               <td>
-                <Outcome attempt={attempt} />
+                <AttemptOutcome attempt={attempt} />
               </td>
               <td>
                 <Answer attempt={attempt} />
@@ -149,7 +149,7 @@ const COLUMNS = [
   { heading: "Answer" },
 ];
 
-function Answer({ attempt: { response } }: { attempt: Attempt }) {
+function Answer({ attempt: { response } }: { attempt: DeliveryAttempt }) {
   if (response === null || response.trim() === "") return <span class="faint">empty</span>;
   if (response.length <= 60) return <Text>{response}</Text>;
   return (

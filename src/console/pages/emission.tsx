@@ -1,4 +1,4 @@
-import type { Emission } from "../source.js";
+import type { EmissionDetail } from "../../http/admin/answers.js";
 import { plural, printable } from "../../words/text.js";
 import type { ConsolePage } from "../console-page.js";
 import { useLook } from "../look.js";
@@ -33,7 +33,7 @@ export const emissionPage: ConsolePage = {
   },
 };
 
-function Head({ emission }: { emission: Emission }) {
+function Head({ emission }: { emission: EmissionDetail }) {
   const { id, customerId, source, timestamp, createdAt, configVersion, cause } = emission;
   return (
     <dl>
@@ -61,7 +61,7 @@ function Head({ emission }: { emission: Emission }) {
   );
 }
 
-function Deliveries({ emission: { id, deliveries } }: { emission: Emission }) {
+function Deliveries({ emission: { id, deliveries } }: { emission: EmissionDetail }) {
   return (
     <section aria-labelledby="deliveries">
       <h2 id="deliveries">Deliveries</h2>

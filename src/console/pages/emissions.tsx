@@ -1,6 +1,6 @@
+import type { ListedEmission } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
-import type { ListedEmission } from "../source.js";
-import { allGiven, type ConsolePage, given, isAnyGiven, refusal, type Visit } from "../console-page.js";
+import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal, type Visit } from "../console-page.js";
 import {
   At,
   CauseLink,
@@ -8,10 +8,10 @@ import {
   Customer,
   emissionHref,
   Empty,
-  Found,
-  Pages,
+  FoundList,
+  PageLinks,
   Payload,
-  Problem,
+  ProblemNote,
   Table,
   Text,
 } from "../parts.js";
@@ -28,7 +28,7 @@ export const emissionsPage: ConsolePage = {
     const filters = <Filters query={query} />;
     const found = await listOf(visit);
     if (found instanceof ApiError) {
-      return { title: "Emissions", status: found.status, body: [filters, <Problem error={found} key="problem" />] };
+      return { title: "Emissions", status: found.status, body: [filters, <ProblemNote error={found} key="problem" />] };
     }
     const { data, nextCursor } = found;
     return {
@@ -37,7 +37,7 @@ export const emissionsPage: ConsolePage = {
       body: (
         <>
           {filters}
-          <Found
+          <FoundList
             list={found}
             limit={Number(LIMIT)}
             none={
@@ -53,8 +53,8 @@ export const emissionsPage: ConsolePage = {
                 <Row emission={emission} key={emission.id} />
               ))}
             </Table>
-          </Found>
-          <Pages path={PATH} query={query} next={nextCursor} />
+          </FoundList>
+          <PageLinks path={PATH} query={query} next={nextCursor} />
         </>
       ),
     };
@@ -66,7 +66,9 @@ const SOURCES = ["lifecycle", "journey", "segment", "health", "rule", "signal"];
 
 /** The page of the list that the query asks for, or what is wrong with the query. */
 function listOf({ ask, query }: Visit) {
-  return ask("emissions", { ...allGiven(query, FILTERS), limit: LIMIT, cursor: given(query, "cursor") }).catch(refusal);
+  return ask("emissions", { ...allGiven(query, FILTERS), limit: LIMIT, cursor: given(query, "cursor") }).catch(
+    expectedRefusal,
+  );
 }
 
 function Filters({ query }: { query: URLSearchParams }) {

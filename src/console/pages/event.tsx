@@ -1,4 +1,4 @@
-import type { EventDetail } from "../source.js";
+import type { EventDetail } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import type { ConsolePage } from "../console-page.js";
 import { useLook } from "../look.js";

@@ -1,6 +1,6 @@
+import type { Event } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
-import type { ListedEvent } from "../source.js";
-import { allGiven, type ConsolePage, given, isAnyGiven, refusal, type Visit } from "../console-page.js";
+import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal, type Visit } from "../console-page.js";
 import {
   address,
   At,
@@ -8,10 +8,10 @@ import {
   Customer,
   Empty,
   eventHref,
-  Found,
-  Pages,
+  FoundList,
+  PageLinks,
   Payload,
-  Problem,
+  ProblemNote,
   Table,
   Text,
 } from "../parts.js";
@@ -30,7 +30,7 @@ export const eventsPage: ConsolePage = {
     const head = <Head visit={visit} isTail={isTail} />;
     const found = await listOf(visit, isTail);
     if (found instanceof ApiError) {
-      return { title: "Events", status: found.status, body: [head, <Problem error={found} key="problem" />] };
+      return { title: "Events", status: found.status, body: [head, <ProblemNote error={found} key="problem" />] };
     }
     const { data, nextCursor } = found;
     return {
@@ -40,7 +40,7 @@ export const eventsPage: ConsolePage = {
       body: (
         <>
           {head}
-          <Found
+          <FoundList
             list={found}
             limit={Number(LIMIT)}
             none={
@@ -56,8 +56,8 @@ export const eventsPage: ConsolePage = {
                 <Row event={event} key={event.eventId} />
               ))}
             </Table>
-          </Found>
-          {isTail ? null : <Pages path={PATH} query={query} next={nextCursor} />}
+          </FoundList>
+          {isTail ? null : <PageLinks path={PATH} query={query} next={nextCursor} />}
         </>
       ),
     };
@@ -72,7 +72,7 @@ function listOf({ ask, query }: Visit, isTail: boolean) {
     ...allGiven(query, FILTERS),
     limit: LIMIT,
     cursor: isTail ? undefined : given(query, "cursor"),
-  }).catch(refusal);
+  }).catch(expectedRefusal);
 }
 
 function Head({ visit: { query, model, isService }, isTail }: { visit: Visit; isTail: boolean }) {
@@ -118,7 +118,7 @@ function Head({ visit: { query, model, isService }, isTail }: { visit: Visit; is
 
 const COLUMNS = ["Occurred", "Event", "Customer", "Properties", "Status"].map((heading) => ({ heading }));
 
-function Row({ event }: { event: ListedEvent }) {
+function Row({ event }: { event: Event }) {
   const { eventId, event: name, customerId, properties, occurredAt, status } = event;
   return (
     <tr>
@@ -143,6 +143,6 @@ function Row({ event }: { event: ListedEvent }) {
   );
 }
 
-export function EventStatus({ status }: Pick<ListedEvent, "status">) {
+export function EventStatus({ status }: Pick<Event, "status">) {
   return <span class={status === "pending" ? "warning" : "faint"}>{status}</span>;
 }

@@ -1,3 +1,4 @@
+import type { Trends } from "../../http/admin/answers.js";
 import type { Health, Score } from "../../model/snapshot/types.js";
 import { componentText, measureText } from "../../model/snapshot/words.js";
 import { formatNumber } from "../../words/text.js";
@@ -5,7 +6,6 @@ import { SeriesLines } from "../charts/series-lines.js";
 import { ShareBar } from "../charts/share-bar.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { address, Counting, Empty, NoPart, Table, Text } from "../parts.js";
-import type { Trends } from "../source.js";
 import { daysOf, SpanField, trendSpan } from "../last-days.js";
 import { nowOf } from "../trend-series.js";
 

@@ -1,7 +1,7 @@
+import type { ListedRun } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
-import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
-import { address, Ago, Choose, Customer, Empty, Found, Pages, Problem, Table, Text } from "../parts.js";
-import type { ListedRun } from "../source.js";
+import { type ConsolePage, given, expectedRefusal, type Visit } from "../console-page.js";
+import { address, Ago, Choose, Customer, Empty, FoundList, PageLinks, ProblemNote, Table, Text } from "../parts.js";
 import { sinceIn, spanIn } from "./journey-span.js";
 
 const PATH = "journey-runs";
@@ -23,7 +23,7 @@ export const journeyRunsPage: ConsolePage = {
     const filters = <Filters visit={visit} />;
     const found = await listOf(visit);
     if (found instanceof ApiError) {
-      return { title, status: found.status, body: [filters, <Problem error={found} key="problem" />] };
+      return { title, status: found.status, body: [filters, <ProblemNote error={found} key="problem" />] };
     }
     const { data, nextCursor } = found;
     return {
@@ -32,14 +32,14 @@ export const journeyRunsPage: ConsolePage = {
       body: (
         <>
           {filters}
-          <Found list={found} limit={Number(LIMIT)} none={<Empty>There is no such run.</Empty>}>
+          <FoundList list={found} limit={Number(LIMIT)} none={<Empty>There is no such run.</Empty>}>
             <Table name={title} columns={COLUMNS}>
               {data.map((run) => (
                 <Row run={run} key={`${run.run} ${run.customerId}`} />
               ))}
             </Table>
-          </Found>
-          <Pages path={PATH} query={query} next={nextCursor} />
+          </FoundList>
+          <PageLinks path={PATH} query={query} next={nextCursor} />
         </>
       ),
     };
@@ -56,7 +56,7 @@ function listOf({ ask, query }: Visit) {
     since: sinceIn(query),
     limit: LIMIT,
     cursor: given(query, "cursor"),
-  }).catch((error: unknown) => refusal(error, "JOURNEY_NOT_FOUND"));
+  }).catch((error: unknown) => expectedRefusal(error, "JOURNEY_NOT_FOUND"));
 }
 
 function Filters({ visit: { query, model } }: { visit: Visit }) {

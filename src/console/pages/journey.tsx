@@ -1,9 +1,9 @@
+import type { JourneyCounts, JourneyTimes } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import { formatNumber, lasted, plural, printable } from "../../words/text.js";
 import { type ConsolePage, type View, type Visit } from "../console-page.js";
 import { missing } from "../missing.js";
-import { Empty, Figure, Problem, Table, Text } from "../parts.js";
-import type { JourneyCounts, JourneyTimes } from "../source.js";
+import { Empty, Figure, ProblemNote, Table, Text } from "../parts.js";
 import { runsHref, sinceIn, SpanForm } from "./journey-span.js";
 import { countsOf } from "./journeys.js";
 
@@ -24,7 +24,7 @@ export const journeyPage: ConsolePage = {
       return {
         title: printable(journeyId),
         status: found.status,
-        body: [filters, <Problem error={found} key="problem" />],
+        body: [filters, <ProblemNote error={found} key="problem" />],
       };
     }
     const journey = found.find((each) => each.journeyId === journeyId);

@@ -1,8 +1,8 @@
+import type { JourneyCounts } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import { formatNumber } from "../../words/text.js";
-import { type ConsolePage, refusal, type Visit } from "../console-page.js";
-import { address, Empty, Figure, Problem, Table, Text } from "../parts.js";
-import type { JourneyCounts } from "../source.js";
+import { type ConsolePage, expectedRefusal, type Visit } from "../console-page.js";
+import { address, Empty, Figure, ProblemNote, Table, Text } from "../parts.js";
 import { runsHref, sinceIn, spanIn, SpanForm } from "./journey-span.js";
 
 const PATH = "journeys";
@@ -23,7 +23,7 @@ export const journeysPage: ConsolePage = {
     const filters = <SpanForm path={PATH} query={query} />;
     const found = await countsOf(visit);
     if (found instanceof ApiError) {
-      return { title: "Journeys", status: found.status, body: [filters, <Problem error={found} key="problem" />] };
+      return { title: "Journeys", status: found.status, body: [filters, <ProblemNote error={found} key="problem" />] };
     }
     return {
       title: "Journeys",
@@ -52,7 +52,7 @@ export const journeysPage: ConsolePage = {
 
 /** The journeys that began in the span that the query names, or what is wrong with that. */
 export async function countsOf({ ask, query }: Visit): Promise<JourneyCounts[] | ApiError> {
-  const found = await ask("journeys", { since: sinceIn(query) }).catch(refusal);
+  const found = await ask("journeys", { since: sinceIn(query) }).catch(expectedRefusal);
   return found instanceof ApiError ? found : found.journeys;
 }
 

@@ -1,4 +1,4 @@
-import type { Key, RotatedKey } from "../answers/organization.js";
+import type { Key, RotatedKey } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { At, Back, Text } from "../parts.js";

@@ -1,7 +1,7 @@
-import type { CreatedKey, Key } from "../answers/organization.js";
+import type { CreatedKey, Key } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
-import { Ago, Back, Empty, Pages, Table, Text } from "../parts.js";
+import { Ago, Back, Empty, PageLinks, Table, Text } from "../parts.js";
 import { Allowed, inLive } from "../changes.js";
 import { entryHref, shownOnce } from "./settings/parts.js";
 
@@ -32,7 +32,7 @@ export const keysPage: ConsolePage = {
               ))}
             </Table>
           )}
-          <Pages path={PATH} query={query} next={nextCursor} />
+          <PageLinks path={PATH} query={query} next={nextCursor} />
           <h2>A new key</h2>
           <Allowed visit={visit} operation="create_key" what="create keys" who="an administrator">
             <Create visit={visit} />

@@ -1,12 +1,12 @@
+import type { TransitionTimes, Trends } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
 import { formatNumber, lasted, plural } from "../../words/text.js";
 import { StackedArea } from "../charts/stacked-area.js";
 import { type DiagramArrow, type DiagramState, StateDiagram } from "../charts/state-diagram.js";
-import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
+import { type ConsolePage, given, expectedRefusal, type Visit } from "../console-page.js";
 import { partNames } from "../model.js";
-import { address, Day, Empty, Figure, Problem, Table, Text } from "../parts.js";
-import type { TransitionTimes, Trends } from "../source.js";
+import { address, Day, Empty, Figure, ProblemNote, Table, Text } from "../parts.js";
 import { dayIn, lastDayOf, type Every, EVERY } from "../span.js";
 
 const PATH = "lifecycle";
@@ -20,7 +20,7 @@ export const lifecyclePage: ConsolePage = {
     const filters = <Filters query={visit.query} />;
     const found = await developmentOf(visit);
     if (found instanceof ApiError) {
-      return { title: "Lifecycle", status: found.status, body: [filters, <Problem error={found} key="problem" />] };
+      return { title: "Lifecycle", status: found.status, body: [filters, <ProblemNote error={found} key="problem" />] };
     }
     const lifecycle = lifecycleOf(found, visit);
     if (lifecycle.states.length === 0) return { title: "Lifecycle", body: <NoLifecycle model={model} /> };
@@ -74,7 +74,7 @@ async function developmentOf({ ask, query }: Visit) {
     ]);
     return { customers, flows, times };
   } catch (error) {
-    return refusal(error);
+    return expectedRefusal(error);
   }
 }
 

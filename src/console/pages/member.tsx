@@ -1,10 +1,10 @@
-import type { MadeLink, Member } from "../answers/organization.js";
+import type { Member, PasswordReset } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { At, Back, Text } from "../parts.js";
 import { linkMade } from "./members.js";
 import { Allowed, changeIn } from "../changes.js";
-import { entryOf, missingEntry, ROLES, Select } from "./settings/parts.js";
+import { entryOf, missingEntry, ROLE_TEXTS, Select } from "./settings/parts.js";
 
 const PATH = "member";
 const BACK = { href: "members", text: "Members" };
@@ -30,7 +30,7 @@ export const memberPage: ConsolePage = {
         <>
           <dl>
             <dt>Role</dt>
-            <dd>{ROLES[member.role]}</dd>
+            <dd>{ROLE_TEXTS[member.role]}</dd>
             <dt>Since</dt>
             <dd>
               <At iso={member.createdAt} />
@@ -58,7 +58,11 @@ export const memberPage: ConsolePage = {
       const change = changeIn(form, ["role", "password", "removal"]);
       if (change === "password") {
         const made = await tell("POST /organization/members/:userId/password-reset", { userId });
-        return linkMade("Link to set a password", "Whoever opens this link sets the password, once", made as MadeLink);
+        return linkMade(
+          "Link to set a password",
+          "Whoever opens this link sets the password, once",
+          made as PasswordReset,
+        );
       }
       if (change === "removal") await tell("DELETE /organization/members/:userId", { userId });
       else await tell("PATCH /organization/members/:userId", { userId }, { role });
@@ -84,7 +88,7 @@ function Changes({ visit, member: { userId, email, role } }: { visit: Visit; mem
       </p>
       <form method="post" action={PATH}>
         {hidden("role")}
-        <Select label="Role" name="role" value={role} choices={ROLES} />
+        <Select label="Role" name="role" value={role} choices={ROLE_TEXTS} />
         <p>
           <button>Change the role</button>
         </p>

@@ -1,10 +1,9 @@
-import type { Invitation, MadeLink, Member } from "../answers/organization.js";
+import type { Invitation, ListPage, Member, PasswordReset } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
-import { Ago, At, Back, Empty, Pages, Table, Text } from "../parts.js";
-import type { ListPage } from "../source.js";
+import { Ago, At, Back, Empty, PageLinks, Table, Text } from "../parts.js";
 import { Allowed } from "../changes.js";
-import { entryHref, ROLES, Select, shownOnce } from "./settings/parts.js";
+import { entryHref, ROLE_TEXTS, Select, shownOnce } from "./settings/parts.js";
 
 const PATH = "members";
 const LIMIT = "50";
@@ -44,7 +43,9 @@ export const membersPage: ConsolePage = {
   change: {
     fields: ["email", "role"],
     async make({ tell, form: { email = "", role = "" } }) {
-      const made = (await tell("POST /organization/invitations", {}, { email, role })) as MadeLink & { email: string };
+      const made = (await tell("POST /organization/invitations", {}, { email, role })) as PasswordReset & {
+        email: string;
+      };
       const title = `Invitation of ${printable(made.email)}`;
       return linkMade(title, "Whoever opens this link joins the organization", made);
     },
@@ -69,7 +70,7 @@ function Members({ query, members: { data, nextCursor } }: { query: URLSearchPar
           </tr>
         ))}
       </Table>
-      <Pages path={PATH} query={query} next={nextCursor} />
+      <PageLinks path={PATH} query={query} next={nextCursor} />
     </>
   );
 }
@@ -101,7 +102,7 @@ function Invitations(props: { query: URLSearchParams; invitations: ListPage<Invi
           ))}
         </Table>
       )}
-      <Pages path={PATH} query={query} next={nextCursor} cursor={INVITATIONS} name="the invitations" />
+      <PageLinks path={PATH} query={query} next={nextCursor} cursor={INVITATIONS} name="the invitations" />
     </>
   );
 }
@@ -115,7 +116,7 @@ function Invite({ visit }: { visit: Visit }) {
         {visit.token}
         <label for="email">E-mail address</label>
         <input id="email" name="email" type="email" required maxLength={254} autocomplete="off" />
-        <Select label="Role" name="role" value="viewer" choices={ROLES} />
+        <Select label="Role" name="role" value="viewer" choices={ROLE_TEXTS} />
         <p>
           <button>Invite</button>
         </p>
@@ -125,7 +126,7 @@ function Invite({ visit }: { visit: Visit }) {
 }
 
 /** Shows a link that was made for somebody. @param does what it is good for, as the beginning of a sentence */
-export function linkMade(title: string, does: string, { link, expiresAt, mailed }: MadeLink): View {
+export function linkMade(title: string, does: string, { link, expiresAt, mailed }: PasswordReset): View {
   return shownOnce({
     title,
     label: "Link",

@@ -1,7 +1,6 @@
-import type { Backtest } from "../answers/operations.js";
+import type { Activation, BacktestJob, ConfigVersion, ListPage } from "../../http/admin/answers.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
-import { address, Ago, At, Empty, Pages, Table, Text } from "../parts.js";
-import type { Activation, ConfigVersion, ListPage } from "../source.js";
+import { address, Ago, At, Empty, PageLinks, Table, Text } from "../parts.js";
 import { BacktestForm } from "./backtests/form.js";
 import { Backtests } from "./backtests/list.js";
 
@@ -35,7 +34,7 @@ export const modelPage: ConsolePage = {
           ) : (
             <Versions versions={versions.data} />
           )}
-          <Pages path={PATH} query={query} next={versions.nextCursor} />
+          <PageLinks path={PATH} query={query} next={versions.nextCursor} />
           <Foresight visit={visit} backtests={backtests} />
           {activations.data.length === 0 ? null : <Activations activations={activations.data} />}
         </>
@@ -78,7 +77,7 @@ export function sourceOf(provenance: ConfigVersion["provenance"]): string {
 }
 
 /** The backtests of the environment, and how another one of the active version is begun; nothing before the first deploy. */
-function Foresight({ visit, backtests }: { visit: Visit; backtests: ListPage<Backtest> }) {
+function Foresight({ visit, backtests }: { visit: Visit; backtests: ListPage<BacktestJob> }) {
   const { activeVersion, model, query } = visit;
   const { data, nextCursor } = backtests;
   if (data.length === 0 && model === null) return null;
@@ -93,7 +92,7 @@ function Foresight({ visit, backtests }: { visit: Visit; backtests: ListPage<Bac
         <BacktestForm visit={visit} version={activeVersion} model={model} />
       )}
       {data.length === 0 && !query.has(BACKTESTS) ? <Empty>There was none yet.</Empty> : <Backtests backtests={data} />}
-      <Pages path={PATH} query={query} next={nextCursor} cursor={BACKTESTS} name="the backtests" />
+      <PageLinks path={PATH} query={query} next={nextCursor} cursor={BACKTESTS} name="the backtests" />
     </section>
   );
 }

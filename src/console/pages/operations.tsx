@@ -1,9 +1,8 @@
+import type { Finding, Trends } from "../../http/admin/answers.js";
 import { SeriesLines } from "../charts/series-lines.js";
 import type { ConsolePage } from "../console-page.js";
 import { daysOf, SpanField, trendSpan } from "../last-days.js";
 import { Counting, Empty, MaybeLink, Text } from "../parts.js";
-import type { Finding } from "../answers/operations.js";
-import type { Trends } from "../source.js";
 import { valuesOf } from "../trend-series.js";
 import { PlanUsage } from "./operations/usage.js";
 import { Recomputes } from "./recomputes.js";

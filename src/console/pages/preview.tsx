@@ -1,7 +1,7 @@
 import { plural } from "../../words/text.js";
 import { type ConsolePage, given } from "../console-page.js";
 import { address } from "../parts.js";
-import { JobModel, jobView, pageOf } from "./recomputes/job.js";
+import { JobModel, jobView, partQuery } from "./recomputes/job.js";
 import { versionHref } from "./model.js";
 
 const PATH = "preview";
@@ -20,7 +20,7 @@ export const previewPage: ConsolePage = {
     const named = given(query, "version");
     const [job, changed, found] = await Promise.all([
       ask("previews/:preview", { preview }),
-      ask("previews/:preview/customers", { preview, ...pageOf(query) }),
+      ask("previews/:preview/customers", { preview, ...partQuery(query) }),
       named === undefined ? null : ask("config-versions/:version", { version: named }),
     ]);
     // A preview knows its snapshot only; the address says which version that is of.

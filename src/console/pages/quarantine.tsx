@@ -1,8 +1,8 @@
+import type { Quarantined } from "../../http/admin/answers.js";
 import { formatNumber, plural } from "../../words/text.js";
 import { inLive } from "../changes.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, type Visit } from "../console-page.js";
-import { address, Ago, At, Customer, Empty, Found, Pages, Payload, Table, Text } from "../parts.js";
-import type { Quarantined } from "../source.js";
+import { address, Ago, At, Customer, Empty, FoundList, PageLinks, Payload, Table, Text } from "../parts.js";
 import { quarantinedHref, Releasing } from "./quarantined.js";
 
 const PATH = "quarantine";
@@ -39,7 +39,7 @@ export const quarantinePage: ConsolePage = {
             )}
           </p>
           <Filters query={query} />
-          <Found
+          <FoundList
             list={found}
             limit={Number(LIMIT)}
             none={isAnyGiven(query, FILTERS) ? <Empty>No operation in quarantine is like this.</Empty> : <></>}
@@ -49,8 +49,8 @@ export const quarantinePage: ConsolePage = {
                 <Row operation={operation} key={operation.quarantineId} />
               ))}
             </Table>
-          </Found>
-          <Pages path={PATH} query={query} next={nextCursor} />
+          </FoundList>
+          <PageLinks path={PATH} query={query} next={nextCursor} />
           {operations === 0 ? null : <Changes visit={visit} />}
           <p>
             <a href="events">Events</a>

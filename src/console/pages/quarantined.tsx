@@ -1,9 +1,9 @@
+import type { Quarantined } from "../../http/admin/answers.js";
 import type { ComponentChildren } from "preact";
 import { Allowed, inLive, Live } from "../changes.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { PageError } from "../page.js";
 import { address, Ago, At, Customer, Lines, Table, Text } from "../parts.js";
-import type { Quarantined } from "../source.js";
 
 const PATH = "quarantined";
 

@@ -1,7 +1,7 @@
+import type { Recompute } from "../../http/admin/answers.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { address, Customer } from "../parts.js";
-import type { Recompute } from "../answers/operations.js";
-import { JobModel, jobView, pageOf } from "./recomputes/job.js";
+import { JobModel, jobView, partQuery } from "./recomputes/job.js";
 
 const PATH = "recompute";
 
@@ -18,7 +18,7 @@ export const recomputePage: ConsolePage = {
     const recompute = query.get("id") ?? "";
     const [job, changed] = await Promise.all([
       ask("recomputes/:recompute", { recompute }),
-      ask("recomputes/:recompute/customers", { recompute, ...pageOf(query) }),
+      ask("recomputes/:recompute/customers", { recompute, ...partQuery(query) }),
     ]);
     const { customerId } = job;
     const view = jobView({ path: PATH }, visit, {

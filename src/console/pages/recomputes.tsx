@@ -1,9 +1,9 @@
+import type { Recompute } from "../../http/admin/answers.js";
 import { formatNumber } from "../../words/text.js";
 import { Allowed } from "../changes.js";
 import { type ConsolePage, given } from "../console-page.js";
-import { Ago, Choose, Customer, Empty, Pages, Table, Text } from "../parts.js";
-import type { Recompute } from "../answers/operations.js";
-import { JobStatus, Progress } from "./recomputes/status.js";
+import { Ago, Choose, Customer, Empty, PageLinks, Table, Text } from "../parts.js";
+import { JobStatus, JobProgress } from "./recomputes/status.js";
 import { recomputeHref } from "./recompute.js";
 
 const PATH = "recomputes";
@@ -49,7 +49,7 @@ export const recomputesPage: ConsolePage = {
           ) : (
             <Recomputes recomputes={data} />
           )}
-          <Pages path={PATH} query={query} next={nextCursor} />
+          <PageLinks path={PATH} query={query} next={nextCursor} />
         </>
       ),
     };
@@ -92,7 +92,7 @@ export function Recomputes({ recomputes }: { recomputes: readonly Recompute[] })
             <JobStatus job={job} />
           </td>
           <td>
-            <Progress job={job} />
+            <JobProgress job={job} />
           </td>
           <td class="number">{formatNumber(job.result.customersChanged)}</td>
           <td>

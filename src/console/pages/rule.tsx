@@ -1,11 +1,11 @@
+import type { ListPage, RuleExecution } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import { printable } from "../../words/text.js";
-import { type ConsolePage, given, refusal, type View, type Visit } from "../console-page.js";
+import { type ConsolePage, given, expectedRefusal, type View, type Visit } from "../console-page.js";
 import { missing } from "../missing.js";
 import { RuleInWords } from "../definition.js";
-import { At, Choose, Customer, customerHref, Empty, Pages, Problem, Table, Text } from "../parts.js";
+import { At, Choose, Customer, customerHref, Empty, PageLinks, ProblemNote, Table, Text } from "../parts.js";
 import type { RuleResult } from "../../engine/state/types.js";
-import type { ListPage, RuleExecution } from "../source.js";
 import { daysOf, SpanField } from "../last-days.js";
 import { RESULTS } from "./rules.js";
 
@@ -35,7 +35,7 @@ export const rulePage: ConsolePage = {
           )}
           <h2>Runs</h2>
           <Filters rule={rule} query={query} />
-          {found instanceof ApiError ? <Problem error={found} /> : <Runs found={found} query={query} />}
+          {found instanceof ApiError ? <ProblemNote error={found} /> : <Runs found={found} query={query} />}
         </>
       ),
     };
@@ -48,7 +48,7 @@ export const rulePage: ConsolePage = {
 function runsOf({ ask, query }: Visit, rule: string) {
   const since = `${daysOf({ query })}d`;
   const [result, cursor] = [given(query, "result"), given(query, "cursor")];
-  return ask("rule-executions", { rule, result, since, limit: String(LIMIT), cursor }).catch(refusal);
+  return ask("rule-executions", { rule, result, since, limit: String(LIMIT), cursor }).catch(expectedRefusal);
 }
 
 function none(rule: string): View {
@@ -86,7 +86,7 @@ function Runs({ found: { data, nextCursor }, query }: { found: ListPage<RuleExec
           ))}
         </Table>
       )}
-      <Pages path={PATH} query={query} next={nextCursor} />
+      <PageLinks path={PATH} query={query} next={nextCursor} />
     </>
   );
 }

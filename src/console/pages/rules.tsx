@@ -1,10 +1,10 @@
+import type { RuleCounts } from "../../http/admin/answers.js";
 import type { RuleResult } from "../../engine/state/types.js";
 import type { Rule } from "../../model/snapshot/types.js";
 import { formatNumber, titleOf } from "../../words/text.js";
 import type { ConsolePage } from "../console-page.js";
 import { RuleInWords } from "../definition.js";
 import { address, NoPart, Table, Text } from "../parts.js";
-import type { RuleCounts } from "../source.js";
 import { daysOf, SpanField } from "../last-days.js";
 
 const PATH = "rules";

@@ -1,11 +1,11 @@
+import type { SegmentMembers, SegmentStatistics, Trends } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import { formatNumber, printable } from "../../words/text.js";
 import { SeriesLines } from "../charts/series-lines.js";
-import { type ConsolePage, given, refusal, type View, type Visit } from "../console-page.js";
+import { type ConsolePage, given, expectedRefusal, type View, type Visit } from "../console-page.js";
 import { missing } from "../missing.js";
 import { DecidingRules, Definition } from "../definition.js";
-import { address, Ago, Counting, Customer, Empty, Pages, Problem, Table, Text } from "../parts.js";
-import type { SegmentMembers, SegmentStatistics, Trends } from "../source.js";
+import { address, Ago, Counting, Customer, Empty, PageLinks, ProblemNote, Table, Text } from "../parts.js";
 import { daysOf, SpanField, trendSpan } from "../last-days.js";
 import { nowOf, valuesOf } from "../trend-series.js";
 
@@ -29,7 +29,7 @@ export const segmentPage: ConsolePage = {
       size > LARGE && !query.has("all")
         ? LEFT_OUT
         : await ask("segments/:segment", { segment, limit: LIMIT, cursor }).catch((error: unknown) =>
-            refusal(error, "SEGMENT_NOT_FOUND"),
+            expectedRefusal(error, "SEGMENT_NOT_FOUND"),
           );
     if (found instanceof ApiError) return found.status === 404 ? none(segment) : wrong(segment, found);
     const { data = [], nextCursor = null, members = size, statistics } = found;
@@ -66,7 +66,7 @@ export const segmentPage: ConsolePage = {
           </div>
           <OverTime visit={visit} segment={segment} trends={trends} />
           {found === LEFT_OUT ? <Large segment={segment} /> : <Members data={data} isEmpty={members === 0} />}
-          <Pages path={PATH} query={query} next={nextCursor} />
+          <PageLinks path={PATH} query={query} next={nextCursor} />
         </>
       ),
     };
@@ -88,7 +88,7 @@ function wrong(segment: string, problem: ApiError): View {
     status: problem.status,
     body: (
       <>
-        <Problem error={problem} />
+        <ProblemNote error={problem} />
         <a href={address(PATH, { id: segment })}>The segment from the first page on</a>
       </>
     ),

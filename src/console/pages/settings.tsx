@@ -1,7 +1,7 @@
 import { type ConsolePage, type Visit } from "../console-page.js";
 import { Text } from "../parts.js";
 import { Allowed } from "../changes.js";
-import { ROLES } from "./settings/parts.js";
+import { ROLE_TEXTS } from "./settings/parts.js";
 
 const PATH = "settings";
 
@@ -30,7 +30,7 @@ export const settingsPage: ConsolePage = {
               <Text>{user.email}</Text>
             </dd>
             <dt>Your role</dt>
-            <dd>{ROLES[organization.role]}</dd>
+            <dd>{ROLE_TEXTS[organization.role]}</dd>
           </dl>
           <ul>
             {PAGES.filter(([path]) => path !== "audit-log" || visit.may("list_audit_log")).map(([path, name, what]) => (

@@ -1,14 +1,26 @@
+import type { ListPage, ListedSignal, Trends } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import type { Severity, Signal } from "../../model/snapshot/types.js";
 import { conditionText } from "../../model/snapshot/words.js";
 import { formatNumber } from "../../words/text.js";
 import { Figures } from "../charts/figures.js";
 import { Spark } from "../charts/spark.js";
-import { type ConsolePage, given, isAnyGiven, refusal, type View, type Visit } from "../console-page.js";
+import { type ConsolePage, given, isAnyGiven, expectedRefusal, type View, type Visit } from "../console-page.js";
 import { DecidingRules } from "../definition.js";
 import { partNames } from "../model.js";
-import { address, Ago, Choose, Counting, Customer, Empty, NoPart, Pages, Problem, Table, Text } from "../parts.js";
-import type { ListPage, RaisedSignal, Trends } from "../source.js";
+import {
+  address,
+  Ago,
+  Choose,
+  Counting,
+  Customer,
+  Empty,
+  NoPart,
+  PageLinks,
+  ProblemNote,
+  Table,
+  Text,
+} from "../parts.js";
 import { daysOf, SpanField, trendSpan } from "../last-days.js";
 import { nowOf, valuesOf } from "../trend-series.js";
 
@@ -24,7 +36,7 @@ interface Raised {
   heading: string;
   /** The query of the list that goes on with it. */
   query: URLSearchParams;
-  found: ListPage<RaisedSignal>;
+  found: ListPage<ListedSignal>;
 }
 
 /** What is raised now, the most severe first, and what each signal means. */
@@ -35,7 +47,7 @@ export const signalsPage: ConsolePage = {
     const { ask, query, model } = visit;
     const [trends, raised] = await Promise.all([
       ask("trends", { what: "signals", ...trendSpan(visit) }),
-      raisedOf(visit).catch(refusal),
+      raisedOf(visit).catch(expectedRefusal),
     ]);
     const { signals: declared } = partNames(model);
     const counted = trends.series.flatMap(({ metric, signal }) => (metric === "customers" && signal) || []);
@@ -50,7 +62,7 @@ export const signalsPage: ConsolePage = {
         <>
           <Filters query={query} ids={ids} />
           <Counting trends={trends} />
-          {raised instanceof ApiError ? <Problem error={raised} /> : <Lists raised={raised} query={query} />}
+          {raised instanceof ApiError ? <ProblemNote error={raised} /> : <Lists raised={raised} query={query} />}
           <Meanings visit={visit} ids={ids} trends={trends} />
         </>
       ),
@@ -115,7 +127,7 @@ function Lists({ raised, query }: { raised: readonly Raised[]; query: URLSearchP
         ))}
       </Table>
       {each.query === query ? (
-        <Pages path={PATH} query={query} next={each.found.nextCursor} />
+        <PageLinks path={PATH} query={query} next={each.found.nextCursor} />
       ) : each.found.nextCursor === null ? null : (
         <p>
           <a href={address(PATH, each.query)}>All that are {each.heading.toLowerCase()}</a>
@@ -127,7 +139,7 @@ function Lists({ raised, query }: { raised: readonly Raised[]; query: URLSearchP
 
 const COLUMNS = ["Customer", "Signal", "Raised", "What it says"].map((heading) => ({ heading }));
 
-function Row({ signal, saysSeverity }: { signal: RaisedSignal; saysSeverity: boolean }) {
+function Row({ signal, saysSeverity }: { signal: ListedSignal; saysSeverity: boolean }) {
   const { customerId, signalId, severity, raisedAt, message } = signal;
   return (
     <tr>

@@ -1,10 +1,10 @@
+import type { ListedEmission, ListPage, ListedSignal, RuleExecution, Webhook } from "../../http/admin/answers.js";
 import type { ComponentChildren } from "preact";
 import type { ApiError } from "../../http/errors.js";
 import { formatNumber } from "../../words/text.js";
-import { type ConsolePage, given, refusal, type View } from "../console-page.js";
+import { type ConsolePage, given, expectedRefusal, type View } from "../console-page.js";
 import { headingsOf, ShownCells, type ShownColumn, shownColumns } from "../shown-columns.js";
-import { address, Ago, At, Customer, Empty, Problem, Table, Text } from "../parts.js";
-import type { ListedEmission, ListedWebhook, ListPage, RaisedSignal, RuleExecution } from "../source.js";
+import { address, Ago, At, Customer, Empty, ProblemNote, Table, Text } from "../parts.js";
 
 const PATH = "today";
 /** As many as a list gives at once. */
@@ -54,7 +54,7 @@ export const todayPage: ConsolePage = {
         ),
       };
     } catch (error) {
-      return refused(since, refusal(error));
+      return refused(since, expectedRefusal(error));
     }
   },
 };
@@ -63,7 +63,7 @@ function refused(since: string, error: ApiError): View {
   return {
     title: "Today",
     status: error.status,
-    body: [<Since since={since} key="since" />, <Problem error={error} key="problem" />],
+    body: [<Since since={since} key="since" />, <ProblemNote error={error} key="problem" />],
   };
 }
 
@@ -94,7 +94,7 @@ const SIGNAL_COLUMNS = ["Signal", "Customer", "Since"].map((heading) => ({ headi
 const SEVERITIES = ["critical", "warning", "info"] as const;
 
 /** The signals that are raised, the gravest and then the newest first. */
-function Signals(props: { signals: ListPage<RaisedSignal>; columns: ShownColumn[] }) {
+function Signals(props: { signals: ListPage<ListedSignal>; columns: ShownColumn[] }) {
   const { columns } = props;
   const { data, nextCursor } = props.signals;
   const sorted = SEVERITIES.flatMap((severity) => data.filter((signal) => signal.severity === severity));
@@ -211,7 +211,7 @@ function ruleActed({ ruleId }: RuleExecution): Group {
 }
 
 /** Webhooks that do not arrive; nothing where all do. */
-function Troubles({ webhooks }: { webhooks: readonly ListedWebhook[] }) {
+function Troubles({ webhooks }: { webhooks: readonly Webhook[] }) {
   const troubled = webhooks.filter(({ disabledAt, failingSince }) => disabledAt !== null || failingSince !== null);
   if (troubled.length === 0) return null;
   return (

@@ -1,12 +1,11 @@
-import type { AccessToken, CreatedToken } from "../answers/organization.js";
+import type { AccessToken, CreatedAccessToken, ListPage } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
 import { useLook } from "../look.js";
-import { Ago, At, Back, Empty, Pages, Table, Text } from "../parts.js";
-import type { ListPage } from "../source.js";
+import { Ago, At, Back, Empty, PageLinks, Table, Text } from "../parts.js";
 import { LastUsed } from "./keys.js";
 import { Allowed } from "../changes.js";
-import { entryHref, ROLES, Select, shownOnce } from "./settings/parts.js";
+import { entryHref, ROLE_TEXTS, Select, shownOnce } from "./settings/parts.js";
 
 const PATH = "tokens";
 
@@ -41,7 +40,11 @@ export const tokensPage: ConsolePage = {
     fields: ["label", "role", "days"],
     async make({ tell, form: { label = "", role = "", days = "" } }) {
       const body = { label, ...(role !== "" && { role }), ...(days !== "" && { expiresInDays: Number(days) }) };
-      const { accessToken, expiresAt, ...token } = (await tell("POST /organization/tokens", {}, body)) as CreatedToken;
+      const { accessToken, expiresAt, ...token } = (await tell(
+        "POST /organization/tokens",
+        {},
+        body,
+      )) as CreatedAccessToken;
       return shownOnce({
         title: `Access token ${printable(token.label)}`,
         label: "Access token",
@@ -86,7 +89,7 @@ function List({ query, tokens: { data, nextCursor } }: { query: URLSearchParams;
           ))}
         </Table>
       )}
-      <Pages path={PATH} query={query} next={nextCursor} />
+      <PageLinks path={PATH} query={query} next={nextCursor} />
     </>
   );
 }
@@ -121,7 +124,7 @@ export function TokenStatus({ token }: { token: AccessToken }) {
   );
 }
 
-const { owner: _, ...LESSER } = ROLES;
+const { owner: _, ...LESSER } = ROLE_TEXTS;
 
 function Create({ visit }: { visit: Visit }) {
   return (

@@ -1,7 +1,7 @@
 import { ApiError } from "../../http/errors.js";
-import { type ConsolePage, given, refusal, type Visit } from "../console-page.js";
+import { type ConsolePage, given, expectedRefusal, type Visit } from "../console-page.js";
 import { partNames } from "../model.js";
-import { At, Choose, Customer, Empty, Found, Pages, Problem, Table, Text } from "../parts.js";
+import { At, Choose, Customer, Empty, FoundList, PageLinks, ProblemNote, Table, Text } from "../parts.js";
 import { causeText } from "./customer/history.js";
 
 const PATH = "transitions";
@@ -17,7 +17,11 @@ export const transitionsPage: ConsolePage = {
     const filters = <Filters visit={visit} />;
     const found = await listOf(visit);
     if (found instanceof ApiError) {
-      return { title: "Transitions", status: found.status, body: [filters, <Problem error={found} key="problem" />] };
+      return {
+        title: "Transitions",
+        status: found.status,
+        body: [filters, <ProblemNote error={found} key="problem" />],
+      };
     }
     const { data, nextCursor } = found;
     return {
@@ -26,7 +30,7 @@ export const transitionsPage: ConsolePage = {
       body: (
         <>
           {filters}
-          <Found list={found} limit={Number(LIMIT)} none={<Empty>There was no such transition.</Empty>}>
+          <FoundList list={found} limit={Number(LIMIT)} none={<Empty>There was no such transition.</Empty>}>
             <Table name="Transitions" columns={COLUMNS}>
               {data.map(({ customerId, from, to, at, cause }) => (
                 <tr key={`${customerId} ${at} ${to}`}>
@@ -44,8 +48,8 @@ export const transitionsPage: ConsolePage = {
                 </tr>
               ))}
             </Table>
-          </Found>
-          <Pages path={PATH} query={query} next={nextCursor} />
+          </FoundList>
+          <PageLinks path={PATH} query={query} next={nextCursor} />
         </>
       ),
     };
@@ -61,7 +65,7 @@ function listOf({ ask, query }: Visit) {
     to: given(query, "to"),
     limit: LIMIT,
     cursor: given(query, "cursor"),
-  }).catch(refusal);
+  }).catch(expectedRefusal);
 }
 
 function Filters({ visit: { query, model } }: { visit: Visit }) {

@@ -1,9 +1,8 @@
+import type { ConfigDiff, ConfigVersion, Preview } from "../../http/admin/answers.js";
 import { byPart, countChanges } from "../../words/changes.js";
 import { formatNumber } from "../../words/text.js";
-import type { Preview } from "../answers/operations.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
 import { address, At, Empty, Text } from "../parts.js";
-import type { ConfigVersion, Difference } from "../source.js";
 import { BacktestForm } from "./backtests/form.js";
 import { sourceOf } from "./model.js";
 import { previewHref } from "./preview.js";
@@ -128,7 +127,7 @@ function Actions({ visit, version, wasActive }: { visit: Visit; version: ConfigV
 }
 
 /** Differences in the author's terms, by the parts of a model. */
-export function Changes({ difference: { changes } }: { difference: Difference }) {
+export function Changes({ difference: { changes } }: { difference: ConfigDiff }) {
   if (changes.length === 0) return <Empty>Nothing is different.</Empty>;
   return (
     <>

@@ -1,7 +1,7 @@
-import type { SchemaViolation } from "../source.js";
+import type { Violation } from "../source.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, given } from "../console-page.js";
-import { Ago, address, Customer, Empty, eventHref, Pages, Table, Text } from "../parts.js";
+import { Ago, address, Customer, Empty, eventHref, PageLinks, Table, Text } from "../parts.js";
 
 const PATH = "violations";
 
@@ -28,7 +28,7 @@ export const violationsPage: ConsolePage = {
               </Table>
             </>
           )}
-          <Pages path={PATH} query={query} next={nextCursor} />
+          <PageLinks path={PATH} query={query} next={nextCursor} />
           <p>
             <a href="events">Events</a>
           </p>
@@ -46,7 +46,7 @@ const COLUMNS = [
   { heading: "Version" },
 ];
 
-function Row({ violation }: { violation: SchemaViolation }) {
+function Row({ violation }: { violation: Violation }) {
   const { configVersion, event, code, path, operations, firstSeenAt, lastSeenAt, lastEventId, lastCustomerId } =
     violation;
   return (

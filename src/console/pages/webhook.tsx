@@ -1,11 +1,11 @@
+import type { Delivery, DeliveryAttempt, ListPage, Trends, WebhookDetail } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
-import type { Attempt, ListedDelivery, ListPage, Trends, Webhook } from "../source.js";
 import { formatNumber, plural, printable } from "../../words/text.js";
 import { DeliveryDays } from "../charts/delivery-days.js";
-import { type ConsolePage, given, isAnyGiven, refusal, type Visit } from "../console-page.js";
-import { Ago, At, Choose, Customer, Empty, Found, Pages, Problem, Table, Text } from "../parts.js";
+import { type ConsolePage, given, isAnyGiven, expectedRefusal, type Visit } from "../console-page.js";
+import { Ago, At, Choose, Customer, Empty, FoundList, PageLinks, ProblemNote, Table, Text } from "../parts.js";
 import { firstDay } from "../last-days.js";
-import { Latency, Waiting } from "./deliveries.js";
+import { Latency, PendingDeliveries } from "./deliveries.js";
 import {
   DeliveryStatus,
   deliveryHref,
@@ -45,7 +45,7 @@ export const webhookPage: ConsolePage = {
           <section aria-labelledby="deliveries">
             <h2 id="deliveries">Deliveries</h2>
             <Filters query={query} webhook={webhook} />
-            {isWrong ? <Problem error={found} /> : <List webhookId={id} query={query} page={found} />}
+            {isWrong ? <ProblemNote error={found} /> : <List webhookId={id} query={query} page={found} />}
           </section>
         </>
       ),
@@ -59,7 +59,7 @@ const FILTERS = ["status", "eventType", "search"];
 const DELIVERY_ID = /^emi_[0-9a-f]{16}$/;
 
 /** The page of the list that the query asks for, or what is wrong with the query. */
-async function listOf({ ask, query }: Visit, webhook: string): Promise<ListPage<ListedDelivery> | ApiError> {
+async function listOf({ ask, query }: Visit, webhook: string): Promise<ListPage<Delivery> | ApiError> {
   const search = given(query, "search");
   const [status, eventType] = [given(query, "status"), given(query, "eventType")];
   try {
@@ -70,12 +70,12 @@ async function listOf({ ask, query }: Visit, webhook: string): Promise<ListPage<
     const filters = { status, eventType, customer: search, limit: LIMIT, cursor: given(query, "cursor") };
     return await ask("webhooks/:webhook/deliveries", { webhook, ...filters });
   } catch (error) {
-    const refused = refusal(error, "DELIVERY_NOT_FOUND");
+    const refused = expectedRefusal(error, "DELIVERY_NOT_FOUND");
     return refused.code === "DELIVERY_NOT_FOUND" ? { data: [], nextCursor: null } : refused;
   }
 }
 
-function Head({ webhook }: { webhook: Webhook }) {
+function Head({ webhook }: { webhook: WebhookDetail }) {
   const { id, eventTypes, include, format, createdAt, lastDay } = webhook;
   return (
     <dl>
@@ -85,7 +85,7 @@ function Head({ webhook }: { webhook: Webhook }) {
       </dd>
       <dt>Waiting</dt>
       <dd>
-        <Waiting webhook={webhook} />
+        <PendingDeliveries webhook={webhook} />
       </dd>
       <dt>Attempts in 24 hours</dt>
       <dd>
@@ -126,7 +126,7 @@ function Head({ webhook }: { webhook: Webhook }) {
 }
 
 /** What became of the deliveries day by day. */
-function Days({ webhook: { id }, trends, days }: { webhook: Webhook; trends: Trends; days: number }) {
+function Days({ webhook: { id }, trends, days }: { webhook: WebhookDetail; trends: Trends; days: number }) {
   const outcomes = outcomesOf(trends, id);
   return (
     <section aria-labelledby="days">
@@ -151,7 +151,7 @@ function Days({ webhook: { id }, trends, days }: { webhook: Webhook; trends: Tre
   );
 }
 
-function Filters({ query, webhook }: { query: URLSearchParams; webhook: Webhook }) {
+function Filters({ query, webhook }: { query: URLSearchParams; webhook: WebhookDetail }) {
   const value = (name: string) => query.get(name) ?? "";
   return (
     <search>
@@ -175,12 +175,12 @@ function Filters({ query, webhook }: { query: URLSearchParams; webhook: Webhook 
 
 const COLUMNS = ["When", "Event type", "Customer", "Status", "Last answer"].map((heading) => ({ heading }));
 
-function List(props: { webhookId: string; query: URLSearchParams; page: ListPage<ListedDelivery> }) {
+function List(props: { webhookId: string; query: URLSearchParams; page: ListPage<Delivery> }) {
   const { webhookId, query, page } = props;
   const { data, nextCursor } = page;
   return (
     <>
-      <Found
+      <FoundList
         list={page}
         limit={Number(LIMIT)}
         none={
@@ -196,13 +196,13 @@ function List(props: { webhookId: string; query: URLSearchParams; page: ListPage
             <Row webhookId={webhookId} delivery={delivery} key={delivery.id} />
           ))}
         </Table>
-      </Found>
-      <Pages path={PATH} query={query} next={nextCursor} />
+      </FoundList>
+      <PageLinks path={PATH} query={query} next={nextCursor} />
     </>
   );
 }
 
-function Row({ webhookId, delivery }: { webhookId: string; delivery: ListedDelivery }) {
+function Row({ webhookId, delivery }: { webhookId: string; delivery: Delivery }) {
   const { id, createdAt, eventType, customerId, status, attempts, nextAttemptAt, lastAttempt } = delivery;
   return (
     <tr>
@@ -228,13 +228,13 @@ function Row({ webhookId, delivery }: { webhookId: string; delivery: ListedDeliv
           )}
         </span>
       </td>
-      <td>{lastAttempt === null ? <span class="faint">none</span> : <Outcome attempt={lastAttempt} />}</td>
+      <td>{lastAttempt === null ? <span class="faint">none</span> : <AttemptOutcome attempt={lastAttempt} />}</td>
     </tr>
   );
 }
 
 /** How an attempt ended: by which answer, or by none and why. */
-export function Outcome({ attempt: { statusCode, error, latencyMs } }: { attempt: Attempt }) {
+export function AttemptOutcome({ attempt: { statusCode, error, latencyMs } }: { attempt: DeliveryAttempt }) {
   const isAccepted = statusCode !== null && statusCode >= 200 && statusCode <= 299;
   return (
     <>

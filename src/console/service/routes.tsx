@@ -12,7 +12,7 @@ import type { ConsolePage, Filled } from "../console-page.js";
 import { answerCsv } from "../../http/csv.js";
 import type { Frame } from "../frame.js";
 import { type ErrorWords, renderErrorPage, renderPage, rootOf, seeOther } from "../page.js";
-import { pageRoute, type Visit } from "../page-route.js";
+import { pageRoute, type PageVisit } from "../page-route.js";
 import { PAGES } from "../pages.js";
 import { type Asking, renderConsoleChange, renderConsolePage } from "../render.js";
 import type { PageDeps } from "../session.js";
@@ -71,7 +71,7 @@ function routesOf(page: ConsolePage, endpoints: Endpoints, models: ModelCache): 
   /** As `answer`, with where the visit takes place; signing in comes first. */
   const standing =
     (answer: (asking: Standing) => Promise<void>) =>
-    async (visit: Visit<string>): Promise<void> => {
+    async (visit: PageVisit<string>): Promise<void> => {
       const found = await standingOf(visit, endpoints);
       if (found === null) return;
       const model = await models.get(found.place, found.ask);
@@ -99,7 +99,7 @@ function routesOf(page: ConsolePage, endpoints: Endpoints, models: ModelCache): 
 type Standing = Asking & { tell: Tell; form: Filled };
 
 /** Where a visit takes place, in whose name; null where it was led to sign in first. */
-async function standingOf({ deps, ctx, session, tokenField }: Visit<string>, endpoints: Endpoints) {
+async function standingOf({ deps, ctx, session, tokenField }: PageVisit<string>, endpoints: Endpoints) {
   if (session === null) {
     signInFirst(ctx);
     return null;
@@ -139,7 +139,7 @@ function signInFirst(ctx: Context): void {
 }
 
 /** GET /console and /console/:organization: to the first project, live where something was deployed there. */
-async function leadOn({ deps, ctx, session, tokenField }: Visit<never>): Promise<void> {
+async function leadOn({ deps, ctx, session, tokenField }: PageVisit<never>): Promise<void> {
   if (session === null) {
     signInFirst(ctx);
     return;
@@ -182,7 +182,7 @@ function renderNowhere(ctx: Context, tokenField: () => VNode, { title, message, 
   renderPage(ctx, { status: 404, title, body });
 }
 
-function frameOf({ session, tokenField, ctx }: Visit<string>, place: ConsolePlace, path: string): Frame {
+function frameOf({ session, tokenField, ctx }: PageVisit<string>, place: ConsolePlace, path: string): Frame {
   const { organizations, organization, projects, project, environment } = place;
   const root = rootOf(ctx);
   return {

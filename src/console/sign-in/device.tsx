@@ -2,7 +2,7 @@ import { call } from "../../db/api/call.js";
 import type { DeviceDecided, DeviceFound, DevicePending } from "../../db/api/sign-in.js";
 import { readUserCode, showUserCode } from "../../http/oauth/device-authorization.js";
 import { clientName } from "../../http/oauth/oauth-route.js";
-import { pageRoute, queryText, type Visit } from "../page-route.js";
+import { pageRoute, queryText, type PageVisit } from "../page-route.js";
 import { PageError, renderPage, seeOther } from "../page.js";
 import type { PageSession } from "../session.js";
 import { signInTo, SignOut } from "./sign-in.js";
@@ -10,7 +10,7 @@ import { signInTo, SignOut } from "./sign-in.js";
 const PATH = "/device";
 
 /** A visit of somebody who is signed in. */
-type SignedIn = Pick<Visit<never>, "ctx" | "tokenField"> & { session: PageSession };
+type SignedIn = Pick<PageVisit<never>, "ctx" | "tokenField"> & { session: PageSession };
 
 /**
  * GET /device: asks for the code that a device shows. A code in the address is filled in, and nothing more: no link approves anything.
@@ -61,7 +61,7 @@ function isApproval(decision: string): boolean {
 }
 
 /** Back here afterwards, with the code. */
-function signInFirst({ ctx }: Pick<Visit<never>, "ctx">, code: string | null): void {
+function signInFirst({ ctx }: Pick<PageVisit<never>, "ctx">, code: string | null): void {
   seeOther(ctx, signInTo(code === null ? PATH : `${PATH}?user_code=${showUserCode(code)}`));
 }
 

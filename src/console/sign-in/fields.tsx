@@ -22,7 +22,7 @@ interface FieldProps {
 export const EMAIL = { name: "email", label: "E-mail address", type: "email", autocomplete: "username" } as const;
 
 /** A labelled field of a form, with its hint and what is wrong with it tied to it. */
-export function Field(props: FieldProps) {
+export function FormField(props: FieldProps) {
   const { name, label, type, autocomplete, value, hint, problem, describedBy, autofocus, shown = false } = props;
   const described = [describedBy, hint && `${name}-hint`, problem && `${name}-problem`].filter(Boolean);
   const isInvalid = problem !== undefined || describedBy !== undefined;
@@ -90,9 +90,9 @@ export function NewPasswordFields({ email, problem }: { email: string; problem: 
   const [chosen, repeated] = [problem?.password, problem?.repeated];
   return (
     <>
-      <Field {...EMAIL} value={email} shown />
-      <Field {...newPassword} name="password" label="New password" hint={hint} problem={chosen} autofocus />
-      <Field {...newPassword} name="repeated" label="The same password again" problem={repeated} />
+      <FormField {...EMAIL} value={email} shown />
+      <FormField {...newPassword} name="password" label="New password" hint={hint} problem={chosen} autofocus />
+      <FormField {...newPassword} name="repeated" label="The same password again" problem={repeated} />
     </>
   );
 }

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { call } from "../../db/api/call.js";
 import type { InvitationOfLink, PasswordLink } from "../../db/api/sign-in.js";
 import { hashCredential, newCredential } from "../../http/request/credentials.js";
-import { pageRoute, queryText, type Visit } from "../page-route.js";
+import { pageRoute, queryText, type PageVisit } from "../page-route.js";
 import { PageError, renderPage, seeOther } from "../page.js";
 import { getCookie, giveSession, setCookie } from "../session.js";
 import { Hidden, NEW_PASSWORD_FIELDS, NewPasswordFields, passwordProblem, type PasswordProblem } from "./fields.js";
@@ -26,7 +26,7 @@ type LinkedPage = keyof typeof COOKIES;
  * The secret of the link by which a browser came to a page; null where the browser was sent to the page again, without the secret in its
  * address: histories, screens and proxies keep addresses. From then on a cookie has it.
  */
-export function openLinkSecret({ deps, ctx }: Visit<never>, page: LinkedPage): string | null {
+export function openLinkSecret({ deps, ctx }: PageVisit<never>, page: LinkedPage): string | null {
   const secret = queryText(ctx, "token");
   if (secret === undefined) return getCookie(deps, ctx, COOKIES[page]) ?? "";
   if (!LINK_SECRET.test(secret)) return secret; // nobody's link
@@ -36,7 +36,7 @@ export function openLinkSecret({ deps, ctx }: Visit<never>, page: LinkedPage): s
 }
 
 /** Takes the secret of a link that was used from the browser. */
-export function forgetLinkSecret({ deps, ctx }: Visit<never>, page: LinkedPage): void {
+export function forgetLinkSecret({ deps, ctx }: PageVisit<never>, page: LinkedPage): void {
   setCookie(deps, ctx, COOKIES[page], null);
 }
 
@@ -56,14 +56,14 @@ export const linkedPages = [
   pageRoute({ method: "POST", path: PASSWORD, fields: FIELDS, answer: setPassword }),
 ];
 
-async function showInvitation(visit: Visit<never>): Promise<void> {
+async function showInvitation(visit: PageVisit<never>): Promise<void> {
   const token = openLinkSecret(visit, INVITATION);
   if (token === null) return;
   const invitation = await openInvitation(visit, token);
   renderStep(visit, invitation, nextStep(visit, invitation, token));
 }
 
-async function accept(visit: Visit<(typeof FIELDS)[number]>): Promise<void> {
+async function accept(visit: PageVisit<(typeof FIELDS)[number]>): Promise<void> {
   const { deps, ctx, session, form } = visit;
   const token = form.token ?? "";
   const invitation = await openInvitation(visit, token);
@@ -105,7 +105,7 @@ async function accept(visit: Visit<(typeof FIELDS)[number]>): Promise<void> {
 }
 
 /** The invitation of a link, if it can be accepted still. Throws a PageError that says why not. */
-async function openInvitation({ deps, session }: Visit<never>, token: string): Promise<InvitationOfLink> {
+async function openInvitation({ deps, session }: PageVisit<never>, token: string): Promise<InvitationOfLink> {
   const invitation = await call(deps.sql, "invitation_of_link", hashCredential(token));
   if (invitation === null) {
     throw new PageError(404, {
@@ -135,7 +135,7 @@ async function openInvitation({ deps, session }: Visit<never>, token: string): P
   return invitation;
 }
 
-function renderStep(visit: Visit<never>, invitation: InvitationOfLink, step: VNode, status = 200): void {
+function renderStep(visit: PageVisit<never>, invitation: InvitationOfLink, step: VNode, status = 200): void {
   const { organization, role, email, invitedBy } = invitation;
   renderPage(visit.ctx, {
     status,
@@ -157,7 +157,7 @@ function renderStep(visit: Visit<never>, invitation: InvitationOfLink, step: VNo
 }
 
 /** What whoever opened the link has to do. */
-function nextStep(visit: Visit<never>, invitation: InvitationOfLink, token: string): VNode {
+function nextStep(visit: PageVisit<never>, invitation: InvitationOfLink, token: string): VNode {
   const { session } = visit;
   if (session?.email === invitation.email) return join(visit, token);
   if (session !== null) return asSomebodyElse(visit, session.email);
@@ -177,7 +177,7 @@ function nextStep(visit: Visit<never>, invitation: InvitationOfLink, token: stri
 }
 
 function choosePassword(
-  { tokenField }: Visit<never>,
+  { tokenField }: PageVisit<never>,
   { email }: InvitationOfLink,
   token: string,
   problem: PasswordProblem | null,
@@ -195,7 +195,7 @@ function choosePassword(
   );
 }
 
-function join({ tokenField }: Visit<never>, token: string): VNode {
+function join({ tokenField }: PageVisit<never>, token: string): VNode {
   return (
     <form method="post" action="invitation">
       {tokenField()}
@@ -205,7 +205,7 @@ function join({ tokenField }: Visit<never>, token: string): VNode {
   );
 }
 
-function asSomebodyElse({ tokenField }: Visit<never>, email: string): VNode {
+function asSomebodyElse({ tokenField }: PageVisit<never>, email: string): VNode {
   return (
     <>
       <p>
@@ -217,12 +217,12 @@ function asSomebodyElse({ tokenField }: Visit<never>, email: string): VNode {
   );
 }
 
-async function showPassword(visit: Visit<never>): Promise<void> {
+async function showPassword(visit: PageVisit<never>): Promise<void> {
   const token = openLinkSecret(visit, PASSWORD);
   if (token !== null) renderForm(visit, token, (await openLink(visit, token)).email, null);
 }
 
-async function setPassword(visit: Visit<(typeof FIELDS)[number]>): Promise<void> {
+async function setPassword(visit: PageVisit<(typeof FIELDS)[number]>): Promise<void> {
   const { deps, ctx, form } = visit;
   const token = form.token ?? "";
   const { email } = await openLink(visit, token);
@@ -251,7 +251,7 @@ async function setPassword(visit: Visit<(typeof FIELDS)[number]>): Promise<void>
 }
 
 /** The user of a link, if it can be used still. Throws a PageError that says why not. */
-async function openLink({ deps }: Visit<never>, token: string): Promise<PasswordLink> {
+async function openLink({ deps }: PageVisit<never>, token: string): Promise<PasswordLink> {
   const link = await call(deps.sql, "password_link", hashCredential(token));
   const fix = "Ask an owner of your organization, or the operator of this service, for a new link.";
   if (link === null) {
@@ -265,7 +265,7 @@ async function openLink({ deps }: Visit<never>, token: string): Promise<Password
   });
 }
 
-function renderForm(visit: Visit<never>, token: string, email: string, problem: PasswordProblem | null): void {
+function renderForm(visit: PageVisit<never>, token: string, email: string, problem: PasswordProblem | null): void {
   const { ctx, tokenField } = visit;
   renderPage(ctx, {
     title: "Set a password",

@@ -1,7 +1,7 @@
 import { call } from "../../db/api/call.js";
 import { hashCredential, newCredential } from "../../http/request/credentials.js";
 import { PageError, renderPage, seeOther } from "../page.js";
-import { pageRoute, type Visit } from "../page-route.js";
+import { pageRoute, type PageVisit } from "../page-route.js";
 import { giveSession } from "../session.js";
 import { Hidden } from "./fields.js";
 import { forgetLinkSecret, openLinkSecret } from "./links.js";
@@ -17,7 +17,7 @@ export const signInLinkPages = [
   pageRoute({ method: "POST", path: PATH, fields: ["token"], answer: useLink }),
 ];
 
-async function askToContinue(visit: Visit<never>): Promise<void> {
+async function askToContinue(visit: PageVisit<never>): Promise<void> {
   const { deps, ctx, session, tokenField } = visit;
   const token = openLinkSecret(visit, PATH);
   if (token === null) return;
@@ -41,7 +41,7 @@ async function askToContinue(visit: Visit<never>): Promise<void> {
   });
 }
 
-async function useLink(visit: Visit<"token">): Promise<void> {
+async function useLink(visit: PageVisit<"token">): Promise<void> {
   const { deps, ctx, session, form } = visit;
   const newOne = newCredential("session");
   const linkHash = hashCredential(form.token ?? "");

@@ -2,10 +2,10 @@ import type { VNode } from "preact";
 import { call } from "../../db/api/call.js";
 import { clientNetwork } from "../../http/request/client-address.js";
 import { newCredential } from "../../http/request/credentials.js";
-import { pageRoute, queryText, type Visit } from "../page-route.js";
+import { pageRoute, queryText, type PageVisit } from "../page-route.js";
 import { PageError, renderPage, seeOther } from "../page.js";
 import { giveSession, takeSession } from "../session.js";
-import { EMAIL, Field, Hidden } from "./fields.js";
+import { EMAIL, FormField, Hidden } from "./fields.js";
 
 const CONSOLE = "/console";
 
@@ -52,14 +52,14 @@ export function SignOut({ tokenField, next }: { tokenField: () => VNode; next: s
   );
 }
 
-function showSignIn(visit: Visit<never>): void {
+function showSignIn(visit: PageVisit<never>): void {
   const { ctx, session } = visit;
   const next = nextAfterSignIn(queryText(ctx, "next"));
   if (session === null) renderForm(visit, next);
   else seeOther(ctx, next ?? CONSOLE);
 }
 
-async function signIn(visit: Visit<(typeof FIELDS)[number]>): Promise<void> {
+async function signIn(visit: PageVisit<(typeof FIELDS)[number]>): Promise<void> {
   const { deps, ctx, session, form } = visit;
   const next = nextAfterSignIn(form.next);
   const email = form.email?.trim() ?? "";
@@ -80,7 +80,7 @@ async function signIn(visit: Visit<(typeof FIELDS)[number]>): Promise<void> {
 
 /** Whose password it is, with the session started; null for nobody's. It takes the same time whether there is such a user or not. */
 async function verified(
-  { deps: { sql, passwords }, ctx, session, form }: Visit<(typeof FIELDS)[number]>,
+  { deps: { sql, passwords }, ctx, session, form }: PageVisit<(typeof FIELDS)[number]>,
   email: string,
   sessionHash: Buffer,
 ): Promise<string | null> {
@@ -96,7 +96,7 @@ async function verified(
   return started ? userId : null;
 }
 
-async function leave({ deps, ctx, session, form }: Visit<"next">): Promise<void> {
+async function leave({ deps, ctx, session, form }: PageVisit<"next">): Promise<void> {
   if (session !== null) await call(deps.sql, "sign_out", session.hash);
   takeSession(deps, ctx);
   const next = nextAfterSignIn(form.next);
@@ -115,7 +115,7 @@ function tooMany(seconds: number): PageError {
 const PROBLEM = "sign-in-problem";
 
 /** @param email of a form that failed */
-function renderForm({ ctx, tokenField }: Visit<never>, next: string | null, email?: string): void {
+function renderForm({ ctx, tokenField }: PageVisit<never>, next: string | null, email?: string): void {
   const failed = email !== undefined;
   const describedBy = failed ? PROBLEM : undefined;
   const password = { name: "password", label: "Password", type: "password", autocomplete: "current-password" } as const;
@@ -133,8 +133,8 @@ function renderForm({ ctx, tokenField }: Visit<never>, next: string | null, emai
         <form method="post" action="login">
           {tokenField()}
           <Hidden name="next" value={next} />
-          <Field {...EMAIL} value={email} describedBy={describedBy} autofocus={!failed} />
-          <Field {...password} describedBy={describedBy} autofocus={failed} />
+          <FormField {...EMAIL} value={email} describedBy={describedBy} autofocus={!failed} />
+          <FormField {...password} describedBy={describedBy} autofocus={failed} />
           <button>Sign in</button>
         </form>
         <p class="hint">

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
-import { eventId } from "../../engine/ids.js";
+import { eventIdOf } from "../../engine/ids.js";
 import type { TrackingModel } from "../../model/tracking.js";
 import { isTransient } from "../sqlstate.js";
 
@@ -30,7 +30,7 @@ export interface GoodKey extends Allowance {
 }
 
 /** Why an accepted operation is in quarantine: its first violation, whose path begins at the operation. */
-export interface Quarantined {
+export interface QuarantinedOutcome {
   code: string;
   message: string;
   path: string;
@@ -39,7 +39,7 @@ export interface Quarantined {
 interface IngestAnswer extends Allowance {
   accepted: number;
   /** By position; absent where none is. */
-  quarantined?: Record<string, Quarantined>;
+  quarantined?: Record<string, QuarantinedOutcome>;
   /** Schema violations of a version that is not strict, by position: accepted all the same. */
   warnings: Record<string, IngestFailure>;
 }
@@ -55,7 +55,7 @@ export interface BatchAnswer extends IngestAnswer {
 
 /** What became of a single event; a warning is of a schema that is not strict. */
 export interface SingleOutcome extends Allowance {
-  outcome: { eventId: string; duplicate: boolean; quarantined?: Quarantined } | IngestFailure;
+  outcome: { eventId: string; duplicate: boolean; quarantined?: QuarantinedOutcome } | IngestFailure;
   warning: IngestFailure | undefined;
 }
 
@@ -97,7 +97,7 @@ export async function ingestBatch(sql: Sql, call: IngestCall, body: string): Pro
     warnings,
     failures,
     quarantined,
-    eventIds: seqs.map(eventId),
+    eventIds: seqs.map(eventIdOf),
     repeated: seqs.length - stored.size,
   };
 }
@@ -109,7 +109,7 @@ export async function ingestSingles(sql: Sql, call: IngestCall, bodies: string[]
   return seqs.map((seq, position) => {
     const held = quarantined[position];
     const stored = {
-      eventId: eventId(seq),
+      eventId: eventIdOf(seq),
       duplicate: seq !== firstSeq + position,
       ...(held && { quarantined: held }),
     };

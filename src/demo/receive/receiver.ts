@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type ReceivedEvent, Tally } from "./tally.js";
+import { type ReceivedEvent, ReceiptTally } from "./tally.js";
 
 /** How far the sender's clock may be from ours. Older messages may be replays. */
 const TOLERANCE_SECONDS = 5 * 60;
@@ -34,7 +34,7 @@ export function signatureProblem(headers: Headers, body: Buffer, secret: string,
 const BODY_BYTES_MAX = 1024 * 1024;
 
 export class Receiver {
-  readonly tally = new Tally();
+  readonly tally = new ReceiptTally();
   #secret: string | null = null;
   readonly #server: Server;
 

@@ -10,7 +10,7 @@ export interface ReceivedEvent {
 
 const PAUSE_MS = 1_000;
 
-export class Tally {
+export class ReceiptTally {
   readonly #seen = new Set<string>();
   readonly #byType = new Map<string, number>();
   readonly #byCustomer = new Map<string, Map<string, number>>();

@@ -1,16 +1,16 @@
 /** The tables at the end of a run. All but the last depend on the input and the model alone. */
 import type { CustomerDocument, ProjectOverview, TimelineEntry } from "../api.js";
 import type { Input } from "../input.js";
-import type { Tally } from "../receive/tally.js";
+import type { ReceiptTally } from "../receive/tally.js";
 import { tellStory } from "./story.js";
-import { bar, figure, reportTable, type ReportStyle } from "./style.js";
+import { styledBar, figure, reportTable, type ReportStyle } from "./style.js";
 
-export interface Results {
+export interface DemoResults {
   input: Input;
   /** The folder of the model, as it was named. */
   model: string;
   overview: ProjectOverview;
-  tally: Tally;
+  tally: ReceiptTally;
   story: { customer: CustomerDocument; timeline: TimelineEntry[] } | null;
   rates: {
     events: number;
@@ -24,14 +24,14 @@ export interface Results {
 }
 
 /** The whole report as text. */
-export function demoReport(style: ReportStyle, results: Results): string {
+export function demoReport(style: ReportStyle, results: DemoResults): string {
   const { story, overview, tally } = results;
   const derived = lifecycle(style, overview) + segments(style, overview) + deliveries(style, tally);
   const told = story === null ? "" : tellStory(style, story.customer, story.timeline);
   return `\n${whatRan(style, results)}${derived}${told}${rates(style, results)}`;
 }
 
-function whatRan(style: ReportStyle, { input, model, overview }: Results): string {
+function whatRan(style: ReportStyle, { input, model, overview }: DemoResults): string {
   const { span } = input;
   const days = span === null ? 0 : Math.max(1, Math.ceil((span.last - span.first) / 86_400_000));
   return reportTable(
@@ -61,7 +61,7 @@ function lifecycle(style: ReportStyle, { lifecycle: states }: ProjectOverview): 
     state,
     customers,
     everEntered,
-    bar(style, customers, largest),
+    styledBar(style, customers, largest),
   ]);
   return reportTable(style, "Where customers stand", columns, rows);
 }
@@ -71,18 +71,23 @@ function segments(style: ReportStyle, { segments: sizes, customers }: ProjectOve
   const columns = [{ title: "segment" }, right("members"), right("share"), { title: "" }];
   const largest = Math.max(...sizes.map(({ members }) => members));
   const share = (members: number) => `${((100 * members) / Math.max(1, customers)).toFixed(1)} %`;
-  const rows = sizes.map(({ segment, members }) => [segment, members, share(members), bar(style, members, largest)]);
+  const rows = sizes.map(({ segment, members }) => [
+    segment,
+    members,
+    share(members),
+    styledBar(style, members, largest),
+  ]);
   return reportTable(style, "Who needs attention", columns, rows);
 }
 
 /** Verified are those whose signature was checked; there is no other way into the tally. */
-function deliveries(style: ReportStyle, tally: Tally): string {
+function deliveries(style: ReportStyle, tally: ReceiptTally): string {
   const columns = [{ title: "type" }, right("delivered and verified")];
   const rows = tally.counts().map(({ type, events }) => [type, events] as const);
   return reportTable(style, "Webhook deliveries", columns, [...rows, ["in all", tally.events]]);
 }
 
-function rates(style: ReportStyle, { rates: measured, tally }: Results): string {
+function rates(style: ReportStyle, { rates: measured, tally }: DemoResults): string {
   const { events, ingestSeconds, evaluateSeconds, deliverySeconds, retries, restarts } = measured;
   const columns = [{ title: "rate" }, right("per second"), right("seconds")];
   const rows = [

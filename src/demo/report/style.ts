@@ -58,7 +58,7 @@ export function figure(value: number): string {
 }
 
 /** A bar in proportion to the largest value; anything above zero shows. */
-export function bar(style: ReportStyle, value: number, largest: number): string {
+export function styledBar(style: ReportStyle, value: number, largest: number): string {
   if (value <= 0 || largest <= 0) return "";
   return (style.rich ? "█" : "#").repeat(Math.max(1, Math.round((value / largest) * BAR_WIDTH)));
 }

@@ -117,7 +117,7 @@ export function unique(diagnostics: readonly Diagnostic[]): Diagnostic[] {
 }
 
 /** In the order in which an author reads them: by file and place, first what has no place. */
-export function inOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+export function diagnosticsInOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return diagnostics.toSorted(
     (a, b) => compare(a.file ?? "", b.file ?? "") || (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
   );

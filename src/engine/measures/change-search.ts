@@ -5,7 +5,7 @@ import type { HistoryEvent, OutlookMemory, SearchMemory } from "../state/types.j
 import { type Addend, isUnmoved, Margins, type Quotient } from "./margins.js";
 
 /** Which way a number moves, if at all; null where that cannot be told. */
-export type Direction = -1 | 0 | 1 | null;
+export type MoveDirection = -1 | 0 | 1 | null;
 
 type Present = SearchMemory["present"];
 type Anchor = SearchMemory["anchors"][number];
@@ -24,7 +24,7 @@ export interface MovingNumber {
   /** Whether it is absent, and stays so if nothing comes. */
   isGone: (customer: OpenCustomer) => boolean;
   /** How it moves by time alone, as long as nothing comes: never the other way, and where it is absent it stays so, unless that is null. */
-  drift: (customer: OpenCustomer) => Direction;
+  drift: (customer: OpenCustomer) => MoveDirection;
 }
 
 /** What a number hangs on that counts from a boundary. */

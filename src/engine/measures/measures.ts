@@ -193,12 +193,12 @@ function distinctReader(property: string, field: Field | undefined): OccurrenceS
   return (properties) => {
     const value = read(properties);
     if (!isOfType(field, value)) return undefined;
-    if (typeof value === "string") return shortened(value);
+    if (typeof value === "string") return distinctText(value);
     return typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value)) ? value : undefined;
   };
 }
 
 /** A text, or its hash: longer than any text that is kept as it is, so it is none of them. */
-export function shortened(text: string): string {
+export function distinctText(text: string): string {
   return text.length <= DISTINCT_TEXT_MAX ? text : `sha256:${digest(text).toString("hex")}`;
 }

@@ -16,9 +16,9 @@ import { earliest, NEVER } from "../conditions/leaf.js";
 import { DecimalSum, POWERS, unitsOf } from "../decimal.js";
 import type { NextChange, OpenCustomer } from "../open-customer.js";
 import { counts } from "../state/boundary.js";
-import { boundaryAnchor, type Direction, type MovingNumber } from "./change-search.js";
+import { boundaryAnchor, type MoveDirection, type MovingNumber } from "./change-search.js";
 import { type Addend, isUnmoved, type Quotient, UNMOVED } from "./margins.js";
-import { addSum, compileSimpleMeasure, shortened } from "./measures.js";
+import { addSum, compileSimpleMeasure, distinctText } from "./measures.js";
 
 type Of<K extends Measure["kind"]> = Extract<Measure, { kind: K }>;
 
@@ -89,7 +89,7 @@ function unmoving(measure: Measure, exact: Operand["exact"]): Operand {
         const value = exact(customer) ?? null;
         if (typeof value === "number" || value === null) return value;
         const { units, scale } = value.toMemory();
-        return shortened(`${units}e-${scale}`);
+        return distinctText(`${units}e-${scale}`);
       },
     ],
     shift: () => UNMOVED,
@@ -281,10 +281,10 @@ function differenceOf(of: Operand, minus: Operand): Calculation {
 }
 
 /** How a difference moves, where what it is the difference of moves like this. */
-function together(of: Direction, minus: Direction): Direction {
+function together(of: MoveDirection, minus: MoveDirection): MoveDirection {
   if (of === null || minus === null) return null;
   if (of !== 0 && of === minus) return null;
-  return Math.sign(of - minus) as Direction;
+  return Math.sign(of - minus) as MoveDirection;
 }
 
 /** A sum of its own, to be changed. */

@@ -7,7 +7,7 @@ import { PENDING_IDENTIFIES_MAX } from "../evaluate.js";
 import { UNIQUE_UNITS } from "../decimal.js";
 import { REMEMBERED_AHEAD } from "../measures/change-search.js";
 import { REMEMBERED_LOWS } from "../measures/margins.js";
-import { DISTINCT_TEXT_MAX, shortened } from "../measures/measures.js";
+import { DISTINCT_TEXT_MAX, distinctText } from "../measures/measures.js";
 import type { Aggregate, SearchedNumber } from "../open-customer.js";
 import type {
   AggregateMemory,
@@ -95,7 +95,7 @@ function largestSearch({ aggregates, anchors }: Pick<SearchedNumber, "aggregates
     instant: INSTANT,
     aggregates: aggregates.map(({ kind }) => LARGEST_AHEAD[kind as keyof LargestAggregates]),
   };
-  const anchor = shortened("9".repeat(DISTINCT_TEXT_MAX + 1));
+  const anchor = distinctText("9".repeat(DISTINCT_TEXT_MAX + 1));
   return {
     number: WHOLE,
     present: NUMBER,

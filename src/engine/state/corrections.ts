@@ -1,4 +1,4 @@
-import { lifecycleEmission, member } from "../open-customer.js";
+import { lifecycleEmission, ownMember } from "../open-customer.js";
 import { firstWhere } from "./history.js";
 import type { CustomerState, Effect, EmissionSource, Json } from "./types.js";
 
@@ -23,7 +23,7 @@ export function corrections(
     emit(lifecycleEmission(from, to), "lifecycle", { previous_lifecycle: from, new_lifecycle: to });
   }
   for (const [journey, { status }] of sorted(after.journeys)) {
-    const wasComplete = member(before.journeys, journey)?.status === "complete";
+    const wasComplete = ownMember(before.journeys, journey)?.status === "complete";
     if (status === "complete" && !wasComplete) emit("journey.completed", "journey", { journey });
   }
   for (const segment of union(before.segments, after.segments)) {
@@ -37,8 +37,8 @@ export function corrections(
     emit("health.changed", "health", { previous_band: band, new_band, overall });
   }
   for (const signal of union(before.signals, after.signals)) {
-    const was = member(before.signals, signal);
-    const is = member(after.signals, signal);
+    const was = ownMember(before.signals, signal);
+    const is = ownMember(after.signals, signal);
     if ((was === undefined) === (is === undefined)) continue;
     const { severity, message } = (is ?? was)!;
     emit(is ? "signal.raised" : "signal.cleared", "signal", { signal, severity, message });

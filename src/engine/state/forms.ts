@@ -2,18 +2,18 @@
  * How a value is kept as JSON, short: each evaluation of a customer parses and writes all of it. `read` makes of what `write` made an equal
  * value, which shares with it what is kept as it is.
  */
-export interface Form<T, Kept> {
+export interface StoredForm<T, Kept> {
   readonly write: (value: T) => Kept;
   readonly read: (kept: Kept) => T;
 }
 
 /** The form of what is written and read so. */
-export function form<T, Kept>(write: (value: T) => Kept, read: (kept: Kept) => T): Form<T, Kept> {
+export function form<T, Kept>(write: (value: T) => Kept, read: (kept: Kept) => T): StoredForm<T, Kept> {
   return { write, read };
 }
 
 /** The form also of null, which is kept as that. */
-export function orNull<T, Kept>({ write, read }: Form<T, Kept>): Form<T | null, Kept | null> {
+export function nullableForm<T, Kept>({ write, read }: StoredForm<T, Kept>): StoredForm<T | null, Kept | null> {
   return form(
     (value) => (value === null ? null : write(value)),
     (kept) => (kept === null ? null : read(kept)),
@@ -21,7 +21,7 @@ export function orNull<T, Kept>({ write, read }: Form<T, Kept>): Form<T | null, 
 }
 
 /** The form of a list, item by item. */
-export function listOf<T, Kept>({ write, read }: Form<T, Kept>): Form<T[], Kept[]> {
+export function listForm<T, Kept>({ write, read }: StoredForm<T, Kept>): StoredForm<T[], Kept[]> {
   return form(
     (values) => values.map(write),
     (kept) => kept.map(read),
@@ -29,7 +29,10 @@ export function listOf<T, Kept>({ write, read }: Form<T, Kept>): Form<T[], Kept[
 }
 
 /** Values by names of parts of a model, none of which is `__proto__`. */
-export function recordOf<T, Kept>({ write, read }: Form<T, Kept>): Form<Record<string, T>, Record<string, Kept>> {
+export function recordOf<T, Kept>({
+  write,
+  read,
+}: StoredForm<T, Kept>): StoredForm<Record<string, T>, Record<string, Kept>> {
   return form(
     (values) => mapped(values, write),
     (kept) => mapped(kept, read),
@@ -43,7 +46,7 @@ function mapped<From, To>(values: Record<string, From>, map: (value: From) => To
 }
 
 /** Whole numbers, of each how much more it is than the one before, and the first as it is: instants and numbers of events are long. */
-export const differences: Form<number[], number[]> = form(
+export const differences: StoredForm<number[], number[]> = form(
   (values) => values.map((value, index) => (index === 0 ? value : value - values[index - 1]!)),
   (kept) => {
     let sum = 0;

@@ -1,4 +1,4 @@
-import { differences, form, type Form, listOf, orNull } from "./forms.js";
+import { differences, form, type StoredForm, listForm, nullableForm } from "./forms.js";
 import type {
   AggregateMemory,
   BoundaryMemory,
@@ -20,14 +20,14 @@ import type {
   SumMemory,
 } from "./types.js";
 
-export const orderOrNull = orNull(
+export const orderOrNull = nullableForm(
   form(
     ({ occurredAt, seq }: Order) => [occurredAt, seq] as const,
     ([occurredAt, seq]) => ({ occurredAt, seq }),
   ),
 );
 
-const boundary = orNull(
+const boundary = nullableForm(
   form(
     ({ at, by }: NonNullable<BoundaryMemory>) => [at, orderOrNull.write(by)] as const,
     ([at, by]) => ({ at, by: orderOrNull.read(by) }),
@@ -38,7 +38,7 @@ const scope = form(
   ({ latest, since }: ScopeMemory) => [orderOrNull.write(latest), boundary.write(since)] as const,
   ([latest, since]) => ({ latest: orderOrNull.read(latest), since: boundary.read(since) }),
 );
-const scopeOrNull = orNull(scope);
+const scopeOrNull = nullableForm(scope);
 
 /** Most streams remember nothing but how many there were. */
 const stream = form(
@@ -56,7 +56,7 @@ const occurrences = form(
   ([occurredAt, seq, value]) => ({ occurredAt: differences.read(occurredAt), seq: differences.read(seq), value }),
 );
 
-const moving = orNull(
+const moving = nullableForm(
   form(
     ({ oldest, others, othersFrom }: NonNullable<SumMemory["window"]>) =>
       [occurrences.write(oldest), others, orderOrNull.write(othersFrom)] as const,
@@ -118,7 +118,7 @@ const first = form(
   ([kind, occurredAt]) => ({ kind, occurredAt }),
 );
 
-const log = orNull(
+const log = nullableForm(
   form(
     ({ occurredAt, seq, floor }: LogMemory) =>
       [differences.write(occurredAt), differences.write(seq), orderOrNull.write(floor)] as const,
@@ -147,15 +147,15 @@ const aggregates = { sum, extreme, distinct, latest, first, sequence };
 
 type KeptAggregate = readonly [kind: AggregateMemory["kind"], ...members: unknown[]];
 
-const ofKind = aggregates as unknown as Record<AggregateMemory["kind"], Form<AggregateMemory, KeptAggregate>>;
-const aggregateList = listOf<AggregateMemory, KeptAggregate>(
+const ofKind = aggregates as unknown as Record<AggregateMemory["kind"], StoredForm<AggregateMemory, KeptAggregate>>;
+const aggregateList = listForm<AggregateMemory, KeptAggregate>(
   form(
     (memory) => ofKind[memory.kind].write(memory),
     (kept) => ofKind[kept[0]].read(kept),
   ),
 );
 
-const checkpoint = orNull(
+const checkpoint = nullableForm(
   form(
     ({ instant, aggregates: ahead, isOut }: OutlookMemory & { isOut: boolean }) =>
       [instant, aggregateList.write(ahead), isOut] as const,
@@ -163,7 +163,7 @@ const checkpoint = orNull(
   ),
 );
 
-const marginList = listOf(
+const marginList = listForm(
   form(
     ({ isLow, isIn, limitUnits, least, instants, units }: MarginMemory) =>
       [isLow, isIn, limitUnits, least, differences.write(instants), units] as const,
@@ -178,7 +178,7 @@ const marginList = listOf(
   ),
 );
 
-const margins = orNull(
+const margins = nullableForm(
   form(
     ({ decimals, places, blur, margins: both, greatestDivisor, isWhole }: MarginsMemory) =>
       [decimals, places, blur, marginList.write(both), greatestDivisor, isWhole] as const,
@@ -193,7 +193,7 @@ const margins = orNull(
   ),
 );
 
-const searchList = listOf(
+const searchList = listForm(
   form(
     ({ number, present, anchors, outlook, checkpoint: next, margins: both }: SearchMemory) => {
       const ahead = [outlook.instant, aggregateList.write(outlook.aggregates)] as const;
@@ -211,7 +211,7 @@ const searchList = listOf(
   ),
 );
 
-const streamList = listOf(stream);
+const streamList = listForm(stream);
 
 /** What the conditions of a model need to know of the past. */
 export const conditionMemory = form(

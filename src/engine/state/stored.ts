@@ -1,5 +1,5 @@
 import { newCustomer } from "./customer.js";
-import { differences, form, type Form, recordOf } from "./forms.js";
+import { differences, form, type StoredForm, recordOf } from "./forms.js";
 import { conditionMemory, orderOrNull } from "./stored-memory.js";
 import type { CustomerState, HealthScore, JourneyRun, RaisedSignal } from "./types.js";
 
@@ -108,7 +108,7 @@ const parts = {
   ),
   movesByTime: asIs,
 } satisfies Record<keyof Parts, unknown>;
-const namedParts = Object.entries(parts as unknown as Record<string, Form<unknown, unknown>>);
+const namedParts = Object.entries(parts as unknown as Record<string, StoredForm<unknown, unknown>>);
 
 /** What is to be stored of a state, as plain JSON. */
 export function storedState(state: CustomerState): StoredState {

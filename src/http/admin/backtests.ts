@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
-import { EVERY, QuestionProblem, readQuestion } from "../../backtest/question.js";
-import type { Question } from "../../backtest/samples.js";
+import { EVERY_DEFAULT, QuestionProblem, readQuestion } from "../../backtest/question.js";
+import type { BacktestQuestion } from "../../backtest/samples.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
 import { ApiError, invalidField } from "../errors.js";
 import { listQuery, MIB } from "./parameters.js";
@@ -158,7 +158,7 @@ export const backtestRoutes = [
     answers: { 202: backtest },
     refusals: { 404: ["VERSION_NOT_FOUND"], 422: ["CONFIG_INVALID", "STATE_TOO_LARGE"] },
     answer: async ({ deps, credentials, call, at, body, ctx }) => {
-      const { outcome, within, every = EVERY, traits = "then", version, against = null } = body;
+      const { outcome, within, every = EVERY_DEFAULT, traits = "then", version, against = null } = body;
       const isDeployed = !("snapshot" in body);
       if (!isDeployed && version !== undefined) {
         throw new ApiError(400, "VALIDATION_ERROR", {
@@ -208,7 +208,7 @@ function isoOf(at: number): string {
 }
 
 /** Throws VALIDATION_ERROR for what is no question. */
-function questionOf(body: Static<typeof newBacktest>, end: number, snapshot: Snapshot): Question {
+function questionOf(body: Static<typeof newBacktest>, end: number, snapshot: Snapshot): BacktestQuestion {
   try {
     return readQuestion(body, end, snapshot);
   } catch (error) {

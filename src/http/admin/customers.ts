@@ -297,7 +297,7 @@ export const customerRoutes = [
   }),
 ];
 
-const dueCustomer = named("DueCustomer", "A customer that time alone changes next.", {
+export const dueCustomer = named("DueCustomer", "A customer that time alone changes next.", {
   customerId,
   lifecycle,
   nextDueAt: instant,
@@ -336,7 +336,7 @@ const earlierRun = named("JourneyRun", {
   steps,
 });
 
-export const journey = named("Journey", {
+export const journeyDetail = named("Journey", {
   customerId: Type.String(),
   journeyId: Type.String(),
   status: Type.Enum(["not_started", "active", "complete", "expired"]),
@@ -356,7 +356,7 @@ export const journey = named("Journey", {
 export const journeyRoutes = [
   adminRoute("get_journey", "GET /projects/:project/customers/:customerId/journeys/:journeyId", {
     summary: "A customer's progress in one journey, with the time that its steps took",
-    answers: { 200: journey },
+    answers: { 200: journeyDetail },
   }),
 ];
 
@@ -375,7 +375,7 @@ export const statistics = named("SegmentStatistics", "Of all members; on the fir
 
 export const segmentMember = named("SegmentMember", { customerId: Type.String(), enteredAt: instant });
 
-const segmentMembers = listOf(segmentMember, {
+export const segmentMembers = listOf(segmentMember, {
   segment: Type.String(),
   members: countOf("How many customers are in it now."),
   definition: Type.Optional(

@@ -98,7 +98,7 @@ const madeBy = orNull(
   "The run of a rule that made it, in the present history or a superseded one; null where no rule did, or it is not known of an old one.",
 );
 
-const deliveryDetail = named("DeliveryDetail", {
+export const deliveryDetail = named("DeliveryDetail", {
   ...deliveryProperties,
   body: Type.Union([deliveryBody, jsonObject("A message for a chat, where the webhook's format says so.")]),
   ruleExecution: madeBy,

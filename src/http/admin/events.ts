@@ -23,9 +23,9 @@ const eventProperties = {
   status: Type.Enum(["processed", "pending"], { description: "Whether it was evaluated." }),
 };
 
-export const event = named("Event", eventProperties);
+export const listedEvent = named("Event", eventProperties);
 
-const eventDetail = named("EventDetail", {
+export const eventDetail = named("EventDetail", {
   ...eventProperties,
   caused: Type.Array(historyEntry, {
     description:
@@ -45,7 +45,7 @@ export const eventRoutes = [
       status: Type.Optional(Type.Enum(["processed", "pending"])),
       since: nameFilter,
     }),
-    answers: { 200: listOf(event) },
+    answers: { 200: listOf(listedEvent) },
     passes: ({ at, query }) => {
       const { customer: customerId, type: event, status, since } = query;
       return [at, { customerId, event, status }, sinceFilter(since), query];

@@ -18,7 +18,7 @@ export interface ExplainQuestions {
 }
 
 /** Asks whoever runs a job; never settles where that fails, because the job is over then. */
-export type Ask = (question: string, input: unknown) => Promise<unknown>;
+export type AskStored = (question: string, input: unknown) => Promise<unknown>;
 
 type HistoryBytes = Awaited<ReturnType<typeof explanationHistory>>;
 
@@ -34,7 +34,7 @@ interface Explained {
 const models = new Models();
 
 /** Explains a customer's state as it is stored, under the version that it was computed under: the document that is answered, as JSON. */
-export async function explainStored({ part, stored }: ExplainJob, ask: Ask): Promise<string> {
+export async function explainStored({ part, stored }: ExplainJob, ask: AskStored): Promise<string> {
   const { answer, unavailable, flipsKnown } = await explainedState({ part, stored }, ask);
   const { customerId, asOf, configVersion, activeVersion, pending, setAside } = stored;
   const about = { customerId, asOf, configVersion, activeVersion, pending, setAside };
@@ -53,7 +53,7 @@ export async function explainStored({ part, stored }: ExplainJob, ask: Ask): Pro
   return JSON.stringify({ ...about, unavailable: why, flipsKnown, score: stored.score, factors: answer });
 }
 
-async function explainedState({ part, stored }: ExplainJob, ask: Ask): Promise<Explained> {
+async function explainedState({ part, stored }: ExplainJob, ask: AskStored): Promise<Explained> {
   if (stored.state === null) {
     const message =
       stored.setAside === null

@@ -30,8 +30,11 @@ export const historyEntry = Type.Union([
     to: Type.String(),
   }),
   entry("HistoryScore", "score", {
-    overall: Type.Number({ minimum: 0, maximum: 100 }),
-    band: Type.String(),
+    overall: orNull(
+      Type.Number({ minimum: 0, maximum: 100 }),
+      "Null where nothing of the score is known any more; band, too.",
+    ),
+    band: orNull(Type.String()),
   }),
   entry("HistoryRule", "rule", {
     ruleId: Type.String(),

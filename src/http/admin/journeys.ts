@@ -36,29 +36,28 @@ export const journeyFunnel = named("JourneyFunnel", "A journey over all customer
 const started = orNull(instant, "Of the runs that are counted, the earliest start that was asked for; null for all.");
 const declared = Type.Boolean({ description: "Whether the active version has it." });
 
-const journeys = named("Journeys", "All journeys over all customers, by counts alone.", {
-  since: started,
-  journeys: Type.Array(
-    named("JourneyCounts", {
-      journeyId: Type.String(),
+export const journeyCounts = named("JourneyCounts", {
+  journeyId: Type.String(),
+  declared,
+  active: count,
+  complete: count,
+  expired: count,
+  steps: Type.Array(
+    named("JourneyStepCounts", {
+      stepId: Type.String(),
       declared,
-      active: count,
-      complete: count,
-      expired: count,
-      steps: Type.Array(
-        named("JourneyStepCounts", {
-          stepId: Type.String(),
-          declared,
-          active: countOf("Runs that stand at it."),
-          expired: countOf("Runs that stood at it when their time was over."),
-        }),
-      ),
+      active: countOf("Runs that stand at it."),
+      expired: countOf("Runs that stood at it when their time was over."),
     }),
-    { description: "In the author's order, as are the steps of each." },
   ),
 });
 
-const journeyTimes = named("JourneyTimes", "How long a journey takes.", {
+const journeys = named("Journeys", "All journeys over all customers, by counts alone.", {
+  since: started,
+  journeys: Type.Array(journeyCounts, { description: "In the author's order, as are the steps of each." }),
+});
+
+export const journeyTimes = named("JourneyTimes", "How long a journey takes.", {
   journeyId: Type.String(),
   since: started,
   runs: countOf("Runs that were looked at."),
@@ -74,7 +73,7 @@ const journeyTimes = named("JourneyTimes", "How long a journey takes.", {
 
 const status = Type.Enum(["active", "complete", "expired"]);
 
-const listedRun = named("ListedJourneyRun", {
+export const listedRun = named("ListedJourneyRun", {
   customerId,
   run: Type.Integer({ minimum: 1, description: "Counts from 1 for each customer and journey." }),
   status,

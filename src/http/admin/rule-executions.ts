@@ -25,7 +25,7 @@ export const ruleExecution = named("RuleExecution", {
 
 const runs = Type.Integer({ minimum: 0 });
 
-const ruleCounts = named("RuleCounts", "How often rules ran.", {
+export const ruleCounts = named("RuleCounts", "How often rules ran.", {
   since: instant,
   rules: Type.Array(
     exact({

@@ -65,7 +65,7 @@ export function named<Properties extends TProperties>(
 }
 
 /** A page of a list. One of rare filters or of large items may be short, even empty, and nextCursor go on all the same. */
-export const listOf = <Item extends TSchema>(item: Item, more: TProperties = {}) =>
+export const listOf = <Item extends TSchema, More extends TProperties>(item: Item, more = {} as More) =>
   exact({
     ...more,
     data: Type.Array(item),

@@ -3,13 +3,13 @@ import type { Sql } from "postgres";
 import Type from "typebox";
 import { call } from "../../db/api/call.js";
 import { stateBudget, type StateBudget } from "../../engine/index.js";
-import { findBadLiteral, placeOf } from "../../ingestion/literals.js";
+import { findBadLiteral, placeOfLiteral } from "../../ingestion/literals.js";
 import { canonicalJson, digest } from "../../model/snapshot/canonical.js";
 import { bytesInWords, LIMITS } from "../../model/snapshot/limits.js";
 import { parseSnapshot, type Problem, TOO_LARGE } from "../../model/validate/validate.js";
 import { ApiError } from "../errors.js";
 import { countJson, type JsonLimits } from "../request/json-limits.js";
-import { decodeText, parseCounted, PARSER_LIMITS, refusalOf } from "../request/parse-json.js";
+import { decodeText, parseCounted, PARSER_LIMITS, limitRefusal } from "../request/parse-json.js";
 import { shape } from "../request/shapes.js";
 import { versionAsked } from "./parameters.js";
 import { exact, named } from "./schemas.js";
@@ -18,7 +18,7 @@ import { exact, named } from "./schemas.js";
 export function refuseBadLiterals(text: string): void {
   const bad = findBadLiteral(text);
   if (bad === null) return;
-  const field = placeOf(text, bad) || undefined;
+  const field = placeOfLiteral(text, bad) || undefined;
   throw new ApiError(400, "VALIDATION_ERROR", { field, value: bad.literal, reason: bad.reason });
 }
 
@@ -113,7 +113,7 @@ export function readSubmission({ kind, pieces }: { kind: SubmissionKind; pieces:
   const text = decodeText(pieces);
   const { exceeded } = countJson(text, SUBMISSION_LIMITS);
   if (exceeded?.limit === "partValuesMax" && exceeded.path === "snapshot") throw invalidSnapshot([TOO_LARGE]);
-  if (exceeded !== null) throw refusalOf(exceeded, SUBMISSION_LIMITS);
+  if (exceeded !== null) throw limitRefusal(exceeded, SUBMISSION_LIMITS);
   const value = parseCounted(text);
   refuseBadLiterals(text);
   const submission = SHAPES[kind].check(value);

@@ -8,9 +8,9 @@ import { dayOf, dayQuery } from "./trends.js";
 
 const { superseded: _, ...present } = transition.properties;
 
-const listedTransition = named("CustomerTransition", { customerId, ...present });
+export const listedTransition = named("CustomerTransition", { customerId, ...present });
 
-const transitionTimes = named("TransitionTimes", "How long customers stay in states.", {
+export const transitionTimes = named("TransitionTimes", "How long customers stay in states.", {
   transitions: countOf("Transitions that were looked at."),
   states: Type.Array(
     named("StateTimes", {

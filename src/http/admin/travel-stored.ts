@@ -5,10 +5,10 @@ import { emissionDocument, explain, type HistoryRequest, stateDocument } from ".
 import { withHistory } from "../../evaluation/history.js";
 import { Models } from "../../evaluation/models.js";
 import { PastEvents } from "../../evaluation/past-events.js";
-import { type EventPage, inParts } from "../../evaluation/replayed-events.js";
+import { type ReplayedPage, inParts } from "../../evaluation/replayed-events.js";
 import { type Travelled, travelTo } from "../../evaluation/time-travel.js";
 import { ApiError } from "../errors.js";
-import { type Ask, type ExplainQuestions, historyOf } from "./explain-stored.js";
+import { type AskStored, type ExplainQuestions, historyOf } from "./explain-stored.js";
 
 /** What is asked of a customer at an instant. */
 export interface TravelJob {
@@ -32,7 +32,7 @@ export interface TravelQuestions extends ExplainQuestions {
 const models = new Models();
 
 /** A customer as the replay of its history up to an instant has it: the document that is answered, as JSON. Throws 404 where there was none by then. */
-export async function travelStored(job: TravelJob, ask: Ask): Promise<string> {
+export async function travelStored(job: TravelJob, ask: AskStored): Promise<string> {
   const { stored, at } = job;
   const model = await models.get(stored, (version) => ask("snapshot", version));
   const propertyEvents = [...model.propertyEvents];
@@ -102,6 +102,6 @@ function timelineOf({ emissions, omitted }: Travelled, { stored: { configVersion
   return { data: reverse ? data.reverse() : data, nextCursor: null, omitted };
 }
 
-function pageOf(bytes: Uint8Array): EventPage {
-  return JSON.parse(new TextDecoder().decode(bytes)) as EventPage;
+function pageOf(bytes: Uint8Array): ReplayedPage {
+  return JSON.parse(new TextDecoder().decode(bytes)) as ReplayedPage;
 }

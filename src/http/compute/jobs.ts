@@ -1,6 +1,6 @@
 import { compareSnapshots } from "../../model/compare/compare.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../model/snapshot/types.js";
-import { type Ask, explainStored } from "../admin/explain-stored.js";
+import { type AskStored, explainStored } from "../admin/explain-stored.js";
 import { travelStored } from "../admin/travel-stored.js";
 import { readSubmission } from "../admin/submitted-snapshot.js";
 import { ApiError } from "../errors.js";
@@ -41,9 +41,9 @@ export type JobReport = { id: number } & (
 );
 
 /** Does a job, and tells how it ended. */
-export async function doJob({ id, name, input }: ComputeJob, ask: Ask): Promise<JobReport> {
+export async function doJob({ id, name, input }: ComputeJob, ask: AskStored): Promise<JobReport> {
   try {
-    const job = JOBS[name] as (input: unknown, ask: Ask) => unknown;
+    const job = JOBS[name] as (input: unknown, ask: AskStored) => unknown;
     return { id, output: await job(input, ask) };
   } catch (error) {
     if (!(error instanceof ApiError)) return { id, error, members: scalarsOf(error) };

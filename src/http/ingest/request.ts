@@ -61,7 +61,7 @@ export async function requireApiKey(
 }
 
 /** A refusal that the database answered with, or put into the detail of an error. */
-export function failure(failed: IngestFailure): ApiError {
+export function ingestError(failed: IngestFailure): ApiError {
   const { sqlstate, code, retryAfter, limit: _, remaining: __, ...detail } = failed;
   if (retryAfter === undefined) return refusal(sqlstate, code, detail);
   const headers = { "Retry-After": String(retryAfter), "RateLimit-Reset": String(retryAfter) };
@@ -79,7 +79,7 @@ export function explainRefusal(ctx: Context, allowance: Allowance) {
     if (code === undefined || !EXHAUSTED.test(code) || detail === undefined) throw error;
     const failed = JSON.parse(detail) as IngestFailure;
     showAllowance(ctx, allowance, { limit: failed.limit ?? 0, remaining: failed.remaining ?? 0 });
-    throw failure(failed);
+    throw ingestError(failed);
   };
 }
 

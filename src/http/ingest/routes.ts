@@ -16,7 +16,7 @@ import type { Route } from "../route.js";
 import { refuse } from "./send-batch.js";
 import { TRACKING_PATHS } from "../request/tracking-calls.js";
 import { acceptCalls } from "./tracking.js";
-import { explainRefusal, failure, type IngestDeps, logWarnings, requireApiKey, showAllowance } from "./request.js";
+import { explainRefusal, ingestError, type IngestDeps, logWarnings, requireApiKey, showAllowance } from "./request.js";
 
 /** POST /v1/events and POST /v1/events/batch, and the paths of Segment's tracking API. */
 export function ingestRoutes(deps: IngestDeps): Route[] {
@@ -48,7 +48,7 @@ async function acceptSingle(ctx: Context, { backend, requireKey, log, outcomes }
   const answer = await backend.single(holder, text, heldBody(ctx)).catch(explainRefusal(ctx, allowance));
   showAllowance(ctx, allowance, answer);
   const { outcome, warning } = answer;
-  if (!("eventId" in outcome)) throw failure(outcome);
+  if (!("eventId" in outcome)) throw ingestError(outcome);
   outcomes?.accepted(1, outcome.duplicate ? 1 : 0);
   if (warning) logWarnings(log, ctx, { 0: warning });
   noteInLog(ctx, { operations: 1 });

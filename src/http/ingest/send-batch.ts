@@ -7,7 +7,7 @@ import { BATCH_MAX, DOCUMENT_BYTES_MAX } from "../../ingestion/shape.js";
 import { ApiError } from "../errors.js";
 import type { Bytes } from "../request/body.js";
 import { countJson, type JsonLimits } from "../request/json-limits.js";
-import { decodeText, PARSER_LIMITS, parseCounted, refusalOf } from "../request/parse-json.js";
+import { decodeText, PARSER_LIMITS, parseCounted, limitRefusal } from "../request/parse-json.js";
 
 /** What a batch that could be accepted never exceeds. */
 const LIMITS: JsonLimits = {
@@ -24,10 +24,10 @@ const LIMITS: JsonLimits = {
 export function checkBatch(pieces: Bytes): Bytes {
   const text = decodeText(pieces);
   const unreadable = countJson(text, PARSER_LIMITS).exceeded;
-  if (unreadable !== null) throw refusalOf(unreadable, PARSER_LIMITS);
+  if (unreadable !== null) throw limitRefusal(unreadable, PARSER_LIMITS);
   const { exceeded } = countJson(text, LIMITS);
   if (exceeded?.limit === "itemsMax" && exceeded.path === "events") refuse(tooManyOperations());
-  if (exceeded !== null) throw refusalOf(exceeded, LIMITS);
+  if (exceeded !== null) throw limitRefusal(exceeded, LIMITS);
   refuse(batchRequestProblem(parseCounted(text), text));
   return pieces;
 }

@@ -93,7 +93,7 @@ const FILE = "sql/functions/access/operations.sql";
 const ROW = /^ +\('(\w+)', '(\w+)', '(\w+)', (?:null|'(\w+)')\),?$/;
 
 /** The rows of iam.operations(), read from where they are written: there is no second table that could say otherwise. */
-export function readOperations(): PermissionRow[] {
+export function readPermissions(): PermissionRow[] {
   const lines = readFileSync(join(PROJECT_ROOT, FILE), "utf8").split("\n");
   return lines.flatMap((line) => {
     const [, operation, roleTest, roleLive, entitlement] = ROW.exec(line) ?? [];
@@ -106,7 +106,7 @@ export function readOperations(): PermissionRow[] {
 let operations: ReadonlyMap<string, PermissionRow> | undefined;
 
 function permissionOf({ operation, method, path }: Declaration): PermissionRow {
-  operations ??= new Map(readOperations().map((row) => [row.operation, row]));
+  operations ??= new Map(readPermissions().map((row) => [row.operation, row]));
   const row = operations.get(operation);
   if (row === undefined)
     throw new Error(`the operation ${operation} of ${method} ${path} has no row in iam.operations()`);

@@ -5,7 +5,7 @@ import type { Bytes, JsonBody } from "./body.js";
 import { ComputeThread } from "../compute/compute-thread.js";
 import type { JobInput, JobName, JobOutput } from "../compute/jobs.js";
 import { countJson, type JsonLimits } from "./json-limits.js";
-import { PARSER_LIMITS, parseCounted, READ_AT_ONCE, refusalOf } from "./parse-json.js";
+import { PARSER_LIMITS, parseCounted, READ_AT_ONCE, limitRefusal } from "./parse-json.js";
 
 const AT_ONCE: JsonLimits = { ...PARSER_LIMITS, valuesMax: READ_AT_ONCE.valuesMax };
 
@@ -13,7 +13,7 @@ const AT_ONCE: JsonLimits = { ...PARSER_LIMITS, valuesMax: READ_AT_ONCE.valuesMa
 export function atOnce(text: string, read: (value: unknown) => void): boolean {
   const { values, exceeded } = countJson(text, AT_ONCE);
   if (exceeded?.limit === "valuesMax") return false;
-  if (exceeded !== null) throw refusalOf(exceeded, AT_ONCE);
+  if (exceeded !== null) throw limitRefusal(exceeded, AT_ONCE);
   if (values > READ_AT_ONCE.unusualNumbersMax && hasManyUnusualNumbers(text)) return false;
   read(parseCounted(text));
   return true;

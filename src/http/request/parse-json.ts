@@ -123,7 +123,7 @@ export const READ_AT_ONCE = { bytesMax: 512 * 1024, valuesMax: 50_000, unusualNu
 /** Parses a JSON text. Throws MALFORMED_JSON with what is wrong and where, or what `refuseExceeded` makes of a limit. */
 export function parseJson(text: string, limits: JsonLimits = PARSER_LIMITS): unknown {
   const { exceeded } = countJson(text, limits);
-  if (exceeded !== null) throw refusalOf(exceeded, limits);
+  if (exceeded !== null) throw limitRefusal(exceeded, limits);
   return parseCounted(text);
 }
 
@@ -146,7 +146,7 @@ export function malformed(reason: string): ApiError {
 }
 
 /** What a request is told that exceeds a limit. */
-export function refusalOf({ limit, path }: ExceededLimit, limits: JsonLimits): ApiError {
+export function limitRefusal({ limit, path }: ExceededLimit, limits: JsonLimits): ApiError {
   const most = (count: number) => count.toLocaleString("en-US");
   const tooLarge = (reason: string) => new ApiError(413, "PAYLOAD_TOO_LARGE", { reason });
   const invalid = (reason: string) =>

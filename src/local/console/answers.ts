@@ -1,24 +1,16 @@
-import type {
-  Ask,
-  Answers,
-  HistoryEntry,
-  ListedCustomer,
-  ListPage,
-  Of,
-  Question,
-  ServiceQuestion,
-} from "../../console/source.js";
+import type { DueCustomer, HistoryEntry, ListedCustomer, ListPage } from "../../http/admin/answers.js";
+import type { Ask, Answers, Of, Question, ServiceQuestion } from "../../console/source.js";
 import { causeId, type Effect, type Operation, type StateDocument } from "../../engine/index.js";
 import { ApiError, invalidField } from "../../http/errors.js";
 import { isDuration, parseDuration } from "../../model/snapshot/duration.js";
 import { list } from "../../model/snapshot/problem.js";
 import type { ExplainedParts } from "../../words/explanation.js";
 import type { LocalEngine } from "../engine.js";
-import { emissionOf, emissionsOf, eventOf, eventsOf, violationsOf } from "./events.js";
-import { journeyRuns, journeys, journeyTimes } from "./journeys.js";
-import { lifecycleTrends, transitions, transitionTimes } from "./lifecycle.js";
-import { segmentMembers } from "./segment-members.js";
-import { ruleCounts, ruleExecutions } from "./rule-executions.js";
+import { emissionOf, emissionsOf, eventOf, listedEvents, violationsOf } from "./events.js";
+import { localJourneyRuns, localJourneys, localJourneyTimes } from "./journeys.js";
+import { lifecycleTrends, localTransitions, localTransitionTimes } from "./lifecycle.js";
+import { localSegmentMembers } from "./segment-members.js";
+import { localRuleCounts, localRuleExecutions } from "./rule-executions.js";
 import { raisedSignals } from "./raised-signals.js";
 import { isoTime, pageOf, pastInstant, type Stand } from "./stand.js";
 import { localTrends } from "./trends.js";
@@ -37,6 +29,7 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
       ? { engine, population: engine.population, now: engine.clock.now() }
       : { engine, population: engine.populationAt(instant), now: instant };
   const whole = standAt(at);
+  const { environment } = engine;
   const ofCustomer = (of: Of): Customer => {
     const stand = of["at"] === undefined ? whole : standAt(pastInstant(of["at"], "at", whole.now));
     const customerId = of["customerId"] ?? "";
@@ -48,30 +41,30 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
     customers: (of) => customers(whole, of),
     "customers/:customerId": (of) => {
       const { state, now } = ofCustomer(of);
-      return of["at"] === undefined ? state : { ...state, at: isoTime(now), exactFrom: null };
+      const known = { ...state, environment };
+      return of["at"] === undefined ? known : { ...known, at: isoTime(now), exactFrom: null };
     },
     "customers/:customerId/explanation": (of) => {
-      const { customerId, population } = ofCustomer(of);
+      const { customerId, population, state } = ofCustomer(of);
       const parts = engine.explanation(customerId, population) as unknown as ExplainedParts;
-      return { ...parts, configVersion: null, activeVersion: null, flipsKnown: true, unavailable: null };
+      const about = { customerId, asOf: state.evaluatedThrough, configVersion: null, activeVersion: null };
+      return { ...parts, ...about, flipsKnown: true, unavailable: null, pending: 0, setAside: null };
     },
     "customers/:customerId/history": (of) => pageOf(history(ofCustomer(of), of), of),
     "customers/:customerId/health-scores": (of) => pageOf(scores(ofCustomer(of)).toReversed(), of),
     trends: (of) =>
-      of["what"] === "lifecycle" || of["what"] === "flows"
-        ? lifecycleTrends(whole, of)
-        : localTrends(whole.population, whole.now, of),
-    transitions: (of) => pageOf(transitions(whole, of), of),
-    "transitions/times": () => transitionTimes(whole),
-    journeys: (of) => journeys(whole, of),
-    "journeys/:journeyId/times": (of) => journeyTimes(whole, of),
-    "journeys/:journeyId/runs": (of) => pageOf(journeyRuns(whole, of), of),
+      of["what"] === "lifecycle" || of["what"] === "flows" ? lifecycleTrends(whole, of) : localTrends(whole, of),
+    transitions: (of) => pageOf(localTransitions(whole, of), of),
+    "transitions/times": () => localTransitionTimes(whole),
+    journeys: (of) => localJourneys(whole, of),
+    "journeys/:journeyId/times": (of) => localJourneyTimes(whole, of),
+    "journeys/:journeyId/runs": (of) => pageOf(localJourneyRuns(whole, of), of),
     // What is accepted is evaluated at once.
     "customers/:customerId/backlog": () => ({ pending: 0, ahead: 0, setAside: null }),
     "due-customers": (of) => pageOf(dueCustomers(whole), of),
     signals: (of) => raisedSignals(whole, of),
-    "rule-executions": (of) => ruleExecutions(whole, of),
-    events: (of) => pageOf(eventsOf(whole, of), of),
+    "rule-executions": (of) => localRuleExecutions(whole, of),
+    events: (of) => pageOf(listedEvents(whole, of), of),
     "events/:event": (of) => {
       const event = eventOf(whole, of["event"]);
       const entries = history(ofCustomer({ customerId: event.customerId }), {});
@@ -80,8 +73,8 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
     "schema-violations": (of) => pageOf(violationsOf(whole), of),
     emissions: (of) => pageOf(emissionsOf(whole, of), of),
     "emissions/:emission": (of) => emissionOf(whole, of["emission"]),
-    "segments/:segment": (of) => segmentMembers(whole, of),
-    "rule-executions/counts": (of) => ruleCounts(whole, of),
+    "segments/:segment": (of) => localSegmentMembers(whole, of),
+    "rule-executions/counts": (of) => localRuleCounts(whole, of),
     traits: (of) => {
       const names = JSON.parse(of["names"] ?? "[]") as string[];
       const ids = JSON.parse(of["customers"] ?? "[]") as string[];
@@ -165,15 +158,20 @@ function listed({ population, now }: Stand, state: StateDocument): ListedCustome
 const scoresOf = (effects: readonly Effect[]) => effects.filter((effect) => effect.kind === "health");
 
 function scores({ population, customerId }: Customer) {
-  return scoresOf(population.effects(customerId)).map(({ at, overall, band }) => ({ at: isoTime(at), overall, band }));
+  return scoresOf(population.effects(customerId)).map((effect) => {
+    const { overall, components, band } = effect;
+    return { ...common(effect), overall, components, band, superseded: false };
+  });
 }
 
 const statesOf = ({ engine, population }: Stand) =>
   population.customerIds.map((id) => engine.document(id, population)!);
 
-function dueCustomers(stand: Stand): { customerId: string; nextDueAt: string }[] {
+function dueCustomers(stand: Stand): DueCustomer[] {
   return statesOf(stand)
-    .flatMap(({ customerId, nextDueAt }) => (nextDueAt === null ? [] : [{ customerId, nextDueAt }]))
+    .flatMap(({ customerId, lifecycle, nextDueAt }) =>
+      nextDueAt === null ? [] : [{ customerId, lifecycle, nextDueAt }],
+    )
     .toSorted((a, b) => (a.nextDueAt < b.nextDueAt ? -1 : 1));
 }
 
@@ -203,35 +201,46 @@ function history({ engine, population, customerId, now }: Customer, of: Of): His
 }
 
 function operationEntry(operation: Operation): HistoryEntry {
+  const sent = { cause: null, configVersion: null };
+  const acceptedAt = isoTime(operation.acceptedAt);
   if (operation.kind === "identify") {
-    const { acceptedAt, traits } = operation;
-    return { at: isoTime(acceptedAt), kind: "traits", cause: null, details: { traits } };
+    return { ...sent, at: acceptedAt, kind: "traits", details: { traits: operation.traits } };
   }
   const { occurredAt, eventId, event, properties } = operation;
-  return { at: isoTime(occurredAt), kind: "event", cause: null, details: { eventId, event, properties } };
+  return { ...sent, at: isoTime(occurredAt), kind: "event", details: { eventId, event, properties, acceptedAt } };
 }
+
+/** When, by what and under which version something came about. */
+const common = ({ at, cause }: Effect) => ({
+  at: isoTime(at),
+  cause: { type: cause.kind, id: causeId(cause) },
+  configVersion: null,
+});
 
 /** @param emissionIds of the emissions among the effects, in their order */
 function effectEntries(effects: readonly Effect[], emissionIds: readonly string[]): HistoryEntry[] {
   let emissions = 0;
   return effects.flatMap((effect, index): HistoryEntry[] => {
-    const common = { at: isoTime(effect.at), cause: { type: effect.cause.kind, id: causeId(effect.cause) } };
     switch (effect.kind) {
       case "transition":
-        return [{ ...common, kind: "transition", details: { from: effect.from, to: effect.to } }];
+        return [{ ...common(effect), kind: "transition", details: { from: effect.from, to: effect.to } }];
       case "health":
-        return [{ ...common, kind: "score", details: { overall: effect.overall, band: effect.band } }];
+        return [{ ...common(effect), kind: "score", details: { overall: effect.overall, band: effect.band } }];
       case "ruleExecuted": {
-        const { rule: ruleId, result, error } = effect;
+        const { rule: ruleId, result, triggeredBy, action, error } = effect;
         if (result !== "pass" && result !== "error") return [];
         const next = effects[index + 1];
         const emissionId = next?.kind === "emission" && next.byRule ? (emissionIds[emissions] ?? null) : null;
-        return [{ ...common, kind: "rule", details: { ruleId, result, error, emissionId } }];
+        return [
+          { ...common(effect), kind: "rule", details: { ruleId, result, triggeredBy, action, error, emissionId } },
+        ];
       }
       case "emission": {
         const emissionId = emissionIds[emissions++]!;
-        const { type: eventType, metadata } = effect;
-        return [{ ...common, kind: "emission", details: { emissionId, eventType, metadata, deliveries: [] } }];
+        const { type: eventType, source, metadata } = effect;
+        return [
+          { ...common(effect), kind: "emission", details: { emissionId, eventType, source, metadata, deliveries: [] } },
+        ];
       }
       default:
         return [];

@@ -1,38 +1,39 @@
-import type { Emission, ListedEmission, ListedEvent, Of, RuleRun, SchemaViolation } from "../../console/source.js";
+import type { EmissionDetail, Event, ListedEmission, RuleExecution } from "../../http/admin/answers.js";
+import type { Of, Violation } from "../../console/source.js";
 import type { Effect } from "../../engine/index.js";
 import { ApiError } from "../../http/errors.js";
 import { eventDiagnostics, traitDiagnostics } from "../../model/payload.js";
-import { instantOf, isoTime, type Stand } from "./stand.js";
+import { queryInstant, isoTime, type Stand } from "./stand.js";
 
 /** Events, the newest occurrence first. What is accepted is evaluated at once. */
-export function eventsOf({ engine, now }: Stand, of: Of): ListedEvent[] {
+export function listedEvents({ engine, now }: Stand, of: Of): Event[] {
   const { customer, type, status } = of;
   const since = sinceOf(of, now);
   if (status === "pending") return [];
   return engine
     .operations(now)
-    .flatMap(({ customerId, operation }): ListedEvent[] => {
+    .flatMap(({ customerId, operation }): Event[] => {
       if (operation.kind !== "track") return [];
       const { eventId, event, properties, occurredAt, acceptedAt } = operation;
       if (customer !== undefined && customerId !== customer) return [];
       if ((type !== undefined && event !== type) || occurredAt < since) return [];
       const instants = { occurredAt: isoTime(occurredAt), acceptedAt: isoTime(acceptedAt) };
-      return [{ eventId, customerId, event, properties, ...instants, status: "processed" }];
+      return [{ eventId, id: eventId, customerId, event, properties, ...instants, status: "processed" }];
     })
     .toReversed()
     .toSorted((a, b) => (a.occurredAt < b.occurredAt ? 1 : a.occurredAt > b.occurredAt ? -1 : 0));
 }
 
 /** @throws {ApiError} 404 */
-export function eventOf(stand: Stand, eventId: string | undefined): ListedEvent {
-  const event = eventsOf(stand, {}).find((each) => each.eventId === eventId);
+export function eventOf(stand: Stand, eventId: string | undefined): Event {
+  const event = listedEvents(stand, {}).find((each) => each.eventId === eventId);
   if (event !== undefined) return event;
   throw new ApiError(404, "EVENT_NOT_FOUND", { message: `There is no event "${eventId ?? ""}".` });
 }
 
 /** How what was accepted violates the schemas of the present model, by event, code and path. */
-export function violationsOf({ engine, now }: Stand): SchemaViolation[] {
-  const violations = new Map<string, SchemaViolation>();
+export function violationsOf({ engine, now }: Stand): Violation[] {
+  const violations = new Map<string, Violation>();
   for (const { customerId, operation } of engine.operations(now)) {
     const isEvent = operation.kind === "track";
     const found = isEvent
@@ -67,29 +68,36 @@ export function emissionsOf({ population, now }: Stand, of: Of): ListedEmission[
 }
 
 /** @throws {ApiError} 404 */
-export function emissionOf(stand: Stand, id: string | undefined): Emission {
+export function emissionOf(stand: Stand, id: string | undefined): EmissionDetail {
   const emission = emissionsOf(stand, {}).find((each) => each.id === id);
   if (emission === undefined) {
     throw new ApiError(404, "EMISSION_NOT_FOUND", { message: `There is no emission "${id ?? ""}".` });
   }
   const { population } = stand;
   const place = population.timeline(emission.customerId).findIndex((each) => each.id === id);
-  return { ...emission, ruleExecution: runOf(population.effects(emission.customerId), place), deliveries: [] };
+  const ruleExecution = runOf(emission, population.effects(emission.customerId), place);
+  return {
+    ...emission,
+    type: emission.eventType,
+    sequence: Number.parseInt(emission.id.slice(4), 16),
+    ruleExecution,
+    deliveries: [],
+  };
 }
 
 /** The run of a rule that made the emission of this place among the effects: what stands before it. */
-function runOf(effects: readonly Effect[], place: number): RuleRun | null {
+function runOf(emission: ListedEmission, effects: readonly Effect[], place: number): RuleExecution | null {
   const emissions = effects.flatMap((effect, index) => (effect.kind === "emission" ? [{ effect, index }] : []));
   const { effect, index } = emissions[place]!;
   const run = effects[index - 1];
   if (effect.byRule !== true || run?.kind !== "ruleExecuted") return null;
-  const { at, rule: ruleId, result, triggeredBy, error } = run;
-  const conditions = run.conditions as unknown as RuleRun["conditions"];
-  const executedAt = isoTime(at);
-  return { ruleId, result, triggeredBy, executedAt, configVersion: null, error, conditions, superseded: false };
+  const { at, rule: ruleId, result, triggeredBy, error, conditions, action } = run;
+  const { customerId, cause, id: emissionId } = emission;
+  const about = { customerId, cause, emissionId, configVersion: null, executedAt: isoTime(at), superseded: false };
+  return { ...about, ruleId, result, triggeredBy, error, conditions, action };
 }
 
 /** Since when, in milliseconds. @throws {ApiError} */
 function sinceOf({ since }: Of, now: number): number {
-  return since === undefined ? -8.64e15 : instantOf(since, "since", now);
+  return since === undefined ? -8.64e15 : queryInstant(since, "since", now);
 }

@@ -1,18 +1,24 @@
-import type { JourneyCounts, JourneyTimes, ListedRun, Of } from "../../console/source.js";
+import type { JourneyCounts, JourneyTimes, ListedRun } from "../../http/admin/answers.js";
+import type { Of } from "../../console/source.js";
 import type { Effect } from "../../engine/index.js";
 import { ApiError, invalidField } from "../../http/errors.js";
 import { isDuration, parseDuration } from "../../model/snapshot/duration.js";
-import type { Stand } from "./stand.js";
+import { isoTime, type Stand } from "./stand.js";
 
 type Run = Extract<Effect, { kind: "journey" }>["run"];
 type RunOf = Run & { customerId: string; journeyId: string };
 
+/** The earliest start that is asked for; -Infinity for all. Throws VALIDATION_ERROR. */
+function earliestStart({ now }: Stand, { since }: Of): number {
+  if (since === undefined) return -Infinity;
+  if (isDuration(since)) return now - parseDuration(since);
+  throw invalidField("since", since, "`since` is not a duration.", "Write for example 30d.");
+}
+
 /** Runs of journeys as they stand, by customer; of those that began within `since`. */
-function runsOf({ population, now }: Stand, { since }: Of): RunOf[] {
-  if (since !== undefined && !isDuration(since)) {
-    throw invalidField("since", since, "`since` is not a duration.", "Write for example 30d.");
-  }
-  const from = since === undefined ? -Infinity : now - parseDuration(since);
+function runsOf(stand: Stand, of: Of): RunOf[] {
+  const { population } = stand;
+  const from = earliestStart(stand, of);
   const runs = new Map<string, RunOf>();
   for (const customerId of population.customerIds) {
     for (const effect of population.effects(customerId)) {
@@ -25,7 +31,7 @@ function runsOf({ population, now }: Stand, { since }: Of): RunOf[] {
 }
 
 /** All journeys of the model, by counts. */
-export function journeys(stand: Stand, of: Of): { journeys: JourneyCounts[] } {
+export function localJourneys(stand: Stand, of: Of): { journeys: JourneyCounts[] } {
   const runs = runsOf(stand, of);
   const counts = stand.engine.snapshot.journeys.map(({ id, steps }) => {
     const own = runs.filter(({ journeyId }) => journeyId === id);
@@ -47,8 +53,9 @@ export function journeys(stand: Stand, of: Of): { journeys: JourneyCounts[] } {
 }
 
 /** How long the steps of a journey took, of all runs. */
-export function journeyTimes(stand: Stand, of: Of): JourneyTimes {
+export function localJourneyTimes(stand: Stand, of: Of): JourneyTimes {
   const steps = stepsOf(stand, of);
+  const since = earliestStart(stand, of);
   const runs = runsOf(stand, of).filter(({ journeyId }) => journeyId === of["journeyId"]);
   const taken = new Map<string, number[]>();
   for (const run of runs) {
@@ -63,25 +70,31 @@ export function journeyTimes(stand: Stand, of: Of): JourneyTimes {
     completedAt === null ? [] : (completedAt - startedAt) / 1000,
   );
   return {
+    journeyId: of["journeyId"]!,
+    since: since === -Infinity ? null : isoTime(since),
     runs: runs.length,
-    secondsToComplete: whole.length === 0 ? null : { median: medianOf(whole) },
+    secondsToComplete: whole.length === 0 ? null : quartilesOf(whole),
     steps: [...taken].map(([stepId, seconds]) => ({
       stepId,
       completed: seconds.length,
-      secondsFromPrevious: { median: medianOf(seconds) },
+      secondsFromPrevious: quartilesOf(seconds),
     })),
   };
 }
 
-/** The middle of values, of which there is one at least. */
-export function medianOf(values: readonly number[]): number {
+/** The quartiles of values, of which there is one at least, as PostgreSQL's `percentile_cont` has them. */
+export function quartilesOf(values: readonly number[]): { lower: number; median: number; upper: number } {
   const sorted = values.toSorted((a, b) => a - b);
-  const middle = (sorted.length - 1) / 2;
-  return (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2;
+  const quantile = (share: number) => {
+    const place = (sorted.length - 1) * share;
+    const below = sorted[Math.floor(place)]!;
+    return below + (sorted[Math.ceil(place)]! - below) * (place % 1);
+  };
+  return { lower: quantile(0.25), median: quantile(0.5), upper: quantile(0.75) };
 }
 
 /** The runs of a journey, filtered as the service does. */
-export function journeyRuns(stand: Stand, of: Of): ListedRun[] {
+export function localJourneyRuns(stand: Stand, of: Of): ListedRun[] {
   const { journeyId, status, step, completed } = of;
   stepsOf(stand, of);
   return runsOf(stand, of)
@@ -90,13 +103,11 @@ export function journeyRuns(stand: Stand, of: Of): ListedRun[] {
     .filter((run) => step === undefined || (run.status !== "complete" && run.currentStep === step))
     .filter((run) => completed === undefined || completed in run.steps)
     .map(({ customerId, run, status, currentStep, startedAt, completedAt, expiredAt }) => ({
-      ...{ customerId, run, status, currentStep, startedAt: iso(startedAt) },
-      completedAt: completedAt === null ? null : iso(completedAt),
-      expiredAt: expiredAt === null ? null : iso(expiredAt),
+      ...{ customerId, run, status, currentStep, startedAt: isoTime(startedAt) },
+      completedAt: completedAt === null ? null : isoTime(completedAt),
+      expiredAt: expiredAt === null ? null : isoTime(expiredAt),
     }));
 }
-
-const iso = (instant: number) => new Date(instant).toISOString();
 
 /** The steps of a journey in the author's order. Throws JOURNEY_NOT_FOUND. */
 function stepsOf({ engine }: Stand, { journeyId = "" }: Of): string[] {

@@ -1,10 +1,11 @@
-import type { ListedTransition, Of, TransitionTimes, Trends, TrendSeries } from "../../console/source.js";
+import type { ListedTransition, TransitionTimes, Trends, TrendSeries } from "../../http/admin/answers.js";
+import type { Of } from "../../console/source.js";
 import { dayIn, type Every, EVERY, firstDayOf, lastDayOf } from "../../console/span.js";
 import { causeId } from "../../engine/index.js";
 import { ApiError, invalidField } from "../../http/errors.js";
 import { isIsoDate } from "../../model/snapshot/duration.js";
-import { medianOf } from "./journeys.js";
-import type { Stand } from "./stand.js";
+import { quartilesOf } from "./journeys.js";
+import { isoTime, type Stand } from "./stand.js";
 
 const PERIODS_MAX = 1100;
 
@@ -37,7 +38,8 @@ export function lifecycleTrends(stand: Stand, of: Of): Trends {
     }
   }
   const series = [...totals.values()].filter(({ values }) => values.some((value) => value !== 0));
-  return { complete: true, periods, series };
+  const what = of["what"] === "flows" ? "flows" : "lifecycle";
+  return { environment: stand.engine.environment, what, every, timeZone: "UTC", complete: true, periods, series };
 }
 
 /** The first days of whole periods, as the service tells them. Throws VALIDATION_ERROR. */
@@ -72,17 +74,16 @@ function transitionsOf({ population }: Stand): ListedTransition[] {
     .flatMap((customerId) =>
       population.effects(customerId).flatMap((effect) => {
         if (effect.kind !== "transition") return [];
-        const { from, to, at, cause } = effect;
-        return [
-          { customerId, from, to, at: new Date(at).toISOString(), cause: { type: cause.kind, id: causeId(cause) } },
-        ];
+        const { from, to, cause } = effect;
+        const at = isoTime(effect.at);
+        return [{ customerId, from, to, at, cause: { type: cause.kind, id: causeId(cause) }, configVersion: null }];
       }),
     )
     .toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
 }
 
 /** Those from a state, empty for none, to a state, of the days from one to another, each where it is given. */
-export function transitions(stand: Stand, of: Of): ListedTransition[] {
+export function localTransitions(stand: Stand, of: Of): ListedTransition[] {
   const { left, entered } = of;
   const [first, last] = [calendarDay(of, "from") ?? "", calendarDay(of, "to") ?? "9999-12-31"];
   return transitionsOf(stand).filter(
@@ -95,7 +96,7 @@ export function transitions(stand: Stand, of: Of): ListedTransition[] {
 }
 
 /** How long customers had been in the states that they left. */
-export function transitionTimes(stand: Stand): TransitionTimes {
+export function localTransitionTimes(stand: Stand): TransitionTimes {
   const all = transitionsOf(stand).toReversed();
   const since = new Map<string, number>();
   const taken = new Map<string, number[]>();
@@ -106,7 +107,7 @@ export function transitionTimes(stand: Stand): TransitionTimes {
     since.set(customerId, now);
   }
   const states = [...taken].map(([state, seconds]) => {
-    return { state, left: seconds.length, seconds: { median: medianOf(seconds) } };
+    return { state, left: seconds.length, seconds: quartilesOf(seconds) };
   });
   return { transitions: all.length, states };
 }

@@ -1,10 +1,11 @@
-import type { ListPage, Of, RaisedSignal } from "../../console/source.js";
-import { pageOf, instantOf, type Stand } from "./stand.js";
+import type { ListPage, ListedSignal } from "../../http/admin/answers.js";
+import type { Of } from "../../console/source.js";
+import { pageOf, queryInstant, type Stand } from "./stand.js";
 
 /** The signals that are raised, the last raised first; by signal, severity and since when. */
-export function raisedSignals({ engine, population, now }: Stand, of: Of): ListPage<RaisedSignal> {
+export function raisedSignals({ engine, population, now }: Stand, of: Of): ListPage<ListedSignal> {
   const { signal, severity } = of;
-  const since = of["since"] === undefined ? -Infinity : instantOf(of["since"], "since", now);
+  const since = of["since"] === undefined ? -Infinity : queryInstant(of["since"], "since", now);
   const raised = population.customerIds.flatMap((customerId) =>
     engine.document(customerId, population)!.signals.map((each) => ({ customerId, ...each })),
   );

@@ -28,7 +28,7 @@ export function addConsole(router: Router, engine: LocalEngine): void {
   });
   const standing = () => ({
     // There is nothing to be changed here but the clock.
-    ...{ isService: false, activeVersion: null, may: () => false, token: null, environment: "test" },
+    ...{ isService: false, activeVersion: null, may: () => false, token: null, environment: engine.environment },
     ask: localAsk(engine, viewedAt),
     model: engine.snapshot,
     look: { now: viewedAt ?? engine.clock.now(), timeZone: "UTC" },

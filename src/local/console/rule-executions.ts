@@ -1,9 +1,11 @@
+import type { ListPage, RuleCounts, RuleExecution } from "../../http/admin/answers.js";
 import type { RuleResult } from "../../engine/state/types.js";
-import type { ListPage, Of, RuleCounts, RuleExecution } from "../../console/source.js";
-import { instantOf, pageOf, type Stand } from "./stand.js";
+import { causeId } from "../../engine/index.js";
+import type { Of } from "../../console/source.js";
+import { queryInstant, isoTime, pageOf, type Stand } from "./stand.js";
 
 /** The log of the rules, newest first; by rule, result and since when. */
-export function ruleExecutions(stand: Stand, of: Of): ListPage<RuleExecution> {
+export function localRuleExecutions(stand: Stand, of: Of): ListPage<RuleExecution> {
   const found = runsOf(stand, of).filter(({ ruleId }) => ruleId === (of["rule"] ?? ruleId));
   return pageOf(
     found.filter(({ result }) => of["result"] === undefined || result === of["result"]),
@@ -12,7 +14,7 @@ export function ruleExecutions(stand: Stand, of: Of): ListPage<RuleExecution> {
 }
 
 /** How often each rule of the model ran, by result. */
-export function ruleCounts(stand: Stand, of: Of): { rules: RuleCounts[] } {
+export function localRuleCounts(stand: Stand, of: Of): { rules: RuleCounts[] } {
   const runs = runsOf(stand, of);
   const rules = stand.engine.snapshot.rules.map(({ id: ruleId }) => {
     const count = (wanted: RuleResult) => runs.filter((run) => run.ruleId === ruleId && run.result === wanted).length;
@@ -22,18 +24,20 @@ export function ruleCounts(stand: Stand, of: Of): { rules: RuleCounts[] } {
 }
 
 function runsOf({ population, now }: Stand, of: Of): RuleExecution[] {
-  const since = instantOf(of["since"] ?? "7d", "since", now);
+  const since = queryInstant(of["since"] ?? "7d", "since", now);
   const runs = population.customerIds.flatMap((customerId) => {
     let emissions = 0;
     const effects = population.effects(customerId);
     return effects.flatMap((effect, index) => {
       if (effect.kind === "emission") emissions++;
       if (effect.kind !== "ruleExecuted" || effect.at < since) return [];
-      const { rule: ruleId, result, triggeredBy, error, at } = effect;
+      const { rule: ruleId, result, triggeredBy, error } = effect;
+      const cause = { type: effect.cause.kind, id: causeId(effect.cause) };
+      const executedAt = isoTime(effect.at);
       const next = effects[index + 1];
       const emissionId =
         next?.kind === "emission" && next.byRule === true ? population.timeline(customerId)[emissions]!.id : null;
-      return [{ customerId, ruleId, result, triggeredBy, error, executedAt: new Date(at).toISOString(), emissionId }];
+      return [{ customerId, ruleId, result, triggeredBy, executedAt, cause, configVersion: null, error, emissionId }];
     });
   });
   return runs.toReversed().toSorted((a, b) => (a.executedAt < b.executedAt ? 1 : a.executedAt > b.executedAt ? -1 : 0));

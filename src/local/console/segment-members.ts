@@ -1,12 +1,13 @@
-import type { Of, SegmentMembers, SegmentStatistics } from "../../console/source.js";
+import type { SegmentMembers, SegmentStatistics } from "../../http/admin/answers.js";
+import type { Of } from "../../console/source.js";
 import type { StateDocument } from "../../engine/index.js";
 import { ApiError } from "../../http/errors.js";
-import { pageOf, type Stand } from "./stand.js";
+import { isoTime, pageOf, type Stand } from "./stand.js";
 
 const DAY_MS = 86_400_000;
 
 /** A segment and a page of its members. */
-export function segmentMembers(stand: Stand, of: Of): SegmentMembers {
+export function localSegmentMembers(stand: Stand, of: Of): SegmentMembers {
   const { engine, population } = stand;
   const segment = of["segment"] ?? "";
   const members = population.customerIds
@@ -15,12 +16,15 @@ export function segmentMembers(stand: Stand, of: Of): SegmentMembers {
   if (members.length === 0 && !engine.snapshot.segments.some(({ id }) => id === segment)) {
     throw new ApiError(404, "SEGMENT_NOT_FOUND");
   }
-  const enteredAt = (id: string) => new Date(population.customer(id)!.state.segments[segment]!.enteredAt).toISOString();
+  const enteredAt = (id: string) => isoTime(population.customer(id)!.state.segments[segment]!.enteredAt);
   const items = members.map(({ customerId }) => ({ customerId, enteredAt: enteredAt(customerId) }));
-  return { ...pageOf(items, of), members: members.length, statistics: statisticsOf(members, stand.now) };
+  const weekAgo = isoTime(stand.now - 7 * DAY_MS);
+  const enteredWithin7d = items.filter(({ enteredAt }) => enteredAt > weekAgo).length;
+  const statistics = { ...statisticsOf(members, stand.now), enteredWithin7d };
+  return { ...pageOf(items, of), segment, members: members.length, statistics };
 }
 
-function statisticsOf(members: readonly StateDocument[], now: number): SegmentStatistics {
+function statisticsOf(members: readonly StateDocument[], now: number): Omit<SegmentStatistics, "enteredWithin7d"> {
   const within = (days: number) =>
     members.filter(({ lastEventAt: at }) => at !== null && Date.parse(at) > now - days * DAY_MS).length;
   const scores = members.flatMap(({ health }) => health?.overall ?? []);

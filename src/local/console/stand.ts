@@ -1,4 +1,5 @@
-import type { ListPage, Of } from "../../console/source.js";
+import type { ListPage } from "../../http/admin/answers.js";
+import type { Of } from "../../console/source.js";
 import { invalidField } from "../../http/errors.js";
 import { parseTimestamp, timestampProblem } from "../../ingestion/timestamp.js";
 import { isDuration, parseDuration } from "../../model/snapshot/duration.js";
@@ -15,7 +16,7 @@ export interface Stand {
 export const isoTime = (instant: number) => new Date(instant).toISOString();
 
 /** The instant that a query names by a date, a date-time or how long ago it was, as the service reads it. Throws VALIDATION_ERROR. */
-export function instantOf(text: string, field: string, now: number): number {
+export function queryInstant(text: string, field: string, now: number): number {
   if (isDuration(text)) return now - parseDuration(text);
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
   const instant = isDay ? Date.parse(text) : timestampProblem(text) === null ? parseTimestamp(text).milliseconds : NaN;
@@ -34,9 +35,9 @@ export function pageOf<Item>(items: readonly Item[], { limit = "50", cursor = "0
   return { data: items.slice(from, end), nextCursor: end < items.length ? String(end) : null };
 }
 
-/** As `instantOf`, of one that has passed. */
+/** As `queryInstant`, of one that has passed. */
 export function pastInstant(text: string, field: string, now: number): number {
-  const instant = instantOf(text, field, now);
+  const instant = queryInstant(text, field, now);
   if (instant <= now) return instant;
   throw invalidField(field, text, `\`${field}\` lies ahead.`, "Name an instant that has passed.");
 }

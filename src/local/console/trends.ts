@@ -1,13 +1,19 @@
-import type { Of, Trends, TrendSeries } from "../../console/source.js";
-import type { Population } from "../population.js";
+import type { Trends, TrendSeries } from "../../http/admin/answers.js";
+import type { Of } from "../../console/source.js";
+import type { Stand } from "./stand.js";
 
 const DAY_MS = 86_400_000;
+
+/** What pages ask for besides the lifecycle. */
+const WHAT = ["segments", "signals", "health"] as const;
 
 type Named = Omit<TrendSeries, "values">;
 
 /** How segments, signals or health developed by days or weeks until now, of what evaluation did to the customers; days begin at 00:00 UTC. */
-export function localTrends(population: Population, now: number, of: Of): Trends {
-  const { what, every, from = "" } = of;
+export function localTrends({ engine: { environment }, population, now }: Stand, of: Of): Trends {
+  const what = WHAT.find((each) => each === of["what"])!;
+  const every = of["every"] === "week" ? ("week" as const) : ("day" as const);
+  const { from = "" } = of;
   const starts = periodsOf(Date.parse(from), now, every === "week" ? 7 : 1);
   const series = new Map<string, TrendSeries>();
   const add = (named: Named, period: number, amount: number, lasts = false) => {
@@ -48,7 +54,8 @@ export function localTrends(population: Population, now: number, of: Of): Trends
     });
   }
   const periods = starts.map((start) => new Date(start).toISOString().slice(0, 10));
-  return { complete: true, periods, series: [...series.values(), ...(what === "health" ? quartilesOf(scores) : [])] };
+  const about = { environment, what, every, timeZone: "UTC", complete: true };
+  return { ...about, periods, series: [...series.values(), ...(what === "health" ? quartilesOf(scores) : [])] };
 }
 
 /** When each begins: days, or weeks from Monday. */

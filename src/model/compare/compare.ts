@@ -12,7 +12,7 @@ import {
 } from "../snapshot/words.js";
 import type { Change, ChangeSubject, Compare, ComparedPart, MemberComparers, Side } from "./change.js";
 import { change, compareFlag, lists, memberSide, members, records, same, compareWhole } from "./change.js";
-import { conditions, filters, measures } from "./conditions.js";
+import { compareConditions, filters, measures } from "./conditions.js";
 
 export type { Change } from "./change.js";
 
@@ -89,7 +89,7 @@ const transitions = lists<Node.Transition>({
   key: ({ to }) => to,
   part: (to, { id }) => ({ subject: "transition", id: `${id} → ${to}` }),
   text: ({ when }) => conditionText(when),
-  compare: members({ to: null, when: conditions("when") }),
+  compare: members({ to: null, when: compareConditions("when") }),
   order: { what: "transitions are tried" },
 });
 
@@ -118,12 +118,16 @@ const steps = lists<Node.JourneyStep>({
   key: ({ id }) => id,
   part: (step, { id }) => ({ subject: "step", id: `${id}.${step}` }),
   text: ({ when }) => conditionText(when),
-  compare: members<Node.JourneyStep>({ id: null, when: conditions("when"), since: compareWhole("since", String) }),
+  compare: members<Node.JourneyStep>({
+    id: null,
+    when: compareConditions("when"),
+    since: compareWhole("since", String),
+  }),
   order: { what: "steps" },
 });
 
 const journeys = parts<Node.Journey>("journey", (journey) => `steps ${journey.steps.map(({ id }) => id).join(", ")}`, {
-  start: conditions("start"),
+  start: compareConditions("start"),
   steps,
   anyOrder: compareFlag("anyOrder"),
   expiresAfter: compareWhole("expiresAfter", String),
@@ -133,7 +137,7 @@ const journeys = parts<Node.Journey>("journey", (journey) => `steps ${journey.st
 const segments = parts<Node.Segment>(
   "segment",
   ({ when }) => (when === undefined ? "filled by rules" : conditionText(when)),
-  { when: conditions("when") },
+  { when: compareConditions("when") },
 );
 
 /** The scores of the values of a trait. */
@@ -197,7 +201,7 @@ const triggers: Compare<Node.Trigger> = (part, before, after) => {
 
 const rules = parts<Node.Rule>("rule", ({ on, then }) => `on ${triggerText(on)}: ${actionText(then)}`, {
   on: triggers,
-  when: conditions("when"),
+  when: compareConditions("when"),
   cooldown: compareWhole("cooldown", String),
   once: compareFlag("once"),
   then: compareWhole("then", actionText),
@@ -209,7 +213,7 @@ const signalText = ({ severity, when }: Node.Signal): string =>
 const signals = parts<Node.Signal>("signal", signalText, {
   severity: compareWhole("severity", String),
   message: compareWhole("message", quote),
-  when: conditions("when"),
+  when: compareConditions("when"),
   for: compareWhole("for", String),
 });
 

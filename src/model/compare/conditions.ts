@@ -18,7 +18,7 @@ type Leaf = Exclude<AnyCondition, Group | Negation> | Measure;
  *
  * @param label what it is called in the part, for example `when`.
  */
-export function conditions(label: string): Compare<AnyCondition> {
+export function compareConditions(label: string): Compare<AnyCondition> {
   return (part, before, after) => {
     if (same(before?.item, after?.item)) return [];
     if (before === undefined || after === undefined || identity(before.item) !== identity(after.item))
@@ -29,7 +29,7 @@ export function conditions(label: string): Compare<AnyCondition> {
         return compareGroups(part, label, before as Placed<Group>, after as Placed<Group>);
       case "not": {
         const [was, is] = [before, after].map((side) => memberSide(side as Placed<Negation>, "condition"));
-        return conditions(label)(part, was, is);
+        return compareConditions(label)(part, was, is);
       }
       default:
         return compareLeaves(part, before as Placed<Leaf>, after as Placed<Leaf>);
@@ -45,7 +45,7 @@ export const measures: Compare<Measure> = (part, before, after) =>
 
 /** Compares the occurrences that two parts select, which are of the same event. */
 export const filters: Compare<EventSelector> = (part, before, after) =>
-  conditions(`filter of ${JSON.stringify(after!.item.event)}`)(
+  compareConditions(`filter of ${JSON.stringify(after!.item.event)}`)(
     part,
     memberSide(before, "where"),
     memberSide(after, "where"),
@@ -63,7 +63,7 @@ function compareGroups(part: ComparedPart, label: string, before: Placed<Group>,
 
   const found = newer.flatMap((one, index) => {
     const match = pairs.get(index);
-    return match === undefined ? [] : conditions("condition")(part, older[match], one);
+    return match === undefined ? [] : compareConditions("condition")(part, older[match], one);
   });
   if (gone.length === 1 && come.length === 1) {
     found.push(...compareWhole("condition", conditionText)(part, gone[0], come[0]));

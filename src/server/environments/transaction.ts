@@ -1,5 +1,5 @@
 import pg, { type ClientBase } from "pg";
-import { refusalOf } from "../operator.js";
+import { operatorErrorOf } from "../operator.js";
 
 /**
  * Works as the operator in a transaction of its own connection, whose statements may take any time. `mode` is as `begin` takes it.
@@ -26,7 +26,7 @@ export async function inClientTransaction<T>(
     await client.query("commit");
     return result;
   } catch (error) {
-    throw refusalOf(error) ?? error;
+    throw operatorErrorOf(error) ?? error;
   } finally {
     // Ends the transaction, where it was not committed.
     await client.end().catch(() => undefined);

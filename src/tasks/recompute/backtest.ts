@@ -1,10 +1,10 @@
 import type { Sql, TransactionSql } from "postgres";
-import { inOrder } from "../../backtest/operations.js";
+import { operationsInOrder } from "../../backtest/operations.js";
 import { readQuestion } from "../../backtest/question.js";
 import type { BacktestReport } from "../../backtest/report-types.js";
-import { modelFacts, report } from "../../backtest/report.js";
+import { modelReport, makeReport } from "../../backtest/report.js";
 import { CustomerSampler } from "../../backtest/sampler.js";
-import type { CustomerSamples, Question } from "../../backtest/samples.js";
+import type { CustomerSamples, BacktestQuestion } from "../../backtest/samples.js";
 import { call } from "../../db/api/call.js";
 import { type BacktestCustomer, noCounts, readBacktestChunk, type RecomputeJob } from "../../db/api/recompute.js";
 import { onSnapshot } from "../../db/transaction.js";
@@ -15,7 +15,7 @@ import { hashSnapshot } from "../../model/snapshot/canonical.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
 import { parseSnapshot } from "../../model/validate/validate.js";
 import { inChunks, limitsFor } from "./chunks.js";
-import { failureOf } from "./job-customers.js";
+import { customerFailure } from "./job-customers.js";
 import { pastEventsOf } from "./long-customer.js";
 import { type Found, record, type ResultSink } from "./sinks.js";
 
@@ -39,7 +39,7 @@ export class Backtest implements ResultSink<BacktestCustomer, Found> {
   constructor(
     private readonly connections: { session: Sql; sql: Sql },
     private readonly job: RecomputeJob,
-    private readonly question: Question,
+    private readonly question: BacktestQuestion,
     private readonly judged: readonly JudgedModel[],
     private readonly touch: () => Promise<void>,
   ) {
@@ -74,10 +74,10 @@ export class Backtest implements ResultSink<BacktestCustomer, Found> {
    * @param goesOn asked before each page: false ends it
    */
   async report(goesOn: () => boolean): Promise<BacktestReport | null> {
-    const facts = this.judged.map(({ name, snapshot }) => modelFacts(name, snapshot));
+    const facts = this.judged.map(({ name, snapshot }) => modelReport(name, snapshot));
     try {
       const made = await onSnapshot(this.connections.sql, (tx) =>
-        report(this.question, facts, () => this.#recorded(tx, goesOn)),
+        makeReport(this.question, facts, () => this.#recorded(tx, goesOn)),
       );
       const { keptFrom } = this.job;
       if (keptFrom !== null) {
@@ -97,11 +97,11 @@ export class Backtest implements ResultSink<BacktestCustomer, Found> {
     try {
       if (!customer.moreEvents) {
         const sampler = new CustomerSampler(this.question, this.#models, customer);
-        if (sampler.whole(inOrder(eventsOf(customer.events), identifiesOf(customer)))) return sampler.samples;
+        if (sampler.whole(operationsInOrder(eventsOf(customer.events), identifiesOf(customer)))) return sampler.samples;
       }
       return await onSnapshot(this.connections.sql, (tx) => this.#inParts(tx, customer));
     } catch (error) {
-      throw failureOf(customer.customerId, error);
+      throw customerFailure(customer.customerId, error);
     }
   }
 
@@ -119,7 +119,7 @@ export class Backtest implements ResultSink<BacktestCustomer, Found> {
       const until = isLast ? Infinity : events.at(-1)!.occurredAt;
       const due = identifies.filter(({ acceptedAt }) => acceptedAt <= until);
       identifies = identifies.filter(({ acceptedAt }) => acceptedAt > until);
-      await sampler.part(inOrder(events, due), isLast, past);
+      await sampler.part(operationsInOrder(events, due), isLast, past);
       await this.touch();
     }
     return sampler.samples;

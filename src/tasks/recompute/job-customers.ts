@@ -17,18 +17,18 @@ export class CustomerFailed extends Error {
   override readonly name = "CustomerFailed";
 
   constructor(customerId: string, cause: unknown) {
-    super(`Customer ${JSON.stringify(customerId)}: ${textOf(cause)}`, { cause });
+    super(`Customer ${JSON.stringify(customerId)}: ${errorText(cause)}`, { cause });
   }
 }
 
 /** What failed while a customer was worked on, unless that is not the customer's failure. */
-export function failureOf(customerId: string, error: unknown): Error {
+export function customerFailure(customerId: string, error: unknown): Error {
   if (error instanceof CustomerFailed || error instanceof TakenOver) return error;
   return error instanceof Error && isAway(error) ? error : new CustomerFailed(customerId, error);
 }
 
 /** What was thrown, in words. */
-export function textOf(error: unknown): string {
+export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -96,7 +96,7 @@ export class JobCustomers {
       await replayLong(tx, this.job, run, this.#limits, onLogs);
       return run;
     } catch (error) {
-      throw failureOf(customerId, error);
+      throw customerFailure(customerId, error);
     }
   }
 

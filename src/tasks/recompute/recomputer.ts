@@ -5,7 +5,7 @@ import type { RecomputeJob } from "../../db/api/recompute.js";
 import { isTakenOver } from "../../db/sqlstate.js";
 import { Models } from "../../evaluation/models.js";
 import { Wakeup } from "../wakeup.js";
-import { CustomerFailed, TakenOver, textOf } from "./job-customers.js";
+import { CustomerFailed, TakenOver, errorText } from "./job-customers.js";
 import { runJob } from "./run-job.js";
 
 export interface RecomputerOptions {
@@ -93,7 +93,7 @@ class Slot {
 
   async #fail(job: RecomputeJob, about: object, error: unknown): Promise<void> {
     const { attemptsMax, pauseMs = PAUSE_MS, logger } = this.options;
-    const text = error instanceof CustomerFailed ? error.message : `The run failed: ${textOf(error)}`;
+    const text = error instanceof CustomerFailed ? error.message : `The run failed: ${errorText(error)}`;
     const sentence = text.endsWith(".") ? text : `${text}.`;
     const failed = call(this.#session, "fail_recompute", job, sentence, attemptsMax, pauseMs / 1_000);
     const status = await failed.catch((failure: unknown) => {

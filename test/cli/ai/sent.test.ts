@@ -4,7 +4,7 @@ import { activationFacts } from "../../../src/cli/commands/ai/activation.js";
 import { coverageFacts } from "../../../src/cli/commands/ai/coverage.js";
 import { customerFacts, type CustomerRecord, findingsOf } from "../../../src/cli/commands/ai/customer.js";
 import { Sanitizer, sentExplanation, textsIn } from "../../../src/cli/commands/ai/sanitizer.js";
-import type { Explanation } from "../../../src/cli/client/answers.js";
+import type { Explanation } from "../../../src/http/admin/answers.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
 
 /** A date of the customer, and an instant that tells it. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ProjectOverview } from "../../../src/demo/api.js";
-import { Tally } from "../../../src/demo/receive/tally.js";
-import { demoReport, type Results } from "../../../src/demo/report/report.js";
+import { ReceiptTally } from "../../../src/demo/receive/tally.js";
+import { demoReport, type DemoResults } from "../../../src/demo/report/report.js";
 import { chooseStory } from "../../../src/demo/report/story.js";
 import { styleFor } from "../../../src/demo/report/style.js";
 
@@ -25,8 +25,8 @@ const overview: ProjectOverview = {
   emissions: { "customer.created": 1, "segment.entered": 2 },
 };
 
-function results(): Results {
-  const tally = new Tally();
+function results(): DemoResults {
+  const tally = new ReceiptTally();
   for (const [index, type] of ["segment.entered", "customer.created", "segment.entered"].entries()) {
     tally.add({ id: `emi_${index}`, type, customerId: "c", subject: "x" }, index);
   }

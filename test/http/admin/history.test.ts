@@ -1,5 +1,5 @@
+import type { HistoryEntry } from "../../../src/http/admin/answers.js";
 import { beforeAll, expect, it } from "vitest";
-import type { HistoryEntry } from "../../../src/console/source.js";
 import { useSpec } from "../../spec/support/fixture.js";
 import { environmentId, snapshot } from "../../support/service.js";
 import { invalid, pages, refused, type Page } from "./support/api.js";
@@ -149,4 +149,28 @@ it("gives some traits of some customers as text", async () => {
   expect(await ask([], [])).toMatchObject({ status: 200, body: {} });
   expect(await ask("ann", ["plan"])).toMatchObject(invalid("customers"));
   expect(await ask(["ann"], Array(51).fill("plan"))).toMatchObject(invalid("names"));
+});
+
+it("tells of a score that ended, because all that it consists of is absent", async () => {
+  const score = { kind: "map", trait: "plan", values: { free: 50 } } as const;
+  await fixture.deploy(
+    snapshot({
+      health: {
+        components: [{ id: "plan", weight: 1, score, absent: "skip" }],
+        bands: [{ id: "all", from: 0 }],
+      },
+    }),
+  );
+  for (const plan of ["free", null]) {
+    await fixture.batch([{ type: "identify", customerId: "ben", traits: { plan } }]);
+    await fixture.evaluate();
+  }
+  const { status, body } = await fixture.admin("GET", "/projects/app/customers/ben/history?kinds=score");
+  expect([status, (body as Page<HistoryEntry>).data.map(({ details }) => details)]).toEqual([
+    200,
+    [
+      { overall: null, band: null },
+      { overall: 50, band: "all" },
+    ],
+  ]);
 });

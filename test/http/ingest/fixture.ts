@@ -68,7 +68,7 @@ export async function startIngest(overrides: Partial<AppDeps> = {}, options: Ser
         by: owner,
         body: { snapshot: { ...EMPTY_SNAPSHOT, ...changes }, force: true },
       });
-      expect(reply.status).toBe(201);
+      expect(reply.status, JSON.stringify(reply.body)).toBe(201);
     },
   };
 }

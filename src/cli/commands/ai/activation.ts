@@ -1,6 +1,6 @@
 import type { Lifecycle, Snapshot } from "../../../model/snapshot/types.js";
 import { conditionText } from "../../../model/snapshot/words.js";
-import type { Explanation } from "../../client/answers.js";
+import type { Explanation } from "../../../http/admin/answers.js";
 import type { Context } from "../../core/command.js";
 import { failure } from "../../core/errors.js";
 import type { Out } from "../../output/out.js";

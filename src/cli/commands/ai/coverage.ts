@@ -1,5 +1,5 @@
 import type { Snapshot } from "../../../model/snapshot/types.js";
-import type { Finding, SchemaViolation } from "../../client/answers.js";
+import type { Finding, SchemaViolation } from "../../../http/admin/answers.js";
 import { readList } from "../../client/pages.js";
 import type { Context } from "../../core/command.js";
 import { UserError } from "../../core/errors.js";

@@ -6,7 +6,7 @@ import type {
   Event,
   ExplainedCustomer,
   RuleExecution,
-} from "../../client/answers.js";
+} from "../../../http/admin/answers.js";
 import type { ApiAnswer } from "../../client/api.js";
 import { readList } from "../../client/pages.js";
 import type { Context } from "../../core/command.js";

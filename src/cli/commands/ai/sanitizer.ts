@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 
-import type { ExplainedCustomer, Explanation } from "../../client/answers.js";
+import type { ExplainedCustomer, Explanation } from "../../../http/admin/answers.js";
 import { isObject } from "../../../words/text.js";
 
 /** What stands for a value that is not sent. */

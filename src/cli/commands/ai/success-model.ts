@@ -13,7 +13,7 @@ export type SuccessAnswers = Record<"product" | "startEvent" | "valueEvent" | "u
 export type SuccessOption = keyof SuccessAnswers;
 
 /** A question, and the option of the command line that answers it. */
-export interface Question<Option extends SuccessOption = SuccessOption> {
+export interface SuccessQuestion<Option extends SuccessOption = SuccessOption> {
   /** In camel case: `valueEvent` is `--value-event`. */
   option: Option;
   label: string;
@@ -30,7 +30,7 @@ const DAYS_MAX = 365;
 const FORBIDDEN = ["__proto__", "constructor", "prototype"];
 
 /** The questions of a model of success, in the order in which they are asked. */
-export const QUESTIONS: readonly Question[] = [
+export const QUESTIONS: readonly SuccessQuestion[] = [
   text("product", "What does the product do?", "It helps teams to plan their projects"),
   eventName("startEvent", "Which event begins a customer's life?", "signed_up"),
   eventName("valueEvent", "Which event shows that a customer gets value?", "project_created"),
@@ -68,20 +68,20 @@ export async function settleAnswers(
   return answers as SuccessAnswers;
 }
 
-function text(option: "product", label: string, otherwise: string): Question {
+function text(option: "product", label: string, otherwise: string): SuccessQuestion {
   const mistake = `give 1 to ${PRODUCT_LENGTH_MAX} characters in one line`;
   const check = (said: string) => (isText(said, PRODUCT_LENGTH_MAX) ? undefined : mistake);
   return { option, label, default: otherwise, check };
 }
 
-function eventName(option: SuccessOption, label: string, otherwise: string): Question {
+function eventName(option: SuccessOption, label: string, otherwise: string): SuccessQuestion {
   const mistake = `give the name of an event, 1 to ${NAME_LENGTH_MAX} characters`;
   const check = (said: string) =>
     FORBIDDEN.includes(said) ? "choose another name" : isText(said, NAME_LENGTH_MAX) ? undefined : mistake;
   return { option, label, default: otherwise, check };
 }
 
-function number(option: SuccessOption, label: string, otherwise: number, most: number): Question {
+function number(option: SuccessOption, label: string, otherwise: number, most: number): SuccessQuestion {
   const mistake = `give a whole number from 1 to ${most}`;
   const check = (said: string) => (/^[1-9]\d{0,9}$/.test(said) && Number(said) <= most ? undefined : mistake);
   return { option, label, default: otherwise, check };

@@ -58,7 +58,7 @@ export default defineCommand({
     const { job, outcome, within, events } = options;
     // Not above: the help of this command must not wait for what draws bars and tables.
     if (job !== undefined) {
-      const { printJob } = await import("./service.js");
+      const { printBacktestJob: printJob } = await import("./service.js");
       return printJob(context, job, options);
     }
     if (outcome === undefined || within === undefined) {

@@ -1,11 +1,11 @@
 import type { BacktestReport, ModelReport } from "../../../backtest/report-types.js";
-import { type CustomerSamples, type Question, samplesOf } from "../../../backtest/samples.js";
+import { type CustomerSamples, type BacktestQuestion, samplesOf } from "../../../backtest/samples.js";
 import type { Said } from "../../../engine/index.js";
 import { type Cell, csvLines } from "../../../words/csv.js";
 
 /** Samples as CSV, part by part: one line a sample, with what each model said. Parts end without the end of their last line. */
 export async function* samplesCsv(
-  question: Question,
+  question: BacktestQuestion,
   { models }: BacktestReport,
   pages: AsyncIterable<readonly CustomerSamples[]> | Iterable<readonly CustomerSamples[]>,
 ): AsyncGenerator<string> {

@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 
 import { QuestionProblem } from "../../../backtest/question.js";
-import { backtest } from "../../../local/backtest.js";
+import { backtestOfFile } from "../../../local/backtest.js";
 import { FileRefused, readOperations } from "../../../local/operations-file.js";
 import { optionName } from "../../core/values.js";
 import type { Context } from "../../core/command.js";
 import { compileNoted } from "../../core/compile.js";
 import { failure, UsageError } from "../../core/errors.js";
-import { code } from "../../output/markdown.js";
+import { codeSpan } from "../../output/markdown.js";
 import { plural, printable } from "../../../words/text.js";
 import { VERSION_NAME } from "../config/stored-versions.js";
 import { type Asked, wordsOf } from "./asked.js";
@@ -38,7 +38,7 @@ export async function backtestFile(context: Context, file: string, asked: Asked)
         "so that it may come too late: sort the file by time.",
     );
   }
-  const { question, samples, customersTotal, report } = await backtest(
+  const { question, samples, customersTotal, report } = await backtestOfFile(
     wordsOf(asked, past.end),
     [{ name: "local", ...judged }, ...other],
     past,
@@ -56,7 +56,7 @@ export async function backtestFile(context: Context, file: string, asked: Asked)
   };
   const name = path.basename(file);
   if (asked.markdown) {
-    out.print(backtestMarkdown(`${code(name)}, model ${judged.hash.slice(0, 12)}`, document));
+    out.print(backtestMarkdown(`${codeSpan(name)}, model ${judged.hash.slice(0, 12)}`, document));
     return;
   }
   out.result({ document }, () => backtestInWords(out, `A backtest over ${printable(name)}`, document));

@@ -1,6 +1,6 @@
 import type { ModelReport } from "../../../backtest/report-types.js";
 import {
-  type Backtest,
+  type BacktestResult,
   backtestFields,
   backtestNotes,
   backtestSentences,
@@ -9,12 +9,12 @@ import {
 } from "../../../words/backtest.js";
 import { paragraphs } from "../../../words/text.js";
 import { bar } from "../../output/chart.js";
-import { code, sectionOf, tableOf } from "../../output/markdown.js";
+import { codeSpan, sectionOf, tableOf } from "../../output/markdown.js";
 import type { Out } from "../../output/out.js";
 import { type Column, fields, table } from "../../output/table.js";
 
 /** What a backtest came to, for a person at a terminal. */
-export function backtestInWords(out: Out, title: string, backtest: Backtest): string {
+export function backtestInWords(out: Out, title: string, backtest: BacktestResult): string {
   const { models } = backtest.report;
   const { bold } = out.style;
   return paragraphs([
@@ -46,12 +46,12 @@ function tableInWords(out: Out, { heads, rows, picture }: ReportTable): string {
 }
 
 /** The same as a comment on a pull request. */
-export function backtestMarkdown(title: string, backtest: Backtest): string {
+export function backtestMarkdown(title: string, backtest: BacktestResult): string {
   const { models, outcome } = backtest.report;
   const { Outcome: _, ...figures } = backtestFields(backtest);
-  const named = models.map((model) => ({ ...model, name: code(model.name) }));
+  const named = models.map((model) => ({ ...model, name: codeSpan(model.name) }));
   return paragraphs([
-    `### Does ${named.map(({ name }) => name).join(" beside ")} foresee ${code(outcome)}?`,
+    `### Does ${named.map(({ name }) => name).join(" beside ")} foresee ${codeSpan(outcome)}?`,
     backtestSentences({ ...backtest.report, models: named }).join(" "),
     tableOf(["", ""], Object.entries(figures)),
     ...named.flatMap((model) => [named.length > 1 ? `### The model ${model.name}` : "", ...sectionsOf(model)]),
@@ -65,7 +65,7 @@ export function backtestMarkdown(title: string, backtest: Backtest): string {
 function sectionsOf(model: ModelReport): string[] {
   return backtestTables(model).flatMap(({ title, heads, rows }) => {
     const isNamed = rows.every(({ share }) => share === null);
-    const cells = rows.map(({ cells: [first, ...rest] }) => [isNamed ? code(first!) : first!, ...rest]);
+    const cells = rows.map(({ cells: [first, ...rest] }) => [isNamed ? codeSpan(first!) : first!, ...rest]);
     return sectionOf(title, heads, cells);
   });
 }

@@ -3,7 +3,7 @@ import path from "node:path";
 import { readAll } from "../../client/pages.js";
 import { askedQuestion } from "../../../backtest/question.js";
 import type { CustomerSamples } from "../../../backtest/samples.js";
-import type { BacktestJob } from "../../client/answers.js";
+import type { BacktestJob } from "../../../http/admin/answers.js";
 import type { Context } from "../../core/command.js";
 import { compileNoted } from "../../core/compile.js";
 import { UsageError } from "../../core/errors.js";
@@ -42,7 +42,7 @@ export async function backtestService(context: Context, asked: Asked): Promise<v
 }
 
 /** Waits for a backtest that was asked before, and prints what came of it. */
-export async function printJob(context: Context, id: string, forms: Forms): Promise<void> {
+export async function printBacktestJob(context: Context, id: string, forms: Forms): Promise<void> {
   const { data } = await cancellable((stop) => context.api.get<BacktestJob>(["backtests", id], MEMBERS, {}, stop));
   await printResult(context, data, forms);
 }

@@ -1,4 +1,4 @@
-import type { ActivatedVersion } from "../../client/answers.js";
+import type { ActivatedVersion } from "../../../http/admin/answers.js";
 import type { Context } from "../../core/command.js";
 import { UserError } from "../../core/errors.js";
 import type { Environment } from "../../core/settings.js";

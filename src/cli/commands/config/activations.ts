@@ -1,4 +1,4 @@
-import type { Activation } from "../../client/answers.js";
+import type { Activation } from "../../../http/admin/answers.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
 import { printList } from "../../output/table.js";
 

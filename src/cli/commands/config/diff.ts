@@ -3,7 +3,7 @@ import { EMPTY_SNAPSHOT } from "../../../model/snapshot/types.js";
 import { type Context, defineCommand, projectOptions } from "../../core/command.js";
 import { UserError } from "../../core/errors.js";
 import type { Out, OutputStyle } from "../../output/out.js";
-import { byPart, countChanges, type Line } from "../../../words/changes.js";
+import { byPart, countChanges, type ChangeLine } from "../../../words/changes.js";
 import { printable } from "../../../words/text.js";
 import { checkVersion, getDiff, getVersion, type Version } from "./stored-versions.js";
 
@@ -70,7 +70,7 @@ export function changesInWords(changes: readonly Change[], style: OutputStyle, c
     .join("\n\n");
 }
 
-function lineInWords({ kind, about, message }: Line, style: OutputStyle, columns: number): string {
+function lineInWords({ kind, about, message }: ChangeLine, style: OutputStyle, columns: number): string {
   const [sign, paint] = (
     { added: ["+", style.green], removed: ["-", style.red], changed: ["~", style.yellow] } as const
   )[kind];

@@ -1,7 +1,7 @@
 import type { Snapshot } from "../../../model/snapshot/types.js";
 import { parseSnapshot } from "../../../model/validate/validate.js";
-import type { Activation, ConfigDiff, ConfigVersionWithSnapshot } from "../../client/answers.js";
-import type { ApiAnswer, ListPage } from "../../client/api.js";
+import type { Activation, ConfigDiff, ConfigVersionWithSnapshot, ListPage } from "../../../http/admin/answers.js";
+import type { ApiAnswer } from "../../client/api.js";
 import type { Context } from "../../core/command.js";
 import { failure, UsageError } from "../../core/errors.js";
 

@@ -1,4 +1,4 @@
-import type { ConfigVersion } from "../../client/answers.js";
+import type { ConfigVersion } from "../../../http/admin/answers.js";
 import { readList } from "../../client/pages.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
 import { page } from "../../output/table.js";

@@ -1,6 +1,6 @@
 import stringWidth from "string-width";
 
-import type { CustomerState, ExplainedCustomer, ExplainedState, Explanation } from "../../client/answers.js";
+import type { CustomerState, ExplainedCustomer, ExplainedState, Explanation } from "../../../http/admin/answers.js";
 import type { ApiAnswer } from "../../client/api.js";
 import { isRetryable } from "../../client/pages.js";
 import type { Context } from "../../core/command.js";

@@ -1,4 +1,4 @@
-import type { Backlog, CustomerState } from "../../client/answers.js";
+import type { Backlog, CustomerState } from "../../../http/admin/answers.js";
 import { defineCommand, projectOptions, travelOptions } from "../../core/command.js";
 import { objectFromTexts } from "../../../words/json-text.js";
 import type { Out } from "../../output/out.js";

@@ -1,4 +1,4 @@
-import type { ListedCustomer } from "../../client/answers.js";
+import type { ListedCustomer } from "../../../http/admin/answers.js";
 import { csvPageOptions, defineCommand, projectOptions, reverseOption } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";
 import { durationOf } from "../../core/values.js";

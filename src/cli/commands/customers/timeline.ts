@@ -1,4 +1,4 @@
-import type { CustomerState, Emission } from "../../client/answers.js";
+import type { CustomerState, Emission } from "../../../http/admin/answers.js";
 import { csvPageOptions, defineCommand, projectOptions, reverseOption, travelOptions } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";
 import { readList } from "../../client/pages.js";

@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../../../dsl-compiler/index.js";
-import type { ConfigCheck, DeployedVersion } from "../../client/answers.js";
+import type { ConfigCheck, DeployedVersion } from "../../../http/admin/answers.js";
 import { type Context, defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { compile, warningsBlock } from "../../core/compile.js";
 import { UsageError } from "../../core/errors.js";

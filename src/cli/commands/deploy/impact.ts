@@ -1,4 +1,4 @@
-import type { JobDifference } from "../../client/answers.js";
+import type { JobDifference } from "../../../http/admin/answers.js";
 import { gained, lost } from "../../../words/recompute.js";
 
 /** How many customers are named of each thing that changes; the most telling ones, as they come first. */

@@ -1,9 +1,9 @@
-import type { RecomputeJob } from "../../client/answers.js";
+import type { RecomputeOrPreview } from "../../../http/admin/answers.js";
 import type { Context } from "../../core/command.js";
 import { compileNoted } from "../../core/compile.js";
 import { fields, type Column, table } from "../../output/table.js";
 import { cancellable } from "../../output/interruption.js";
-import { code, sectionOf, tableOf } from "../../output/markdown.js";
+import { codeSpan, sectionOf, tableOf } from "../../output/markdown.js";
 import type { Out } from "../../output/out.js";
 import { formatNumber, paragraphs, plural, printable } from "../../../words/text.js";
 import { totalsOf } from "../../../words/recompute.js";
@@ -25,7 +25,7 @@ export async function previewDeploy(
   const ofAll = sample === undefined || (!out.json && (await takesInAll(context, sample)));
   const body = { snapshot, ...(sample === undefined ? {} : { sample }) };
   // A preview changes nothing, so there is no outcome to be known.
-  const { data } = await cancellable((stop) => api.post<RecomputeJob>(["previews"], body, JOB_MEMBERS, stop));
+  const { data } = await cancellable((stop) => api.post<RecomputeOrPreview>(["previews"], body, JOB_MEMBERS, stop));
   const path = ["previews", data.id];
   const job = await untilCompleted(context, data, {
     path,
@@ -59,7 +59,7 @@ async function* gathered(pages: AsyncIterable<DifferencePage>, impact: Impact): 
 }
 
 /** What a preview came to, for a person at a terminal. @param project its slug */
-function impactInWords(out: Out, project: string, job: RecomputeJob, impact: ImpactDocument): string {
+function impactInWords(out: Out, project: string, job: RecomputeOrPreview, impact: ImpactDocument): string {
   const { bold } = out.style;
   const parts = [
     `${bold(`Preview ${job.id}`)} of this model for ${job.environment} of ${project}; nothing was deployed.`,
@@ -116,10 +116,10 @@ function impactInWords(out: Out, project: string, job: RecomputeJob, impact: Imp
 const GROUP = ["customers", "for example"];
 
 /** What a preview came to, as a comment on a pull request. @param project its slug */
-function impactMarkdown(project: string, job: RecomputeJob, impact: ImpactDocument): string {
+function impactMarkdown(project: string, job: RecomputeOrPreview, impact: ImpactDocument): string {
   const { configVersion, evaluatedAt } = job.pins;
   const blocks = [
-    `### What this model would change in ${job.environment} of ${code(project)}`,
+    `### What this model would change in ${job.environment} of ${codeSpan(project)}`,
     `Compared with ${configVersion ?? "no model, because none is deployed"}, as of ${evaluatedAt.slice(0, 16).replace("T", " ")} UTC, ` +
       `over ${lookedAt(job)}. Nothing was deployed.`,
   ];
@@ -133,41 +133,41 @@ function impactMarkdown(project: string, job: RecomputeJob, impact: ImpactDocume
     segments.map(({ segmentId, entered, exited }) => {
       const [enter, enters] = group(entered);
       const [leave, leaves] = group(exited);
-      return [code(segmentId), enter, leave, enters, leaves];
+      return [codeSpan(segmentId), enter, leave, enters, leaves];
     }),
   );
   const moves = lifecycle.map((move) => [state(move.from), state(move.to), ...group(move)]);
   section("Lifecycle", ["from", "to", ...GROUP], moves);
   if (job.result.healthChanged > 0) blocks.push("#### Health", `${healthCounts(health)}.`);
-  const scores = health.examples.map((example) => [code(example.customerId), healthMove(example)]);
+  const scores = health.examples.map((example) => [codeSpan(example.customerId), healthMove(example)]);
   section("Health of those that change most", ["customer", "score"], scores);
   section(
     "Journeys",
     ["journey", ...GROUP],
-    journeys.map((journey) => [code(journey.journeyId), ...group(journey)]),
+    journeys.map((journey) => [codeSpan(journey.journeyId), ...group(journey)]),
   );
-  const runs = rules.map((rule) => [code(rule.ruleId), runsInWords(rule.runs), ...group(rule)]);
+  const runs = rules.map((rule) => [codeSpan(rule.ruleId), runsInWords(rule.runs), ...group(rule)]);
   section("Rules", ["rule", "runs", ...GROUP], runs);
-  const emitted = emissions.map((one) => [code(one.eventType), formatNumber(one.emissions), ...group(one)]);
+  const emitted = emissions.map((one) => [codeSpan(one.eventType), formatNumber(one.emissions), ...group(one)]);
   section("Emissions", ["type", "times", ...GROUP], emitted);
   return paragraphs([...blocks, omittedInWords(impact), footer(job)]);
 }
 
-function footer({ id, hash = "" }: RecomputeJob): string {
+function footer({ id, hash = "" }: RecomputeOrPreview): string {
   return `<sub>svc deploy --preview: ${id}, model ${hash.slice(0, 12)}</sub>`;
 }
 
 function state(name: string | null): string {
-  return name === null ? "none" : code(name);
+  return name === null ? "none" : codeSpan(name);
 }
 
 function group({ customers, examples }: ImpactGroup): [string, string] {
   const more = customers > examples.length ? ` and ${formatNumber(customers - examples.length)} more` : "";
-  return [formatNumber(customers), examples.map(code).join(", ") + more];
+  return [formatNumber(customers), examples.map(codeSpan).join(", ") + more];
 }
 
 /** `20,000 customers`, `1,012 customers, a sample`. */
-function lookedAt({ progress, sample }: RecomputeJob): string {
+function lookedAt({ progress, sample }: RecomputeOrPreview): string {
   const customers = plural(progress.customersDone, "customer");
   return typeof sample === "number" ? `${customers}, a sample` : customers;
 }

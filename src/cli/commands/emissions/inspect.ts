@@ -1,4 +1,4 @@
-import type { EmissionDetail } from "../../client/answers.js";
+import type { EmissionDetail } from "../../../http/admin/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
 import { fields, table } from "../../output/table.js";
 import { causeInWords, paragraphs, printable } from "../../../words/text.js";

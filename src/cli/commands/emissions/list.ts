@@ -1,4 +1,4 @@
-import type { ListedEmission } from "../../client/answers.js";
+import type { ListedEmission } from "../../../http/admin/answers.js";
 import { csvPageOptions, defineCommand, projectOptions } from "../../core/command.js";
 import { sinceOption } from "../../core/values.js";
 import { printList } from "../../output/table.js";

@@ -1,4 +1,4 @@
-import type { Event } from "../../client/answers.js";
+import type { Event } from "../../../http/admin/answers.js";
 import { readList } from "../../client/pages.js";
 import { csvPageOptions, defineCommand, projectOptions } from "../../core/command.js";
 import { sinceOption } from "../../core/values.js";

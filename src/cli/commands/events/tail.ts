@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 
-import type { Event } from "../../client/answers.js";
+import type { Event } from "../../../http/admin/answers.js";
 import type { Query } from "../../client/api.js";
 import { envelopeError } from "../../client/failures.js";
 import { isRetryable } from "../../client/pages.js";

@@ -1,4 +1,4 @@
-import type { ExplainedHealth } from "../../client/answers.js";
+import type { ExplainedHealth } from "../../../http/admin/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
 import { fields } from "../../output/table.js";
 import type { Out } from "../../output/out.js";

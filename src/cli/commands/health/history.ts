@@ -1,4 +1,4 @@
-import type { HealthScoreChange } from "../../client/answers.js";
+import type { HealthScoreChange } from "../../../http/admin/answers.js";
 import { csvPageOptions, defineCommand, projectOptions, supersededOption } from "../../core/command.js";
 import { printList, recordColumn } from "../../output/table.js";
 import { causeInWords } from "../../../words/text.js";

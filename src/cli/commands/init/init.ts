@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
-import type { Whoami } from "../../client/answers.js";
+import type { Whoami } from "../../../http/admin/answers.js";
 import { type Context, defineCommand } from "../../core/command.js";
 import { asks, askUntil, confirmation, inOrganization } from "../../output/change.js";
 import { beforeEnd, noEnd } from "../../output/interruption.js";

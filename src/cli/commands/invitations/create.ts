@@ -1,14 +1,14 @@
-import type { CreatedInvitation } from "../../client/answers.js";
+import type { CreatedInvitation } from "../../../http/admin/answers.js";
 import { defineCommand, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
 import { fields } from "../../output/table.js";
 import { printable, shellWord } from "../../../words/text.js";
-import { ROLES } from "../members/members.js";
+import { MEMBER_ROLES } from "../members/members.js";
 
 export default defineCommand({
   args: { email: "The address of who is invited" },
   options: {
-    role: { type: "text", choices: ROLES, required: true, describe: "What the new member may do" },
+    role: { type: "text", choices: MEMBER_ROLES, required: true, describe: "What the new member may do" },
     ...yesOption,
   },
   examples: [["svc invitations create bob@example.com --role developer", "A link by which Bob joins, good for 7 days"]],

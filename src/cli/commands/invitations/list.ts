@@ -1,4 +1,4 @@
-import type { Invitation } from "../../client/answers.js";
+import type { Invitation } from "../../../http/admin/answers.js";
 import { defineCommand, pageOptions } from "../../core/command.js";
 import { printList } from "../../output/table.js";
 

@@ -1,4 +1,4 @@
-import type { Invitation } from "../../client/answers.js";
+import type { Invitation } from "../../../http/admin/answers.js";
 import { defineCommand, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
 import { printable } from "../../../words/text.js";

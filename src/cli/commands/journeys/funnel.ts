@@ -1,4 +1,4 @@
-import type { JourneyFunnel } from "../../client/answers.js";
+import type { JourneyFunnel } from "../../../http/admin/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
 import { sinceOption } from "../../core/values.js";
 import { type Column, fields, table } from "../../output/table.js";

@@ -1,4 +1,4 @@
-import type { Journey } from "../../client/answers.js";
+import type { JourneyDetail } from "../../../http/admin/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
 import { fields } from "../../output/table.js";
 import type { Out } from "../../output/out.js";
@@ -15,7 +15,7 @@ export default defineCommand({
   async handler(context, { customerId, journeyId }) {
     const { api, out, settings } = context;
     const members = ["journeyId", "status", "steps", "earlierRuns"] as const;
-    const answer = await api.get<Journey>(["customers", customerId, "journeys", journeyId], members);
+    const answer = await api.get<JourneyDetail>(["customers", customerId, "journeys", journeyId], members);
     if (out.json) {
       out.result(answer, () => "");
       return;
@@ -44,31 +44,31 @@ export default defineCommand({
       return [bold("What it waits for"), ...remarks(explanation).map((line) => `  ${line}`), ...lines].join("\n");
     }
 
-    function steps(rows: Journey["steps"]): string {
+    function steps(rows: JourneyDetail["steps"]): string {
       const columns = [
         { title: "Step", value: ({ stepId }) => stepId, kept: true },
         { title: "Completed", value: ({ completedAt }) => at(completedAt), fixed: true },
         { title: "From start", value: ({ secondsFromStart }) => lasted(secondsFromStart), align: "right" },
         { title: "From previous", value: ({ secondsFromPrevious }) => lasted(secondsFromPrevious), align: "right" },
         { title: "Triggered by", value: ({ triggeredBy }) => triggeredBy ?? "", fixed: true, optional: true },
-      ] satisfies Column<Journey["steps"][number]>[];
+      ] satisfies Column<JourneyDetail["steps"][number]>[];
       return table(out, columns, rows);
     }
 
-    function earlier(rows: Journey["earlierRuns"]): string {
+    function earlier(rows: JourneyDetail["earlierRuns"]): string {
       const columns = [
         { title: "Run", value: ({ run }) => String(run), align: "right", fixed: true },
         { title: "Status", value: ({ status }) => status, fixed: true },
         { title: "Started", value: ({ startedAt }) => out.at(startedAt) },
         { title: "Lasted", value: (run) => lasted(secondsOf(run)), align: "right" },
         { title: "Last step", value: ({ currentStep }) => currentStep },
-      ] satisfies Column<Journey["earlierRuns"][number]>[];
+      ] satisfies Column<JourneyDetail["earlierRuns"][number]>[];
       return table(out, columns, rows);
     }
   },
 });
 
-function progress(out: Out, journey: Journey): string {
+function progress(out: Out, journey: JourneyDetail): string {
   const { startedAt, completedAt, expiredAt, status, currentStep, currentStepSince, secondsOnCurrentStep } = journey;
   const at = (iso: string | null) => (iso === null ? undefined : out.atAndAgo(iso));
   const since = currentStepSince === null ? "" : ` since ${out.at(currentStepSince)}`;
@@ -85,7 +85,7 @@ function progress(out: Out, journey: Journey): string {
 }
 
 /** How long a run took that has ended. */
-function secondsOf(run: Pick<Journey, "startedAt" | "completedAt" | "expiredAt">): number | null {
+function secondsOf(run: Pick<JourneyDetail, "startedAt" | "completedAt" | "expiredAt">): number | null {
   const end = run.completedAt ?? run.expiredAt;
   return run.startedAt === null || end === null ? null : (Date.parse(end) - Date.parse(run.startedAt)) / 1000;
 }

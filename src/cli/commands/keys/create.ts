@@ -1,4 +1,4 @@
-import type { CreatedKey } from "../../client/answers.js";
+import type { CreatedKey } from "../../../http/admin/answers.js";
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
 import { fields } from "../../output/table.js";

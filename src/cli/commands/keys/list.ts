@@ -1,4 +1,4 @@
-import type { Key } from "../../client/answers.js";
+import type { Key } from "../../../http/admin/answers.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
 import { printList } from "../../output/table.js";
 

@@ -1,4 +1,4 @@
-import type { ChangedKey, Key } from "../../client/answers.js";
+import type { ChangedKey, Key } from "../../../http/admin/answers.js";
 import { readAll } from "../../client/pages.js";
 import { type Context, defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";

@@ -10,15 +10,15 @@ import { version } from "../../core/package.js";
 import { quoted } from "../../../words/text.js";
 import { failed, succeeded } from "./answer.js";
 import { malformedInWords } from "./malformed.js";
-import { type Allowed, Session } from "./session.js";
-import type { AnyTool, Effect } from "./tool.js";
+import { type AllowedUse, McpSession } from "./session.js";
+import type { AnyTool, ToolEffect } from "./tool.js";
 import { customerTools, releaseCustomer } from "./tools/customers.js";
 import { environmentTools } from "./tools/environment.js";
 import { deployModel, modelTools } from "./tools/model.js";
 import { versionTools } from "./tools/versions.js";
 import { resendDelivery, webhookTools } from "./tools/webhooks.js";
 
-interface Options extends Allowed {
+interface Options extends AllowedUse {
   allowChanges: boolean;
 }
 
@@ -37,7 +37,7 @@ export async function serve(context: Context, options: Options): Promise<void> {
     if (!("error" in message)) return send(message);
     return send({ ...message, error: { ...message.error, message: malformedInWords(message.error.message) } });
   };
-  const session = new Session(context, options);
+  const session = new McpSession(context, options);
   const tools = toolsFor(context, options);
   const onerror = (error: Error) => context.out.note(`mcp: ${malformedInWords(error.message)}`);
   const handle = serveStdio(() => serverFor(context, session, tools, options), { transport, onerror });
@@ -54,13 +54,13 @@ function toolsFor({ settings }: Context, { allowChanges }: Options): readonly An
 }
 
 /** What a client may ask before it calls a tool. A model is a program that anybody who can write to the folder has written. */
-const HINTS: Readonly<Record<Effect, object>> = {
+const HINTS: Readonly<Record<ToolEffect, object>> = {
   reads: { readOnlyHint: true, openWorldHint: false },
   runs: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
   changes: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
 };
 
-function serverFor(context: Context, session: Session, tools: readonly AnyTool[], options: Options): McpServer {
+function serverFor(context: Context, session: McpSession, tools: readonly AnyTool[], options: Options): McpServer {
   const server = new McpServer(
     { name: "svc", title: "svc", version: version() },
     { instructions: instructions(context, options) },

@@ -5,7 +5,7 @@ import { activeVersion, getVersion } from "../config/stored-versions.js";
 import { Sanitizer, textsIn } from "../ai/sanitizer.js";
 
 /** What may go to the assistant, beyond what may go to any language model. */
-export interface Allowed {
+export interface AllowedUse {
   allowIds: boolean;
   /** Names of traits and properties all values of which may be sent. */
   allow: readonly string[];
@@ -29,14 +29,14 @@ export interface Call {
  * What lasts from call to call: pseudonyms, because the assistant hands them back, and the texts of the models that were active. In
  * `svc ai` the command puts identifiers back into the answer; an assistant answers by itself.
  */
-export class Session {
+export class McpSession {
   readonly #context: Context;
-  readonly #allowed: Allowed;
+  readonly #allowed: AllowedUse;
   readonly #known = new Set<string>();
   #version: string | null = null;
   #sanitizer: Sanitizer | undefined;
 
-  constructor(context: Context, allowed: Allowed) {
+  constructor(context: Context, allowed: AllowedUse) {
     this.#context = context;
     this.#allowed = allowed;
   }

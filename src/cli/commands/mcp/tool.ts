@@ -1,13 +1,14 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from "typebox";
 
-import type { ListPage, Query } from "../../client/api.js";
+import type { ListPage } from "../../../http/admin/answers.js";
+import type { Query } from "../../client/api.js";
 import type { Call } from "./session.js";
 
 /**
  * What a call of a tool does: it reads from the service; it runs the model in the project's folder, which is a program; or it changes
  * something at the service.
  */
-export type Effect = "reads" | "runs" | "changes";
+export type ToolEffect = "reads" | "runs" | "changes";
 
 /** One thing that an assistant can ask for. */
 export interface Tool<I extends TProperties = TProperties, O extends TProperties = TProperties> {
@@ -15,7 +16,7 @@ export interface Tool<I extends TProperties = TProperties, O extends TProperties
   title: string;
   /** For the assistant: what it answers, and when to use it. */
   description: string;
-  effect: Effect;
+  effect: ToolEffect;
   input: TObject<I>;
   output: TObject<O>;
   /** How to ask for less, where an answer is too long. */
@@ -64,11 +65,11 @@ export const pageInput = {
 /** The output of a list: items of this shape. */
 export const pageOutput = <const I extends TProperties>(item: I) => ({
   items: Type.Array(Type.Object(item)),
-  nextCursor: orNull(Type.String(), "Not null where there may be more: call again with it as cursor."),
+  nextCursor: nullable(Type.String(), "Not null where there may be more: call again with it as cursor."),
 });
 
 /** What another schema describes, or null. */
-export const orNull = <const S extends TSchema>(schema: S, description?: string) =>
+export const nullable = <const S extends TSchema>(schema: S, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 
 /** A document whose members depend on the model, or are told by its description. */

@@ -1,4 +1,4 @@
-import type { Member } from "../../client/answers.js";
+import type { Member } from "../../../http/admin/answers.js";
 import { defineCommand, pageOptions } from "../../core/command.js";
 import { printList } from "../../output/table.js";
 

@@ -1,11 +1,16 @@
-import type { Member } from "../../client/answers.js";
+import type { Member } from "../../../http/admin/answers.js";
 import { readAll } from "../../client/pages.js";
 import type { Context } from "../../core/command.js";
 import { failure } from "../../core/errors.js";
 import { printable } from "../../../words/text.js";
 
 /** From the one who may do most. */
-export const ROLES = ["owner", "administrator", "developer", "viewer"] as const satisfies readonly Member["role"][];
+export const MEMBER_ROLES = [
+  "owner",
+  "administrator",
+  "developer",
+  "viewer",
+] as const satisfies readonly Member["role"][];
 
 /** The member of an address or an id. @throws {UserError} MEMBER_NOT_FOUND */
 export async function memberOf({ api }: Context, addressOrId: string): Promise<Member> {

@@ -1,4 +1,4 @@
-import type { Member } from "../../client/answers.js";
+import type { Member } from "../../../http/admin/answers.js";
 import { defineCommand, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
 import { printable } from "../../../words/text.js";

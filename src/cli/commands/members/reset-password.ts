@@ -1,4 +1,4 @@
-import type { PasswordReset } from "../../client/answers.js";
+import type { PasswordReset } from "../../../http/admin/answers.js";
 import { defineCommand, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
 import { fields } from "../../output/table.js";

@@ -1,13 +1,13 @@
-import type { Member } from "../../client/answers.js";
+import type { Member } from "../../../http/admin/answers.js";
 import { defineCommand, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
 import { printable } from "../../../words/text.js";
-import { memberOf, ROLES } from "./members.js";
+import { memberOf, MEMBER_ROLES } from "./members.js";
 
 export default defineCommand({
   args: { member: "The member's address or id" },
   options: {
-    role: { type: "text", choices: ROLES, required: true, describe: "What the member may do from now on" },
+    role: { type: "text", choices: MEMBER_ROLES, required: true, describe: "What the member may do from now on" },
     ...yesOption,
   },
   examples: [["svc members update bob@example.com --role viewer", "Bob only reads from now on"]],

@@ -1,4 +1,4 @@
-import type { CreatedProject } from "../../client/answers.js";
+import type { CreatedProject } from "../../../http/admin/answers.js";
 import type { Api, ApiAnswer } from "../../client/api.js";
 import { defineCommand, yesOption } from "../../core/command.js";
 import { confirmation, organizationPlace, outcomeOf } from "../../output/change.js";

@@ -1,4 +1,4 @@
-import type { Project } from "../../client/answers.js";
+import type { Project } from "../../../http/admin/answers.js";
 import { defineCommand, pageOptions } from "../../core/command.js";
 import { printList } from "../../output/table.js";
 

@@ -1,4 +1,4 @@
-import type { JobDifference, RecomputeJob } from "../../client/answers.js";
+import type { JobDifference, RecomputeOrPreview } from "../../../http/admin/answers.js";
 import { fields, type Column, table } from "../../output/table.js";
 import { componentsChanged, healthChanged, journeysChanged } from "../deploy/impact.js";
 import { kindOf, jobFailure, scopeOf } from "./jobs.js";
@@ -7,7 +7,7 @@ import { movesText, totalsOf } from "../../../words/recompute.js";
 import { formatNumber, printable, span } from "../../../words/text.js";
 
 /** A job that has come to something, for people: what it is, its totals, and the customers that change most. */
-export function jobInWords(out: Out, job: RecomputeJob, top: readonly JobDifference[]): string {
+export function jobInWords(out: Out, job: RecomputeOrPreview, top: readonly JobDifference[]): string {
   const { customersChanged } = job.result;
   const more =
     customersChanged > top.length ? [`The ${top.length} most telling of ${formatNumber(customersChanged)}.`] : [];
@@ -18,7 +18,7 @@ export function jobInWords(out: Out, job: RecomputeJob, top: readonly JobDiffere
   ].join("\n\n");
 }
 
-function stateOf(out: Out, job: RecomputeJob): Record<string, string | undefined> {
+function stateOf(out: Out, job: RecomputeOrPreview): Record<string, string | undefined> {
   const { customerId, status, attempt, nextAttemptAt, pins } = job;
   const { customersTotal: total, customersDone: done } = job.progress;
   const isOfNobody = typeof customerId === "string" && status === "completed" && total === 0;
@@ -37,7 +37,7 @@ function stateOf(out: Out, job: RecomputeJob): Record<string, string | undefined
 }
 
 /** `completed in 12 seconds`. */
-export function statusOf(out: Out, { status, startedAt, finishedAt }: RecomputeJob): string {
+export function statusOf(out: Out, { status, startedAt, finishedAt }: RecomputeOrPreview): string {
   const painted = paintStatus(out, status, status);
   if (status !== "completed" || startedAt === null || finishedAt === null) return painted;
   const took = span(new Date(finishedAt).getTime() - new Date(startedAt).getTime());
@@ -45,7 +45,7 @@ export function statusOf(out: Out, { status, startedAt, finishedAt }: RecomputeJ
 }
 
 /** A text in the colour of a status. */
-export function paintStatus({ style }: Out, status: RecomputeJob["status"], text: string): string {
+export function paintStatus({ style }: Out, status: RecomputeOrPreview["status"], text: string): string {
   const { cyan, green, red, yellow } = style;
   return { queued: yellow, running: cyan, retrying: yellow, completed: green, dead_letter: red }[status](text);
 }

@@ -1,21 +1,21 @@
 import type { Context } from "../../core/command.js";
 import { memberTexts } from "../../../words/json-text.js";
-import type { JobDifference, RecomputeJob } from "../../client/answers.js";
+import type { JobDifference, RecomputeOrPreview } from "../../../http/admin/answers.js";
 import { readAll } from "../../client/pages.js";
 import { printable } from "../../../words/text.js";
 
 /** Why a job was given up or failed, without the service's advice to retry it: the command line gives that itself, with `--env`. */
-export function jobFailure({ error }: Pick<RecomputeJob, "error">): string | null {
+export function jobFailure({ error }: Pick<RecomputeOrPreview, "error">): string | null {
   return error?.replace(/ When the cause is mended: svc recompute retry \S+$/, "") ?? null;
 }
 
 /** `Recompute` or `Dry run`. */
-export function kindOf({ dry_run }: RecomputeJob): string {
+export function kindOf({ dry_run }: RecomputeOrPreview): string {
   return dry_run ? "Dry run" : "Recompute";
 }
 
 /** `all customers in test`. */
-export function scopeOf({ customerId, environment }: RecomputeJob): string {
+export function scopeOf({ customerId, environment }: RecomputeOrPreview): string {
   const whom = typeof customerId === "string" ? `the customer ${printable(customerId)}` : "all customers";
   return `${whom} in ${environment}`;
 }
@@ -43,7 +43,7 @@ export async function* differencesOf(
 
 /** The whole job as one JSON document, with every customer in `result.customers`. @param more members of `result` after that, once all customers are seen */
 export async function* documentOf(
-  job: RecomputeJob,
+  job: RecomputeOrPreview,
   pages: AsyncIterable<DifferencePage>,
   more: () => Record<string, unknown> = () => ({}),
 ): AsyncGenerator<string> {

@@ -1,4 +1,4 @@
-import type { RecomputeJob } from "../../client/answers.js";
+import type { RecomputeOrPreview } from "../../../http/admin/answers.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
 import { printList } from "../../output/table.js";
 import { formatNumber } from "../../../words/text.js";
@@ -18,11 +18,11 @@ export default defineCommand({
   examples: [["svc recompute list --status dead_letter", "Those that were given up"]],
   async handler(context, { status, limit, cursor }) {
     const { out } = context;
-    const paint = (text: string, job: RecomputeJob) => paintStatus(out, job.status, text);
-    const done = ({ progress: { customersDone, customersTotal } }: RecomputeJob) =>
+    const paint = (text: string, job: RecomputeOrPreview) => paintStatus(out, job.status, text);
+    const done = ({ progress: { customersDone, customersTotal } }: RecomputeOrPreview) =>
       customersTotal === null ? "" : `${formatNumber(customersDone)}/${formatNumber(customersTotal)}`;
-    const changed = ({ result }: RecomputeJob) => formatNumber(result.customersChanged);
-    await printList<RecomputeJob>(context, { status, limit, cursor }, ["recomputes"], {
+    const changed = ({ result }: RecomputeOrPreview) => formatNumber(result.customersChanged);
+    await printList<RecomputeOrPreview>(context, { status, limit, cursor }, ["recomputes"], {
       none: "There is no such recompute.",
       columns: [
         { title: "Recompute", value: ({ id }) => id, fixed: true },

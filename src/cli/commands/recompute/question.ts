@@ -1,4 +1,4 @@
-import type { RecomputeJob } from "../../client/answers.js";
+import type { RecomputeOrPreview } from "../../../http/admin/answers.js";
 import { asks, confirmation } from "../../output/change.js";
 import type { Context } from "../../core/command.js";
 import { activeVersion } from "../config/stored-versions.js";
@@ -10,7 +10,7 @@ const DERIVED = "lifecycle, journeys, segments, health and rule log are derived 
 /** Says what a recompute as a dry run told of does, and asks; what is not written needs no answer, and what is no dry run the service refuses. */
 export async function confirmFrom(
   context: Context,
-  dryRun: RecomputeJob,
+  dryRun: RecomputeOrPreview,
   { again, yes }: { again: boolean; yes: boolean },
 ): Promise<void> {
   if (!dryRun.dry_run) return;
@@ -22,7 +22,7 @@ export async function confirmFrom(
 }
 
 /** Says what the retry of a recompute does, and asks as before the recompute itself. Where it was not given up the service refuses it. */
-export async function confirmRetry(context: Context, job: RecomputeJob, yes: boolean): Promise<void> {
+export async function confirmRetry(context: Context, job: RecomputeOrPreview, yes: boolean): Promise<void> {
   if (job.status !== "dead_letter") return;
   const { customersDone: done, customersTotal: total } = job.progress;
   const reached = total === null ? "" : `; ${formatNumber(done)} of ${formatNumber(total)} customers are done`;
@@ -51,12 +51,12 @@ export async function confirm(
   return ask(`This recomputes all customers in ${place}${pinned}: their ${DERIVED}.`);
 }
 
-function pinsOf({ out }: Context, { pins }: RecomputeJob): string {
+function pinsOf({ out }: Context, { pins }: RecomputeOrPreview): string {
   return `under ${pins.configVersion ?? "no model"}, as of ${out.at(pins.evaluatedAt)}`;
 }
 
 /** Warns where another version is active than the one that was pinned. */
-async function warnOfOtherVersion(context: Context, job: RecomputeJob, dryRun: boolean): Promise<void> {
+async function warnOfOtherVersion(context: Context, job: RecomputeOrPreview, dryRun: boolean): Promise<void> {
   const { out } = context;
   const { environment } = context.settings;
   const active = await activeVersion(context, environment);

@@ -1,4 +1,4 @@
-import type { RecomputeJob } from "../../client/answers.js";
+import type { RecomputeOrPreview } from "../../../http/admin/answers.js";
 import { defineCommand, noWaitOption, projectOptions, yesOption } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";
 import { outcomeOf } from "../../output/change.js";
@@ -33,13 +33,13 @@ export default defineCommand({
     const { JOB_MEMBERS } = await import("./jobs.js");
     const { confirm, confirmFrom } = await import("./question.js");
     if (from !== undefined) {
-      const { data } = await api.get<RecomputeJob>(["recomputes", from], JOB_MEMBERS);
+      const { data } = await api.get<RecomputeOrPreview>(["recomputes", from], JOB_MEMBERS);
       await confirmFrom(context, data, { again: dryRun, yes });
     } else if (!dryRun) await confirm(context, customer ?? null, { yes });
 
     const body = { ...scopeBody(), ...(dryRun ? { dryRun } : {}) };
     const answer = await outcomeOf(`\`svc recompute list --env ${environment}\``, (signal) =>
-      api.post<RecomputeJob>(["recomputes"], body, JOB_MEMBERS, signal),
+      api.post<RecomputeOrPreview>(["recomputes"], body, JOB_MEMBERS, signal),
     );
     // Not above: the help of this command must not wait for what draws bars and tables.
     const { printQueued, printResult } = await import("./result.js");

@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 
 import { Presets, SingleBar } from "cli-progress";
 
-import type { JobDifference, RecomputeJob } from "../../client/answers.js";
+import type { JobDifference, RecomputeOrPreview } from "../../../http/admin/answers.js";
 import type { ApiAnswer } from "../../client/api.js";
 import { isRetryable, pauseAfter, TRIES } from "../../client/pages.js";
 import type { Context } from "../../core/command.js";
@@ -18,7 +18,7 @@ import { differencesOf, documentOf, JOB_MEMBERS, jobFailure } from "./jobs.js";
 const SHOWN = 10;
 
 /** Waits for the end of a recompute that was queued, and prints what came of it. */
-export async function printResult(context: Context, job: RecomputeJob): Promise<void> {
+export async function printResult(context: Context, job: RecomputeOrPreview): Promise<void> {
   const completed = await untilCompleted(context, job, {
     path: ["recomputes", job.id],
     members: JOB_MEMBERS,
@@ -26,13 +26,13 @@ export async function printResult(context: Context, job: RecomputeJob): Promise<
     onDeadLetter: `mend the cause, then go on where it ended: ${commandFor(context, "retry", job)}`,
     onStop: `see how far it is: ${commandFor(context, "status", job)}`,
   });
-  await printJob(context, completed, { customers: true });
+  await printRecomputeJob(context, completed, { customers: true });
 }
 
 /** Prints a recompute: for people with the customers that change most, with `--json` all of them where that is asked for. */
-export async function printJob(
+export async function printRecomputeJob(
   context: Context,
-  job: RecomputeJob,
+  job: RecomputeOrPreview,
   { customers }: { customers: boolean },
 ): Promise<void> {
   const { out } = context;
@@ -45,25 +45,29 @@ export async function printJob(
   out.result({ document: job }, () => [jobInWords(out, job, top), ...nextStep(context, job)].join("\n\n"));
 }
 
-function nextStep(context: Context, job: RecomputeJob): string[] {
+function nextStep(context: Context, job: RecomputeOrPreview): string[] {
   if (job.status === "dead_letter") return [`Once the cause is mended: ${commandFor(context, "retry", job)}`];
   if (job.status !== "completed" || !job.dry_run) return [];
   if (job.result.customersChanged === 0 && job.result.rulesRemoved === 0) return ["Nothing would change."];
   return [`Nothing was written. To do exactly this: ${commandFor(context, "--from", job)}`];
 }
 
-function commandFor({ out }: Context, what: "status" | "retry" | "--from", { id, environment }: RecomputeJob): string {
+function commandFor(
+  { out }: Context,
+  what: "status" | "retry" | "--from",
+  { id, environment }: RecomputeOrPreview,
+): string {
   return out.typed(`svc recompute ${what} ${shellWord(id)} --env ${environment}`);
 }
 
 /** Tells of a recompute that nobody waits for. */
-export function printQueued(context: Context, answer: ApiAnswer<RecomputeJob>): void {
+export function printQueued(context: Context, answer: ApiAnswer<RecomputeOrPreview>): void {
   const job = answer.data;
   context.out.result(answer, () => `Queued ${job.id}. See how far it is: ${commandFor(context, "status", job)}`);
 }
 
 /** What every job is known by while it is waited for. */
-type WaitedJob = Pick<RecomputeJob, "id" | "status" | "progress" | "error" | "nextAttemptAt">;
+type WaitedJob = Pick<RecomputeOrPreview, "id" | "status" | "progress" | "error" | "nextAttemptAt">;
 
 interface JobWait<Job> {
   path: readonly string[];

@@ -1,4 +1,4 @@
-import type { RecomputeJob } from "../../client/answers.js";
+import type { RecomputeOrPreview } from "../../../http/admin/answers.js";
 import { defineCommand, noWaitOption, projectOptions, yesOption } from "../../core/command.js";
 import { JOB_MEMBERS } from "./jobs.js";
 import { outcomeOf } from "../../output/change.js";
@@ -13,10 +13,10 @@ export default defineCommand({
   async handler(context, { recomputeId, noWait, yes }) {
     const { api, settings } = context;
     const env = settings.environment;
-    const { data } = await api.get<RecomputeJob>(["recomputes", recomputeId], JOB_MEMBERS);
+    const { data } = await api.get<RecomputeOrPreview>(["recomputes", recomputeId], JOB_MEMBERS);
     await confirmRetry(context, data, yes);
     const answer = await outcomeOf(`\`svc recompute status ${shellWord(recomputeId)} --env ${env}\``, (signal) =>
-      api.post<RecomputeJob>(["recomputes", recomputeId, "retry"], {}, JOB_MEMBERS, signal),
+      api.post<RecomputeOrPreview>(["recomputes", recomputeId, "retry"], {}, JOB_MEMBERS, signal),
     );
     if (noWait) printQueued(context, answer);
     else await printResult(context, answer.data);

@@ -1,7 +1,7 @@
-import type { RecomputeJob } from "../../client/answers.js";
+import type { RecomputeOrPreview } from "../../../http/admin/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
 import { JOB_MEMBERS } from "./jobs.js";
-import { printJob } from "./result.js";
+import { printRecomputeJob } from "./result.js";
 
 export default defineCommand({
   args: { recomputeId: "The recompute's id" },
@@ -15,7 +15,7 @@ export default defineCommand({
   ],
   async handler(context, { recomputeId, customers }) {
     const { api } = context;
-    const { data } = await api.get<RecomputeJob>(["recomputes", recomputeId], JOB_MEMBERS);
-    await printJob(context, data, { customers });
+    const { data } = await api.get<RecomputeOrPreview>(["recomputes", recomputeId], JOB_MEMBERS);
+    await printRecomputeJob(context, data, { customers });
   },
 });

@@ -1,4 +1,4 @@
-import type { RuleExecution } from "../../client/answers.js";
+import type { RuleExecution } from "../../../http/admin/answers.js";
 import { readList } from "../../client/pages.js";
 import { csvPageOptions, defineCommand, projectOptions, supersededOption } from "../../core/command.js";
 import { sinceOption } from "../../core/values.js";

@@ -1,6 +1,6 @@
 /** A run of a rule in words. */
 import type { Action } from "../../../model/snapshot/types.js";
-import type { Explanation, RuleExecution } from "../../client/answers.js";
+import type { Explanation, RuleExecution } from "../../../http/admin/answers.js";
 import type { Out } from "../../output/out.js";
 import { causeInWords, printable } from "../../../words/text.js";
 import { explanationInWords } from "../customers/explanation.js";

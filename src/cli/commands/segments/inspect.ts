@@ -1,6 +1,5 @@
 import type { Condition } from "../../../model/snapshot/types.js";
-import type { ExplainedCustomer, SegmentMember, SegmentStatistics } from "../../client/answers.js";
-import type { ListPage } from "../../client/api.js";
+import type { ExplainedCustomer, ListPage, SegmentMember, SegmentStatistics } from "../../../http/admin/answers.js";
 import { readList } from "../../client/pages.js";
 import { UsageError } from "../../core/errors.js";
 import { type Context, csvPageOptions, defineCommand, pastOption, projectOptions } from "../../core/command.js";

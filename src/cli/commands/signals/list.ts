@@ -1,4 +1,4 @@
-import type { RaisedSignal } from "../../client/answers.js";
+import type { ListedSignal } from "../../../http/admin/answers.js";
 import { csvPageOptions, defineCommand, projectOptions } from "../../core/command.js";
 import { sinceOption } from "../../core/values.js";
 import { printList } from "../../output/table.js";
@@ -19,7 +19,7 @@ export default defineCommand({
     const { out } = context;
     const paint = { info: out.style.cyan, warning: out.style.yellow, critical: out.style.red };
     const query = { signal, severity, since: sinceOption("--since", from), limit, cursor };
-    await printList<RaisedSignal>(context, query, ["signals"], {
+    await printList<ListedSignal>(context, query, ["signals"], {
       csv,
       none: "No such signal is raised.",
       columns: [

@@ -1,14 +1,14 @@
-import type { CreatedAccessToken } from "../../client/answers.js";
+import type { CreatedAccessToken } from "../../../http/admin/answers.js";
 import { defineCommand, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
 import { fields } from "../../output/table.js";
 import { printable } from "../../../words/text.js";
-import { ROLES } from "../members/members.js";
+import { MEMBER_ROLES } from "../members/members.js";
 
 export default defineCommand({
   options: {
     label: { type: "text", required: true, describe: "Its name, for people: what acts with it" },
-    role: { type: "text", choices: ROLES, describe: "The most that it may do; all that you may unless given" },
+    role: { type: "text", choices: MEMBER_ROLES, describe: "The most that it may do; all that you may unless given" },
     expiresInDays: { type: "integer", min: 1, max: 90, default: 90, describe: "How many days it works" },
     ...yesOption,
   },

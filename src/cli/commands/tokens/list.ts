@@ -1,4 +1,4 @@
-import type { AccessToken } from "../../client/answers.js";
+import type { AccessToken } from "../../../http/admin/answers.js";
 import { defineCommand, pageOptions } from "../../core/command.js";
 import { printList } from "../../output/table.js";
 

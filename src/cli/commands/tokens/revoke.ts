@@ -1,4 +1,4 @@
-import type { AccessToken } from "../../client/answers.js";
+import type { AccessToken } from "../../../http/admin/answers.js";
 import { defineCommand, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
 import { printable } from "../../../words/text.js";

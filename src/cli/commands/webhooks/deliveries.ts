@@ -1,4 +1,4 @@
-import type { Delivery } from "../../client/answers.js";
+import type { Delivery } from "../../../http/admin/answers.js";
 import { csvPageOptions, defineCommand, projectOptions } from "../../core/command.js";
 import { printList } from "../../output/table.js";
 

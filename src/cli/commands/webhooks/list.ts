@@ -1,4 +1,4 @@
-import type { Webhook } from "../../client/answers.js";
+import type { Webhook } from "../../../http/admin/answers.js";
 import { csvPageOptions, defineCommand, projectOptions } from "../../core/command.js";
 import { printList } from "../../output/table.js";
 import { formatInWords, includeInWords, limitsInWords, statusInWords } from "./webhooks.js";

@@ -1,4 +1,4 @@
-import type { ResentDeliveries } from "../../client/answers.js";
+import type { ResentDeliveries } from "../../../http/admin/answers.js";
 import { isDuration } from "../../../model/snapshot/duration.js";
 import { checkWords, sinceOption } from "../../core/values.js";
 import { type Context, defineCommand, projectOptions, yesOption } from "../../core/command.js";

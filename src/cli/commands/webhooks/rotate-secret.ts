@@ -1,4 +1,4 @@
-import type { RotatedWebhook } from "../../client/answers.js";
+import type { RotatedWebhook } from "../../../http/admin/answers.js";
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { checkDurationOption } from "../../core/values.js";
 import { confirmAndRun } from "../../output/change.js";

@@ -1,4 +1,4 @@
-import type { WebhookTest } from "../../client/answers.js";
+import type { WebhookTest } from "../../../http/admin/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
 import { failure } from "../../core/errors.js";
 import { fields } from "../../output/table.js";

@@ -1,4 +1,4 @@
-import type { Webhook } from "../../client/answers.js";
+import type { Webhook } from "../../../http/admin/answers.js";
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
 import { noteUnknown } from "./emission-types.js";

@@ -1,4 +1,4 @@
-import type { Webhook, WebhookDetail } from "../../client/answers.js";
+import type { Webhook, WebhookDetail } from "../../../http/admin/answers.js";
 import { checkDurationOption } from "../../core/values.js";
 import type { Context, Options } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";

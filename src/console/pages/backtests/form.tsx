@@ -8,7 +8,7 @@ const EVERY = { "1d": "day", "7d": "week", "28d": "four weeks" };
 const CUSTOMERS = { 2000: "about 2,000", 20000: "about 20,000", all: "all" };
 
 /** The fields of the form. */
-export const FIELDS = ["version", "against", "outcome", "within", "every", "customers"];
+export const FORM_FIELDS = ["version", "against", "outcome", "within", "every", "customers"];
 
 /** What a filled form asks the API. */
 export function askedBy({ version, against, outcome, within, every, customers }: Filled): object {

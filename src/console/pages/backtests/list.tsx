@@ -1,5 +1,5 @@
+import type { BacktestJob } from "../../../http/admin/answers.js";
 import { aucText } from "../../../words/backtest.js";
-import type { Backtest } from "../../answers/operations.js";
 import { address, Ago, Table, Text } from "../../parts.js";
 import { JobStatus } from "../recomputes/status.js";
 
@@ -9,7 +9,7 @@ export const backtestHref = (id: string) => address("backtest", { id });
 const COLUMNS = ["Asked for", "Outcome", "Within", "Model", "Status", "AUC of the score"];
 
 /** Backtests as a table. */
-export function Backtests({ backtests }: { backtests: readonly Backtest[] }) {
+export function Backtests({ backtests }: { backtests: readonly BacktestJob[] }) {
   return (
     <Table name="Backtests" columns={COLUMNS.map((heading) => ({ heading }))}>
       {backtests.map((backtest) => {
@@ -42,7 +42,7 @@ export function Backtests({ backtests }: { backtests: readonly Backtest[] }) {
 const Version = ({ id }: { id: string }) => <a href={address("version", { id })}>{id}</a>;
 
 /** The model that a backtest judges, and the one beside it. */
-export function BacktestModels({ backtest: { model, against } }: { backtest: Backtest }) {
+export function BacktestModels({ backtest: { model, against } }: { backtest: BacktestJob }) {
   return (
     <>
       {model.configVersion === null ? "one that is not deployed" : <Version id={model.configVersion} />}

@@ -1,7 +1,7 @@
 import type { BacktestReport, ModelReport } from "../../../backtest/report-types.js";
 import type { Snapshot } from "../../../model/snapshot/types.js";
 import {
-  type Backtest,
+  type BacktestResult,
   backtestNotes,
   backtestSentences,
   calibrationTable,
@@ -16,7 +16,7 @@ import { address, Empty, MaybeLink, Table, Text } from "../../parts.js";
 import { SideBySide } from "./side-by-side.js";
 
 /** What a backtest came to. @param model the active one: what it has is linked */
-export function Report({ backtest, model }: { backtest: Backtest; model: Snapshot | null }) {
+export function Report({ backtest, model }: { backtest: BacktestResult; model: Snapshot | null }) {
   const { report } = backtest;
   const { models } = report;
   return (

@@ -1,9 +1,9 @@
-import type { Backlog as BacklogAnswer } from "../../source.js";
+import type { Backlog as BacklogAnswer } from "../../../http/admin/answers.js";
 import { formatNumber, plural, printable } from "../../../words/text.js";
 import { At } from "../../parts.js";
 
 /** What the state does not hold yet; nothing where it is complete. */
-export function Backlog({ backlog: { pending, ahead, setAside } }: { backlog: BacklogAnswer }) {
+export function BacklogNote({ backlog: { pending, ahead, setAside } }: { backlog: BacklogAnswer }) {
   if (setAside !== null) {
     return (
       <p class="error" role="alert">

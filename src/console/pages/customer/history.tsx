@@ -1,4 +1,4 @@
-import type { HistoryEntry } from "../../source.js";
+import type { HistoryEntry } from "../../../http/admin/answers.js";
 import { formatNumber, plural } from "../../../words/text.js";
 import { At, emissionHref, Empty, eventHref, Lines, Text } from "../../parts.js";
 import { DeliveryStatus, deliveryHref } from "../deliveries/words.js";

@@ -1,4 +1,4 @@
-import type { CustomerState } from "../../source.js";
+import type { CustomerState } from "../../../http/admin/answers.js";
 import type { Snapshot } from "../../../model/snapshot/types.js";
 import { Ago, Text } from "../../parts.js";
 

@@ -1,5 +1,5 @@
 import type { Explanation } from "../../../engine/conditions/leaf.js";
-import type { ExplainedCustomer } from "../../source.js";
+import type { ExplainedCustomer } from "../../../http/admin/answers.js";
 import { factsOf, groupInWords, type InstantWords, measuredInWords } from "../../../words/explanation.js";
 import { distance, formatNumber, printable } from "../../../words/text.js";
 import { useLook } from "../../look.js";
@@ -53,7 +53,7 @@ function Lifecycle({ lifecycle: { state, transitions } }: { lifecycle: NonNullab
             to <Text>{to}</Text>, when
           </summary>
           <ul>
-            <Condition explanation={condition} />
+            <ConditionTree explanation={condition} />
           </ul>
         </details>
       ))}
@@ -97,7 +97,7 @@ function Part(props: { what: string; name: string; is: string; isOpen: boolean; 
         <p>Rules decide.</p>
       ) : (
         <ul>
-          <Condition explanation={condition} />
+          <ConditionTree explanation={condition} />
         </ul>
       )}
     </details>
@@ -115,7 +115,7 @@ function Journey({ journey }: { journey: ExplainedCustomer["journeys"][number] }
         <>
           <p>begins when</p>
           <ul>
-            <Condition explanation={start} />
+            <ConditionTree explanation={start} />
           </ul>
         </>
       )}
@@ -126,7 +126,7 @@ function Journey({ journey }: { journey: ExplainedCustomer["journeys"][number] }
               <Mark met={completed} /> step <Text>{step}</Text>
               {condition === null ? null : (
                 <ul>
-                  <Condition explanation={condition} />
+                  <ConditionTree explanation={condition} />
                 </ul>
               )}
             </li>
@@ -138,7 +138,7 @@ function Journey({ journey }: { journey: ExplainedCustomer["journeys"][number] }
 }
 
 /** A condition in words, what there is to say of it, and its parts below it. */
-export function Condition({ explanation }: { explanation: Explanation }) {
+export function ConditionTree({ explanation }: { explanation: Explanation }) {
   const words = useWords();
   const { kind, text, met, conditions } = explanation;
   const facts = factsOf(words, explanation);
@@ -154,7 +154,7 @@ export function Condition({ explanation }: { explanation: Explanation }) {
       {conditions === undefined ? null : (
         <ul>
           {conditions.map((part, index) => (
-            <Condition explanation={part} key={index} />
+            <ConditionTree explanation={part} key={index} />
           ))}
         </ul>
       )}

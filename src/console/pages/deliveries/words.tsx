@@ -1,4 +1,4 @@
-import type { ListedDelivery, ListedWebhook, Trends } from "../../source.js";
+import type { Delivery, Trends, Webhook } from "../../../http/admin/answers.js";
 import { formatNumber } from "../../../words/text.js";
 import { address, Ago, Text } from "../../parts.js";
 
@@ -16,7 +16,7 @@ export function EventTypes({ of }: { of: readonly string[] }) {
 }
 
 /** Whether a webhook receives what it is to receive. */
-export function WebhookStatus({ webhook }: { webhook: ListedWebhook }) {
+export function WebhookStatus({ webhook }: { webhook: Webhook }) {
   const { disabledAt, disabledReason, failingSince } = webhook;
   if (disabledAt !== null) {
     return (
@@ -46,7 +46,7 @@ export function WebhookStatus({ webhook }: { webhook: ListedWebhook }) {
 
 const STATUS = { delivered: "good", failed: "critical", pending: "warning" } as const;
 
-export function DeliveryStatus({ status }: Pick<ListedDelivery, "status">) {
+export function DeliveryStatus({ status }: Pick<Delivery, "status">) {
   return <span class={STATUS[status]}>{status}</span>;
 }
 

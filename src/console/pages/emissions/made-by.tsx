@@ -1,9 +1,9 @@
-import type { RuleRun } from "../../source.js";
+import type { Explanation, RuleExecution } from "../../../http/admin/answers.js";
 import { At, Text } from "../../parts.js";
-import { Condition } from "../customer/why.js";
+import { ConditionTree } from "../customer/why.js";
 
 /** The run of a rule that made an emission, and how its condition came out. */
-export function MadeBy({ run }: { run: RuleRun }) {
+export function MadeBy({ run }: { run: RuleExecution }) {
   const { ruleId, triggeredBy, executedAt, configVersion, conditions, superseded } = run;
   return (
     <section class="why" aria-labelledby="rule">
@@ -15,9 +15,9 @@ export function MadeBy({ run }: { run: RuleRun }) {
         {configVersion === null ? "" : ` under ${configVersion}`}.
         {superseded ? " A recompute has replaced the history that it is of." : ""}
       </p>
-      {conditions.kind !== undefined ? (
+      {conditions?.["kind"] !== undefined ? (
         <ul>
-          <Condition explanation={conditions} />
+          <ConditionTree explanation={conditions as unknown as Explanation} />
         </ul>
       ) : (
         <p>It has no condition.</p>

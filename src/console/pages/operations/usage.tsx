@@ -1,7 +1,7 @@
+import type { Usage } from "../../../http/admin/answers.js";
 import { formatNumber, plural } from "../../../words/text.js";
 import { Ago, MaybeLink, Table, Text } from "../../parts.js";
 import { ShareBar } from "../../charts/share-bar.js";
-import type { Usage } from "../../answers/organization.js";
 
 const COLUMNS = [
   { heading: "What" },

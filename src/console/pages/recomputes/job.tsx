@@ -1,12 +1,11 @@
+import type { JobDifference, ListPage, Preview, Recompute } from "../../../http/admin/answers.js";
 import type { ComponentChildren } from "preact";
 import { movesText, totalsOf } from "../../../words/recompute.js";
 import { formatNumber } from "../../../words/text.js";
 import { type ConsolePage, given, type View, type Visit } from "../../console-page.js";
-import { Ago, At, Customer, Found, Pages, Table, Text } from "../../parts.js";
-import type { CustomerDifference, Job, Replay } from "../../answers/operations.js";
-import type { ListPage } from "../../source.js";
+import { Ago, At, Customer, FoundList, PageLinks, Table, Text } from "../../parts.js";
 import { versionHref } from "../model.js";
-import { isUnderWay, JobStatus, Progress } from "./status.js";
+import { isUnderWay, type Job, JobStatus, JobProgress } from "./status.js";
 
 /** How many customers of a job a page shows. */
 const LIMIT = 50;
@@ -15,18 +14,18 @@ const LIMIT = 50;
 const REFRESH_SECONDS = 5;
 
 /** Reads of the list of customers that a job changes what the page's query asks for. */
-export function pageOf(query: URLSearchParams): { limit: string; cursor: string | undefined } {
+export function partQuery(query: URLSearchParams): { limit: string; cursor: string | undefined } {
   return { limit: String(LIMIT), cursor: given(query, "cursor") };
 }
 
 interface JobParts {
-  job: Replay;
+  job: Recompute | Preview;
   title: string;
   /** What it is of. */
   about: View["body"];
   /** What can be done with it. */
   actions?: View["body"];
-  changed: ListPage<CustomerDifference>;
+  changed: ListPage<JobDifference>;
 }
 
 /** A recompute, a dry run or a preview: how far it came, what it changes, and for whom. */
@@ -49,14 +48,14 @@ export function jobView(page: Pick<ConsolePage, "path">, { query }: Pick<Visit, 
         {job.startedAt === null ? null : <Totals job={job} />}
         <section aria-labelledby="customers">
           <h2 id="customers">For whom, the most telling first</h2>
-          <Found
+          <FoundList
             list={changed}
             limit={LIMIT}
             none={<p class="note">{isUnderWay(job) ? "Nobody yet." : "Nothing is different for anybody."}</p>}
           >
             <Differences differences={changed.data} />
-          </Found>
-          <Pages path={page.path} query={query} next={changed.nextCursor} />
+          </FoundList>
+          <PageLinks path={page.path} query={query} next={changed.nextCursor} />
         </section>
       </>
     ),
@@ -79,7 +78,7 @@ export function Course({ job, children }: { job: Job; children: ComponentChildre
         </dd>
         <dt>Done</dt>
         <dd>
-          <Progress job={job} />
+          <JobProgress job={job} />
         </dd>
       </dl>
       {job.error === null ? null : (
@@ -96,7 +95,7 @@ export function refreshOf(job: Job): Pick<View, "refreshSeconds"> {
   return isUnderWay(job) ? { refreshSeconds: REFRESH_SECONDS } : {};
 }
 
-function Totals({ job }: { job: Replay }) {
+function Totals({ job }: { job: Recompute | Preview }) {
   return (
     <section aria-labelledby="totals">
       <h2 id="totals">
@@ -116,7 +115,7 @@ function Totals({ job }: { job: Replay }) {
 }
 
 /** The model of a job, where there is one. */
-export function JobModel({ job: { pins } }: { job: Replay }) {
+export function JobModel({ job: { pins } }: { job: Recompute | Preview }) {
   const version = pins.configVersion;
   return version === null ? <>none deployed yet</> : <a href={versionHref(version)}>{version}</a>;
 }
@@ -131,7 +130,7 @@ const COLUMNS = [
   { heading: "Emissions" },
 ];
 
-function Differences({ differences }: { differences: readonly CustomerDifference[] }) {
+function Differences({ differences }: { differences: readonly JobDifference[] }) {
   return (
     <Table name="Customers that change" columns={COLUMNS}>
       {differences.map((difference) => (
@@ -141,7 +140,7 @@ function Differences({ differences }: { differences: readonly CustomerDifference
   );
 }
 
-function Row({ difference }: { difference: CustomerDifference }) {
+function Row({ difference }: { difference: JobDifference }) {
   const { customerId, lifecycle, health, segments, signals, rules, rulesOmitted = 0, rulesRemoved = 0 } = difference;
   return (
     <tr>
@@ -167,14 +166,14 @@ function Row({ difference }: { difference: CustomerDifference }) {
 }
 
 /** `health.band_changed, signal.raised 2`: the types, with how many of each. */
-function emissionsText({ emissions, emissionsOmitted = 0 }: CustomerDifference): string {
+function emissionsText({ emissions, emissionsOmitted = 0 }: JobDifference): string {
   const counts = new Map<string, number>();
   for (const { eventType } of emissions) counts.set(eventType, (counts.get(eventType) ?? 0) + 1);
   const types = [...counts].map(([type, count]) => (count === 1 ? type : `${type} ${formatNumber(count)}`));
   return [...types, ...(emissionsOmitted === 0 ? [] : [`${formatNumber(emissionsOmitted)} more`])].join(", ");
 }
 
-const scoreText = (health: CustomerDifference["health"]["before"]) =>
+const scoreText = (health: JobDifference["health"]["before"]) =>
   health === null ? null : `${formatNumber(health.overall)} ${health.band ?? ""}`.trim();
 
 const signed = (sign: string, count: number) => (count === 0 ? "" : sign + formatNumber(count));

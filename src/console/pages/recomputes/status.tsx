@@ -1,6 +1,9 @@
+import type { BacktestJob, Preview, Recompute } from "../../../http/admin/answers.js";
 import { formatNumber, span } from "../../../words/text.js";
-import type { Job } from "../../answers/operations.js";
 import { Ago } from "../../parts.js";
+
+/** A recompute, a preview or a backtest. */
+export type Job = Recompute | Preview | BacktestJob;
 
 /** Whether it has not come to its end. */
 export function isUnderWay({ status }: Job): boolean {
@@ -35,7 +38,7 @@ export function JobStatus({ job: { status, startedAt, finishedAt, nextAttemptAt 
 }
 
 /** Customers that are done; of how many, where that is known. */
-export function Progress({ job: { progress, status } }: { job: Job }) {
+export function JobProgress({ job: { progress, status } }: { job: Job }) {
   const { customersDone: done, customersTotal: total } = progress;
   const text = `${formatNumber(done)}${total === null ? "" : ` of ${formatNumber(total)}`} customers`;
   if (status === "completed" || total === null || total === 0) return <>{text}</>;

@@ -1,12 +1,11 @@
+import type { ListPage, Member } from "../../../http/admin/answers.js";
 import type { ComponentChildren } from "preact";
-import type { Role } from "../../answers/organization.js";
 import { given, type View, type Visit } from "../../console-page.js";
 import { missing } from "../../missing.js";
 import { address, Back, Empty, type Link } from "../../parts.js";
-import type { ListPage } from "../../source.js";
 
 /** The roles, each of which may do all that those before it may. */
-export const ROLES: Readonly<Record<Role, string>> = {
+export const ROLE_TEXTS: Readonly<Record<Member["role"], string>> = {
   viewer: "viewer: reads",
   developer: "developer: changes test",
   administrator: "administrator: changes live, keys, webhooks and projects, too",

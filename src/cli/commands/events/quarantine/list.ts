@@ -1,4 +1,4 @@
-import type { Quarantined } from "../../../client/answers.js";
+import type { Quarantined } from "../../../../http/admin/answers.js";
 import { csvPageOptions, defineCommand, projectOptions } from "../../../core/command.js";
 import { printList } from "../../../output/table.js";
 import { filterOptions } from "./step.js";

@@ -1,4 +1,4 @@
-import type { Quarantined } from "../../../client/answers.js";
+import type { Quarantined } from "../../../../http/admin/answers.js";
 import { readList } from "../../../client/pages.js";
 import { defineCommand, projectOptions } from "../../../core/command.js";
 import { elementTexts, memberTexts } from "../../../../words/json-text.js";

@@ -1,14 +1,23 @@
 import Type from "typebox";
 
-import type { Emission, ListedCustomer } from "../../../client/answers.js";
+import type { Emission, ListedCustomer } from "../../../../http/admin/answers.js";
 import { durationOf } from "../../../core/values.js";
 import { readCustomer, sentCustomer, sentEmission, sentSetAside } from "../../ai/customer.js";
 import { pick } from "../../ai/sanitizer.js";
 import { ANSWER_BYTES_MAX } from "../answer.js";
-import { customerInput, defineTool, document, optionalText, orNull, pageInput, pageOutput, readPage } from "../tool.js";
+import {
+  customerInput,
+  defineTool,
+  document,
+  optionalText,
+  nullable,
+  pageInput,
+  pageOutput,
+  readPage,
+} from "../tool.js";
 import { changed } from "./changed.js";
 
-const health = orNull(document("The overall score, the band that it lies in, and the score of a week ago."));
+const health = nullable(document("The overall score, the band that it lies in, and the score of a week ago."));
 
 const listCustomers = defineTool({
   name: "list_customers",
@@ -33,13 +42,13 @@ const listCustomers = defineTool({
   },
   output: pageOutput({
     customer: Type.String(),
-    lifecycle: orNull(Type.String()),
-    lifecycleEnteredAt: orNull(Type.String()),
+    lifecycle: nullable(Type.String()),
+    lifecycleEnteredAt: nullable(Type.String()),
     health,
     segments: Type.Array(Type.String()),
     signals: Type.Array(Type.Object({ signal: Type.String(), severity: Type.String() })),
-    lastEventAt: orNull(Type.String()),
-    setAside: orNull(document("When evaluation was given up, and why.")),
+    lastEventAt: nullable(Type.String()),
+    setAside: nullable(document("When evaluation was given up, and why.")),
   }),
   async run(call, { traits, inactive, setAside, reverse, ...query }) {
     const sanitizer = await call.sanitizer();

@@ -5,16 +5,16 @@ import type { Condition } from "../../../../model/snapshot/types.js";
 import type {
   Finding,
   Overview,
-  RaisedSignal,
+  ListedSignal,
   SegmentMember,
   SegmentStatistics,
   Trends,
-} from "../../../client/answers.js";
+} from "../../../../http/admin/answers.js";
 import { sinceOption } from "../../../core/values.js";
 import { isObject } from "../../../../words/text.js";
 import { pick, type Sanitizer } from "../../ai/sanitizer.js";
-import { EVERY, WHAT } from "../../trends.js";
-import { defineTool, document, optionalText, orNull, pageInput, pageOutput, readPage, text } from "../tool.js";
+import { TREND_PERIODS, WHAT } from "../../trends.js";
+import { defineTool, document, optionalText, nullable, pageInput, pageOutput, readPage, text } from "../tool.js";
 import { hostOf } from "./webhooks.js";
 
 const overview = defineTool({
@@ -25,7 +25,7 @@ const overview = defineTool({
   effect: "reads",
   input: {},
   output: {
-    configVersion: orNull(Type.String()),
+    configVersion: nullable(Type.String()),
     customers: Type.Integer(),
     customersSetAside: Type.Integer({ description: "Those whose evaluation was given up." }),
     events: document("Accepted, pending, and ahead of time."),
@@ -48,7 +48,7 @@ const trends = defineTool({
   effect: "reads",
   input: {
     what: Type.Optional(Type.Enum([...WHAT], { description: "lifecycle unless given." })),
-    every: Type.Optional(Type.Enum([...EVERY], { description: "day unless given." })),
+    every: Type.Optional(Type.Enum([...TREND_PERIODS], { description: "day unless given." })),
     from: optionalText("The first day, as 2026-03-01; 30 days, 12 weeks or 12 months ago unless given."),
     to: optionalText("The last day; today unless given."),
   },
@@ -84,7 +84,7 @@ const listSegmentMembers = defineTool({
   output: {
     members: Type.Integer({ description: "How many there are." }),
     condition: Type.Optional(
-      orNull(Type.String(), "Null where rules fill it, or the active version does not have it."),
+      nullable(Type.String(), "Null where rules fill it, or the active version does not have it."),
     ),
     statistics: Type.Optional(document("By lifecycle, health and last event.")),
     ...pageOutput({ customer: Type.String(), enteredAt: Type.String() }),
@@ -131,7 +131,7 @@ const listSignals = defineTool({
   async run(call, { since, ...query }) {
     const sanitizer = await call.sanitizer();
     const filters = { ...query, since: sinceOption("since", since) };
-    return readPage(call, ["signals"], filters, ({ customerId, signalId, ...row }: RaisedSignal) => ({
+    return readPage(call, ["signals"], filters, ({ customerId, signalId, ...row }: ListedSignal) => ({
       customer: sanitizer.id("customer", customerId),
       signal: signalId,
       ...pick(row, "severity", "raisedAt"),

@@ -3,7 +3,7 @@ import Type from "typebox";
 
 import { stateBudget } from "../../../../engine/index.js";
 import { summary } from "../../../../words/text.js";
-import type { DeployedVersion, JobDifference, RecomputeJob } from "../../../client/answers.js";
+import type { DeployedVersion, JobDifference, RecomputeOrPreview } from "../../../../http/admin/answers.js";
 import { pauseAfter, readAll } from "../../../client/pages.js";
 import { compile, warningsBlock } from "../../../core/compile.js";
 import { failure, UserError } from "../../../core/errors.js";
@@ -13,7 +13,7 @@ import { Impact, type ImpactDocument, type ImpactGroup } from "../../deploy/impa
 import { JOB_MEMBERS } from "../../recompute/jobs.js";
 import { problemOf } from "../answer.js";
 import type { Call } from "../session.js";
-import { defineTool, document, optionalText, orNull } from "../tool.js";
+import { defineTool, document, optionalText, nullable } from "../tool.js";
 import { changed } from "./changed.js";
 
 /** Said of each tool that does. */
@@ -28,8 +28,8 @@ const validateModel = defineTool({
   less: "run svc validate instead, which tells all of it",
   output: {
     valid: Type.Boolean(),
-    summary: orNull(Type.String(), "What the model has; null where it is not valid."),
-    stateBytes: orNull(Type.Number(), "What a customer's state may take."),
+    summary: nullable(Type.String(), "What the model has; null where it is not valid."),
+    stateBytes: nullable(Type.Number(), "What a customer's state may take."),
     problems: Type.Array(document("What is wrong, where, and what to do; warnings too.")),
   },
   async run({ context, signal }) {
@@ -67,11 +67,11 @@ const previewModel = defineTool({
   output: {
     previewId: Type.String(),
     status: Type.String({ description: "completed, or how far it is." }),
-    comparedWith: orNull(Type.String(), "The active version; null where none is."),
+    comparedWith: nullable(Type.String(), "The active version; null where none is."),
     evaluatedAt: Type.String(),
     progress: document("How many customers were looked at, of how many."),
     totals: document("How much changes."),
-    impact: orNull(document("What changes, with some of the customers; null until the preview is completed.")),
+    impact: nullable(document("What changes, with some of the customers; null until the preview is completed.")),
   },
   async run(call, { previewId, sample = 1000 }) {
     const { context } = call;
@@ -104,15 +104,15 @@ const previewModel = defineTool({
 
 async function begin({ context, signal }: Call, sample: number): Promise<string> {
   const { snapshot } = await compile(context, signal);
-  const { data } = await context.api.post<RecomputeJob>(["previews"], { snapshot, sample }, JOB_MEMBERS);
+  const { data } = await context.api.post<RecomputeOrPreview>(["previews"], { snapshot, sample }, JOB_MEMBERS);
   return data.id;
 }
 
 /** A preview once it has ended, or as far as it is after a while. */
-async function ended({ context: { api }, signal }: Call, id: string): Promise<RecomputeJob> {
+async function ended({ context: { api }, signal }: Call, id: string): Promise<RecomputeOrPreview> {
   const until = Date.now() + WAIT_MS;
   for (let looks = 0; ; looks++) {
-    const { data } = await api.get<RecomputeJob>(["previews", id], JOB_MEMBERS);
+    const { data } = await api.get<RecomputeOrPreview>(["previews", id], JOB_MEMBERS);
     if (["completed", "dead_letter"].includes(data.status) || Date.now() > until) return data;
     await setTimeout(pauseAfter(looks), undefined, { signal });
   }

@@ -1,6 +1,6 @@
 import Type from "typebox";
 
-import type { ConfigVersion } from "../../../client/answers.js";
+import type { ConfigVersion } from "../../../../http/admin/answers.js";
 import { failure } from "../../../core/errors.js";
 import { modelFacts } from "../../ai/model-facts.js";
 import { pick } from "../../ai/sanitizer.js";

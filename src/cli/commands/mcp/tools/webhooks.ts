@@ -1,8 +1,8 @@
 import Type from "typebox";
 
-import type { Delivery, Webhook } from "../../../client/answers.js";
+import type { Delivery, Webhook } from "../../../../http/admin/answers.js";
 import { pick, WITHHELD } from "../../ai/sanitizer.js";
-import { defineTool, optionalText, orNull, pageInput, pageOutput, readPage, text } from "../tool.js";
+import { defineTool, optionalText, nullable, pageInput, pageOutput, readPage, text } from "../tool.js";
 import { changed } from "./changed.js";
 
 const webhookInput = text("The webhook's id, from list_webhooks.");
@@ -22,8 +22,8 @@ const listWebhooks = defineTool({
     webhookId: Type.String(),
     host: Type.String({ description: "Of its address." }),
     eventTypes: Type.Array(Type.String()),
-    failingSince: orNull(Type.String()),
-    disabledAt: orNull(Type.String()),
+    failingSince: nullable(Type.String()),
+    disabledAt: nullable(Type.String()),
   }),
   run: (call, page) =>
     readPage(call, ["webhooks"], page, (row: Webhook) => ({
@@ -52,10 +52,10 @@ const listDeliveries = defineTool({
     status: Type.String(),
     attempts: Type.Integer(),
     emittedAt: Type.String(),
-    nextAttemptAt: orNull(Type.String()),
-    finishedAt: orNull(Type.String()),
-    statusCode: orNull(Type.Number(), "What the receiver answered last; null without an answer."),
-    error: orNull(Type.String(), "Why there was no answer."),
+    nextAttemptAt: nullable(Type.String()),
+    finishedAt: nullable(Type.String()),
+    statusCode: nullable(Type.Number(), "What the receiver answered last; null without an answer."),
+    error: nullable(Type.String(), "Why there was no answer."),
   }),
   async run(call, { webhookId, customer, ...query }) {
     const sanitizer = await call.sanitizer();

@@ -1,44 +1,64 @@
-// What the service answers, by the schemas that it publishes. These are types alone: nothing of the server is loaded for them.
+// What the administrative API answers, by the schemas that it publishes. These are types alone: nothing of the server is loaded for them.
 import type { Static } from "typebox";
 
 import type { Explanation } from "../../engine/conditions/leaf.js";
-import type { backtest } from "../../http/admin/backtests.js";
-import type * as config from "../../http/admin/config-versions.js";
-import type * as customers from "../../http/admin/customers.js";
-import type * as deliveries from "../../http/admin/deliveries.js";
-import type { finding, violation } from "../../http/admin/diagnostics.js";
-import type { listedEmission } from "../../http/admin/emissions.js";
-import type { event } from "../../http/admin/events.js";
-import type { customerExplanation, healthExplanation } from "../../http/admin/explanations.js";
-import type { journeyFunnel } from "../../http/admin/journeys.js";
-import type { changedKey, createdKey, key, rotatedKey } from "../../http/admin/keys.js";
-import type * as invitations from "../../http/admin/organization/invitations.js";
-import type * as organizations from "../../http/admin/organization/organizations.js";
-import type { trends } from "../../http/admin/trends.js";
-import type { createdProject, overview, population, project } from "../../http/admin/projects.js";
-import type { difference, preview, recompute } from "../../http/admin/recomputes.js";
-import type { quarantined } from "../../http/admin/quarantine.js";
-import type { ruleExecution } from "../../http/admin/rule-executions.js";
-import type { listedSignal } from "../../http/admin/signals.js";
-import type * as webhooks from "../../http/admin/webhooks.js";
+import type { backtest } from "./backtests.js";
+import type * as config from "./config-versions.js";
+import type * as customers from "./customers.js";
+import type * as deliveries from "./deliveries.js";
+import type { finding, violation } from "./diagnostics.js";
+import type { listedEmission } from "./emissions.js";
+import type * as events from "./events.js";
+import type { customerExplanation, healthExplanation } from "./explanations.js";
+import type { historyEntry } from "./history.js";
+import type * as journeys from "./journeys.js";
+import type { changedKey, createdKey, key, rotatedKey } from "./keys.js";
+import type * as invitations from "./organization/invitations.js";
+import type * as organizations from "./organization/organizations.js";
+import type { trends } from "./trends.js";
+import type { createdProject, overview, population, project } from "./projects.js";
+import type { difference, preview, recompute } from "./recomputes.js";
+import type { quarantined } from "./quarantine.js";
+import type * as rules from "./rule-executions.js";
+import type { listedSignal } from "./signals.js";
+import type * as transitions from "./transitions.js";
+import type * as webhooks from "./webhooks.js";
 import type { ExplainedParts } from "../../words/explanation.js";
+
+/** A page of a list. */
+export interface ListPage<Item> {
+  data: Item[];
+  /** Where it goes on; null at its end. */
+  nextCursor: string | null;
+}
 
 export type CustomerState = Static<typeof customers.customerState>;
 export type ListedCustomer = Static<typeof customers.listedCustomer>;
+export type DueCustomer = Static<typeof customers.dueCustomer>;
 export type Backlog = Static<typeof customers.backlog>;
+export type Cause = Static<typeof customers.cause>;
+export type HistoryEntry = Static<typeof historyEntry>;
 export type Emission = Static<typeof customers.emission>;
 export type ListedEmission = Static<typeof listedEmission>;
-export type RaisedSignal = Static<typeof listedSignal>;
-export type JourneyFunnel = Static<typeof journeyFunnel>;
 export type EmissionDetail = Static<typeof deliveries.emissionDetail>;
+export type ListedSignal = Static<typeof listedSignal>;
 export type LifecycleTransition = Static<typeof customers.transition>;
+export type ListedTransition = Static<typeof transitions.listedTransition>;
+export type TransitionTimes = Static<typeof transitions.transitionTimes>;
 export type HealthScoreChange = Static<typeof customers.scoreChange>;
-export type Journey = Static<typeof customers.journey>;
+export type JourneyDetail = Static<typeof customers.journeyDetail>;
+export type JourneyFunnel = Static<typeof journeys.journeyFunnel>;
+export type JourneyCounts = Static<typeof journeys.journeyCounts>;
+export type JourneyTimes = Static<typeof journeys.journeyTimes>;
+export type ListedRun = Static<typeof journeys.listedRun>;
 export type SegmentMember = Static<typeof customers.segmentMember>;
+export type SegmentMembers = Static<typeof customers.segmentMembers>;
 export type SegmentStatistics = Static<typeof customers.statistics>;
-export type Event = Static<typeof event>;
+export type Event = Static<typeof events.listedEvent>;
+export type EventDetail = Static<typeof events.eventDetail>;
 export type Quarantined = Static<typeof quarantined>;
-export type RuleExecution = Static<typeof ruleExecution>;
+export type RuleExecution = Static<typeof rules.ruleExecution>;
+export type RuleCounts = Static<typeof rules.ruleCounts>["rules"][number];
 
 export type { Explanation };
 
@@ -63,8 +83,9 @@ export type CreatedInvitation = Static<typeof invitations.createdInvitation>;
 export type Project = Static<typeof project>;
 export type CreatedProject = Static<typeof createdProject>;
 export type Overview = Static<typeof overview>;
-export type Population = Static<typeof population>;
+export type PopulationAt = Static<typeof population>;
 export type Trends = Static<typeof trends>;
+export type TrendSeries = Trends["series"][number];
 export type Finding = Static<typeof finding>;
 export type SchemaViolation = Static<typeof violation>;
 export type Key = Static<typeof key>;
@@ -80,10 +101,10 @@ export type ConfigCheck = Static<typeof config.configCheck>;
 export type DeployedVersion = Static<typeof config.deployed>;
 export type ActivatedVersion = Static<typeof config.activated>;
 
-type Recompute = Static<typeof recompute>;
-type Preview = Static<typeof preview>;
+export type Recompute = Static<typeof recompute>;
+export type Preview = Static<typeof preview>;
 /** A recompute, a dry run or a preview, with what only one of them has. */
-export type RecomputeJob = Omit<Recompute, "customerId"> &
+export type RecomputeOrPreview = Omit<Recompute, "customerId"> &
   Partial<Pick<Recompute, "customerId">> &
   Partial<Pick<Preview, "sample" | "hash">>;
 export type BacktestJob = Static<typeof backtest>;
@@ -96,4 +117,6 @@ export type CreatedWebhook = Static<typeof webhooks.createdWebhook>;
 export type RotatedWebhook = Static<typeof webhooks.rotatedWebhook>;
 export type WebhookTest = Static<typeof webhooks.webhookTest>;
 export type Delivery = Static<typeof deliveries.delivery>;
+export type DeliveryDetail = Static<typeof deliveries.deliveryDetail>;
+export type DeliveryAttempt = Static<typeof deliveries.deliveryAttempt>;
 export type ResentDeliveries = Static<typeof deliveries.resent>;
