@@ -15,7 +15,7 @@ export {
 } from "./state/document.js";
 export { evaluate, type Evaluated, type EvaluateOptions } from "./evaluate.js";
 export { explain, explainHealth, type CustomerExplanation, type Explained, type ExplainOptions } from "./explain.js";
-export { causeId, emissionIdOf as emissionId, eventIdOf as eventId } from "./ids.js";
+export { causeId, emissionIdOf, eventIdOf } from "./ids.js";
 export { compileModel } from "./model/model.js";
 export { firstLater, HistoryNeeded, isLater, isSamePlace } from "./state/history.js";
 export { replayPart, type Replayed, type ReplayInput, type ReplayPart } from "./replay.js";

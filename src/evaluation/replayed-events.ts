@@ -1,12 +1,12 @@
 import type { EventLists, PageEnd } from "../db/api/recompute.js";
-import { eventId, type TrackedEvent } from "../engine/index.js";
+import { eventIdOf, type TrackedEvent } from "../engine/index.js";
 
 /** Events in the engine's order: of milliseconds and acceptance, where the database orders by microseconds. */
 export function eventsOf({ seqs, at, names, properties }: EventLists): TrackedEvent[] {
   if (seqs === null || at === null || names === null || properties === null) return [];
   const events = seqs.map((seq, i): TrackedEvent => ({
     seq,
-    eventId: eventId(seq),
+    eventId: eventIdOf(seq),
     event: names[i]!,
     occurredAt: at[i]!,
     properties: properties[i] ?? {},

@@ -1,6 +1,6 @@
 import {
   compileModel,
-  eventId,
+  eventIdOf,
   explain,
   stateDocument,
   type Json,
@@ -116,7 +116,7 @@ export class LocalEngine {
 
     const numbered = operations.map(
       (operation, position) =>
-        [operation.type === "identify" ? null : operation, eventId(firstSeq + position)] as const,
+        [operation.type === "identify" ? null : operation, eventIdOf(firstSeq + position)] as const,
     );
     const keys = this.#keys.look(numbered);
     if (keys.conflict >= 0 && !ofCalls) throw conflictError(numbered[keys.conflict]![0]!, keys.conflict, form);
@@ -225,7 +225,7 @@ export function accepted(
   }
   const { event, properties = {}, timestamp } = operation;
   const occurredAt = timestamp === undefined ? acceptedAt : parseTimestamp(timestamp).milliseconds;
-  const named = { kind: "track", seq, eventId: eventId(seq), event, properties: properties as Properties } as const;
+  const named = { kind: "track", seq, eventId: eventIdOf(seq), event, properties: properties as Properties } as const;
   return { customerId, operation: { ...named, occurredAt, acceptedAt } };
 }
 

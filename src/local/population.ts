@@ -1,4 +1,4 @@
-import { type Effect, emissionDocument, emissionId, type Model, type Operation } from "../engine/index.js";
+import { type Effect, emissionDocument, emissionIdOf, type Model, type Operation } from "../engine/index.js";
 import type { Emission } from "../http/admin/answers.js";
 import { isLateTrack } from "../engine/timers.js";
 import { LocalCustomer, type Evaluation, type Instant } from "./customer.js";
@@ -105,7 +105,7 @@ export class Population {
         .map((effect) => {
           const document = emissionDocument(effect);
           return {
-            id: emissionId(++this.#emissions),
+            id: emissionIdOf(++this.#emissions),
             ...document,
             configVersion: this.options.configVersion,
             at: document.timestamp,

@@ -1,11 +1,6 @@
 import { decodeHTML } from "entities";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Answers, Of } from "../../src/console/source.js";
-import { TestClock } from "../../src/local/clock.js";
-import { localAsk } from "../../src/local/console/answers.js";
-import { LocalEngine } from "../../src/local/engine.js";
 import type { TrackRequest } from "../../src/ingestion/shape.js";
-import { hashSnapshot } from "../../src/model/snapshot/canonical.js";
 import { happened, snapshotOf, type StepParts } from "../engine/support/builders.js";
 import { useSpec } from "../spec/support/fixture.js";
 import type { Browser } from "../support/browser.js";
@@ -173,44 +168,4 @@ describe("a journey", () => {
     expect(Number(timed!.replace(",", ""))).toBeLessThan(1100);
     await sql`delete from svc.journey_runs where customer_id like 'many %'`;
   });
-});
-
-it("the model that is being written has the same figures and lists as the service", async () => {
-  const engine = new LocalEngine(
-    { snapshot: MODEL, hash: hashSnapshot(MODEL) },
-    { clock: new TestClock(NOW), environment: "test", configVersion: null, settleMs: 0 },
-  );
-  engine.accept(EVENTS, "batch");
-  engine.advance();
-  const ask = localAsk(engine, null);
-  const service = async (path: string, of: Of) => {
-    const query = new URLSearchParams(of as Record<string, string>).toString();
-    const { status, body } = await fixture.admin("GET", `/projects/app/${path}?${query}`);
-    expect([path, status]).toEqual([path, 200]);
-    return body;
-  };
-  for (const of of [{}, { since: "30d" }] as Of[]) {
-    expect(await service("journeys", of)).toMatchObject(await ask("journeys", of));
-    for (const journeyId of ["onboarding", "setup"]) {
-      const times = (await service(`journeys/${journeyId}/times`, of)) as Answers["journeys/:journeyId/times"];
-      const local = await ask("journeys/:journeyId/times", { ...of, journeyId });
-      // Each counts from its own present.
-      const byId = ({ steps, since: _, ...rest }: typeof times) => ({
-        ...rest,
-        steps: steps.toSorted((a, b) => (a.stepId < b.stepId ? -1 : 1)),
-      });
-      expect(byId(times)).toMatchObject(byId(local));
-      for (const filters of [
-        {},
-        { status: "active" },
-        { status: "expired", step: "import" },
-        { completed: "invite" },
-      ] as Of[]) {
-        expect(await service(`journeys/${journeyId}/runs`, { ...of, ...filters })).toEqual(
-          await ask("journeys/:journeyId/runs", { ...of, ...filters, journeyId }),
-        );
-      }
-    }
-  }
-  await expect(ask("journeys/:journeyId/runs", { journeyId: "nope" })).rejects.toMatchObject({ status: 404 });
 });

@@ -1,12 +1,6 @@
-import type { TrendSeries } from "../../src/http/admin/answers.js";
 import { decodeHTML } from "entities";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Answers, Of } from "../../src/console/source.js";
-import { TestClock } from "../../src/local/clock.js";
-import { localAsk } from "../../src/local/console/answers.js";
-import { LocalEngine } from "../../src/local/engine.js";
 import type { TrackRequest } from "../../src/ingestion/shape.js";
-import { hashSnapshot } from "../../src/model/snapshot/canonical.js";
 import { happened, snapshotOf } from "../engine/support/builders.js";
 import { useSpec } from "../spec/support/fixture.js";
 import type { Browser } from "../support/browser.js";
@@ -163,55 +157,4 @@ describe("transitions", () => {
     expect(rows((await page("transitions?left=new")).html)).toBe(2);
     expect((await page("transitions?left=gone&entered=new")).text).toContain("There was no such transition");
   });
-});
-
-it("the model that is being written has the same figures and lists as the service", async () => {
-  const snapshot = MODEL;
-  const engine = new LocalEngine(
-    { snapshot, hash: hashSnapshot(snapshot) },
-    { clock: new TestClock(NOW), environment: "test", configVersion: null, settleMs: 0 },
-  );
-  engine.accept(EVENTS, "batch");
-  const ask = localAsk(engine, null);
-  const asked = async <Name extends "trends" | "transitions" | "transitions/times">(name: Name, of: Of) => {
-    const query = new URLSearchParams(of as Record<string, string>).toString();
-    const { status, body } = await fixture.admin("GET", `/projects/app/${name}?${query}`);
-    expect(status).toBe(200);
-    return [body as Answers[Name], await ask(name, of)] as const;
-  };
-  const figures = ({ periods, series }: Answers["trends"]) => ({
-    periods,
-    series: series.map((line: TrendSeries) => JSON.stringify(Object.entries(line).toSorted())).toSorted(),
-  });
-  for (const what of ["lifecycle", "flows"]) {
-    for (const span of [
-      {},
-      { every: "week" },
-      { every: "month", from: dayAgo(100) },
-      { from: dayAgo(70), to: dayAgo(4) },
-    ]) {
-      const [service, local] = await asked("trends", { what, ...span });
-      expect([what, span, figures(local)]).toEqual([what, span, figures(service)]);
-    }
-  }
-  const list = ({ data }: Answers["transitions"]) =>
-    data.map(({ customerId, from, to, at }) => [customerId, from, to, at]).toSorted();
-  for (const of of [
-    {},
-    { left: "new" },
-    { entered: "new" },
-    { entered: "gone", left: "customer" },
-    { entered: "new", left: "", from: dayAgo(30), to: dayAgo(6) },
-  ]) {
-    const [service, local] = await asked("transitions", of as Of);
-    expect([of, list(local)]).toEqual([of, list(service)]);
-  }
-  const medians = ({ transitions, states }: Answers["transitions/times"]) => [
-    transitions,
-    Object.fromEntries(states.map(({ state, left, seconds }) => [state, [left, seconds.median]])),
-  ];
-  const [service, local] = await asked("transitions/times", {});
-  expect(medians(local)).toEqual(medians(service));
-  expect(medians(service)).toEqual([7, { new: [2, (22.5 * DAY_MS) / 1000], customer: [1, (2 * DAY_MS) / 1000] }]);
-  await expect(ask("trends", { what: "lifecycle", from: "soon" })).rejects.toMatchObject({ status: 400 });
 });

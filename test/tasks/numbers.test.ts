@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { emissionId, eventId } from "../../src/engine/index.js";
+import { emissionIdOf, eventIdOf } from "../../src/engine/index.js";
 import { beforeAll, expect, it } from "vitest";
 import { useDatabase } from "../support/database.js";
 import { snapshot } from "../support/service.js";
@@ -76,5 +76,5 @@ it("the engine writes an id as the database does", async () => {
   const rows = await db.sql<{ event: string; emission: string }[]>`
     select svc.event_id(n) as event, svc.emission_id(n) as emission
     from unnest(${numbers.map(String)}::bigint[]) with ordinality as u (n, position) order by position`;
-  expect([...rows]).toEqual(numbers.map((number) => ({ event: eventId(number), emission: emissionId(number) })));
+  expect([...rows]).toEqual(numbers.map((number) => ({ event: eventIdOf(number), emission: emissionIdOf(number) })));
 });

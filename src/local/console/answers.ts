@@ -3,16 +3,15 @@ import type { Ask, Answers, Of, Question, ServiceQuestion } from "../../console/
 import { causeId, type Effect, type Operation, type StateDocument } from "../../engine/index.js";
 import { ApiError, invalidField } from "../../http/errors.js";
 import { isDuration, parseDuration } from "../../model/snapshot/duration.js";
-import { list } from "../../model/snapshot/problem.js";
 import type { ExplainedParts } from "../../words/explanation.js";
 import type { LocalEngine } from "../engine.js";
 import { emissionOf, emissionsOf, eventOf, listedEvents, violationsOf } from "./events.js";
 import { localJourneyRuns, localJourneys, localJourneyTimes } from "./journeys.js";
-import { lifecycleTrends, localTransitions, localTransitionTimes } from "./lifecycle.js";
+import { localTransitions, localTransitionTimes } from "./transitions.js";
 import { localSegmentMembers } from "./segment-members.js";
-import { localRuleCounts, localRuleExecutions } from "./rule-executions.js";
+import { localRuleCounts, localRuleExecutions, ruleRuns } from "./rule-executions.js";
 import { raisedSignals } from "./raised-signals.js";
-import { isoTime, pageOf, pastInstant, type Stand } from "./stand.js";
+import { isoTime, pageOf, pastInstant, requireKnown, type Stand } from "./stand.js";
 import { localTrends } from "./trends.js";
 
 const WEEK_MS = 7 * 86_400_000;
@@ -52,15 +51,17 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
     },
     "customers/:customerId/history": (of) => pageOf(history(ofCustomer(of), of), of),
     "customers/:customerId/health-scores": (of) => pageOf(scores(ofCustomer(of)).toReversed(), of),
-    trends: (of) =>
-      of["what"] === "lifecycle" || of["what"] === "flows" ? lifecycleTrends(whole, of) : localTrends(whole, of),
+    trends: (of) => localTrends(whole, of),
     transitions: (of) => pageOf(localTransitions(whole, of), of),
     "transitions/times": () => localTransitionTimes(whole),
     journeys: (of) => localJourneys(whole, of),
     "journeys/:journeyId/times": (of) => localJourneyTimes(whole, of),
     "journeys/:journeyId/runs": (of) => pageOf(localJourneyRuns(whole, of), of),
-    // What is accepted is evaluated at once.
-    "customers/:customerId/backlog": () => ({ pending: 0, ahead: 0, setAside: null }),
+    "customers/:customerId/backlog": (of) => {
+      ofCustomer(of);
+      // What is accepted is evaluated at once.
+      return { pending: 0, ahead: 0, setAside: null };
+    },
     "due-customers": (of) => pageOf(dueCustomers(whole), of),
     signals: (of) => raisedSignals(whole, of),
     "rule-executions": (of) => localRuleExecutions(whole, of),
@@ -108,7 +109,8 @@ function customers(stand: Stand, of: Of): ListPage<ListedCustomer> {
   const found = population.customerIds
     .map((id) => engine.document(id, population)!)
     .filter((state) => passes(state) && seenAt(state) <= inactiveSince);
-  if (found.length === 0) requireKnown(engine, of);
+  if (found.length === 0)
+    requireKnown(engine, of, { lifecycle: "state", segment: "segment", health: "band", signal: "signal" });
   const sort = of["sort"] ?? (inactive === undefined ? "customerId" : "lastEvent");
   const isReversed = of["reverse"] === "true";
   const keyOf = (state: StateDocument) =>
@@ -134,25 +136,12 @@ function filterOf(of: Of): (state: StateDocument) => boolean {
       ));
 }
 
-/** Refuses a filter by something that the model does not have, as the service does. */
-function requireKnown({ snapshot }: LocalEngine, of: Of): void {
-  const known: [field: string, what: string, names: string[]][] = [
-    ["lifecycle", "state", snapshot.lifecycle?.states.map(({ name }) => name) ?? []],
-    ["segment", "segment", snapshot.segments.map(({ id }) => id)],
-    ["health", "band", snapshot.health?.bands.map(({ id }) => id) ?? []],
-    ["signal", "signal", snapshot.signals.map(({ id }) => id)],
-  ];
-  for (const [field, what, names] of known) {
-    const value = of[field];
-    if (value === undefined || names.includes(value)) continue;
-    const fix = names.length === 0 ? "Leave it out." : `Use one of ${list(names)}.`;
-    throw invalidField(field, value, `The model has no ${what} of this name.`, fix);
-  }
-}
-
 function listed({ population, now }: Stand, state: StateDocument): ListedCustomer {
-  const weekAgo = scoresOf(population.effects(state.customerId)).findLast(({ at }) => at <= now - WEEK_MS);
-  return { ...state, healthWeekAgo: weekAgo?.overall ?? null, setAside: null };
+  const { customerId, createdAt, lastEventAt, lifecycle, lifecycleEnteredAt, segments, health, journeys, signals } =
+    state;
+  const weekAgo = scoresOf(population.effects(customerId)).findLast(({ at }) => at <= now - WEEK_MS);
+  const where = { lifecycle, lifecycleEnteredAt, segments, health, journeys, signals };
+  return { customerId, createdAt, lastEventAt, ...where, healthWeekAgo: weekAgo?.overall ?? null, setAside: null };
 }
 
 const scoresOf = (effects: readonly Effect[]) => effects.filter((effect) => effect.kind === "health");
@@ -219,8 +208,9 @@ const common = ({ at, cause }: Effect) => ({
 
 /** @param emissionIds of the emissions among the effects, in their order */
 function effectEntries(effects: readonly Effect[], emissionIds: readonly string[]): HistoryEntry[] {
+  const madeBy = new Map(ruleRuns(effects).map(({ run, emission }) => [run as Effect, emission]));
   let emissions = 0;
-  return effects.flatMap((effect, index): HistoryEntry[] => {
+  return effects.flatMap((effect): HistoryEntry[] => {
     switch (effect.kind) {
       case "transition":
         return [{ ...common(effect), kind: "transition", details: { from: effect.from, to: effect.to } }];
@@ -229,8 +219,8 @@ function effectEntries(effects: readonly Effect[], emissionIds: readonly string[
       case "ruleExecuted": {
         const { rule: ruleId, result, triggeredBy, action, error } = effect;
         if (result !== "pass" && result !== "error") return [];
-        const next = effects[index + 1];
-        const emissionId = next?.kind === "emission" && next.byRule ? (emissionIds[emissions] ?? null) : null;
+        const emission = madeBy.get(effect) ?? null;
+        const emissionId = emission === null ? null : emissionIds[emission]!;
         return [
           { ...common(effect), kind: "rule", details: { ruleId, result, triggeredBy, action, error, emissionId } },
         ];

@@ -3,6 +3,7 @@ import type { Of, Violation } from "../../console/source.js";
 import type { Effect } from "../../engine/index.js";
 import { ApiError } from "../../http/errors.js";
 import { eventDiagnostics, traitDiagnostics } from "../../model/payload.js";
+import { ruleRuns } from "./rule-executions.js";
 import { queryInstant, isoTime, type Stand } from "./stand.js";
 
 /** Events, the newest occurrence first. What is accepted is evaluated at once. */
@@ -62,7 +63,7 @@ export function emissionsOf({ population, now }: Stand, of: Of): ListedEmission[
         .timeline(customerId)
         .filter((entry) => eventType === undefined || entry.eventType === eventType)
         .filter((entry) => (source === undefined || entry.source === source) && entry.timestamp >= since)
-        .map((entry) => ({ ...entry, customerId, createdAt: entry.timestamp })),
+        .map(({ at: _, type: __, ...entry }) => ({ ...entry, customerId, createdAt: entry.timestamp })),
     )
     .toSorted((a, b) => (a.id < b.id ? 1 : -1));
 }
@@ -85,13 +86,11 @@ export function emissionOf(stand: Stand, id: string | undefined): EmissionDetail
   };
 }
 
-/** The run of a rule that made the emission of this place among the effects: what stands before it. */
+/** The run of a rule that made the emission of this place among those of its customer; null where no rule did. */
 function runOf(emission: ListedEmission, effects: readonly Effect[], place: number): RuleExecution | null {
-  const emissions = effects.flatMap((effect, index) => (effect.kind === "emission" ? [{ effect, index }] : []));
-  const { effect, index } = emissions[place]!;
-  const run = effects[index - 1];
-  if (effect.byRule !== true || run?.kind !== "ruleExecuted") return null;
-  const { at, rule: ruleId, result, triggeredBy, error, conditions, action } = run;
+  const found = ruleRuns(effects).find((each) => each.emission === place);
+  if (found === undefined) return null;
+  const { at, rule: ruleId, result, triggeredBy, error, conditions, action } = found.run;
   const { customerId, cause, id: emissionId } = emission;
   const about = { customerId, cause, emissionId, configVersion: null, executedAt: isoTime(at), superseded: false };
   return { ...about, ruleId, result, triggeredBy, error, conditions, action };

@@ -74,11 +74,13 @@ export function localJourneyTimes(stand: Stand, of: Of): JourneyTimes {
     since: since === -Infinity ? null : isoTime(since),
     runs: runs.length,
     secondsToComplete: whole.length === 0 ? null : quartilesOf(whole),
-    steps: [...taken].map(([stepId, seconds]) => ({
-      stepId,
-      completed: seconds.length,
-      secondsFromPrevious: quartilesOf(seconds),
-    })),
+    steps: [...taken]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([stepId, seconds]) => ({
+        stepId,
+        completed: seconds.length,
+        secondsFromPrevious: quartilesOf(seconds),
+      })),
   };
 }
 

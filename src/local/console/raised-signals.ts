@@ -1,6 +1,6 @@
 import type { ListPage, ListedSignal } from "../../http/admin/answers.js";
 import type { Of } from "../../console/source.js";
-import { pageOf, queryInstant, type Stand } from "./stand.js";
+import { pageOf, queryInstant, requireKnown, type Stand } from "./stand.js";
 
 /** The signals that are raised, the last raised first; by signal, severity and since when. */
 export function raisedSignals({ engine, population, now }: Stand, of: Of): ListPage<ListedSignal> {
@@ -15,6 +15,7 @@ export function raisedSignals({ engine, population, now }: Stand, of: Of): ListP
       (severity === undefined || each.severity === severity) &&
       Date.parse(each.raisedAt) >= since,
   );
+  if (wanted.length === 0) requireKnown(engine, of, { signal: "signal" });
   return pageOf(
     wanted.toSorted((a, b) => (a.raisedAt < b.raisedAt ? 1 : -1)),
     of,

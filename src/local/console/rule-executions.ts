@@ -1,12 +1,13 @@
 import type { ListPage, RuleCounts, RuleExecution } from "../../http/admin/answers.js";
 import type { RuleResult } from "../../engine/state/types.js";
-import { causeId } from "../../engine/index.js";
+import { causeId, type Effect } from "../../engine/index.js";
 import type { Of } from "../../console/source.js";
-import { queryInstant, isoTime, pageOf, type Stand } from "./stand.js";
+import { queryInstant, isoTime, pageOf, requireKnown, type Stand } from "./stand.js";
 
 /** The log of the rules, newest first; by rule, result and since when. */
 export function localRuleExecutions(stand: Stand, of: Of): ListPage<RuleExecution> {
   const found = runsOf(stand, of).filter(({ ruleId }) => ruleId === (of["rule"] ?? ruleId));
+  if (found.length === 0) requireKnown(stand.engine, of, { rule: "rule" });
   return pageOf(
     found.filter(({ result }) => of["result"] === undefined || result === of["result"]),
     of,
@@ -25,20 +26,36 @@ export function localRuleCounts(stand: Stand, of: Of): { rules: RuleCounts[] } {
 
 function runsOf({ population, now }: Stand, of: Of): RuleExecution[] {
   const since = queryInstant(of["since"] ?? "7d", "since", now);
-  const runs = population.customerIds.flatMap((customerId) => {
-    let emissions = 0;
-    const effects = population.effects(customerId);
-    return effects.flatMap((effect, index) => {
-      if (effect.kind === "emission") emissions++;
-      if (effect.kind !== "ruleExecuted" || effect.at < since) return [];
-      const { rule: ruleId, result, triggeredBy, error } = effect;
-      const cause = { type: effect.cause.kind, id: causeId(effect.cause) };
-      const executedAt = isoTime(effect.at);
-      const next = effects[index + 1];
-      const emissionId =
-        next?.kind === "emission" && next.byRule === true ? population.timeline(customerId)[emissions]!.id : null;
-      return [{ customerId, ruleId, result, triggeredBy, executedAt, cause, configVersion: null, error, emissionId }];
-    });
-  });
+  const runs = population.customerIds.flatMap((customerId) =>
+    ruleRuns(population.effects(customerId))
+      .filter(({ run }) => run.at >= since)
+      .map(({ run, emission }) => {
+        const { rule: ruleId, result, triggeredBy, error } = run;
+        const cause = { type: run.cause.kind, id: causeId(run.cause) };
+        const emissionId = emission === null ? null : population.timeline(customerId)[emission]!.id;
+        const executedAt = isoTime(run.at);
+        return { customerId, ruleId, result, triggeredBy, executedAt, cause, configVersion: null, error, emissionId };
+      }),
+  );
   return runs.toReversed().toSorted((a, b) => (a.executedAt < b.executedAt ? 1 : a.executedAt > b.executedAt ? -1 : 0));
+}
+
+/** The run of a rule, and the place among the customer's emissions of the one that it made; null where it made none. */
+export interface RuleRun {
+  run: Extract<Effect, { kind: "ruleExecuted" }>;
+  emission: number | null;
+}
+
+/** The runs of rules among what evaluation did to a customer, in its order. */
+export function ruleRuns(effects: readonly Effect[]): RuleRun[] {
+  const runs: RuleRun[] = [];
+  let emissions = 0;
+  for (const effect of effects) {
+    if (effect.kind === "ruleExecuted") runs.push({ run: effect, emission: null });
+    if (effect.kind !== "emission") continue;
+    // What the rule did stands between the two.
+    if (effect.byRule === true) runs.at(-1)!.emission = emissions;
+    emissions += 1;
+  }
+  return runs;
 }

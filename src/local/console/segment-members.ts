@@ -18,10 +18,14 @@ export function localSegmentMembers(stand: Stand, of: Of): SegmentMembers {
   }
   const enteredAt = (id: string) => isoTime(population.customer(id)!.state.segments[segment]!.enteredAt);
   const items = members.map(({ customerId }) => ({ customerId, enteredAt: enteredAt(customerId) }));
+  const page = { ...pageOf(items, of), segment, members: members.length };
+  // As the service tells them: on the first page.
+  if (of["cursor"] !== undefined) return page;
   const weekAgo = isoTime(stand.now - 7 * DAY_MS);
   const enteredWithin7d = items.filter(({ enteredAt }) => enteredAt > weekAgo).length;
   const statistics = { ...statisticsOf(members, stand.now), enteredWithin7d };
-  return { ...pageOf(items, of), segment, members: members.length, statistics };
+  const definition = engine.snapshot.segments.find(({ id }) => id === segment) ?? null;
+  return { ...page, definition: definition && { ...definition }, statistics };
 }
 
 function statisticsOf(members: readonly StateDocument[], now: number): Omit<SegmentStatistics, "enteredWithin7d"> {

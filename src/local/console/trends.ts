@@ -1,77 +1,149 @@
 import type { Trends, TrendSeries } from "../../http/admin/answers.js";
+import { dayIn, type Every, EVERY, firstDayOf, lastDayOf } from "../../console/span.js";
 import type { Of } from "../../console/source.js";
-import type { Stand } from "./stand.js";
+import type { Effect } from "../../engine/index.js";
+import { ApiError, invalidField } from "../../http/errors.js";
+import { calendarDay, type Stand } from "./stand.js";
 
 const DAY_MS = 86_400_000;
+const PERIODS_MAX = 1100;
 
-/** What pages ask for besides the lifecycle. */
-const WHAT = ["segments", "signals", "health"] as const;
+/** What is told here; the service tells of activity, operations and deliveries, too, which no page of a model shows. */
+const WHAT = ["lifecycle", "flows", "segments", "signals", "health"] as const;
+type What = (typeof WHAT)[number];
 
+/** A series without its values: what it counts, and of what. */
 type Named = Omit<TrendSeries, "values">;
 
-/** How segments, signals or health developed by days or weeks until now, of what evaluation did to the customers; days begin at 00:00 UTC. */
-export function localTrends({ engine: { environment }, population, now }: Stand, of: Of): Trends {
-  const what = WHAT.find((each) => each === of["what"])!;
-  const every = of["every"] === "week" ? ("week" as const) : ("day" as const);
-  const { from = "" } = of;
-  const starts = periodsOf(Date.parse(from), now, every === "week" ? 7 : 1);
-  const series = new Map<string, TrendSeries>();
-  const add = (named: Named, period: number, amount: number, lasts = false) => {
-    const key = JSON.stringify(named);
-    const one = series.get(key) ?? { ...named, values: starts.map(() => 0) };
-    series.set(key, one);
-    const until = lasts ? starts.length : period + 1;
-    for (let index = lasts ? Math.max(0, period) : period; index >= 0 && index < until; index++) {
-      one.values[index] = (one.values[index] ?? 0) + amount;
+/** How customers developed by periods until now, of what evaluation did to them; days begin at 00:00 UTC. Throws VALIDATION_ERROR. */
+export function localTrends(stand: Stand, of: Of): Trends {
+  const what = oneOf(WHAT, of["what"] ?? "lifecycle", "what");
+  const every = oneOf(EVERY, of["every"] ?? "day", "every");
+  const periods = periodsOf(of, every, stand.now);
+  const series = what === "health" ? healthSeries(stand, periods, every) : countedSeries(stand, what, periods, every);
+  return { environment: stand.engine.environment, what, every, timeZone: "UTC", complete: true, periods, series };
+}
+
+function oneOf<const Value extends string>(values: readonly Value[], text: string, field: string): Value {
+  const found = values.find((value) => value === text);
+  if (found !== undefined) return found;
+  throw invalidField(field, text, `\`${field}\` is none of those.`, `Use one of ${values.join(", ")}.`);
+}
+
+const dayOf = (instant: number) => dayIn(instant, "UTC");
+const nextDay = (day: string) => dayOf(Date.parse(day) + DAY_MS);
+
+/** The first days of whole periods, as the service tells them. Throws VALIDATION_ERROR. */
+function periodsOf(of: Of, every: Every, now: number): string[] {
+  const today = dayOf(now);
+  const [to, from] = [calendarDay(of, "to") ?? today, calendarDay(of, "from")];
+  const last = to < today ? to : today;
+  const first = from ?? dayOf(Date.parse(last) - { day: 29, week: 77, month: 334 }[every] * DAY_MS);
+  if (first > last) {
+    const message = first > today ? "`from` lies ahead." : "The span ends before it begins.";
+    throw new ApiError(400, "VALIDATION_ERROR", { message, field: "from", fix: `Write a day no later than ${last}.` });
+  }
+  const periods: string[] = [];
+  for (let day = firstDayOf(first, every); day <= last; day = nextDay(lastDayOf(day, every))) {
+    if (periods.push(day) > PERIODS_MAX) {
+      const fix = "Write a later day, or ask by longer periods.";
+      throw new ApiError(400, "VALIDATION_ERROR", { message: "The span has too many periods.", field: "from", fix });
     }
-  };
-  const scores: number[][] = starts.map(() => []);
+  }
+  return periods;
+}
+
+/** What changed in each period, and how many there were at its end; without what was 0 all the time. */
+function countedSeries({ population }: Stand, what: What, periods: readonly string[], every: Every): TrendSeries[] {
+  const totals = new Map<string, TrendSeries>();
+  for (const effect of population.customerIds.flatMap((id) => population.effects(id))) {
+    const period = firstDayOf(dayOf(effect.at), every);
+    for (const [named, amount] of changesOf(effect, what)) {
+      const key = JSON.stringify(named);
+      const { values } = totals.get(key) ?? { values: periods.map(() => 0) };
+      totals.set(key, { ...named, values });
+      // A change of how many there are lasts until the next one.
+      const lasts = named.metric === "customers" || named.metric === "members";
+      periods.forEach((each, index) => {
+        if (each === period || (lasts && each > period)) values[index]! += amount;
+      });
+    }
+  }
+  return [...totals.values()].filter(({ values }) => values.some((value) => value !== 0));
+}
+
+function changesOf(effect: Effect, what: What): [Named, amount: number][] {
+  switch (effect.kind) {
+    case "transition": {
+      const { from, to } = effect;
+      if (what === "flows") return [[{ metric: "transitions", from, to }, 1]];
+      if (what !== "lifecycle") return [];
+      const entered: [Named, number] = [{ metric: "customers", state: to }, 1];
+      return from === null ? [entered] : [entered, [{ metric: "customers", state: from }, -1]];
+    }
+    case "segmentEntered":
+    case "segmentExited": {
+      const { segment } = effect;
+      const [metric, amount] = effect.kind === "segmentEntered" ? (["entered", 1] as const) : (["exited", -1] as const);
+      return what === "segments"
+        ? [
+            [{ metric: "members", segment }, amount],
+            [{ metric, segment }, 1],
+          ]
+        : [];
+    }
+    case "signalRaised":
+    case "signalCleared": {
+      const { signal } = effect;
+      const [metric, amount] = effect.kind === "signalRaised" ? (["raised", 1] as const) : (["cleared", -1] as const);
+      return what === "signals"
+        ? [
+            [{ metric: "customers", signal }, amount],
+            [{ metric, signal }, 1],
+          ]
+        : [];
+    }
+    default:
+      return [];
+  }
+}
+
+/** How many customers were in each band at the end of each period; and of all with a score their number, mean and quartiles. */
+function healthSeries({ population }: Stand, periods: readonly string[], every: Every): TrendSeries[] {
+  const bands = new Map<string, TrendSeries>();
+  const scores: number[][] = periods.map(() => []);
   for (const customerId of population.customerIds) {
-    const effects = population.effects(customerId);
-    for (const effect of effects) {
-      const period = starts.findLastIndex((start) => start <= effect.at);
-      if (what === "segments" && (effect.kind === "segmentEntered" || effect.kind === "segmentExited")) {
-        const { segment } = effect;
-        const entered = effect.kind === "segmentEntered";
-        add({ metric: "members", segment }, period, entered ? 1 : -1, true);
-        add({ metric: entered ? "entered" : "exited", segment }, period, 1);
-      }
-      if (what === "signals" && (effect.kind === "signalRaised" || effect.kind === "signalCleared")) {
-        const { signal } = effect;
-        const raised = effect.kind === "signalRaised";
-        add({ metric: "customers", signal }, period, raised ? 1 : -1, true);
-        add({ metric: raised ? "raised" : "cleared", signal }, period, 1);
-      }
-    }
-    if (what !== "health") continue;
-    const changes = effects.filter((effect) => effect.kind === "health");
-    starts.forEach((_, period) => {
-      const end = starts[period + 1] ?? Infinity;
+    const changes = population.effects(customerId).filter((effect) => effect.kind === "health");
+    periods.forEach((first, index) => {
+      const end = Date.parse(nextDay(lastDayOf(first, every)));
       const last = changes.findLast(({ at }) => at < end);
       if (last === undefined || last.overall === null || last.band === null) return;
-      add({ metric: "customers", band: last.band }, period, 1);
-      scores[period]!.push(last.overall);
+      const { band } = last;
+      const { values } = bands.get(band) ?? { values: periods.map(() => 0) };
+      bands.set(band, { metric: "customers", band, values });
+      values[index]! += 1;
+      scores[index]!.push(last.overall);
     });
   }
-  const periods = starts.map((start) => new Date(start).toISOString().slice(0, 10));
-  const about = { environment, what, every, timeZone: "UTC", complete: true };
-  return { ...about, periods, series: [...series.values(), ...(what === "health" ? quartilesOf(scores) : [])] };
+  // In hundredths, which scores have no parts of, so that the sum is exact as it is in SQL.
+  const sumOf = (all: readonly number[]) => all.reduce((sum, score) => sum + Math.round(score * 100), 0);
+  return [
+    ...bands.values(),
+    { metric: "scored", values: scores.map((all) => all.length) },
+    {
+      metric: "average",
+      values: scores.map((all) => (all.length === 0 ? null : Math.round(sumOf(all) / all.length) / 100)),
+    },
+    ...quartilesOf(scores),
+  ];
 }
 
-/** When each begins: days, or weeks from Monday. */
-function periodsOf(from: number, now: number, days: 1 | 7): number[] {
-  const first = days === 1 ? from : from - ((new Date(from).getUTCDay() + 6) % 7) * DAY_MS;
-  const starts: number[] = [];
-  for (let start = first; start <= now; start += days * DAY_MS) starts.push(start);
-  return starts;
-}
-
-/** The quartiles of each period in whole points: the least score that a quarter, half and three quarters have at most. */
+/** The least score, in whole points, that a quarter, half and three quarters of each period's have at most. */
 function quartilesOf(scores: readonly number[][]): TrendSeries[] {
   return ["lowerQuartile", "median", "upperQuartile"].map((metric, index) => ({
     metric,
     values: scores.map((all) => {
-      const sorted = all.map(Math.trunc).toSorted((a, b) => a - b);
+      const sorted = all.map(Math.round).toSorted((a, b) => a - b);
       return sorted[Math.ceil((sorted.length * (index + 1)) / 4) - 1] ?? null;
     }),
   }));

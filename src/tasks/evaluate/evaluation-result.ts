@@ -1,6 +1,6 @@
 import type { CustomerInput, EvaluationInput, EvaluationResult, OperationRow } from "../../db/api/evaluation.js";
 import type { Budget, CustomerState, HistorySource, Model, Operation, TrackOperation } from "../../engine/index.js";
-import { evaluate, eventId, storedState, timersMayFire } from "../../engine/index.js";
+import { evaluate, eventIdOf, storedState, timersMayFire } from "../../engine/index.js";
 import { addEffects, customerColumns } from "../rows.js";
 import { TrendChanges } from "./trend-changes.js";
 
@@ -93,5 +93,5 @@ function boundTraits(before: CustomerState["traits"], after: CustomerState["trai
 
 function operationOf([seq, acceptedAt, event, payload, occurredAt]: OperationRow): Operation {
   if (event === null || occurredAt === null) return { kind: "identify", seq, traits: payload, acceptedAt };
-  return { kind: "track", seq, eventId: eventId(seq), event, properties: payload, occurredAt, acceptedAt };
+  return { kind: "track", seq, eventId: eventIdOf(seq), event, properties: payload, occurredAt, acceptedAt };
 }

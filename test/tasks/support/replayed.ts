@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { causeId, eventId, type CustomerState, type Effect, type TrackedEvent } from "../../../src/engine/index.js";
+import { causeId, eventIdOf, type CustomerState, type Effect, type TrackedEvent } from "../../../src/engine/index.js";
 import { loadedState, type StoredCustomer } from "../../../src/db/api/evaluation.js";
 import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import { replay } from "../../engine/support/whole-history.js";
@@ -32,7 +32,7 @@ export async function evaluatedEvents(
         where i.environment_id = e.environment_id and i.customer_id = e.customer_id and i.seq = e.event_seq
       )
     order by 4, 1`;
-  return rows.map((row) => ({ ...row, eventId: eventId(row.seq) }));
+  return rows.map((row) => ({ ...row, eventId: eventIdOf(row.seq) }));
 }
 
 /** What a replay to a pinned instant makes of a customer as it is stored now, with what was evaluated of it until now. */

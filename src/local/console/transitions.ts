@@ -1,0 +1,54 @@
+import type { ListedTransition, TransitionTimes } from "../../http/admin/answers.js";
+import type { Of } from "../../console/source.js";
+import { causeId } from "../../engine/index.js";
+import { quartilesOf } from "./journeys.js";
+import { calendarDay, isoTime, requireKnown, type Stand } from "./stand.js";
+
+/** All of them, the last first. */
+function transitionsOf({ population }: Stand): ListedTransition[] {
+  return population.customerIds
+    .flatMap((customerId) =>
+      population.effects(customerId).flatMap((effect) => {
+        if (effect.kind !== "transition") return [];
+        const { from, to, cause } = effect;
+        const at = isoTime(effect.at);
+        return [{ customerId, from, to, at, cause: { type: cause.kind, id: causeId(cause) }, configVersion: null }];
+      }),
+    )
+    .toReversed()
+    .toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
+}
+
+/** Those from a state, empty for none, to a state, of the days from one to another, each where it is given. */
+export function localTransitions(stand: Stand, of: Of): ListedTransition[] {
+  const { left, entered } = of;
+  const [first, last] = [calendarDay(of, "from") ?? "", calendarDay(of, "to") ?? "9999-12-31"];
+  const found = transitionsOf(stand).filter(
+    ({ from, to, at }) =>
+      (entered === undefined || to === entered) &&
+      (left === undefined || (from ?? "") === left) &&
+      at.slice(0, 10) >= first &&
+      at.slice(0, 10) <= last,
+  );
+  // Empty: the transitions from no state.
+  const named = left === "" ? { ...of, left: undefined } : of;
+  if (found.length === 0) requireKnown(stand.engine, named, { left: "state", entered: "state" });
+  return found;
+}
+
+/** How long customers had been in the states that they left. */
+export function localTransitionTimes(stand: Stand): TransitionTimes {
+  const all = transitionsOf(stand).toReversed();
+  const since = new Map<string, number>();
+  const taken = new Map<string, number[]>();
+  for (const { customerId, from, at } of all) {
+    const now = Date.parse(at);
+    const before = since.get(customerId);
+    if (from !== null && before !== undefined) taken.set(from, [...(taken.get(from) ?? []), (now - before) / 1000]);
+    since.set(customerId, now);
+  }
+  const states = [...taken]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([state, seconds]) => ({ state, left: seconds.length, seconds: quartilesOf(seconds) }));
+  return { transitions: all.length, states };
+}

@@ -1,0 +1,172 @@
+import { beforeAll, expect, it } from "vitest";
+import type { Ask, Of, Question } from "../../src/console/source.js";
+import { environmentsToCount } from "../../src/db/api/evaluation.js";
+import { compileProject } from "../../src/dsl-compiler/index.js";
+import type { ApiError } from "../../src/http/errors.js";
+import { TestClock } from "../../src/local/clock.js";
+import { localAsk } from "../../src/local/console/answers.js";
+import { LocalEngine, type RequestOperation } from "../../src/local/engine.js";
+import { canonicalJson } from "../../src/model/snapshot/canonical.js";
+import { countTrends } from "../../src/tasks/trends.js";
+import { EXAMPLES, readData } from "../examples/support/examples.js";
+import { useSpec } from "../spec/support/fixture.js";
+
+// The pages of `svc dev` and of the service ask the same questions: what the one answers from memory, the other answers from SQL.
+
+const example = EXAMPLES.find(({ name }) => name === "saas")!;
+const fixture = useSpec();
+let local: Ask;
+let customerIds: string[];
+
+beforeAll(async () => {
+  const compiled = await compileProject(example.directory);
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
+  const shift = Date.now() - Date.parse(example.end);
+  const operations = (await readData(example))
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { timestamp?: string })
+    .map(({ timestamp, ...operation }) => ({
+      ...operation,
+      ...(timestamp !== undefined && { timestamp: new Date(Date.parse(timestamp) + shift).toISOString() }),
+    }));
+  await fixture.deploy(compiled.snapshot);
+  expect(await fixture.batch(operations)).toMatchObject({ status: 202 });
+  const { sql } = fixture.service.db;
+  await fixture.evaluate();
+  do await countTrends(sql, new AbortController().signal);
+  while ((await environmentsToCount(sql)).length > 0);
+
+  const [batch] = await sql<[{ at: Date }]>`select accepted_at as at from svc.ingest_batches`;
+  const clock = new TestClock(batch.at.getTime());
+  const engine = new LocalEngine(compiled, { clock, environment: "test", configVersion: "v1", settleMs: 0 });
+  engine.accept(operations as RequestOperation[], "batch");
+  engine.advance();
+  local = localAsk(engine, null);
+  customerIds = engine.population.customerIds;
+});
+
+const dayAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+
+/**
+ * A model that is not deployed has no version; each numbers what it emits by itself and has a present of its own; and when something was
+ * written down svc dev does not know.
+ */
+const OWN = new Set(["configVersion", "activeVersion", "sequence", "since", "createdAt"]);
+
+/** @param unordered the service has the order in which it was written, customer by customer, where svc dev has that of time */
+function comparable(answer: unknown, unordered: boolean): unknown {
+  return JSON.parse(
+    JSON.stringify(answer, (key, value: unknown) => {
+      if (OWN.has(key)) return undefined;
+      if (key === "nextCursor") return value !== null;
+      if (typeof value === "string") return value.replaceAll(/\b(evt|emi)_[0-9a-f]{16}\b/g, "$1");
+      if (!unordered || !Array.isArray(value) || typeof value[0] !== "object") return value;
+      return value.map((item) => canonicalJson(comparable(item, true))).toSorted();
+    }),
+  );
+}
+
+async function service(question: Question, of: Of): Promise<unknown> {
+  const path = question.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(of[name]!));
+  const query = new URLSearchParams(
+    Object.entries(of as Record<string, string>).filter(([name]) => !question.includes(`:${name}`)),
+  );
+  const { status, body } = await fixture.admin("GET", `/projects/app/${path}?${query.toString()}`);
+  return status === 200 ? body : { status };
+}
+
+async function expectSame(question: Question, of: Of = {}, unordered = false) {
+  const answered = await local(question, of).catch((error: unknown) => ({ status: (error as ApiError).status }));
+  expect([question, of, comparable(answered, unordered)]).toEqual([
+    question,
+    of,
+    comparable(await service(question, of), unordered),
+  ]);
+}
+
+it.each<[Question, Of]>([
+  ["customers", {}],
+  ["customers", { limit: "3" }],
+  ["customers", { sort: "health" }],
+  ["customers", { sort: "lastEvent", reverse: "true" }],
+  ["customers", { lifecycle: "engaged" }],
+  ["customers", { lifecycle: "nowhere" }],
+  ["customers", { segment: "going_quiet" }],
+  ["customers", { search: "QUIET" }],
+  ["customers", { traits: '{"plan":"pro"}' }],
+  ["customers", { inactive: "7d" }],
+  ["customers", { inactive: "soon" }],
+  ["signals", {}],
+  ["signals", { severity: "critical" }],
+  ["signals", { signal: "usage_dropping" }],
+  ["signals", { signal: "nope" }],
+  ["transitions", { entered: "nope" }],
+  ["transitions", { left: "nope" }],
+  ["transitions", { from: "soon" }],
+  ["rule-executions", { rule: "nope" }],
+  ["events", { type: "nope" }],
+  ["events", { customer: "nobody" }],
+  ["emissions", { customer: "nobody" }],
+  ["emissions", { eventType: "nope" }],
+  ["emissions", { since: "soon" }],
+  ["trends", { what: "flows", from: "2999-01-01" }],
+  ["customers", { segment: "nope" }],
+  ["customers", { cursor: "nope" }],
+  ["rule-executions", { since: "400d" }],
+  ["rule-executions", { since: "400d", result: "pass", limit: "2" }],
+  ["rule-executions/counts", { since: "400d" }],
+  ["transitions/times", {}],
+  ["journeys", {}],
+  ["schema-violations", {}],
+  ["events", { limit: "200" }],
+  ["events", { type: "signed_up", since: "120d" }],
+])("%s %o", expectSame);
+
+it.each<[Question, Of]>([
+  ["transitions", { limit: "200" }],
+  ["transitions", { entered: "churned" }],
+  ["transitions", { entered: "churned", left: "at_risk" }],
+  ["transitions", { entered: "new", left: "", from: dayAgo(90), to: dayAgo(6) }],
+  ["emissions", { source: "signal", limit: "200" }],
+  ["emissions", { customer: "late-import", limit: "200" }],
+  ...["lifecycle", "flows", "segments", "health", "signals"].flatMap((what) =>
+    [
+      {},
+      { every: "week" },
+      { every: "month", from: dayAgo(100) },
+      { from: dayAgo(70), to: dayAgo(4) },
+      { from: "soon" },
+      { every: "year" },
+    ].map((span): [Question, Of] => ["trends", { what, ...span }]),
+  ),
+])("%s %o, in whatever order", (question, of) => expectSame(question, of, true));
+
+it.each<Question>([
+  "customers/:customerId",
+  "customers/:customerId/explanation",
+  "customers/:customerId/history",
+  "customers/:customerId/health-scores",
+  "customers/:customerId/backlog",
+])("%s", async (question) => {
+  for (const customerId of [...customerIds, "nobody"]) {
+    await expectSame(question, { customerId, ...(question.endsWith("history") && { limit: "200" }) });
+  }
+});
+
+it.each<[Question, Of]>([
+  ["segments/:segment", {}],
+  ["journeys/:journeyId/times", {}],
+  ["journeys/:journeyId/times", { since: "60d" }],
+  ["journeys/:journeyId/runs", {}],
+  ["journeys/:journeyId/runs", { since: "90d", status: "active" }],
+  ["journeys/:journeyId/runs", { status: "expired", step: "invite_team" }],
+  ["journeys/:journeyId/runs", { completed: "create_project" }],
+])("%s %o", async (question, of) => {
+  const ids = question.startsWith("segments")
+    ? { segment: ["going_quiet", "frustrated", "nope"] }
+    : { journeyId: ["onboarding", "conversion", "nope"] };
+  for (const [name, values] of Object.entries(ids)) {
+    for (const value of values) await expectSame(question, { ...of, [name]: value });
+  }
+});
