@@ -7,7 +7,6 @@ import { chooseRequestId, SECURITY_HEADERS } from "./middleware/headers.js";
 /** What Node.js refuses before there is a request, or in the middle of one, by its codes. */
 const REFUSALS: Readonly<Record<string, readonly [status: number, code: string]>> = {
   HPE_HEADER_OVERFLOW: [431, "HEADERS_TOO_LARGE"],
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "PAYLOAD_TOO_LARGE"],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "REQUEST_TIMEOUT"],
 };
 

@@ -3,6 +3,7 @@ import type { Argv } from "yargs";
 import { ROLES, TOKEN_EXPIRES_IN_DAYS_MAX } from "../db/api/access.js";
 import { call } from "../db/api/call.js";
 import type { token } from "../http/admin/organization/organizations.js";
+import { isEmailAddress } from "../http/admin/parameters.js";
 import { newCredential, passwordLink } from "../http/request/credentials.js";
 import { linkInWords, makeSignInLink } from "./console-link.js";
 import { addressOf, ConfigError, type ServerConfig } from "./config.js";
@@ -29,7 +30,7 @@ export async function bootstrapCommand(
   const problems: string[] = [];
   if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(organization))
     problems.push(`--organization must be 1 to 63 lower-case letters, digits and hyphens, not \`${organization}\``);
-  if (!/^[^\s@]+@[^\s@]+$/.test(email)) problems.push(`--email must be an address, not \`${email}\``);
+  if (!isEmailAddress(email)) problems.push(`--email must be an address, not \`${email}\``);
   if (problems.length > 0) throw new ConfigError(problems);
   const token = newCredential("token");
   const { document, link } = await asOperator(config, logger, async (sql) => {

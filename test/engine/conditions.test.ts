@@ -80,6 +80,8 @@ const traits: Row[] = [
   ["a date that has come is not near", dateWithin("renewsOn", "7d"), [...known({ renewsOn: "2026-01-20" }), tick("02-01")], ["01-13 00:00 – 01-20 00:00"], "—"],
   ["a date-time has its own instant", dateWithin("renewsOn", "7d"), [...known({ renewsOn: "2026-01-20T12:00:00+02:00" }), tick("02-01")], ["01-13 10:00 – 01-20 10:00"], "—"],
   ["a date-time without zone is no date", dateWithin("renewsOn", "7d"), known({ renewsOn: "2026-01-20T12:00:00" }), [], "—"],
+  ["a date that stands for never is never due", { kind: "traitDatePassed", trait: "renewsOn", by: "7d" }, known({ renewsOn: "9999-12-31" }), [], "—"],
+  ["the last day that there is", { kind: "traitDatePassed", trait: "renewsOn" }, known({ renewsOn: "9999-12-31" }), [], "12-31 00:00"],
   ["a date that moves moves what is due", dateWithin("renewsOn", "7d"), [...known({ renewsOn: "2026-01-20" }), ...known({ renewsOn: "2026-03-20" }, "01-02")], [], "03-13 00:00"],
 ];
 

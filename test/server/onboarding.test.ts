@@ -55,6 +55,14 @@ async function organizationsOf(email: string): Promise<string[]> {
   return rows.map(({ slug }) => slug);
 }
 
+it("is no address that invitations would refuse", async () => {
+  expect(await bootstrap("oddcorp", "ada<ada@acme.example>")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("--email must be an address, not `ada<ada@acme.example>`") as string,
+  });
+  expect(await organizationsOf("ada<ada@acme.example>")).toEqual([]);
+});
+
 const isThere = (email: string) =>
   refused(
     `There is a user "${email}" already, in the organizations: evil (developer). Whoever set its password may be somebody else. ` +

@@ -68,7 +68,9 @@ begin
     'status', coalesce(_run.status, 'not_started'),
     'currentStep', _run.current_step,
     'currentStepSince', svc.iso(_since),
-    'secondsOnCurrentStep', extract(epoch from date_trunc('milliseconds', now()) - _since)::double precision,
+    -- An event may lie some minutes ahead, where its sender's clock does.
+    'secondsOnCurrentStep',
+    case when _since is not null then greatest(0, extract(epoch from date_trunc('milliseconds', now()) - _since))::double precision end,
     'run', _run.run,
     'startedAt', svc.iso(_run.started_at),
     'completedAt', svc.iso(_run.completed_at),

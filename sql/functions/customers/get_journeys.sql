@@ -74,12 +74,15 @@ begin
     cross join lateral (
       select
         coalesce(sum(s.active), 0) as active, coalesce(sum(s.complete), 0) as complete, coalesce(sum(s.expired), 0) as expired,
-        json_agg(
-          json_build_object(
-            'stepId', p.step_id, 'declared', p.n is not null, 'active', coalesce(s.active, 0), 'expired', coalesce(s.expired, 0)
-          )
-          order by p.n, p.step_id collate "C"
-        ) filter (where p.n is not null or coalesce(s.active, s.expired) > 0) as steps
+        coalesce(
+          json_agg(
+            json_build_object(
+              'stepId', p.step_id, 'declared', p.n is not null, 'active', coalesce(s.active, 0), 'expired', coalesce(s.expired, 0)
+            )
+            order by p.n, p.step_id collate "C"
+          ) filter (where p.n is not null or coalesce(s.active, s.expired) > 0),
+          '[]'
+        ) as steps
       from (
         select d.step_id, d.n
         from unnest(j.steps) with ordinality as d (step_id, n)

@@ -70,8 +70,11 @@ export function compileDate(condition: Of<"traitDateWithin" | "traitDatePassed">
   };
 }
 
+/** What lies later is never: a date of 9999-12-31 stands for that, and no instant is written with five digits of the year. */
+const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
+
 function after(customer: OpenCustomer, instant: number): number {
-  return instant > customer.clock ? instant : Infinity;
+  return instant > customer.clock && instant <= LATEST ? instant : Infinity;
 }
 
 function instantText(what: string, instant: number): Json {

@@ -21,7 +21,16 @@ import {
   orNull,
   versionName,
 } from "./schemas.js";
-import { cause, customerId, customerState, emission, healthScore, journeyRun, setAside } from "./customers.js";
+import {
+  cause,
+  customerId,
+  customerState,
+  emission,
+  endedScore,
+  healthScore,
+  journeyRun,
+  setAside,
+} from "./customers.js";
 import { deliveryAttempt } from "./deliveries.js";
 import { eventId } from "./events.js";
 
@@ -47,7 +56,7 @@ const items = {
   blockedTransitions: exact({ from: Type.String(), to: Type.String(), at: instant }),
   memberships: exact({ segment: Type.String(), enteredAt: instant, exitedAt: orNull(instant) }),
   journeyRuns: exact({ ...journeyRun.properties, run: Type.Integer({ minimum: 1 }) }),
-  healthScores: exact({ ...healthScore.properties, at: instant, ...logged }),
+  healthScores: exact({ ...endedScore, components: healthScore.properties.components, at: instant, ...logged }),
   ruleExecutions: exact({
     ruleId: Type.String(),
     result: Type.Enum(["pass", "fail", "skip", "error"]),

@@ -153,10 +153,15 @@ export const transition = named("LifecycleTransition", {
   superseded,
 });
 
-export const scoreChange = named("HealthScoreChange", {
-  ...healthScore.properties,
+/** Of a score that may have ended. */
+export const endedScore = {
   overall: orNull(points, "Null where none of the components is known any more, so that there is no score."),
   band: orNull(Type.String()),
+};
+
+export const scoreChange = named("HealthScoreChange", {
+  ...healthScore.properties,
+  ...endedScore,
   at: instant,
   cause,
   configVersion: orNull(versionName),

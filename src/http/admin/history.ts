@@ -1,5 +1,5 @@
 import Type, { type TProperties } from "typebox";
-import { cause, eventType, source } from "./customers.js";
+import { cause, endedScore, eventType, source } from "./customers.js";
 import { emissionDelivery, emissionId } from "./deliveries.js";
 import { listQuery } from "./parameters.js";
 import { adminRoute } from "./route.js";
@@ -29,13 +29,7 @@ export const historyEntry = Type.Union([
     from: orNull(Type.String(), "The state left; null for the first."),
     to: Type.String(),
   }),
-  entry("HistoryScore", "score", {
-    overall: orNull(
-      Type.Number({ minimum: 0, maximum: 100 }),
-      "Null where nothing of the score is known any more; band, too.",
-    ),
-    band: orNull(Type.String()),
-  }),
+  entry("HistoryScore", "score", endedScore),
   entry("HistoryRule", "rule", {
     ruleId: Type.String(),
     result: Type.Enum(["pass", "error"]),

@@ -55,13 +55,19 @@ export const displayName = Type.String({
 const ADDRESS_PART =
   '[^\\s@"(),:;<>\\[\\]\\\\\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff]+';
 
+const ADDRESS = { minLength: 3, maxLength: 254, pattern: `^${ADDRESS_PART}@${ADDRESS_PART}$` };
+
 /** Where mail goes: one address and nothing else. */
 export const emailAddress = Type.String({
-  minLength: 3,
-  maxLength: 254,
-  pattern: `^${ADDRESS_PART}@${ADDRESS_PART}$`,
+  ...ADDRESS,
   description: "must be one e-mail address, for example ada@example.com",
 });
+
+/** Whether a text is one, by the same rule. */
+export function isEmailAddress(text: string): boolean {
+  const { minLength, maxLength, pattern } = ADDRESS;
+  return text.length >= minLength && text.length <= maxLength && new RegExp(pattern, "u").test(text);
+}
 
 /** A duration of a query, such as 7d, in seconds. Throws VALIDATION_ERROR. */
 export function secondsOf(duration: string, field: string): number {

@@ -173,4 +173,9 @@ it("tells of a score that ended, because all that it consists of is absent", asy
       { overall: 50, band: "all" },
     ],
   ]);
+  const exported = await fixture.admin("GET", "/projects/app/customers/ben/export");
+  expect(exported).toMatchObject({
+    status: 200,
+    body: { healthScores: [{ overall: 50 }, { overall: null, band: null }] },
+  });
 });

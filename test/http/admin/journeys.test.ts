@@ -107,3 +107,26 @@ describe("GET /projects/:project/customers/:customerId/journeys/:journeyId", () 
     }
   });
 });
+
+it("that began at an instant of the next minutes, by its sender's clock, has been at its step for no time", async () => {
+  const { sql } = api;
+  const id = await api.environmentId();
+  await sql`
+    insert into svc.customers (environment_id, customer_id, created_at, config_version) values (${id}, 'dee', '2026-01-01Z', 1)`;
+  await sql`
+    insert into svc.journey_runs (environment_id, customer_id, journey_id, run, status, current_step, steps, started_at)
+    values (${id}, 'dee', 'other', 1, 'active', 'one', '{}', now() + interval '4 minutes')`;
+  expect(await read("dee/journeys/other")).toMatchObject({ status: "active", secondsOnCurrentStep: 0 });
+});
+
+it("that the model does not have any more is told without steps, where all of its runs are complete", async () => {
+  const { sql } = api;
+  await sql`
+    insert into svc.journey_runs (environment_id, customer_id, journey_id, run, status, current_step, steps, started_at, completed_at)
+    values (${await api.environmentId()}, 'ann', 'former', 1, 'complete', 'last', '{}', '2026-03-01Z', '2026-03-02Z')`;
+  const { journeys } = await api.read<{ journeys: { journeyId: string }[] }>("/journeys");
+  expect(journeys.find(({ journeyId }) => journeyId === "former")).toEqual({
+    ...{ journeyId: "former", declared: false, active: 0, complete: 1, expired: 0 },
+    steps: [],
+  });
+});

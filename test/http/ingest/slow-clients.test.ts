@@ -127,6 +127,13 @@ describe("what is no request is refused, and the connection closed", () => {
     ["a negative length", () => head({ "Content-Length": "-1" })],
     ["a length that is no number", () => head({ "Content-Length": "0x10" })],
     ["a chunk of no size", () => `${head({ "Transfer-Encoding": "chunked" })}x\r\n`, 400, "VALIDATION_ERROR", "req"],
+    [
+      "a chunk of 20 KB of extensions",
+      () => `${head({ "Transfer-Encoding": "chunked" })}5;${large}\r\n`,
+      400,
+      "VALIDATION_ERROR",
+      "req",
+    ],
     ["a header that continues", () => "GET /livez HTTP/1.1\r\nHost: svc\r\n more\r\nA b\r\n\r\n"],
     ["HTTP/2", () => "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
     ["TLS", () => Buffer.from("16030100c8010000c40303", "hex")],
