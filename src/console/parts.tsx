@@ -1,5 +1,5 @@
-import type { Cause, ListPage, Trends } from "../http/admin/answers.js";
 import type { ComponentChildren } from "preact";
+import type { Cause, ListPage, Trends } from "../http/admin/answers.js";
 import type { ApiError } from "../http/errors.js";
 import { distance, formatNumber, printable } from "../words/text.js";
 import type { Snapshot } from "../model/snapshot/types.js";

@@ -1,6 +1,6 @@
-import type { HealthScoreChange } from "../../http/admin/answers.js";
 import { scaleLinear, scaleUtc } from "d3-scale";
 import { curveStepAfter, line } from "d3-shape";
+import type { HealthScoreChange } from "../../http/admin/answers.js";
 import type { HealthBand } from "../../model/snapshot/types.js";
 import { formatNumber } from "../../words/text.js";
 import { useLook } from "../look.js";

@@ -1,5 +1,5 @@
-import type { CustomerState } from "../../http/admin/answers.js";
 import type { ComponentChildren } from "preact";
+import type { CustomerState } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import { formatNumber, printable } from "../../words/text.js";
 import { HealthLine } from "../charts/health-line.js";

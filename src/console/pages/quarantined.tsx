@@ -1,5 +1,5 @@
-import type { Quarantined } from "../../http/admin/answers.js";
 import type { ComponentChildren } from "preact";
+import type { Quarantined } from "../../http/admin/answers.js";
 import { Allowed, inLive, Live } from "../changes.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { PageError } from "../page.js";

@@ -1,5 +1,5 @@
-import type { RuleCounts } from "../../http/admin/answers.js";
 import type { RuleResult } from "../../engine/state/types.js";
+import type { RuleCounts } from "../../http/admin/answers.js";
 import type { Rule } from "../../model/snapshot/types.js";
 import { formatNumber, titleOf } from "../../words/text.js";
 import type { ConsolePage } from "../console-page.js";

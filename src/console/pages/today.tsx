@@ -1,5 +1,5 @@
-import type { ListedEmission, ListPage, ListedSignal, RuleExecution, Webhook } from "../../http/admin/answers.js";
 import type { ComponentChildren } from "preact";
+import type { ListedEmission, ListPage, ListedSignal, RuleExecution, Webhook } from "../../http/admin/answers.js";
 import type { ApiError } from "../../http/errors.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, given, expectedRefusal, type View } from "../console-page.js";

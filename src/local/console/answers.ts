@@ -1,6 +1,6 @@
-import type { DueCustomer, HistoryEntry, ListedCustomer, ListPage } from "../../http/admin/answers.js";
 import type { Ask, Answers, Of, Question, ServiceQuestion } from "../../console/source.js";
 import { causeId, type Effect, type Operation, type StateDocument } from "../../engine/index.js";
+import type { DueCustomer, HistoryEntry, ListedCustomer, ListPage } from "../../http/admin/answers.js";
 import { ApiError, invalidField } from "../../http/errors.js";
 import { isDuration, parseDuration } from "../../model/snapshot/duration.js";
 import type { ExplainedParts } from "../../words/explanation.js";

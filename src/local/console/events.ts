@@ -1,6 +1,6 @@
-import type { EmissionDetail, Event, ListedEmission, RuleExecution } from "../../http/admin/answers.js";
 import type { Of, Violation } from "../../console/source.js";
 import type { Effect } from "../../engine/index.js";
+import type { EmissionDetail, Event, ListedEmission, RuleExecution } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import { eventDiagnostics, traitDiagnostics } from "../../model/payload.js";
 import { ruleRuns } from "./rule-executions.js";

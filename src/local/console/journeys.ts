@@ -1,6 +1,6 @@
-import type { JourneyCounts, JourneyTimes, ListedRun } from "../../http/admin/answers.js";
 import type { Of } from "../../console/source.js";
 import type { Effect } from "../../engine/index.js";
+import type { JourneyCounts, JourneyTimes, ListedRun } from "../../http/admin/answers.js";
 import { ApiError, invalidField } from "../../http/errors.js";
 import { isDuration, parseDuration } from "../../model/snapshot/duration.js";
 import { isoTime, type Stand } from "./stand.js";

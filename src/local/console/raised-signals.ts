@@ -1,5 +1,5 @@
-import type { ListPage, ListedSignal } from "../../http/admin/answers.js";
 import type { Of } from "../../console/source.js";
+import type { ListPage, ListedSignal } from "../../http/admin/answers.js";
 import { pageOf, queryInstant, requireKnown, type Stand } from "./stand.js";
 
 /** The signals that are raised, the last raised first; by signal, severity and since when. */

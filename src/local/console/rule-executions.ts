@@ -1,7 +1,7 @@
-import type { ListPage, RuleCounts, RuleExecution } from "../../http/admin/answers.js";
 import type { RuleResult } from "../../engine/state/types.js";
 import { causeId, type Effect } from "../../engine/index.js";
 import type { Of } from "../../console/source.js";
+import type { ListPage, RuleCounts, RuleExecution } from "../../http/admin/answers.js";
 import { queryInstant, isoTime, pageOf, requireKnown, type Stand } from "./stand.js";
 
 /** The log of the rules, newest first; by rule, result and since when. */

@@ -1,6 +1,6 @@
-import type { SegmentMembers, SegmentStatistics } from "../../http/admin/answers.js";
 import type { Of } from "../../console/source.js";
 import type { StateDocument } from "../../engine/index.js";
+import type { SegmentMembers, SegmentStatistics } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import { isoTime, pageOf, type Stand } from "./stand.js";
 

@@ -1,5 +1,5 @@
-import type { ListPage } from "../../http/admin/answers.js";
 import type { Of } from "../../console/source.js";
+import type { ListPage } from "../../http/admin/answers.js";
 import { invalidField } from "../../http/errors.js";
 import { parseTimestamp, timestampProblem } from "../../ingestion/timestamp.js";
 import { isDuration, isIsoDate, parseDuration } from "../../model/snapshot/duration.js";

@@ -1,6 +1,6 @@
-import type { ListedTransition, TransitionTimes } from "../../http/admin/answers.js";
 import type { Of } from "../../console/source.js";
 import { causeId } from "../../engine/index.js";
+import type { ListedTransition, TransitionTimes } from "../../http/admin/answers.js";
 import { quartilesOf } from "./journeys.js";
 import { calendarDay, isoTime, requireKnown, type Stand } from "./stand.js";
 

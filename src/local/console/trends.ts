@@ -1,7 +1,7 @@
-import type { Trends, TrendSeries } from "../../http/admin/answers.js";
 import { dayIn, type Every, EVERY, firstDayOf, lastDayOf } from "../../console/span.js";
 import type { Of } from "../../console/source.js";
 import type { Effect } from "../../engine/index.js";
+import type { Trends, TrendSeries } from "../../http/admin/answers.js";
 import { ApiError, invalidField } from "../../http/errors.js";
 import { calendarDay, type Stand } from "./stand.js";
 

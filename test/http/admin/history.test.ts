@@ -1,5 +1,5 @@
-import type { HistoryEntry } from "../../../src/http/admin/answers.js";
 import { beforeAll, expect, it } from "vitest";
+import type { HistoryEntry } from "../../../src/http/admin/answers.js";
 import { useSpec } from "../../spec/support/fixture.js";
 import { environmentId, snapshot } from "../../support/service.js";
 import { invalid, pages, refused, type Page } from "./support/api.js";

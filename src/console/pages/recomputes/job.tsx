@@ -1,5 +1,5 @@
-import type { JobDifference, ListPage, Preview, Recompute } from "../../../http/admin/answers.js";
 import type { ComponentChildren } from "preact";
+import type { JobDifference, ListPage, Preview, Recompute } from "../../../http/admin/answers.js";
 import { movesText, totalsOf } from "../../../words/recompute.js";
 import { formatNumber } from "../../../words/text.js";
 import { type ConsolePage, given, type View, type Visit } from "../../console-page.js";

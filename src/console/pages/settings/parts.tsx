@@ -1,5 +1,5 @@
-import type { ListPage, Member } from "../../../http/admin/answers.js";
 import type { ComponentChildren } from "preact";
+import type { ListPage, Member } from "../../../http/admin/answers.js";
 import { given, type View, type Visit } from "../../console-page.js";
 import { missing } from "../../missing.js";
 import { address, Back, Empty, type Link } from "../../parts.js";
