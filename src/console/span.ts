@@ -5,7 +5,7 @@ export type Every = (typeof EVERY)[number];
 
 /** The day of an instant in a time zone, as `2026-03-01`. */
 export function dayIn(instant: number, timeZone: string): string {
-  return new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" }).format(instant);
+  return new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" }).format(instant).padStart(10, "0");
 }
 
 const DAY_MS = 86_400_000;
@@ -22,6 +22,6 @@ export function firstDayOf(day: string, every: Every): string {
 /** The last day of a period, which its first day names. */
 export function lastDayOf(firstDay: string, every: Every): string {
   const date = new Date(firstDay);
-  if (every === "month") return dayOf(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0));
+  if (every === "month") return dayOf(date.setUTCMonth(date.getUTCMonth() + 1, 0));
   return dayOf(date.getTime() + (every === "week" ? 6 : 0) * DAY_MS);
 }

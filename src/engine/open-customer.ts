@@ -1,3 +1,4 @@
+import { LATEST_INSTANT } from "../model/snapshot/duration.js";
 import { MOVES_BY_TIME_MAX } from "../model/snapshot/limits.js";
 import type { Severity } from "../model/snapshot/types.js";
 import { addOccurrence, trimOccurrences } from "./aggregates/occurrences.js";
@@ -479,7 +480,7 @@ export class OpenCustomer {
       },
       timerDueAt: finite(this.timerDueAt),
       ...(this.movesByTime > 0 ? { movesByTime: this.movesByTime } : {}),
-      nextDueAt: finite(nextDueAt),
+      nextDueAt: nextDueAt <= LATEST_INSTANT ? nextDueAt : null,
     };
   }
 

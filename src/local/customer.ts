@@ -61,6 +61,11 @@ export class LocalCustomer {
     return this.#state;
   }
 
+  /** Events whose time has not come. */
+  get ahead(): readonly TrackOperation[] {
+    return this.#ahead;
+  }
+
   /** Whether something is due that need not wait for the settle rule. */
   isDue(instant: Instant): boolean {
     const { nextDueAt } = this.#state;

@@ -30,6 +30,16 @@ beforeAll(async () => {
       ...operation,
       ...(timestamp !== undefined && { timestamp: new Date(Date.parse(timestamp) + shift).toISOString() }),
     }));
+  const signedUp = (customerId: string, timestamp: string) => {
+    return { customerId, event: "signed_up", properties: { source: "self_serve" }, timestamp };
+  };
+  const soon = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
+  operations.push(
+    ...["0030-01-01T00:00:00Z", "0999-12-31T00:00:00Z"].map((at) => signedUp(`since ${at.slice(0, 4)}`, at)),
+    signedUp("of a fast clock", soon(4)),
+    signedUp("works-alone", soon(60)),
+    signedUp("only ahead", soon(600)),
+  );
   await fixture.deploy(compiled.snapshot);
   expect(await fixture.batch(operations)).toMatchObject({ status: 202 });
   const { sql } = fixture.service.db;
@@ -113,6 +123,10 @@ it.each<[Question, Of]>([
   ["trends", { what: "flows", from: "2999-01-01" }],
   ["customers", { segment: "nope" }],
   ["customers", { cursor: "nope" }],
+  ["signals", { since: "2026-02-30" }],
+  ["signals", { since: "0000-01-01" }],
+  ["rule-executions", { limit: "200" }],
+  ["rule-executions", { customer: "works-alone" }],
   ["rule-executions", { since: "400d" }],
   ["rule-executions", { since: "400d", result: "pass", limit: "2" }],
   ["rule-executions/counts", { since: "400d" }],
@@ -136,6 +150,11 @@ it.each<[Question, Of]>([
       { every: "week" },
       { every: "month", from: dayAgo(100) },
       { from: dayAgo(70), to: dayAgo(4) },
+      { every: "month", to: "2026-01-31" },
+      { from: "0999-01-01", to: "0999-01-05" },
+      { every: "week", to: "0001-01-10" },
+      { every: "week", from: "0001-01-01" },
+      { from: "0000-12-31" },
       { from: "soon" },
       { every: "year" },
     ].map((span): [Question, Of] => ["trends", { what, ...span }]),
@@ -158,6 +177,8 @@ it.each<[Question, Of]>([
   ["segments/:segment", {}],
   ["journeys/:journeyId/times", {}],
   ["journeys/:journeyId/times", { since: "60d" }],
+  ["journeys/:journeyId/times", { since: dayAgo(60) }],
+  ["journeys/:journeyId/runs", { completed: "toString" }],
   ["journeys/:journeyId/runs", {}],
   ["journeys/:journeyId/runs", { since: "90d", status: "active" }],
   ["journeys/:journeyId/runs", { status: "expired", step: "invite_team" }],

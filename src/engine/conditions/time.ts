@@ -1,5 +1,5 @@
 /** Conditions that flip by time alone, without an operation: each tells the instant of its next flip by `nextChange`. */
-import { parseDuration, parseInstant } from "../../model/snapshot/duration.js";
+import { LATEST_INSTANT, parseDuration, parseInstant } from "../../model/snapshot/duration.js";
 import type { Condition } from "../../model/snapshot/types.js";
 import { conditionText } from "../../model/snapshot/words.js";
 import { type ConditionContext, LIFECYCLE_ITEM } from "../compile-context.js";
@@ -70,11 +70,8 @@ export function compileDate(condition: Of<"traitDateWithin" | "traitDatePassed">
   };
 }
 
-/** What lies later is never: a date of 9999-12-31 stands for that, and no instant is written with five digits of the year. */
-const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
-
 function after(customer: OpenCustomer, instant: number): number {
-  return instant > customer.clock && instant <= LATEST ? instant : Infinity;
+  return instant > customer.clock && instant <= LATEST_INSTANT ? instant : Infinity;
 }
 
 function instantText(what: string, instant: number): Json {

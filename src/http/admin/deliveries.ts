@@ -1,7 +1,8 @@
 import Type from "typebox";
 import { invalidField } from "../errors.js";
 import { cause, customerId, eventType, source } from "./customers.js";
-import { emptyObject, instantOf, KIB, listQuery, nameFilter, nameText } from "./parameters.js";
+import { instantOf } from "../request/instants.js";
+import { emptyObject, KIB, listQuery, nameFilter, nameText } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { conditions, ruleExecution, triggeredBy } from "./rule-executions.js";
 import {

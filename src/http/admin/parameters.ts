@@ -1,7 +1,8 @@
 import Type from "typebox";
-import { isDuration, isIsoDate, parseDuration } from "../../model/snapshot/duration.js";
+import { isDuration, parseDuration } from "../../model/snapshot/duration.js";
 import type { Duration } from "../../model/snapshot/types.js";
 import { invalidField } from "../errors.js";
+import { instantOf } from "../request/instants.js";
 import { exact } from "./schemas.js";
 
 /** The longest hold an event name and a path of 256 characters each, which were escaped as JSON. */
@@ -81,16 +82,6 @@ export function graceOf(grace: string, longest: Duration, at0: string): number {
   const seconds = /^0[mhdw]$/.test(grace) ? 0 : secondsOf(grace, "grace");
   if (seconds <= parseDuration(longest) / 1000) return seconds;
   throw invalidField("grace", grace, "`grace` is too long.", `Write ${longest} or less; ${at0}`);
-}
-
-/** The instant that a query names by a date (00:00 UTC), a date-time with timezone, or how long ago it was. Throws VALIDATION_ERROR. */
-export function instantOf(since: string, field: string): Date {
-  if (isDuration(since)) return new Date(Date.now() - parseDuration(since));
-  const date = isIsoDate(since) ? new Date(since) : null;
-  // Four digits of year, in UTC too, are what the database takes.
-  if (date && date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9999) return date;
-  const fix = "Write for example 7d, 2026-03-01 or 2026-03-01T09:00:00Z.";
-  throw invalidField(field, since, `\`${field}\` is neither a duration nor a date.`, fix);
 }
 
 /** As `instantOf`, of a filter that may be missing. */

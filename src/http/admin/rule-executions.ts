@@ -1,7 +1,8 @@
 import Type from "typebox";
 import { adminRoute } from "./route.js";
 import { exact, instant, jsonObject, listOf, named, orNull, superseded, versionName } from "./schemas.js";
-import { environmentQuery, instantOf, listQuery, nameFilter, sinceFilter, supersededToo } from "./parameters.js";
+import { instantOf } from "../request/instants.js";
+import { environmentQuery, listQuery, nameFilter, sinceFilter, supersededToo } from "./parameters.js";
 
 const RESULTS = ["pass", "fail", "skip", "error"] as const;
 

@@ -4,7 +4,8 @@ import { listQuery, nameFilter } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { quartiles } from "./journeys.js";
 import { countOf, exact, listOf, named } from "./schemas.js";
-import { dayOf, dayQuery } from "./trends.js";
+import { calendarDay } from "../request/instants.js";
+import { dayQuery } from "./trends.js";
 
 const { superseded: _, ...present } = transition.properties;
 
@@ -37,7 +38,7 @@ export const transitionRoutes = [
     answers: { 200: listOf(listedTransition) },
     passes: ({ at, query: { left, entered, from, to, ...page } }) => [
       at,
-      { left, entered, from: dayOf(from, "from"), to: dayOf(to, "to") },
+      { left, entered, from: calendarDay(from, "from"), to: calendarDay(to, "to") },
       page,
     ],
   }),

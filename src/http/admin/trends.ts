@@ -1,6 +1,5 @@
 import Type from "typebox";
-import { isIsoDate } from "../../model/snapshot/duration.js";
-import { invalidField } from "../errors.js";
+import { calendarDay } from "../request/instants.js";
 import { adminRoute } from "./route.js";
 import { environment, exact, named, orNull } from "./schemas.js";
 import { environmentQuery } from "./parameters.js";
@@ -58,12 +57,12 @@ export const trendRoutes = [
       to: dayQuery("The last day; today unless given."),
     }),
     answers: { 200: trends },
-    passes: ({ at, query: { what, every, from, to } }) => [at, what, every, dayOf(from, "from"), dayOf(to, "to")],
+    passes: ({ at, query: { what, every, from, to } }) => [
+      at,
+      what,
+      every,
+      calendarDay(from, "from"),
+      calendarDay(to, "to"),
+    ],
   }),
 ];
-
-/** Checks that a day of a query is one of the calendar. Throws VALIDATION_ERROR. */
-export function dayOf(day: string | undefined, field: string): string | undefined {
-  if (day === undefined || (/^\d{4}-\d{2}-\d{2}$/.test(day) && isIsoDate(day) && day >= "0001")) return day;
-  throw invalidField(field, day, `\`${field}\` is not a day.`, "Write for example 2026-03-01.");
-}

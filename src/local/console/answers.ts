@@ -11,7 +11,7 @@ import { localTransitions, localTransitionTimes } from "./transitions.js";
 import { localSegmentMembers } from "./segment-members.js";
 import { localRuleCounts, localRuleExecutions, ruleRuns } from "./rule-executions.js";
 import { raisedSignals } from "./raised-signals.js";
-import { isoTime, pageOf, pastInstant, requireKnown, type Stand } from "./stand.js";
+import { compareKeys, isoTime, pageOf, pastInstant, requireKnown, type Stand } from "./stand.js";
 import { localTrends } from "./trends.js";
 
 const WEEK_MS = 7 * 86_400_000;
@@ -47,7 +47,8 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
       const { customerId, population, state } = ofCustomer(of);
       const parts = engine.explanation(customerId, population) as unknown as ExplainedParts;
       const about = { customerId, asOf: state.evaluatedThrough, configVersion: null, activeVersion: null };
-      return { ...parts, ...about, flipsKnown: true, unavailable: null, pending: 0, setAside: null };
+      const pending = population.customer(customerId)!.ahead.length;
+      return { ...parts, ...about, flipsKnown: true, unavailable: null, pending, setAside: null };
     },
     "customers/:customerId/history": (of) => pageOf(history(ofCustomer(of), of), of),
     "customers/:customerId/health-scores": (of) => pageOf(scores(ofCustomer(of)).toReversed(), of),
@@ -58,9 +59,10 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
     "journeys/:journeyId/times": (of) => localJourneyTimes(whole, of),
     "journeys/:journeyId/runs": (of) => pageOf(localJourneyRuns(whole, of), of),
     "customers/:customerId/backlog": (of) => {
-      ofCustomer(of);
-      // What is accepted is evaluated at once.
-      return { pending: 0, ahead: 0, setAside: null };
+      const { customerId, population } = ofCustomer(of);
+      // What else is accepted is evaluated at once.
+      const { length: ahead } = population.customer(customerId)!.ahead;
+      return { pending: ahead, ahead, setAside: null };
     },
     "due-customers": (of) => pageOf(dueCustomers(whole), of),
     signals: (of) => raisedSignals(whole, of),
@@ -87,7 +89,7 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
 }
 
 function textsOf(state: StateDocument | undefined, names: readonly string[]): Record<string, string> {
-  const known = names.filter((name) => state !== undefined && name in state.traits);
+  const known = names.filter((name) => state !== undefined && Object.hasOwn(state.traits, name));
   return Object.fromEntries(
     known.map((name) => {
       const value = state!.traits[name]!;
@@ -125,6 +127,8 @@ function filterOf(of: Of): (state: StateDocument) => boolean {
   const search = of["search"]?.toLowerCase();
   const traits = Object.entries(JSON.parse(of["traits"] ?? "{}") as Record<string, unknown>);
   return (state) =>
+    // Nobody is set aside here.
+    of["setAside"] === undefined &&
     (lifecycle === undefined || state.lifecycle === lifecycle) &&
     (segment === undefined || state.segments.includes(segment)) &&
     (health === undefined || state.health?.band === health) &&
@@ -161,7 +165,7 @@ function dueCustomers(stand: Stand): DueCustomer[] {
     .flatMap(({ customerId, lifecycle, nextDueAt }) =>
       nextDueAt === null ? [] : [{ customerId, lifecycle, nextDueAt }],
     )
-    .toSorted((a, b) => (a.nextDueAt < b.nextDueAt ? -1 : 1));
+    .toSorted((a, b) => compareKeys([a.nextDueAt, a.customerId], [b.nextDueAt, b.customerId]));
 }
 
 /** In the order of the kinds: of one instant what came of something stands before it. */

@@ -4,13 +4,13 @@ import type { EmissionDetail, Event, ListedEmission, RuleExecution } from "../..
 import { ApiError } from "../../http/errors.js";
 import { eventDiagnostics, traitDiagnostics } from "../../model/payload.js";
 import { ruleRuns } from "./rule-executions.js";
-import { queryInstant, isoTime, type Stand } from "./stand.js";
+import { instantOf } from "../../http/request/instants.js";
+import { isoTime, type Stand } from "./stand.js";
 
-/** Events, the newest occurrence first. What is accepted is evaluated at once. */
-export function listedEvents({ engine, now }: Stand, of: Of): Event[] {
+/** Events, the newest occurrence first. What is accepted is evaluated at once, unless it lies ahead. */
+export function listedEvents({ engine, population, now }: Stand, of: Of): Event[] {
   const { customer, type, status } = of;
   const since = sinceOf(of, now);
-  if (status === "pending") return [];
   return engine
     .operations(now)
     .flatMap(({ customerId, operation }): Event[] => {
@@ -19,7 +19,10 @@ export function listedEvents({ engine, now }: Stand, of: Of): Event[] {
       if (customer !== undefined && customerId !== customer) return [];
       if ((type !== undefined && event !== type) || occurredAt < since) return [];
       const instants = { occurredAt: isoTime(occurredAt), acceptedAt: isoTime(acceptedAt) };
-      return [{ eventId, id: eventId, customerId, event, properties, ...instants, status: "processed" }];
+      const isAhead = population.customer(customerId)?.ahead.some(({ seq }) => seq === operation.seq) ?? false;
+      const found = isAhead ? "pending" : "processed";
+      if (status !== undefined && status !== found) return [];
+      return [{ eventId, id: eventId, customerId, event, properties, ...instants, status: found }];
     })
     .toReversed()
     .toSorted((a, b) => (a.occurredAt < b.occurredAt ? 1 : a.occurredAt > b.occurredAt ? -1 : 0));
@@ -98,5 +101,5 @@ function runOf(emission: ListedEmission, effects: readonly Effect[], place: numb
 
 /** Since when, in milliseconds. @throws {ApiError} */
 function sinceOf({ since }: Of, now: number): number {
-  return since === undefined ? -8.64e15 : queryInstant(since, "since", now);
+  return since === undefined ? -8.64e15 : instantOf(since, "since", now).getTime();
 }

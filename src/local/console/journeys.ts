@@ -1,8 +1,8 @@
 import type { Of } from "../../console/source.js";
 import type { Effect } from "../../engine/index.js";
 import type { JourneyCounts, JourneyTimes, ListedRun } from "../../http/admin/answers.js";
-import { ApiError, invalidField } from "../../http/errors.js";
-import { isDuration, parseDuration } from "../../model/snapshot/duration.js";
+import { ApiError } from "../../http/errors.js";
+import { instantOf } from "../../http/request/instants.js";
 import { isoTime, type Stand } from "./stand.js";
 
 type Run = Extract<Effect, { kind: "journey" }>["run"];
@@ -11,8 +11,7 @@ type RunOf = Run & { customerId: string; journeyId: string };
 /** The earliest start that is asked for; -Infinity for all. Throws VALIDATION_ERROR. */
 function earliestStart({ now }: Stand, { since }: Of): number {
   if (since === undefined) return -Infinity;
-  if (isDuration(since)) return now - parseDuration(since);
-  throw invalidField("since", since, "`since` is not a duration.", "Write for example 30d.");
+  return instantOf(since, "since", now).getTime();
 }
 
 /** Runs of journeys as they stand, by customer; of those that began within `since`. */
@@ -60,7 +59,7 @@ export function localJourneyTimes(stand: Stand, of: Of): JourneyTimes {
   const taken = new Map<string, number[]>();
   for (const run of runs) {
     let before = run.startedAt;
-    const done = steps.flatMap((id) => (id in run.steps ? [{ id, at: run.steps[id]!.completedAt }] : []));
+    const done = steps.flatMap((id) => (Object.hasOwn(run.steps, id) ? [{ id, at: run.steps[id]!.completedAt }] : []));
     for (const { id, at } of done.toSorted((a, b) => a.at - b.at)) {
       taken.set(id, [...(taken.get(id) ?? []), (at - before) / 1000]);
       before = at;
@@ -84,13 +83,13 @@ export function localJourneyTimes(stand: Stand, of: Of): JourneyTimes {
   };
 }
 
-/** The quartiles of values, of which there is one at least, as PostgreSQL's `percentile_cont` has them. */
+/** The quartiles of values, of which there is one at least, to three decimals, as svc.quartiles has them. */
 export function quartilesOf(values: readonly number[]): { lower: number; median: number; upper: number } {
   const sorted = values.toSorted((a, b) => a - b);
   const quantile = (share: number) => {
     const place = (sorted.length - 1) * share;
     const below = sorted[Math.floor(place)]!;
-    return below + (sorted[Math.ceil(place)]! - below) * (place % 1);
+    return Math.round((below + (sorted[Math.ceil(place)]! - below) * (place % 1)) * 1000) / 1000;
   };
   return { lower: quantile(0.25), median: quantile(0.5), upper: quantile(0.75) };
 }
@@ -103,7 +102,7 @@ export function localJourneyRuns(stand: Stand, of: Of): ListedRun[] {
     .filter((run) => run.journeyId === journeyId)
     .filter((run) => status === undefined || run.status === status)
     .filter((run) => step === undefined || (run.status !== "complete" && run.currentStep === step))
-    .filter((run) => completed === undefined || completed in run.steps)
+    .filter((run) => completed === undefined || Object.hasOwn(run.steps, completed))
     .map(({ customerId, run, status, currentStep, startedAt, completedAt, expiredAt }) => ({
       ...{ customerId, run, status, currentStep, startedAt: isoTime(startedAt) },
       completedAt: completedAt === null ? null : isoTime(completedAt),

@@ -2,11 +2,14 @@ import type { RuleResult } from "../../engine/state/types.js";
 import { causeId, type Effect } from "../../engine/index.js";
 import type { Of } from "../../console/source.js";
 import type { ListPage, RuleCounts, RuleExecution } from "../../http/admin/answers.js";
-import { queryInstant, isoTime, pageOf, requireKnown, type Stand } from "./stand.js";
+import { instantOf } from "../../http/request/instants.js";
+import { isoTime, pageOf, requireKnown, type Stand } from "./stand.js";
 
 /** The log of the rules, newest first; by rule, result and since when. */
 export function localRuleExecutions(stand: Stand, of: Of): ListPage<RuleExecution> {
-  const found = runsOf(stand, of).filter(({ ruleId }) => ruleId === (of["rule"] ?? ruleId));
+  const found = runsOf(stand, of).filter(
+    ({ ruleId, customerId }) => ruleId === (of["rule"] ?? ruleId) && customerId === (of["customer"] ?? customerId),
+  );
   if (found.length === 0) requireKnown(stand.engine, of, { rule: "rule" });
   return pageOf(
     found.filter(({ result }) => of["result"] === undefined || result === of["result"]),
@@ -16,7 +19,7 @@ export function localRuleExecutions(stand: Stand, of: Of): ListPage<RuleExecutio
 
 /** How often each rule of the model ran, by result. */
 export function localRuleCounts(stand: Stand, of: Of): { rules: RuleCounts[] } {
-  const runs = runsOf(stand, of);
+  const runs = runsOf(stand, { since: "7d", ...of });
   const rules = stand.engine.snapshot.rules.map(({ id: ruleId }) => {
     const count = (wanted: RuleResult) => runs.filter((run) => run.ruleId === ruleId && run.result === wanted).length;
     return { ruleId, pass: count("pass"), fail: count("fail"), skip: count("skip"), error: count("error"), more: [] };
@@ -25,7 +28,7 @@ export function localRuleCounts(stand: Stand, of: Of): { rules: RuleCounts[] } {
 }
 
 function runsOf({ population, now }: Stand, of: Of): RuleExecution[] {
-  const since = queryInstant(of["since"] ?? "7d", "since", now);
+  const since = of["since"] === undefined ? -Infinity : instantOf(of["since"], "since", now).getTime();
   const runs = population.customerIds.flatMap((customerId) =>
     ruleRuns(population.effects(customerId))
       .filter(({ run }) => run.at >= since)

@@ -32,13 +32,14 @@ function statisticsOf(members: readonly StateDocument[], now: number): Omit<Segm
   const within = (days: number) =>
     members.filter(({ lastEventAt: at }) => at !== null && Date.parse(at) > now - days * DAY_MS).length;
   const scores = members.flatMap(({ health }) => health?.overall ?? []);
-  const sum = scores.reduce((total, score) => total + score, 0);
+  // In hundredths, as in trends.
+  const sum = scores.reduce((total, score) => total + Math.round(score * 100), 0);
   const never = members.filter(({ lastEventAt }) => lastEventAt === null).length;
   return {
     lifecycle: countsOf(members.map(({ lifecycle }) => lifecycle)),
     health: {
       scored: scores.length,
-      average: scores.length === 0 ? null : Math.round((sum / scores.length) * 100) / 100,
+      average: scores.length === 0 ? null : Math.round(sum / scores.length) / 100,
       bands: countsOf(members.map(({ health }) => health?.band ?? null)),
     },
     lastEvent: {

@@ -1,8 +1,7 @@
 import type { Of } from "../../console/source.js";
 import type { ListPage } from "../../http/admin/answers.js";
 import { invalidField } from "../../http/errors.js";
-import { parseTimestamp, timestampProblem } from "../../ingestion/timestamp.js";
-import { isDuration, isIsoDate, parseDuration } from "../../model/snapshot/duration.js";
+import { instantOf } from "../../http/request/instants.js";
 import { list } from "../../model/snapshot/problem.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
 import type { LocalEngine } from "../engine.js";
@@ -16,16 +15,6 @@ export interface Stand {
 }
 
 export const isoTime = (instant: number) => new Date(instant).toISOString();
-
-/** The instant that a query names by a date, a date-time or how long ago it was, as the service reads it. Throws VALIDATION_ERROR. */
-export function queryInstant(text: string, field: string, now: number): number {
-  if (isDuration(text)) return now - parseDuration(text);
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
-  const instant = isDay ? Date.parse(text) : timestampProblem(text) === null ? parseTimestamp(text).milliseconds : NaN;
-  if (!Number.isNaN(instant)) return instant;
-  const fix = "Write for example 7d, 2026-03-01 or 2026-03-01T09:00:00Z.";
-  throw invalidField(field, text, `\`${field}\` is neither a duration nor a date.`, fix);
-}
 
 /** The names that a model has of each kind. */
 const NAMES = {
@@ -51,6 +40,12 @@ export function requireKnown({ snapshot }: LocalEngine, of: Of, kinds: Record<st
   }
 }
 
+/** Compares texts at the same place, the first that differ decide; for sorting. */
+export function compareKeys(a: readonly string[], b: readonly string[]): number {
+  const place = a.findIndex((text, index) => text !== b[index]);
+  return place === -1 ? 0 : a[place]! < b[place]! ? -1 : 1;
+}
+
 /** A part of a list that is there as a whole; its cursor is how many came before. */
 export function pageOf<Item>(items: readonly Item[], { limit = "50", cursor = "0" }: Of): ListPage<Item> {
   const [from, size] = [Number(cursor), Number(limit)];
@@ -61,16 +56,9 @@ export function pageOf<Item>(items: readonly Item[], { limit = "50", cursor = "0
   return { data: items.slice(from, end), nextCursor: end < items.length ? String(end) : null };
 }
 
-/** A day of a query, such as 2026-03-01. Throws VALIDATION_ERROR. */
-export function calendarDay(of: Of, field: "from" | "to"): string | undefined {
-  const day = of[field];
-  if (day === undefined || (/^\d{4}-\d{2}-\d{2}$/.test(day) && isIsoDate(day))) return day;
-  throw invalidField(field, day, `\`${field}\` is not a day.`, "Write for example 2026-03-01.");
-}
-
-/** As `queryInstant`, of one that has passed. */
+/** The instant that a query names, in milliseconds: one that has passed. Throws VALIDATION_ERROR. */
 export function pastInstant(text: string, field: string, now: number): number {
-  const instant = queryInstant(text, field, now);
+  const instant = instantOf(text, field, now).getTime();
   if (instant <= now) return instant;
   throw invalidField(field, text, `\`${field}\` lies ahead.`, "Name an instant that has passed.");
 }

@@ -2,7 +2,8 @@ import type { Of } from "../../console/source.js";
 import { causeId } from "../../engine/index.js";
 import type { ListedTransition, TransitionTimes } from "../../http/admin/answers.js";
 import { quartilesOf } from "./journeys.js";
-import { calendarDay, isoTime, requireKnown, type Stand } from "./stand.js";
+import { calendarDay } from "../../http/request/instants.js";
+import { isoTime, requireKnown, type Stand } from "./stand.js";
 
 /** All of them, the last first. */
 function transitionsOf({ population }: Stand): ListedTransition[] {
@@ -22,7 +23,7 @@ function transitionsOf({ population }: Stand): ListedTransition[] {
 /** Those from a state, empty for none, to a state, of the days from one to another, each where it is given. */
 export function localTransitions(stand: Stand, of: Of): ListedTransition[] {
   const { left, entered } = of;
-  const [first, last] = [calendarDay(of, "from") ?? "", calendarDay(of, "to") ?? "9999-12-31"];
+  const [first, last] = [calendarDay(of["from"], "from") ?? "", calendarDay(of["to"], "to") ?? "9999-12-31"];
   const found = transitionsOf(stand).filter(
     ({ from, to, at }) =>
       (entered === undefined || to === entered) &&

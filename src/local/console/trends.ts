@@ -3,7 +3,8 @@ import type { Of } from "../../console/source.js";
 import type { Effect } from "../../engine/index.js";
 import type { Trends, TrendSeries } from "../../http/admin/answers.js";
 import { ApiError, invalidField } from "../../http/errors.js";
-import { calendarDay, type Stand } from "./stand.js";
+import { calendarDay } from "../../http/request/instants.js";
+import type { Stand } from "./stand.js";
 
 const DAY_MS = 86_400_000;
 const PERIODS_MAX = 1100;
@@ -36,9 +37,9 @@ const nextDay = (day: string) => dayOf(Date.parse(day) + DAY_MS);
 /** The first days of whole periods, as the service tells them. Throws VALIDATION_ERROR. */
 function periodsOf(of: Of, every: Every, now: number): string[] {
   const today = dayOf(now);
-  const [to, from] = [calendarDay(of, "to") ?? today, calendarDay(of, "from")];
+  const [to, from] = [calendarDay(of["to"], "to") ?? today, calendarDay(of["from"], "from")];
   const last = to < today ? to : today;
-  const first = from ?? dayOf(Date.parse(last) - { day: 29, week: 77, month: 334 }[every] * DAY_MS);
+  const first = from ?? firstUnlessGiven(last, every);
   if (first > last) {
     const message = first > today ? "`from` lies ahead." : "The span ends before it begins.";
     throw new ApiError(400, "VALIDATION_ERROR", { message, field: "from", fix: `Write a day no later than ${last}.` });
@@ -53,11 +54,25 @@ function periodsOf(of: Of, every: Every, now: number): string[] {
   return periods;
 }
 
+/** 30 days, 12 weeks or 12 months ago, as far as there are days. */
+function firstUnlessGiven(last: string, every: Every): string {
+  const day = new Date(last);
+  if (every === "month") day.setUTCMonth(day.getUTCMonth() - 11, 1);
+  else day.setUTCDate(day.getUTCDate() - (every === "week" ? 77 : 29));
+  return day.getUTCFullYear() < 1 ? "0001-01-01" : dayOf(day.getTime());
+}
+
 /** What changed in each period, and how many there were at its end; without what was 0 all the time. */
-function countedSeries({ population }: Stand, what: What, periods: readonly string[], every: Every): TrendSeries[] {
+function countedSeries(
+  { population, now }: Stand,
+  what: What,
+  periods: readonly string[],
+  every: Every,
+): TrendSeries[] {
   const totals = new Map<string, TrendSeries>();
   for (const effect of population.customerIds.flatMap((id) => population.effects(id))) {
-    const period = firstDayOf(dayOf(effect.at), every);
+    // Of an event some minutes ahead it counts now.
+    const period = firstDayOf(dayOf(Math.min(effect.at, now)), every);
     for (const [named, amount] of changesOf(effect, what)) {
       const key = JSON.stringify(named);
       const { values } = totals.get(key) ?? { values: periods.map(() => 0) };
@@ -109,14 +124,14 @@ function changesOf(effect: Effect, what: What): [Named, amount: number][] {
 }
 
 /** How many customers were in each band at the end of each period; and of all with a score their number, mean and quartiles. */
-function healthSeries({ population }: Stand, periods: readonly string[], every: Every): TrendSeries[] {
+function healthSeries({ population, now }: Stand, periods: readonly string[], every: Every): TrendSeries[] {
   const bands = new Map<string, TrendSeries>();
   const scores: number[][] = periods.map(() => []);
   for (const customerId of population.customerIds) {
     const changes = population.effects(customerId).filter((effect) => effect.kind === "health");
     periods.forEach((first, index) => {
       const end = Date.parse(nextDay(lastDayOf(first, every)));
-      const last = changes.findLast(({ at }) => at < end);
+      const last = changes.findLast(({ at }) => Math.min(at, now) < end);
       if (last === undefined || last.overall === null || last.band === null) return;
       const { band } = last;
       const { values } = bands.get(band) ?? { values: periods.map(() => 0) };

@@ -39,6 +39,9 @@ function lengthOf(text: string): number | null {
 const INSTANT =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d{2}):(\d{2})))?$/;
 
+/** What lies later is never: 9999-12-31 is what people write for that, and instants are written with four digits of the year. */
+export const LATEST_INSTANT = Date.parse("9999-12-31T23:59:59.999Z");
+
 /**
  * The instant of an ISO 8601 date (00:00 UTC) or of a date-time with zone, in milliseconds, floored; undefined for
  * everything else, such as a date-time without zone or a day that the calendar does not have.

@@ -1,0 +1,22 @@
+import { isDuration, isIsoDate, parseDuration } from "../../model/snapshot/duration.js";
+import { invalidField } from "../errors.js";
+
+/**
+ * The instant that a query names by a date (00:00 UTC), a date-time with timezone, or how long ago it was.
+ *
+ * @throws {ApiError} 400 VALIDATION_ERROR
+ */
+export function instantOf(text: string, field: string, now = Date.now()): Date {
+  if (isDuration(text)) return new Date(now - parseDuration(text));
+  const date = isIsoDate(text) ? new Date(text) : null;
+  // Four digits of year, in UTC too, are what the database takes.
+  if (date && date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9999) return date;
+  const fix = "Write for example 7d, 2026-03-01 or 2026-03-01T09:00:00Z.";
+  throw invalidField(field, text, `\`${field}\` is neither a duration nor a date.`, fix);
+}
+
+/** Checks that a day of a query, where there is one, is of the calendar. @throws {ApiError} 400 VALIDATION_ERROR */
+export function calendarDay(day: string | undefined, field: string): string | undefined {
+  if (day === undefined || (/^\d{4}-\d{2}-\d{2}$/.test(day) && isIsoDate(day) && day >= "0001")) return day;
+  throw invalidField(field, day, `\`${field}\` is not a day.`, "Write for example 2026-03-01.");
+}
