@@ -2,42 +2,69 @@ import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { expect } from "vitest";
 import { type Declaration, refusalsOf } from "../../src/http/openapi/administrative.js";
-import { errorEnvelope } from "../../src/http/openapi/refusals.js";
+import type { Description } from "../../src/http/openapi/endpoint.js";
+import { ingestionEndpoints, trackingEndpoints } from "../../src/http/openapi/ingestion.js";
+import { errorEnvelope, type Refusals } from "../../src/http/openapi/refusals.js";
 import type { Route } from "../../src/http/route.js";
 
 const compiled = new Map<TSchema, ReturnType<typeof Compile>>();
 
-/** Holds answers of the administrative API against what its routes declare, and the OpenAPI document says. */
+interface Declared {
+  method: string;
+  path: string;
+  pattern: RegExp;
+  /** By status; null where what is answered is no JSON. */
+  answers: Readonly<Record<number, TSchema | null>>;
+  refusals: () => Refusals;
+}
+
+/** Holds answers of the administrative API and of ingestion against what they declare, and the OpenAPI document says. */
 export class DeclaredAnswers {
-  readonly #routes: { pattern: RegExp; declaration: Declaration }[];
+  readonly #declared: readonly Declared[];
 
   constructor(routes: readonly Route[]) {
-    this.#routes = routes
-      .flatMap(({ declaration }) => declaration ?? [])
-      .map((declaration) => ({
-        pattern: new RegExp(`^${declaration.path.replace(/:\w+/g, "[^/]+")}$`),
-        declaration,
-      }));
+    this.#declared = [...routes.flatMap(({ declaration }) => declaration ?? []).map(administrative), ...ingestion()];
   }
 
-  /** Fails the test where a route of the administrative API answers what it does not declare. */
+  /** Fails the test where an answer is not what is declared. */
   check(method: string, address: string, status: number, body: unknown): void {
     const [path = ""] = address.split("?");
-    const route = this.#routes.find(({ pattern, declaration }) => declaration.method === method && pattern.test(path));
-    if (route === undefined) return;
-    const { declaration } = route;
-    const name = `${method} ${declaration.path} answers ${status}`;
+    const declared = this.#declared.find((each) => each.method === method && each.pattern.test(path));
+    if (declared === undefined) return;
+    const name = `${method} ${declared.path} answers ${status}`;
     if (status < 400) {
-      expect(Object.keys(declaration.answers), name).toContain(String(status));
-      // A stream is not read to its end, which it has not.
-      if (declaration.type === undefined) conforms(declaration.answers[status]!, body, name);
+      expect(Object.keys(declared.answers), name).toContain(String(status));
+      const schema = declared.answers[status] ?? null;
+      if (schema !== null) conforms(schema, body, name);
     } else {
       conforms(errorEnvelope, body, name);
       const { code } = (body as { error: { code: string } }).error;
-      const declared = refusalsOf(declaration)[status] ?? [];
-      expect(declared, `${name} ${code}, which its \`refusals\` do not declare`).toContain(code);
+      expect(declared.refusals()[status] ?? [], `${name} ${code}, which is not declared`).toContain(code);
     }
   }
+}
+
+function administrative(declaration: Declaration): Declared {
+  const { method, path, type, answers } = declaration;
+  return {
+    ...{ method, path, pattern: new RegExp(`^${path.replace(/:\w+/g, "[^/]+")}$`) },
+    // A stream is not read to its end, which it has not.
+    answers: type === undefined ? answers : Object.fromEntries(Object.keys(answers).map((status) => [status, null])),
+    refusals: () => refusalsOf(declaration),
+  };
+}
+
+/** What the document is told of the endpoints of ingestion. */
+function ingestion(): Declared[] {
+  const described: Parameters<Description["endpoint"]>[0][] = [];
+  const description = { endpoint: (words: (typeof described)[number]) => described.push(words) };
+  ingestionEndpoints(description as unknown as Description);
+  trackingEndpoints(description as unknown as Description);
+  return described.map(({ path, answers, refusals = {} }) => ({
+    ...{ method: "POST", path, pattern: new RegExp(`^${path}$`) },
+    answers: Object.fromEntries(Object.entries(answers).map(([status, { schema }]) => [status, schema ?? null])),
+    refusals: () => refusals,
+  }));
 }
 
 function conforms(schema: TSchema, value: unknown, name: string): void {
