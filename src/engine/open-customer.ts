@@ -450,9 +450,9 @@ export class OpenCustomer {
     return {
       customerId: origin.customerId,
       createdAt: origin.createdAt,
-      firstEvaluatedAt: finite(this.firstEvaluatedAt),
-      evaluatedThrough: finite(this.clock),
-      lastEventAt: finite(this.lastEventAt),
+      firstEvaluatedAt: instantOrNever(this.firstEvaluatedAt),
+      evaluatedThrough: instantOrNever(this.clock),
+      lastEventAt: instantOrNever(this.lastEventAt),
       lastTrack: this.lastTrack,
       traits: this.traits,
       traitsChangedAt: this.traitsChangedAt,
@@ -468,7 +468,7 @@ export class OpenCustomer {
         ? merged(origin.segments, model.segments, this.enteredSegmentAt.map(entry))
         : origin.segments,
       health: this.health,
-      healthChangesAt: finite(this.healthChangesAt),
+      healthChangesAt: instantOrNever(this.healthChangesAt),
       rules: this.rulesChanged ? merged(origin.rules, model.rules, this.passedAt.map(pass)) : origin.rules,
       signals: this.signalsChanged ? merged(origin.signals, idsOf(model.signals), this.signals) : origin.signals,
       memory: {
@@ -478,9 +478,9 @@ export class OpenCustomer {
         aggregates: this.aggregates.map((aggregate) => aggregate.save(this)),
         ...this.savedSearches(),
       },
-      timerDueAt: finite(this.timerDueAt),
+      timerDueAt: instantOrNever(this.timerDueAt),
       ...(this.movesByTime > 0 ? { movesByTime: this.movesByTime } : {}),
-      nextDueAt: nextDueAt <= LATEST_INSTANT ? nextDueAt : null,
+      nextDueAt: instantOrNever(nextDueAt),
     };
   }
 
@@ -506,8 +506,8 @@ function pass(passedAt: number | undefined): { passedAt: number } | undefined {
   return passedAt === undefined ? undefined : { passedAt };
 }
 
-function finite(instant: number): number | null {
-  return Number.isFinite(instant) ? instant : null;
+function instantOrNever(instant: number): number | null {
+  return Number.isFinite(instant) && instant <= LATEST_INSTANT ? instant : null;
 }
 
 function idsOf(parts: readonly { id: string }[]): string[] {

@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import path from "node:path";
 import { describe, expect, test, vi } from "vitest";
@@ -21,23 +20,6 @@ const signedUp = { customerId: "a", event: "signed_up" };
 const projectCreated = { customerId: "a", event: "project_created", properties: { seats: 1 } };
 
 describe("svc dev", () => {
-  test("starts and shows its console without loading a database's driver, or what calls one", async () => {
-    const { directory } = await project();
-    const coverage = path.join(directory, "coverage");
-    const dev = startDev(directory, [], { NODE_V8_COVERAGE: coverage });
-    const { url } = await dev.next("ready");
-    expect((await fetch(`${url}/console/customers`)).status).toBe(200);
-    expect(await dev.stop()).toBe(0);
-    const texts = await Promise.all(
-      (await readdir(coverage)).map((name) => readFile(path.join(coverage, name), "utf8")),
-    );
-    const loaded = texts.join("").match(/"file:[^"]*\/(dist|node_modules)\/[^"]*"/g) ?? [];
-    expect(loaded.some((file) => file.includes("/dist/local/"))).toBe(true);
-    expect(loaded.filter((file) => /\/(dist\/db\/(?!sqlstate\.)|node_modules\/(pg|postgres)\/)/.test(file))).toEqual(
-      [],
-    );
-  });
-
   test("answers an event with the customer's state, and follows its sources", async () => {
     const { directory, write } = await project();
     const dev = startDev(directory);

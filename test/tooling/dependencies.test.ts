@@ -21,7 +21,11 @@ afterAll(async () => {
 });
 
 /** Runs dependency-cruiser with this repository's rules over a project of these files. */
-async function cruise(files: Record<string, string>, reporter: "err" | "json"): Promise<Outcome> {
+async function cruise(
+  files: Record<string, string>,
+  reporter: "err" | "json",
+  config = ".dependency-cruiser.cjs",
+): Promise<Outcome> {
   const packages = ["pg", "left-out", "tested-with"].flatMap((name) => [
     [`node_modules/${name}/package.json`, JSON.stringify({ name, version: "1.0.0", main: "index.js" })],
     [`node_modules/${name}/index.js`, "module.exports = {};\n"],
@@ -36,18 +40,23 @@ async function cruise(files: Record<string, string>, reporter: "err" | "json"): 
     ...files,
   });
   projects.push(project);
-  for (const file of [".dependency-cruiser.cjs", "scripts/arrows.cjs", "docs/architecture.md"])
+  for (const file of [
+    ".dependency-cruiser.cjs",
+    ".dependency-cruiser-loaded.cjs",
+    "scripts/arrows.cjs",
+    "docs/architecture.md",
+  ])
     await project.take(file);
   await project.take("tsconfig.json");
   const command = path.join(repository, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
   const folders = [...new Set(Object.keys(files).map((name) => name.split("/")[0] ?? name))];
-  const options = ["--config", ".dependency-cruiser.cjs", "--output-type", reporter];
+  const options = ["--config", config, "--output-type", reporter];
   return project.run(process.execPath, [command, ...folders, ...options]);
 }
 
 /** What it finds, as `rule: from > to`. */
-async function violations(files: Record<string, string>): Promise<string[]> {
-  const { stdout } = await cruise(files, "json");
+async function violations(files: Record<string, string>, config?: string): Promise<string[]> {
+  const { stdout } = await cruise(files, "json", config);
   const { summary } = JSON.parse(stdout) as { summary: { violations: Violation[] } };
   const found = summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from}${from === to ? "" : ` > ${to}`}`);
   return found.sort();
@@ -107,6 +116,20 @@ test("each rule is enforced", async () => {
     "resolves: src/db/lost.ts > ./nowhere.js",
     "src-stands-alone: src/db/helper.ts > test/helper.ts",
   ]);
+});
+
+test("svc dev reaches no database, be it through others and late; types are no way there", async () => {
+  const found = await violations(
+    {
+      "src/local/app.ts": use("../http/csv.js"),
+      "src/local/types.ts": 'import type * as used from "../http/answers.js";\nexport type User = typeof used;\n',
+      "src/http/csv.ts": 'export const later = () => import("../db/connect.js");\n',
+      "src/http/answers.ts": use("../db/connect.js"),
+      "src/db/connect.ts": "export const connect = 1;\n",
+    },
+    ".dependency-cruiser-loaded.cjs",
+  );
+  expect(found).toEqual(["local-without-database: src/local/app.ts > src/db/connect.ts"]);
 });
 
 test("the command fails where there is a violation", async () => {

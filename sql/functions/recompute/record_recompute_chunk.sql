@@ -30,10 +30,10 @@ begin
   select array_agg(l.customer_id) into _there
   from (
     select k.customer_id
-    from svc.customers as k
-    where k.environment_id = _id and k.customer_id = any(_customer_ids)
+    from unnest(_customer_ids) as r (customer_id)
+    join svc.customers as k on k.environment_id = _id and k.customer_id = r.customer_id
     order by k.customer_id
-    for key share
+    for key share of k
   ) as l;
   select k.customer_id into _last
   from svc.customers as k

@@ -120,7 +120,7 @@ export const PARSER_LIMITS: JsonLimits = {
  */
 export const READ_AT_ONCE = { bytesMax: 512 * 1024, valuesMax: 50_000, unusualNumbersMax: 5_000 };
 
-/** Parses a JSON text. Throws MALFORMED_JSON with what is wrong and where, or what `refuseExceeded` makes of a limit. */
+/** Parses a JSON text. Throws MALFORMED_JSON with what is wrong and where, or what `limitRefusal` makes of a limit. */
 export function parseJson(text: string, limits: JsonLimits = PARSER_LIMITS): unknown {
   const { exceeded } = countJson(text, limits);
   if (exceeded !== null) throw limitRefusal(exceeded, limits);

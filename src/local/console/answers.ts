@@ -81,20 +81,22 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
     traits: (of) => {
       const names = JSON.parse(of["names"] ?? "[]") as string[];
       const ids = JSON.parse(of["customers"] ?? "[]") as string[];
-      return Object.fromEntries(ids.map((id) => [id, textsOf(engine.document(id, whole.population), names)]));
+      const states = ids.flatMap((id) => engine.document(id, whole.population) ?? []);
+      return Object.fromEntries(states.map((state) => [state.customerId, textsOf(state, names)]));
     },
   };
   // Pages that ask for more are not shown here.
   return async (question, of = {}) => answers[question as Exclude<typeof question, ServiceQuestion>](of);
 }
 
-function textsOf(state: StateDocument | undefined, names: readonly string[]): Record<string, string> {
-  const known = names.filter((name) => state !== undefined && Object.hasOwn(state.traits, name));
+function textsOf({ traits }: StateDocument, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(
-    known.map((name) => {
-      const value = state!.traits[name]!;
-      return [name, typeof value === "string" ? value : JSON.stringify(value)];
-    }),
+    names
+      .filter((name) => Object.hasOwn(traits, name))
+      .map((name) => {
+        const value = traits[name]!;
+        return [name, typeof value === "string" ? value : JSON.stringify(value)];
+      }),
   );
 }
 

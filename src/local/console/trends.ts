@@ -1,10 +1,10 @@
-import { dayIn, type Every, EVERY, firstDayOf, lastDayOf } from "../../console/span.js";
+import { type Every, EVERY, firstDayOf, lastDayOf } from "../../console/span.js";
 import type { Of } from "../../console/source.js";
 import type { Effect } from "../../engine/index.js";
 import type { Trends, TrendSeries } from "../../http/admin/answers.js";
 import { ApiError, invalidField } from "../../http/errors.js";
 import { calendarDay } from "../../http/request/instants.js";
-import type { Stand } from "./stand.js";
+import { isoTime, type Stand } from "./stand.js";
 
 const DAY_MS = 86_400_000;
 const PERIODS_MAX = 1100;
@@ -31,7 +31,7 @@ function oneOf<const Value extends string>(values: readonly Value[], text: strin
   throw invalidField(field, text, `\`${field}\` is none of those.`, `Use one of ${values.join(", ")}.`);
 }
 
-const dayOf = (instant: number) => dayIn(instant, "UTC");
+const dayOf = (instant: number) => isoTime(instant).slice(0, 10);
 const nextDay = (day: string) => dayOf(Date.parse(day) + DAY_MS);
 
 /** The first days of whole periods, as the service tells them. Throws VALIDATION_ERROR. */
@@ -71,9 +71,11 @@ function countedSeries(
 ): TrendSeries[] {
   const totals = new Map<string, TrendSeries>();
   for (const effect of population.customerIds.flatMap((id) => population.effects(id))) {
+    const changes = changesOf(effect, what);
+    if (changes.length === 0) continue;
     // Of an event some minutes ahead it counts now.
     const period = firstDayOf(dayOf(Math.min(effect.at, now)), every);
-    for (const [named, amount] of changesOf(effect, what)) {
+    for (const [named, amount] of changes) {
       const key = JSON.stringify(named);
       const { values } = totals.get(key) ?? { values: periods.map(() => 0) };
       totals.set(key, { ...named, values });
@@ -127,10 +129,10 @@ function changesOf(effect: Effect, what: What): [Named, amount: number][] {
 function healthSeries({ population, now }: Stand, periods: readonly string[], every: Every): TrendSeries[] {
   const bands = new Map<string, TrendSeries>();
   const scores: number[][] = periods.map(() => []);
+  const ends = periods.map((first) => Date.parse(nextDay(lastDayOf(first, every))));
   for (const customerId of population.customerIds) {
     const changes = population.effects(customerId).filter((effect) => effect.kind === "health");
-    periods.forEach((first, index) => {
-      const end = Date.parse(nextDay(lastDayOf(first, every)));
+    ends.forEach((end, index) => {
       const last = changes.findLast(({ at }) => Math.min(at, now) < end);
       if (last === undefined || last.overall === null || last.band === null) return;
       const { band } = last;

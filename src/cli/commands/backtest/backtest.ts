@@ -58,8 +58,8 @@ export default defineCommand({
     const { job, outcome, within, events } = options;
     // Not above: the help of this command must not wait for what draws bars and tables.
     if (job !== undefined) {
-      const { printBacktestJob: printJob } = await import("./service.js");
-      return printJob(context, job, options);
+      const { printBacktestJob } = await import("./service.js");
+      return printBacktestJob(context, job, options);
     }
     if (outcome === undefined || within === undefined) {
       const missing = [outcome === undefined && "--outcome", within === undefined && "--within"].filter(Boolean);
