@@ -1,5 +1,5 @@
 import type { Ask, Answers, Of, Question, ServiceQuestion } from "../../console/source.js";
-import { causeId, type Effect, type Operation, type StateDocument } from "../../engine/index.js";
+import type { Effect, Operation, StateDocument } from "../../engine/index.js";
 import type { DueCustomer, HistoryEntry, ListedCustomer, ListPage } from "../../http/admin/answers.js";
 import { ApiError, invalidField } from "../../http/errors.js";
 import { isDuration, parseDuration } from "../../model/snapshot/duration.js";
@@ -11,7 +11,7 @@ import { localTransitions, localTransitionTimes } from "./transitions.js";
 import { localSegmentMembers } from "./segment-members.js";
 import { localRuleCounts, localRuleExecutions, ruleRuns } from "./rule-executions.js";
 import { raisedSignals } from "./raised-signals.js";
-import { compareKeys, isoTime, pageOf, pastInstant, requireKnown, type Stand } from "./stand.js";
+import { aboutEffect, compareKeys, isoTime, pageOf, pastInstant, requireKnown, statesOf, type Stand } from "./stand.js";
 import { localTrends } from "./trends.js";
 
 const WEEK_MS = 7 * 86_400_000;
@@ -46,9 +46,9 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
     "customers/:customerId/explanation": (of) => {
       const { customerId, population, state } = ofCustomer(of);
       const parts = engine.explanation(customerId, population) as unknown as ExplainedParts;
-      const about = { customerId, asOf: state.evaluatedThrough, configVersion: null, activeVersion: null };
+      const known = { customerId, asOf: state.evaluatedThrough, configVersion: null, activeVersion: null };
       const pending = population.customer(customerId)!.ahead.length;
-      return { ...parts, ...about, flipsKnown: true, unavailable: null, pending, setAside: null };
+      return { ...parts, ...known, flipsKnown: true, unavailable: null, pending, setAside: null };
     },
     "customers/:customerId/history": (of) => pageOf(history(ofCustomer(of), of), of),
     "customers/:customerId/health-scores": (of) => pageOf(scores(ofCustomer(of)).toReversed(), of),
@@ -101,7 +101,7 @@ function textsOf({ traits }: StateDocument, names: readonly string[]): Record<st
 }
 
 function customers(stand: Stand, of: Of): ListPage<ListedCustomer> {
-  const { engine, population, now } = stand;
+  const { engine, now } = stand;
   const { inactive } = of;
   if (inactive !== undefined && !isDuration(inactive)) {
     const fix = "Write a whole number and a unit, for example 12h, 7d or 4w.";
@@ -110,9 +110,7 @@ function customers(stand: Stand, of: Of): ListPage<ListedCustomer> {
   const inactiveSince = inactive === undefined ? Infinity : now - parseDuration(inactive);
   const seenAt = ({ lastEventAt, createdAt }: StateDocument) => Date.parse(lastEventAt ?? createdAt);
   const passes = filterOf(of);
-  const found = population.customerIds
-    .map((id) => engine.document(id, population)!)
-    .filter((state) => passes(state) && seenAt(state) <= inactiveSince);
+  const found = statesOf(stand).filter((state) => passes(state) && seenAt(state) <= inactiveSince);
   if (found.length === 0)
     requireKnown(engine, of, { lifecycle: "state", segment: "segment", health: "band", signal: "signal" });
   const sort = of["sort"] ?? (inactive === undefined ? "customerId" : "lastEvent");
@@ -155,12 +153,9 @@ const scoresOf = (effects: readonly Effect[]) => effects.filter((effect) => effe
 function scores({ population, customerId }: Customer) {
   return scoresOf(population.effects(customerId)).map((effect) => {
     const { overall, components, band } = effect;
-    return { ...common(effect), overall, components, band, superseded: false };
+    return { ...aboutEffect(effect), overall, components, band, superseded: false };
   });
 }
-
-const statesOf = ({ engine, population }: Stand) =>
-  population.customerIds.map((id) => engine.document(id, population)!);
 
 function dueCustomers(stand: Stand): DueCustomer[] {
   return statesOf(stand)
@@ -205,13 +200,6 @@ function operationEntry(operation: Operation): HistoryEntry {
   return { ...sent, at: isoTime(occurredAt), kind: "event", details: { eventId, event, properties, acceptedAt } };
 }
 
-/** When, by what and under which version something came about. */
-const common = ({ at, cause }: Effect) => ({
-  at: isoTime(at),
-  cause: { type: cause.kind, id: causeId(cause) },
-  configVersion: null,
-});
-
 /** @param emissionIds of the emissions among the effects, in their order */
 function effectEntries(effects: readonly Effect[], emissionIds: readonly string[]): HistoryEntry[] {
   const madeBy = new Map(ruleRuns(effects).map(({ run, emission }) => [run as Effect, emission]));
@@ -219,23 +207,27 @@ function effectEntries(effects: readonly Effect[], emissionIds: readonly string[
   return effects.flatMap((effect): HistoryEntry[] => {
     switch (effect.kind) {
       case "transition":
-        return [{ ...common(effect), kind: "transition", details: { from: effect.from, to: effect.to } }];
+        return [{ ...aboutEffect(effect), kind: "transition", details: { from: effect.from, to: effect.to } }];
       case "health":
-        return [{ ...common(effect), kind: "score", details: { overall: effect.overall, band: effect.band } }];
+        return [{ ...aboutEffect(effect), kind: "score", details: { overall: effect.overall, band: effect.band } }];
       case "ruleExecuted": {
         const { rule: ruleId, result, triggeredBy, action, error } = effect;
         if (result !== "pass" && result !== "error") return [];
         const emission = madeBy.get(effect) ?? null;
         const emissionId = emission === null ? null : emissionIds[emission]!;
         return [
-          { ...common(effect), kind: "rule", details: { ruleId, result, triggeredBy, action, error, emissionId } },
+          { ...aboutEffect(effect), kind: "rule", details: { ruleId, result, triggeredBy, action, error, emissionId } },
         ];
       }
       case "emission": {
         const emissionId = emissionIds[emissions++]!;
         const { type: eventType, source, metadata } = effect;
         return [
-          { ...common(effect), kind: "emission", details: { emissionId, eventType, source, metadata, deliveries: [] } },
+          {
+            ...aboutEffect(effect),
+            kind: "emission",
+            details: { emissionId, eventType, source, metadata, deliveries: [] },
+          },
         ];
       }
       default:

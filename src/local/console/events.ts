@@ -4,13 +4,13 @@ import type { EmissionDetail, Event, ListedEmission, RuleExecution } from "../..
 import { ApiError } from "../../http/errors.js";
 import { eventDiagnostics, traitDiagnostics } from "../../model/payload.js";
 import { ruleRuns } from "./rule-executions.js";
-import { instantOf } from "../../http/request/instants.js";
-import { isoTime, type Stand } from "./stand.js";
+import { compareTexts, earliestOf, isoTime, type Stand } from "./stand.js";
 
 /** Events, the newest occurrence first. What is accepted is evaluated at once, unless it lies ahead. */
-export function listedEvents({ engine, population, now }: Stand, of: Of): Event[] {
+export function listedEvents(stand: Stand, of: Of): Event[] {
+  const { engine, population, now } = stand;
   const { customer, type, status } = of;
-  const since = sinceOf(of, now);
+  const since = earliestOf(stand, of);
   return engine
     .operations(now)
     .flatMap(({ customerId, operation }): Event[] => {
@@ -25,7 +25,7 @@ export function listedEvents({ engine, population, now }: Stand, of: Of): Event[
       return [{ eventId, id: eventId, customerId, event, properties, ...instants, status: found }];
     })
     .toReversed()
-    .toSorted((a, b) => (a.occurredAt < b.occurredAt ? 1 : a.occurredAt > b.occurredAt ? -1 : 0));
+    .toSorted((a, b) => compareTexts(b.occurredAt, a.occurredAt));
 }
 
 /** @throws {ApiError} 404 */
@@ -56,16 +56,18 @@ export function violationsOf({ engine, now }: Stand): Violation[] {
 }
 
 /** What was emitted about all customers, the last first. */
-export function emissionsOf({ population, now }: Stand, of: Of): ListedEmission[] {
+export function emissionsOf(stand: Stand, of: Of): ListedEmission[] {
+  const { population } = stand;
   const { customer, eventType, source } = of;
-  const since = isoTime(sinceOf(of, now));
+  const since = earliestOf(stand, of);
   return population.customerIds
     .filter((id) => customer === undefined || id === customer)
     .flatMap((customerId) =>
       population
         .timeline(customerId)
         .filter((entry) => eventType === undefined || entry.eventType === eventType)
-        .filter((entry) => (source === undefined || entry.source === source) && entry.timestamp >= since)
+        .filter((entry) => source === undefined || entry.source === source)
+        .filter((entry) => Date.parse(entry.timestamp) >= since)
         .map(({ at: _, type: __, ...entry }) => ({ ...entry, customerId, createdAt: entry.timestamp })),
     )
     .toSorted((a, b) => (a.id < b.id ? 1 : -1));
@@ -97,9 +99,4 @@ function runOf(emission: ListedEmission, effects: readonly Effect[], place: numb
   const { customerId, cause, id: emissionId } = emission;
   const about = { customerId, cause, emissionId, configVersion: null, executedAt: isoTime(at), superseded: false };
   return { ...about, ruleId, result, triggeredBy, error, conditions, action };
-}
-
-/** Since when, in milliseconds. @throws {ApiError} */
-function sinceOf({ since }: Of, now: number): number {
-  return since === undefined ? -8.64e15 : instantOf(since, "since", now).getTime();
 }

@@ -2,22 +2,16 @@ import type { Of } from "../../console/source.js";
 import type { Effect } from "../../engine/index.js";
 import type { JourneyCounts, JourneyTimes, ListedRun } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
-import { instantOf } from "../../http/request/instants.js";
-import { isoTime, type Stand } from "./stand.js";
+import { quartilesOf } from "./figures.js";
+import { earliestOf, isoTime, type Stand } from "./stand.js";
 
 type Run = Extract<Effect, { kind: "journey" }>["run"];
 type RunOf = Run & { customerId: string; journeyId: string };
 
-/** The earliest start that is asked for; -Infinity for all. Throws VALIDATION_ERROR. */
-function earliestStart({ now }: Stand, { since }: Of): number {
-  if (since === undefined) return -Infinity;
-  return instantOf(since, "since", now).getTime();
-}
-
 /** Runs of journeys as they stand, by customer; of those that began within `since`. */
 function runsOf(stand: Stand, of: Of): RunOf[] {
   const { population } = stand;
-  const from = earliestStart(stand, of);
+  const from = earliestOf(stand, of);
   const runs = new Map<string, RunOf>();
   for (const customerId of population.customerIds) {
     for (const effect of population.effects(customerId)) {
@@ -54,7 +48,7 @@ export function localJourneys(stand: Stand, of: Of): { journeys: JourneyCounts[]
 /** How long the steps of a journey took, of all runs. */
 export function localJourneyTimes(stand: Stand, of: Of): JourneyTimes {
   const steps = stepsOf(stand, of);
-  const since = earliestStart(stand, of);
+  const since = earliestOf(stand, of);
   const runs = runsOf(stand, of).filter(({ journeyId }) => journeyId === of["journeyId"]);
   const taken = new Map<string, number[]>();
   for (const run of runs) {
@@ -81,17 +75,6 @@ export function localJourneyTimes(stand: Stand, of: Of): JourneyTimes {
         secondsFromPrevious: quartilesOf(seconds),
       })),
   };
-}
-
-/** The quartiles of values, of which there is one at least, to three decimals, as svc.quartiles has them. */
-export function quartilesOf(values: readonly number[]): { lower: number; median: number; upper: number } {
-  const sorted = values.toSorted((a, b) => a - b);
-  const quantile = (share: number) => {
-    const place = (sorted.length - 1) * share;
-    const below = sorted[Math.floor(place)]!;
-    return Math.round((below + (sorted[Math.ceil(place)]! - below) * (place % 1)) * 1000) / 1000;
-  };
-  return { lower: quantile(0.25), median: quantile(0.5), upper: quantile(0.75) };
 }
 
 /** The runs of a journey, filtered as the service does. */

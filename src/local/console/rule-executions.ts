@@ -1,9 +1,8 @@
 import type { RuleResult } from "../../engine/state/types.js";
-import { causeId, type Effect } from "../../engine/index.js";
+import type { Effect } from "../../engine/index.js";
 import type { Of } from "../../console/source.js";
 import type { ListPage, RuleCounts, RuleExecution } from "../../http/admin/answers.js";
-import { instantOf } from "../../http/request/instants.js";
-import { isoTime, pageOf, requireKnown, type Stand } from "./stand.js";
+import { aboutEffect, compareTexts, earliestOf, pageOf, requireKnown, type Stand } from "./stand.js";
 
 /** The log of the rules, newest first; by rule, result and since when. */
 export function localRuleExecutions(stand: Stand, of: Of): ListPage<RuleExecution> {
@@ -27,20 +26,20 @@ export function localRuleCounts(stand: Stand, of: Of): { rules: RuleCounts[] } {
   return { rules };
 }
 
-function runsOf({ population, now }: Stand, of: Of): RuleExecution[] {
-  const since = of["since"] === undefined ? -Infinity : instantOf(of["since"], "since", now).getTime();
+function runsOf(stand: Stand, of: Of): RuleExecution[] {
+  const { population } = stand;
+  const since = earliestOf(stand, of);
   const runs = population.customerIds.flatMap((customerId) =>
     ruleRuns(population.effects(customerId))
       .filter(({ run }) => run.at >= since)
       .map(({ run, emission }) => {
         const { rule: ruleId, result, triggeredBy, error } = run;
-        const cause = { type: run.cause.kind, id: causeId(run.cause) };
+        const { at: executedAt, ...why } = aboutEffect(run);
         const emissionId = emission === null ? null : population.timeline(customerId)[emission]!.id;
-        const executedAt = isoTime(run.at);
-        return { customerId, ruleId, result, triggeredBy, executedAt, cause, configVersion: null, error, emissionId };
+        return { customerId, ruleId, result, triggeredBy, executedAt, ...why, error, emissionId };
       }),
   );
-  return runs.toReversed().toSorted((a, b) => (a.executedAt < b.executedAt ? 1 : a.executedAt > b.executedAt ? -1 : 0));
+  return runs.toReversed().toSorted((a, b) => compareTexts(b.executedAt, a.executedAt));
 }
 
 /** The run of a rule, and the place among the customer's emissions of the one that it made; null where it made none. */

@@ -2,7 +2,8 @@ import type { Of } from "../../console/source.js";
 import type { StateDocument } from "../../engine/index.js";
 import type { SegmentMembers, SegmentStatistics } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
-import { isoTime, pageOf, type Stand } from "./stand.js";
+import { meanScore } from "./figures.js";
+import { isoTime, pageOf, statesOf, type Stand } from "./stand.js";
 
 const DAY_MS = 86_400_000;
 
@@ -10,9 +11,7 @@ const DAY_MS = 86_400_000;
 export function localSegmentMembers(stand: Stand, of: Of): SegmentMembers {
   const { engine, population } = stand;
   const segment = of["segment"] ?? "";
-  const members = population.customerIds
-    .map((id) => engine.document(id, population)!)
-    .filter(({ segments }) => segments.includes(segment));
+  const members = statesOf(stand).filter(({ segments }) => segments.includes(segment));
   if (members.length === 0 && !engine.snapshot.segments.some(({ id }) => id === segment)) {
     throw new ApiError(404, "SEGMENT_NOT_FOUND");
   }
@@ -32,14 +31,12 @@ function statisticsOf(members: readonly StateDocument[], now: number): Omit<Segm
   const within = (days: number) =>
     members.filter(({ lastEventAt: at }) => at !== null && Date.parse(at) > now - days * DAY_MS).length;
   const scores = members.flatMap(({ health }) => health?.overall ?? []);
-  // In hundredths, as in trends.
-  const sum = scores.reduce((total, score) => total + Math.round(score * 100), 0);
   const never = members.filter(({ lastEventAt }) => lastEventAt === null).length;
   return {
     lifecycle: countsOf(members.map(({ lifecycle }) => lifecycle)),
     health: {
       scored: scores.length,
-      average: scores.length === 0 ? null : Math.round(sum / scores.length) / 100,
+      average: meanScore(scores),
       bands: countsOf(members.map(({ health }) => health?.band ?? null)),
     },
     lastEvent: {

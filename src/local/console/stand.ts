@@ -1,4 +1,5 @@
 import type { Of } from "../../console/source.js";
+import { causeId, type Effect, type StateDocument } from "../../engine/index.js";
 import type { ListPage } from "../../http/admin/answers.js";
 import { invalidField } from "../../http/errors.js";
 import { instantOf } from "../../http/request/instants.js";
@@ -15,6 +16,22 @@ export interface Stand {
 }
 
 export const isoTime = (instant: number) => new Date(instant).toISOString();
+
+/** All customers as they stand, by id. */
+export const statesOf = ({ engine, population }: Stand): StateDocument[] =>
+  population.customerIds.map((id) => engine.document(id, population)!);
+
+/** When, by what and under which version something came about. */
+export const aboutEffect = ({ at, cause }: Effect) => ({
+  at: isoTime(at),
+  cause: { type: cause.kind, id: causeId(cause) },
+  configVersion: null,
+});
+
+/** The instant of `since` in milliseconds; -Infinity without it. Throws VALIDATION_ERROR. */
+export function earliestOf({ now }: Stand, { since }: Of): number {
+  return since === undefined ? -Infinity : instantOf(since, "since", now).getTime();
+}
 
 /** The names that a model has of each kind. */
 const NAMES = {
@@ -40,10 +57,13 @@ export function requireKnown({ snapshot }: LocalEngine, of: Of, kinds: Record<st
   }
 }
 
-/** Compares texts at the same place, the first that differ decide; for sorting. */
+/** Compares texts, for sorting. */
+export const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Compares lists of texts by the first place at which they differ, for sorting. */
 export function compareKeys(a: readonly string[], b: readonly string[]): number {
   const place = a.findIndex((text, index) => text !== b[index]);
-  return place === -1 ? 0 : a[place]! < b[place]! ? -1 : 1;
+  return place === -1 ? 0 : compareTexts(a[place]!, b[place]!);
 }
 
 /** A part of a list that is there as a whole; its cursor is how many came before. */

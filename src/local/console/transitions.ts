@@ -1,9 +1,8 @@
 import type { Of } from "../../console/source.js";
-import { causeId } from "../../engine/index.js";
 import type { ListedTransition, TransitionTimes } from "../../http/admin/answers.js";
-import { quartilesOf } from "./journeys.js";
 import { calendarDay } from "../../http/request/instants.js";
-import { isoTime, requireKnown, type Stand } from "./stand.js";
+import { quartilesOf } from "./figures.js";
+import { aboutEffect, compareTexts, requireKnown, type Stand } from "./stand.js";
 
 /** All of them, the last first. */
 function transitionsOf({ population }: Stand): ListedTransition[] {
@@ -11,13 +10,11 @@ function transitionsOf({ population }: Stand): ListedTransition[] {
     .flatMap((customerId) =>
       population.effects(customerId).flatMap((effect) => {
         if (effect.kind !== "transition") return [];
-        const { from, to, cause } = effect;
-        const at = isoTime(effect.at);
-        return [{ customerId, from, to, at, cause: { type: cause.kind, id: causeId(cause) }, configVersion: null }];
+        return [{ customerId, from: effect.from, to: effect.to, ...aboutEffect(effect) }];
       }),
     )
     .toReversed()
-    .toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
+    .toSorted((a, b) => compareTexts(b.at, a.at));
 }
 
 /** Those from a state, empty for none, to a state, of the days from one to another, each where it is given. */

@@ -4,6 +4,7 @@ import type { Effect } from "../../engine/index.js";
 import type { Trends, TrendSeries } from "../../http/admin/answers.js";
 import { ApiError, invalidField } from "../../http/errors.js";
 import { calendarDay } from "../../http/request/instants.js";
+import { meanScore } from "./figures.js";
 import { isoTime, type Stand } from "./stand.js";
 
 const DAY_MS = 86_400_000;
@@ -101,29 +102,29 @@ function changesOf(effect: Effect, what: What): [Named, amount: number][] {
     case "segmentEntered":
     case "segmentExited": {
       const { segment } = effect;
-      const [metric, amount] = effect.kind === "segmentEntered" ? (["entered", 1] as const) : (["exited", -1] as const);
-      return what === "segments"
-        ? [
-            [{ metric: "members", segment }, amount],
-            [{ metric, segment }, 1],
-          ]
-        : [];
+      if (what !== "segments") return [];
+      return effect.kind === "segmentEntered"
+        ? moves({ segment }, "members", 1, "entered")
+        : moves({ segment }, "members", -1, "exited");
     }
     case "signalRaised":
     case "signalCleared": {
       const { signal } = effect;
-      const [metric, amount] = effect.kind === "signalRaised" ? (["raised", 1] as const) : (["cleared", -1] as const);
-      return what === "signals"
-        ? [
-            [{ metric: "customers", signal }, amount],
-            [{ metric, signal }, 1],
-          ]
-        : [];
+      if (what !== "signals") return [];
+      return effect.kind === "signalRaised"
+        ? moves({ signal }, "customers", 1, "raised")
+        : moves({ signal }, "customers", -1, "cleared");
     }
     default:
       return [];
   }
 }
+
+/** That there is one more or less of something, and that this happened once. */
+const moves = (of: Omit<Named, "metric">, total: string, amount: 1 | -1, move: string): [Named, number][] => [
+  [{ metric: total, ...of }, amount],
+  [{ metric: move, ...of }, 1],
+];
 
 /** How many customers were in each band at the end of each period; and of all with a score their number, mean and quartiles. */
 function healthSeries({ population, now }: Stand, periods: readonly string[], every: Every): TrendSeries[] {
@@ -142,21 +143,16 @@ function healthSeries({ population, now }: Stand, periods: readonly string[], ev
       scores[index]!.push(last.overall);
     });
   }
-  // In hundredths, which scores have no parts of, so that the sum is exact as it is in SQL.
-  const sumOf = (all: readonly number[]) => all.reduce((sum, score) => sum + Math.round(score * 100), 0);
   return [
     ...bands.values(),
     { metric: "scored", values: scores.map((all) => all.length) },
-    {
-      metric: "average",
-      values: scores.map((all) => (all.length === 0 ? null : Math.round(sumOf(all) / all.length) / 100)),
-    },
-    ...quartilesOf(scores),
+    { metric: "average", values: scores.map(meanScore) },
+    ...scoreQuartiles(scores),
   ];
 }
 
 /** The least score, in whole points, that a quarter, half and three quarters of each period's have at most. */
-function quartilesOf(scores: readonly number[][]): TrendSeries[] {
+function scoreQuartiles(scores: readonly number[][]): TrendSeries[] {
   return ["lowerQuartile", "median", "upperQuartile"].map((metric, index) => ({
     metric,
     values: scores.map((all) => {
