@@ -1,7 +1,8 @@
 import { createHmac } from "node:crypto";
 import { performance } from "node:perf_hooks";
-import { type Dispatcher, request } from "undici";
+import type { Dispatcher } from "undici";
 import type { AttemptResult, ClaimedDelivery, WebhookTarget } from "../db/api/webhooks.js";
+import { post } from "./post.js";
 import { type OpenSecret, SealedSecretError, SECRET_PREFIX } from "./secret.js";
 
 /**
@@ -79,11 +80,6 @@ function secretBytes(secret: string): Buffer {
   return Buffer.from(secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret, "base64");
 }
 
-/** How much of an answer is kept. */
-const RESPONSE_BYTES_KEPT = 1024;
-/** How much of an answer is read so that its connection can be used again; a longer one costs the connection. */
-const RESPONSE_BYTES_READ = 64 * 1024;
-
 export interface DeliveryOptions {
   agent: Dispatcher;
   /** Opens the sealed signing secrets. */
@@ -121,49 +117,28 @@ export async function attemptDelivery(delivery: ClaimedDelivery, options: Delive
  */
 export async function sendMessage(message: WebhookMessage, at: Date, options: DeliveryOptions) {
   const started = performance.now();
-  const elapsedMs = () => Math.round(performance.now() - started);
+  const { agent, timeoutMs } = options;
   let headers: Record<string, string> = {};
   try {
     headers = signedHeaders(message, at, options);
-    return { headers, outcome: await post(message, headers, options, elapsedMs) };
+    const answer = await post({ url: message.url, headers, body: message.body, agent, timeoutMs });
+    const { latencyMs, statusCode } = answer;
+    const retryAfter = retryAfterSeconds(answer.headers["retry-after"], Date.now());
+    const response = textOf(answer.body);
+    const outcome = { latencyMs, statusCode, error: null, response, retryAfterSeconds: retryAfter };
+    return { headers, outcome };
   } catch (thrown) {
     if (thrown instanceof SealedSecretError) options.onSealed?.(thrown);
+    const latencyMs = Math.round(performance.now() - started);
     const error = describeError(thrown);
-    const outcome = { latencyMs: elapsedMs(), statusCode: null, error, response: null, retryAfterSeconds: null };
+    const outcome = { latencyMs, statusCode: null, error, response: null, retryAfterSeconds: null };
     return { headers, outcome };
   }
 }
 
-async function post(
-  { url, body }: WebhookMessage,
-  headers: Record<string, string>,
-  { agent, timeoutMs }: DeliveryOptions,
-  elapsedMs: () => number,
-) {
-  const deadline = new AbortController();
-  const overdue = () => deadline.abort(new Error(`no answer within ${timeoutMs / 1000} seconds`));
-  const timer = setTimeout(overdue, timeoutMs);
-  try {
-    const answer = await request(url, {
-      method: "POST",
-      headers,
-      body,
-      dispatcher: agent,
-      signal: deadline.signal,
-      // The deadline above is the only one: undici's own count parts of an exchange.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
-    return {
-      latencyMs: elapsedMs(),
-      statusCode: answer.statusCode,
-      error: null,
-      response: await firstKibibyte(answer.body),
-      retryAfterSeconds: retryAfterSeconds(answer.headers["retry-after"], Date.now()),
-    };
-  } finally {
-    clearTimeout(timer);
-  }
+/** The beginning of an answer as text. A character that its end cuts in two is left out. */
+function textOf(body: Buffer): string {
+  return body.length === 0 ? "" : storable(new TextDecoder().decode(body, { stream: true }));
 }
 
 /** A secret from before SVC_SECRET changed does not open; the current one was made to replace it. */
@@ -193,27 +168,4 @@ function signedHeaders(
     "webhook-signature": sign({ id, timestamp, body }, secrets),
     "svc-event-id": id,
   };
-}
-
-/**
- * The first KiB of an answer as text. The status has settled how the attempt ended, so a body that breaks off or outlasts the
- * deadline is kept as far as it came.
- */
-async function firstKibibyte(body: Dispatcher.ResponseData["body"]): Promise<string> {
-  const kept: Buffer[] = [];
-  let read = 0;
-  // What the loop below has left may still fail; nobody else listens.
-  body.on("error", () => undefined);
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      if (read < RESPONSE_BYTES_KEPT) kept.push(chunk.subarray(0, RESPONSE_BYTES_KEPT - read));
-      read += chunk.length;
-      if (read > RESPONSE_BYTES_READ) break;
-    }
-  } catch {
-    // See above: what came is the answer.
-  }
-  if (kept.length === 0) return "";
-  // A character that the limit cuts in two is left out.
-  return storable(new TextDecoder().decode(Buffer.concat(kept), { stream: true }));
 }

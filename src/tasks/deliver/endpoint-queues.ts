@@ -15,9 +15,8 @@ const SHARE = 1 / 8;
 const FAILING_SHARE = 1 / 2;
 /** Where nothing is known of a webhook, requests under way at first, and deliveries that are held. */
 export const FIRST_WINDOW = 2;
-/** What a webhook accepts in so long may wait for it, and no more than so many times what may be under way. */
+/** What a webhook accepts in so long may wait for it. */
 const WAITING_MS = 100;
-const WAITING_PER_WINDOW = 8;
 /** What waited longer is given back, to be claimed again: its webhook may have been changed, disabled or deleted meanwhile. */
 const FRESH_MS = 2_000;
 /** How long it is remembered what an idle webhook keeps up with. */
@@ -222,8 +221,7 @@ function rate(queue: EndpointQueue, now: number): void {
 function waitingMax({ failing, window, underWay, settings: { maxConcurrency }, rate }: EndpointQueue): number {
   // One request at a time tells whether it has recovered.
   if (failing) return Math.max(0, 1 - underWay);
-  const most = Math.min(window, maxConcurrency);
-  return Math.min(WAITING_PER_WINDOW * most, Math.max(most - underWay, Math.ceil(rate * WAITING_MS)));
+  return Math.max(Math.min(window, maxConcurrency) - underWay, Math.ceil(rate * WAITING_MS));
 }
 
 function dropStale(queue: EndpointQueue, now: number): void {

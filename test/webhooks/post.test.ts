@@ -1,0 +1,77 @@
+import { EventEmitter, once } from "node:events";
+import { createServer, type Server, type Socket } from "node:net";
+import { afterAll, expect, test } from "vitest";
+import { createAgent } from "../../src/webhooks/agent.js";
+import { post, type PostRequest } from "../../src/webhooks/post.js";
+import { listen } from "../support/listen.js";
+
+// What the worker makes of it is in deliver.test.ts.
+
+const servers: Server[] = [];
+afterAll(() => servers.forEach((server) => server.close()));
+
+/** Answers each request with these bytes, as soon as its body is there. Answers its address, and what it was sent. */
+async function answering(answer: string, then: (socket: Socket) => void = () => undefined) {
+  const bodies: string[] = [];
+  const server = createServer((socket) => {
+    let sent = "";
+    socket.on("data", (chunk) => {
+      sent += String(chunk);
+      const body = /\r\n\r\n(.+)$/s.exec(sent)?.[1];
+      if (body === undefined) return;
+      bodies.push(body);
+      sent = "";
+      socket.write(answer, () => then(socket));
+    });
+    socket.on("error", () => undefined);
+  });
+  servers.push(server);
+  return { url: await listen(server), bodies };
+}
+
+const agent = createAgent({ allowPrivate: true });
+afterAll(() => agent.destroy());
+
+const send = (url: string, request: Partial<PostRequest> = {}) =>
+  post({ url, headers: {}, body: "{}", agent, timeoutMs: 10_000, ...request });
+
+test("what announces an answer is not the answer", async () => {
+  const hints = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n";
+  const followed = await answering(`${hints}HTTP/1.1 202 Accepted\r\ncontent-length: 2\r\n\r\nok`);
+  expect(await send(followed.url)).toMatchObject({ statusCode: 202, body: Buffer.from("ok") });
+  const alone = await answering(hints, (socket) => socket.end());
+  await expect(send(alone.url)).rejects.toThrow("other side closed");
+});
+
+test("an answer that breaks off counts by its status, and has what came of its body", async () => {
+  const { url } = await answering("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nso far", (socket) => socket.destroy());
+  expect(await send(url)).toMatchObject({ statusCode: 200, body: Buffer.from("so far") });
+});
+
+test("a connection that closes without an answer is an error", async () => {
+  const { url } = await answering("", (socket) => socket.end());
+  await expect(send(url)).rejects.toThrow("other side closed");
+});
+
+test("a request that has no connection when its time is over fails then, and is never sent", async () => {
+  const { url, bodies } = await answering("HTTP/1.1 204 No Content\r\n\r\n");
+  const names = new EventEmitter();
+  const found = once(names, "found");
+  const resolve = async () => {
+    names.emit("asked");
+    await found;
+    return [{ address: "127.0.0.1", family: 4 as const }];
+  };
+  const slow = createAgent({ allowPrivate: true, resolve });
+  const asked = once(names, "asked");
+  const named = url.replace("127.0.0.1", "receiver.example");
+  const late = expect(send(named, { agent: slow, body: "late", timeoutMs: 50 })).rejects.toThrow(
+    "no answer within 0.05 seconds",
+  );
+  await asked;
+  await late;
+  names.emit("found");
+  expect(await send(named, { agent: slow, body: "in time" })).toMatchObject({ statusCode: 204 });
+  await slow.close();
+  expect(bodies).toEqual(["in time"]);
+});
