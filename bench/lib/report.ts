@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import Table from "cli-table3";
 import type { Latency } from "./measure.js";
+import type { TimePerUnit } from "./processor-time.js";
 
 export interface Row {
   work: string;
@@ -16,6 +17,8 @@ export interface Row {
   aim: number | null;
   /** How long single steps took. */
   latency?: { ours: Latency | null; theirs?: Latency | null };
+  /** What a unit of ours costs, by process. */
+  processorTime?: TimePerUnit;
   /** Figures of the single rounds, for the file. */
   rounds?: Record<string, number[]>;
 }
@@ -33,7 +36,7 @@ export function printRows(rows: Row[], settings: string): void {
     table.push([
       row.work,
       row.against,
-      figure(row.ours, row.unit, row.latency?.ours),
+      figure(row.ours, row.unit, row.latency?.ours, row.processorTime),
       figure(row.theirs, row.unit, row.latency?.theirs),
       `${ratio.toFixed(2)}${missed ? " (!)" : ""}`,
       bound(row.floor, row.less),
@@ -53,9 +56,10 @@ export async function saveRows(rows: Row[], settings: string): Promise<string> {
   return file.pathname;
 }
 
-function figure(value: number, unit: string, latency: Latency | null | undefined): string {
+function figure(value: number, unit: string, latency: Latency | null | undefined, times: TimePerUnit = {}): string {
   const lines = [`${Math.round(value).toLocaleString("en-US")} ${unit}`];
   if (latency) lines.push(`p50 ${milliseconds(latency.p50)}`, `p99 ${milliseconds(latency.p99)}`);
+  for (const [name, us] of Object.entries(times)) lines.push(`${name} ${us.toFixed(0)} µs`);
   return lines.join("\n");
 }
 

@@ -23,6 +23,7 @@ export interface Installation {
 
 export interface Service {
   address: string;
+  pid: number;
   /** Bytes of the process that are in memory. */
   residentBytes(): Promise<number>;
   stop(): Promise<void>;
@@ -71,7 +72,7 @@ async function startService(dataDir: string, secret: string, role: "all" | "http
     const address = /listening on (\S+)/.exec(line)?.[1];
     if (address === undefined) continue;
     child.stdout.resume();
-    return { address, residentBytes: () => residentBytes(child.pid!), stop };
+    return { address, pid: child.pid!, residentBytes: () => residentBytes(child.pid!), stop };
   }
   throw new Error("the service ended before it listened");
 }

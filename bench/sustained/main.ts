@@ -8,6 +8,7 @@ import { startReceiver } from "../lib/children.js";
 import { createProject, createWebhook, sha256 } from "../lib/database.js";
 import { postSteadily, postWhile, requestBytes } from "../lib/load.js";
 import { latencyOf, median } from "../lib/measure.js";
+import { medianTimes, timed, type TimePerUnit } from "../lib/processor-time.js";
 import type { Row } from "../lib/report.js";
 import { Watch } from "../lib/watch.js";
 import { openInstallation, type Installation, type Service } from "../soak/service.js";
@@ -105,6 +106,7 @@ interface Found {
   accepted: { batches: number[]; singles: number[] };
   bare: number[];
   residentMiB: number[];
+  processorTime: { batches: TimePerUnit[]; singles: TimePerUnit[] };
 }
 
 async function measureRounds(setup: Setup, rounds: number): Promise<Found> {
@@ -113,13 +115,15 @@ async function measureRounds(setup: Setup, rounds: number): Promise<Found> {
     accepted: { batches: [], singles: [] },
     bare: [],
     residentMiB: [],
+    processorTime: { batches: [], singles: [] },
   };
   const { installation, sql, warmUpSeconds, seconds } = setup;
   for (let round = 0; round < rounds; round++) {
     for (const [name, work] of [["batches", BATCHES] as const, ["singles", SINGLES] as const]) {
-      const { rate, residentMiB } = await sustained(setup, work);
+      const { rate, residentMiB, perUnit } = await sustained(setup, work);
       found.sustained[name].push(rate);
       found.residentMiB.push(residentMiB);
+      found.processorTime[name].push(perUnit);
       found.accepted[name].push(await accepted(setup, work));
     }
     const [{ bytes }] = await sql<[{ bytes: number }]>`
@@ -131,20 +135,22 @@ async function measureRounds(setup: Setup, rounds: number): Promise<Found> {
   return found;
 }
 
-/** Events per second that are accepted and evaluated, while nothing piles up. */
-async function sustained(setup: Setup, work: Work): Promise<{ rate: number; residentMiB: number }> {
+/** Events per second that are accepted and evaluated, while nothing piles up, and what each costs. */
+async function sustained(setup: Setup, work: Work) {
   const { installation, sql, warmUpSeconds, seconds } = setup;
   const service = await installation.start();
   const load = loadOf(setup, service, work, true);
   await delay(warmUpSeconds * 1_000);
-  const before = load.sent - (await waiting(sql))[0];
   const startedAt = performance.now();
-  await delay(seconds * 1_000);
-  const evaluated = load.sent - (await waiting(sql))[0] - before;
-  const rate = evaluated / ((performance.now() - startedAt) / 1_000);
+  const { units, perUnit } = await timed({ sql, processes: { service: service.pid } }, async () => {
+    const before = load.sent - (await waiting(sql))[0];
+    await delay(seconds * 1_000);
+    return load.sent - (await waiting(sql))[0] - before;
+  });
+  const rate = units / ((performance.now() - startedAt) / 1_000);
   await load.end();
   await service.stop();
-  return { rate, residentMiB: load.residentBytes / MEBIBYTE };
+  return { rate, residentMiB: load.residentBytes / MEBIBYTE, perUnit };
 }
 
 /** Events per second that are accepted where nobody evaluates. */
@@ -208,7 +214,7 @@ async function visibleAt({ installation, sql, key, warmUpSeconds, seconds }: Set
   };
 }
 
-function rowsOf({ sustained, accepted, bare }: Found): Row[] {
+function rowsOf({ sustained, accepted, bare, processorTime }: Found): Row[] {
   const rate = (
     work: string,
     ours: number[],
@@ -222,9 +228,15 @@ function rowsOf({ sustained, accepted, bare }: Found): Row[] {
   });
   const name = ({ name }: Work) => `sustained, ${name}`;
   return [
-    rate(name(BATCHES), sustained.batches, "a bare pipeline", bare, 0.5, 0.8),
+    {
+      ...rate(name(BATCHES), sustained.batches, "a bare pipeline", bare, 0.5, 0.8),
+      processorTime: medianTimes(processorTime.batches),
+    },
     rate(name(BATCHES), sustained.batches, "the same, accepted only", accepted.batches, null, null),
-    rate(name(SINGLES), sustained.singles, "the same, accepted only", accepted.singles, 0.5, 0.7),
+    {
+      ...rate(name(SINGLES), sustained.singles, "the same, accepted only", accepted.singles, 0.5, 0.7),
+      processorTime: medianTimes(processorTime.singles),
+    },
   ];
 }
 

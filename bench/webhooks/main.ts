@@ -8,6 +8,7 @@ import { sign } from "../../src/webhooks/send.js";
 import { startReceiver, startWorker } from "../lib/children.js";
 import type { BenchDatabase } from "../lib/database.js";
 import { drain, measure, type Measured } from "../lib/measure.js";
+import { medianTimes, timed, type TimePerUnit } from "../lib/processor-time.js";
 import type { Row } from "../lib/report.js";
 
 const CONCURRENCY = 50;
@@ -22,6 +23,8 @@ interface Setup {
   receiver: string;
   /** SVC_SECRET of the worker. */
   secret: string;
+  /** Their ids. */
+  processes: { worker: number; receiver: number };
 }
 
 /** How fast webhooks are delivered, beside a bare loop; and what endpoints that hang cost the others. */
@@ -30,7 +33,8 @@ export async function benchWebhooks(database: BenchDatabase, rounds: number, qui
   const receiver = await startReceiver(database);
   const worker = await startWorker(database, secret);
   try {
-    const setup = { database, receiver: receiver.ready, secret };
+    const processes = { worker: worker.pid, receiver: receiver.pid };
+    const setup = { database, receiver: receiver.ready, secret, processes };
     return [
       await throughput(setup, rounds, quick ? 2_000 : 20_000),
       await hanging(setup, Math.min(rounds, 3), quick ? 3_000 : 20_000),
@@ -47,6 +51,15 @@ async function throughput(setup: Setup, rounds: number, deliveries: number): Pro
   const [webhookId] = await createWebhooks(setup, 1, () => "/ok", { maxConcurrency: CONCURRENCY });
   const signingSecret = newSecret();
   const agent = createAgent({ allowPrivate: true });
+  const times: TimePerUnit[] = [];
+  const deliverAll = async () => {
+    await sql`update svc.webhooks set disabled_at = null, disabled_reason = null where webhook_id = ${webhookId!}`;
+    await sql`select pg_notify('svc_deliveries', '')`;
+    // The database is asked only when all have come: asking has a price of its own.
+    while ((await seen(setup)).count < deliveries) await delay(10);
+    while (await anyPending(sql)) await delay(10);
+    return deliveries;
+  };
   const [ours, bare] = await measure<string[]>(
     [
       {
@@ -60,12 +73,9 @@ async function throughput(setup: Setup, rounds: number, deliveries: number): Pro
           return [];
         },
         run: async () => {
-          await sql`update svc.webhooks set disabled_at = null, disabled_reason = null where webhook_id = ${webhookId!}`;
-          await sql`select pg_notify('svc_deliveries', '')`;
-          // The database is asked only when all have come: asking has a price of its own.
-          while ((await seen(setup)).count < deliveries) await delay(10);
-          while (await anyPending(sql)) await delay(10);
-          return deliveries;
+          const { units, perUnit } = await timed({ sql, processes: setup.processes }, deliverAll);
+          times.push(perUnit);
+          return units;
         },
         after: () => checkCount(setup, deliveries),
       },
@@ -85,7 +95,11 @@ async function throughput(setup: Setup, rounds: number, deliveries: number): Pro
   );
   await agent.close();
   await sql`delete from svc.webhooks`;
-  return ratio("webhook deliveries, 50 under way", "a bare loop, same client and signature", ours!, bare!);
+  return {
+    ...ratio("webhook deliveries, 50 under way", "a bare loop, same client and signature", ours!, bare!),
+    // Without the round that does not count.
+    processorTime: medianTimes(times.slice(1)),
+  };
 }
 
 /** Emissions at a steady rate, each for one of many webhooks; from when they are written until they arrive. */

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from "node:fs";
+import type { Sql } from "postgres";
+import { median } from "./measure.js";
+
+/** Linux counts processor time in ticks of this length, for programs, whatever the kernel's own is. */
+const TICK_US = 10_000;
+
+/** Microseconds of processor time for a unit of work, by process. */
+export type TimePerUnit = Readonly<Record<string, number>>;
+
+/**
+ * What work costs the processes that do it, whatever else the machine does meanwhile: rates of single runs differ by a fifth or more, this by a
+ * tenth. None on other systems than Linux.
+ *
+ * @param processes their ids by name; the server that the connection leads to is `database`
+ * @param work answers how many units it was
+ */
+export async function timed(
+  { sql, processes }: { sql: Sql; processes: Readonly<Record<string, number>> },
+  work: () => Promise<number>,
+) {
+  const [{ pid }] = await sql<[{ pid: number }]>`select pg_backend_pid() as pid`;
+  const postmaster = statusOf(pid)?.parent ?? 0;
+  const read = (): [string, number][] => [
+    ...Object.entries(processes).map(([name, id]): [string, number] => [name, statusOf(id)?.us ?? 0]),
+    ["database", childrenOf(postmaster)],
+  ];
+  const before = new Map(read());
+  const units = await work();
+  const perUnit: TimePerUnit = Object.fromEntries(read().map(([name, us]) => [name, (us - before.get(name)!) / units]));
+  return { units, perUnit };
+}
+
+/** The median of each process. */
+export function medianTimes(times: readonly TimePerUnit[]): TimePerUnit {
+  const names = Object.keys(times[0] ?? {});
+  return Object.fromEntries(names.map((name) => [name, median(times.map((one) => one[name] ?? 0))]));
+}
+
+/** Microseconds that the children of a process have taken. */
+function childrenOf(parent: number): number {
+  let us = 0;
+  for (const id of processIds()) {
+    const status = statusOf(id);
+    if (status?.parent === parent) us += status.us;
+  }
+  return us;
+}
+
+function processIds(): number[] {
+  try {
+    return readdirSync("/proc").map(Number).filter(Number.isInteger);
+  } catch {
+    return []; // no Linux
+  }
+}
+
+/** Null where there is no such process, or it cannot be known. */
+function statusOf(pid: number): { parent: number; us: number } | null {
+  try {
+    const status = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name may hold anything; what follows it has no parenthesis.
+    const fields = status.slice(status.lastIndexOf(")") + 2).split(" ");
+    return { parent: Number(fields[1]), us: (Number(fields[11]) + Number(fields[12])) * TICK_US };
+  } catch {
+    return null;
+  }
+}
