@@ -11,6 +11,7 @@ const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
 const SUSPICIOUS_NUMBER = /\d[eE][+-]?0*[1-9]\d\d|\d{200}/;
 const EXPONENT_MAX = 324;
 const SHOWN_MAX = 40;
+export const OUT_OF_RANGE = "The number is outside the range of a double (about 5e-324 to 1.8e308).";
 /** What the database keeps of a number. */
 const PLACES_MAX = 16_383;
 
@@ -70,7 +71,7 @@ function reasonAgainst(token: string): string | null {
   // What has a digit other than zero and reads as zero is too small. The database keeps the places of a zero: 0e-16383 has as many.
   const vanished = value === 0 && (/[1-9]/.test(digits) || Math.abs(Number(exponent)) > EXPONENT_MAX);
   if (!Number.isFinite(value) || vanished) {
-    return "The number is outside the range of a double (about 5e-324 to 1.8e308).";
+    return OUT_OF_RANGE;
   }
   const places = (digits.split(".")[1] ?? "").length - Number(exponent);
   return places > PLACES_MAX ? "The number has more than 16,383 digits after the point." : null;

@@ -40,6 +40,8 @@ function readTimestamp(text: string): Timestamp | string {
   }
   const part = (group: number): number => Number(match[group] ?? 0);
   const [year, month, day, hour, minute, second] = [part(1), part(2), part(3), part(4), part(5), part(6)];
+  // The database reads no such year, also where the instant lies in the next one.
+  if (year === 0) return "There is no year 0000.";
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return "The date does not exist.";
   if (hour > 23 || minute > 59 || second > 59) {
     return "The time of day does not exist: hours end at 23, minutes and seconds at 59.";

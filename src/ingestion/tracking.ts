@@ -1,5 +1,5 @@
 import type { TrackingModel } from "../model/tracking.js";
-import { findBadLiteral } from "./literals.js";
+import { findBadLiteral, OUT_OF_RANGE } from "./literals.js";
 import type { IdentifyRequest, TrackRequest } from "./shape.js";
 import { isDeeperThan, operationProblem } from "./shape.js";
 import { parseTimestamp, timestampProblem } from "./timestamp.js";
@@ -68,8 +68,8 @@ function mapKind(model: TrackingModel, call: unknown, receivedAt: number): Mappe
   if (isDeeperThan(call, LEVELS_MAX))
     return refused("INVALID_CALL", `The call nests deeper than ${LEVELS_MAX} levels.`, "");
   // What the database cannot keep it cannot keep in quarantine either.
-  const bad = findBadLiteral(JSON.stringify(call));
-  if (bad !== null) return refused("INVALID_CALL", `The call holds a value that cannot be stored. ${bad.reason}`, "");
+  const reason = unstorable(call);
+  if (reason !== null) return refused(UNSTORABLE.code, `${UNSTORABLE.message} ${reason}`, "");
   const { type } = call;
   switch (type) {
     case "track":
@@ -91,6 +91,48 @@ function mapKind(model: TrackingModel, call: unknown, receivedAt: number): Mappe
       return problem("UNKNOWN_CALL", "`type` must be track, identify, group, page, screen or alias.", "type", false);
   }
 }
+
+/** What is wrong with a call that the database cannot keep. */
+export const UNSTORABLE: TrackingProblem = {
+  code: "INVALID_CALL",
+  message: "The call holds a value that cannot be stored.",
+  path: "",
+};
+
+/** What is looked at of a call, besides `context.groupId`. */
+const READ = [
+  ...["type", "userId", "groupId", "event", "name", "properties", "traits", "messageId"],
+  ...["timestamp", "originalTimestamp", "sentAt"],
+];
+
+/** Why what is looked at cannot be stored; null where it can. */
+function unstorable(call: Call): string | null {
+  const context = isObject(call["context"]) ? { groupId: call["context"]["groupId"] } : null;
+  const read = [...READ.map((name) => call[name]), context];
+  return findBadLiteral(JSON.stringify(read))?.reason ?? (hasInfinity(read) ? OUT_OF_RANGE : null);
+}
+
+/** What JSON.parse makes of a number beyond the doubles, and JSON.stringify writes as null, which would remove a trait. */
+function hasInfinity(value: unknown): boolean {
+  if (typeof value === "number") return !Number.isFinite(value);
+  return typeof value === "object" && value !== null && Object.values(value).some(hasInfinity);
+}
+
+/** The JSON of what goes to the database of a call. What is not looked at holds U+FFFD in place of text that cannot be stored. */
+export function elementText(element: CallElement, call: unknown): string {
+  const text = JSON.stringify({ ...element, call });
+  return findBadLiteral(text) === null ? text : JSON.stringify(storable({ ...element, call }));
+}
+
+function storable(value: unknown): unknown {
+  if (typeof value === "string") return storableText(value);
+  if (Array.isArray(value)) return value.map(storable);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [storableText(name), storable(member)]));
+}
+
+/** With the u flag, a surrogate is only one that is no part of a pair. */
+const storableText = (text: string): string => text.replaceAll(/[\0\p{Surrogate}]/gu, "\uFFFD");
 
 /** What of a mapped call goes to the database; null for one that is ignored or refused. */
 export function elementOf(mapped: Mapped, call: unknown): CallElement | null {

@@ -46,7 +46,8 @@ declare
   _warnings jsonb;
   -- What goes into quarantine: by position why, and per operation whether it is new there.
   _held jsonb;
-  -- Calls of the tracking API have each its own outcome; of what their sender loses when it is refused, all goes into quarantine.
+  -- Calls of the tracking API have each its own outcome; of what their sender loses when it is refused, all goes into quarantine. The body
+  -- says how many the request has, of which this may be a part, and 0 where an earlier part was accepted: it is limited once, as a whole.
   _calls constant boolean := starts_with(ingest.body, '{"calls":');
   _kept boolean[];
   -- Per operation: the event that answers it, whether it stores anything, and why it was refused.
@@ -106,8 +107,13 @@ begin
     perform svc.raise_frozen();
   end if;
 
-  _request_size := case when ingest.single then 1 else _count end;
-  if _tokens < _request_size then
+  _request_size := case
+    when ingest.single then 1
+    when _calls then coalesce(substring(ingest.body from '^\{"calls":(\d+),')::integer, _count)
+    else _count
+  end;
+  -- A request of calls may have more of them than a bucket holds: what it takes beyond is paid by those after it.
+  if _request_size > 0 and _tokens < least(_request_size, _key.rate_burst) then
     raise exception using
       errcode = 'SV008',
       message = 'RATE_LIMIT_EXCEEDED',

@@ -1,12 +1,23 @@
 import type { Context } from "koa";
-import { elementOf, mapCall } from "../../ingestion/tracking.js";
+import type { BatchAnswer } from "../../db/api/ingestion.js";
+import { isBadValue } from "../../db/sqlstate.js";
+import { elementOf, elementText, mapCall, type TrackingProblem, UNSTORABLE } from "../../ingestion/tracking.js";
 import { BATCH_MAX } from "../../ingestion/shape.js";
 import { ApiError } from "../errors.js";
 import { noteInLog } from "../middleware/request-log.js";
-import { heldBody } from "../request/body-budget.js";
+import { heldBody, type HeldBody } from "../request/body-budget.js";
 import { basicUser } from "../request/credentials.js";
 import { answerCalls, type CallType, readCalls, type RefusedCall } from "../request/tracking-calls.js";
 import { explainRefusal, logWarnings, requireApiKey, showAllowance, type IngestDeps } from "./request.js";
+
+/** What goes to the database of a call, as JSON, and its place in the request. */
+interface PendingCall {
+  index: number;
+  text: string;
+}
+
+/** So many of the calls that a request loses are named in the log. */
+const LOGGED_MAX = 10;
 
 /**
  * Takes calls of the tracking API. SDKs do not come again after a 4xx, so no call is the reason to refuse another: what the model does not take
@@ -20,19 +31,28 @@ export async function acceptCalls(ctx: Context, deps: IngestDeps, type: CallType
   const model = await backend.trackingModel(holder.keyHash);
 
   const refused: RefusedCall[] = [];
-  const elements: { index: number; text: string }[] = [];
+  const elements: PendingCall[] = [];
   for (const [index, call] of calls.entries()) {
     const mapped = mapCall(model, call, receivedAt);
-    if (mapped.kind === "refused") refused.push({ index, code: mapped.problem.code, message: mapped.problem.message });
+    if (mapped.kind === "refused") refused.push(refusedCall(index, mapped.problem));
     const element = elementOf(mapped, call);
-    if (element !== null) elements.push({ index, text: JSON.stringify({ ...element, call }) });
+    if (element !== null) elements.push({ index, text: elementText(element, call) });
   }
   let quarantined = 0;
-  for (let from = 0; from < elements.length; from += BATCH_MAX) {
-    const part = elements.slice(from, from + BATCH_MAX);
-    const body = `{"calls":true,"events":[${part.map(({ text }) => text).join(",")}]}`;
-    const held = from === 0 ? heldBody(ctx) : undefined;
-    const answer = await backend.batch(holder, body, held).catch(explainRefusal(ctx, allowance));
+  /** @param size how many calls the request has; 0 once some of it were accepted, for its sender repeats all of it or nothing */
+  const send = async (part: readonly PendingCall[], size: number, held?: HeldBody): Promise<void> => {
+    const body = `{"calls":${size},"events":[${part.map(({ text }) => text).join(",")}]}`;
+    let answer: BatchAnswer;
+    try {
+      answer = await backend.batch(holder, body, held);
+    } catch (error) {
+      if (!isBadValue(error)) return explainRefusal(ctx, allowance)(error);
+      // One of them is at fault; halved until it is alone, it is refused alone.
+      const middle = part.length >> 1;
+      if (middle === 0) return void refused.push(refusedCall(part[0]!.index, UNSTORABLE));
+      await send(part.slice(0, middle), size);
+      return send(part.slice(middle), 0);
+    }
     showAllowance(ctx, allowance, answer);
     outcomes?.accepted(answer.accepted, answer.repeated);
     logWarnings(log, ctx, answer.warnings);
@@ -41,11 +61,25 @@ export async function acceptCalls(ctx: Context, deps: IngestDeps, type: CallType
       // A key that was used before says that the call was taken then.
       if (code !== "IDEMPOTENCY_CONFLICT") refused.push({ index: part[Number(position)]!.index, code, message });
     }
+  };
+  for (let from = 0; from < elements.length; from += BATCH_MAX) {
+    const part = elements.slice(from, from + BATCH_MAX);
+    await (from === 0 ? send(part, elements.length, heldBody(ctx)) : send(part, 0));
   }
   noteInLog(ctx, { operations: elements.length });
-  if (refused.length > 0)
-    log.warn({ requestId: ctx.state["requestId"] as string, refused: refused.length }, "calls were refused");
+  logRefused(ctx, deps, refused);
   answerCalls(ctx, type, quarantined, refused);
+}
+
+function refusedCall(index: number, { code, message }: TrackingProblem): RefusedCall {
+  return { index, code, message };
+}
+
+/** Which calls were refused and why, without a customer's data. */
+function logRefused(ctx: Context, { log }: IngestDeps, refused: readonly RefusedCall[]): void {
+  if (refused.length === 0) return;
+  const calls = refused.slice(0, LOGGED_MAX).map(({ index, code }) => ({ index, code }));
+  log.warn({ requestId: ctx.state["requestId"] as string, refused: refused.length, calls }, "calls were refused");
 }
 
 /** Elsewhere the key is a bearer token. */

@@ -72,6 +72,35 @@ it("takes the names that objects have by themselves as any others, and refuses a
   expect(await count()).toEqual({ events: before.events + 1, kept: before.kept + names.length });
 });
 
+it("does not look at text that cannot be stored where it reads nothing, and marks it where a call is kept", async () => {
+  const before = await count();
+  const half = "Prices 🦊".slice(0, 8);
+  const context = { page: { title: half, ["a\0"]: "\0" } };
+  const { body } = await post("/v1/batch", { batch: [login({ context }), login({ event: "nothing", context })] });
+  expect(body).toEqual({ success: true, quarantined: 1 });
+  expect(await count()).toEqual({ events: before.events + 1, kept: before.kept + 1 });
+  const [kept] =
+    await sql`select call -> 'context' as context from svc.quarantined_operations order by seq desc limit 1`;
+  expect(kept).toEqual({ context: { page: { title: "Prices \uFFFD", ["a\uFFFD"]: "\uFFFD" } } });
+  // A name is cut where it is too long to be one, also within a pair.
+  const long = `${"x".repeat(255)}🦊`;
+  expect((await post("/v1/track", login({ event: long }))).body).toEqual({ success: true, quarantined: 1 });
+});
+
+it("refuses a number beyond the doubles, which would be null and remove a trait", async () => {
+  const traits = async () => {
+    const [row] =
+      await sql`select traits from svc.trait_updates where customer_id = 'far' order by operation_seq desc limit 1`;
+    return row?.["traits"] as unknown;
+  };
+  await post("/v1/identify", { userId: "far", traits: { plan: "pro" } });
+  const far = await post("/v1/batch", '{"batch":[{"type":"identify","userId":"far","traits":{"plan":[-1e400]}}]}');
+  const message =
+    "The call holds a value that cannot be stored. The number is outside the range of a double (about 5e-324 to 1.8e308).";
+  expect(far.body).toEqual({ success: true, refused: [{ index: 0, code: "INVALID_CALL", message }] });
+  expect(await traits()).toEqual({ plan: "pro" });
+});
+
 it("keeps what is malformed under the customer whom it names, so that it is erased with that one", async () => {
   const customerId = "malformed";
   for (const more of [{ timestamp: "soon" }, { properties: 7 }, { event: "x".repeat(300) }])

@@ -1,0 +1,60 @@
+import { expect, it, onTestFinished } from "vitest";
+import { useIngest } from "../ingest/fixture.js";
+
+// What refuses a request of many calls, or some of them.
+
+const fixture = await useIngest();
+const { sql } = fixture.service.db;
+const send = (batch: unknown[]) =>
+  fixture.service.request("POST", "/v1/batch", {
+    body: { batch },
+    headers: { Authorization: `Basic ${Buffer.from(`${fixture.keys.test}:`).toString("base64")}` },
+  });
+const calls = (count: number, more: (n: number) => object = () => ({})) =>
+  Array.from({ length: count }, (_, n) => ({ type: "track", userId: "u", event: "login", ...more(n) }));
+
+/** So many operations in the bucket of each key, which holds 1,000 or as many as there are. */
+async function fill(tokens: number, perSecond = 1) {
+  await sql`update iam.plans set rate_per_second = ${perSecond}, rate_burst = ${Math.max(1_000, tokens)}`;
+  await sql`update svc.key_usage set tokens = ${tokens}, refilled_at = now()`;
+}
+
+it("limits a request of more calls than a bucket holds once, as a whole: it is stored, or nothing of it is", async () => {
+  onTestFinished(() => fill(100_000, 50_000));
+  await fill(990);
+  const before = await fixture.stored();
+  expect(await send(calls(2_100))).toMatchObject({
+    status: 429,
+    body: {
+      error: { code: "RATE_LIMIT_EXCEEDED", reason: "The request has 2100 operation(s); 990 can be accepted now." },
+    },
+  });
+  expect(await fixture.stored()).toEqual(before);
+
+  await fill(1_000);
+  expect(await send(calls(2_100))).toMatchObject({ status: 200, body: { success: true } });
+  expect((await fixture.stored()).events).toBe(before.events + 2_100);
+
+  // What it took beyond the bucket is paid by those after it.
+  expect(await send(calls(1))).toMatchObject({ status: 429 });
+});
+
+it("refuses alone a call that the database refuses, wherever in the request it stands", async () => {
+  await sql.unsafe(`
+    create function public.refuse_bad() returns trigger language plpgsql as $$
+      begin raise exception using errcode = 'data_exception', message = 'bad'; end $$;
+    create trigger refuse_bad before insert on svc.events for each row when (new.customer_id = 'bad')
+      execute function public.refuse_bad()`);
+  onTestFinished(() => sql.unsafe("drop function public.refuse_bad() cascade").then(() => undefined));
+  const before = await fixture.stored();
+  const bad = [3, 1_050];
+  const batch = calls(1_100, (n) => (bad.includes(n) ? { userId: "bad" } : { messageId: `m${n}` }));
+  const refused = bad.map((index) => ({
+    index,
+    code: "INVALID_CALL",
+    message: "The call holds a value that cannot be stored.",
+  }));
+  for (let n = 0; n < 2; n++)
+    expect(await send(batch)).toMatchObject({ status: 200, body: { success: true, refused } });
+  expect((await fixture.stored()).events).toBe(before.events + 1_098);
+});
