@@ -89,7 +89,7 @@ export function eventDiagnostics(snapshot: Snapshot, event: string, properties: 
   return diagnostics({ noun: "property", fields, payload: properties, owner: `The event "${event}"` });
 }
 
-/** Everything that is wrong with the traits of an identify; null removes a trait and is always taken. */
+/** Everything that is wrong with the traits of an identify; null removes a declared trait, whatever its type. */
 export function traitDiagnostics(snapshot: Snapshot, traits: JsonObject): PayloadDiagnostic[] {
   return diagnostics({ noun: "trait", fields: snapshot.traits, payload: traits, owner: null });
 }
