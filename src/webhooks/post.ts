@@ -7,6 +7,9 @@ const KEPT_BYTES = 1024;
 /** How much of an answer is read so that its connection can be used again; a longer one costs the connection. */
 const READ_BYTES_MAX = 64 * 1024;
 
+/** What undici, which takes no such answer, calls a bad one. */
+const CONTINUED = "the receiver sent 100 Continue, which it was not asked for";
+
 export interface PostRequest {
   url: string;
   headers: Record<string, string>;
@@ -84,7 +87,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#end(error);
+    this.#end(error.message === "bad response" ? new Error(CONTINUED, { cause: error }) : error);
   }
 
   #giveUp(reason: Error): void {

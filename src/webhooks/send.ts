@@ -40,7 +40,8 @@ function messagesOf(error: unknown, depth: number): string[] {
  */
 export function retryAfterSeconds(header: string | string[] | undefined, now: number): number | null {
   const value = (Array.isArray(header) ? header[0] : header)?.trim() ?? "";
-  if (/^\d{1,15}$/.test(value)) return Number(value);
+  // JSON has no number for what is beyond all of them.
+  if (/^\d+$/.test(value)) return Math.min(Number(value), Number.MAX_SAFE_INTEGER);
   // Date.parse takes much for a date; an HTTP date begins with the name of a day.
   const date = /^[A-Z][a-z]{2,8}, /.test(value) ? Date.parse(value) : NaN;
   return Number.isNaN(date) ? null : Math.max(0, Math.ceil((date - now) / 1000));

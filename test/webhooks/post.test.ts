@@ -43,6 +43,11 @@ test("what announces an answer is not the answer", async () => {
   await expect(send(alone.url)).rejects.toThrow("other side closed");
 });
 
+test("an error says that 100 Continue is not taken", async () => {
+  const { url } = await answering("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+  await expect(send(url)).rejects.toThrow("the receiver sent 100 Continue, which it was not asked for");
+});
+
 test("an answer that breaks off counts by its status, and has what came of its body", async () => {
   const { url } = await answering("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nso far", (socket) => socket.destroy());
   expect(await send(url)).toMatchObject({ statusCode: 200, body: Buffer.from("so far") });

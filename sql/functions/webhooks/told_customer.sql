@@ -12,9 +12,12 @@ parallel safe
 begin atomic
   select coalesce(json_object_agg(m.name, m.value order by m.place) filter (where m.value is not null), '{}')
   from (
-    select d.place, d.name, to_json(nullif(btrim(left(told_customer.traits ->> (told_customer.display ->> d.name), 256)), '')) as value
+    select d.place, d.name, to_json(btrim(t.value)) as value
     from (values (1, 'name'), (2, 'owner'), (3, 'renewal')) as d (place, name)
+    cross join lateral (select left(told_customer.traits ->> (told_customer.display ->> d.name), 256)) as t (value)
     where d.name = any(told_customer.include)
+      -- Anything that can be seen: else a message would have no subject.
+      and t.value ~ '[^\s\u0001-\u0020\u007f-\u00a0\u00ad\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]'
     union all
     select 4, 'url', to_json(told_customer.url)
     where 'url' = any(told_customer.include)
