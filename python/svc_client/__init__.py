@@ -308,8 +308,11 @@ def _entry(operation: dict[str, Any]) -> _Entry:
         made.setdefault("timestamp", datetime.datetime.now(datetime.timezone.utc))
         made["idempotencyKey"] = str(uuid.uuid4())
     at = made.get("timestamp", "")
-    if isinstance(at, datetime.datetime) and at.tzinfo:
-        made["timestamp"] = at.isoformat()
+    offset = at.utcoffset() if isinstance(at, datetime.datetime) else None
+    if offset is not None:
+        # Before 1900 a zone may be off by seconds, which ISO 8601 does not say.
+        whole = offset % datetime.timedelta(minutes=1) == datetime.timedelta(0)
+        made["timestamp"] = (at if whole else at.astimezone(datetime.timezone.utc)).isoformat()
     elif not isinstance(at, str):
         raise TypeError(f"timestamp must be a text in ISO 8601 or a datetime, with a timezone, not {at!r}")
     names, content = (["event", "idempotencyKey"], "properties") if kind == "track" else ([], "traits")

@@ -91,6 +91,18 @@ show(len(told))`;
     );
   });
 
+  it("an instant of a zone that was off by seconds is sent in UTC", async () => {
+    const url = await start();
+    const program = `
+import datetime
+def zone(*offset): return datetime.timezone(datetime.timedelta(hours=offset[0], minutes=offset[1], seconds=offset[2]))
+for offset in [(0, 53, 28), (-5, 30, 0)]: client.track("c", "e", timestamp=datetime.datetime(1890, 1, 1, tzinfo=zone(*offset)))
+show(client.close())`;
+    expect(await run(url, program)).toEqual([[]]);
+    const sent = memory.accepted.map((operation) => (operation.type === "track" ? operation.timestamp : ""));
+    expect(sent).toEqual(["1889-12-31T23:06:32+00:00", "1890-01-01T00:00:00-04:30"]);
+  });
+
   it("what is refused costs only itself; a batch says what it was", async () => {
     const url = await start();
     const program = `
