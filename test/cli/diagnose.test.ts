@@ -64,7 +64,7 @@ test("each finding is told with what to do about it, and is no failure; with --j
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatchInlineSnapshot(`
     "problem CUSTOMERS_SET_ASIDE 1 customer is set aside because evaluation failed; what was sent of them waits.
-      fix: See why: svc customers list --set-aside --env test.
+      fix: See why: \`svc customers list --set-aside --env test --project shop\`.
 
     Customer id  At              Error
     cus_1        30 minutes ago  Error: no
@@ -88,6 +88,19 @@ test("each finding is told with what to do about it, and is no failure; with --j
   `);
   const document = (await diagnose(FINDINGS, "--json")).stdout;
   expect(JSON.parse(document)).toEqual({ environment: "test", problems: FINDINGS });
+});
+
+test("the commands of a fix have the options that were given, whatever stands around them", async () => {
+  const fix =
+    "See what it answers: svc webhooks deliveries <webhookId> --env live. Correct the receiver; what waits is tried again, " +
+    "the rest is sent by: svc webhooks resend <webhookId> --since 7d --env live";
+  const { stdout } = await diagnose([{ ...FINDINGS[0], fix }], "--directory", ".", "--env", "live");
+  expect(stdout).toContain(
+    "See what it answers: `svc webhooks deliveries <webhookId> --env live --project shop --directory .`. Correct the receiver; what",
+  );
+  expect(stdout).toContain(
+    "sent by: `svc webhooks resend <webhookId> --since 7d --env live --project shop --directory .`\n",
+  );
 });
 
 test("of a long list it shows the beginning, in which names from elsewhere cannot rewrite the terminal", async () => {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 
+import { ADVISED_COMMAND } from "../../src/cli/commands/diagnose.js";
 import { parseCommandLine } from "../../src/cli/core/adapter.js";
 import { commands } from "../../src/cli/core/registry.js";
 import { type Io, Out, WITHOUT_PROJECT } from "../../src/cli/output/out.js";
@@ -62,5 +63,20 @@ test("every command that is printed can be meant", async () => {
   for (const line of lines) {
     const { kind } = await parse(line).catch((error: unknown) => ({ kind: (error as Error).message }));
     expect(["run", "print"], line).toContain(kind);
+  }
+});
+
+test("every command that a finding of the service advises can be meant, as far as it goes", async () => {
+  const folder = path.join(import.meta.dirname, "../../sql/functions/monitoring");
+  const lines = readdirSync(folder)
+    .filter((name) => name.startsWith("check_"))
+    .flatMap((name) => readFileSync(path.join(folder, name), "utf8").match(/'[^'\n]*'/g) ?? [])
+    .flatMap((text) => text.slice(1, -1).match(ADVISED_COMMAND) ?? []);
+  expect(lines.length).toBeGreaterThan(10);
+  for (const line of lines) {
+    const { kind } = await parse(line.replaceAll(/%(1\$)?s/g, "live")).catch((error: unknown) => ({
+      kind: (error as Error).message,
+    }));
+    expect(kind, line).toBe("run");
   }
 });

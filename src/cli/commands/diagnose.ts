@@ -28,6 +28,9 @@ function inWords(name: string, value: unknown, now: number): string {
   return name === "at" || name.endsWith("At") ? distance(value, now) : value;
 }
 
+/** A command in what the service advises, which marks it by nothing: it goes as far as its clause. */
+export const ADVISED_COMMAND = /(?<!`)\bsvc [a-z](?:[^.,;:`]|[.,;:](?=\S))*/g;
+
 /** What a person reads of a list; the others are in the document. */
 const SHOWN_MAX = 20;
 
@@ -53,7 +56,7 @@ export default defineCommand({
       const colour = { problem: red, warning: yellow, info: cyan }[finding.severity];
       const lines = [
         `${colour(finding.severity)} ${dim(finding.code)} ${bold(printable(finding.message))}`,
-        `  fix: ${printable(finding.fix)}`,
+        `  fix: ${out.typedIn(printable(finding.fix).replaceAll(ADVISED_COMMAND, "`$&`"))}`,
       ];
       const lists = Object.values(finding.details).filter((list): list is unknown[] => Array.isArray(list));
       for (const list of lists.filter(({ length }) => length > 0)) {
