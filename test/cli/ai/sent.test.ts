@@ -185,3 +185,21 @@ test("an event of a name that all objects have is not declared by that", () => {
     "does not declare, which no condition can read: 2 of the latest 3",
   );
 });
+
+test("of a customer that was set aside before its first evaluation nothing is told that its evaluation would tell", () => {
+  const { state, backlog, explanation, ...rest } = record("login");
+  const setAside = { at: "2026-01-01T00:00:00.000Z", error: "Error: no" };
+  const unevaluated = {
+    ...rest,
+    state: { ...state, configVersion: null, evaluatedThrough: null, lastEventAt: null },
+    backlog: { ...backlog, pending: 1, setAside },
+    explanation: { ...explanation, configVersion: null, asOf: null },
+  };
+  expect(findingsOf(unevaluated)).toEqual([expect.stringMatching(/^Its evaluation failed at 2026-01-01T/)]);
+  const evaluated = { ...unevaluated, state: { ...state, lastEventAt: null }, events: [] };
+  expect(findingsOf(evaluated)).toEqual([
+    expect.stringMatching(/^Its evaluation failed/),
+    expect.stringMatching(/^Its state was computed under no model, and v1 is active/),
+    "It has no events: only traits are known.",
+  ]);
+});

@@ -93,7 +93,9 @@ export function findingsOf({ state, backlog, explanation, snapshot, events, rule
       pending > ahead &&
       `${plural(pending - ahead, "operation")} of it are not evaluated yet: the state is not the last word.`,
     ahead > 0 && `${plural(ahead, "operation")} have a time that has not come; they count from then on.`,
-    configVersion !== activeVersion &&
+    // One that was never evaluated, as where its first operations set it aside, has no state that could be outdated.
+    state.evaluatedThrough !== null &&
+      configVersion !== activeVersion &&
       `Its state was computed under ${configVersion ?? "no model"}, and ${activeVersion ?? "none"} is active: svc recompute --customer computes it anew.`,
     ...[...new Set(failed)].map(
       (rule) => `The rule ${rule} could not be run, ${timesOf(rule)} of the latest ${ruleRuns.length} runs of rules.`,
