@@ -103,6 +103,14 @@ test("the commands of a fix have the options that were given, whatever stands ar
   );
 });
 
+test("instants of the service are told in the reader's time zone, and in lists as how long ago they were", async () => {
+  const webhooks = [{ webhookId: "whk_1", failingSince: "2026-03-14T08:00:00.000Z" }];
+  const message = "1 operation is in quarantine since 2026-03-14T08:00:00.000Z: accepted.";
+  const { stdout } = await diagnose([{ ...FINDINGS[0], message, details: { webhooks } }]);
+  expect(stdout).toContain("in quarantine since 2026-03-14 09:00:00 +01:00: accepted.");
+  expect(stdout).toContain("Webhook id  Failing since\nwhk_1       2 hours ago\n");
+});
+
 test("of a long list it shows the beginning, in which names from elsewhere cannot rewrite the terminal", async () => {
   const list = Array.from({ length: 21 }, (_, n) => ({ ...VIOLATION, path: `properties.p${n}` }));
   const { stdout } = await diagnose([violations(list)]);

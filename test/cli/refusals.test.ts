@@ -99,3 +99,13 @@ test.each(Object.entries(FIXES))("%s is told with what to do", async (code, fix)
     stderr: `error [${code}]: It is refused. So it is. ${fix} Field: slug.\n`,
   });
 });
+
+test("an instant in what the service says is told in the reader's time zone, one that was typed as it stands", async () => {
+  const message = 'The key "key_1" was rotated already and works until 2026-03-15T09:00:00.000Z.';
+  const reason = '"2026-03-15T09:00:00.000Z" is none.';
+  const refused = { error: { code: "KEY_REVOKED", message, reason, requestId: "r" } };
+  const { url } = await cannedServer(json(refused, 409));
+  expect((await svc(["overview", "--project", "shop"], { at: url })).stderr).toContain(
+    'works until 2026-03-15 10:00:00 +01:00. "2026-03-15T09:00:00.000Z" is none.',
+  );
+});

@@ -25,7 +25,7 @@ function inWords(name: string, value: unknown, now: number): string {
     const parts = Object.entries(value).map(([member, part]) => inWords(member, part, now));
     return parts.filter((part) => part !== "").join(", ");
   }
-  return name === "at" || name.endsWith("At") ? distance(value, now) : value;
+  return /^at$|(At|Since)$/.test(name) ? distance(value, now) : value;
 }
 
 /** A command in what the service advises, which marks it by nothing: it goes as far as its clause. */
@@ -55,7 +55,7 @@ export default defineCommand({
       const { bold, cyan, dim, red, yellow } = out.style;
       const colour = { problem: red, warning: yellow, info: cyan }[finding.severity];
       const lines = [
-        `${colour(finding.severity)} ${dim(finding.code)} ${bold(printable(finding.message))}`,
+        `${colour(finding.severity)} ${dim(finding.code)} ${bold(out.atIn(printable(finding.message)))}`,
         `  fix: ${out.typedIn(printable(finding.fix).replaceAll(ADVISED_COMMAND, "`$&`"))}`,
       ];
       const lists = Object.values(finding.details).filter((list): list is unknown[] => Array.isArray(list));

@@ -95,13 +95,11 @@ function internal(thrown: unknown): UserError {
   return failure("INTERNAL_ERROR", `something failed inside svc: ${message}`, fix);
 }
 
-async function inWords(
-  { errorStyle }: Out,
-  { code, message, details }: UserError,
-  fix: string | undefined,
-): Promise<string> {
+async function inWords(out: Out, { code, message, details }: UserError, fix: string | undefined): Promise<string> {
+  const { errorStyle } = out;
   const { diagnostics = [], problems = [], warnings = [], field, reason, requestId } = details;
-  const said = [message, reason, fix].filter((part) => part !== undefined).map(sentence);
+  const said = [message, reason].filter((part) => part !== undefined).map((part) => out.atIn(sentence(part)));
+  if (fix !== undefined) said.push(sentence(fix));
   if (field !== undefined) said.push(`Field: ${printable(field)}.`);
   // What the service could not do is found in its log by this.
   if (code === "INTERNAL_ERROR" && requestId !== undefined) said.push(`Request: ${printable(requestId)}.`);

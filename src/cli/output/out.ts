@@ -124,6 +124,11 @@ export class Out {
     return localTime(iso, this.#timeZone);
   }
 
+  /** A text in which instants stand as the service writes them. What somebody typed stands between quotes, and stays as it is. */
+  atIn(text: string): string {
+    return text.replaceAll(/(?<!["\w])\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(?!["\w])/g, (iso) => this.at(iso));
+  }
+
   ago(iso: string): string {
     return distance(iso, this.now);
   }

@@ -146,6 +146,21 @@ test("debug-customer tells findings, state, reasons and what happened last", asy
   expect((await ai("debug-customer", "nobody")).stderr).toContain("[CUSTOMER_NOT_FOUND]");
 });
 
+test("debug-customer of one that was set aside before its first evaluation tells that and since when, and no more", async () => {
+  const at = new Date("2026-01-01T00:00:00Z");
+  await shop.db.sql`
+    insert into svc.customers (environment_id, customer_id, created_at, set_aside_at, set_aside_error)
+    select environment_id, 'stuck', ${at}, ${at}, 'Error: no' from svc.environments where name = 'test'`;
+  // It waits for its release, as what came before does.
+  await ingest(shop.url, shop.keys.test, [{ customerId: "stuck", event: "login", properties: { method: "sso" } }]);
+  const { stdout } = await shop.raw(["ai", "debug-customer", "stuck", "--facts"]);
+  expect(stdout).toMatch(
+    /^Findings\n {2}- Its evaluation failed at 2026-01-01 01:00:00 \+01:00, and it was set aside: .*\n\n/,
+  );
+  await shop.make("customers", "release", "--all", "--yes");
+  await untilQuiet(shop.db);
+});
+
 describe("what is sent", () => {
   const sent = () =>
     JSON.parse(provider.asked[0]!.body.messages[1]!.content) as {

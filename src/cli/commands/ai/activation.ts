@@ -136,7 +136,7 @@ function inWords(out: Out, { state, explanation }: CustomerRecord, about: Return
   const head = `${who} is in ${now}${since === null ? "" : ` since ${out.at(since)}`}`;
   const lines = [isThere ? `${head}: it is there already.` : `${head}, not in ${cyan(printable(target))}.`];
   if (wasThereAt !== null) lines.push(`It was there before: it entered ${printable(target)} at ${out.at(wasThereAt)}.`);
-  lines.push(...remarks(explanation), ...findings.map(printable));
+  lines.push(...remarks(explanation), ...findings.map((one) => out.atIn(printable(one))));
   if (!isThere && ways.length === 0 && state.lifecycle !== null) {
     lines.push(`No way leads from ${printable(state.lifecycle)} to ${printable(target)}.`);
   }

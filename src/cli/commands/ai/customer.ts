@@ -103,7 +103,8 @@ export function findingsOf({ state, backlog, explanation, snapshot, events, rule
     undeclared > 0 &&
       `Events of names that the model does not declare, which no condition can read: ${undeclared} of the latest ${events.length}.`,
     late > 0 && `Events that were sent more than a day after they happened: ${late} of the latest ${events.length}.`,
-    state.lastEventAt === null && "It has no events: only traits are known.",
+    // The state knows of no event that waits; the list does.
+    state.lastEventAt === null && events.length === 0 && "It has no events: only traits are known.",
   ];
   return found.filter((one) => one !== false);
 }
@@ -223,7 +224,8 @@ function inWords(
   const section = (title: string, body: string) => (body === "" ? "" : `${out.style.bold(title)}\n${body}`);
   const latest = <Row>(what: string, rows: readonly Row[], columns: readonly Column<Row>[]) =>
     section(`Latest ${what} (${rows.length})`, table(out, columns, rows));
-  const found = findings.length === 0 ? ["  Nothing looks wrong."] : findings.map((one) => `  - ${printable(one)}`);
+  const found =
+    findings.length === 0 ? ["  Nothing looks wrong."] : findings.map((one) => `  - ${out.atIn(printable(one))}`);
   return paragraphs([
     section("Findings", found.join("\n")),
     stateInWords(out, answer),
