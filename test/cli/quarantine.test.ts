@@ -13,12 +13,13 @@ const deploy = (events: object) =>
     force: true,
   });
 
+let key: string;
 beforeAll(async () => {
   const { body } = await service.addProject("shop");
-  const { keys } = body as { keys: { test: string } };
+  key = (body as { keys: { test: string } }).keys.test;
   expect((await deploy({ login: { properties: {} } })).status).toBe(201);
   const sent = await service.request("POST", "/v1/events/batch", {
-    headers: { Authorization: `Bearer ${keys.test}` },
+    headers: { Authorization: `Bearer ${key}` },
     body: {
       events: [
         ...Array.from({ length: 620 }, (_, n) => ({ customerId: `c${n}`, event: "order" })),
@@ -38,6 +39,27 @@ test("what is in quarantine is listed and shown as it was sent", async () => {
   expect(shown.stdout).toMatch(/Operation .*"big": ?1[\s\S]*UNKNOWN_EVENT .*event: The event "ping" is not declared/);
   const missing = await quarantine("show", "qop_0000000000000001");
   expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining("[OPERATION_NOT_FOUND]") as string });
+});
+
+test("an operation without an event's name is traits only where it is an identify", async () => {
+  const sent = await service.request("POST", "/v1/batch", {
+    headers: { Authorization: `Basic ${Buffer.from(`${key}:`).toString("base64")}` },
+    body: {
+      batch: [
+        { type: "track", userId: "nameless" },
+        { type: "purchase", userId: "unknown" },
+        { type: "identify", userId: "traits", traits: [] },
+      ],
+    },
+  });
+  expect(sent.status).toBe(200);
+  const { stdout } = await quarantine("list", "--limit", "3");
+  expect(stdout).toMatch(/nameless +\(no name\) /);
+  expect(stdout).toMatch(/unknown +\(no name\) /);
+  expect(stdout).toMatch(/traits +\(traits\) /);
+  expect((await quarantine("discard", "--all", "--code", "MISSING_EVENT", "--yes")).code).toBe(0);
+  expect((await quarantine("discard", "--all", "--code", "UNKNOWN_CALL", "--yes")).code).toBe(0);
+  expect((await quarantine("discard", "--all", "--code", "INVALID_STRUCTURE", "--yes")).code).toBe(0);
 });
 
 test("which to release or discard has to be said", async () => {

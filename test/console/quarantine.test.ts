@@ -63,3 +63,17 @@ it("releases what the filters leave once it is valid", async () => {
   expect((await owner.submit(asked, {}, "quarantine")).status).toBe(303);
   expect(await text(owner, "quarantine")).toMatch(/1 operation of at most/);
 });
+
+it("calls an operation without an event's name traits only where it is an identify", async () => {
+  const { service, keys } = fixture;
+  const headers = { Authorization: `Basic ${Buffer.from(`${keys.test}:`).toString("base64")}` };
+  const batch = [
+    { type: "track", userId: "nameless" },
+    { type: "identify", userId: "traits", traits: [] },
+  ];
+  expect(await service.request("POST", "/v1/batch", { headers, body: { batch } })).toMatchObject({ status: 200 });
+  const { html } = await owner.get(`${BASE}/quarantine`);
+  expect(textOf(html)).toMatch(/traits traits .*no name nameless/);
+  const [, page] = /href="(quarantined\?id=qop_[0-9a-f]+)"/.exec(html.slice(html.indexOf("no name")))!;
+  expect(await text(owner, page!)).toContain("Event no name Customer nameless");
+});

@@ -3,7 +3,7 @@ import { formatNumber, plural } from "../../words/text.js";
 import { inLive } from "../changes.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, type Visit } from "../console-page.js";
 import { address, Ago, At, Customer, Empty, FoundList, PageLinks, Payload, Table, Text } from "../parts.js";
-import { quarantinedHref, Releasing } from "./quarantined.js";
+import { Named, quarantinedHref, Releasing } from "./quarantined.js";
 
 const PATH = "quarantine";
 const LIMIT = "50";
@@ -112,17 +112,16 @@ function Changes({ visit }: { visit: Visit }) {
 
 const COLUMNS = ["Accepted", "Event", "Customer", "What is wrong", "As sent"].map((heading) => ({ heading }));
 
-function Row({
-  operation: { quarantineId, quarantinedAt, event, customerId, message, code, operation },
-}: {
-  operation: Quarantined;
-}) {
+function Row({ operation: kept }: { operation: Quarantined }) {
+  const { quarantineId, quarantinedAt, customerId, message, code, operation } = kept;
   return (
     <tr>
       <td>
         <At iso={quarantinedAt} />
       </td>
-      <td>{event === null ? "traits" : <Text>{event}</Text>}</td>
+      <td>
+        <Named operation={kept} />
+      </td>
       <td>{customerId === null ? <span class="faint">none</span> : <Customer id={customerId} />}</td>
       <td>
         <Text>{message}</Text>

@@ -93,8 +93,14 @@ export function Releasing({ visit, children }: { visit: Visit; children: Compone
 
 const COLUMNS = ["Where", "What", "Code"].map((heading) => ({ heading }));
 
+/** What an operation is: its event's name, or what it has instead. Only traits will have no event's id. */
+export function Named({ operation: { event, eventId } }: { operation: Quarantined }) {
+  if (event !== null) return <Text>{event}</Text>;
+  return eventId === null ? <>traits</> : <span class="faint">no name</span>;
+}
+
 function Head({ operation }: { operation: Quarantined }) {
-  const { customerId, event, quarantinedAt, quarantineId } = operation;
+  const { customerId, quarantinedAt, quarantineId } = operation;
   return (
     <dl>
       <dt>Accepted</dt>
@@ -105,7 +111,9 @@ function Head({ operation }: { operation: Quarantined }) {
         </span>
       </dd>
       <dt>Event</dt>
-      <dd>{event === null ? "traits" : <Text>{event}</Text>}</dd>
+      <dd>
+        <Named operation={operation} />
+      </dd>
       <dt>Customer</dt>
       <dd>{customerId === null ? <span class="faint">none</span> : <Customer id={customerId} />}</dd>
       <dt>Id</dt>

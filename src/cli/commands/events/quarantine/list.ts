@@ -17,7 +17,12 @@ export default defineCommand({
       columns: [
         { title: "Accepted", value: ({ quarantinedAt }) => out.at(quarantinedAt), fixed: true },
         { title: "Customer", value: ({ customerId }) => customerId ?? "(none)" },
-        { title: "Event", value: ({ event }) => event ?? "(traits)", style: out.style.cyan },
+        // Only traits will have no event's id; a call of the tracking API may lack the name.
+        {
+          title: "Event",
+          value: ({ event, eventId }) => event ?? (eventId === null ? "(traits)" : "(no name)"),
+          style: out.style.cyan,
+        },
         { title: "What is wrong", value: ({ message }) => message },
         { title: "Code", value: ({ code }) => code, optional: true },
         { title: "Id", value: ({ quarantineId }) => quarantineId, fixed: true },
