@@ -15,7 +15,8 @@ import { TypeChecker } from "./check/checker.js";
 export type { Diagnostic } from "./diagnostics/diagnostic.js";
 
 export type CompileResult =
-  | { ok: true; snapshot: Snapshot; hash: string; warnings: Diagnostic[] }
+  /** `recordOnly`: the events that no condition is to read, which a snapshot does not tell. */
+  | { ok: true; snapshot: Snapshot; hash: string; warnings: Diagnostic[]; recordOnly: string[] }
   /** `correctedFiles`: those in which it is certain what to write. Only a check of types knows of any. */
   | { ok: false; diagnostics: Diagnostic[]; correctedFiles?: CorrectedFile[] };
 
@@ -99,7 +100,8 @@ async function compile(
     const isCertain = diagnostics.some(({ edits }) => edits !== undefined);
     return { ok: false, diagnostics, ...(types && isCertain && { correctedFiles: await correct(diagnostics, types) }) };
   }
-  return { ok: true, snapshot, hash: hashSnapshot(snapshot), warnings: diagnostics };
+  const { recordOnly = [] } = loaded.lowered ?? {};
+  return { ok: true, snapshot, hash: hashSnapshot(snapshot), warnings: diagnostics, recordOnly };
 }
 
 /** Outside of the author's folder nothing is corrected: a link, or an import, may lead to what other projects share. */

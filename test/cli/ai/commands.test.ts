@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
 import { commands } from "../../../src/cli/core/registry.js";
+import { project } from "../../dsl-compiler/project.js";
 import { runBash } from "../../support/bash.js";
 import { chunk, refuses, says, startProvider, type Behaviour } from "../../support/language-model.js";
 import { cannedServer, json } from "../support/canned-server.js";
@@ -90,6 +91,16 @@ test("suggest-events looks at the model also where nobody is signed in", async (
   const { stdout } = await shop.run(["ai", "suggest-events", "--facts"], { env: { SVC_ACCESS_TOKEN: "" } });
   expect(stdout).toContain("What comes in is not known: you are not signed in to <service>.");
   expect(stdout).toMatch(/^login +lifecycle at_risk → activated$/m);
+});
+
+test("suggest-events wants no condition that reads an event which is there for people alone", async () => {
+  const source = `import { defineModel, event } from "svc-success";
+    export default defineModel({ events: [event("page_viewed").recordOnly(), event("login")] });`;
+  const cwd = await project({ "svc.config.ts": source });
+  const { stdout } = await shop.run(["ai", "suggest-events", "--facts"], { cwd, env: { SVC_ACCESS_TOKEN: "" } });
+  expect(stdout).toMatch(/^page_viewed +people alone$/m);
+  expect(stdout).toContain("Read login in a condition");
+  expect(stdout).not.toContain("Read page_viewed");
 });
 
 describe("why-not-activated", () => {

@@ -180,6 +180,24 @@ test("names that came in and are no names are sent nowhere, also not in what is 
   expect(JSON.stringify(sent)).not.toContain("jane");
 });
 
+test("what people alone read is to be sent, and read by no condition", () => {
+  const all = { ...snapshot, events: { login: { properties: {} }, "page viewed": { properties: {} } } };
+  const planned = (lastAt: string | null, recordOnly: string[]) => {
+    const arrivals = {
+      environment: "test",
+      lastAt: { login: null, "page viewed": lastAt },
+      undeclared: [],
+      violations: [],
+    };
+    const { plan } = coverageFacts(all, arrivals, sanitizer(), recordOnly).document as { plan: string[] };
+    return plan.filter((one) => one.includes("page viewed"));
+  };
+  const unread = "Read page viewed in a condition, or take it out of the model: nothing reads it.";
+  expect(planned("2026-01-01T00:00:00Z", [])).toEqual([unread]);
+  expect(planned("2026-01-01T00:00:00Z", ["page viewed"])).toEqual([]);
+  expect(planned(null, ["page viewed"])).toEqual(["Send page viewed, or take it out of the model: it never came."]);
+});
+
 test("an event of a name that all objects have is not declared by that", () => {
   expect(findingsOf(record("login", "toString", "valueOf")).join()).toContain(
     "does not declare, which no condition can read: 2 of the latest 3",

@@ -62,17 +62,28 @@ function undeclaredIn(findings: readonly Finding[]): string[] {
 interface CoveredEvent {
   event: string;
   readBy: string[];
+  /** Whether it is there for people alone, and no condition is to read it. */
+  recordOnly: boolean;
   /** Null for one that never came; absent where that is not known. */
   lastAt?: string | null;
 }
 
-/** Which events the model declares, where it reads them, and what of them comes in; with what to do about it. */
-export function coverageFacts(snapshot: Snapshot, arrivals: Arrivals | UserError, sanitizer: Sanitizer): Facts {
+/**
+ * Which events the model declares, where it reads them, and what of them comes in; with what to do about it.
+ * @param recordOnly the events that no condition is to read
+ */
+export function coverageFacts(
+  snapshot: Snapshot,
+  arrivals: Arrivals | UserError,
+  sanitizer: Sanitizer,
+  recordOnly: readonly string[] = [],
+): Facts {
   const known = arrivals instanceof UserError ? null : arrivals;
   const events = [...eventUses(snapshot)]
     .map(([event, uses]): CoveredEvent => ({
       event,
       readBy: placesOf(uses),
+      recordOnly: recordOnly.includes(event),
       ...(known && { lastAt: known.lastAt[event] ?? null }),
     }))
     .sort((a, b) => b.readBy.length - a.readBy.length);
@@ -118,7 +129,7 @@ function sentOf(arrivals: Arrivals, sanitizer: Sanitizer): Arrivals {
 function planFor(snapshot: Snapshot, events: readonly CoveredEvent[], arrivals: Arrivals | null): string[] {
   const never = events.filter(({ lastAt }) => lastAt === null);
   const isRead = ({ readBy }: CoveredEvent) => readBy.length > 0;
-  const isUnread = (event: CoveredEvent) => !isRead(event);
+  const isUnread = (event: CoveredEvent) => !isRead(event) && !event.recordOnly;
   const wrong = ({ event, code, path, operations }: Arrivals["violations"][number]) =>
     `Correct ${path} of ${event ?? "the traits"}: ${code} in ${plural(operations, "operation")}.`;
   const undeclared = (name: string) =>
@@ -132,6 +143,9 @@ function planFor(snapshot: Snapshot, events: readonly CoveredEvent[], arrivals: 
     ...never
       .filter(isUnread)
       .map(({ event }) => `Send ${event}, or take it out of the model: it never came, and nothing reads it.`),
+    ...never
+      .filter((event) => !isRead(event) && event.recordOnly)
+      .map(({ event }) => `Send ${event}, or take it out of the model: it never came.`),
     ...events
       .filter((event) => event.lastAt !== null && isUnread(event))
       .map(({ event }) => `Read ${event} in a condition, or take it out of the model: nothing reads it.`),
@@ -168,7 +182,10 @@ function inWords(out: Out, { events, undeclared, arrivalsUnknown, plan }: Covera
   const { bold } = out.style;
   const columns: Column<CoveredEvent>[] = [
     { title: "Event", value: ({ event }) => event, kept: true },
-    { title: "Read by", value: ({ readBy }) => readBy.join("; ") || "nothing" },
+    {
+      title: "Read by",
+      value: ({ readBy, recordOnly }) => readBy.join("; ") || (recordOnly ? "people alone" : "nothing"),
+    },
   ];
   if (arrivalsUnknown === null) {
     columns.push({ title: "Last", value: ({ lastAt }) => (lastAt ? out.ago(lastAt) : "never"), fixed: true });

@@ -12,11 +12,11 @@ export default defineCommand({
     const { Sanitizer, textsIn } = await import("./sanitizer.js");
     const { tell } = await import("./tell.js");
     await tell(context, values, async () => {
-      const { snapshot } = await compile(context);
+      const { snapshot, recordOnly } = await compile(context);
       const arrivals = await readArrivals(context, snapshot);
       // No customer's values are among the facts, only names: of those that are no names, nothing is sent.
       const sanitizer = new Sanitizer({ key: "", known: textsIn(snapshot), allowed: new Set() });
-      return coverageFacts(snapshot, arrivals, sanitizer);
+      return coverageFacts(snapshot, arrivals, sanitizer, recordOnly);
     });
   },
 });
