@@ -149,7 +149,10 @@ describe.concurrent("signing in", () => {
     expect(await run(ada, ["auth", "logout"])).toMatchInlineSnapshot(`
       Signed out of <service>.
     `);
-    expect((await run(ada, ["console", "--no-browser"])).stdout).toBe("<service>/console\n");
+    expect(await run(ada, ["console", "--no-browser", "--directory", "."])).toMatchInlineSnapshot(`
+      ! That signs no browser in. Sign in there, or first here: \`svc auth login --directory .\`. Whoever has no password yet gets a link from the service's operator: \`svc-server users sign-in --email <address>\`.
+      <service>/console
+    `);
     expect(await isGood(ada, session)).toBe(false);
     expect(await sessionOf(ada)).toBeUndefined();
     expect(await run(ada, ["whoami"])).toMatchInlineSnapshot(`

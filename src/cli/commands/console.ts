@@ -3,6 +3,10 @@ import { defineCommand } from "../core/command.js";
 import { failure } from "../core/errors.js";
 import { printable } from "../../words/text.js";
 
+const NOT_SIGNED_IN =
+  "That signs no browser in. Sign in there, or first here: `svc auth login`. Whoever has no password yet gets a link from the service's " +
+  "operator: `svc-server users sign-in --email <address>`.";
+
 export default defineCommand({
   options: {
     noBrowser: { type: "flag", describe: "Open no browser: only print the address" },
@@ -20,6 +24,7 @@ export default defineCommand({
       const link = `${base}/console`;
       const opened = await open(link);
       out.result({ document: { link, expiresAt: null } }, () => (opened ? `Opening ${link}` : link));
+      out.note(out.typedIn(NOT_SIGNED_IN));
       return;
     }
     const [{ OAuthClient }, { oauthFailure }] = await Promise.all([
