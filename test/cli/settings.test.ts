@@ -68,6 +68,12 @@ describe("without what a command needs it says what to set", () => {
       { SVC_API_KEY: "svc_live_x" },
       "1 error [INVALID_SETTING]: SVC_API_KEY is a key to live, but the environment is test. Set SVC_API_KEY_TEST, or add --env live.",
     ],
+    [
+      "a key of the other environment in a variable of this one",
+      SEND,
+      { SVC_API_KEY_TEST: "svc_live_x" },
+      "1 error [INVALID_SETTING]: SVC_API_KEY_TEST is a key to live, but the environment is test. Set SVC_API_KEY_TEST to a key to test; one to live belongs in SVC_API_KEY_LIVE, and is used with --env live.",
+    ],
   ])("%s", async (_what, argv, env, told) => {
     expect(await failure(await project({}), argv, env)).toBe(`${told}\n`);
   });

@@ -147,7 +147,10 @@ export class Settings {
     // The key alone selects the environment, so a wrong one would send the event to where nobody wanted it.
     const other = environment === "test" ? "live" : "test";
     if (key.startsWith(`svc_${other}_`)) {
-      const fix = `set ${name}, or add --env ${other}`;
+      const fix =
+        source === name
+          ? `set ${name} to a key to ${environment}; one to ${other} belongs in SVC_API_KEY_${other.toUpperCase()}, and is used with --env ${other}`
+          : `set ${name}, or add --env ${other}`;
       throw invalid(`${source} is a key to ${other}, but the environment is ${environment}`, fix);
     }
     return key;
