@@ -370,6 +370,13 @@ describe("on a service", () => {
     expect((await again("--csv")).stdout).toBe((await asked("--csv")).stdout);
   });
 
+  test("where nothing was deployed it says so", async () => {
+    expect((await asked("--env", "live")).stderr).toBe(
+      "error [NOTHING_DEPLOYED]: Nothing was deployed to live of project shop yet, so there is no model to judge. Name one by --model or --version, or deploy it first: `svc deploy --env live --project shop`.\n",
+    );
+    expect((await asked("--against", "v9")).stderr).toContain("error [VERSION_NOT_FOUND]");
+  });
+
   test("what the service cannot read in the question it refuses in words", async () => {
     expect(
       await onService("backtest", "--project", "shop", "--outcome", "event:canceled", "--within", "14d"),

@@ -264,7 +264,11 @@ describe("svc config pull", () => {
     expect((await run(["config", "pull"], { at: url })).stderr).toBe(
       "error [UNEXPECTED_ANSWER]: <service> holds a v4 that this version of svc cannot read: formatVersion: this version reads the format 1 only. Use the svc of the service's version.\n",
     );
-    expect((await run(["config", "pull", "--project", "empty"])).stderr).toContain("error [VERSION_NOT_FOUND]");
+    for (const argv of [["pull"], ["diff", "latest"]]) {
+      expect((await run(["config", ...argv, "--project", "empty"])).stderr).toBe(
+        "error [NOTHING_DEPLOYED]: Nothing was deployed to project empty yet. Deploy a model first: `svc deploy --project empty`.\n",
+      );
+    }
   });
 });
 

@@ -6,10 +6,10 @@ import type { CustomerSamples } from "../../../backtest/samples.js";
 import type { BacktestJob } from "../../../http/admin/answers.js";
 import type { Context } from "../../core/command.js";
 import { compileNoted } from "../../core/compile.js";
-import { UsageError } from "../../core/errors.js";
+import { failure, UsageError, UserError } from "../../core/errors.js";
 import { cancellable } from "../../output/interruption.js";
 import { shellWord } from "../../../words/text.js";
-import { VERSION_NAME } from "../config/stored-versions.js";
+import { activeVersion, VERSION_NAME } from "../config/stored-versions.js";
 import { untilCompleted } from "../recompute/result.js";
 import { type Asked, type Forms, wordsOf } from "./asked.js";
 import { samplesCsv } from "./csv.js";
@@ -37,8 +37,26 @@ export async function backtestService(context: Context, asked: Asked): Promise<v
     ...(against === undefined ? {} : { against }),
   };
   // It changes nothing, so there is no outcome to be known.
-  const { data } = await cancellable((stop) => api.post<BacktestJob>(["backtests"], body, MEMBERS, stop));
+  const { data } = await cancellable((stop) => api.post<BacktestJob>(["backtests"], body, MEMBERS, stop)).catch(
+    async (error: unknown) => {
+      throw (await withoutModel(context, asked, error)) ? nothingToJudge(context, error) : error;
+    },
+  );
   await printResult(context, data, asked);
+}
+
+/** Whether a backtest was refused because the active version was to be judged, and there is none. */
+async function withoutModel(context: Context, { version, model }: Asked, error: unknown): Promise<boolean> {
+  if (version !== undefined || model !== undefined) return false;
+  if (!(error instanceof UserError && error.code === "VERSION_NOT_FOUND")) return false;
+  return (await activeVersion(context, context.settings.environment)) === null;
+}
+
+function nothingToJudge({ settings }: Context, cause: unknown): UserError {
+  const { environment, project } = settings;
+  const message = `nothing was deployed to ${environment} of project ${project} yet, so there is no model to judge`;
+  const fix = `name one by --model or --version, or deploy it first: \`svc deploy --env ${environment}\``;
+  return failure("NOTHING_DEPLOYED", message, fix, cause);
 }
 
 /** Waits for a backtest that was asked before, and prints what came of it. */

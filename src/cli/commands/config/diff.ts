@@ -1,7 +1,7 @@
 import type { Change } from "../../../model/compare/change.js";
 import { EMPTY_SNAPSHOT } from "../../../model/snapshot/types.js";
 import { type Context, defineCommand, projectOptions } from "../../core/command.js";
-import { UserError } from "../../core/errors.js";
+import { type LocalCode, UserError } from "../../core/errors.js";
 import type { Out, OutputStyle } from "../../output/out.js";
 import { byPart, countChanges, type ChangeLine } from "../../../words/changes.js";
 import { printable } from "../../../words/text.js";
@@ -53,7 +53,7 @@ async function latestVersion(context: Context): Promise<Version | null> {
   try {
     return await getVersion(context, "latest");
   } catch (error) {
-    if (error instanceof UserError && error.code === "VERSION_NOT_FOUND") return null;
+    if (error instanceof UserError && error.code === ("NOTHING_DEPLOYED" satisfies LocalCode)) return null;
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import { parseSnapshot } from "../../../model/validate/validate.js";
 import type { Activation, ConfigDiff, ConfigVersionWithSnapshot, ListPage } from "../../../http/admin/answers.js";
 import type { ApiAnswer } from "../../client/api.js";
 import type { Context } from "../../core/command.js";
-import { failure, UsageError } from "../../core/errors.js";
+import { failure, UsageError, UserError } from "../../core/errors.js";
 
 /** A version with its snapshot. */
 export type Version = Omit<ConfigVersionWithSnapshot, "snapshot"> & { snapshot: Snapshot };
@@ -23,16 +23,26 @@ export function checkVersion(name: string, { given, latest = false }: { given: s
   throw new UsageError(`${given} is ${JSON.stringify(name)}${meant}`, fix);
 }
 
+/** Of asking for the latest version: there always is one, unless nothing was ever deployed to the project. */
+function withoutLatest({ settings }: Context, name: string) {
+  return (error: unknown): never => {
+    const isNone = name === "latest" && error instanceof UserError && error.code === "VERSION_NOT_FOUND";
+    if (!isNone) throw error;
+    const message = `nothing was deployed to project ${settings.project} yet`;
+    throw failure("NOTHING_DEPLOYED", message, "deploy a model first: `svc deploy`", error);
+  };
+}
+
 /** Versions are the project's, whatever the environment. */
 const ALL = { env: undefined };
 
 /** A version with its snapshot, in canonical order. @throws {UserError} where this version of svc cannot read it */
-export async function getVersion({ api, settings }: Context, name: string): Promise<Version> {
-  const { data } = await api.get<ConfigVersionWithSnapshot>(
-    ["config-versions", name],
-    ["version", "hash", "active", "snapshot"],
-    ALL,
-  );
+export async function getVersion(context: Context, name: string): Promise<Version> {
+  const { api, settings } = context;
+  const members = ["version", "hash", "active", "snapshot"] as const;
+  const { data } = await api
+    .get<ConfigVersionWithSnapshot>(["config-versions", name], members, ALL)
+    .catch(withoutLatest(context, name));
   const parsed = parseSnapshot(data.snapshot);
   if (parsed.ok) return { ...data, snapshot: parsed.snapshot };
   const { path: place, message } = parsed.problems[0]!;
@@ -42,8 +52,10 @@ export async function getVersion({ api, settings }: Context, name: string): Prom
 }
 
 /** Compares two versions of the service. */
-export function getDiff({ api }: Context, from: string, to: string): Promise<ApiAnswer<ConfigDiff>> {
-  return api.get<ConfigDiff>(["config-diff"], ["from", "to", "changes"], { ...ALL, from, to });
+export function getDiff(context: Context, from: string, to: string): Promise<ApiAnswer<ConfigDiff>> {
+  return context.api
+    .get<ConfigDiff>(["config-diff"], ["from", "to", "changes"], { ...ALL, from, to })
+    .catch(withoutLatest(context, from));
 }
 
 /** The version that is active in an environment; null where none is. */
