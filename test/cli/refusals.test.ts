@@ -1,5 +1,8 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
 import { expect, test } from "vitest";
 
+import { TEXTS } from "../../src/http/error-texts.js";
 import { cannedServer, json } from "./support/canned-server.js";
 import { svc } from "./support/run-svc.js";
 
@@ -80,6 +83,9 @@ const FIXES: Record<string, string> = {
   KEY_REVOKED: "Rotate the key that took its place (`svc keys list --project shop`), or create a new one.",
   RECOMPUTE_NOT_FOUND: "Check the id and --env; `svc recompute list --project shop` shows what there is.",
   RECOMPUTE_NOT_A_DRY_RUN: "Name a dry run, or say what to recompute by --customer or --all.",
+  BACKTEST_NOT_FOUND: "Check the id, which was printed when it was asked, and --env; or ask anew, without --job.",
+  ALREADY_MEMBER: "Change the member's role instead: `svc members update <member> --role <role>`.",
+  INVITATION_NOT_FOUND: "Check the id; `svc invitations list` shows those that are open.",
   VERSION_NOT_FOUND: "Check its name; `svc config versions --project shop` shows what there is.",
   SLUG_TAKEN: "Choose another --slug.",
   INVALID_API_KEY: "Check SVC_API_KEY_TEST, SVC_API_KEY_LIVE or SVC_API_KEY: the key is unknown or revoked.",
@@ -98,6 +104,24 @@ test.each(Object.entries(FIXES))("%s is told with what to do", async (code, fix)
     stdout: "",
     stderr: `error [${code}]: It is refused. So it is. ${fix} Field: slug.\n`,
   });
+});
+
+test("what the service advises in terms of HTTP is told in terms of the command line", async () => {
+  const folder = path.join(import.meta.dirname, "../../sql/functions");
+  const SPEAKS_HTTP = /\b(GET|POST|PATCH|DELETE) \//;
+  const raised = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".sql"))
+    .map((name) => readFileSync(path.join(folder, name), "utf8"))
+    .filter((source) => source.split("\n").some((line) => line.includes("'fix'") && SPEAKS_HTTP.test(line)))
+    .flatMap((source) => /\bmessage = '([A-Z_]+)'/.exec(source)?.[1] ?? []);
+  const codes = Object.entries(TEXTS).flatMap(([code, { fix }]) => (SPEAKS_HTTP.test(fix) ? [code] : []));
+  expect(raised.length).toBeGreaterThan(5);
+  for (const code of [...raised, ...codes]) {
+    const refused = { error: { code, message: "It is refused.", fix: "Send GET /it.", requestId: "r" } };
+    const { url } = await cannedServer(json(refused, 404));
+    const { stderr } = await svc(["overview", "--project", "shop"], { at: url });
+    expect(stderr, code).not.toContain("GET /it");
+  }
 });
 
 test("an instant in what the service says is told in the reader's time zone, one that was typed as it stands", async () => {
