@@ -47,7 +47,7 @@ export function localTime(iso: string, timeZone: string | undefined): string {
       .map(({ type, value }) => [type, value]),
   );
   const offset = (part["timeZoneName"] ?? "").replace("GMT", "") || "+00:00";
-  return `${part["year"]}-${part["month"]}-${part["day"]} ${part["hour"]}:${part["minute"]}:${part["second"]} ${offset}`;
+  return `${part["year"]?.padStart(4, "0")}-${part["month"]}-${part["day"]} ${part["hour"]}:${part["minute"]}:${part["second"]} ${offset}`;
 }
 
 const UNITS = [
