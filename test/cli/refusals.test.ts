@@ -18,6 +18,9 @@ const MISTAKEN: Record<string, string> = {
   "config diff v1 v2 v3": 'The argument "v3" is one too many. See `svc config diff --help`.',
   "config promote --version 1": `--version is "1"; did you mean v1? Give a version such as v3; ${VERSIONS}`,
   "config promote": "Missing --version. See `svc config promote --help`.",
+  "config promote --version v1 --env test":
+    "--env is test, and a version is promoted from there to live. Leave it out; what makes it active in test again is " +
+    "`svc config rollback --version v1 --env test --project shop`.",
   "customers release": "Say whom to release: either --customer <id> or --all. See `svc customers release --help`.",
   "customers release --all --customer c":
     "Say whom to release: either --customer <id> or --all. See `svc customers release --help`.",
