@@ -20,11 +20,14 @@ export async function timed(
   work: () => Promise<number>,
 ) {
   const [{ pid }] = await sql<[{ pid: number }]>`select pg_backend_pid() as pid`;
-  const postmaster = statusOf(pid)?.parent ?? 0;
-  const read = (): [string, number][] => [
-    ...Object.entries(processes).map(([name, id]): [string, number] => [name, statusOf(id)?.us ?? 0]),
-    ["database", childrenOf(postmaster)],
-  ];
+  const postmaster = statusOf(pid)?.parent;
+  const read = (): [string, number][] =>
+    postmaster === undefined
+      ? []
+      : [
+          ...Object.entries(processes).map(([name, id]): [string, number] => [name, statusOf(id)?.us ?? 0]),
+          ["database", childrenOf(postmaster)],
+        ];
   const before = new Map(read());
   const units = await work();
   const perUnit: TimePerUnit = Object.fromEntries(read().map(([name, us]) => [name, (us - before.get(name)!) / units]));
@@ -37,9 +40,9 @@ export function medianTimes(times: readonly TimePerUnit[]): TimePerUnit {
   return Object.fromEntries(names.map((name) => [name, median(times.map((one) => one[name] ?? 0))]));
 }
 
-/** Microseconds that the children of a process have taken. */
+/** Microseconds that the children of a process have taken, those that have ended as well. */
 function childrenOf(parent: number): number {
-  let us = 0;
+  let us = statusOf(parent)?.endedChildrenUs ?? 0;
   for (const id of processIds()) {
     const status = statusOf(id);
     if (status?.parent === parent) us += status.us;
@@ -56,12 +59,20 @@ function processIds(): number[] {
 }
 
 /** Null where there is no such process, or it cannot be known. */
-function statusOf(pid: number): { parent: number; us: number } | null {
+function statusOf(pid: number): { parent: number; us: number; endedChildrenUs: number } | null {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, "utf8");
     // The name may hold anything; what follows it has no parenthesis.
-    const fields = status.slice(status.lastIndexOf(")") + 2).split(" ");
-    return { parent: Number(fields[1]), us: (Number(fields[11]) + Number(fields[12])) * TICK_US };
+    const fields = status
+      .slice(status.lastIndexOf(")") + 2)
+      .split(" ")
+      .map(Number);
+    const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11);
+    return {
+      parent: fields[1] ?? 0,
+      us: (user + system) * TICK_US,
+      endedChildrenUs: (endedUser + endedSystem) * TICK_US,
+    };
   } catch {
     return null;
   }

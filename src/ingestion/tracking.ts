@@ -121,7 +121,7 @@ function hasInfinity(value: unknown): boolean {
 /** The JSON of what goes to the database of a call. What is not looked at holds U+FFFD in place of text that cannot be stored. */
 export function elementText(element: CallElement, call: unknown): string {
   const text = JSON.stringify({ ...element, call });
-  return findBadLiteral(text) === null ? text : JSON.stringify(storable({ ...element, call }));
+  return findBadLiteral(text) === null ? text : JSON.stringify({ ...element, call: storable(call) });
 }
 
 function storable(value: unknown): unknown {
@@ -140,8 +140,9 @@ export function elementOf(mapped: Mapped, call: unknown): CallElement | null {
   if (mapped.kind !== "problem") return null;
   const { problem, isIdentify, customerId = "" } = mapped;
   const named = textOf((call as Call)["event"]) ?? "";
-  // What is no name of an event is not kept as one; the call itself is.
-  const empty = isIdentify ? { type: "identify" as const } : { type: "track" as const, event: named.slice(0, 256) };
+  // What is no name of an event is not kept as one; the call itself is. The cut may go through a pair.
+  const event = storableText(named.slice(0, 256));
+  const empty = isIdentify ? { type: "identify" as const } : { type: "track" as const, event };
   return { ...empty, customerId, problem, ...keyOf(call as Call) };
 }
 

@@ -69,7 +69,12 @@ test.each([
     null,
   ],
   ["a name is cut", { company_name: "n".repeat(300) }, ["name"], `{"name":"${"n".repeat(256)}"}`],
-  ["a name of which nothing is seen is none", { company_name: "\n\u200b\u3000\u202e\ufeff" }, ["name"], "{}"],
+  [
+    "a name of which nothing is seen is none",
+    { company_name: "\n\u00ad\u180e\u2003\u200b\u3000\u3164\u202e\ufeff" },
+    ["name"],
+    "{}",
+  ],
   ["where nothing is there, it is empty", {}, ["name", "owner", "renewal", "facts"], "{}"],
   ["chosen traits that are not there leave an empty object", {}, ["traits.n"], `{"traits":{}}`],
 ])("%s", async (_, traits, include, expected) => {

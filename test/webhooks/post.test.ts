@@ -43,6 +43,27 @@ test("what announces an answer is not the answer", async () => {
   await expect(send(alone.url)).rejects.toThrow("other side closed");
 });
 
+test("the query of an address is sent, and what follows its mark is not", async () => {
+  let asked = "";
+  const server = createServer((socket) => {
+    socket.on("data", (chunk) => {
+      asked += String(chunk);
+      socket.end("HTTP/1.1 204 No Content\r\n\r\n");
+    });
+  });
+  servers.push(server);
+  await send(`${await listen(server)}/hooks?x=1#part`);
+  expect(asked).toMatch(/^POST \/hooks\?x=1 HTTP/);
+});
+
+test("an answer without end is read as far as is worth a connection", async () => {
+  const { url } = await answering("HTTP/1.1 200 OK\r\n\r\n", (socket) => {
+    const write = () => void socket.write("x".repeat(10_000), (error) => (error ? undefined : write()));
+    write();
+  });
+  expect((await send(url)).body).toEqual(Buffer.from("x".repeat(1024)));
+});
+
 test("an error says that 100 Continue is not taken", async () => {
   const { url } = await answering("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
   await expect(send(url)).rejects.toThrow("the receiver sent 100 Continue, which it was not asked for");

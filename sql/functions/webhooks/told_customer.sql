@@ -17,7 +17,10 @@ begin atomic
     cross join lateral (select left(told_customer.traits ->> (told_customer.display ->> d.name), 256)) as t (value)
     where d.name = any(told_customer.include)
       -- Anything that can be seen: else a message would have no subject.
-      and t.value ~ '[^\s\u0001-\u0020\u007f-\u00a0\u00ad\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]'
+      and t.value ~ concat(
+        '[^\s\u0001-\u0020\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f',
+        '\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0]'
+      )
     union all
     select 4, 'url', to_json(told_customer.url)
     where 'url' = any(told_customer.include)

@@ -49,7 +49,12 @@ export async function acceptCalls(ctx: Context, deps: IngestDeps, type: CallType
       if (!isBadValue(error)) return explainRefusal(ctx, allowance)(error);
       // One of them is at fault; halved until it is alone, it is refused alone.
       const middle = part.length >> 1;
-      if (middle === 0) return void refused.push(refusedCall(part[0]!.index, UNSTORABLE));
+      if (middle === 0) {
+        // No call is known that gets here: it may as well be a fault of ours.
+        const { index } = part[0]!;
+        log.error({ err: error, requestId: ctx.state["requestId"] as string, index }, "the database refused a call");
+        return void refused.push(refusedCall(index, UNSTORABLE));
+      }
       await send(part.slice(0, middle), size);
       return send(part.slice(middle), 0);
     }

@@ -82,9 +82,28 @@ it("does not look at text that cannot be stored where it reads nothing, and mark
   const [kept] =
     await sql`select call -> 'context' as context from svc.quarantined_operations order by seq desc limit 1`;
   expect(kept).toEqual({ context: { page: { title: "Prices \uFFFD", ["a\uFFFD"]: "\uFFFD" } } });
-  // A name is cut where it is too long to be one, also within a pair.
-  const long = `${"x".repeat(255)}🦊`;
-  expect((await post("/v1/track", login({ event: long }))).body).toEqual({ success: true, quarantined: 1 });
+  // Also in lists. A name is cut where it is too long to be one, also within a pair; a release maps the call anew.
+  const long = { type: "track", event: `${"x".repeat(255)}🦊`, context: [half] };
+  expect((await post("/v1/batch", { batch: [long] })).body).toEqual({ success: true, quarantined: 1 });
+  const release = await fixture.service.request("POST", "/projects/app/quarantine/release", {
+    by: fixture.owner,
+    body: {},
+  });
+  expect(release.status).toBe(200);
+});
+
+it.each([
+  ...["type", "userId", "event", "messageId", "timestamp", "sentAt", "originalTimestamp"].map((name) => ({
+    [name]: "\0",
+  })),
+  ...[{ properties: { a: ["\ud800"] } }, { context: { groupId: "\0" } }, { groupId: "\0" }],
+  ...[
+    { type: "page", name: "\0" },
+    { type: "identify", traits: { plan: "\0" } },
+  ],
+])("refuses text that cannot be stored where it is looked at: %j", async (more) => {
+  const { body } = await post("/v1/batch", { batch: [login(more)] });
+  expect(body).toMatchObject({ success: true, refused: [{ index: 0, code: "INVALID_CALL" }] });
 });
 
 it("refuses a number beyond the doubles, which would be null and remove a trait", async () => {

@@ -1,9 +1,13 @@
 import { expect, it, onTestFinished } from "vitest";
+import { hashCredential } from "../../../src/http/request/credentials.js";
+import { capturedLog } from "../../support/captured-log.js";
 import { useIngest } from "../ingest/fixture.js";
 
 // What refuses a request of many calls, or some of them.
 
-const fixture = await useIngest();
+const { log, lines } = capturedLog();
+const fixture = await useIngest({ log });
+const keyHash = hashCredential(fixture.keys.test);
 const { sql } = fixture.service.db;
 const send = (batch: unknown[]) =>
   fixture.service.request("POST", "/v1/batch", {
@@ -26,7 +30,10 @@ it("limits a request of more calls than a bucket holds once, as a whole: it is s
   expect(await send(calls(2_100))).toMatchObject({
     status: 429,
     body: {
-      error: { code: "RATE_LIMIT_EXCEEDED", reason: "The request has 2100 operation(s); 990 can be accepted now." },
+      error: {
+        code: "RATE_LIMIT_EXCEEDED",
+        reason: expect.stringMatching(/^The request has 2100 .* 99\d can be accepted now/) as string,
+      },
     },
   });
   expect(await fixture.stored()).toEqual(before);
@@ -35,17 +42,36 @@ it("limits a request of more calls than a bucket holds once, as a whole: it is s
   expect(await send(calls(2_100))).toMatchObject({ status: 200, body: { success: true } });
   expect((await fixture.stored()).events).toBe(before.events + 2_100);
 
-  // What it took beyond the bucket is paid by those after it.
-  expect(await send(calls(1))).toMatchObject({ status: 429 });
+  // What it took beyond the bucket is paid by those after it; SDKs wait as long as they are told.
+  const refused = await send(calls(1));
+  expect(refused.status).toBe(429);
+  expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThan(1_090);
+  expect(refused.headers.get("RateLimit-Remaining")).toBe("0");
 });
 
-it("refuses alone a call that the database refuses, wherever in the request it stands", async () => {
+it("limits a request by the calls that are anything to the model, whatever the process of before says of their number", async () => {
+  onTestFinished(() => fill(100_000, 50_000));
+  await fill(5);
+  expect((await send([...calls(20, () => ({ type: "page", name: "nothing" })), ...calls(5)])).status).toBe(200);
+  expect((await send(calls(100))).status).toBe(429);
+  const body = JSON.stringify({
+    calls: true,
+    events: Array.from({ length: 100 }, () => ({ customerId: "u", event: "login" })),
+  });
+  const old = sql`select svc_api.ingest(${keyHash}, gen_random_uuid(), ${body}, false)`;
+  await expect(old).rejects.toThrow("RATE_LIMIT_EXCEEDED");
+});
+
+it("refuses alone a call that the database refuses, wherever in the request it stands, and says so in the log", async () => {
   await sql.unsafe(`
     create function public.refuse_bad() returns trigger language plpgsql as $$
       begin raise exception using errcode = 'data_exception', message = 'bad'; end $$;
     create trigger refuse_bad before insert on svc.events for each row when (new.customer_id = 'bad')
       execute function public.refuse_bad()`);
-  onTestFinished(() => sql.unsafe("drop function public.refuse_bad() cascade").then(() => undefined));
+  onTestFinished(async () => {
+    await sql.unsafe("drop function public.refuse_bad() cascade");
+    await fill(100_000, 50_000);
+  });
   const before = await fixture.stored();
   const bad = [3, 1_050];
   const batch = calls(1_100, (n) => (bad.includes(n) ? { userId: "bad" } : { messageId: `m${n}` }));
@@ -57,4 +83,21 @@ it("refuses alone a call that the database refuses, wherever in the request it s
   for (let n = 0; n < 2; n++)
     expect(await send(batch)).toMatchObject({ status: 200, body: { success: true, refused } });
   expect((await fixture.stored()).events).toBe(before.events + 1_098);
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      msg: "the database refused a call",
+      index: 1_050,
+      err: expect.objectContaining({ code: "22000" }) as unknown,
+    }),
+  );
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      refused: 2,
+      calls: bad.map((index) => ({ index, code: "INVALID_CALL" })),
+      msg: "calls were refused",
+    }),
+  );
+  // A bucket that holds the request, and no more: its halves are not limited again.
+  await fill(1_000);
+  expect((await send(batch.slice(0, 1_000))).status).toBe(200);
 });
