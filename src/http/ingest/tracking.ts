@@ -39,7 +39,7 @@ export async function acceptCalls(ctx: Context, deps: IngestDeps, type: CallType
     if (element !== null) elements.push({ index, text: elementText(element, call) });
   }
   let quarantined = 0;
-  /** @param size how many calls the request has; 0 once some of it were accepted, for its sender repeats all of it or nothing */
+  /** @param size how many calls the request has; 0 for those after the first, because its sender repeats all of it or nothing */
   const send = async (part: readonly PendingCall[], size: number, held?: HeldBody): Promise<void> => {
     const body = `{"calls":${size},"events":[${part.map(({ text }) => text).join(",")}]}`;
     let answer: BatchAnswer;
