@@ -5,7 +5,7 @@ import { elementOf, elementText, mapCall, type TrackingProblem, UNSTORABLE } fro
 import { BATCH_MAX } from "../../ingestion/shape.js";
 import { ApiError } from "../errors.js";
 import { noteInLog } from "../middleware/request-log.js";
-import { heldBody, type HeldBody } from "../request/body-budget.js";
+import { heldBody } from "../request/body-budget.js";
 import { basicUser } from "../request/credentials.js";
 import { answerCalls, type CallType, readCalls, type RefusedCall } from "../request/tracking-calls.js";
 import { explainRefusal, logWarnings, requireApiKey, showAllowance, type IngestDeps } from "./request.js";
@@ -31,32 +31,26 @@ export async function acceptCalls(ctx: Context, deps: IngestDeps, type: CallType
   const model = await backend.trackingModel(holder.keyHash);
 
   const refused: RefusedCall[] = [];
-  const elements: PendingCall[] = [];
+  const pending: PendingCall[] = [];
   for (const [index, call] of calls.entries()) {
     const mapped = mapCall(model, call, receivedAt);
     if (mapped.kind === "refused") refused.push(refusedCall(index, mapped.problem));
     const element = elementOf(mapped, call);
-    if (element !== null) elements.push({ index, text: elementText(element, call) });
+    if (element !== null) pending.push({ index, text: elementText(element, call) });
   }
+  let held = heldBody(ctx);
+  const send = (body: string): Promise<BatchAnswer> => {
+    const ofFirst = held;
+    held = undefined;
+    return backend.batch(holder, body, ofFirst).catch(explainRefusal(ctx, allowance));
+  };
   let quarantined = 0;
-  /** @param size how many calls the request has; 0 for those after the first, because its sender repeats all of it or nothing */
-  const send = async (part: readonly PendingCall[], size: number, held?: HeldBody): Promise<void> => {
-    const body = `{"calls":${size},"events":[${part.map(({ text }) => text).join(",")}]}`;
-    let answer: BatchAnswer;
-    try {
-      answer = await backend.batch(holder, body, held);
-    } catch (error) {
-      if (!isBadValue(error)) return explainRefusal(ctx, allowance)(error);
-      // One of them is at fault; halved until it is alone, it is refused alone.
-      const middle = part.length >> 1;
-      if (middle === 0) {
-        // No call is known that gets here: it may as well be a fault of ours.
-        const { index } = part[0]!;
-        log.error({ err: error, requestId: ctx.state["requestId"] as string, index }, "the database refused a call");
-        return void refused.push(refusedCall(index, UNSTORABLE));
-      }
-      await send(part.slice(0, middle), size);
-      return send(part.slice(middle), 0);
+  for await (const { part, answer, error } of answersTo(pending, send)) {
+    if (answer === undefined) {
+      const { index } = part[0]!;
+      log.error({ err: error, requestId: ctx.state["requestId"] as string, index }, "the database refused a call");
+      refused.push(refusedCall(index, UNSTORABLE));
+      continue;
     }
     showAllowance(ctx, allowance, answer);
     outcomes?.accepted(answer.accepted, answer.repeated);
@@ -66,14 +60,43 @@ export async function acceptCalls(ctx: Context, deps: IngestDeps, type: CallType
       // A key that was used before says that the call was taken then.
       if (code !== "IDEMPOTENCY_CONFLICT") refused.push({ index: part[Number(position)]!.index, code, message });
     }
-  };
-  for (let from = 0; from < elements.length; from += BATCH_MAX) {
-    const part = elements.slice(from, from + BATCH_MAX);
-    await (from === 0 ? send(part, elements.length, heldBody(ctx)) : send(part, 0));
   }
-  noteInLog(ctx, { operations: elements.length });
+  noteInLog(ctx, { operations: pending.length });
   logRefused(ctx, deps, refused);
   answerCalls(ctx, type, quarantined, refused);
+}
+
+/** Calls that were sent together, with the answer; or one with why the database refused it. */
+interface Sent {
+  part: readonly PendingCall[];
+  answer?: BatchAnswer;
+  error?: unknown;
+}
+
+/**
+ * Sends calls in parts. One that the database refuses as data is halved until the call at fault is alone: no text of a sender is known to lead
+ * there, so it may be a fault of ours. Throws what else goes wrong.
+ */
+async function* answersTo(
+  pending: readonly PendingCall[],
+  send: (body: string) => Promise<BatchAnswer>,
+): AsyncGenerator<Sent> {
+  const parts: (readonly PendingCall[])[] = [];
+  for (let from = 0; from < pending.length; from += BATCH_MAX) parts.push(pending.slice(from, from + BATCH_MAX));
+  // How many there are is limited before the first are accepted, and not again: their sender repeats all of them or none.
+  let size = pending.length;
+  for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+    try {
+      const answer = await send(`{"calls":${size},"events":[${part.map(({ text }) => text).join(",")}]}`);
+      size = 0;
+      yield { part, answer };
+    } catch (error) {
+      if (!isBadValue(error)) throw error;
+      const middle = part.length >> 1;
+      if (middle === 0) yield { part, error };
+      else parts.unshift(part.slice(0, middle), part.slice(middle));
+    }
+  }
 }
 
 function refusedCall(index: number, { code, message }: TrackingProblem): RefusedCall {
