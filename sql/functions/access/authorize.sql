@@ -52,7 +52,7 @@ begin
       message = 'FORBIDDEN',
       detail = jsonb_build_object(
         'message', format('Your role "%s" may not do this.', _actor.role),
-        'reason', format('It needs the role "%s" or a higher one.', _required),
+        'reason', format('It needs the role "%s"%s.', _required, case when _required <> 'owner' then ' or a higher one' end),
         'fix', 'Ask an owner of the organization for that role, or use the token of somebody who has it.'
       )::text;
   end if;

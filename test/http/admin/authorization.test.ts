@@ -59,7 +59,7 @@ const UNPAID = {
 async function tryRole(route: string, asked: Asked, by: Actor, role: Role, least: Role, expected = TAKEN) {
   const { status, body } = await ask(route, asked, by);
   const forbidden = envelope("FORBIDDEN", `Your role "${role}" may not do this.`, {
-    reason: `It needs the role "${least}" or a higher one.`,
+    reason: `It needs the role "${least}"${least === "owner" ? "" : " or a higher one"}.`,
     fix: "Ask an owner of the organization for that role, or use the token of somebody who has it.",
   });
   const may = ROLES.indexOf(role) >= ROLES.indexOf(least);
