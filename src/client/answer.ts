@@ -95,7 +95,7 @@ function isDiagnostic(value: unknown): value is Diagnostic {
   return [code, message, path].every((part) => typeof part === "string");
 }
 
-/** An error for each operation that the service names. Of a schema it names all that are wrong, of anything else the first. */
+/** An error for each operation that the service names: of a schema and of idempotency keys all that are wrong, of anything else the first. */
 function refusedOperations(envelope: Envelope, status: number, operations: number): Map<number, ClientError> {
   const { field, diagnostics } = envelope;
   const own = new Map<number, Diagnostic[]>();

@@ -119,7 +119,7 @@ export class LocalEngine {
         [operation.type === "identify" ? null : operation, eventIdOf(firstSeq + position)] as const,
     );
     const keys = this.#keys.look(numbered);
-    if (keys.conflict >= 0 && !ofCalls) throw conflictError(numbered[keys.conflict]![0]!, keys.conflict, form);
+    if (keys.conflicts.length > 0 && !ofCalls) throw conflictError(operations, keys.conflicts, form);
 
     const batch: AcceptedBatch = { acceptedAt, operations: [] };
     const held = new Set(quarantined.map(({ index }) => index));

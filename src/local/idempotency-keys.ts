@@ -13,11 +13,11 @@ export class IdempotencyKeys {
 
   /**
    * Looks up the keys of a request, whose operations come with the event ids that they get if they are new; `commit` remembers them. By position: the event
-   * that was accepted under the key before; and the position of the first key that stands for another payload, -1 where there is none.
+   * that was accepted under the key before; and the positions of the keys that stand for another payload.
    */
   look(operations: readonly (readonly [operation: TrackRequest | null, eventId: string])[]) {
     const added = new Map<string, KeyEntry>();
-    let conflict = -1;
+    const conflicts: number[] = [];
     const originals = operations.map(([operation, eventId], position) => {
       const key = operation?.idempotencyKey;
       if (operation === null || key === undefined) return undefined;
@@ -26,12 +26,12 @@ export class IdempotencyKeys {
       const payload = canonicalJson([customerId, event, properties, at && [at.milliseconds, at.microseconds]]);
       const known = this.#entries.get(key) ?? added.get(key);
       if (known === undefined) added.set(key, { payload, eventId });
-      else if (known.payload !== payload && conflict < 0) conflict = position;
+      else if (known.payload !== payload) conflicts.push(position);
       return known?.eventId;
     });
     return {
       originals,
-      conflict,
+      conflicts,
       commit: () => {
         for (const [key, entry] of added) this.#entries.set(key, entry);
       },

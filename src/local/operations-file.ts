@@ -84,8 +84,8 @@ class OperationsReader {
       return this.#refuse({ line, code: "VALIDATION_ERROR", message, fix: TIMESTAMP_FIX });
     }
     // The line stands for the id, so that a conflict can name the one before.
-    const { originals, conflict, commit } = this.#keys.look([[read, String(line)]]);
-    if (conflict >= 0) {
+    const { originals, conflicts, commit } = this.#keys.look([[read, String(line)]]);
+    if (conflicts.length > 0) {
       const message = `The idempotency key is that of line ${originals[0]}, which has another payload.`;
       return this.#refuse({ line, code: "IDEMPOTENCY_CONFLICT", message, fix: "Use a new key for another payload." });
     }

@@ -64,13 +64,24 @@ export function diagnosticOf({ code, message, path }: PayloadDiagnostic): ErrorD
   return { code, message, path };
 }
 
-/** The refusal of a request with an idempotency key that stands for another payload. */
-export function conflictError({ idempotencyKey }: TrackRequest, position: number, form: RequestForm): ApiError {
-  return new ApiError(409, "IDEMPOTENCY_CONFLICT", {
-    message: "The idempotency key was used before with another customer, event, properties or explicit timestamp.",
-    field: `${prefixOf(position, form)}idempotencyKey`,
-    value: idempotencyKey,
+/** The refusal of a request with idempotency keys, at these positions, that stand for another payload: the first, with all where there are several. */
+export function conflictError(
+  operations: readonly (TrackRequest | IdentifyRequest)[],
+  positions: readonly number[],
+  form: RequestForm,
+): ApiError {
+  const code = "IDEMPOTENCY_CONFLICT";
+  const message = "The idempotency key was used before with another customer, event, properties or explicit timestamp.";
+  const pathOf = (position: number) => `${prefixOf(position, form)}idempotencyKey`;
+  const [first] = positions as readonly [number];
+  return new ApiError(409, code, {
+    message,
+    field: pathOf(first),
+    value: (operations[first] as TrackRequest).idempotencyKey,
     fix: "Use a new key for another payload; repeat a request unchanged.",
+    ...(positions.length > 1 && {
+      diagnostics: positions.map((position) => ({ code, message, path: pathOf(position) })),
+    }),
   });
 }
 

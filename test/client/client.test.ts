@@ -345,6 +345,14 @@ describe("batch", () => {
     await expect(attempt).rejects.toMatchObject({ refused: [{ index: 1, error: { code: "IDEMPOTENCY_CONFLICT" } }] });
     expect(keys(memory.accepted)).toEqual(["k", "l"]);
   });
+
+  it("takes out at once all that conflict with others", async () => {
+    const { client, front } = await start();
+    await client.batch(numbers(40).map((key) => track(key)));
+    const attempt = client.batch(numbers(40).map((key) => track(key, Number(key) % 2 === 0 ? "other" : "e")));
+    await expect(attempt).rejects.toMatchObject({ accepted: 20, refused: { length: 20 } });
+    expect(batches(front)).toEqual([40, 40, 20]);
+  });
 });
 
 describe("close", () => {

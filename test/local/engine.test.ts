@@ -180,7 +180,18 @@ describe("an idempotency key", () => {
   test("with two payloads in one batch refuses all of it, and is free afterwards", () => {
     const error = refusal(engine, [keyed(), signedUp("b"), keyed({ customerId: "c" })]);
     expect(error).toMatchObject({ status: 409, detail: { field: "events[2].idempotencyKey" } });
+    expect(error.detail.diagnostics).toBeUndefined();
     expect(engine.accept([keyed({ customerId: "c" })], "single").outcomes[0]!.duplicate).toBe(false);
+  });
+
+  test("names all in a batch that stand for another payload", () => {
+    engine.accept([keyed()], "single");
+    const { detail } = refusal(engine, [keyed({ customerId: "b" }), signedUp("b"), keyed({ customerId: "c" })]);
+    expect(detail).toMatchObject({ field: "events[0].idempotencyKey" });
+    expect(detail.diagnostics?.map(({ path }) => path)).toEqual([
+      "events[0].idempotencyKey",
+      "events[2].idempotencyKey",
+    ]);
   });
 });
 

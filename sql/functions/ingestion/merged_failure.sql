@@ -1,4 +1,5 @@
--- The one failure of a batch: the first of its operations' failures, with the diagnostics of all.
+-- The one failure of a batch: the first of its operations' failures, with the diagnostics of all. Several failures that have none are
+-- diagnostics themselves.
 -- Raises nothing, locks nothing.
 create or replace function svc.merged_failure(failures jsonb)
 returns jsonb
@@ -7,17 +8,24 @@ immutable
 parallel safe
 set search_path = ''
 as $$
-  select o.failure || case when a.diagnostics is null then '{}' else jsonb_build_object('diagnostics', a.diagnostics) end
-  from (
-    select f.value as failure
+  with failure as (
+    select f.key::integer as position, f.value, count(*) over () > 1 as is_one_of_several
     from jsonb_each(merged_failure.failures) as f
-    order by f.key::integer
-    limit 1
-  ) as o
+  )
+  select o.value || case when a.diagnostics is null then '{}' else jsonb_build_object('diagnostics', a.diagnostics) end
+  from (select f.value from failure as f order by f.position limit 1) as o
   cross join (
-    select jsonb_agg(d.value order by f.key::integer, d.ordinality) as diagnostics
-    from jsonb_each(merged_failure.failures) as f
-    cross join lateral jsonb_array_elements(f.value -> 'diagnostics') with ordinality as d
+    select jsonb_agg(d.value order by f.position, d.ordinality) as diagnostics
+    from failure as f
+    cross join lateral jsonb_array_elements(
+      case
+        when f.value ? 'diagnostics' then f.value -> 'diagnostics'
+        when f.is_one_of_several then
+          jsonb_build_array(
+            jsonb_build_object('code', f.value -> 'code', 'message', f.value -> 'message', 'path', f.value -> 'field')
+          )
+      end
+    ) with ordinality as d
   ) as a;
 $$;
 

@@ -24,7 +24,10 @@ export const errorEnvelope = named("Error", "Every refused request is answered w
     fix: Type.Optional(Type.String({ description: "What to do about it." })),
     docs: Type.Optional(Type.String({ format: "uri", description: "The section of the code." })),
     diagnostics: Type.Optional(
-      Type.Array(diagnostic, { description: "Of payloads that violate a strict schema: all their violations." }),
+      Type.Array(diagnostic, {
+        description:
+          "Of payloads that violate a strict schema, and of several idempotency keys that stand for another payload: all of them.",
+      }),
     ),
     problems: Type.Optional(
       Type.Array(diagnostic, { description: "Of anything else: everything that was found wrong with it." }),

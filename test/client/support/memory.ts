@@ -16,13 +16,17 @@ export class Memory {
     );
     if (diagnostics.length > 0)
       return Promise.resolve(refusal(422, "UNKNOWN_EVENT", { field: diagnostics[0]!.path, diagnostics }));
-    const conflict = events.findIndex(
-      (operation) =>
-        operation.type === "track" &&
-        (this.#byKey.get(operation.idempotencyKey) ?? JSON.stringify(operation)) !== JSON.stringify(operation),
+    const conflicts = events.flatMap((operation, index) =>
+      operation.type === "track" &&
+      (this.#byKey.get(operation.idempotencyKey) ?? JSON.stringify(operation)) !== JSON.stringify(operation)
+        ? [{ code: "IDEMPOTENCY_CONFLICT", message: "Used before.", path: `events[${index}].idempotencyKey` }]
+        : [],
     );
-    if (conflict >= 0)
-      return Promise.resolve(refusal(409, "IDEMPOTENCY_CONFLICT", { field: `events[${conflict}].idempotencyKey` }));
+    const [first, ...others] = conflicts;
+    if (first !== undefined) {
+      const several = others.length > 0 && { diagnostics: conflicts };
+      return Promise.resolve(refusal(409, first.code, { field: first.path, ...several }));
+    }
     const eventIds: string[] = [];
     for (const operation of events) {
       if (operation.type === "track") {

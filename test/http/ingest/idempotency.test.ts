@@ -82,6 +82,17 @@ it("a conflict in a batch refuses it whole, and its other keys stay free", async
   expectNew(await single(text(free, other)));
 });
 
+it("all keys of a batch that stand for another payload are named at once", async () => {
+  const [used, both, free] = [nextKey(), nextKey(), nextKey()];
+  expectNew(await single(text(used, "")));
+  const other = '"properties":{"another":"payload"}';
+  const request = () => batch(text(both, ""), text(used, other), text(free, ""), text(both, other));
+  const first = conflict("events[1].idempotencyKey", used);
+  const { code, message } = first;
+  const diagnostics = [1, 3].map((position) => ({ code, message, path: `events[${position}].idempotencyKey` }));
+  await fixture.refuses(request, 409, { ...first, diagnostics });
+});
+
 it("keys differ by case, white space and accents", async () => {
   for (const key of ["Case", "case", "case ", "cas\u00e9", "case\u0301"]) {
     expectNew(await single(text(key, `"properties":${JSON.stringify({ key })}`)));
