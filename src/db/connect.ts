@@ -1,6 +1,7 @@
 import { Socket } from "node:net";
 import pg from "pg";
 import postgres, { type Notice, type PostgresType, type Sql } from "postgres";
+import { driverOptions, type SessionSettings, withSession } from "./address.js";
 
 /** Object ids of PostgreSQL's array types, which never change, as far as the service uses them. */
 const ARRAYS = [
@@ -119,31 +120,40 @@ export interface ConnectOptions {
 }
 
 const SECOND_MS = 1000;
+/**
+ * How long a connection lives. What a database or a user has as a default is that of new sessions only: where it was read-only for a while, as
+ * hosts make it where its disk is full, sessions of that time stay so, and the driver would keep them for up to an hour.
+ */
+const lifetimeSeconds = () => 60 * (5 + 5 * Math.random());
 /** The driver would wait for up to 20 s before it connects to a server that was away, and so would every request meanwhile. */
 const RECONNECT_SECONDS_MAX = 1;
 
 /** Opens a pool. Connections are made when first needed, so this itself does not fail; end it with `sql.end()`. */
 export function connect(url: string, options: ConnectOptions): Sql {
-  return postgres(url, {
+  const { address, settings } = driverOptions(options.pooled ? url : withSession(url, settingsOf(options)));
+  // As the driver takes it; its types leave some of it out.
+  const untyped: object = {
+    ...address,
+    max_lifetime: options.lasting ? null : lifetimeSeconds,
+    ...(options.pipelineMax === undefined ? {} : { max_pipeline: options.pipelineMax }),
+    ...(options.silentMsMax === undefined ? {} : { socket: dialer(options.silentMsMax, options.sockets) }),
+  };
+  return postgres({
+    ...untyped,
     max: options.max,
     connect_timeout: 10,
     idle_timeout: options.lasting ? 0 : options.silentMsMax === undefined ? 60 : 20,
-    ...(options.lasting ? { max_lifetime: null } : {}),
     keep_alive: 15,
     backoff: (failures: number) => (0.5 + Math.random() / 2) * Math.min(3 ** failures / 100, RECONNECT_SECONDS_MAX),
     fetch_types: false,
     prepare: options.pooled !== true,
     types: ARRAY_TYPES,
-    // Options that the driver's types leave out.
-    ...(options.pipelineMax === undefined ? {} : { max_pipeline: options.pipelineMax }),
-    ...(options.silentMsMax === undefined ? {} : { socket: dialer(options.silentMsMax, options.sockets) }),
     onnotice: options.onNotice ?? (() => undefined),
-    connection: { application_name: options.applicationName, ...(options.pooled ? {} : sessionOf(options)) },
+    connection: { application_name: options.applicationName, ...(settings === undefined ? {} : { options: settings }) },
   });
 }
 
-/** What a session begins with. */
-function sessionOf({ statementTimeoutMs, role, asynchronousCommit }: ConnectOptions) {
+function settingsOf({ statementTimeoutMs, role, asynchronousCommit }: ConnectOptions): SessionSettings {
   return {
     statement_timeout: statementTimeoutMs ?? 30 * SECOND_MS,
     // A transaction left open by a fault of ours must not hold its locks, and vacuum, for ever.

@@ -1,4 +1,5 @@
 import { isIPv6 } from "node:net";
+import { addressProblem } from "../db/address.js";
 import { nearest } from "../model/snapshot/suggestion.js";
 
 /** What a process of `svc-server start` does. */
@@ -34,7 +35,7 @@ type Environment = Record<string, string | undefined>;
 /** Each variable that there is, in the order of the documentation. */
 const configOf = (reader: Reader) => ({
   /** Null: the embedded PostgreSQL in `dataDir`. */
-  databaseUrl: reader.url("DATABASE_URL", ["postgres:", "postgresql:"]),
+  databaseUrl: reader.database("DATABASE_URL"),
   /** The same database behind a pooler in transaction mode, for requests. Null: they use `databaseUrl`. */
   poolerUrl: reader.pooler(),
   dataDir: reader.text("SVC_DATA_DIR") ?? ".svc-data",
@@ -139,9 +140,15 @@ class Reader {
     return value.replace(/\/+$/, "");
   }
 
+  database(name: string): string | null {
+    const url = this.url(name, ["postgres:", "postgresql:"]);
+    const problem = url === null ? null : addressProblem(url);
+    return problem === null ? url : this.#refuse(name, problem);
+  }
+
   /** Beside the database, which is migrated and worked on without it. */
   pooler(): string | null {
-    const url = this.url("SVC_POOLER_URL", ["postgres:", "postgresql:"]);
+    const url = this.database("SVC_POOLER_URL");
     if (url === null || this.text("DATABASE_URL") !== null) return url;
     return this.#refuse("DATABASE_URL", "must be set where SVC_POOLER_URL is, to the database itself");
   }

@@ -97,7 +97,7 @@ function connecting(error: unknown, { variable, place, name, user }: Target): st
   if (/^57P0/.test(code)) return `${server} is starting or stopping (${message}); start again in a moment`;
   if (code === "25006") return `${server} is read-only, a standby for example; name the primary in ${variable}`;
   if (/CERT|^ERR_TLS/.test(code)) {
-    return `the certificate of ${server} is not trusted (${code}); name its authority's file in NODE_EXTRA_CA_CERTS, or correct ${variable}`;
+    return `the certificate of ${server} is not trusted (${code}); name its authority's file as sslrootcert in ${variable}`;
   }
   if (/does not support SSL/.test(message)) return `${server} speaks no TLS; leave sslmode out of ${variable}`;
   return null;

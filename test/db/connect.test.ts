@@ -1,7 +1,9 @@
+import pg from "pg";
 import type { Sql } from "postgres";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { connect, type ConnectOptions } from "../../src/db/connect.js";
-import { createDatabase } from "../support/database.js";
+import { withSession } from "../../src/db/address.js";
+import { createDatabase, setUnusualDefaults } from "../support/database.js";
 
 const database = await createDatabase();
 afterAll(() => database.drop());
@@ -17,6 +19,33 @@ test("a connection bears the application's name and a limit on each statement", 
   const [row] = await named({ statementTimeoutMs: 1234 })`
     select current_setting('application_name') as name, current_setting('statement_timeout') as timeout`;
   expect(row).toEqual({ name: "named", timeout: "1234ms" });
+});
+
+test("a session reads and writes values in PostgreSQL's own forms, whatever the database has as a default", async () => {
+  const other = await createDatabase();
+  onTestFinished(() => other.drop());
+  await setUnusualDefaults(other);
+  const question = String.raw`
+    select '2026-11-08 10:00:00.5Z'::timestamptz::text as at, '1 day 2 hours'::interval::text as span, '\x00ff'::bytea as bytes,
+      (1::float8 / 3)::text as third, '{NULL}'::text[] as list, length('\n') as length, null = null as same`;
+  const expected = {
+    at: "2026-11-08 15:30:00.5+05:30",
+    span: "1 day 02:00:00",
+    bytes: Buffer.from([0, 255]),
+    third: "0.3333333333333333",
+    list: [null],
+    length: 2,
+    same: null,
+  };
+  const sql = connect(other.url, { max: 1, applicationName: "named" });
+  const client = new pg.Client({ connectionString: withSession(other.url) });
+  await client.connect();
+  try {
+    expect(await sql.unsafe(question)).toEqual([expected]);
+    expect((await client.query(question)).rows).toEqual([expected]);
+  } finally {
+    await Promise.all([sql.end(), client.end()]);
+  }
 });
 
 test("a connection with a role acts as it", async () => {

@@ -4,7 +4,7 @@ import pg from "pg";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { migrate } from "../../src/db/migrate/migrate.js";
 import { describeCatalog } from "../support/catalog.js";
-import { createEmptyDatabase, type TestDatabase } from "../support/database.js";
+import { createEmptyDatabase, setUnusualDefaults, type TestDatabase } from "../support/database.js";
 import { waitingForLock } from "../support/locks.js";
 import { installFresh, migrateUnreleased } from "../support/migrate.js";
 import { temporaryDirectory } from "../support/server.js";
@@ -32,9 +32,10 @@ describe("the project's own database", () => {
     expect(reports.filter(({ code }) => code === "applied")).toHaveLength(1);
   });
 
-  test("built from sql/schema it equals one brought along by the migrations, those that are not released yet included", async () => {
+  test("built from sql/schema it equals one brought along by the migrations, those that are not released yet included, whatever is set on the database", async () => {
     const other = await createEmptyDatabase();
     try {
+      await setUnusualDefaults(other);
       await migrateUnreleased(database.url);
       await installFresh(other.url);
       const catalog = await describeCatalog(database.sql);

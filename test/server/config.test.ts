@@ -64,6 +64,16 @@ test("an empty variable counts as not set", () => {
 describe("a bad value stops the start", () => {
   test.each([
     ["DATABASE_URL", "mysql://user:word@db/svc", "DATABASE_URL must be a URL, postgres://… or postgresql://…"],
+    [
+      "DATABASE_URL",
+      "postgres://user:word@db/svc?sslmode=no-verify",
+      "DATABASE_URL has the sslmode `no-verify`; it is one of disable, prefer, require, verify-ca, verify-full",
+    ],
+    [
+      "DATABASE_URL",
+      "postgres://user:word@db/svc?sslmode=verify-ca",
+      "DATABASE_URL has the sslmode `verify-ca` without sslrootcert, which names the file of the authority; add it, or use verify-full",
+    ],
     ["SVC_HOST", "localhost:80", "SVC_HOST must be an address or a host name without port, not `localhost:80`"],
     ["SVC_PORT", "65536", "SVC_PORT must be a whole number from 0 to 65535, not `65536`"],
     ["SVC_PORT", "0x10", "SVC_PORT must be a whole number from 0 to 65535, not `0x10`"],

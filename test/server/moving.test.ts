@@ -9,7 +9,7 @@ import { describe, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { recordAttempts } from "../../src/db/api/webhooks.js";
 import { newSecret, sealingKey, sealSecret } from "../../src/webhooks/secret.js";
-import { createDatabase, useDatabase } from "../support/database.js";
+import { createDatabase, setUnusualDefaults, useDatabase } from "../support/database.js";
 import { docBlocks } from "../support/doc-blocks.js";
 import { useDirectory } from "../support/directory.js";
 import { violations } from "../support/invariants.js";
@@ -34,6 +34,8 @@ import { refused, runServer } from "./support/run-server.js";
 
 const from = await useDatabase();
 const to = await useDatabase();
+// Their servers need not write values alike.
+await setUnusualDefaults(from);
 const directory = await useDirectory();
 const organization = await createOrganization(to.sql);
 const fileOf = (name: string) => path.join(directory, `${name}.export`);

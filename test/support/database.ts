@@ -14,6 +14,24 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
+/** What a DBA may have set for older applications: forms of values, and of strings in functions, that are not PostgreSQL's own. */
+export async function setUnusualDefaults({ sql, name }: TestDatabase): Promise<void> {
+  await sql.unsafe(
+    Object.entries({
+      array_nulls: "off",
+      bytea_output: "escape",
+      datestyle: "SQL, MDY",
+      extra_float_digits: "-10",
+      intervalstyle: "sql_standard",
+      standard_conforming_strings: "off",
+      timezone: "Asia/Kolkata",
+      transform_null_equals: "on",
+    })
+      .map(([setting, value]) => `alter database ${name} set ${setting} = '${value}';`)
+      .join("\n"),
+  );
+}
+
 /** As `createDatabase`, until the end of the file. */
 export async function useDatabase(): Promise<TestDatabase> {
   const database = await createDatabase();

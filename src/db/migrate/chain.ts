@@ -1,7 +1,8 @@
 import { Logger } from "@graphile/logger";
 import type { PoolClient } from "pg";
 import path from "node:path";
-import { describe, hasTable, MigrateError, withTimeouts } from "./execute.js";
+import { withSession } from "../address.js";
+import { describe, hasTable, MIGRATION_SESSION, MigrateError } from "./execute.js";
 import { readCommitted, type Committed } from "./files.js";
 
 /** The committed migrations that the database has not had. Throws MigrateError where it has had others. */
@@ -20,7 +21,7 @@ export async function migrateChain(url: string, root: string, missing: readonly 
   const { clearAllPools } = await import("graphile-migrate/dist/pgReal.js");
   try {
     await runChain({
-      connectionString: withTimeouts(url),
+      connectionString: withSession(url, MIGRATION_SESSION),
       databaseOwner: "unused", // our migrations mention no owner, and a URL may name no user
       migrationsFolder: path.join(root, "migrations"),
       logger: new Logger(() => () => undefined),

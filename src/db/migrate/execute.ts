@@ -71,9 +71,8 @@ const LOCK_TIMEOUT_MS = 500;
 const PAUSE_MS = 1000;
 const WAIT_MS_MAX = 10 * 60_000;
 
-/** Of the session: a statement gives up on a lock that it does not get soon, and else takes as long as it needs. */
-const LOCK_TIMEOUT = `lock_timeout=${LOCK_TIMEOUT_MS}`;
-const NO_STATEMENT_TIMEOUT = "statement_timeout=0";
+/** Of a session: a statement gives up on a lock that it does not get soon, and else takes as long as it needs. */
+export const MIGRATION_SESSION = { lock_timeout: LOCK_TIMEOUT_MS, statement_timeout: 0 };
 
 export interface LockTimeoutOptions {
   /** Told, in a sentence, when the migration waits: for another process's, or for the processes that use the database. */
@@ -84,7 +83,7 @@ export interface LockTimeoutOptions {
 
 /**
  * Does what changes tables that processes of the version before use. It waits for each lock for a moment only, gives way to them, and tries
- * again; `work` must leave nothing behind where it throws. The session must have LOCK_TIMEOUT.
+ * again; `work` must leave nothing behind where it throws. The session must have MIGRATION_SESSION.
  *
  * @throws {MigrateError} where somebody held a lock all the time.
  */
@@ -106,16 +105,7 @@ export async function withLockTimeout<T>(
 }
 
 export async function setLockTimeout(client: ClientBase): Promise<void> {
-  await client.query(`set ${LOCK_TIMEOUT}`);
-}
-
-/** The same URL, for a client that sets nothing by itself. */
-export function withTimeouts(url: string): string {
-  const changed = new URL(url);
-  const options = changed.searchParams.get("options");
-  const ours = `-c ${LOCK_TIMEOUT} -c ${NO_STATEMENT_TIMEOUT}`;
-  changed.searchParams.set("options", options === null ? ours : `${options} ${ours}`);
-  return changed.href;
+  await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
 }
 
 function lockNotFree(error: unknown): MigrateError {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { Logger as WorkerLogger, runMigrations } from "graphile-worker";
 import pg from "pg";
+import { withSession } from "../address.js";
 import { migrateChain, missingMigrations } from "./chain.js";
 import {
   describe,
@@ -84,11 +85,10 @@ async function withLock<T>(
   work: (client: pg.PoolClient, pool: pg.Pool) => Promise<T>,
 ): Promise<T> {
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString: withSession(url, { lock_timeout: 0, statement_timeout: 0 }),
     max: 2, // one holds the lock and does the work, one is for graphile-worker
     application_name: "svc migrate",
     connectionTimeoutMillis: 30_000,
-    options: "-c statement_timeout=0 -c lock_timeout=0",
   });
   // A lost connection also fails the query on it, or the next one; unhandled, these events would end the process.
   pool.on("error", () => undefined);

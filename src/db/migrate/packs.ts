@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import pg from "pg";
 import type { RunnerOption } from "node-pg-migrate";
+import { withSession } from "../address.js";
 import { describe, hasTable, MigrateError } from "./execute.js";
 import { PROJECT_ROOT } from "./files.js";
 
@@ -66,7 +67,7 @@ async function run(url: string, name: string, direction: "up" | "down", root: st
   // Rarely needed, and slow to load.
   const { runner } = await import("node-pg-migrate");
   const options: RunnerOption = {
-    databaseUrl: { connectionString: url, application_name: "svc packs" },
+    databaseUrl: { connectionString: withSession(url), application_name: "svc packs" },
     dir: directoryOf(root, name),
     direction,
     count: Infinity,
@@ -103,7 +104,7 @@ async function countApplied(client: pg.Client, name: string): Promise<number> {
 }
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, application_name: "svc packs" });
+  const client = new pg.Client({ connectionString: withSession(url), application_name: "svc packs" });
   client.on("error", () => undefined); // also fails the query on it; unhandled, it would end the process
   await client.connect();
   try {

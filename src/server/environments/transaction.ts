@@ -1,4 +1,5 @@
 import pg, { type ClientBase } from "pg";
+import { withSession } from "../../db/address.js";
 import { operatorErrorOf } from "../operator.js";
 
 /**
@@ -12,7 +13,7 @@ export async function inClientTransaction<T>(
   work: (client: ClientBase) => Promise<T>,
 ): Promise<T> {
   const client = new pg.Client({
-    connectionString: url,
+    connectionString: withSession(url, { statement_timeout: 0 }),
     application_name: "svc operator",
     connectionTimeoutMillis: 10_000,
   });
@@ -21,7 +22,6 @@ export async function inClientTransaction<T>(
   await client.connect();
   try {
     await client.query(`begin ${mode}`);
-    await client.query("set local statement_timeout = 0");
     const result = await work(client);
     await client.query("commit");
     return result;

@@ -1,0 +1,46 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { driverOptions, withSession } from "../../src/db/address.js";
+import { useDirectory } from "../support/directory.js";
+
+const directory = await useDirectory();
+const authority = path.join(directory, "authority.pem");
+await writeFile(authority, "-----BEGIN CERTIFICATE-----\n");
+
+const address = (url: string) => driverOptions(url).address;
+
+it.each<[parameters: string, ssl: unknown]>([
+  ["", false],
+  ["?sslmode=disable", false],
+  // As libpq has it: encrypted, without a look at the certificate.
+  ["?sslmode=require", { rejectUnauthorized: false }],
+  ["?sslmode=prefer", { rejectUnauthorized: false }],
+  ["?sslmode=verify-full", {}],
+  ["?sslmode=verify-full&sslrootcert=system", {}],
+  ["?sslmode=verify-full&sslrootcert=AUTHORITY", { ca: "-----BEGIN CERTIFICATE-----\n" }],
+  [
+    "?sslmode=require&sslrootcert=AUTHORITY",
+    { ca: "-----BEGIN CERTIFICATE-----\n", checkServerIdentity: expect.any(Function) as unknown },
+  ],
+])("both drivers encrypt as libpq does where the address ends in %j", (parameters, ssl) => {
+  expect(address(`postgres://svc@db/svc${parameters.replace("AUTHORITY", authority)}`)).toMatchObject({ ssl });
+});
+
+it("a host is a name, an address of IPv6 or the directory of a socket, and parameters of libpq are not asked of the server", () => {
+  expect(
+    driverOptions("postgres://svc:w%40rd@db:6000/svc?channel_binding=require&keepalives=1&gssencmode=disable"),
+  ).toEqual({
+    address: { host: ["db"], port: [6000], user: "svc", password: "w@rd", database: "svc", ssl: false },
+    settings: undefined,
+  });
+  expect(address("postgres://svc@[::1]/svc")).toMatchObject({ host: ["::1"], port: [5432] });
+  expect(address("postgres:///svc?host=/run/postgresql")).toMatchObject({ path: "/run/postgresql/.s.PGSQL.5432" });
+});
+
+it("our session comes after what the address sets", () => {
+  const { searchParams } = new URL(
+    withSession("postgres://db/svc?options=-c%20datestyle%3DGerman", { role: "svc_http" }),
+  );
+  expect(searchParams.get("options")).toMatch(/^-c datestyle=German .*-c datestyle=ISO .*-c role=svc_http$/);
+});
