@@ -60,6 +60,9 @@ export const isBadValue = is(/^(22|54)...$/);
 
 export const isDiskFull = is(/^53100$/);
 
+/** The session is read-only, and stays so where the database is no more. */
+export const isReadOnly = is(/^25006$/);
+
 /** A function, table or schema is not there. */
 export const isUndefined = is(/^(42883|42P01|3F000)$/);
 

@@ -4,6 +4,7 @@ import { Logger as GraphileLogger, run, type Runner, type WorkerEvents } from "g
 import pg from "pg";
 import type { Logger } from "pino";
 import type { Sql } from "postgres";
+import { withSession } from "../db/address.js";
 import { call } from "../db/api/call.js";
 import { tick } from "../db/api/evaluation.js";
 import { addWorkerCounters } from "../db/api/monitoring.js";
@@ -81,10 +82,11 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const evaluation = { sql, models: new Models(), settleSeconds, logger, counters };
   const turns = poolId.then((workerId) => new EvaluationTurns(evaluation, { workerId, isStopping }));
   const pool = new pg.Pool({
-    connectionString: options.databaseUrl,
+    connectionString: withSession(options.databaseUrl, options.useRoles ? { role: "svc_worker" } : {}),
     max: options.concurrency + 2,
     application_name: "svc jobs",
-    ...(options.useRoles ? { options: "-c role=svc_worker" } : {}),
+    // As those of the other pools, and for the same reason.
+    maxLifetimeSeconds: 600,
   });
   const onLost = (error: Error) => logger.warn({ err: error }, "a connection of the job runner was lost");
   pool.on("error", onLost);

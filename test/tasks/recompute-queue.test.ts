@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { pino } from "pino";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { RecomputeJob } from "../../src/db/api/recompute.js";
-import { useDatabase } from "../support/database.js";
+import { createDatabase, useDatabase } from "../support/database.js";
 import { TestEnvironment } from "./support/environment.js";
 import { derived, everything } from "./support/kept.js";
 import { CHANGED, customersOf, MODEL, outdated, POPULATION_THROUGH as AT } from "./support/population.js";
@@ -183,6 +184,22 @@ describe("a worker that is gone", () => {
       expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", attempt: 2, customers_done: 40 });
     }
   });
+});
+
+it("a database that was read-only for a while gets its recomputes without a new start", async () => {
+  const other = await createDatabase();
+  onTestFinished(() => other.drop());
+  const id = await put(other.sql, await outdated(other.sql, 1), { at: AT });
+  const setReadOnly = (value: string) =>
+    other.sql.unsafe(`alter database ${other.name} set default_transaction_read_only = ${value}`);
+  const lines: string[] = [];
+  await setReadOnly("on");
+  const running = recomputer(other, { logger: pino({}, { write: (line) => void lines.push(line) }) });
+  await vi.waitUntil(() => lines.some((line) => line.includes("in a read-only transaction")));
+  await setReadOnly("off");
+  await untilJob(other.sql, id, isOver);
+  await running.stop();
+  expect(await jobOf(other.sql, id)).toMatchObject({ status: "completed", customers_done: 1 });
 });
 
 describe("interruptions", () => {

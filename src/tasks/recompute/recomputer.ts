@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Sql } from "postgres";
 import { call } from "../../db/api/call.js";
 import type { RecomputeJob } from "../../db/api/recompute.js";
-import { isTakenOver } from "../../db/sqlstate.js";
+import { isReadOnly, isTakenOver } from "../../db/sqlstate.js";
 import { Models } from "../../evaluation/models.js";
 import { Wakeup } from "../wakeup.js";
 import { CustomerFailed, TakenOver, errorText } from "./job-customers.js";
@@ -49,7 +49,7 @@ export function startRecomputer(options: RecomputerOptions) {
 /** One job at a time, on a connection of its own. */
 class Slot {
   readonly wakeup = new Wakeup();
-  readonly #session: Sql;
+  #session: Sql;
 
   constructor(
     private readonly options: RecomputerOptions,
@@ -62,14 +62,21 @@ class Slot {
   async work(): Promise<void> {
     const { attemptsMax, logger } = this.options;
     while (this.goesOn()) {
-      const job = await call(this.#session, "claim_job", attemptsMax).catch((error: unknown) => {
+      const job = await call(this.#session, "claim_job", attemptsMax).catch(async (error: unknown) => {
         logger.error({ err: error }, "recomputes could not be claimed; trying again");
+        if (isReadOnly(error)) await this.#renewSession();
         return null;
       });
       if (job === null) await this.wakeup.sleep(LOOK_MS);
       else await this.#do(job);
     }
     await this.#session.end({ timeout: 5 });
+  }
+
+  /** Nothing is held. */
+  async #renewSession(): Promise<void> {
+    await this.#session.end({ timeout: 5 });
+    this.#session = this.options.openSession();
   }
 
   async #do(job: RecomputeJob): Promise<void> {
