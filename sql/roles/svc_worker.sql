@@ -13,7 +13,6 @@ grant execute on function
   svc_api.bury_worker(text),
   svc_api.claim_deliveries(text, text[], bigint[], text[], integer[], integer, integer, integer),
   svc_api.claim_job(integer),
-  svc_api.claim_recompute(integer),
   svc_api.count_trends(integer, integer),
   svc_api.end_trial(integer, text, integer, integer),
   svc_api.environments_to_count(),
@@ -49,7 +48,6 @@ grant execute on function
   svc_api.sweep_quarantine(integer, integer),
   svc_api.sweep_recomputes(integer),
   svc_api.sweep_webhooks(integer, integer),
-  svc_api.tick(text, interval),
   svc_api.touch_recompute(integer, text, integer)
 to svc_worker;
 

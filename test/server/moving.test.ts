@@ -7,6 +7,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
+import { tick } from "../../src/db/api/evaluation.js";
 import { recordAttempts } from "../../src/db/api/webhooks.js";
 import { newSecret, sealingKey, sealSecret } from "../../src/webhooks/secret.js";
 import { createDatabase, setUnusualDefaults, useDatabase } from "../support/database.js";
@@ -210,7 +211,7 @@ describe("an environment that was moved", () => {
     const told = due.filter((delivery) => delivery.environmentId === id).map((d) => `${d.webhookId} ${d.eventId}`);
     expect(told).toEqual(expect.arrayContaining(before.map((row) => row.id)));
     // The worker there looks as often, and finds nothing that it may do.
-    await from.sql`select svc_api.tick('looks', interval '0')`;
+    await tick(from.sql, "looks", 0);
     const jobs = await from.sql`
       select from graphile_worker._private_jobs where (payload ->> 'environmentId')::int = ${environment.environmentId}`;
     expect(jobs).toHaveLength(0);

@@ -125,11 +125,13 @@ it("jobs of a worker that was silent for 30 seconds are unlocked, those of other
 });
 
 it("the service is unready while no worker has shown a sign of life for 30 seconds", async () => {
-  const reasons = () => db.sql`select svc_api.unready_reasons() as reasons`;
+  const reasons = () => db.sql`select svc_api.failed_checks('{}', '{}') as reasons`;
   await tick(db.sql, "w", SETTLE);
   expect(await reasons()).toEqual([{ reasons: [] }]);
   await db.sql`update svc.workers set seen_at = ${ago(31)}::text::timestamptz`;
-  expect(await reasons()).toEqual([{ reasons: ["No worker has shown a sign of life for 30 seconds."] }]);
+  expect(await reasons()).toEqual([
+    { reasons: [{ name: "worker", message: "No worker has shown a sign of life for 30 seconds." }] },
+  ]);
 });
 
 it.skipIf(isCluster)(

@@ -1,11 +1,80 @@
--- Takes a recompute, a dry run, a preview or a backtest that nobody runs, as svc.take_recompute answers it.
--- Raises and locks as svc.take_recompute.
+-- Takes a job that nobody runs: of any environment and any of its queues the oldest unfinished one, if it is not waiting for its next
+-- attempt; those behind it wait with it. Answers null where there is none, else {recomputeId, environmentId, kind, customerId, projectId,
+-- version, hash, snapshot, snapshotHash, question, keptFrom (ms), pinnedAt (ms), sampleShare, attempt, customersDone, lastCustomerId}. The
+-- job is the session's until svc_api.leave_recompute or the end of the connection; so one whose worker was killed is taken again at once.
+-- Such an end counts as a failure, unless the job got further.
+-- Raises nothing. Locks the unfinished jobs of its queue, without waiting, and an advisory lock that tells that the session lives.
 create or replace function svc_api.claim_job(attempts_max integer)
 returns json
-language sql
+language plpgsql
 volatile
 security definer
 set search_path = ''
-return svc.take_recompute(claim_job.attempts_max, array[1, 2, 3]);
+as $$
+declare
+  _environments integer[];
+  _lanes integer[];
+  _next_attempts timestamptz[];
+  _running bigint[];
+  _queue record;
+  _job svc.recomputes;
+  _failures integer;
+begin
+  -- What a claim that failed half-way left behind.
+  perform pg_advisory_unlock_all();
+  select array_agg(q.environment_id), array_agg(q.lane), array_agg(q.next_attempt_at), array_agg(q.running)
+  into _environments, _lanes, _next_attempts, _running
+  from (
+    select
+      r.environment_id, svc.lane_of_recompute(r.kind) as lane,
+      -- Of the oldest.
+      (array_agg(r.next_attempt_at order by r.recompute_seq))[1] as next_attempt_at,
+      count(*) filter (where r.status = 'running') as running
+    from svc.recomputes as r
+    where r.status in ('queued', 'running', 'retrying')
+    group by r.environment_id, svc.lane_of_recompute(r.kind)
+  ) as q;
+
+  for _queue in
+    select q.environment_id, q.lane, q.next_attempt_at
+    from (
+      select
+        u.environment_id, u.lane, u.next_attempt_at,
+        -- Of the whole organization, however many environments it has.
+        sum(u.running) over (partition by p.organization_id) as running
+      from unnest(_environments, _lanes, _next_attempts, _running) as u (environment_id, lane, next_attempt_at, running)
+      join svc.environments as e on e.environment_id = u.environment_id
+      join svc.projects as p on p.project_id = e.project_id
+    ) as q
+    -- Whoever queues many does not keep others waiting.
+    order by q.running, random()
+  loop
+    continue when _queue.next_attempt_at > now() or svc.is_recompute_held(_queue.environment_id, _queue.lane)
+      or not svc.lock_recomputes(_queue.environment_id, _queue.lane);
+
+    -- Again: whoever had it locked until now may have taken a job, or ended it.
+    continue when svc.is_recompute_held(_queue.environment_id, _queue.lane);
+    select * into _job
+    from svc.recomputes as r
+    where r.environment_id = _queue.environment_id and svc.lane_of_recompute(r.kind) = _queue.lane
+      and r.status in ('queued', 'running', 'retrying')
+    order by r.recompute_seq
+    limit 1;
+
+    if found and (_job.next_attempt_at <= now() or _job.next_attempt_at is null) then
+      _failures := case
+        when _job.status <> 'running' then _job.failures
+        when _job.customers_done > _job.done_at_attempt then 1
+        else _job.failures + 1
+      end;
+      if _failures < claim_job.attempts_max or _job.status <> 'running' or _job.customers_done > _job.done_at_attempt then
+        return svc.start_recompute(_job, _failures);
+      end if;
+      perform svc.end_failed_recompute(_job, _failures, format('The worker ended %s times without getting further.', _failures));
+    end if;
+  end loop;
+  return null;
+end;
+$$;
 
 comment on function svc_api.claim_job(integer) is 'Takes a job that nobody runs, and holds it for the session.';
