@@ -12,15 +12,13 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    record_question.token_hash, record_question.organization_id, 'ask_language_model', record_question.environment_name
-  );
-  _environment record := svc.find_environment(
-    record_question.organization_id, record_question.project_slug, record_question.environment_name
+  _environment record := svc.authorize_environment(
+    record_question.token_hash, record_question.organization_id, record_question.project_slug,
+    record_question.environment_name, 'ask_language_model'
   );
 begin
   perform iam.record_audit(
-    _actor, record_question.request_id, 'ai.asked', record_question.project_slug, record_question.environment_name,
+    _environment.actor, record_question.request_id, 'ai.asked', record_question.project_slug, record_question.environment_name,
     record_question.task,
     jsonb_build_object('model', record_question.model, 'factBytes', record_question.fact_bytes)
   );

@@ -11,11 +11,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    check_config.token_hash, check_config.organization_id, 'check_config', check_config.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    check_config.organization_id, check_config.project_slug, check_config.environment_name
+  _environment constant record := svc.authorize_environment(
+    check_config.token_hash, check_config.organization_id, check_config.project_slug, check_config.environment_name, 'check_config'
   );
 begin
   return json_build_object('warnings', svc.stranded_data(_environment.environment_id, check_config.snapshot::json));

@@ -10,11 +10,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    list_activations.token_hash, list_activations.organization_id, 'list_activations', list_activations.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    list_activations.organization_id, list_activations.project_slug, list_activations.environment_name
+  _environment constant record := svc.authorize_environment(
+    list_activations.token_hash, list_activations.organization_id, list_activations.project_slug,
+    list_activations.environment_name, 'list_activations'
   );
   _before constant bigint := svc.decode_cursor('activations', list_activations.cursor, '^[0-9]{1,18}$')::bigint;
 begin

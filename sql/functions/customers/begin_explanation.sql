@@ -12,12 +12,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    begin_explanation.token_hash, begin_explanation.organization_id, 'explain_' || begin_explanation.explained,
-    begin_explanation.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    begin_explanation.organization_id, begin_explanation.project_slug, begin_explanation.environment_name
+  _environment constant record := svc.authorize_environment(
+    begin_explanation.token_hash, begin_explanation.organization_id, begin_explanation.project_slug,
+    begin_explanation.environment_name, 'explain_' || begin_explanation.explained
   );
   _customer record;
 begin

@@ -15,12 +15,9 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    count_rule_executions.token_hash, count_rule_executions.organization_id, 'count_rule_executions',
-    count_rule_executions.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    count_rule_executions.organization_id, count_rule_executions.project_slug, count_rule_executions.environment_name
+  _environment constant record := svc.authorize_environment(
+    count_rule_executions.token_hash, count_rule_executions.organization_id, count_rule_executions.project_slug,
+    count_rule_executions.environment_name, 'count_rule_executions'
   );
   _id constant integer := _environment.environment_id;
   _rules constant text[] := svc.part_names(_environment.project_id, _environment.active_version, 'rule');

@@ -11,11 +11,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    customer_backlog.token_hash, customer_backlog.organization_id, 'customer_backlog', customer_backlog.environment_name
-  );
-  _environment record := svc.find_environment(
-    customer_backlog.organization_id, customer_backlog.project_slug, customer_backlog.environment_name
+  _environment record := svc.authorize_environment(
+    customer_backlog.token_hash, customer_backlog.organization_id, customer_backlog.project_slug,
+    customer_backlog.environment_name, 'customer_backlog'
   );
 begin
   perform svc.require_customer(_environment.environment_id, customer_backlog.customer_id);

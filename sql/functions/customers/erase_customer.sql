@@ -11,17 +11,15 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    erase_customer.token_hash, erase_customer.organization_id, 'erase_customer', erase_customer.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    erase_customer.organization_id, erase_customer.project_slug, erase_customer.environment_name
+  _environment constant record := svc.authorize_environment(
+    erase_customer.token_hash, erase_customer.organization_id, erase_customer.project_slug,
+    erase_customer.environment_name, 'erase_customer'
   );
   _erased json;
 begin
   _erased := svc.delete_customer(_environment.environment_id, erase_customer.customer_id);
   perform iam.record_audit(
-    _actor, erase_customer.request_id, 'customer.erased', erase_customer.project_slug, erase_customer.environment_name, null,
+    _environment.actor, erase_customer.request_id, 'customer.erased', erase_customer.project_slug, erase_customer.environment_name, null,
     _erased::jsonb
   );
   return json_build_object('erased', _erased);

@@ -12,12 +12,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    explanation_history.token_hash, explanation_history.organization_id, 'explain_' || explanation_history.explained,
-    explanation_history.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    explanation_history.organization_id, explanation_history.project_slug, explanation_history.environment_name
+  _environment constant record := svc.authorize_environment(
+    explanation_history.token_hash, explanation_history.organization_id, explanation_history.project_slug,
+    explanation_history.environment_name, 'explain_' || explanation_history.explained
   );
 begin
   return query

@@ -10,12 +10,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    explanation_snapshot.token_hash, explanation_snapshot.organization_id, 'explain_' || explanation_snapshot.explained,
-    explanation_snapshot.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    explanation_snapshot.organization_id, explanation_snapshot.project_slug, explanation_snapshot.environment_name
+  _environment constant record := svc.authorize_environment(
+    explanation_snapshot.token_hash, explanation_snapshot.organization_id, explanation_snapshot.project_slug,
+    explanation_snapshot.environment_name, 'explain_' || explanation_snapshot.explained
   );
 begin
   return svc_api.load_snapshot(_environment.project_id, explanation_snapshot.version);

@@ -11,16 +11,15 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    export_customer.token_hash, export_customer.organization_id, 'export_customer', export_customer.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    export_customer.organization_id, export_customer.project_slug, export_customer.environment_name
+  _environment constant record := svc.authorize_environment(
+    export_customer.token_hash, export_customer.organization_id, export_customer.project_slug,
+    export_customer.environment_name, 'export_customer'
   );
 begin
   perform svc.require_known_customer(_environment.environment_id, export_customer.customer_id);
   perform iam.record_audit(
-    _actor, export_customer.request_id, 'customer.exported', export_customer.project_slug, export_customer.environment_name, null, null
+    _environment.actor, export_customer.request_id, 'customer.exported', export_customer.project_slug, export_customer.environment_name,
+    null, null
   );
 end;
 $$;

@@ -10,11 +10,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    get_customer.token_hash, get_customer.organization_id, 'get_customer', get_customer.environment_name
-  );
-  _environment record := svc.find_environment(
-    get_customer.organization_id, get_customer.project_slug, get_customer.environment_name
+  _environment record := svc.authorize_environment(
+    get_customer.token_hash, get_customer.organization_id, get_customer.project_slug, get_customer.environment_name, 'get_customer'
   );
 begin
   perform svc.require_customer(_environment.environment_id, get_customer.customer_id);

@@ -13,11 +13,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    get_journey.token_hash, get_journey.organization_id, 'get_journey', get_journey.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    get_journey.organization_id, get_journey.project_slug, get_journey.environment_name
+  _environment constant record := svc.authorize_environment(
+    get_journey.token_hash, get_journey.organization_id, get_journey.project_slug, get_journey.environment_name, 'get_journey'
   );
   _version integer;
   _declared text[];

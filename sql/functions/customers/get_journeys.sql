@@ -13,11 +13,8 @@ set search_path = ''
 set jit = off
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    get_journeys.token_hash, get_journeys.organization_id, 'get_journeys', get_journeys.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    get_journeys.organization_id, get_journeys.project_slug, get_journeys.environment_name
+  _environment constant record := svc.authorize_environment(
+    get_journeys.token_hash, get_journeys.organization_id, get_journeys.project_slug, get_journeys.environment_name, 'get_journeys'
   );
   _declared constant json := (
     select json_agg(

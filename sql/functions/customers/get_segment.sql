@@ -12,11 +12,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    get_segment.token_hash, get_segment.organization_id, 'get_segment', get_segment.environment_name
-  );
-  _environment record := svc.find_environment(
-    get_segment.organization_id, get_segment.project_slug, get_segment.environment_name
+  _environment record := svc.authorize_environment(
+    get_segment.token_hash, get_segment.organization_id, get_segment.project_slug, get_segment.environment_name, 'get_segment'
   );
   _after constant text := coalesce(svc.decode_cursor('members', get_segment.cursor), '');
   _definition json;

@@ -14,11 +14,9 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    get_transition_times.token_hash, get_transition_times.organization_id, 'get_transition_times', get_transition_times.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    get_transition_times.organization_id, get_transition_times.project_slug, get_transition_times.environment_name
+  _environment constant record := svc.authorize_environment(
+    get_transition_times.token_hash, get_transition_times.organization_id, get_transition_times.project_slug,
+    get_transition_times.environment_name, 'get_transition_times'
   );
   _id constant integer := _environment.environment_id;
   _newest svc.lifecycle_transitions[];

@@ -12,11 +12,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    list_emissions.token_hash, list_emissions.organization_id, 'list_emissions', list_emissions.environment_name
-  );
-  _environment record := svc.find_environment(
-    list_emissions.organization_id, list_emissions.project_slug, list_emissions.environment_name
+  _environment record := svc.authorize_environment(
+    list_emissions.token_hash, list_emissions.organization_id, list_emissions.project_slug,
+    list_emissions.environment_name, 'list_emissions'
   );
   _list constant text := case when list_emissions.reverse then 'timeline-newest' else 'timeline' end;
   _after constant bigint := svc.decode_cursor(_list, list_emissions.cursor, '^[0-9]{1,18}$')::bigint;

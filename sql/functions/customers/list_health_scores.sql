@@ -12,11 +12,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    list_health_scores.token_hash, list_health_scores.organization_id, 'list_health_scores', list_health_scores.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    list_health_scores.organization_id, list_health_scores.project_slug, list_health_scores.environment_name
+  _environment constant record := svc.authorize_environment(
+    list_health_scores.token_hash, list_health_scores.organization_id, list_health_scores.project_slug,
+    list_health_scores.environment_name, 'list_health_scores'
   );
   _after constant bigint := svc.decode_cursor('health-scores', list_health_scores.cursor, '^[0-9]{1,18}$')::bigint;
   _generation integer;

@@ -15,11 +15,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    list_history.token_hash, list_history.organization_id, 'list_history', list_history.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    list_history.organization_id, list_history.project_slug, list_history.environment_name
+  _environment constant record := svc.authorize_environment(
+    list_history.token_hash, list_history.organization_id, list_history.project_slug, list_history.environment_name, 'list_history'
   );
   _id constant integer := _environment.environment_id;
   -- Microseconds, place among the kinds, number.

@@ -13,11 +13,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    list_members_at.token_hash, list_members_at.organization_id, 'list_members_at', list_members_at.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    list_members_at.organization_id, list_members_at.project_slug, list_members_at.environment_name
+  _environment constant record := svc.authorize_environment(
+    list_members_at.token_hash, list_members_at.organization_id, list_members_at.project_slug,
+    list_members_at.environment_name, 'list_members_at'
   );
   _declared constant text[] := svc.part_names(_environment.project_id, _environment.active_version, 'segment');
   _after constant text := coalesce(svc.decode_cursor('members_at', list_members_at.cursor), '');

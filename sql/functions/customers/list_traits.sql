@@ -11,11 +11,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    list_traits.token_hash, list_traits.organization_id, 'list_traits', list_traits.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    list_traits.organization_id, list_traits.project_slug, list_traits.environment_name
+  _environment constant record := svc.authorize_environment(
+    list_traits.token_hash, list_traits.organization_id, list_traits.project_slug, list_traits.environment_name, 'list_traits'
   );
 begin
   return (

@@ -12,11 +12,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    list_transitions.token_hash, list_transitions.organization_id, 'list_transitions', list_transitions.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    list_transitions.organization_id, list_transitions.project_slug, list_transitions.environment_name
+  _environment constant record := svc.authorize_environment(
+    list_transitions.token_hash, list_transitions.organization_id, list_transitions.project_slug,
+    list_transitions.environment_name, 'list_transitions'
   );
   _after constant bigint := svc.decode_cursor('transitions', list_transitions.cursor, '^[0-9]{1,18}$')::bigint;
   _generation integer;

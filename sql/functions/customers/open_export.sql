@@ -12,11 +12,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    open_export.token_hash, open_export.organization_id, 'export_customer', open_export.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    open_export.organization_id, open_export.project_slug, open_export.environment_name
+  _environment constant record := svc.authorize_environment(
+    open_export.token_hash, open_export.organization_id, open_export.project_slug, open_export.environment_name, 'export_customer'
   );
 begin
   perform svc.require_known_customer(_environment.environment_id, open_export.customer_id);

@@ -12,11 +12,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    release_customers.token_hash, release_customers.organization_id, 'release_customers', release_customers.environment_name
-  );
-  _environment record := svc.find_environment(
-    release_customers.organization_id, release_customers.project_slug, release_customers.environment_name
+  _environment record := svc.authorize_environment(
+    release_customers.token_hash, release_customers.organization_id, release_customers.project_slug,
+    release_customers.environment_name, 'release_customers'
   );
   _released text[];
 begin
@@ -45,8 +43,8 @@ begin
 
     perform svc.request_evaluation(array[_environment.environment_id]);
     perform iam.record_audit(
-      _actor, release_customers.request_id, 'customers.released', release_customers.project_slug, release_customers.environment_name,
-      null, jsonb_build_object('customers', cardinality(_released))
+      _environment.actor, release_customers.request_id, 'customers.released', release_customers.project_slug,
+      release_customers.environment_name, null, jsonb_build_object('customers', cardinality(_released))
     );
   end if;
   return json_build_object('released', cardinality(_released));

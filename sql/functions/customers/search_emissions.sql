@@ -16,11 +16,9 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    search_emissions.token_hash, search_emissions.organization_id, 'search_emissions', search_emissions.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    search_emissions.organization_id, search_emissions.project_slug, search_emissions.environment_name
+  _environment constant record := svc.authorize_environment(
+    search_emissions.token_hash, search_emissions.organization_id, search_emissions.project_slug,
+    search_emissions.environment_name, 'search_emissions'
   );
   _id constant integer := _environment.environment_id;
   _after constant bigint := svc.decode_cursor('emissions', search_emissions.cursor, '^[0-9]{1,18}$')::bigint;

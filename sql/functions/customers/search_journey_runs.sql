@@ -17,11 +17,9 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    search_journey_runs.token_hash, search_journey_runs.organization_id, 'search_journey_runs', search_journey_runs.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    search_journey_runs.organization_id, search_journey_runs.project_slug, search_journey_runs.environment_name
+  _environment constant record := svc.authorize_environment(
+    search_journey_runs.token_hash, search_journey_runs.organization_id, search_journey_runs.project_slug,
+    search_journey_runs.environment_name, 'search_journey_runs'
   );
   _id constant integer := _environment.environment_id;
   -- Whose, and which of hers: only the first may hold a space.

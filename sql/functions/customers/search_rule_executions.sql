@@ -17,12 +17,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    search_rule_executions.token_hash, search_rule_executions.organization_id, 'search_rule_executions',
-    search_rule_executions.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    search_rule_executions.organization_id, search_rule_executions.project_slug, search_rule_executions.environment_name
+  _environment constant record := svc.authorize_environment(
+    search_rule_executions.token_hash, search_rule_executions.organization_id, search_rule_executions.project_slug,
+    search_rule_executions.environment_name, 'search_rule_executions'
   );
   _after constant text[] := string_to_array(
     svc.decode_cursor('rule-executions', search_rule_executions.cursor, '^([0-9]{1,18}|-[0-9]{1,17}) [0-9]{1,18}$'), ' '

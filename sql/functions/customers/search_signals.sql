@@ -17,11 +17,9 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    search_signals.token_hash, search_signals.organization_id, 'search_signals', search_signals.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    search_signals.organization_id, search_signals.project_slug, search_signals.environment_name
+  _environment constant record := svc.authorize_environment(
+    search_signals.token_hash, search_signals.organization_id, search_signals.project_slug,
+    search_signals.environment_name, 'search_signals'
   );
   _id constant integer := _environment.environment_id;
   -- When it was raised, which signal, and whose: only the last may hold a space.

@@ -18,11 +18,9 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    search_transitions.token_hash, search_transitions.organization_id, 'search_transitions', search_transitions.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    search_transitions.organization_id, search_transitions.project_slug, search_transitions.environment_name
+  _environment constant record := svc.authorize_environment(
+    search_transitions.token_hash, search_transitions.organization_id, search_transitions.project_slug,
+    search_transitions.environment_name, 'search_transitions'
   );
   _id constant integer := _environment.environment_id;
   _zone constant text := svc.time_zone_of_environment(_id);

@@ -15,11 +15,9 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    time_travel_events.token_hash, time_travel_events.organization_id, 'explain_customer', time_travel_events.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    time_travel_events.organization_id, time_travel_events.project_slug, time_travel_events.environment_name
+  _environment constant record := svc.authorize_environment(
+    time_travel_events.token_hash, time_travel_events.organization_id, time_travel_events.project_slug,
+    time_travel_events.environment_name, 'explain_customer'
   );
 begin
   return svc_api.read_recompute_events(

@@ -13,11 +13,8 @@ set search_path = ''
 set enable_seqscan = off
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    get_event.token_hash, get_event.organization_id, 'get_event', get_event.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    get_event.organization_id, get_event.project_slug, get_event.environment_name
+  _environment constant record := svc.authorize_environment(
+    get_event.token_hash, get_event.organization_id, get_event.project_slug, get_event.environment_name, 'get_event'
   );
   _id constant integer := _environment.environment_id;
   _event svc.events;

@@ -15,11 +15,8 @@ set search_path = ''
 set enable_seqscan = off
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    list_events.token_hash, list_events.organization_id, 'list_events', list_events.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    list_events.organization_id, list_events.project_slug, list_events.environment_name
+  _environment constant record := svc.authorize_environment(
+    list_events.token_hash, list_events.organization_id, list_events.project_slug, list_events.environment_name, 'list_events'
   );
   _after constant text[] :=
     string_to_array(svc.decode_cursor('events', list_events.cursor, '^([0-9]{1,18}|-[0-9]{1,17}) [0-9]{1,18}$'), ' ');

@@ -18,11 +18,8 @@ set search_path = ''
 set enable_seqscan = off
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    stream_events.token_hash, stream_events.organization_id, 'stream_events', stream_events.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    stream_events.organization_id, stream_events.project_slug, stream_events.environment_name
+  _environment constant record := svc.authorize_environment(
+    stream_events.token_hash, stream_events.organization_id, stream_events.project_slug, stream_events.environment_name, 'stream_events'
   );
   _end bigint;
   _after bigint;

@@ -13,11 +13,9 @@ set enable_seqscan = off
 set jit = off
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    get_diagnostics.token_hash, get_diagnostics.organization_id, 'get_diagnostics', get_diagnostics.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    get_diagnostics.organization_id, get_diagnostics.project_slug, get_diagnostics.environment_name
+  _environment constant record := svc.authorize_environment(
+    get_diagnostics.token_hash, get_diagnostics.organization_id, get_diagnostics.project_slug,
+    get_diagnostics.environment_name, 'get_diagnostics'
   );
   _id constant integer := _environment.environment_id;
   _project constant integer := _environment.project_id;

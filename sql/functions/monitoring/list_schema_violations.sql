@@ -11,12 +11,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    list_schema_violations.token_hash, list_schema_violations.organization_id, 'list_schema_violations',
-    list_schema_violations.environment_name
-  );
-  _environment record := svc.find_environment(
-    list_schema_violations.organization_id, list_schema_violations.project_slug, list_schema_violations.environment_name
+  _environment record := svc.authorize_environment(
+    list_schema_violations.token_hash, list_schema_violations.organization_id, list_schema_violations.project_slug,
+    list_schema_violations.environment_name, 'list_schema_violations'
   );
   -- The key of the last row before, which no later row can move: versions only grow, and a row keeps its key.
   _after constant jsonb := svc.decode_cursor('schema-violations', list_schema_violations.cursor)::jsonb;

@@ -11,20 +11,17 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    create_key.token_hash, create_key.organization_id, 'create_key', create_key.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    create_key.organization_id, create_key.project_slug, create_key.environment_name
+  _environment constant record := svc.authorize_environment(
+    create_key.token_hash, create_key.organization_id, create_key.project_slug, create_key.environment_name, 'create_key'
   );
   _key_id text;
 begin
   perform svc.require_room(create_key.organization_id, _environment.environment_id, 'keys');
   _key_id := svc.add_key(
-    _environment.environment_id, create_key.key_hash, create_key.hint, create_key.name, _actor.email
+    _environment.environment_id, create_key.key_hash, create_key.hint, create_key.name, (_environment.actor).email
   );
   perform iam.record_audit(
-    _actor, create_key.request_id, 'key.created', create_key.project_slug, create_key.environment_name, _key_id,
+    _environment.actor, create_key.request_id, 'key.created', create_key.project_slug, create_key.environment_name, _key_id,
     jsonb_build_object('name', create_key.name)
   );
   return svc.key_document(create_key.key_hash);

@@ -10,11 +10,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    get_overview.token_hash, get_overview.organization_id, 'get_overview', get_overview.environment_name
-  );
-  _environment record := svc.find_environment(
-    get_overview.organization_id, get_overview.project_slug, get_overview.environment_name
+  _environment record := svc.authorize_environment(
+    get_overview.token_hash, get_overview.organization_id, get_overview.project_slug, get_overview.environment_name, 'get_overview'
   );
   _id constant integer := _environment.environment_id;
   _lifecycle constant json := svc.lifecycle_counts(

@@ -13,11 +13,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    get_population.token_hash, get_population.organization_id, 'get_population', get_population.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    get_population.organization_id, get_population.project_slug, get_population.environment_name
+  _environment constant record := svc.authorize_environment(
+    get_population.token_hash, get_population.organization_id, get_population.project_slug,
+    get_population.environment_name, 'get_population'
   );
   _id constant integer := _environment.environment_id;
   _declared_states constant text[] := svc.part_names(_environment.project_id, _environment.active_version, 'state');

@@ -10,11 +10,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    list_keys.token_hash, list_keys.organization_id, 'list_keys', list_keys.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    list_keys.organization_id, list_keys.project_slug, list_keys.environment_name
+  _environment constant record := svc.authorize_environment(
+    list_keys.token_hash, list_keys.organization_id, list_keys.project_slug, list_keys.environment_name, 'list_keys'
   );
   -- Microseconds since 1970, and the id: keys may be made in one transaction.
   _before constant text := svc.decode_cursor('keys', list_keys.cursor, '^[0-9]{1,17} key_[0-9a-f]{20}$');

@@ -10,11 +10,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    revoke_key.token_hash, revoke_key.organization_id, 'revoke_key', revoke_key.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    revoke_key.organization_id, revoke_key.project_slug, revoke_key.environment_name
+  _environment constant record := svc.authorize_environment(
+    revoke_key.token_hash, revoke_key.organization_id, revoke_key.project_slug, revoke_key.environment_name, 'revoke_key'
   );
   _key constant svc.api_keys := svc.lock_key(_environment.environment_id, revoke_key.key_id);
   -- Whole milliseconds, rounded down, as ingestion compares.
@@ -23,7 +20,7 @@ begin
   if _key.revoked_at is null or _key.revoked_at > now() then
     update svc.api_keys as k set revoked_at = _now where k.key_hash = _key.key_hash;
     perform iam.record_audit(
-      _actor, revoke_key.request_id, 'key.revoked', revoke_key.project_slug, revoke_key.environment_name, _key.api_key_id,
+      _environment.actor, revoke_key.request_id, 'key.revoked', revoke_key.project_slug, revoke_key.environment_name, _key.api_key_id,
       jsonb_build_object('name', _key.name)
     );
   end if;

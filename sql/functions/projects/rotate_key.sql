@@ -13,11 +13,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    rotate_key.token_hash, rotate_key.organization_id, 'rotate_key', rotate_key.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    rotate_key.organization_id, rotate_key.project_slug, rotate_key.environment_name
+  _environment constant record := svc.authorize_environment(
+    rotate_key.token_hash, rotate_key.organization_id, rotate_key.project_slug, rotate_key.environment_name, 'rotate_key'
   );
   _key constant svc.api_keys := svc.lock_key(_environment.environment_id, rotate_key.key_id);
   -- Whole milliseconds, rounded down, as ingestion compares: without a grace no request that comes after this is accepted.
@@ -46,11 +43,11 @@ begin
     perform svc.require_room(rotate_key.organization_id, _environment.environment_id, 'keys');
   end if;
   _new_key_id := svc.add_key(
-    _environment.environment_id, rotate_key.new_key_hash, rotate_key.new_hint, _key.name, _actor.email
+    _environment.environment_id, rotate_key.new_key_hash, rotate_key.new_hint, _key.name, (_environment.actor).email
   );
   update svc.api_keys as k set revoked_at = _revoked_at where k.key_hash = _key.key_hash;
   perform iam.record_audit(
-    _actor, rotate_key.request_id, 'key.rotated', rotate_key.project_slug, rotate_key.environment_name, _key.api_key_id,
+    _environment.actor, rotate_key.request_id, 'key.rotated', rotate_key.project_slug, rotate_key.environment_name, _key.api_key_id,
     jsonb_build_object('name', _key.name, 'replacedBy', _new_key_id, 'revokedAt', svc.iso(_revoked_at))
   );
   return json_build_object(

@@ -16,14 +16,11 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    discard_quarantined.token_hash, discard_quarantined.organization_id, 'discard_quarantined', discard_quarantined.environment_name
+  _environment constant record := svc.authorize_environment(
+    discard_quarantined.token_hash, discard_quarantined.organization_id, discard_quarantined.project_slug,
+    discard_quarantined.environment_name, 'discard_quarantined'
   );
-  _id constant integer := (
-    svc.find_environment(
-      discard_quarantined.organization_id, discard_quarantined.project_slug, discard_quarantined.environment_name
-    )
-  ).environment_id;
+  _id constant integer := _environment.environment_id;
   _after constant bigint := coalesce(svc.decode_cursor('quarantine-step', discard_quarantined.cursor, '^[0-9]{1,18}$')::bigint, 0);
   _step record;
   _discarded bigint;
@@ -33,7 +30,7 @@ begin
   select count(*) into _discarded from svc.take_from_quarantine(_id, _step.seqs, true);
   if _discarded > 0 then
     perform iam.record_audit(
-      _actor, discard_quarantined.request_id, 'quarantine.discarded', discard_quarantined.project_slug,
+      _environment.actor, discard_quarantined.request_id, 'quarantine.discarded', discard_quarantined.project_slug,
       discard_quarantined.environment_name, null, jsonb_build_object('operations', _discarded)
     );
   end if;

@@ -13,12 +13,11 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    list_quarantined.token_hash, list_quarantined.organization_id, 'list_quarantined', list_quarantined.environment_name
+  _environment constant record := svc.authorize_environment(
+    list_quarantined.token_hash, list_quarantined.organization_id, list_quarantined.project_slug, list_quarantined.environment_name,
+    'list_quarantined'
   );
-  _id constant integer := (
-    svc.find_environment(list_quarantined.organization_id, list_quarantined.project_slug, list_quarantined.environment_name)
-  ).environment_id;
+  _id constant integer := _environment.environment_id;
   _before constant bigint := coalesce(
     svc.decode_cursor('quarantine', list_quarantined.cursor, '^[0-9]{1,18}$')::bigint, 9223372036854775807
   );

@@ -19,11 +19,9 @@ set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
-  _actor constant iam.actor := iam.authorize(
-    release_quarantined.token_hash, release_quarantined.organization_id, 'release_quarantined', release_quarantined.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    release_quarantined.organization_id, release_quarantined.project_slug, release_quarantined.environment_name
+  _environment constant record := svc.authorize_environment(
+    release_quarantined.token_hash, release_quarantined.organization_id, release_quarantined.project_slug,
+    release_quarantined.environment_name, 'release_quarantined'
   );
   _id constant integer := _environment.environment_id;
   _after constant bigint := coalesce(svc.decode_cursor('quarantine-step', release_quarantined.cursor, '^[0-9]{1,18}$')::bigint, 0);
@@ -139,7 +137,7 @@ begin
   if _customers <> '{}' then
     perform svc.request_evaluation(array[_id]);
     perform iam.record_audit(
-      _actor, release_quarantined.request_id, 'quarantine.released', release_quarantined.project_slug,
+      _environment.actor, release_quarantined.request_id, 'quarantine.released', release_quarantined.project_slug,
       release_quarantined.environment_name, null, jsonb_build_object('operations', cardinality(_customers))
     );
   end if;

@@ -12,11 +12,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    begin_backtest.token_hash, begin_backtest.organization_id, 'create_backtest', begin_backtest.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    begin_backtest.organization_id, begin_backtest.project_slug, begin_backtest.environment_name
+  _environment constant record := svc.authorize_environment(
+    begin_backtest.token_hash, begin_backtest.organization_id, begin_backtest.project_slug,
+    begin_backtest.environment_name, 'create_backtest'
   );
   _version integer;
   _now constant timestamptz := now();

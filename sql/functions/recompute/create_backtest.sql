@@ -15,11 +15,9 @@ set search_path = ''
 as $$
 #variable_conflict use_column
 declare
-  _actor constant iam.actor := iam.authorize(
-    create_backtest.token_hash, create_backtest.organization_id, 'create_backtest', create_backtest.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    create_backtest.organization_id, create_backtest.project_slug, create_backtest.environment_name
+  _environment constant record := svc.authorize_environment(
+    create_backtest.token_hash, create_backtest.organization_id, create_backtest.project_slug,
+    create_backtest.environment_name, 'create_backtest'
   );
   _against constant text := create_backtest.question ->> 'against';
   _version integer;
@@ -40,13 +38,13 @@ begin
   )
   values (
     _environment.environment_id, svc.random_id('bkt_'), 'backtest', create_backtest.sample, _version, create_backtest.snapshot::json,
-    _hash, create_backtest.question, create_backtest.pinned_at, _actor.email
+    _hash, create_backtest.question, create_backtest.pinned_at, (_environment.actor).email
   )
   returning * into _backtest;
   perform svc.request_recompute(_environment.environment_id);
 
   perform iam.record_audit(
-    _actor, create_backtest.request_id, 'backtest.queued', create_backtest.project_slug, create_backtest.environment_name,
+    _environment.actor, create_backtest.request_id, 'backtest.queued', create_backtest.project_slug, create_backtest.environment_name,
     _backtest.recompute_id,
     jsonb_build_object(
       'outcome', _backtest.question ->> 'outcome', 'version', 'v' || _backtest.version, 'hash', _backtest.hash, 'against', _against,

@@ -13,11 +13,9 @@ set search_path = ''
 as $$
 #variable_conflict use_column
 declare
-  _actor constant iam.actor := iam.authorize(
-    create_preview.token_hash, create_preview.organization_id, 'create_preview', create_preview.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    create_preview.organization_id, create_preview.project_slug, create_preview.environment_name
+  _environment constant record := svc.authorize_environment(
+    create_preview.token_hash, create_preview.organization_id, create_preview.project_slug,
+    create_preview.environment_name, 'create_preview'
   );
   _preview svc.recomputes;
 begin
@@ -25,13 +23,13 @@ begin
   insert into svc.recomputes (environment_id, recompute_id, kind, sample_size, version, snapshot, hash, pinned_at, requested_by)
   values (
     _environment.environment_id, svc.random_id('prv_'), 'preview', create_preview.sample, _environment.active_version,
-    create_preview.snapshot::json, create_preview.hash, date_trunc('milliseconds', now()), _actor.email
+    create_preview.snapshot::json, create_preview.hash, date_trunc('milliseconds', now()), (_environment.actor).email
   )
   returning * into _preview;
   perform svc.request_recompute(_environment.environment_id);
 
   perform iam.record_audit(
-    _actor, create_preview.request_id, 'preview.queued', create_preview.project_slug, create_preview.environment_name,
+    _environment.actor, create_preview.request_id, 'preview.queued', create_preview.project_slug, create_preview.environment_name,
     _preview.recompute_id,
     jsonb_build_object('hash', _preview.hash, 'sample', _preview.sample_size, 'version', 'v' || _preview.version)
   );

@@ -15,11 +15,9 @@ set search_path = ''
 as $$
 #variable_conflict use_column
 declare
-  _actor constant iam.actor := iam.authorize(
-    create_recompute.token_hash, create_recompute.organization_id, 'create_recompute', create_recompute.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    create_recompute.organization_id, create_recompute.project_slug, create_recompute.environment_name
+  _environment constant record := svc.authorize_environment(
+    create_recompute.token_hash, create_recompute.organization_id, create_recompute.project_slug,
+    create_recompute.environment_name, 'create_recompute'
   );
   _kind constant text := case when create_recompute.dry_run then 'dry_run' else 'recompute' end;
   _from svc.recomputes;
@@ -47,13 +45,13 @@ begin
   perform svc.require_room(create_recompute.organization_id, _environment.environment_id, 'recomputes');
   insert into svc.recomputes (environment_id, recompute_id, kind, customer_id, version, pinned_at, requested_by)
   values (
-    _environment.environment_id, svc.random_id('rec_'), _kind, _from.customer_id, _from.version, _from.pinned_at, _actor.email
+    _environment.environment_id, svc.random_id('rec_'), _kind, _from.customer_id, _from.version, _from.pinned_at, (_environment.actor).email
   )
   returning * into _recompute;
   perform svc.request_recompute(_environment.environment_id);
 
   perform iam.record_audit(
-    _actor, create_recompute.request_id, 'recompute.queued', create_recompute.project_slug, create_recompute.environment_name,
+    _environment.actor, create_recompute.request_id, 'recompute.queued', create_recompute.project_slug, create_recompute.environment_name,
     _recompute.recompute_id,
     jsonb_build_object(
       'kind', _kind,

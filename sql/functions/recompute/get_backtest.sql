@@ -10,11 +10,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    get_backtest.token_hash, get_backtest.organization_id, 'get_backtest', get_backtest.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    get_backtest.organization_id, get_backtest.project_slug, get_backtest.environment_name
+  _environment constant record := svc.authorize_environment(
+    get_backtest.token_hash, get_backtest.organization_id, get_backtest.project_slug, get_backtest.environment_name, 'get_backtest'
   );
 begin
   return svc.backtest_document(

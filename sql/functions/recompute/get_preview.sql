@@ -10,11 +10,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    get_preview.token_hash, get_preview.organization_id, 'get_preview', get_preview.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    get_preview.organization_id, get_preview.project_slug, get_preview.environment_name
+  _environment constant record := svc.authorize_environment(
+    get_preview.token_hash, get_preview.organization_id, get_preview.project_slug, get_preview.environment_name, 'get_preview'
   );
 begin
   return svc.recompute_document(

@@ -10,11 +10,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    get_recompute.token_hash, get_recompute.organization_id, 'get_recompute', get_recompute.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    get_recompute.organization_id, get_recompute.project_slug, get_recompute.environment_name
+  _environment constant record := svc.authorize_environment(
+    get_recompute.token_hash, get_recompute.organization_id, get_recompute.project_slug, get_recompute.environment_name, 'get_recompute'
   );
 begin
   return svc.recompute_document(

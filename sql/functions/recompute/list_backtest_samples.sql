@@ -12,12 +12,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    list_backtest_samples.token_hash, list_backtest_samples.organization_id, 'list_backtest_samples',
-    list_backtest_samples.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    list_backtest_samples.organization_id, list_backtest_samples.project_slug, list_backtest_samples.environment_name
+  _environment constant record := svc.authorize_environment(
+    list_backtest_samples.token_hash, list_backtest_samples.organization_id, list_backtest_samples.project_slug,
+    list_backtest_samples.environment_name, 'list_backtest_samples'
   );
   _backtest constant svc.recomputes := svc.find_backtest(_environment.environment_id, list_backtest_samples.backtest_id);
 begin

@@ -12,12 +12,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    list_preview_customers.token_hash, list_preview_customers.organization_id, 'list_preview_customers',
-    list_preview_customers.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    list_preview_customers.organization_id, list_preview_customers.project_slug, list_preview_customers.environment_name
+  _environment constant record := svc.authorize_environment(
+    list_preview_customers.token_hash, list_preview_customers.organization_id, list_preview_customers.project_slug,
+    list_preview_customers.environment_name, 'list_preview_customers'
   );
   _preview constant svc.recomputes := svc.find_preview(_environment.environment_id, list_preview_customers.preview_id);
 begin

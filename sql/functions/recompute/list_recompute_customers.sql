@@ -12,12 +12,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    list_recompute_customers.token_hash, list_recompute_customers.organization_id, 'list_recompute_customers',
-    list_recompute_customers.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    list_recompute_customers.organization_id, list_recompute_customers.project_slug, list_recompute_customers.environment_name
+  _environment constant record := svc.authorize_environment(
+    list_recompute_customers.token_hash, list_recompute_customers.organization_id, list_recompute_customers.project_slug,
+    list_recompute_customers.environment_name, 'list_recompute_customers'
   );
   _recompute constant svc.recomputes := svc.find_recompute(_environment.environment_id, list_recompute_customers.recompute_id);
 begin

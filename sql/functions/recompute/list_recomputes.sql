@@ -12,11 +12,9 @@ set search_path = ''
 as $$
 #variable_conflict use_column
 declare
-  _actor constant iam.actor := iam.authorize(
-    list_recomputes.token_hash, list_recomputes.organization_id, 'list_recomputes', list_recomputes.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    list_recomputes.organization_id, list_recomputes.project_slug, list_recomputes.environment_name
+  _environment constant record := svc.authorize_environment(
+    list_recomputes.token_hash, list_recomputes.organization_id, list_recomputes.project_slug,
+    list_recomputes.environment_name, 'list_recomputes'
   );
   _before constant bigint := coalesce(
     svc.decode_cursor('recomputes', list_recomputes.cursor, '^[0-9]{1,18}$')::bigint, 9223372036854775807

@@ -13,11 +13,9 @@ set search_path = ''
 as $$
 #variable_conflict use_column
 declare
-  _actor constant iam.actor := iam.authorize(
-    retry_recompute.token_hash, retry_recompute.organization_id, 'retry_recompute', retry_recompute.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    retry_recompute.organization_id, retry_recompute.project_slug, retry_recompute.environment_name
+  _environment constant record := svc.authorize_environment(
+    retry_recompute.token_hash, retry_recompute.organization_id, retry_recompute.project_slug,
+    retry_recompute.environment_name, 'retry_recompute'
   );
   _recompute svc.recomputes := svc.find_recompute(_environment.environment_id, retry_recompute.recompute_id);
 begin
@@ -45,7 +43,7 @@ begin
   perform svc.request_recompute(_environment.environment_id);
 
   perform iam.record_audit(
-    _actor, retry_recompute.request_id, 'recompute.retried', retry_recompute.project_slug, retry_recompute.environment_name,
+    _environment.actor, retry_recompute.request_id, 'recompute.retried', retry_recompute.project_slug, retry_recompute.environment_name,
     _recompute.recompute_id,
     jsonb_build_object('kind', _recompute.kind, 'version', 'v' || _recompute.version, 'customersDone', _recompute.customers_done)
   );

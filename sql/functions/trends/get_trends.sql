@@ -16,11 +16,8 @@ set search_path = ''
 set jit = off
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    get_trends.token_hash, get_trends.organization_id, 'get_trends', get_trends.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    get_trends.organization_id, get_trends.project_slug, get_trends.environment_name
+  _environment constant record := svc.authorize_environment(
+    get_trends.token_hash, get_trends.organization_id, get_trends.project_slug, get_trends.environment_name, 'get_trends'
   );
   _id constant integer := _environment.environment_id;
   _zone constant text := svc.time_zone_of_environment(_id);

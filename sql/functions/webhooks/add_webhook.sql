@@ -12,11 +12,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    add_webhook.token_hash, add_webhook.organization_id, 'create_webhook', add_webhook.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    add_webhook.organization_id, add_webhook.project_slug, add_webhook.environment_name
+  _environment constant record := svc.authorize_environment(
+    add_webhook.token_hash, add_webhook.organization_id, add_webhook.project_slug, add_webhook.environment_name, 'create_webhook'
   );
   _webhook svc.webhooks;
 begin
@@ -32,7 +29,7 @@ begin
   returning * into _webhook;
 
   perform iam.record_audit(
-    _actor, add_webhook.request_id, 'webhook.created', add_webhook.project_slug, add_webhook.environment_name,
+    _environment.actor, add_webhook.request_id, 'webhook.created', add_webhook.project_slug, add_webhook.environment_name,
     _webhook.webhook_id,
     jsonb_build_object(
       'host', svc.url_host(_webhook.url), 'eventTypes', _webhook.event_types, 'include', _webhook.include, 'format', _webhook.format

@@ -10,11 +10,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    delete_webhook.token_hash, delete_webhook.organization_id, 'delete_webhook', delete_webhook.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    delete_webhook.organization_id, delete_webhook.project_slug, delete_webhook.environment_name
+  _environment constant record := svc.authorize_environment(
+    delete_webhook.token_hash, delete_webhook.organization_id, delete_webhook.project_slug,
+    delete_webhook.environment_name, 'delete_webhook'
   );
   _webhook constant svc.webhooks := svc.lock_webhook(_environment.environment_id, delete_webhook.webhook_id);
   _now constant timestamptz := now();
@@ -23,7 +21,7 @@ begin
   set deleted_at = _now
   where w.environment_id = _webhook.environment_id and w.webhook_id = _webhook.webhook_id;
   perform iam.record_audit(
-    _actor, delete_webhook.request_id, 'webhook.deleted', delete_webhook.project_slug, delete_webhook.environment_name,
+    _environment.actor, delete_webhook.request_id, 'webhook.deleted', delete_webhook.project_slug, delete_webhook.environment_name,
     _webhook.webhook_id, jsonb_build_object('host', svc.url_host(_webhook.url))
   );
   return svc.webhook_document(_webhook);

@@ -12,11 +12,8 @@ set search_path = ''
 set enable_seqscan = off
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    get_delivery.token_hash, get_delivery.organization_id, 'get_delivery', get_delivery.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    get_delivery.organization_id, get_delivery.project_slug, get_delivery.environment_name
+  _environment constant record := svc.authorize_environment(
+    get_delivery.token_hash, get_delivery.organization_id, get_delivery.project_slug, get_delivery.environment_name, 'get_delivery'
   );
   _webhook constant svc.webhooks := svc.find_webhook(_environment.environment_id, get_delivery.webhook_id);
   _seq constant bigint := svc.emission_seq(get_delivery.delivery_id);

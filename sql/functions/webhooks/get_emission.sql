@@ -11,11 +11,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    get_emission.token_hash, get_emission.organization_id, 'get_emission', get_emission.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    get_emission.organization_id, get_emission.project_slug, get_emission.environment_name
+  _environment constant record := svc.authorize_environment(
+    get_emission.token_hash, get_emission.organization_id, get_emission.project_slug, get_emission.environment_name, 'get_emission'
   );
   _seq constant bigint := svc.emission_seq(get_emission.emission_id);
   _emission svc.emissions;

@@ -13,11 +13,8 @@ set search_path = ''
 set enable_seqscan = off
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    get_webhook.token_hash, get_webhook.organization_id, 'get_webhook', get_webhook.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    get_webhook.organization_id, get_webhook.project_slug, get_webhook.environment_name
+  _environment constant record := svc.authorize_environment(
+    get_webhook.token_hash, get_webhook.organization_id, get_webhook.project_slug, get_webhook.environment_name, 'get_webhook'
   );
   _webhook constant svc.webhooks := svc.find_webhook(_environment.environment_id, get_webhook.webhook_id);
   _pending integer;

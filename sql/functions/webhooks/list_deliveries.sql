@@ -13,11 +13,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    list_deliveries.token_hash, list_deliveries.organization_id, 'list_deliveries', list_deliveries.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    list_deliveries.organization_id, list_deliveries.project_slug, list_deliveries.environment_name
+  _environment constant record := svc.authorize_environment(
+    list_deliveries.token_hash, list_deliveries.organization_id, list_deliveries.project_slug,
+    list_deliveries.environment_name, 'list_deliveries'
   );
   _webhook constant svc.webhooks := svc.find_webhook(_environment.environment_id, list_deliveries.webhook_id);
   _before constant bigint := svc.decode_cursor('deliveries', list_deliveries.cursor, '^[0-9]{1,18}$')::bigint;

@@ -10,11 +10,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    list_webhooks.token_hash, list_webhooks.organization_id, 'list_webhooks', list_webhooks.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    list_webhooks.organization_id, list_webhooks.project_slug, list_webhooks.environment_name
+  _environment constant record := svc.authorize_environment(
+    list_webhooks.token_hash, list_webhooks.organization_id, list_webhooks.project_slug, list_webhooks.environment_name, 'list_webhooks'
   );
   _after constant text := coalesce(svc.decode_cursor('webhooks', list_webhooks.cursor), '');
   _webhook svc.webhooks;

@@ -20,11 +20,9 @@ set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 declare
-  _actor constant iam.actor := iam.authorize(
-    resend_deliveries.token_hash, resend_deliveries.organization_id, 'resend_deliveries', resend_deliveries.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    resend_deliveries.organization_id, resend_deliveries.project_slug, resend_deliveries.environment_name
+  _environment constant record := svc.authorize_environment(
+    resend_deliveries.token_hash, resend_deliveries.organization_id, resend_deliveries.project_slug,
+    resend_deliveries.environment_name, 'resend_deliveries'
   );
   _webhook constant svc.webhooks := svc.enabled_webhook(_environment.environment_id, resend_deliveries.webhook_id);
   -- Of the last emission looked at: when its batch was written, in microseconds since 1970, and its number. Then the end of the span, which
@@ -160,8 +158,8 @@ begin
 
   if _queued > 0 then
     perform iam.record_audit(
-      _actor, resend_deliveries.request_id, 'webhook.resent', resend_deliveries.project_slug, resend_deliveries.environment_name,
-      _webhook.webhook_id,
+      _environment.actor, resend_deliveries.request_id, 'webhook.resent', resend_deliveries.project_slug,
+      resend_deliveries.environment_name, _webhook.webhook_id,
       jsonb_build_object(
         'since', svc.iso(resend_deliveries.since), 'until', svc.iso(_until), 'statuses', resend_deliveries.statuses,
         'queued', _queued

@@ -13,11 +13,9 @@ set search_path = ''
 as $$
 #variable_conflict use_column
 declare
-  _actor constant iam.actor := iam.authorize(
-    resend_delivery.token_hash, resend_delivery.organization_id, 'resend_delivery', resend_delivery.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    resend_delivery.organization_id, resend_delivery.project_slug, resend_delivery.environment_name
+  _environment constant record := svc.authorize_environment(
+    resend_delivery.token_hash, resend_delivery.organization_id, resend_delivery.project_slug,
+    resend_delivery.environment_name, 'resend_delivery'
   );
   _webhook constant svc.webhooks := svc.enabled_webhook(_environment.environment_id, resend_delivery.webhook_id);
   _seq constant bigint := svc.emission_seq(resend_delivery.delivery_id);
@@ -51,7 +49,7 @@ begin
   end if;
 
   perform iam.record_audit(
-    _actor, resend_delivery.request_id, 'webhook.resent', resend_delivery.project_slug, resend_delivery.environment_name,
+    _environment.actor, resend_delivery.request_id, 'webhook.resent', resend_delivery.project_slug, resend_delivery.environment_name,
     _webhook.webhook_id, jsonb_build_object('id', svc.emission_id(_seq), 'queued', 1)
   );
   perform pg_notify('svc_deliveries', '');

@@ -13,12 +13,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    rotate_webhook_secret.token_hash, rotate_webhook_secret.organization_id, 'rotate_webhook_secret',
-    rotate_webhook_secret.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    rotate_webhook_secret.organization_id, rotate_webhook_secret.project_slug, rotate_webhook_secret.environment_name
+  _environment constant record := svc.authorize_environment(
+    rotate_webhook_secret.token_hash, rotate_webhook_secret.organization_id, rotate_webhook_secret.project_slug,
+    rotate_webhook_secret.environment_name, 'rotate_webhook_secret'
   );
   _before constant svc.webhooks := svc.lock_webhook(_environment.environment_id, rotate_webhook_secret.webhook_id);
   _expires_at constant timestamptz := case
@@ -34,7 +31,7 @@ begin
   where w.environment_id = _before.environment_id and w.webhook_id = _before.webhook_id
   returning * into _after;
   perform iam.record_audit(
-    _actor, rotate_webhook_secret.request_id, 'webhook.secret_rotated', rotate_webhook_secret.project_slug,
+    _environment.actor, rotate_webhook_secret.request_id, 'webhook.secret_rotated', rotate_webhook_secret.project_slug,
     rotate_webhook_secret.environment_name, _after.webhook_id,
     jsonb_build_object('previousSecretExpiresAt', svc.iso(_expires_at))
   );

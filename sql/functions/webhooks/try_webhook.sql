@@ -12,17 +12,14 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    try_webhook.token_hash, try_webhook.organization_id, 'test_webhook', try_webhook.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    try_webhook.organization_id, try_webhook.project_slug, try_webhook.environment_name
+  _environment constant record := svc.authorize_environment(
+    try_webhook.token_hash, try_webhook.organization_id, try_webhook.project_slug, try_webhook.environment_name, 'test_webhook'
   );
   _webhook constant svc.webhooks := svc.find_webhook(_environment.environment_id, try_webhook.webhook_id);
 begin
   perform iam.record_audit(
-    _actor, try_webhook.request_id, 'webhook.tested', try_webhook.project_slug, try_webhook.environment_name, _webhook.webhook_id,
-    jsonb_build_object('id', try_webhook.message_id, 'type', try_webhook.event_type)
+    _environment.actor, try_webhook.request_id, 'webhook.tested', try_webhook.project_slug, try_webhook.environment_name,
+    _webhook.webhook_id, jsonb_build_object('id', try_webhook.message_id, 'type', try_webhook.event_type)
   );
   try_webhook.body := svc.chat_body(
     _webhook.format,

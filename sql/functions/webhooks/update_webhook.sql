@@ -13,11 +13,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    update_webhook.token_hash, update_webhook.organization_id, 'update_webhook', update_webhook.environment_name
-  );
-  _environment constant record := svc.find_environment(
-    update_webhook.organization_id, update_webhook.project_slug, update_webhook.environment_name
+  _environment constant record := svc.authorize_environment(
+    update_webhook.token_hash, update_webhook.organization_id, update_webhook.project_slug,
+    update_webhook.environment_name, 'update_webhook'
   );
   _before constant svc.webhooks := svc.lock_webhook(_environment.environment_id, update_webhook.webhook_id);
   _changes constant jsonb := update_webhook.changes;
@@ -26,7 +24,7 @@ declare
   _moves constant boolean := _changes ? 'url' and _changes ->> 'url' <> _before.url;
   -- Not when the transaction began: it waited for the row while attempts were made.
   _now constant timestamptz := clock_timestamp();
-  _reason constant text := format('Disabled by %s.', _actor.email);
+  _reason constant text := format('Disabled by %s.', (_environment.actor).email);
   _after svc.webhooks;
 begin
   update svc.webhooks as w
@@ -53,7 +51,7 @@ begin
 
   if _after is distinct from _before then
     perform iam.record_audit(
-      _actor, update_webhook.request_id, 'webhook.updated', update_webhook.project_slug, update_webhook.environment_name,
+      _environment.actor, update_webhook.request_id, 'webhook.updated', update_webhook.project_slug, update_webhook.environment_name,
       _after.webhook_id,
       _changes - 'url' || case when _changes ? 'url' then jsonb_build_object('host', svc.url_host(_after.url)) else '{}' end
     );
