@@ -80,6 +80,7 @@ function statusesOf(source: Source): string[] {
     ...[...text.matchAll(/'(SV\d{3})',\s+(?:message = |'code', )'([A-Z_]+)'/g)]
       .filter(([, , code]) => !NO_CODES.has(code!))
       .map(([, sqlstate, code]) => `${code} ${statusBySqlstate.get(sqlstate!)}`),
+    ...matches(text, /raise_not_found\(\s*'([A-Z_]+)'/g).map((code) => `${code} ${statusBySqlstate.get("SV004")}`),
   ];
 }
 

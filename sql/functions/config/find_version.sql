@@ -20,13 +20,10 @@ begin
   order by v.version desc
   limit 1;
   if not found then
-    raise exception using
-      errcode = 'SV004',
-      message = 'VERSION_NOT_FOUND',
-      detail = jsonb_build_object(
-        'message', format('There is no configuration version "%s" in this project.', left(find_version.version_name, 256)),
-        'fix', 'Versions are called v1, v2 and so on; the list of configuration versions shows what there is.'
-      )::text;
+    perform svc.raise_not_found(
+      'VERSION_NOT_FOUND', 'configuration version', find_version.version_name, 'in this project',
+      'Versions are called v1, v2 and so on; the list of configuration versions shows what there is.'
+    );
   end if;
   return _version;
 end;

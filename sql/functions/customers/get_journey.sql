@@ -37,18 +37,17 @@ begin
   limit 1;
 
   if _run.run is null and _declared is null then
-    raise exception using
-      errcode = 'SV004',
-      message = 'JOURNEY_NOT_FOUND',
-      detail = jsonb_build_object(
-        'message', format('There is no journey "%s" for this customer.', left(get_journey.journey_id, 256)),
+    perform svc.raise_not_found(
+      'JOURNEY_NOT_FOUND', 'journey', get_journey.journey_id, 'for this customer',
+      'Check the id and the environment; the state of the customer lists the journeys that it started.',
+      jsonb_build_object(
         'reason', 'The customer never started it, and it is not in the configuration that the customer was evaluated under.',
         'unknown', json_build_object(
           'name', get_journey.journey_id,
           'known', svc.part_names(_environment.project_id, _environment.active_version, 'journey')
-        ),
-        'fix', 'Check the id and the environment; the state of the customer lists the journeys that it started.'
-      )::text;
+        )
+      )
+    );
   end if;
 
   if _run.status = 'active' then

@@ -7,14 +7,11 @@ stable
 set search_path = ''
 as $$
 begin
-  raise exception using
-    errcode = 'SV004',
-    message = 'CUSTOMER_NOT_FOUND',
-    detail = jsonb_build_object(
-      'message', format('There is no customer "%s" in this environment.', left(raise_customer_not_found.customer_id, 256)),
-      'reason', 'A customer exists from the evaluation of its first operation on.',
-      'fix', 'Check the id, which is case-sensitive, and the environment; GET /projects/:project/customers lists all of them.'
-    )::text;
+  perform svc.raise_not_found(
+    'CUSTOMER_NOT_FOUND', 'customer', raise_customer_not_found.customer_id, 'in this environment',
+    'Check the id, which is case-sensitive, and the environment; GET /projects/:project/customers lists all of them.',
+    jsonb_build_object('reason', 'A customer exists from the evaluation of its first operation on.')
+  );
 end;
 $$;
 

@@ -7,17 +7,16 @@ stable
 set search_path = ''
 as $$
 begin
-  raise exception using
-    errcode = 'SV004',
-    message = 'SEGMENT_NOT_FOUND',
-    detail = jsonb_build_object(
-      'message', format('There is no segment "%s" in this environment.', left(raise_segment_not_found.segment_id, 256)),
+  perform svc.raise_not_found(
+    'SEGMENT_NOT_FOUND', 'segment', raise_segment_not_found.segment_id, 'in this environment',
+    'Check the id and the environment; the overview lists the segments.',
+    jsonb_build_object(
       'unknown', json_build_object(
         'name', raise_segment_not_found.segment_id,
         'known', svc.part_names(raise_segment_not_found.project_id, raise_segment_not_found.active_version, 'segment')
-      ),
-      'fix', 'Check the id and the environment; the overview lists the segments.'
-    )::text;
+      )
+    )
+  );
 end;
 $$;
 

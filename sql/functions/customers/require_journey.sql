@@ -20,14 +20,11 @@ begin
   then
     return;
   end if;
-  raise exception using
-    errcode = 'SV004',
-    message = 'JOURNEY_NOT_FOUND',
-    detail = jsonb_build_object(
-      'message', format('There is no journey "%s" in this environment.', left(require_journey.journey_id, 256)),
-      'unknown', json_build_object('name', require_journey.journey_id, 'known', _names),
-      'fix', 'Check the id and the environment; the configuration lists the journeys.'
-    )::text;
+  perform svc.raise_not_found(
+    'JOURNEY_NOT_FOUND', 'journey', require_journey.journey_id, 'in this environment',
+    'Check the id and the environment; the configuration lists the journeys.',
+    jsonb_build_object('unknown', json_build_object('name', require_journey.journey_id, 'known', _names))
+  );
 end;
 $$;
 

@@ -29,13 +29,10 @@ begin
   from svc.events as e
   where e.environment_id = _id and e.event_seq = svc_inspect.event_seq(get_event.event_id);
   if not found then
-    raise exception using
-      errcode = 'SV004',
-      message = 'EVENT_NOT_FOUND',
-      detail = jsonb_build_object(
-        'message', format('There is no event "%s" in this environment.', left(get_event.event_id, 256)),
-        'fix', 'Check the id and the environment; old events are removed, and those of customers that were erased.'
-      )::text;
+    perform svc.raise_not_found(
+      'EVENT_NOT_FOUND', 'event', get_event.event_id, 'in this environment',
+      'Check the id and the environment; old events are removed, and those of customers that were erased.'
+    );
   end if;
   _event_id := svc.event_id(_event.event_seq);
   select c.generation into _generation

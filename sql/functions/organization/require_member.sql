@@ -13,13 +13,10 @@ begin
   from iam.memberships as m
   where m.organization_id = require_member.organization_id and m.user_id = require_member.user_id;
   if not found then
-    raise exception using
-      errcode = 'SV004',
-      message = 'MEMBER_NOT_FOUND',
-      detail = jsonb_build_object(
-        'message', format('There is no member "%s" in this organization.', left(require_member.user_id, 256)),
-        'fix', 'Check the id; GET /organization/members lists the members.'
-      )::text;
+    perform svc.raise_not_found(
+      'MEMBER_NOT_FOUND', 'member', require_member.user_id, 'in this organization',
+      'Check the id; GET /organization/members lists the members.'
+    );
   end if;
   return _role;
 end;

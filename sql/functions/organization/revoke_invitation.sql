@@ -21,13 +21,10 @@ begin
     and i.revoked_at is null
   returning * into _invitation;
   if not found then
-    raise exception using
-      errcode = 'SV004',
-      message = 'INVITATION_NOT_FOUND',
-      detail = jsonb_build_object(
-        'message', format('There is no open invitation "%s" in this organization.', left(revoke_invitation.invitation_id, 256)),
-        'fix', 'Check the id; GET /organization/invitations lists those that are open.'
-      )::text;
+    perform svc.raise_not_found(
+      'INVITATION_NOT_FOUND', 'open invitation', revoke_invitation.invitation_id, 'in this organization',
+      'Check the id; GET /organization/invitations lists those that are open.'
+    );
   end if;
 
   perform iam.record_audit(

@@ -16,13 +16,9 @@ begin
   where t.organization_id = revoke_token.organization_id and t.token_id = revoke_token.token_id
   for no key update;
   if not found then
-    raise exception using
-      errcode = 'SV004',
-      message = 'TOKEN_NOT_FOUND',
-      detail = jsonb_build_object(
-        'message', format('There is no token "%s" in this organization.', left(revoke_token.token_id, 256)),
-        'fix', 'Check the id; GET /organization/tokens lists the tokens.'
-      )::text;
+    perform svc.raise_not_found(
+      'TOKEN_NOT_FOUND', 'token', revoke_token.token_id, 'in this organization', 'Check the id; GET /organization/tokens lists the tokens.'
+    );
   end if;
 
   return iam.token_document(iam.end_token(_actor, revoke_token.request_id, _token));

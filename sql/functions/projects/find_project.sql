@@ -13,13 +13,10 @@ begin
   from svc.projects as p
   where p.organization_id = find_project.organization_id and p.slug = find_project.project_slug;
   if not found then
-    raise exception using
-      errcode = 'SV004',
-      message = 'PROJECT_NOT_FOUND',
-      detail = jsonb_build_object(
-        'message', format('There is no project "%s" in this organization.', left(find_project.project_slug, 256)),
-        'fix', 'Check the slug and the organization; GET /projects lists its projects.'
-      )::text;
+    perform svc.raise_not_found(
+      'PROJECT_NOT_FOUND', 'project', find_project.project_slug, 'in this organization',
+      'Check the slug and the organization; GET /projects lists its projects.'
+    );
   end if;
   return _project;
 end;

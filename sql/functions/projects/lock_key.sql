@@ -14,13 +14,10 @@ begin
   where k.environment_id = lock_key.environment_id and k.api_key_id = lock_key.key_id
   for no key update;
   if not found then
-    raise exception using
-      errcode = 'SV004',
-      message = 'KEY_NOT_FOUND',
-      detail = jsonb_build_object(
-        'message', format('There is no key "%s" in this environment.', left(lock_key.key_id, 256)),
-        'fix', 'Check the id and the environment; the list of keys shows what there is.'
-      )::text;
+    perform svc.raise_not_found(
+      'KEY_NOT_FOUND', 'key', lock_key.key_id, 'in this environment',
+      'Check the id and the environment; the list of keys shows what there is.'
+    );
   end if;
   return _key;
 end;

@@ -13,7 +13,10 @@ begin
   from svc.webhooks as w
   where w.environment_id = find_webhook.environment_id and w.webhook_id = find_webhook.webhook_id and w.deleted_at is null;
   if not found then
-    perform svc.raise_webhook_not_found(find_webhook.webhook_id);
+    perform svc.raise_not_found(
+      'WEBHOOK_NOT_FOUND', 'webhook', find_webhook.webhook_id, 'in this environment',
+      'Check the id and the environment; GET /projects/:project/webhooks lists all of them.'
+    );
   end if;
   return _webhook;
 end;

@@ -21,13 +21,10 @@ begin
   from svc.emissions as m
   where m.environment_id = _environment.environment_id and m.emission_seq = _seq;
   if not found then
-    raise exception using
-      errcode = 'SV004',
-      message = 'EMISSION_NOT_FOUND',
-      detail = jsonb_build_object(
-        'message', format('There is no emission "%s" in this environment.', left(get_emission.emission_id, 256)),
-        'fix', 'Check the id and the environment; the timeline of a customer lists what was emitted about it.'
-      )::text;
+    perform svc.raise_not_found(
+      'EMISSION_NOT_FOUND', 'emission', get_emission.emission_id, 'in this environment',
+      'Check the id and the environment; the timeline of a customer lists what was emitted about it.'
+    );
   end if;
 
   return json_build_object(

@@ -7,17 +7,12 @@ language plpgsql
 volatile
 set search_path = ''
 as $$
-declare
-  _webhook svc.webhooks;
 begin
-  select w.* into _webhook
-  from svc.webhooks as w
+  perform from svc.webhooks as w
   where w.environment_id = lock_webhook.environment_id and w.webhook_id = lock_webhook.webhook_id and w.deleted_at is null
   for no key update;
-  if not found then
-    perform svc.raise_webhook_not_found(lock_webhook.webhook_id);
-  end if;
-  return _webhook;
+  -- After the lock, so that it sees what was changed meanwhile.
+  return svc.find_webhook(lock_webhook.environment_id, lock_webhook.webhook_id);
 end;
 $$;
 

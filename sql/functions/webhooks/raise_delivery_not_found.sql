@@ -7,14 +7,11 @@ stable
 set search_path = ''
 as $$
 begin
-  raise exception using
-    errcode = 'SV004',
-    message = 'DELIVERY_NOT_FOUND',
-    detail = jsonb_build_object(
-      'message', format('There is no delivery "%s" to this webhook.', left(raise_delivery_not_found.delivery_id, 256)),
-      'reason', raise_delivery_not_found.reason,
-      'fix', 'Check the id, which is that of the emission; GET /projects/:project/webhooks/:webhook/deliveries lists the deliveries.'
-    )::text;
+  perform svc.raise_not_found(
+    'DELIVERY_NOT_FOUND', 'delivery', raise_delivery_not_found.delivery_id, 'to this webhook',
+    'Check the id, which is that of the emission; GET /projects/:project/webhooks/:webhook/deliveries lists the deliveries.',
+    jsonb_build_object('reason', raise_delivery_not_found.reason)
+  );
 end;
 $$;
 

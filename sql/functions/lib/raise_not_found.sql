@@ -1,0 +1,20 @@
+-- Says that there is no such thing as somebody asked for by its id, and what to do, with more members of the detail where there are some.
+-- Raises SV004 with this code, always. Locks nothing.
+create or replace function svc.raise_not_found(code text, subject text, id text, place text, fix text, more jsonb default '{}')
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  raise exception using
+    errcode = 'SV004',
+    message = raise_not_found.code,
+    detail = jsonb_build_object(
+      'message', format('There is no %s "%s" %s.', subject, left(raise_not_found.id, 256), place),
+      'fix', fix
+    ) || more;
+end;
+$$;
+
+comment on function svc.raise_not_found(text, text, text, text, text, jsonb) is 'Raises that there is no such thing.';
