@@ -28,7 +28,7 @@ begin
     _from.version := _environment.active_version;
     _from.pinned_at := date_trunc('milliseconds', now());
   else
-    _from := svc.find_recompute(_environment.environment_id, create_recompute.from_id);
+    _from := svc.find_job(_environment.environment_id, create_recompute.from_id, 'recompute');
     if _from.kind <> 'dry_run' then
       raise exception using
         errcode = 'SV005',

@@ -15,7 +15,7 @@ declare
   );
 begin
   return svc.backtest_document(
-    svc.find_backtest(_environment.environment_id, get_backtest.backtest_id), get_backtest.environment_name
+    svc.find_job(_environment.environment_id, get_backtest.backtest_id, 'backtest'), get_backtest.environment_name
   );
 end;
 $$;

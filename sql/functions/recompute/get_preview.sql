@@ -15,7 +15,7 @@ declare
   );
 begin
   return svc.recompute_document(
-    svc.find_preview(_environment.environment_id, get_preview.preview_id), get_preview.environment_name
+    svc.find_job(_environment.environment_id, get_preview.preview_id, 'preview'), get_preview.environment_name
   );
 end;
 $$;

@@ -15,7 +15,7 @@ declare
   );
 begin
   return svc.recompute_document(
-    svc.find_recompute(_environment.environment_id, get_recompute.recompute_id), get_recompute.environment_name
+    svc.find_job(_environment.environment_id, get_recompute.recompute_id, 'recompute'), get_recompute.environment_name
   );
 end;
 $$;

@@ -16,7 +16,7 @@ declare
     list_backtest_samples.token_hash, list_backtest_samples.organization_id, list_backtest_samples.project_slug,
     list_backtest_samples.environment_name, 'list_backtest_samples'
   );
-  _backtest constant svc.recomputes := svc.find_backtest(_environment.environment_id, list_backtest_samples.backtest_id);
+  _backtest constant svc.recomputes := svc.find_job(_environment.environment_id, list_backtest_samples.backtest_id, 'backtest');
 begin
   return svc.recompute_page(
     'backtest_samples', _environment.environment_id, _backtest.recompute_id, true, list_backtest_samples.row_limit,

@@ -16,7 +16,7 @@ declare
     list_preview_customers.token_hash, list_preview_customers.organization_id, list_preview_customers.project_slug,
     list_preview_customers.environment_name, 'list_preview_customers'
   );
-  _preview constant svc.recomputes := svc.find_preview(_environment.environment_id, list_preview_customers.preview_id);
+  _preview constant svc.recomputes := svc.find_job(_environment.environment_id, list_preview_customers.preview_id, 'preview');
 begin
   return svc.recompute_page(
     'preview_customers', _environment.environment_id, _preview.recompute_id, list_preview_customers.by_id,

@@ -16,7 +16,7 @@ declare
     list_recompute_customers.token_hash, list_recompute_customers.organization_id, list_recompute_customers.project_slug,
     list_recompute_customers.environment_name, 'list_recompute_customers'
   );
-  _recompute constant svc.recomputes := svc.find_recompute(_environment.environment_id, list_recompute_customers.recompute_id);
+  _recompute constant svc.recomputes := svc.find_job(_environment.environment_id, list_recompute_customers.recompute_id, 'recompute');
 begin
   return svc.recompute_page(
     'recompute_customers', _environment.environment_id, _recompute.recompute_id, list_recompute_customers.by_id,

@@ -17,7 +17,7 @@ declare
     retry_recompute.token_hash, retry_recompute.organization_id, retry_recompute.project_slug,
     retry_recompute.environment_name, 'retry_recompute'
   );
-  _recompute svc.recomputes := svc.find_recompute(_environment.environment_id, retry_recompute.recompute_id);
+  _recompute svc.recomputes := svc.find_job(_environment.environment_id, retry_recompute.recompute_id, 'recompute');
 begin
   if _recompute.status = 'dead_letter' then
     perform svc.require_room(retry_recompute.organization_id, _environment.environment_id, 'recomputes');
@@ -27,7 +27,7 @@ begin
   where r.environment_id = _environment.environment_id and r.recompute_id = _recompute.recompute_id and r.status = 'dead_letter'
   returning r.* into _recompute;
   if not found then
-    _recompute := svc.find_recompute(_environment.environment_id, retry_recompute.recompute_id);
+    _recompute := svc.find_job(_environment.environment_id, retry_recompute.recompute_id, 'recompute');
     raise exception using
       errcode = 'SV005',
       message = 'RECOMPUTE_NOT_DEAD',
