@@ -146,6 +146,53 @@ describe("svc_api.metrics()", () => {
     await expect.poll(counted).toBe(25_000);
     await db.sql`truncate svc.inbox`;
   });
+
+  it("leaves out all that is in a frozen environment: it waits where that moved to", async () => {
+    const waiting = async () => {
+      const { pendingOperations, setAsideCustomers, quarantinedOperations, deliveries, webhooks, ...of } = await read();
+      const isOld = of.oldestPendingSeconds > 86_400 || deliveries.oldestDueSeconds > 86_400;
+      return [
+        pendingOperations,
+        setAsideCustomers,
+        quarantinedOperations,
+        deliveries.pending,
+        ...Object.values(webhooks),
+        isOld,
+      ];
+    };
+    const before = await waiting();
+    const environment = await createEnvironment(db.sql);
+    await db.sql`
+      insert into svc.ingest_batches (environment_id, batch_seq, batch_id, accepted_at, tracked, identified, late)
+      values (${environment}, 1, gen_random_uuid(), now() - interval '1 year', 1, 0, false)`;
+    await db.sql`insert into svc.inbox (environment_id, customer_id, seq) values (${environment}, 'c', 1024)`;
+    await db.sql`
+      insert into svc.customers (environment_id, customer_id, created_at, set_aside_at) values (${environment}, 'c', now(), now())`;
+    await db.sql`insert into svc.quarantines (environment_id, operations, bytes) values (${environment}, 5, 500)`;
+    for (const isDisabled of [true, false]) {
+      const { webhookId } = await createWebhook(db.sql, environment, "https://example.com");
+      await db.sql`
+        update svc.webhooks set
+          failing_since = now(), disabled_at = ${isDisabled ? "now" : null}::text::timestamptz,
+          disabled_reason = ${isDisabled ? "The endpoint answered 410 Gone." : null}
+        where webhook_id = ${webhookId}`;
+    }
+    await emit(db.sql, environment, [{}]);
+    await db.sql`update svc.deliveries set next_attempt_at = now() - interval '1 year' where environment_id = ${environment}`;
+    const [operations, setAside, quarantined, pending, disabled, failing] = before as number[];
+    expect(await waiting()).toEqual([
+      operations! + 1,
+      setAside! + 1,
+      quarantined! + 5,
+      pending! + 1,
+      disabled! + 1,
+      failing! + 1,
+      true,
+    ]);
+    await db.sql`update svc.environments set frozen_at = now() where environment_id = ${environment}`;
+    expect(await waiting()).toEqual(before);
+    await db.sql`truncate svc.inbox`;
+  });
 });
 
 describe("what workers count", () => {

@@ -6,8 +6,10 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { connect } from "../../src/db/connect.js";
+import { rolledBack } from "../support/database.js";
 import { INSTALL_MS_MAX, installed } from "../support/debian.js";
 import { temporaryDirectory } from "../support/server.js";
+import { createWebhook, emitWithin } from "../webhooks/support/fixtures.js";
 import { METRICS_TOKEN, startObserved } from "./support/observed.js";
 import { freePort } from "../support/free-port.js";
 
@@ -114,6 +116,46 @@ describe("monitoring.md", () => {
       await reader.end();
       await sql.unsafe(`drop role ${user}`);
     }
+  });
+
+  it("has SQL that lists what waits, but not in a frozen environment", async () => {
+    const lists = marked("sql").filter((statement) =>
+      /svc_inspect\.(environments|customers|deliveries|webhooks)\b/.test(statement),
+    );
+    expect(lists).toHaveLength(4);
+    const { sql } = observed.fixture.service.db;
+    const listed = await rolledBack(sql, async (tx) => {
+      const [{ id }] = await tx<
+        [{ id: number }]
+      >`select environment_id as id from svc.environments where name = 'live'`;
+      await tx`
+        insert into svc.ingest_batches (environment_id, batch_seq, batch_id, accepted_at, tracked, identified, late)
+        values (${id}, 1, gen_random_uuid(), now(), 1, 0, false)`;
+      await tx`insert into svc.inbox (environment_id, customer_id, seq) values (${id}, 'c', 1024)`;
+      await tx`
+        insert into svc.customers (environment_id, customer_id, created_at, set_aside_at, set_aside_error)
+        values (${id}, 'c', now(), now(), 'why')`;
+      const { webhookId } = await createWebhook(tx as unknown as typeof sql, id, "https://example.com");
+      await emitWithin(tx, id, [{}]);
+      await tx`update svc.deliveries set next_attempt_at = now() - interval '1 hour' where environment_id = ${id}`;
+      await tx`
+        update svc.webhooks set disabled_at = now(), disabled_reason = 'The endpoint answered 410 Gone.'
+        where webhook_id = ${webhookId}`;
+      const rowsOf = async (frozenAt: string | null) => {
+        await tx`update svc.environments set frozen_at = ${frozenAt}::text::timestamptz where environment_id = ${id}`;
+        const counts: number[] = [];
+        for (const statement of lists) {
+          const rows = await tx.unsafe<{ environment: string }[]>(statement);
+          counts.push(rows.filter(({ environment }) => environment === "live").length);
+        }
+        return counts;
+      };
+      return [await rowsOf(null), await rowsOf("now")];
+    });
+    expect(listed).toEqual([
+      [1, 1, 1, 1],
+      [0, 0, 0, 0],
+    ]);
   });
 
   it("tells the type and the labels of each metric as they are shown", async () => {

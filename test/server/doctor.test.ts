@@ -53,11 +53,16 @@ describe("svc-server doctor", () => {
 
   it("says of frozen environments only that they are there", async () => {
     const { sql } = fixture.service.db;
+    await sql`
+      insert into svc.customers (environment_id, customer_id, created_at, set_aside_at, set_aside_error)
+      select environment_id, 'set aside', now(), now(), 'why' from svc.environments where name = 'test'`;
+    expect((await doctor()).stdout).toContain("\ncustomers set aside: 1\n");
     await sql`update svc.environments set frozen_at = now() where name = 'test'`;
     expect((await doctor()).stdout).toContain(
       "operations that wait for a worker: 0\ncustomers set aside: 0\nwebhooks disabled: 0; failing: 0\nenvironments frozen, which is left out above: 1\n",
     );
     await sql`update svc.environments set frozen_at = null`;
+    await sql`delete from svc.customers where customer_id = 'set aside'`;
   });
 
   it("is called and asked as docs/operations/doctor.md says", async () => {

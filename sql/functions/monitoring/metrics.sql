@@ -1,6 +1,7 @@
 -- The figures of the installation for GET /metrics, as one document. None of them names whose they are.
 -- Meant to be asked every few seconds, also while millions of operations wait: where rows are counted, the first 10,000 are, and
--- the database's estimate stands for more; what is oldest is looked up by one index probe per environment or webhook.
+-- the database's estimate stands for more; what is oldest is looked up by one index probe per environment or webhook. What waits or fails
+-- in frozen environments is not counted, as nobody can do anything about it here; only an estimate has it.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.metrics()
 returns json
@@ -16,32 +17,42 @@ set enable_sort = off
 set jit = off
 as $$
 declare
-  _operations constant bigint := (select count(*) from (select 1 from svc.inbox as i where i.not_before is null limit 10000) as n);
   -- What waits in these waits on purpose.
   _frozen constant integer[] := array(select e.environment_id from svc.environments as e where e.frozen_at is not null);
+  _waiting integer[];
   _oldest timestamptz;
+  _operations bigint;
   _deliveries bigint;
   _oldest_due timestamptz;
   _set_aside constant bigint := (
-    select count(*) from (select 1 from svc.customers as k where k.set_aside_at is not null limit 10000) as n
+    select count(*)
+    from (
+      select 1 from svc.customers as k where k.set_aside_at is not null and k.environment_id <> all(_frozen) limit 10000
+    ) as n
   );
-  _quarantined constant bigint := (select coalesce(sum(q.operations), 0) from svc.quarantines as q);
+  _quarantined constant bigint := (
+    select coalesce(sum(q.operations), 0) from svc.quarantines as q where q.environment_id <> all(_frozen)
+  );
   _recomputes json;
   _recompute_customers json;
   _webhooks json;
 begin
   -- The oldest waiting operation of each environment that has any.
-  select min(b.accepted_at) into _oldest
+  select array_agg(h.environment_id), min(b.accepted_at) into _waiting, _oldest
   from svc.homes as h
   cross join lateral (
     select k.accepted_at
     from svc.inbox as i
-    join svc.ingest_batches as k on k.environment_id = i.environment_id and k.batch_seq = i.seq >> 10
+    left join svc.ingest_batches as k on k.environment_id = i.environment_id and k.batch_seq = i.seq >> 10
     where i.environment_id = h.environment_id and i.not_before is null
     order by i.seq
     limit 1
   ) as b
   where h.environment_id <> all(_frozen);
+  select count(*) into _operations
+  from (
+    select 1 from svc.inbox as i where i.environment_id = any(_waiting) and i.not_before is null limit 10000
+  ) as n;
 
   -- What is pending at a disabled webhook waits for whoever enables it.
   select count(*) into _deliveries
@@ -54,7 +65,7 @@ begin
       where d.environment_id = w.environment_id and d.webhook_id = w.webhook_id and d.status = 'pending'
       limit 10000
     ) as n
-    where w.disabled_at is null and w.deleted_at is null
+    where w.disabled_at is null and w.deleted_at is null and w.environment_id <> all(_frozen)
     limit 10000
   ) as n;
   select min(d.next_attempt_at) into _oldest_due
@@ -85,7 +96,7 @@ begin
   )
   into _webhooks
   from svc.webhooks as w
-  where w.deleted_at is null;
+  where w.deleted_at is null and w.environment_id <> all(_frozen);
 
   return json_build_object(
     'pendingOperations', case

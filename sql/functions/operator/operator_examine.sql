@@ -28,7 +28,7 @@ as $$
     select
       coalesce(sum(n.pending_operations) filter (where n.frozen_at is null), 0) as pending_operations,
       min(n.pending_since) filter (where n.frozen_at is null) as pending_since,
-      coalesce(sum(n.set_aside_customers), 0) as set_aside_customers,
+      coalesce(sum(n.set_aside_customers) filter (where n.frozen_at is null), 0) as set_aside_customers,
       count(n.frozen_at) as frozen
     from svc_inspect.environments as n
   ) as e
