@@ -14,7 +14,7 @@ import {
 import { ADMINISTRATION_CONNECTIONS } from "../http/admin/routes.js";
 import { acceptInParallel } from "../http/acceptors.js";
 import { createApp, createStartingApp } from "../http/app.js";
-import { type DocsUrl, type FailedCheck, within } from "../http/errors.js";
+import { type DocsUrl, type FailedCheck, OverdueError, within } from "../http/errors.js";
 import { Ingestor, LARGE_CALLS } from "../http/ingest/ingestor.js";
 import { KeyCheck } from "../http/ingest/key-check.js";
 import type { CallQueueLoad } from "../http/ingest/keyed-call-queue.js";
@@ -56,6 +56,8 @@ const PROBE_MS_MAX = 5_000;
 const BACKLOG = 4_096;
 /** Less than the ten seconds after which Prometheus gives a scrape up. */
 const METRICS_MS_MAX = 4_000;
+/** Less than that, so that the log has the server's reason. */
+const METRICS_STATEMENT_MS_MAX = 3_500;
 /** A customer of a million events is erased in one statement. */
 const WORK_STATEMENT_MS_MAX = 5 * 60_000;
 
@@ -191,7 +193,7 @@ function openPools({ databaseUrl, useRoles }: HttpRoleOptions, poolerUrl: string
      * Apart, so that a scrape answers also where all other connections are busy: one for the figures, one to see whether the database answers.
      * Past a pooler, too.
      */
-    metrics: openPastPooler(2, "svc metrics", METRICS_MS_MAX),
+    metrics: openPastPooler(2, "svc metrics", METRICS_STATEMENT_MS_MAX),
   };
 }
 
@@ -227,7 +229,12 @@ function installationMetrics(sql: Sql, logger: Logger): () => Promise<string> {
       within(METRICS_MS_MAX, answers(sql)),
     ]);
     if (figures.status === "fulfilled") return renderInstallation(figures.value);
-    logger.warn({ err: figures.reason as unknown }, "the metrics of the installation could not be read");
+    const reason = figures.reason as unknown;
+    const err =
+      reason instanceof OverdueError
+        ? new Error(`the database said nothing for ${METRICS_MS_MAX} milliseconds`)
+        : reason;
+    logger.warn({ err }, "the metrics of the installation could not be read");
     return renderInstallation(null, answer.status === "fulfilled");
   });
 }

@@ -172,14 +172,23 @@ describe("GET /metrics", () => {
     await expect.poll(() => value("svc_database_up")).toBe(1);
   });
 
-  it("says that the database answers also where the figures take too long", async () => {
-    const { fixture, scrape } = observed;
-    await fixture.service.db.sql.begin(async (tx) => {
+  it.each([
+    ["are locked", null, { code: "55P03", message: "canceling statement due to lock timeout" }],
+    ["take too long", "1min", { code: "57014", message: "canceling statement due to statement timeout" }],
+  ])("says that the database answers also where the figures %s, and in the log why not", async (_, patience, err) => {
+    const { fixture, scrape, logged } = observed;
+    const { sql } = fixture.service.db;
+    if (patience !== null) await sql.unsafe(`alter function svc_api.metrics() set lock_timeout = '${patience}'`);
+    logged.length = 0;
+    await sql.begin(async (tx) => {
       await tx`lock table svc.webhooks in access exclusive mode`;
       const samples = await scrape();
       const valueOf = (name: string) => samples.find((sample) => sample.name === name)?.value;
       expect([valueOf("svc_database_up"), valueOf("svc_workers")]).toEqual([1, undefined]);
     });
+    const msg = "the metrics of the installation could not be read";
+    expect(logged.filter((line) => line["msg"] === msg)).toMatchObject([{ level: "warn", err }]);
+    if (patience !== null) await sql`alter function svc_api.metrics() set lock_timeout = '3s'`;
   });
 
   it("says nothing of the database before the service has started", async () => {

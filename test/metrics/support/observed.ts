@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { expect, vi } from "vitest";
 import { readConfig } from "../../../src/server/config.js";
+import { createLogger } from "../../../src/server/log.js";
 import { openHttp, type OpenHttp } from "../../../src/server/http-role.js";
 import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import { DOCS_URL } from "../../support/service.js";
@@ -25,6 +26,8 @@ export interface Observed {
   scrape: () => Promise<Sample[]>;
   /** The value of the one sample with these labels; undefined where there is none. */
   value: (name: string, labels?: Record<string, string>) => Promise<number | undefined>;
+  /** What the process that is observed logged since, of warnings and worse. */
+  logged: Record<string, unknown>[];
   /** Sends a batch to the process that is observed, and waits until it is evaluated. */
   send: (events: readonly object[]) => Promise<void>;
   stop: () => Promise<void>;
@@ -42,7 +45,9 @@ export async function startObserved(model: Partial<Snapshot> = {}): Promise<Obse
     SVC_DOCS_URL: DOCS_URL,
     SVC_METRICS_TOKEN: METRICS_TOKEN,
   });
-  const http = await openHttp(config, logger);
+  const logged: Record<string, unknown>[] = [];
+  const write = (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>);
+  const http = await openHttp(config, createLogger("warn", { write }));
   http.serve({ databaseUrl: db.url, useRoles: true, secret: SECRET });
   const worker = await startWorker(db.url, logger, "a secret of the tests", true);
   const text = async () => {
@@ -58,6 +63,7 @@ export async function startObserved(model: Partial<Snapshot> = {}): Promise<Obse
     http,
     text,
     scrape,
+    logged,
     value: async (name, labels = {}) => {
       const wanted = Object.entries(labels);
       const found = (await scrape()).filter(
