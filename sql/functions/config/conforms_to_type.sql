@@ -1,12 +1,11 @@
 -- Whether a value has a declared type: string, number, boolean, date or array. What an array holds is not looked at.
--- Raises nothing, locks nothing.
+-- Raises nothing, locks nothing. No search_path, because to set it takes longer than the rest.
 create or replace function svc.conforms_to_type(value jsonb, type text)
 returns boolean
 language sql
 immutable
 strict
 parallel safe
-set search_path = ''
 return case type
   when 'date' then case when jsonb_typeof(value) = 'string' then svc.is_iso_date(value #>> '{}') else false end
   else jsonb_typeof(value) = type

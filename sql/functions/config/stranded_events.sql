@@ -59,11 +59,7 @@ as $$
     where newest.properties ? f.name
       and not newest.properties @@ p.predicate
       -- What the predicate does not pass may be fine all the same.
-      and exists (
-        select from svc.payload_diagnostics(
-          'properties', '', f.field, jsonb_build_object(f.name, newest.properties -> f.name), 'properties'
-        )
-      )
+      and not svc.conforms_to_field(newest.properties -> f.name, f.field -> f.name)
   ) as n
   where n.amount > 0
   -- By code, then by path.

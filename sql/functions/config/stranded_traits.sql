@@ -35,9 +35,7 @@ as $$
         and c.traits ? f.name
         and not c.traits @@ p.predicate
         -- What the predicate does not pass may be fine all the same.
-        and exists (
-          select from svc.payload_diagnostics('traits', '', f.field, jsonb_build_object(f.name, c.traits -> f.name), 'traits')
-        )
+        and not svc.conforms_to_field(c.traits -> f.name, f.field -> f.name)
       limit 10001
     ) as found
   ) as n

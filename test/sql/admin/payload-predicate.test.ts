@@ -13,10 +13,12 @@ type Payload = Record<string, unknown>;
 
 interface Verdict {
   conforms: boolean | null;
+  /** Whether a declared field has a value that is none of its, by svc.conforms_to_field. */
+  misfits: boolean;
   codes: string[];
 }
 
-/** What the two paths of the schema check say about a payload. */
+/** What the paths of the schema check say about a payload. */
 async function check(kind: Kind, fields: object, payload: Payload | string): Promise<Verdict> {
   const text = typeof payload === "string" ? payload : JSON.stringify(payload);
   const [row] = await sql<[Verdict]>`
@@ -24,6 +26,11 @@ async function check(kind: Kind, fields: object, payload: Payload | string): Pro
       svc.payload_conforms(
         p.payload, array(select jsonb_object_keys(p.fields)), svc.payload_predicate(${kind}, p.fields)
       ) as conforms,
+      exists (
+        select from jsonb_each(p.fields) as f
+        where p.payload ? f.key and not svc.conforms_to_field(p.payload -> f.key, f.value)
+          and not (${kind} = 'traits' and p.payload -> f.key = 'null')
+      ) as misfits,
       array(select d.code from svc.payload_diagnostics(${kind}, 'e', p.fields, p.payload, 'events[0].properties') as d) as codes
     from (select ${JSON.stringify(fields)}::text::jsonb as fields, ${text}::text::jsonb as payload) as p`;
   return row;
@@ -134,8 +141,14 @@ it.each(["properties", "traits"] as const)(
       fc.asyncProperty(attempt, async ({ fields, payload }) => {
         const said = local({ fields, event: "e", payload });
         const expected = (kind === "traits" ? said.identify : said.event).map(({ code }) => code);
-        const { conforms, codes } = await check(kind, fields, payload);
+        const { conforms, misfits, codes } = await check(kind, fields, payload);
         expect(codes).toEqual(expected);
+        const declared = Object.fromEntries(Object.entries(payload).filter(([key]) => Object.hasOwn(fields, key)));
+        const optional = Object.fromEntries(
+          Object.entries(fields).map(([key, made]) => [key, { ...made, optional: true }]),
+        );
+        const found = local({ fields: optional as Fields, event: "e", payload: declared });
+        expect(misfits).toBe((kind === "traits" ? found.identify : found.event).length > 0);
         expect(conforms).not.toBeNull();
         if (expected.length > 0) expect(conforms).toBe(false);
         else if (!JSON.stringify(payload).includes("-02-29")) expect(conforms).toBe(true);
