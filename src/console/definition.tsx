@@ -1,6 +1,6 @@
 import type { Action, Condition, Rule, Snapshot } from "../model/snapshot/types.js";
 import { actionText, conditionText, triggerText } from "../model/snapshot/words.js";
-import { address, Text } from "./parts.js";
+import { address, Text, TextLink } from "./parts.js";
 
 /** A condition in words; a group as a list of its parts. */
 export function Definition({ of: condition }: { of: Condition }) {
@@ -66,10 +66,7 @@ export function DecidingRules(props: { model: Snapshot | null; segment?: string;
       {deciding.map(({ id, deed }, index) => (
         <>
           {index === 0 ? "" : ", "}
-          <a href={address("rule", { id })}>
-            <Text>{id}</Text>
-          </a>{" "}
-          {deed}
+          <TextLink href={address("rule", { id })} text={id} /> {deed}
         </>
       ))}
     </>

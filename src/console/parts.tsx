@@ -49,6 +49,15 @@ export function Text({ children }: { children: string }) {
   return <bdi>{printable(children)}</bdi>;
 }
 
+/** Text from elsewhere that leads somewhere. */
+export function TextLink({ href, text, class: kind }: Link & { class?: string | undefined }) {
+  return (
+    <a class={kind} href={href}>
+      <Text>{text}</Text>
+    </a>
+  );
+}
+
 /** Text of several lines from elsewhere, as they are laid out. */
 export function Lines({ children }: { children: string }) {
   const lines = children.replaceAll("\t", "  ").split(/\r?\n/);
@@ -110,9 +119,7 @@ export function Customer({ id, isShort = false }: { id: string; isShort?: boolea
   const { name } = useLook().shownOf(id);
   return (
     <>
-      <a href={customerHref(id)}>
-        <Text>{name ?? id}</Text>
-      </a>
+      <TextLink href={customerHref(id)} text={name ?? id} />
       {name === undefined || name === id || isShort ? null : (
         <>
           {" "}

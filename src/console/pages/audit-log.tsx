@@ -1,7 +1,7 @@
 import type { AuditEntry } from "../../http/admin/answers.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal } from "../console-page.js";
 import { ApiError } from "../../http/errors.js";
-import { address, At, Empty, PageLinks, Payload, ProblemNote, Table, Text } from "../parts.js";
+import { address, At, Empty, PageLinks, Payload, ProblemNote, Table, Text, TextLink } from "../parts.js";
 
 const PATH = "audit-log";
 
@@ -73,9 +73,7 @@ function Entries({ entries }: { entries: readonly AuditEntry[] }) {
             <a href={address(PATH, { action })}>{action}</a>
           </td>
           <td>
-            <a href={address(PATH, { actor })}>
-              <Text>{actor}</Text>
-            </a>
+            <TextLink href={address(PATH, { actor })} text={actor} />
           </td>
           <td>
             <Text>{[project, environment].filter((part) => part !== null).join(" ")}</Text>

@@ -4,7 +4,7 @@ import { ApiError } from "../../http/errors.js";
 import { formatNumber, printable } from "../../words/text.js";
 import { HealthLine } from "../charts/health-line.js";
 import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
-import { address, Ago, At, customerHref, Empty, PageLinks, Tags, Text } from "../parts.js";
+import { address, Ago, At, customerHref, Empty, PageLinks, Tags, Text, TextLink } from "../parts.js";
 import { BacklogNote } from "./customer/backlog.js";
 import { History, KINDS } from "./customer/history.js";
 import { Journeys } from "./customer/journeys.js";
@@ -231,9 +231,7 @@ function Lifecycle({ state: { lifecycle, lifecycleEnteredAt } }: { state: Custom
         <p class="faint">none</p>
       ) : (
         <p>
-          <a class="big" href={address("customers", { lifecycle })}>
-            <Text>{lifecycle}</Text>
-          </a>
+          <TextLink class="big" href={address("customers", { lifecycle })} text={lifecycle} />
           {lifecycleEnteredAt === null ? null : (
             <>
               <br />
@@ -256,9 +254,7 @@ function Health({ state: { health } }: { state: CustomerState }) {
         <>
           <p>
             <span class="big">{formatNumber(health.overall)}</span> of 100,{" "}
-            <a href={address("customers", { health: health.band })}>
-              <Text>{health.band}</Text>
-            </a>
+            <TextLink href={address("customers", { health: health.band })} text={health.band} />
           </p>
           <dl>
             {Object.entries(health.components).map(([component, score]) => (
@@ -283,9 +279,7 @@ function Signals({ state: { signals } }: { state: CustomerState }) {
       {signals.length === 0 ? <p class="faint">none is raised</p> : null}
       {signals.map(({ signalId, severity, message, raisedAt }) => (
         <p key={signalId}>
-          <a class={severity} href={address("customers", { signal: signalId })}>
-            <Text>{signalId}</Text>
-          </a>{" "}
+          <TextLink class={severity} href={address("customers", { signal: signalId })} text={signalId} />{" "}
           <span class="faint">
             {severity}, <Ago iso={raisedAt} />
           </span>

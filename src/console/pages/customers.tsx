@@ -18,7 +18,7 @@ import {
   ProblemNote,
   Table,
   Tags,
-  Text,
+  TextLink,
   without,
 } from "../parts.js";
 
@@ -229,9 +229,7 @@ function Row({ customer, columns }: { customer: ListedCustomer; columns: ShownCo
         {lifecycle === null ? (
           <span class="faint">none</span>
         ) : (
-          <a href={address(PATH, { lifecycle })}>
-            <Text>{lifecycle}</Text>
-          </a>
+          <TextLink href={address(PATH, { lifecycle })} text={lifecycle} />
         )}{" "}
         {lifecycleEnteredAt === null ? null : (
           <span class="faint">
@@ -271,10 +269,7 @@ function Health({ customer: { health, healthWeekAgo } }: { customer: ListedCusto
   const change = healthWeekAgo === null ? 0 : health.overall - healthWeekAgo;
   return (
     <>
-      {formatNumber(health.overall)}{" "}
-      <a href={address(PATH, { health: health.band })}>
-        <Text>{health.band}</Text>
-      </a>
+      {formatNumber(health.overall)} <TextLink href={address(PATH, { health: health.band })} text={health.band} />
       {change === 0 ? null : (
         <span class={change < 0 ? "critical" : "good"}>
           {" "}

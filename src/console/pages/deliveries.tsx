@@ -1,7 +1,7 @@
 import type { Trends, WebhookDetail } from "../../http/admin/answers.js";
 import { formatNumber, plural } from "../../words/text.js";
 import { type ConsolePage, given } from "../console-page.js";
-import { Ago, Empty, PageLinks, Table, Text } from "../parts.js";
+import { Ago, Empty, PageLinks, Table, TextLink } from "../parts.js";
 import { firstDay } from "../last-days.js";
 import { EventTypes, outcomesOf, percent, webhookHref, WebhookStatus } from "./deliveries/words.js";
 
@@ -60,9 +60,7 @@ function Row({ webhook, trends }: { webhook: WebhookDetail; trends: Trends }) {
   return (
     <tr>
       <td>
-        <a href={webhookHref(id)}>
-          <Text>{url}</Text>
-        </a>
+        <TextLink href={webhookHref(id)} text={url} />
         <br />
         <span class="faint">
           <EventTypes of={eventTypes} />

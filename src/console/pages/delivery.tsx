@@ -2,7 +2,19 @@ import type { DeliveryAttempt, DeliveryDetail, WebhookDetail } from "../../http/
 import { printable } from "../../words/text.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { useLook } from "../look.js";
-import { address, Ago, At, CauseLink, Customer, emissionHref, Lines, storyHref, Table, Text } from "../parts.js";
+import {
+  address,
+  Ago,
+  At,
+  CauseLink,
+  Customer,
+  emissionHref,
+  Lines,
+  storyHref,
+  Table,
+  Text,
+  TextLink,
+} from "../parts.js";
 import { DeliveryStatus, webhookHref, WebhookStatus } from "./deliveries/words.js";
 import { MadeBy } from "./emissions/made-by.js";
 import { AttemptOutcome } from "./webhook.js";
@@ -87,10 +99,7 @@ function Head({ webhook, delivery }: { webhook: WebhookDetail; delivery: Deliver
       </dd>
       <dt>To</dt>
       <dd>
-        <a href={webhookHref(webhook.id)}>
-          <Text>{webhook.url}</Text>
-        </a>{" "}
-        <WebhookStatus webhook={webhook} />
+        <TextLink href={webhookHref(webhook.id)} text={webhook.url} /> <WebhookStatus webhook={webhook} />
       </dd>
       <dt>Happened</dt>
       <dd>

@@ -2,7 +2,7 @@ import type { EmissionDetail } from "../../http/admin/answers.js";
 import { plural, printable } from "../../words/text.js";
 import type { ConsolePage } from "../console-page.js";
 import { useLook } from "../look.js";
-import { At, CauseLink, Customer, Lines, storyHref, Table, Text } from "../parts.js";
+import { At, CauseLink, Customer, Lines, storyHref, Table, TextLink } from "../parts.js";
 import { DeliveryStatus, deliveryHref } from "./deliveries/words.js";
 import { MadeBy } from "./emissions/made-by.js";
 
@@ -72,9 +72,7 @@ function Deliveries({ emission: { id, deliveries } }: { emission: EmissionDetail
           {deliveries.map(({ webhookId, url, status, attempts }) => (
             <tr key={webhookId}>
               <td>
-                <a href={deliveryHref(webhookId, id)}>
-                  <Text>{url}</Text>
-                </a>
+                <TextLink href={deliveryHref(webhookId, id)} text={url} />
               </td>
               <td>
                 <DeliveryStatus status={status} />

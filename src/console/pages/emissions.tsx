@@ -13,7 +13,7 @@ import {
   Payload,
   ProblemNote,
   Table,
-  Text,
+  TextLink,
 } from "../parts.js";
 
 const PATH = "emissions";
@@ -106,9 +106,7 @@ function Row({ emission }: { emission: ListedEmission }) {
         <At iso={timestamp} />
       </td>
       <td>
-        <a href={emissionHref(id)}>
-          <Text>{eventType}</Text>
-        </a>
+        <TextLink href={emissionHref(id)} text={eventType} />
       </td>
       <td>
         <Customer id={customerId} />

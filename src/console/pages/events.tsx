@@ -13,7 +13,7 @@ import {
   Payload,
   ProblemNote,
   Table,
-  Text,
+  TextLink,
 } from "../parts.js";
 
 const PATH = "events";
@@ -126,9 +126,7 @@ function Row({ event }: { event: Event }) {
         <At iso={occurredAt} />
       </td>
       <td>
-        <a href={eventHref(eventId)}>
-          <Text>{name}</Text>
-        </a>
+        <TextLink href={eventHref(eventId)} text={name} />
       </td>
       <td>
         <Customer id={customerId} />

@@ -1,7 +1,19 @@
 import type { ListedRun } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import { type ConsolePage, given, expectedRefusal, type Visit } from "../console-page.js";
-import { address, Ago, Choose, Customer, Empty, FoundList, PageLinks, ProblemNote, Table, Text } from "../parts.js";
+import {
+  address,
+  Ago,
+  Choose,
+  Customer,
+  Empty,
+  FoundList,
+  PageLinks,
+  ProblemNote,
+  Table,
+  Text,
+  TextLink,
+} from "../parts.js";
 import { sinceIn, spanIn } from "./journey-span.js";
 
 const PATH = "journey-runs";
@@ -66,9 +78,7 @@ function Filters({ visit: { query, model } }: { visit: Visit }) {
   return (
     <>
       <p>
-        <a href={address("journey", { id: journeyId, since: spanIn(query) })}>
-          <Text>{journeyId}</Text>
-        </a>
+        <TextLink href={address("journey", { id: journeyId, since: spanIn(query) })} text={journeyId} />
       </p>
       <search>
         <form class="filters" action={PATH} method="get">

@@ -2,7 +2,7 @@ import type { JourneyCounts } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, expectedRefusal, type Visit } from "../console-page.js";
-import { address, Empty, Figure, ProblemNote, Table, Text } from "../parts.js";
+import { address, Empty, Figure, ProblemNote, Table, TextLink } from "../parts.js";
 import { runsHref, sinceIn, spanIn, SpanForm } from "./journey-span.js";
 
 const PATH = "journeys";
@@ -62,9 +62,7 @@ function Row({ journey, query }: { journey: JourneyCounts; query: URLSearchParam
   return (
     <tr>
       <td>
-        <a href={address("journey", { id: journeyId, since: spanIn(query) })}>
-          <Text>{journeyId}</Text>
-        </a>
+        <TextLink href={address("journey", { id: journeyId, since: spanIn(query) })} text={journeyId} />
         {declared ? null : <span class="faint"> not in the model any more</span>}
       </td>
       <Figure href={runsHref(journeyId, query)}>{active + ended}</Figure>

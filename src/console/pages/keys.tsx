@@ -1,7 +1,7 @@
 import type { CreatedKey, Key } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
-import { Ago, Back, Empty, PageLinks, Table, Text } from "../parts.js";
+import { Ago, Back, Empty, PageLinks, Table, Text, TextLink } from "../parts.js";
 import { Allowed, inLive } from "../changes.js";
 import { entryHref, shownOnce } from "./settings/parts.js";
 
@@ -64,9 +64,7 @@ function Row({ apiKey, cursor }: { apiKey: Key; cursor: string | null }) {
   return (
     <tr>
       <td>
-        <a href={entryHref("key", id, cursor)}>
-          <Text>{name}</Text>
-        </a>
+        <TextLink href={entryHref("key", id, cursor)} text={name} />
       </td>
       <td>
         <code>{hint}…</code>

@@ -1,7 +1,7 @@
 import type { Invitation, ListPage, Member, PasswordReset } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
-import { Ago, At, Back, Empty, PageLinks, Table, Text } from "../parts.js";
+import { Ago, At, Back, Empty, PageLinks, Table, Text, TextLink } from "../parts.js";
 import { Allowed } from "../changes.js";
 import { entryHref, ROLE_TEXTS, Select, shownOnce } from "./settings/parts.js";
 
@@ -59,9 +59,7 @@ function Members({ query, members: { data, nextCursor } }: { query: URLSearchPar
         {data.map(({ userId, email, role, createdAt }) => (
           <tr key={userId}>
             <td>
-              <a href={entryHref("member", userId, query.get("cursor"))}>
-                <Text>{email}</Text>
-              </a>
+              <TextLink href={entryHref("member", userId, query.get("cursor"))} text={email} />
             </td>
             <td>{role}</td>
             <td>
@@ -87,9 +85,7 @@ function Invitations(props: { query: URLSearchParams; invitations: ListPage<Invi
           {data.map(({ id, email, role, createdBy, expiresAt }) => (
             <tr key={id}>
               <td>
-                <a href={entryHref("invitation", id, query.get(INVITATIONS))}>
-                  <Text>{email}</Text>
-                </a>
+                <TextLink href={entryHref("invitation", id, query.get(INVITATIONS))} text={email} />
               </td>
               <td>{role}</td>
               <td>

@@ -4,7 +4,7 @@ import type { Rule } from "../../model/snapshot/types.js";
 import { formatNumber, titleOf } from "../../words/text.js";
 import type { ConsolePage } from "../console-page.js";
 import { RuleInWords } from "../definition.js";
-import { address, NoPart, Table, Text } from "../parts.js";
+import { address, NoPart, Table, TextLink } from "../parts.js";
 import { daysOf, SpanField } from "../last-days.js";
 
 const PATH = "rules";
@@ -63,9 +63,7 @@ function Row({ rule, counts, days }: { rule: Rule; counts: RuleCounts | undefine
   return (
     <tr>
       <td>
-        <a href={of()}>
-          <Text>{rule.id}</Text>
-        </a>
+        <TextLink href={of()} text={rule.id} />
       </td>
       {(Object.keys(RESULTS) as RuleResult[]).map((result) => {
         const runs = counts?.[result] ?? 0;

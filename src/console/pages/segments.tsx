@@ -5,7 +5,7 @@ import { Figures } from "../charts/figures.js";
 import { Spark } from "../charts/spark.js";
 import type { ConsolePage } from "../console-page.js";
 import { DecidingRules } from "../definition.js";
-import { address, Counting, NoPart, Table, Text } from "../parts.js";
+import { address, Counting, NoPart, Table, Text, TextLink } from "../parts.js";
 import { daysOf, SpanField, trendSpan } from "../last-days.js";
 import { nowOf, valuesOf } from "../trend-series.js";
 
@@ -48,9 +48,7 @@ export const segmentsPage: ConsolePage = {
             {series.map(({ name, values }) => (
               <tr key={name}>
                 <td>
-                  <a href={address("segment", { id: name })}>
-                    <Text>{name}</Text>
-                  </a>
+                  <TextLink href={address("segment", { id: name })} text={name} />
                 </td>
                 <td class="number">
                   <a href={address("customers", { segment: name })}>{formatNumber(values.at(-1) ?? 0)}</a>

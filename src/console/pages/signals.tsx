@@ -20,6 +20,7 @@ import {
   ProblemNote,
   Table,
   Text,
+  TextLink,
 } from "../parts.js";
 import { daysOf, SpanField, trendSpan } from "../last-days.js";
 import { nowOf, valuesOf } from "../trend-series.js";
@@ -147,9 +148,7 @@ function Row({ signal, saysSeverity }: { signal: ListedSignal; saysSeverity: boo
         <Customer id={customerId} />
       </td>
       <td>
-        <a class={severity} href={address(PATH, { signal: signalId })}>
-          <Text>{signalId}</Text>
-        </a>{" "}
+        <TextLink class={severity} href={address(PATH, { signal: signalId })} text={signalId} />{" "}
         {saysSeverity ? <span class="faint">{severity}</span> : null}
       </td>
       <td>

@@ -4,7 +4,7 @@ import type { ApiError } from "../../http/errors.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, given, expectedRefusal, type View } from "../console-page.js";
 import { headingsOf, ShownCells, type ShownColumn, shownColumns } from "../shown-columns.js";
-import { address, Ago, At, Customer, Empty, ProblemNote, Table, Text } from "../parts.js";
+import { address, Ago, At, Customer, Empty, ProblemNote, Table, Text, TextLink } from "../parts.js";
 
 const PATH = "today";
 /** As many as a list gives at once. */
@@ -170,10 +170,7 @@ function Groups<Item extends OfCustomer>(props: {
           .map(({ name, href, customerIds }) => (
             <>
               <dt>
-                <a href={href}>
-                  <Text>{name}</Text>
-                </a>{" "}
-                {isWhole ? formatNumber(customerIds.length) : null}
+                <TextLink href={href} text={name} /> {isWhole ? formatNumber(customerIds.length) : null}
               </dt>
               <dd>
                 {[...new Set(customerIds)].slice(0, NAMED_MAX).map((id, index) => (
@@ -218,9 +215,7 @@ function Troubles({ webhooks }: { webhooks: readonly Webhook[] }) {
     <Section title="Webhooks in trouble">
       {troubled.map(({ id, url, disabledAt, disabledReason, failingSince }) => (
         <p class="error" key={id}>
-          <a href={address("webhook", { id })}>
-            <Text>{url}</Text>
-          </a>{" "}
+          <TextLink href={address("webhook", { id })} text={url} />{" "}
           {disabledAt === null ? (
             <>
               has failed since <At iso={failingSince!} />.

@@ -2,7 +2,7 @@ import type { AccessToken, CreatedAccessToken, ListPage } from "../../http/admin
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
 import { useLook } from "../look.js";
-import { Ago, At, Back, Empty, PageLinks, Table, Text } from "../parts.js";
+import { Ago, At, Back, Empty, PageLinks, Table, Text, TextLink } from "../parts.js";
 import { LastUsed } from "./keys.js";
 import { Allowed } from "../changes.js";
 import { entryHref, ROLE_TEXTS, Select, shownOnce } from "./settings/parts.js";
@@ -72,9 +72,7 @@ function List({ query, tokens: { data, nextCursor } }: { query: URLSearchParams;
           {data.map((token) => (
             <tr key={token.id}>
               <td>
-                <a href={entryHref("token", token.id, query.get("cursor"))}>
-                  <Text>{token.label}</Text>
-                </a>
+                <TextLink href={entryHref("token", token.id, query.get("cursor"))} text={token.label} />
               </td>
               <td>
                 <ActsAs token={token} />

@@ -1,7 +1,7 @@
 import type { Violation } from "../source.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, given } from "../console-page.js";
-import { Ago, address, Customer, Empty, eventHref, PageLinks, Table, Text } from "../parts.js";
+import { Ago, address, Customer, Empty, eventHref, PageLinks, Table, Text, TextLink } from "../parts.js";
 
 const PATH = "violations";
 
@@ -51,15 +51,7 @@ function Row({ violation }: { violation: Violation }) {
     violation;
   return (
     <tr>
-      <td>
-        {event === null ? (
-          "traits"
-        ) : (
-          <a href={address("events", { type: event })}>
-            <Text>{event}</Text>
-          </a>
-        )}
-      </td>
+      <td>{event === null ? "traits" : <TextLink href={address("events", { type: event })} text={event} />}</td>
       <td>
         <Text>{path}</Text>
         <br />

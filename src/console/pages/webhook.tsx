@@ -3,7 +3,19 @@ import { ApiError } from "../../http/errors.js";
 import { formatNumber, plural, printable } from "../../words/text.js";
 import { DeliveryDays } from "../charts/delivery-days.js";
 import { type ConsolePage, given, isAnyGiven, expectedRefusal, type Visit } from "../console-page.js";
-import { Ago, At, Choose, Customer, Empty, FoundList, PageLinks, ProblemNote, Table, Text } from "../parts.js";
+import {
+  Ago,
+  At,
+  Choose,
+  Customer,
+  Empty,
+  FoundList,
+  PageLinks,
+  ProblemNote,
+  Table,
+  Text,
+  TextLink,
+} from "../parts.js";
 import { firstDay } from "../last-days.js";
 import { Latency, PendingDeliveries } from "./deliveries.js";
 import {
@@ -210,9 +222,7 @@ function Row({ webhookId, delivery }: { webhookId: string; delivery: Delivery })
         <At iso={createdAt} />
       </td>
       <td>
-        <a href={deliveryHref(webhookId, id)}>
-          <Text>{eventType}</Text>
-        </a>
+        <TextLink href={deliveryHref(webhookId, id)} text={eventType} />
       </td>
       <td>
         <Customer id={customerId} />

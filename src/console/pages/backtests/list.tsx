@@ -1,6 +1,6 @@
 import type { BacktestJob } from "../../../http/admin/answers.js";
 import { aucText } from "../../../words/backtest.js";
-import { address, Ago, Table, Text } from "../../parts.js";
+import { address, Ago, Table, Text, TextLink } from "../../parts.js";
 import { JobStatus } from "../recomputes/status.js";
 
 /** The address of a backtest's page. */
@@ -20,9 +20,7 @@ export function Backtests({ backtests }: { backtests: readonly BacktestJob[] }) 
               <Ago iso={requestedAt} /> by <Text>{requestedBy}</Text>
             </td>
             <td>
-              <a href={backtestHref(id)}>
-                <Text>{outcome}</Text>
-              </a>
+              <TextLink href={backtestHref(id)} text={outcome} />
             </td>
             <td>{within}</td>
             <td>

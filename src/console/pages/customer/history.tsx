@@ -1,6 +1,6 @@
 import type { HistoryEntry } from "../../../http/admin/answers.js";
 import { formatNumber, plural } from "../../../words/text.js";
-import { At, emissionHref, Empty, eventHref, Lines, Text } from "../../parts.js";
+import { At, emissionHref, Empty, eventHref, Lines, Text, TextLink } from "../../parts.js";
 import { DeliveryStatus, deliveryHref } from "../deliveries/words.js";
 
 /** What happened, the newest first, each with what brought it about. */
@@ -45,9 +45,7 @@ function What({ entry, here }: { entry: HistoryEntry; here: ReadonlySet<string> 
     case "event":
       return (
         <>
-          <a href={eventHref(entry.details.eventId)}>
-            <Text>{entry.details.event}</Text>
-          </a>
+          <TextLink href={eventHref(entry.details.eventId)} text={entry.details.event} />
           <Json value={entry.details.properties} />
         </>
       );
@@ -111,16 +109,11 @@ function Emission({ details }: { details: DetailsOf<"emission"> }) {
   const { emissionId, eventType, metadata, deliveries } = details;
   return (
     <>
-      <a href={emissionHref(emissionId)}>
-        <Text>{eventType}</Text>
-      </a>
+      <TextLink href={emissionHref(emissionId)} text={eventType} />
       <Json value={metadata} />
       {deliveries.map(({ webhookId, url, status, attempts }) => (
         <div key={webhookId}>
-          <DeliveryStatus status={status} />{" "}
-          <a href={deliveryHref(webhookId, emissionId)}>
-            <Text>{url}</Text>
-          </a>{" "}
+          <DeliveryStatus status={status} /> <TextLink href={deliveryHref(webhookId, emissionId)} text={url} />{" "}
           <span class="faint">{plural(attempts, "attempt")}</span>
         </div>
       ))}
