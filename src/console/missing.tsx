@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { View } from "./console-page.js";
-import { Back, type Link } from "./parts.js";
+import { LinkLine, type Link } from "./parts.js";
 
 /** A page of something that is not there: what it says, and a link back to the list. */
 export function missing(title: string, says: ComponentChildren, back: Link): View {
@@ -10,7 +10,7 @@ export function missing(title: string, says: ComponentChildren, back: Link): Vie
     body: (
       <>
         {says}
-        <Back {...back} />
+        <LinkLine {...back} />
       </>
     ),
   };

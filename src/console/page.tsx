@@ -5,6 +5,7 @@ import { TEXTS } from "../http/error-texts.js";
 import { isRefusal } from "../db/sqlstate.js";
 import { toApiError, type ApiError } from "../http/errors.js";
 import { STYLE_VERSION } from "./style.js";
+import { LinkLine } from "./parts.js";
 
 /** Of every page: nothing from elsewhere, and forms to this service only. */
 const CONTENT_SECURITY_POLICY = [
@@ -164,9 +165,7 @@ export function renderErrorPage(ctx: Context, error: unknown): void {
   const body = (
     <>
       <ErrorBody ctx={ctx} words={words} />
-      <p>
-        <a href={`${rootOf(ctx)}console`}>Go to the console</a>
-      </p>
+      <LinkLine href={`${rootOf(ctx)}console`} text="Go to the console" />
     </>
   );
   renderPage(ctx, { status, title: words.title, body });

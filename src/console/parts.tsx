@@ -263,8 +263,8 @@ export interface Link {
   text: string;
 }
 
-/** A link back to a list. */
-export function Back({ href, text }: Link) {
+/** A link in a line of its own: back to a list, or on to what can be done next. */
+export function LinkLine({ href, text }: Link) {
   return (
     <p>
       <a href={href}>{text}</a>

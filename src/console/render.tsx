@@ -7,6 +7,7 @@ import { WithLook } from "./look.js";
 import { shownOf } from "./shown.js";
 import type { Tell } from "./source.js";
 import { ErrorBody, pageErrorOf, renderDocument } from "./page.js";
+import { LinkLine } from "./parts.js";
 
 /** What a page is asked by, whoever answers. */
 export interface Asking extends Omit<Visit, "query"> {
@@ -67,11 +68,7 @@ function renderFailure(asking: Asking, error: unknown): void {
   const body = (
     <>
       <ErrorBody ctx={ctx} words={words} />
-      {next && (
-        <p>
-          <a href={next.href}>{next.text}</a>
-        </p>
-      )}
+      {next && <LinkLine {...next} />}
     </>
   );
   renderFramed(asking, { title: words.title, status, body });

@@ -2,7 +2,7 @@ import type { BacktestJob } from "../../http/admin/answers.js";
 import { backtestFields } from "../../words/backtest.js";
 import { plural, printable } from "../../words/text.js";
 import type { ConsolePage } from "../console-page.js";
-import { Back, Text } from "../parts.js";
+import { LinkLine, Text } from "../parts.js";
 import { askedBy, FORM_FIELDS } from "./backtests/form.js";
 import { backtestHref, BacktestModels } from "./backtests/list.js";
 import { Report } from "./backtests/report.js";
@@ -43,7 +43,7 @@ export const backtestPage: ConsolePage = {
           ) : isUnderWay(backtest) ? (
             <p class="note">The report is made once all customers were looked at.</p>
           ) : null}
-          <Back href="model" text="Back to the model" />
+          <LinkLine href="model" text="Back to the model" />
         </>
       ),
     };

@@ -4,6 +4,7 @@ import { Allowed } from "../changes.js";
 import type { ConsolePage } from "../console-page.js";
 import { recomputeHref } from "./recompute.js";
 import { JobModel } from "./recomputes/job.js";
+import { LinkLine } from "../parts.js";
 
 const PATH = "begin-recompute";
 
@@ -53,9 +54,7 @@ export const beginRecomputePage: ConsolePage = {
               </form>
             ) : null}
           </Allowed>
-          <p>
-            <a href={recomputeHref(from)}>Leave it</a>
-          </p>
+          <LinkLine href={recomputeHref(from)} text="Leave it" />
         </>
       ),
     };

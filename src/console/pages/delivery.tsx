@@ -10,6 +10,7 @@ import {
   Customer,
   emissionHref,
   Lines,
+  LinkLine,
   storyHref,
   Table,
   Text,
@@ -33,11 +34,7 @@ export const deliveryPage: ConsolePage = {
       body: (
         <>
           <Head webhook={webhook} delivery={delivery} />
-          {visit.may("resend_delivery") ? (
-            <p>
-              <a href={resendHref(webhook, delivery)}>Send it again</a>
-            </p>
-          ) : null}
+          {visit.may("resend_delivery") ? <LinkLine href={resendHref(webhook, delivery)} text="Send it again" /> : null}
           <Attempts delivery={delivery} />
           <section aria-labelledby="sent">
             <h2 id="sent">What is sent</h2>

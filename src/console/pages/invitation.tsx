@@ -1,6 +1,6 @@
 import { printable } from "../../words/text.js";
 import type { ConsolePage, Visit } from "../console-page.js";
-import { At, Back, Text } from "../parts.js";
+import { At, LinkLine, Text } from "../parts.js";
 import { Allowed } from "../changes.js";
 import { entryOf, missingEntry } from "./settings/parts.js";
 
@@ -35,7 +35,7 @@ export const invitationPage: ConsolePage = {
               </>
             )}
           </Allowed>
-          <Back {...BACK} />
+          <LinkLine {...BACK} />
         </>
       ),
     };

@@ -3,7 +3,7 @@ import { ApiError } from "../../http/errors.js";
 import { formatNumber, lasted, plural, printable } from "../../words/text.js";
 import { type ConsolePage, type View, type Visit } from "../console-page.js";
 import { missing } from "../missing.js";
-import { Empty, Figure, ProblemNote, Table, Text } from "../parts.js";
+import { Empty, Figure, LinkLine, ProblemNote, Table, Text } from "../parts.js";
 import { runsHref, sinceIn, SpanForm } from "./journey-span.js";
 import { countsOf } from "./journeys.js";
 
@@ -53,9 +53,7 @@ export const journeyPage: ConsolePage = {
               </p>
             </>
           )}
-          <p>
-            <a href="journeys">All journeys</a>
-          </p>
+          <LinkLine href="journeys" text="All journeys" />
         </>
       ),
     };

@@ -1,7 +1,7 @@
 import type { Key, RotatedKey } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import type { ConsolePage, Visit } from "../console-page.js";
-import { At, Back, Text } from "../parts.js";
+import { At, LinkLine, Text } from "../parts.js";
 import { KeyStatus, LastUsed } from "./keys.js";
 import { Allowed, changeIn, inLive, Live } from "../changes.js";
 import { entryOf, missingEntry, Select, shownOnce } from "./settings/parts.js";
@@ -47,7 +47,7 @@ export const keyPage: ConsolePage = {
               </form>
             </Allowed>
           )}
-          <Back {...BACK} />
+          <LinkLine {...BACK} />
         </>
       ),
     };

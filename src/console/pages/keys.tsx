@@ -1,7 +1,7 @@
 import type { CreatedKey, Key } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
-import { Ago, Back, Empty, PageLinks, Table, Text, TextLink } from "../parts.js";
+import { Ago, LinkLine, Empty, PageLinks, Table, Text, TextLink } from "../parts.js";
 import { Allowed, inLive } from "../changes.js";
 import { entryHref, shownOnce } from "./settings/parts.js";
 
@@ -37,7 +37,7 @@ export const keysPage: ConsolePage = {
           <Allowed visit={visit} operation="create_key" what="create keys" who="an administrator">
             <Create visit={visit} />
           </Allowed>
-          <Back href="settings" text="Settings" />
+          <LinkLine href="settings" text="Settings" />
         </>
       ),
     };

@@ -1,7 +1,7 @@
 import type { Member, PasswordReset } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import type { ConsolePage, Visit } from "../console-page.js";
-import { At, Back, Text } from "../parts.js";
+import { At, LinkLine, Text } from "../parts.js";
 import { linkMade } from "./members.js";
 import { Allowed, changeIn } from "../changes.js";
 import { entryOf, missingEntry, ROLE_TEXTS, Select } from "./settings/parts.js";
@@ -46,7 +46,7 @@ export const memberPage: ConsolePage = {
             ) : null}
             <Changes visit={visit} member={member} />
           </Allowed>
-          <Back {...BACK} />
+          <LinkLine {...BACK} />
         </>
       ),
     };

@@ -1,7 +1,7 @@
 import type { Invitation, ListPage, Member, PasswordReset } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
-import { Ago, At, Back, Empty, PageLinks, Table, Text, TextLink } from "../parts.js";
+import { Ago, At, LinkLine, Empty, PageLinks, Table, Text, TextLink } from "../parts.js";
 import { Allowed } from "../changes.js";
 import { entryHref, ROLE_TEXTS, Select, shownOnce } from "./settings/parts.js";
 
@@ -35,7 +35,7 @@ export const membersPage: ConsolePage = {
               <Invite visit={visit} />
             </Allowed>
           </section>
-          <Back href="settings" text="Settings" />
+          <LinkLine href="settings" text="Settings" />
         </>
       ),
     };

@@ -2,7 +2,7 @@ import type { Finding, Trends } from "../../http/admin/answers.js";
 import { SeriesLines } from "../charts/series-lines.js";
 import type { ConsolePage } from "../console-page.js";
 import { daysOf, SpanField, trendSpan } from "../last-days.js";
-import { Counting, Empty, MaybeLink, Text } from "../parts.js";
+import { Counting, Empty, LinkLine, MaybeLink, Text } from "../parts.js";
 import { valuesOf } from "../trend-series.js";
 import { PlanUsage } from "./operations/usage.js";
 import { Recomputes } from "./recomputes.js";
@@ -44,19 +44,13 @@ export const operationsPage: ConsolePage = {
             ) : (
               <Recomputes recomputes={recomputes.data} />
             )}
-            <p>
-              <a href="recomputes">All recomputes and dry runs</a>
-            </p>
+            <LinkLine href="recomputes" text="All recomputes and dry runs" />
           </section>
           <section aria-labelledby="usage">
             <h2 id="usage">Plan</h2>
             <PlanUsage usage={usage} />
           </section>
-          {may("list_audit_log") ? (
-            <p>
-              <a href="audit-log">Audit log: who changed what</a>
-            </p>
-          ) : null}
+          {may("list_audit_log") ? <LinkLine href="audit-log" text="Audit log: who changed what" /> : null}
         </>
       ),
     };

@@ -1,6 +1,6 @@
 import { plural } from "../../words/text.js";
 import { type ConsolePage, given } from "../console-page.js";
-import { address } from "../parts.js";
+import { address, LinkLine } from "../parts.js";
 import { JobModel, jobView, partQuery } from "./recomputes/job.js";
 import { versionHref } from "./model.js";
 
@@ -39,12 +39,7 @@ export const previewPage: ConsolePage = {
           <dd>{job.sample === null ? "all customers" : `about ${plural(job.sample, "customer")}`}</dd>
         </>
       ),
-      actions:
-        version === undefined ? null : (
-          <p>
-            <a href={versionHref(version)}>Back to {version}</a>
-          </p>
-        ),
+      actions: version === undefined ? null : <LinkLine href={versionHref(version)} text={`Back to ${version}`} />,
     });
   },
 };

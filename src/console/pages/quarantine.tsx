@@ -2,7 +2,7 @@ import type { Quarantined } from "../../http/admin/answers.js";
 import { formatNumber, plural } from "../../words/text.js";
 import { inLive } from "../changes.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, type Visit } from "../console-page.js";
-import { address, Ago, At, Customer, Empty, FoundList, PageLinks, Payload, Table, Text } from "../parts.js";
+import { address, Ago, At, Customer, Empty, FoundList, LinkLine, PageLinks, Payload, Table, Text } from "../parts.js";
 import { Named, quarantinedHref, Releasing } from "./quarantined.js";
 
 const PATH = "quarantine";
@@ -52,9 +52,7 @@ export const quarantinePage: ConsolePage = {
           </FoundList>
           <PageLinks path={PATH} query={query} next={nextCursor} />
           {operations === 0 ? null : <Changes visit={visit} />}
-          <p>
-            <a href="events">Events</a>
-          </p>
+          <LinkLine href="events" text="Events" />
         </>
       ),
     };

@@ -3,7 +3,7 @@ import type { Quarantined } from "../../http/admin/answers.js";
 import { Allowed, inLive, Live } from "../changes.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { PageError } from "../page.js";
-import { address, Ago, At, Customer, Lines, Table, Text } from "../parts.js";
+import { address, Ago, At, Customer, Lines, LinkLine, Table, Text } from "../parts.js";
 
 const PATH = "quarantined";
 
@@ -60,9 +60,7 @@ export const quarantinedPage: ConsolePage = {
               <button>Release it{inLive(visit)}</button>
             </form>
           </Releasing>
-          <p>
-            <a href="quarantine">All that is in quarantine</a>
-          </p>
+          <LinkLine href="quarantine" text="All that is in quarantine" />
         </>
       ),
     };

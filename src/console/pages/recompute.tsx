@@ -1,6 +1,6 @@
 import type { Recompute } from "../../http/admin/answers.js";
 import type { ConsolePage, Visit } from "../console-page.js";
-import { address, Customer } from "../parts.js";
+import { address, Customer, LinkLine } from "../parts.js";
 import { JobModel, jobView, partQuery } from "./recomputes/job.js";
 
 const PATH = "recompute";
@@ -62,11 +62,7 @@ function Next({ visit: { environment, may, token }, job }: { visit: Visit; job: 
     );
   }
   if (job.dry_run && job.status === "completed" && may("create_recompute")) {
-    return (
-      <p>
-        <a href={address("begin-recompute", { from: job.id })}>Recompute like this</a>
-      </p>
-    );
+    return <LinkLine href={address("begin-recompute", { from: job.id })} text="Recompute like this" />;
   }
   return null;
 }

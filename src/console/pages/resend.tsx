@@ -1,6 +1,6 @@
 import type { ConsolePage } from "../console-page.js";
 import { Allowed, inLive, Live } from "../changes.js";
-import { Ago, Customer, Text } from "../parts.js";
+import { Ago, Customer, LinkLine, Text } from "../parts.js";
 import { deliveryHref } from "./deliveries/words.js";
 import { deliveryOf } from "./delivery.js";
 
@@ -42,9 +42,7 @@ export const resendPage: ConsolePage = {
               </form>
             ) : null}
           </Allowed>
-          <p>
-            <a href={deliveryHref(webhook.id, id)}>Back to the delivery</a>
-          </p>
+          <LinkLine href={deliveryHref(webhook.id, id)} text="Back to the delivery" />
         </>
       ),
     };

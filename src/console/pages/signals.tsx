@@ -15,6 +15,7 @@ import {
   Counting,
   Customer,
   Empty,
+  LinkLine,
   NoPart,
   PageLinks,
   ProblemNote,
@@ -130,9 +131,7 @@ function Lists({ raised, query }: { raised: readonly Raised[]; query: URLSearchP
       {each.query === query ? (
         <PageLinks path={PATH} query={query} next={each.found.nextCursor} />
       ) : each.found.nextCursor === null ? null : (
-        <p>
-          <a href={address(PATH, each.query)}>All that are {each.heading.toLowerCase()}</a>
-        </p>
+        <LinkLine href={address(PATH, each.query)} text={`All that are ${each.heading.toLowerCase()}`} />
       )}
     </section>
   ));

@@ -1,7 +1,7 @@
 import type { AccessToken } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import type { ConsolePage, Visit } from "../console-page.js";
-import { At, Back, Text } from "../parts.js";
+import { At, LinkLine, Text } from "../parts.js";
 import { LastUsed } from "./keys.js";
 import { Allowed } from "../changes.js";
 import { entryOf, missingEntry } from "./settings/parts.js";
@@ -31,7 +31,7 @@ export const tokenPage: ConsolePage = {
           <Allowed visit={visit} operation="revoke_token" what="see or revoke access tokens" who="an owner">
             {token && <Token visit={visit} token={token} />}
           </Allowed>
-          <Back {...BACK} />
+          <LinkLine {...BACK} />
         </>
       ),
     };

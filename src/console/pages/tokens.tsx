@@ -2,7 +2,7 @@ import type { AccessToken, CreatedAccessToken, ListPage } from "../../http/admin
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
 import { useLook } from "../look.js";
-import { Ago, At, Back, Empty, PageLinks, Table, Text, TextLink } from "../parts.js";
+import { Ago, At, LinkLine, Empty, PageLinks, Table, Text, TextLink } from "../parts.js";
 import { LastUsed } from "./keys.js";
 import { Allowed } from "../changes.js";
 import { entryHref, ROLE_TEXTS, Select, shownOnce } from "./settings/parts.js";
@@ -31,7 +31,7 @@ export const tokensPage: ConsolePage = {
             <h2>A new token</h2>
             <Create visit={visit} />
           </Allowed>
-          <Back href="settings" text="Settings" />
+          <LinkLine href="settings" text="Settings" />
         </>
       ),
     };

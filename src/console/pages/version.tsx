@@ -2,7 +2,7 @@ import type { ConfigDiff, ConfigVersion, Preview } from "../../http/admin/answer
 import { byPart, countChanges } from "../../words/changes.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
-import { address, At, Empty, Text } from "../parts.js";
+import { address, At, Empty, LinkLine, Text } from "../parts.js";
 import { BacktestForm } from "./backtests/form.js";
 import { sourceOf } from "./model.js";
 import { previewHref } from "./preview.js";
@@ -113,11 +113,7 @@ function Actions({ visit, version, wasActive }: { visit: Visit; version: ConfigV
       </p>
     );
   }
-  const link = (as: string, text: string) => (
-    <p>
-      <a href={address("activate", { version: id, as })}>{text}</a>
-    </p>
-  );
+  const link = (as: string, text: string) => <LinkLine href={address("activate", { version: id, as })} text={text} />;
   return (
     <>
       {environment === "live" && !wasActive && may("promote_config") ? link("promote", "Promote it to live") : null}

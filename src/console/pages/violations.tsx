@@ -1,7 +1,7 @@
 import type { Violation } from "../source.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, given } from "../console-page.js";
-import { Ago, address, Customer, Empty, eventHref, PageLinks, Table, Text, TextLink } from "../parts.js";
+import { address, Ago, Customer, Empty, eventHref, LinkLine, PageLinks, Table, Text, TextLink } from "../parts.js";
 
 const PATH = "violations";
 
@@ -29,9 +29,7 @@ export const violationsPage: ConsolePage = {
             </>
           )}
           <PageLinks path={PATH} query={query} next={nextCursor} />
-          <p>
-            <a href="events">Events</a>
-          </p>
+          <LinkLine href="events" text="Events" />
         </>
       ),
     };

@@ -12,7 +12,7 @@ import {
 import { printable } from "../../../words/text.js";
 import { Calibration, TradeOff } from "../../charts/score-rates.js";
 import { partNames } from "../../model.js";
-import { address, Empty, MaybeLink, Table, Text } from "../../parts.js";
+import { address, Empty, LinkLine, MaybeLink, Table, Text } from "../../parts.js";
 import { SideBySide } from "./side-by-side.js";
 
 /** What a backtest came to. @param model the active one: what it has is linked */
@@ -29,9 +29,7 @@ export function Report({ backtest, model }: { backtest: BacktestResult; model: S
             <Text>{sentence}</Text>
           </p>
         ))}
-        <p>
-          <a href="#notes">Before you believe it</a>
-        </p>
+        <LinkLine href="#notes" text="Before you believe it" />
       </section>
       {models.length > 1 ? <SideBySide report={report} /> : null}
       {models.map((each, index) => (

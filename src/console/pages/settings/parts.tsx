@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { ListPage, Member } from "../../../http/admin/answers.js";
 import { given, type View, type Visit } from "../../console-page.js";
 import { missing } from "../../missing.js";
-import { address, Back, Empty, type Link } from "../../parts.js";
+import { address, LinkLine, Empty, type Link } from "../../parts.js";
 
 /** The roles, each of which may do all that those before it may. */
 export const ROLE_TEXTS: Readonly<Record<Member["role"], string>> = {
@@ -89,7 +89,7 @@ export function shownOnce(made: {
         <label for="secret">{label}</label>
         <input id="secret" class="secret" value={secret} readonly autocomplete="off" spellcheck={false} />
         {children}
-        <Back {...next} />
+        <LinkLine {...next} />
       </>
     ),
   };
