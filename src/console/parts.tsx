@@ -132,6 +132,17 @@ export function Customer({ id, isShort = false }: { id: string; isShort?: boolea
   );
 }
 
+/** A part of a page under its heading. @param id of the heading, by which the part is called that */
+export function Section(props: { id?: string; title: ComponentChildren; class?: string; children: ComponentChildren }) {
+  const { id, title, class: kind, children } = props;
+  return (
+    <section class={kind} aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
 /** A link where there is something to lead to. */
 export function MaybeLink({ href, children }: { href: string | null; children: ComponentChildren }) {
   return href === null ? <>{children}</> : <a href={href}>{children}</a>;

@@ -4,7 +4,7 @@ import { ApiError } from "../../http/errors.js";
 import { formatNumber, printable } from "../../words/text.js";
 import { HealthLine } from "../charts/health-line.js";
 import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
-import { address, Ago, At, customerHref, Empty, PageLinks, Tags, Text, TextLink } from "../parts.js";
+import { address, Ago, At, customerHref, Empty, PageLinks, Section, Tags, Text, TextLink } from "../parts.js";
 import { BacklogNote } from "./customer/backlog.js";
 import { History, KINDS } from "./customer/history.js";
 import { Journeys } from "./customer/journeys.js";
@@ -50,20 +50,18 @@ export const customerPage: ConsolePage = {
             <HealthLine scores={scores.data} bands={model.health.bands} isWhole={scores.nextCursor === null} />
           )}
           <Journeys state={state} model={model} />
-          <section class="why" aria-labelledby="why">
-            <h2 id="why">Why</h2>
+          <Section class="why" id="why" title="Why">
             {explanation instanceof ApiError ? (
               <Empty>Why it is so cannot be told for the moment: {explanation.message}</Empty>
             ) : (
               <Why explanation={explanation} />
             )}
-          </section>
-          <section aria-labelledby="history">
-            <h2 id="history">What happened</h2>
+          </Section>
+          <Section id="history" title="What happened">
             <Kinds customerId={customerId} query={query} />
             <History entries={history.data} />
             <PageLinks path={PATH} query={query} next={history.nextCursor} />
-          </section>
+          </Section>
         </>
       ),
     };
@@ -225,8 +223,7 @@ function Past({ state: { customerId, at, exactFrom, configVersion } }: { state: 
 
 function Lifecycle({ state: { lifecycle, lifecycleEnteredAt } }: { state: CustomerState }) {
   return (
-    <section class="card" aria-labelledby="state">
-      <h2 id="state">State</h2>
+    <Section class="card" id="state" title="State">
       {lifecycle === null ? (
         <p class="faint">none</p>
       ) : (
@@ -240,14 +237,13 @@ function Lifecycle({ state: { lifecycle, lifecycleEnteredAt } }: { state: Custom
           )}
         </p>
       )}
-    </section>
+    </Section>
   );
 }
 
 function Health({ state: { health } }: { state: CustomerState }) {
   return (
-    <section class="card" aria-labelledby="health">
-      <h2 id="health">Health</h2>
+    <Section class="card" id="health" title="Health">
       {health === null ? (
         <p class="faint">no score</p>
       ) : (
@@ -268,14 +264,13 @@ function Health({ state: { health } }: { state: CustomerState }) {
           </dl>
         </>
       )}
-    </section>
+    </Section>
   );
 }
 
 function Signals({ state: { signals } }: { state: CustomerState }) {
   return (
-    <section class="card" aria-labelledby="signals">
-      <h2 id="signals">Signals</h2>
+    <Section class="card" id="signals" title="Signals">
       {signals.length === 0 ? <p class="faint">none is raised</p> : null}
       {signals.map(({ signalId, severity, message, raisedAt }) => (
         <p key={signalId}>
@@ -291,14 +286,13 @@ function Signals({ state: { signals } }: { state: CustomerState }) {
           )}
         </p>
       ))}
-    </section>
+    </Section>
   );
 }
 
 function Segments({ state: { segments } }: { state: CustomerState }) {
   return (
-    <section class="card" aria-labelledby="segments">
-      <h2 id="segments">Segments</h2>
+    <Section class="card" id="segments" title="Segments">
       {segments.length === 0 ? (
         <p class="faint">in none</p>
       ) : (
@@ -311,6 +305,6 @@ function Segments({ state: { segments } }: { state: CustomerState }) {
           />
         </p>
       )}
-    </section>
+    </Section>
   );
 }

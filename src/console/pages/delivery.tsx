@@ -11,6 +11,7 @@ import {
   emissionHref,
   Lines,
   LinkLine,
+  Section,
   storyHref,
   Table,
   Text,
@@ -36,12 +37,11 @@ export const deliveryPage: ConsolePage = {
           <Head webhook={webhook} delivery={delivery} />
           {visit.may("resend_delivery") ? <LinkLine href={resendHref(webhook, delivery)} text="Send it again" /> : null}
           <Attempts delivery={delivery} />
-          <section aria-labelledby="sent">
-            <h2 id="sent">What is sent</h2>
+          <Section id="sent" title="What is sent">
             <Lines>{HEADERS(delivery.id).join("\n")}</Lines>
             <p class="hint">Each attempt has a timestamp and a signature of its own, which are not kept.</p>
             <Lines>{JSON.stringify(body, null, 2)}</Lines>
-          </section>
+          </Section>
           {ruleExecution === null ? null : <MadeBy run={ruleExecution} />}
         </>
       ),
@@ -116,8 +116,7 @@ function Head({ webhook, delivery }: { webhook: WebhookDetail; delivery: Deliver
 
 function Attempts({ delivery: { attempts, attemptLog } }: { delivery: DeliveryDetail }) {
   return (
-    <section aria-labelledby="attempts">
-      <h2 id="attempts">Attempts</h2>
+    <Section id="attempts" title="Attempts">
       {attemptLog.length === 0 ? (
         <p class="faint">{attempts === 0 ? "None was made yet." : "They are too old to be kept."}</p>
       ) : (
@@ -144,7 +143,7 @@ function Attempts({ delivery: { attempts, attemptLog } }: { delivery: DeliveryDe
       {attemptLog.length > 0 && attemptLog.length < attempts ? (
         <p class="hint">Of {attempts} attempts the last are kept.</p>
       ) : null}
-    </section>
+    </Section>
   );
 }
 

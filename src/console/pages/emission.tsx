@@ -2,7 +2,7 @@ import type { EmissionDetail } from "../../http/admin/answers.js";
 import { plural, printable } from "../../words/text.js";
 import type { ConsolePage } from "../console-page.js";
 import { useLook } from "../look.js";
-import { At, CauseLink, Customer, Lines, storyHref, Table, TextLink } from "../parts.js";
+import { At, CauseLink, Customer, Lines, Section, storyHref, Table, TextLink } from "../parts.js";
 import { DeliveryStatus, deliveryHref } from "./deliveries/words.js";
 import { MadeBy } from "./emissions/made-by.js";
 
@@ -20,10 +20,9 @@ export const emissionPage: ConsolePage = {
         <>
           <Head emission={emission} />
           {Object.keys(metadata).length === 0 ? null : (
-            <section aria-labelledby="details">
-              <h2 id="details">Details</h2>
+            <Section id="details" title="Details">
               <Lines>{JSON.stringify(metadata, null, 2)}</Lines>
-            </section>
+            </Section>
           )}
           {ruleExecution === null ? null : <MadeBy run={ruleExecution} />}
           <Deliveries emission={emission} />
@@ -63,8 +62,7 @@ function Head({ emission }: { emission: EmissionDetail }) {
 
 function Deliveries({ emission: { id, deliveries } }: { emission: EmissionDetail }) {
   return (
-    <section aria-labelledby="deliveries">
-      <h2 id="deliveries">Deliveries</h2>
+    <Section id="deliveries" title="Deliveries">
       {deliveries.length === 0 ? (
         <p class="faint">No webhook receives it.</p>
       ) : (
@@ -82,7 +80,7 @@ function Deliveries({ emission: { id, deliveries } }: { emission: EmissionDetail
           ))}
         </Table>
       )}
-    </section>
+    </Section>
   );
 }
 

@@ -2,7 +2,7 @@ import type { EventDetail } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import type { ConsolePage } from "../console-page.js";
 import { useLook } from "../look.js";
-import { address, At, Customer, Empty, Lines, storyHref, Text } from "../parts.js";
+import { address, At, Customer, Empty, Lines, Section, storyHref, Text } from "../parts.js";
 import { History } from "./customer/history.js";
 import { EventStatus } from "./events.js";
 
@@ -19,16 +19,14 @@ export const eventPage: ConsolePage = {
       body: (
         <>
           <Head event={event} />
-          <section aria-labelledby="properties">
-            <h2 id="properties">Properties</h2>
+          <Section id="properties" title="Properties">
             {Object.keys(properties).length === 0 ? (
               <p class="faint">none</p>
             ) : (
               <Lines>{JSON.stringify(properties, null, 2)}</Lines>
             )}
-          </section>
-          <section aria-labelledby="caused">
-            <h2 id="caused">What it brought about</h2>
+          </Section>
+          <Section id="caused" title="What it brought about">
             {caused.length > 0 ? (
               <History entries={caused.map((entry) => ({ ...entry, cause: null }))} />
             ) : (
@@ -38,7 +36,7 @@ export const eventPage: ConsolePage = {
                   : "No change of state or health, no run of a rule and no emission came of it."}
               </Empty>
             )}
-          </section>
+          </Section>
         </>
       ),
     };

@@ -5,7 +5,7 @@ import { formatNumber } from "../../words/text.js";
 import { SeriesLines } from "../charts/series-lines.js";
 import { ShareBar } from "../charts/share-bar.js";
 import type { ConsolePage, Visit } from "../console-page.js";
-import { address, Counting, Empty, NoPart, Table, Text } from "../parts.js";
+import { address, Counting, Empty, NoPart, Section, Table, Text } from "../parts.js";
 import { daysOf, SpanField, trendSpan } from "../last-days.js";
 import { nowOf } from "../trend-series.js";
 
@@ -60,8 +60,7 @@ function Bands({ health: { bands }, trends }: { health: Health; trends: Trends }
   });
   const scored = rows.reduce((sum, { customers }) => sum + customers, 0);
   return (
-    <section>
-      <h2>Bands</h2>
+    <Section title="Bands">
       <Table
         name="Bands"
         columns={[
@@ -88,7 +87,7 @@ function Bands({ health: { bands }, trends }: { health: Health; trends: Trends }
             </tr>
           ))}
       </Table>
-    </section>
+    </Section>
   );
 }
 
@@ -109,8 +108,7 @@ function OverTime({ visit, trends }: { visit: Visit; trends: Trends }) {
   const median = of("median", "median");
   const now = median.values.at(-1) ?? null;
   return (
-    <section aria-labelledby="time">
-      <h2 id="time">Over time</h2>
+    <Section id="time" title="Over time">
       <form class="filters" action={PATH} method="get">
         <SpanField days={days} />
         <button class="second">Show</button>
@@ -128,15 +126,14 @@ function OverTime({ visit, trends }: { visit: Visit; trends: Trends }) {
         />
       )}
       <p class="hint">Half of the customers score between the quartiles, a quarter below and a quarter above.</p>
-    </section>
+    </Section>
   );
 }
 
 function Components({ health: { components } }: { health: Health }) {
   const weights = components.reduce((sum, { weight }) => sum + weight, 0);
   return (
-    <section>
-      <h2>What makes up the score</h2>
+    <Section title="What makes up the score">
       <Table
         name="What makes up the score"
         columns={[
@@ -165,7 +162,7 @@ function Components({ health: { components } }: { health: Health }) {
           );
         })}
       </Table>
-    </section>
+    </Section>
   );
 }
 

@@ -6,7 +6,7 @@ import { StackedArea } from "../charts/stacked-area.js";
 import { type DiagramArrow, type DiagramState, StateDiagram } from "../charts/state-diagram.js";
 import { type ConsolePage, given, expectedRefusal, type Visit } from "../console-page.js";
 import { partNames } from "../model.js";
-import { address, Day, Empty, Figure, ProblemNote, Table, Text } from "../parts.js";
+import { address, Day, Empty, Figure, ProblemNote, Section, Table, Text } from "../parts.js";
 import { dayIn, lastDayOf, type Every, EVERY } from "../span.js";
 
 const PATH = "lifecycle";
@@ -221,8 +221,7 @@ function Times({ times, states }: { times: TransitionTimes; states: readonly Dia
   const rows = states.flatMap(({ name }) => known.get(name) ?? []);
   if (rows.length === 0) return null;
   return (
-    <section aria-labelledby="times">
-      <h2 id="times">How long customers stay</h2>
+    <Section id="times" title="How long customers stay">
       <Table
         name="Time in each state"
         columns={[{ heading: "State" }, { heading: "Half leave it within" }, { heading: "Departures", isNumber: true }]}
@@ -240,7 +239,7 @@ function Times({ times, states }: { times: TransitionTimes; states: readonly Dia
       <p class="hint">
         By the last {plural(times.transitions, "transition")}; who is still in a state is not counted there.
       </p>
-    </section>
+    </Section>
   );
 }
 

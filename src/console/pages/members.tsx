@@ -1,7 +1,7 @@
 import type { Invitation, ListPage, Member, PasswordReset } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
-import { Ago, At, LinkLine, Empty, PageLinks, Table, Text, TextLink } from "../parts.js";
+import { Ago, At, Empty, LinkLine, PageLinks, Section, Table, Text, TextLink } from "../parts.js";
 import { Allowed } from "../changes.js";
 import { entryHref, ROLE_TEXTS, Select, shownOnce } from "./settings/parts.js";
 
@@ -28,13 +28,12 @@ export const membersPage: ConsolePage = {
       body: (
         <>
           <Members query={query} members={members} />
-          <section aria-labelledby="invitations">
-            <h2 id="invitations">Invitations</h2>
+          <Section id="invitations" title="Invitations">
             <Allowed visit={visit} operation="create_invitation" what="see or make invitations" who="an owner">
               {invitations && <Invitations query={query} invitations={invitations} />}
               <Invite visit={visit} />
             </Allowed>
-          </section>
+          </Section>
           <LinkLine href="settings" text="Settings" />
         </>
       ),

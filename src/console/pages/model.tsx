@@ -1,6 +1,6 @@
 import type { Activation, BacktestJob, ConfigVersion, ListPage } from "../../http/admin/answers.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
-import { address, Ago, At, Empty, PageLinks, Table, Text } from "../parts.js";
+import { address, Ago, At, Empty, PageLinks, Section, Table, Text } from "../parts.js";
 import { BacktestForm } from "./backtests/form.js";
 import { Backtests } from "./backtests/list.js";
 
@@ -82,8 +82,7 @@ function Foresight({ visit, backtests }: { visit: Visit; backtests: ListPage<Bac
   const { data, nextCursor } = backtests;
   if (data.length === 0 && model === null) return null;
   return (
-    <section>
-      <h2>Backtests</h2>
+    <Section title="Backtests">
       <p>
         A backtest tells whether a model foresaw what came: it takes what the model said of customers in the past year,
         from nothing later, and whether the outcome came after it. It changes nothing.
@@ -93,7 +92,7 @@ function Foresight({ visit, backtests }: { visit: Visit; backtests: ListPage<Bac
       )}
       {data.length === 0 && !query.has(BACKTESTS) ? <Empty>There was none yet.</Empty> : <Backtests backtests={data} />}
       <PageLinks path={PATH} query={query} next={nextCursor} cursor={BACKTESTS} name="the backtests" />
-    </section>
+    </Section>
   );
 }
 
@@ -105,8 +104,7 @@ const KINDS: Readonly<Record<Activation["kind"], string>> = {
 
 function Activations({ activations }: { activations: readonly Activation[] }) {
   return (
-    <section aria-labelledby="activations">
-      <h2 id="activations">Active here</h2>
+    <Section id="activations" title="Active here">
       <ul>
         {activations.map(({ version, previousVersion, kind, actor, at }) => (
           <li key={at}>
@@ -116,6 +114,6 @@ function Activations({ activations }: { activations: readonly Activation[] }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Section>
   );
 }

@@ -2,7 +2,7 @@ import type { Finding, Trends } from "../../http/admin/answers.js";
 import { SeriesLines } from "../charts/series-lines.js";
 import type { ConsolePage } from "../console-page.js";
 import { daysOf, SpanField, trendSpan } from "../last-days.js";
-import { Counting, Empty, LinkLine, MaybeLink, Text } from "../parts.js";
+import { Counting, Empty, LinkLine, MaybeLink, Section, Text } from "../parts.js";
 import { valuesOf } from "../trend-series.js";
 import { PlanUsage } from "./operations/usage.js";
 import { Recomputes } from "./recomputes.js";
@@ -28,28 +28,25 @@ export const operationsPage: ConsolePage = {
       customerIds: recomputes.data.flatMap(({ customerId }) => customerId ?? []),
       body: (
         <>
-          <section aria-labelledby="diagnostics">
-            <h2 id="diagnostics">Diagnostics</h2>
+          <Section id="diagnostics" title="Diagnostics">
             {findings.length === 0 ? (
               <Empty>Nothing is wrong, and nothing waits.</Empty>
             ) : (
               <Findings findings={findings} />
             )}
-          </section>
+          </Section>
           <Accepted trends={trends} days={daysOf(visit)} />
-          <section aria-labelledby="recomputes">
-            <h2 id="recomputes">Recomputes</h2>
+          <Section id="recomputes" title="Recomputes">
             {recomputes.data.length === 0 ? (
               <Empty>There was none yet.</Empty>
             ) : (
               <Recomputes recomputes={recomputes.data} />
             )}
             <LinkLine href="recomputes" text="All recomputes and dry runs" />
-          </section>
-          <section aria-labelledby="usage">
-            <h2 id="usage">Plan</h2>
+          </Section>
+          <Section id="usage" title="Plan">
             <PlanUsage usage={usage} />
-          </section>
+          </Section>
           {may("list_audit_log") ? <LinkLine href="audit-log" text="Audit log: who changed what" /> : null}
         </>
       ),
@@ -117,8 +114,7 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
 function Accepted({ trends, days }: { trends: Trends; days: number }) {
   const lines = ["events", "identifies"].map((metric) => ({ name: metric, values: valuesOf(trends, { metric }) }));
   return (
-    <section aria-labelledby="accepted">
-      <h2 id="accepted">What was accepted</h2>
+    <Section id="accepted" title="What was accepted">
       <form class="filters" action={PATH} method="get">
         <SpanField days={days} />
         <button class="second">Show</button>
@@ -134,6 +130,6 @@ function Accepted({ trends, days }: { trends: Trends; days: number }) {
           lines={lines}
         />
       )}
-    </section>
+    </Section>
   );
 }

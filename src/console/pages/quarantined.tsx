@@ -3,7 +3,7 @@ import type { Quarantined } from "../../http/admin/answers.js";
 import { Allowed, inLive, Live } from "../changes.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { PageError } from "../page.js";
-import { address, Ago, At, Customer, Lines, LinkLine, Table, Text } from "../parts.js";
+import { address, Ago, At, Customer, Lines, LinkLine, Section, Table, Text } from "../parts.js";
 
 const PATH = "quarantined";
 
@@ -29,8 +29,7 @@ export const quarantinedPage: ConsolePage = {
       body: (
         <>
           <Head operation={found} />
-          <section aria-labelledby="wrong">
-            <h2 id="wrong">What is wrong</h2>
+          <Section id="wrong" title="What is wrong">
             <Table name="What is wrong" columns={COLUMNS}>
               {found.violations.map(({ code, path, message }) => (
                 <tr key={`${code} ${path}`}>
@@ -44,14 +43,13 @@ export const quarantinedPage: ConsolePage = {
                 </tr>
               ))}
             </Table>
-          </section>
-          <section aria-labelledby="sent">
-            <h2 id="sent">As sent</h2>
+          </Section>
+          <Section id="sent" title="As sent">
             <Lines>{JSON.stringify(found.operation, null, 2)}</Lines>
             <p class="hint">
               Digits beyond double precision are shown by <code>svc events quarantine show {found.quarantineId}</code>.
             </p>
-          </section>
+          </Section>
           <Releasing visit={visit}>
             <p>What the active version does not accept stays.</p>
             <form method="post" action={PATH}>

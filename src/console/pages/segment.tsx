@@ -5,7 +5,7 @@ import { SeriesLines } from "../charts/series-lines.js";
 import { type ConsolePage, given, expectedRefusal, type View, type Visit } from "../console-page.js";
 import { missing } from "../missing.js";
 import { DecidingRules, Definition } from "../definition.js";
-import { address, Ago, Counting, Customer, Empty, PageLinks, ProblemNote, Table, Text } from "../parts.js";
+import { address, Ago, Counting, Customer, Empty, PageLinks, ProblemNote, Section, Table, Text } from "../parts.js";
 import { daysOf, SpanField, trendSpan } from "../last-days.js";
 import { nowOf, valuesOf } from "../trend-series.js";
 
@@ -39,8 +39,7 @@ export const segmentPage: ConsolePage = {
       customerIds: data.map(({ customerId }) => customerId),
       body: (
         <>
-          <section aria-labelledby="meaning">
-            <h2 id="meaning">Who is in it</h2>
+          <Section id="meaning" title="Who is in it">
             {declared === undefined ? (
               <p class="faint">The active model has no such segment any more.</p>
             ) : declared.when === undefined ? (
@@ -52,16 +51,15 @@ export const segmentPage: ConsolePage = {
                 <Definition of={declared.when} />
               </div>
             )}
-          </section>
+          </Section>
           <div class="cards">
-            <section class="card" aria-labelledby="size">
-              <h2 id="size">Customers now</h2>
+            <Section class="card" id="size" title="Customers now">
               <p>
                 <a class="big" href={address("customers", { segment })}>
                   {formatNumber(members)}
                 </a>
               </p>
-            </section>
+            </Section>
             {statistics === undefined || members === 0 ? null : <Statistics of={statistics} segment={segment} />}
           </div>
           <OverTime visit={visit} segment={segment} trends={trends} />
@@ -111,8 +109,7 @@ function Statistics({ of, segment }: { of: SegmentStatistics; segment: string })
           segment={segment}
         />
       )}
-      <section class="card" aria-labelledby="seen">
-        <h2 id="seen">Last event</h2>
+      <Section class="card" id="seen" title="Last event">
         <dl>
           <dt>within a day</dt>
           <dd>{formatNumber(lastEvent.within1d)}</dd>
@@ -125,7 +122,7 @@ function Statistics({ of, segment }: { of: SegmentStatistics; segment: string })
           <dt>never</dt>
           <dd>{formatNumber(lastEvent.never)}</dd>
         </dl>
-      </section>
+      </Section>
     </>
   );
 }
@@ -140,8 +137,7 @@ interface CountsProps {
 
 function Counts({ title, counts, filter, segment }: CountsProps) {
   return (
-    <section class="card" aria-labelledby={filter}>
-      <h2 id={filter}>{title}</h2>
+    <Section class="card" id={filter} title={title}>
       <dl>
         {Object.entries(counts).map(([name, count]) => (
           <>
@@ -154,7 +150,7 @@ function Counts({ title, counts, filter, segment }: CountsProps) {
           </>
         ))}
       </dl>
-    </section>
+    </Section>
   );
 }
 
@@ -163,8 +159,7 @@ function OverTime({ visit, segment, trends }: { visit: Visit; segment: string; t
   const days = daysOf(visit);
   const { periods } = trends;
   return (
-    <section aria-labelledby="time">
-      <h2 id="time">Over time</h2>
+    <Section id="time" title="Over time">
       <form class="filters" action={PATH} method="get">
         <input type="hidden" name="id" value={segment} />
         <SpanField days={days} />
@@ -185,7 +180,7 @@ function OverTime({ visit, segment, trends }: { visit: Visit; segment: string; t
         periods={periods}
         lines={[series("entered", "entered"), series("exited", "left")]}
       />
-    </section>
+    </Section>
   );
 }
 
@@ -201,8 +196,7 @@ function Large({ segment }: { segment: string }) {
 
 function Members({ data, isEmpty }: { data: SegmentMembers["data"]; isEmpty: boolean }) {
   return (
-    <section aria-labelledby="list">
-      <h2 id="list">Who</h2>
+    <Section id="list" title="Who">
       {isEmpty ? (
         <Empty>Nobody is in it now.</Empty>
       ) : (
@@ -219,6 +213,6 @@ function Members({ data, isEmpty }: { data: SegmentMembers["data"]; isEmpty: boo
           ))}
         </Table>
       )}
-    </section>
+    </Section>
   );
 }

@@ -1,5 +1,5 @@
 import { type ConsolePage, type Visit } from "../console-page.js";
-import { Text } from "../parts.js";
+import { Section, Text } from "../parts.js";
 import { Allowed } from "../changes.js";
 import { ROLE_TEXTS } from "./settings/parts.js";
 
@@ -64,8 +64,7 @@ const PAGES = [
 function TimeZone({ visit }: { visit: Visit }) {
   const { timeZone } = visit.look;
   return (
-    <section aria-labelledby="time-zone">
-      <h2 id="time-zone">Time zone</h2>
+    <Section id="time-zone" title="Time zone">
       <p>
         <strong>{timeZone}</strong>: days of trends begin at midnight there, and instants on these pages are told in it.
       </p>
@@ -96,6 +95,6 @@ function TimeZone({ visit }: { visit: Visit }) {
           </p>
         </form>
       </Allowed>
-    </section>
+    </Section>
   );
 }

@@ -19,6 +19,7 @@ import {
   NoPart,
   PageLinks,
   ProblemNote,
+  Section,
   Table,
   Text,
   TextLink,
@@ -121,8 +122,7 @@ function Lists({ raised, query }: { raised: readonly Raised[]; query: URLSearchP
     );
   }
   return shown.map((each) => (
-    <section key={each.heading}>
-      <h2>{each.heading}</h2>
+    <Section title={each.heading} key={each.heading}>
       <Table name={each.heading} columns={COLUMNS}>
         {each.found.data.map((signal) => (
           <Row signal={signal} saysSeverity={each.query === query} key={`${signal.customerId} ${signal.signalId}`} />
@@ -133,7 +133,7 @@ function Lists({ raised, query }: { raised: readonly Raised[]; query: URLSearchP
       ) : each.found.nextCursor === null ? null : (
         <LinkLine href={address(PATH, each.query)} text={`All that are ${each.heading.toLowerCase()}`} />
       )}
-    </section>
+    </Section>
   ));
 }
 
@@ -163,8 +163,7 @@ function Meanings({ visit, ids, trends }: { visit: Visit; ids: readonly string[]
   const { model } = visit;
   const series = ids.map((id) => ({ name: id, values: valuesOf(trends, { metric: "customers", signal: id }) }));
   return (
-    <section>
-      <h2>What signals mean</h2>
+    <Section title="What signals mean">
       <Table
         name="What signals mean"
         columns={[
@@ -198,7 +197,7 @@ function Meanings({ visit, ids, trends }: { visit: Visit; ids: readonly string[]
         })}
       </Table>
       <Figures name="Customers with each signal" periods={trends.periods} series={series} />
-    </section>
+    </Section>
   );
 }
 

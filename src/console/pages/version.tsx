@@ -2,7 +2,7 @@ import type { ConfigDiff, ConfigVersion, Preview } from "../../http/admin/answer
 import { byPart, countChanges } from "../../words/changes.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
-import { address, At, Empty, LinkLine, Text } from "../parts.js";
+import { address, At, Empty, LinkLine, Section, Text } from "../parts.js";
 import { BacktestForm } from "./backtests/form.js";
 import { sourceOf } from "./model.js";
 import { previewHref } from "./preview.js";
@@ -48,8 +48,7 @@ export const versionPage: ConsolePage = {
             model={version.snapshot}
             against={visit.activeVersion === version.version ? null : visit.activeVersion}
           />
-          <section aria-labelledby="changes">
-            <h2 id="changes">What is different from {difference.from ?? "nothing"}</h2>
+          <Section id="changes" title={`What is different from ${difference.from ?? "nothing"}`}>
             <Changes difference={difference} />
             <form class="filters" action={PATH} method="get">
               <input type="hidden" name="id" value={version.version} />
@@ -59,7 +58,7 @@ export const versionPage: ConsolePage = {
               </label>
               <button class="second">Compare</button>
             </form>
-          </section>
+          </Section>
         </>
       ),
     };

@@ -12,6 +12,7 @@ import {
   FoundList,
   PageLinks,
   ProblemNote,
+  Section,
   Table,
   Text,
   TextLink,
@@ -54,11 +55,10 @@ export const webhookPage: ConsolePage = {
         <>
           <Head webhook={webhook} />
           <Days webhook={webhook} trends={trends} days={days} />
-          <section aria-labelledby="deliveries">
-            <h2 id="deliveries">Deliveries</h2>
+          <Section id="deliveries" title="Deliveries">
             <Filters query={query} webhook={webhook} />
             {isWrong ? <ProblemNote error={found} /> : <List webhookId={id} query={query} page={found} />}
-          </section>
+          </Section>
         </>
       ),
     };
@@ -141,8 +141,7 @@ function Head({ webhook }: { webhook: WebhookDetail }) {
 function Days({ webhook: { id }, trends, days }: { webhook: WebhookDetail; trends: Trends; days: number }) {
   const outcomes = outcomesOf(trends, id);
   return (
-    <section aria-labelledby="days">
-      <h2 id="days">Finished in {days} days</h2>
+    <Section id="days" title={`Finished in ${days} days`}>
       {outcomes.every(({ delivered, failed }) => delivered + failed === 0) ? (
         <p class="faint">Nothing was delivered or given up.</p>
       ) : (
@@ -159,7 +158,7 @@ function Days({ webhook: { id }, trends, days }: { webhook: WebhookDetail; trend
           </a>
         ))}
       </nav>
-    </section>
+    </Section>
   );
 }
 

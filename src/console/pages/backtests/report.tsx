@@ -12,7 +12,7 @@ import {
 import { printable } from "../../../words/text.js";
 import { Calibration, TradeOff } from "../../charts/score-rates.js";
 import { partNames } from "../../model.js";
-import { address, Empty, LinkLine, MaybeLink, Table, Text } from "../../parts.js";
+import { address, Empty, LinkLine, MaybeLink, Section, Table, Text } from "../../parts.js";
 import { SideBySide } from "./side-by-side.js";
 
 /** What a backtest came to. @param model the active one: what it has is linked */
@@ -21,8 +21,7 @@ export function Report({ backtest, model }: { backtest: BacktestResult; model: S
   const { models } = report;
   return (
     <>
-      <section aria-labelledby="result">
-        <h2 id="result">What came of it</h2>
+      <Section id="result" title="What came of it">
         {report.baseRate === null ? <Empty>There was no sample, so nothing can be told.</Empty> : null}
         {backtestSentences(report).map((sentence) => (
           <p key={sentence}>
@@ -30,13 +29,12 @@ export function Report({ backtest, model }: { backtest: BacktestResult; model: S
           </p>
         ))}
         <LinkLine href="#notes" text="Before you believe it" />
-      </section>
+      </Section>
       {models.length > 1 ? <SideBySide report={report} /> : null}
       {models.map((each, index) => (
         <Model report={each} baseRate={report.baseRate} id={`model-${index}`} active={model} key={index} />
       ))}
-      <section aria-labelledby="notes">
-        <h2 id="notes">Before you believe it</h2>
+      <Section id="notes" title="Before you believe it">
         <ul>
           {backtestNotes(backtest).map((note) => (
             <li key={note}>
@@ -44,7 +42,7 @@ export function Report({ backtest, model }: { backtest: BacktestResult; model: S
             </li>
           ))}
         </ul>
-      </section>
+      </Section>
     </>
   );
 }
@@ -59,8 +57,7 @@ interface ModelProps {
 function Model({ report, baseRate, id, active }: ModelProps) {
   const { name, health } = report;
   return (
-    <section aria-labelledby={id}>
-      <h2 id={id}>What {printable(name)} said</h2>
+    <Section id={id} title={`What ${printable(name)} said`}>
       {health === null || baseRate === null ? null : (
         <Score health={health} baseRate={baseRate.value} id={id} name={name} />
       )}
@@ -70,7 +67,7 @@ function Model({ report, baseRate, id, active }: ModelProps) {
           <Figures table={table} name={`${SUBJECTS[table.title]!.heading} of ${name}`} active={active} />
         </section>
       ))}
-    </section>
+    </Section>
   );
 }
 

@@ -1,16 +1,13 @@
 import type { BacktestReport, FlagReport, ModelReport } from "../../../backtest/report-types.js";
 import { aucText, gainText, rateText, shareText } from "../../../words/backtest.js";
 import { formatNumber, printable } from "../../../words/text.js";
-import { Empty, Table, Text } from "../../parts.js";
+import { Empty, Section, Table, Text } from "../../parts.js";
 
 /** Two models on the same samples: their scores with the difference, and what they say differently. */
 export function SideBySide({ report: { models, difference } }: { report: BacktestReport }) {
   const [judged, other] = models as [ModelReport, ModelReport];
   return (
-    <section aria-labelledby="beside">
-      <h2 id="beside">
-        {printable(judged.name)} beside {printable(other.name)}
-      </h2>
+    <Section id="beside" title={`${printable(judged.name)} beside ${printable(other.name)}`}>
       <Table
         name="The scores of both"
         columns={[{ heading: "Model" }, ...["AUC of the score", "Samples with a score"].map(number)]}
@@ -32,7 +29,7 @@ export function SideBySide({ report: { models, difference } }: { report: Backtes
       </Table>
       <h3>Where they differ</h3>
       <Flags models={[judged, other]} />
-    </section>
+    </Section>
   );
 }
 

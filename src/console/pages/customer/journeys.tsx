@@ -1,6 +1,6 @@
 import type { CustomerState } from "../../../http/admin/answers.js";
 import type { Snapshot } from "../../../model/snapshot/types.js";
-import { Ago, Text } from "../../parts.js";
+import { Ago, Section, Text } from "../../parts.js";
 
 type Run = CustomerState["journeys"][number];
 
@@ -8,13 +8,12 @@ type Run = CustomerState["journeys"][number];
 export function Journeys({ state: { journeys }, model }: { state: CustomerState; model: Snapshot | null }) {
   if (journeys.length === 0) return null;
   return (
-    <section aria-labelledby="journeys">
-      <h2 id="journeys">Journeys</h2>
+    <Section id="journeys" title="Journeys">
       {journeys.map((run) => {
         const defined = model?.journeys.find(({ id }) => id === run.journeyId)?.steps.map(({ id }) => id);
         return <Journey run={run} steps={defined ?? Object.keys(run.stepsData)} key={run.journeyId} />;
       })}
-    </section>
+    </Section>
   );
 }
 

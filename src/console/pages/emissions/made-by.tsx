@@ -1,15 +1,20 @@
 import type { Explanation, RuleExecution } from "../../../http/admin/answers.js";
-import { At, Text } from "../../parts.js";
+import { At, Section, Text } from "../../parts.js";
 import { ConditionTree } from "../customer/why.js";
 
 /** The run of a rule that made an emission, and how its condition came out. */
 export function MadeBy({ run }: { run: RuleExecution }) {
   const { ruleId, triggeredBy, executedAt, configVersion, conditions, superseded } = run;
   return (
-    <section class="why" aria-labelledby="rule">
-      <h2 id="rule">
-        Made by the rule <Text>{ruleId}</Text>
-      </h2>
+    <Section
+      class="why"
+      id="rule"
+      title={
+        <>
+          Made by the rule <Text>{ruleId}</Text>
+        </>
+      }
+    >
       <p>
         It ran <At iso={executedAt} /> on <Text>{triggeredBy}</Text>
         {configVersion === null ? "" : ` under ${configVersion}`}.
@@ -22,6 +27,6 @@ export function MadeBy({ run }: { run: RuleExecution }) {
       ) : (
         <p>It has no condition.</p>
       )}
-    </section>
+    </Section>
   );
 }

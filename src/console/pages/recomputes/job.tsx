@@ -3,7 +3,7 @@ import type { JobDifference, ListPage, Preview, Recompute } from "../../../http/
 import { movesText, totalsOf } from "../../../words/recompute.js";
 import { formatNumber } from "../../../words/text.js";
 import { type ConsolePage, given, type View, type Visit } from "../../console-page.js";
-import { Ago, At, Customer, FoundList, PageLinks, Table, Text } from "../../parts.js";
+import { Ago, At, Customer, FoundList, PageLinks, Section, Table, Text } from "../../parts.js";
 import { versionHref } from "../model.js";
 import { isUnderWay, type Job, JobStatus, JobProgress } from "./status.js";
 
@@ -46,8 +46,7 @@ export function jobView(page: Pick<ConsolePage, "path">, { query }: Pick<Visit, 
         </Course>
         {actions}
         {job.startedAt === null ? null : <Totals job={job} />}
-        <section aria-labelledby="customers">
-          <h2 id="customers">For whom, the most telling first</h2>
+        <Section id="customers" title="For whom, the most telling first">
           <FoundList
             list={changed}
             limit={LIMIT}
@@ -56,7 +55,7 @@ export function jobView(page: Pick<ConsolePage, "path">, { query }: Pick<Visit, 
             <Differences differences={changed.data} />
           </FoundList>
           <PageLinks path={page.path} query={query} next={changed.nextCursor} />
-        </section>
+        </Section>
       </>
     ),
   };
@@ -97,11 +96,7 @@ export function refreshOf(job: Job): Pick<View, "refreshSeconds"> {
 
 function Totals({ job }: { job: Recompute | Preview }) {
   return (
-    <section aria-labelledby="totals">
-      <h2 id="totals">
-        What {job.dry_run ? "would change" : "changed"}
-        {isUnderWay(job) ? " so far" : ""}
-      </h2>
+    <Section id="totals" title={`What ${job.dry_run ? "would change" : "changed"}${isUnderWay(job) ? " so far" : ""}`}>
       <dl>
         {Object.entries(totalsOf(job)).map(([name, text]) => (
           <>
@@ -110,7 +105,7 @@ function Totals({ job }: { job: Recompute | Preview }) {
           </>
         ))}
       </dl>
-    </section>
+    </Section>
   );
 }
 
