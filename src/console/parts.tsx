@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Cause, ListPage, Trends } from "../http/admin/answers.js";
 import type { ApiError } from "../http/errors.js";
-import { distance, formatNumber, printable } from "../words/text.js";
+import { distance, printable } from "../words/text.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 import { useLook } from "./look.js";
 
@@ -17,23 +17,51 @@ export function dateTime(iso: string, timeZone: string): string {
   return format.format(new Date(iso));
 }
 
-/** An instant as the time that has passed since, or until then, with the date to be had by pointing at it. */
-export function Ago({ iso }: { iso: string }) {
+/** An instant as the time that has passed since, or until then, with the date to be had by pointing at it. @param by whoever did it then */
+export function Ago({ iso, by }: { iso: string; by?: string }) {
   const { now, timeZone } = useLook();
   return (
-    <time dateTime={iso} title={`${dateTime(iso, timeZone)} (${timeZone})`}>
-      {distance(iso, now)}
-    </time>
+    <>
+      <time dateTime={iso} title={`${dateTime(iso, timeZone)} (${timeZone})`}>
+        {distance(iso, now)}
+      </time>
+      <By name={by} />
+    </>
   );
 }
 
-/** An instant as a date, with the distance from now to be had by pointing at it. */
-export function At({ iso }: { iso: string }) {
+/** An instant as a date, with the distance from now to be had by pointing at it. @param by whoever did it then */
+export function At({ iso, by }: { iso: string; by?: string }) {
   const { now, timeZone } = useLook();
   return (
-    <time dateTime={iso} title={distance(iso, now)}>
-      {dateTime(iso, timeZone)}
-    </time>
+    <>
+      <time dateTime={iso} title={distance(iso, now)}>
+        {dateTime(iso, timeZone)}
+      </time>
+      <By name={by} />
+    </>
+  );
+}
+
+function By({ name }: { name: string | undefined }) {
+  if (name === undefined) return null;
+  return (
+    <>
+      {" "}
+      by <Text>{name}</Text>
+    </>
+  );
+}
+
+/** An instant as a date and as the time that has passed since. */
+export function AtAndAgo({ iso }: { iso: string }) {
+  return (
+    <>
+      <At iso={iso} />{" "}
+      <span class="faint">
+        <Ago iso={iso} />
+      </span>
+    </>
   );
 }
 
@@ -146,41 +174,6 @@ export function Section(props: { id?: string; title: ComponentChildren; class?: 
 /** A link where there is something to lead to. */
 export function MaybeLink({ href, children }: { href: string | null; children: ComponentChildren }) {
   return href === null ? <>{children}</> : <a href={href}>{children}</a>;
-}
-
-export interface TableColumn {
-  heading: ComponentChildren;
-  isNumber?: boolean;
-}
-
-/** A table that scrolls by itself where it is wide. */
-export function Table(props: { name: string; columns: readonly TableColumn[]; children: ComponentChildren }) {
-  const { name, columns, children } = props;
-  return (
-    <div class="scroll" role="region" aria-label={name} tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            {columns.map(({ heading, isNumber = false }, index) => (
-              <th scope="col" class={isNumber ? "number" : undefined} key={index}>
-                {heading}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </div>
-  );
-}
-
-/** A cell that says how many there are in a list, which it leads to where there are any. */
-export function Figure({ href, children }: { href: string | null; children: number }) {
-  return (
-    <td class="number">
-      <MaybeLink href={children === 0 ? null : href}>{formatNumber(children)}</MaybeLink>
-    </td>
-  );
 }
 
 /** Links to the other parts of a list. Of two lists on a page the second says which parameter is its cursor, and what it is called. */

@@ -1,7 +1,7 @@
 import { scaleBand, scaleLinear } from "d3-scale";
 import { stack } from "d3-shape";
 import { formatNumber } from "../../words/text.js";
-import { Table } from "../parts.js";
+import { type Column, Table } from "../tables.js";
 
 const WIDTH = 800;
 const HEIGHT = 180;
@@ -83,19 +83,12 @@ export function DeliveryDays({ days }: { days: readonly Day[] }) {
         <summary>The numbers</summary>
         <Table
           name="What became of deliveries by day"
-          columns={[{ heading: "Day" }, ...KEYS.map((heading) => ({ heading, isNumber: true }))]}
-        >
-          {days.toReversed().map((each) => (
-            <tr key={each.day}>
-              <td>{each.day}</td>
-              {KEYS.map((key) => (
-                <td class="number" key={key}>
-                  {formatNumber(each[key])}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </Table>
+          rows={days.toReversed()}
+          columns={[
+            ["Day", ({ day }) => day],
+            ...KEYS.map((key): Column<Day> => [key, (each) => formatNumber(each[key]), "number"]),
+          ]}
+        />
       </details>
     </figure>
   );

@@ -1,5 +1,6 @@
 import { formatNumber } from "../../words/text.js";
-import { Table, Text } from "../parts.js";
+import { Text } from "../parts.js";
+import { type Column, Table } from "../tables.js";
 
 /** A series of numbers, one for each period; null where there is none. */
 export interface Series {
@@ -10,32 +11,27 @@ export interface Series {
 /** The figures behind a chart of this name: a row for each period, the newest first. @param periods their first days */
 export function Figures(props: { name: string; periods: readonly string[]; series: readonly Series[] }) {
   const { name, periods, series } = props;
-  const columns = [
-    { heading: "From" },
-    ...series.map((each) => ({ heading: <Text>{each.name}</Text>, isNumber: true })),
-  ];
   return (
     <details>
       <summary>The figures</summary>
-      <Table name={name} columns={columns}>
-        {periods
-          .map((period, index) => (
-            <tr key={period}>
-              <td>{dayText(period)}</td>
-              {series.map(({ values }, column) => {
-                const value = values[index] ?? null;
-                return (
-                  <td class="number" key={column}>
-                    {value === null ? <span class="faint">none</span> : formatNumber(value)}
-                  </td>
-                );
-              })}
-            </tr>
-          ))
-          .toReversed()}
-      </Table>
+      <Table
+        name={name}
+        rows={periods.map((_, index) => index).toReversed()}
+        columns={[
+          ["From", (index) => dayText(periods[index]!)],
+          ...series.map(({ name: heading, values }): Column<number> => [
+            <Text>{heading}</Text>,
+            (index) => <Value of={values[index] ?? null} />,
+            "number",
+          ]),
+        ]}
+      />
     </details>
   );
+}
+
+function Value({ of: value }: { of: number | null }) {
+  return value === null ? <span class="faint">none</span> : <>{formatNumber(value)}</>;
 }
 
 const format = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });

@@ -4,7 +4,8 @@ import type { HealthScoreChange } from "../../http/admin/answers.js";
 import type { HealthBand } from "../../model/snapshot/types.js";
 import { formatNumber } from "../../words/text.js";
 import { useLook } from "../look.js";
-import { At, Table, Text } from "../parts.js";
+import { At, Text } from "../parts.js";
+import { Table } from "../tables.js";
 import { shortened, tickFormat } from "./axis.js";
 
 const WIDTH = 800;
@@ -60,20 +61,13 @@ export function HealthLine(props: {
         <summary>{isWhole ? "The changes of the score" : `The last ${scores.length} changes of the score`}</summary>
         <Table
           name="The changes of the score"
-          columns={[{ heading: "When" }, { heading: "Score", isNumber: true }, { heading: "Band" }]}
-        >
-          {scores.map(({ at, overall, band }, index) => (
-            <tr key={index}>
-              <td>
-                <At iso={at} />
-              </td>
-              <td class="number">{overall === null ? "none" : formatNumber(overall)}</td>
-              <td>
-                <Text>{band ?? ""}</Text>
-              </td>
-            </tr>
-          ))}
-        </Table>
+          rows={scores}
+          columns={[
+            ["When", ({ at }) => <At iso={at} />],
+            ["Score", ({ overall }) => (overall === null ? "none" : formatNumber(overall)), "number"],
+            ["Band", ({ band }) => <Text>{band ?? ""}</Text>],
+          ]}
+        />
       </details>
     </figure>
   );

@@ -1,7 +1,8 @@
 import { scaleLinear, scaleUtc } from "d3-scale";
 import { area, type SeriesPoint, stack } from "d3-shape";
 import { formatNumber, printable } from "../../words/text.js";
-import { Day, MaybeLink, Table } from "../parts.js";
+import { Day, MaybeLink } from "../parts.js";
+import { type Column, Table } from "../tables.js";
 import { colour, dayFormat } from "./axis.js";
 
 /** A part of the whole, with a value for each period. */
@@ -79,21 +80,16 @@ export function StackedArea(props: { title: string; periods: readonly string[]; 
         <summary>The figures</summary>
         <Table
           name={title}
-          columns={[{ heading: "From" }, ...layers.map(({ name }) => ({ heading: printable(name), isNumber: true }))]}
-        >
-          {periods.map((period, index) => (
-            <tr key={period}>
-              <td>
-                <Day day={period} />
-              </td>
-              {layers.map(({ name, values }) => (
-                <td class="number" key={name}>
-                  {formatNumber(values[index]!)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </Table>
+          rows={periods}
+          columns={[
+            ["From", (period) => <Day day={period} />],
+            ...layers.map(({ name, values }): Column<string> => [
+              printable(name),
+              (_, index) => formatNumber(values[index]!),
+              "number",
+            ]),
+          ]}
+        />
       </details>
     </figure>
   );

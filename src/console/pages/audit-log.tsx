@@ -1,7 +1,8 @@
 import type { AuditEntry } from "../../http/admin/answers.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal } from "../console-page.js";
 import { ApiError } from "../../http/errors.js";
-import { address, At, Empty, PageLinks, Payload, ProblemNote, Table, Text, TextLink } from "../parts.js";
+import { address, At, Empty, PageLinks, Payload, ProblemNote, Text, TextLink } from "../parts.js";
+import { type Column, Table } from "../tables.js";
 
 const PATH = "audit-log";
 
@@ -48,7 +49,7 @@ export const auditLogPage: ConsolePage = {
               {found.data.length === 0 && !query.has("cursor") ? (
                 <Empty>{isFiltered ? "There is no such entry." : "Nothing was changed yet."}</Empty>
               ) : (
-                <Entries entries={found.data} />
+                <Table name="Audit log" rows={found.data} columns={COLUMNS} />
               )}
               <PageLinks path={PATH} query={query} next={found.nextCursor} />
             </>
@@ -59,30 +60,17 @@ export const auditLogPage: ConsolePage = {
   },
 };
 
-const COLUMNS = ["At", "Action", "By", "Where", "What"].map((heading) => ({ heading }));
-
-function Entries({ entries }: { entries: readonly AuditEntry[] }) {
-  return (
-    <Table name="Audit log" columns={COLUMNS}>
-      {entries.map(({ at, action, actor, project, environment, target, details }, index) => (
-        <tr key={index}>
-          <td>
-            <At iso={at} />
-          </td>
-          <td>
-            <a href={address(PATH, { action })}>{action}</a>
-          </td>
-          <td>
-            <TextLink href={address(PATH, { actor })} text={actor} />
-          </td>
-          <td>
-            <Text>{[project, environment].filter((part) => part !== null).join(" ")}</Text>
-          </td>
-          <td>
-            <Text>{target ?? ""}</Text> <Payload value={{ ...details }} />
-          </td>
-        </tr>
-      ))}
-    </Table>
-  );
-}
+const COLUMNS: Column<AuditEntry>[] = [
+  ["At", ({ at }) => <At iso={at} />],
+  ["Action", ({ action }) => <a href={address(PATH, { action })}>{action}</a>],
+  ["By", ({ actor }) => <TextLink href={address(PATH, { actor })} text={actor} />],
+  ["Where", (e) => <Text>{[e.project, e.environment].filter((part) => part !== null).join(" ")}</Text>],
+  [
+    "What",
+    ({ target, details }) => (
+      <>
+        <Text>{target ?? ""}</Text> <Payload value={{ ...details }} />
+      </>
+    ),
+  ],
+];

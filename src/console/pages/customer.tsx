@@ -4,7 +4,7 @@ import { ApiError } from "../../http/errors.js";
 import { formatNumber, printable } from "../../words/text.js";
 import { HealthLine } from "../charts/health-line.js";
 import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
-import { address, Ago, At, customerHref, Empty, PageLinks, Section, Tags, Text, TextLink } from "../parts.js";
+import { address, Ago, At, AtAndAgo, customerHref, Empty, PageLinks, Section, Tags, Text, TextLink } from "../parts.js";
 import { BacklogNote } from "./customer/backlog.js";
 import { History, KINDS } from "./customer/history.js";
 import { Journeys } from "./customer/journeys.js";
@@ -195,14 +195,7 @@ function TraitValue({ type, value }: { type: string | undefined; value: unknown 
   if (value === undefined) return <span class="faint">none</span>;
   if (typeof value !== "string") return <Text>{JSON.stringify(value)}</Text>;
   if (type !== "date" || Number.isNaN(Date.parse(value))) return <Text>{value}</Text>;
-  return (
-    <>
-      <At iso={value} />{" "}
-      <span class="faint">
-        <Ago iso={value} />
-      </span>
-    </>
-  );
+  return <AtAndAgo iso={value} />;
 }
 
 function Past({ state: { customerId, at, exactFrom, configVersion } }: { state: CustomerState }) {

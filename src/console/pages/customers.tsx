@@ -5,7 +5,7 @@ import { formatNumber } from "../../words/text.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal, type Visit } from "../console-page.js";
 import type { Shown } from "../look.js";
 import { shownOf } from "../shown.js";
-import { headingsOf, ShownCells, type ShownColumn, shownColumns } from "../shown-columns.js";
+import { shownColumns, shownMembers } from "../shown-columns.js";
 import { partNames } from "../model.js";
 import {
   address,
@@ -16,11 +16,11 @@ import {
   FoundList,
   PageLinks,
   ProblemNote,
-  Table,
   Tags,
   TextLink,
   without,
 } from "../parts.js";
+import { type Column, Table } from "../tables.js";
 
 const PATH = "customers";
 const LIMIT = "50";
@@ -45,7 +45,6 @@ export const customersPage: ConsolePage = {
       return { title: "Customers", status: found.status, body: [filters, <ProblemNote error={found} key="problem" />] };
     }
     const { data, nextCursor } = found;
-    const columns = shownColumns(model);
     return {
       title: "Customers",
       customerIds: data.map(({ customerId }) => customerId),
@@ -57,11 +56,7 @@ export const customersPage: ConsolePage = {
             limit={Number(LIMIT)}
             none={<Nobody isFiltered={isFiltered(query)} hasModel={model !== null} />}
           >
-            <Table name="Customers" columns={[...COLUMNS, ...headingsOf(columns)]}>
-              {data.map((customer) => (
-                <Row customer={customer} columns={columns} key={customer.customerId} />
-              ))}
-            </Table>
+            <Table name="Customers" rows={data} columns={[...COLUMNS, ...shownColumns(model)]} />
           </FoundList>
           <PageLinks path={PATH} query={query} next={nextCursor} />
           {data.length === 0 ? null : (
@@ -77,7 +72,7 @@ export const customersPage: ConsolePage = {
     };
   },
   async *csv(visit) {
-    const columns = shownColumns(visit.model);
+    const columns = shownMembers(visit.model);
     // With the first lines, so that a refusal comes before anything.
     let heading = csvLines([[...CSV_COLUMNS, ...columns]]);
     let cursor: string | undefined;
@@ -213,53 +208,55 @@ function Nobody({ isFiltered, hasModel }: { isFiltered: boolean; hasModel: boole
   );
 }
 
-const COLUMNS = ["Customer", "State", "Health, change in a week", "Signals", "Segments", "Last event"].map(
-  (heading) => ({ heading }),
-);
+const COLUMNS: Column<ListedCustomer>[] = [
+  ["Customer", (customer) => <Name of={customer} />],
+  ["State", (customer) => <State of={customer} />],
+  ["Health, change in a week", (customer) => <Health customer={customer} />],
+  [
+    "Signals",
+    ({ signals }) => (
+      <Tags
+        items={signals.map(({ signalId, severity }) => ({
+          text: signalId,
+          href: address(PATH, { signal: signalId }),
+          class: severity,
+        }))}
+      />
+    ),
+  ],
+  [
+    "Segments",
+    ({ segments }) => <Tags items={segments.map((segment) => ({ text: segment, href: address(PATH, { segment }) }))} />,
+  ],
+  [
+    "Last event",
+    ({ lastEventAt }) => (lastEventAt === null ? <span class="faint">never</span> : <Ago iso={lastEventAt} />),
+  ],
+];
 
-function Row({ customer, columns }: { customer: ListedCustomer; columns: ShownColumn[] }) {
-  const { customerId, lifecycle, lifecycleEnteredAt, signals, segments, lastEventAt, setAside } = customer;
+function Name({ of: { customerId, setAside } }: { of: ListedCustomer }) {
   return (
-    <tr>
-      <td>
-        <Customer id={customerId} />
-        {setAside === null ? null : <span class="critical"> set aside</span>}
-      </td>
-      <td>
-        {lifecycle === null ? (
-          <span class="faint">none</span>
-        ) : (
-          <TextLink href={address(PATH, { lifecycle })} text={lifecycle} />
-        )}{" "}
-        {lifecycleEnteredAt === null ? null : (
-          <span class="faint">
-            <Ago iso={lifecycleEnteredAt} />
-          </span>
-        )}
-      </td>
-      <td>
-        <Health customer={customer} />
-      </td>
-      <td>
-        <Tags
-          items={signals.map(({ signalId, severity }) => ({
-            text: signalId,
-            href: address(PATH, { signal: signalId }),
-            class: severity,
-          }))}
-        />
-      </td>
-      <td>
-        <Tags
-          items={segments.map((segment) => ({
-            text: segment,
-            href: address(PATH, { segment }),
-          }))}
-        />
-      </td>
-      <td>{lastEventAt === null ? <span class="faint">never</span> : <Ago iso={lastEventAt} />}</td>
-      <ShownCells id={customerId} columns={columns} />
-    </tr>
+    <>
+      <Customer id={customerId} />
+      {setAside === null ? null : <span class="critical"> set aside</span>}
+    </>
+  );
+}
+
+function State({ of: { lifecycle, lifecycleEnteredAt } }: { of: ListedCustomer }) {
+  return (
+    <>
+      {lifecycle === null ? (
+        <span class="faint">none</span>
+      ) : (
+        <TextLink href={address(PATH, { lifecycle })} text={lifecycle} />
+      )}{" "}
+      {lifecycleEnteredAt === null ? null : (
+        <span class="faint">
+          <Ago iso={lifecycleEnteredAt} />
+        </span>
+      )}
+    </>
   );
 }
 

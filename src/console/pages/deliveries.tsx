@@ -1,7 +1,8 @@
 import type { Trends, WebhookDetail } from "../../http/admin/answers.js";
 import { formatNumber, plural } from "../../words/text.js";
 import { type ConsolePage, given } from "../console-page.js";
-import { Ago, Empty, PageLinks, Table, TextLink } from "../parts.js";
+import { Ago, Empty, PageLinks, TextLink } from "../parts.js";
+import { type Column, Table } from "../tables.js";
 import { firstDay } from "../last-days.js";
 import { EventTypes, outcomesOf, percent, webhookHref, WebhookStatus } from "./deliveries/words.js";
 
@@ -30,11 +31,7 @@ export const deliveriesPage: ConsolePage = {
           </Empty>
         ) : (
           <>
-            <Table name="Webhooks" columns={COLUMNS}>
-              {webhooks.map((webhook) => (
-                <Row webhook={webhook} trends={trends} key={webhook.id} />
-              ))}
-            </Table>
+            <Table name="Webhooks" rows={webhooks} columns={columnsWith(trends)} />
             <p class="hint">
               Latency and accepted attempts are of the last 24 hours, out of the 1,000 attempts for the newest
               emissions.
@@ -46,42 +43,29 @@ export const deliveriesPage: ConsolePage = {
   },
 };
 
-const COLUMNS = [
-  { heading: "Webhook" },
-  { heading: "Status" },
-  { heading: "Delivered in 7 days", isNumber: true },
-  { heading: "Attempts accepted", isNumber: true },
-  { heading: "Latency", isNumber: true },
-  { heading: "Waiting", isNumber: true },
+const columnsWith = (trends: Trends): Column<WebhookDetail>[] => [
+  ["Webhook", (webhook) => <Webhook webhook={webhook} />],
+  ["Status", (webhook) => <WebhookStatus webhook={webhook} />],
+  ["Delivered in 7 days", ({ id }) => <Delivered webhookId={id} trends={trends} />, "number"],
+  [
+    "Attempts accepted",
+    ({ lastDay: { accepted, attempts } }) =>
+      attempts === 0 ? <span class="faint">none made</span> : percent(accepted, attempts),
+    "number",
+  ],
+  ["Latency", (webhook) => <Latency webhook={webhook} />, "number"],
+  ["Waiting", (webhook) => <PendingDeliveries webhook={webhook} />, "number"],
 ];
 
-function Row({ webhook, trends }: { webhook: WebhookDetail; trends: Trends }) {
-  const { id, url, eventTypes, lastDay } = webhook;
+function Webhook({ webhook: { id, url, eventTypes } }: { webhook: WebhookDetail }) {
   return (
-    <tr>
-      <td>
-        <TextLink href={webhookHref(id)} text={url} />
-        <br />
-        <span class="faint">
-          <EventTypes of={eventTypes} />
-        </span>
-      </td>
-      <td>
-        <WebhookStatus webhook={webhook} />
-      </td>
-      <td class="number">
-        <Delivered webhookId={id} trends={trends} />
-      </td>
-      <td class="number">
-        {lastDay.attempts === 0 ? <span class="faint">none made</span> : percent(lastDay.accepted, lastDay.attempts)}
-      </td>
-      <td class="number">
-        <Latency webhook={webhook} />
-      </td>
-      <td class="number">
-        <PendingDeliveries webhook={webhook} />
-      </td>
-    </tr>
+    <>
+      <TextLink href={webhookHref(id)} text={url} />
+      <br />
+      <span class="faint">
+        <EventTypes of={eventTypes} />
+      </span>
+    </>
   );
 }
 

@@ -6,6 +6,7 @@ import {
   address,
   Ago,
   At,
+  AtAndAgo,
   CauseLink,
   Customer,
   emissionHref,
@@ -13,10 +14,10 @@ import {
   LinkLine,
   Section,
   storyHref,
-  Table,
   Text,
   TextLink,
 } from "../parts.js";
+import { type Column, Table } from "../tables.js";
 import { DeliveryStatus, webhookHref, WebhookStatus } from "./deliveries/words.js";
 import { MadeBy } from "./emissions/made-by.js";
 import { AttemptOutcome } from "./webhook.js";
@@ -120,25 +121,7 @@ function Attempts({ delivery: { attempts, attemptLog } }: { delivery: DeliveryDe
       {attemptLog.length === 0 ? (
         <p class="faint">{attempts === 0 ? "None was made yet." : "They are too old to be kept."}</p>
       ) : (
-        <Table name="The attempts" columns={COLUMNS}>
-          {attemptLog.map((attempt) => (
-            <tr key={attempt.attempt}>
-              <td class="number">{attempt.attempt}</td>
-              <td>
-                <At iso={attempt.at} />{" "}
-                <span class="faint">
-                  <Ago iso={attempt.at} />
-                </span>
-              </td>
-              <td>
-                <AttemptOutcome attempt={attempt} />
-              </td>
-              <td>
-                <Answer attempt={attempt} />
-              </td>
-            </tr>
-          ))}
-        </Table>
+        <Table name="The attempts" rows={attemptLog} columns={COLUMNS} />
       )}
       {attemptLog.length > 0 && attemptLog.length < attempts ? (
         <p class="hint">Of {attempts} attempts the last are kept.</p>
@@ -147,11 +130,11 @@ function Attempts({ delivery: { attempts, attemptLog } }: { delivery: DeliveryDe
   );
 }
 
-const COLUMNS = [
-  { heading: "Attempt", isNumber: true },
-  { heading: "When" },
-  { heading: "Outcome" },
-  { heading: "Answer" },
+const COLUMNS: Column<DeliveryAttempt>[] = [
+  ["Attempt", ({ attempt }) => attempt, "number"],
+  ["When", ({ at }) => <AtAndAgo iso={at} />],
+  ["Outcome", (attempt) => <AttemptOutcome attempt={attempt} />],
+  ["Answer", (attempt) => <Answer attempt={attempt} />],
 ];
 
 function Answer({ attempt: { response } }: { attempt: DeliveryAttempt }) {

@@ -2,7 +2,8 @@ import type { EmissionDetail } from "../../http/admin/answers.js";
 import { plural, printable } from "../../words/text.js";
 import type { ConsolePage } from "../console-page.js";
 import { useLook } from "../look.js";
-import { At, CauseLink, Customer, Lines, Section, storyHref, Table, TextLink } from "../parts.js";
+import { At, CauseLink, Customer, Lines, Section, storyHref, TextLink } from "../parts.js";
+import { type Column, Table } from "../tables.js";
 import { DeliveryStatus, deliveryHref } from "./deliveries/words.js";
 import { MadeBy } from "./emissions/made-by.js";
 
@@ -66,22 +67,14 @@ function Deliveries({ emission: { id, deliveries } }: { emission: EmissionDetail
       {deliveries.length === 0 ? (
         <p class="faint">No webhook receives it.</p>
       ) : (
-        <Table name="The deliveries" columns={COLUMNS}>
-          {deliveries.map(({ webhookId, url, status, attempts }) => (
-            <tr key={webhookId}>
-              <td>
-                <TextLink href={deliveryHref(webhookId, id)} text={url} />
-              </td>
-              <td>
-                <DeliveryStatus status={status} />
-              </td>
-              <td>{plural(attempts, "attempt")}</td>
-            </tr>
-          ))}
-        </Table>
+        <Table name="The deliveries" rows={deliveries} columns={columnsOf(id)} />
       )}
     </Section>
   );
 }
 
-const COLUMNS = ["Webhook", "Status", "Attempts"].map((heading) => ({ heading }));
+const columnsOf = (id: string): Column<EmissionDetail["deliveries"][number]>[] => [
+  ["Webhook", ({ webhookId, url }) => <TextLink href={deliveryHref(webhookId, id)} text={url} />],
+  ["Status", ({ status }) => <DeliveryStatus status={status} />],
+  ["Attempts", ({ attempts }) => plural(attempts, "attempt")],
+];

@@ -12,9 +12,9 @@ import {
   PageLinks,
   Payload,
   ProblemNote,
-  Table,
   TextLink,
 } from "../parts.js";
+import { type Column, Table } from "../tables.js";
 
 const PATH = "emissions";
 const LIMIT = "50";
@@ -48,11 +48,7 @@ export const emissionsPage: ConsolePage = {
               </Empty>
             }
           >
-            <Table name="Emissions" columns={COLUMNS}>
-              {data.map((emission) => (
-                <Row emission={emission} key={emission.id} />
-              ))}
-            </Table>
+            <Table name="Emissions" rows={data} columns={COLUMNS} />
           </FoundList>
           <PageLinks path={PATH} query={query} next={nextCursor} />
         </>
@@ -96,28 +92,11 @@ function Filters({ query }: { query: URLSearchParams }) {
   );
 }
 
-const COLUMNS = ["Happened", "Type", "Customer", "Source", "By", "Details"].map((heading) => ({ heading }));
-
-function Row({ emission }: { emission: ListedEmission }) {
-  const { id, timestamp, eventType, customerId, source, cause, metadata } = emission;
-  return (
-    <tr>
-      <td>
-        <At iso={timestamp} />
-      </td>
-      <td>
-        <TextLink href={emissionHref(id)} text={eventType} />
-      </td>
-      <td>
-        <Customer id={customerId} />
-      </td>
-      <td>{source}</td>
-      <td>
-        <CauseLink cause={cause} />
-      </td>
-      <td>
-        <Payload value={metadata} />
-      </td>
-    </tr>
-  );
-}
+const COLUMNS: Column<ListedEmission>[] = [
+  ["Happened", ({ timestamp }) => <At iso={timestamp} />],
+  ["Type", ({ id, eventType }) => <TextLink href={emissionHref(id)} text={eventType} />],
+  ["Customer", ({ customerId }) => <Customer id={customerId} />],
+  ["Source", ({ source }) => source],
+  ["By", ({ cause }) => <CauseLink cause={cause} />],
+  ["Details", ({ metadata }) => <Payload value={metadata} />],
+];

@@ -12,9 +12,9 @@ import {
   PageLinks,
   Payload,
   ProblemNote,
-  Table,
   TextLink,
 } from "../parts.js";
+import { type Column, Table } from "../tables.js";
 
 const PATH = "events";
 const LIMIT = "50";
@@ -51,11 +51,7 @@ export const eventsPage: ConsolePage = {
               </Empty>
             }
           >
-            <Table name="Events" columns={COLUMNS}>
-              {data.map((event) => (
-                <Row event={event} key={event.eventId} />
-              ))}
-            </Table>
+            <Table name="Events" rows={data} columns={COLUMNS} />
           </FoundList>
           {isTail ? null : <PageLinks path={PATH} query={query} next={nextCursor} />}
         </>
@@ -116,30 +112,13 @@ function Head({ visit: { query, model, isService }, isTail }: { visit: Visit; is
   );
 }
 
-const COLUMNS = ["Occurred", "Event", "Customer", "Properties", "Status"].map((heading) => ({ heading }));
-
-function Row({ event }: { event: Event }) {
-  const { eventId, event: name, customerId, properties, occurredAt, status } = event;
-  return (
-    <tr>
-      <td>
-        <At iso={occurredAt} />
-      </td>
-      <td>
-        <TextLink href={eventHref(eventId)} text={name} />
-      </td>
-      <td>
-        <Customer id={customerId} />
-      </td>
-      <td>
-        <Payload value={properties} />
-      </td>
-      <td>
-        <EventStatus status={status} />
-      </td>
-    </tr>
-  );
-}
+const COLUMNS: Column<Event>[] = [
+  ["Occurred", ({ occurredAt }) => <At iso={occurredAt} />],
+  ["Event", ({ eventId, event }) => <TextLink href={eventHref(eventId)} text={event} />],
+  ["Customer", ({ customerId }) => <Customer id={customerId} />],
+  ["Properties", ({ properties }) => <Payload value={properties} />],
+  ["Status", ({ status }) => <EventStatus status={status} />],
+];
 
 export function EventStatus({ status }: Pick<Event, "status">) {
   return <span class={status === "pending" ? "warning" : "faint"}>{status}</span>;

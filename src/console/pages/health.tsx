@@ -5,7 +5,8 @@ import { formatNumber } from "../../words/text.js";
 import { SeriesLines } from "../charts/series-lines.js";
 import { ShareBar } from "../charts/share-bar.js";
 import type { ConsolePage, Visit } from "../console-page.js";
-import { address, Counting, Empty, NoPart, Section, Table, Text } from "../parts.js";
+import { address, Counting, Empty, NoPart, Section, Text } from "../parts.js";
+import { Table } from "../tables.js";
 import { daysOf, SpanField, trendSpan } from "../last-days.js";
 import { nowOf } from "../trend-series.js";
 
@@ -63,30 +64,22 @@ function Bands({ health: { bands }, trends }: { health: Health; trends: Trends }
     <Section title="Bands">
       <Table
         name="Bands"
+        rows={rows.filter(({ index, customers }) => index >= 0 || customers > 0)}
         columns={[
-          { heading: "Band" },
-          { heading: "Score" },
-          { heading: "Customers", isNumber: true },
-          { heading: "Share" },
+          ["Band", ({ id }) => <Text>{id}</Text>],
+          [
+            "Score",
+            ({ index }) =>
+              index < 0 ? <span class="faint">no band of the active model</span> : rangeText(bands, index),
+          ],
+          [
+            "Customers",
+            (row) => <a href={address("customers", { health: row.id })}>{formatNumber(row.customers)}</a>,
+            "number",
+          ],
+          ["Share", ({ customers }) => <ShareBar share={scored === 0 ? 0 : customers / scored} />],
         ]}
-      >
-        {rows
-          .filter(({ index, customers }) => index >= 0 || customers > 0)
-          .map(({ id, index, customers }) => (
-            <tr key={id}>
-              <td>
-                <Text>{id}</Text>
-              </td>
-              <td>{index < 0 ? <span class="faint">no band of the active model</span> : rangeText(bands, index)}</td>
-              <td class="number">
-                <a href={address("customers", { health: id })}>{formatNumber(customers)}</a>
-              </td>
-              <td>
-                <ShareBar share={scored === 0 ? 0 : customers / scored} />
-              </td>
-            </tr>
-          ))}
-      </Table>
+      />
     </Section>
   );
 }
@@ -136,32 +129,14 @@ function Components({ health: { components } }: { health: Health }) {
     <Section title="What makes up the score">
       <Table
         name="What makes up the score"
+        rows={components}
         columns={[
-          { heading: "Component" },
-          { heading: "Weight", isNumber: true },
-          { heading: "Counts" },
-          { heading: "Scored by" },
+          ["Component", ({ id }) => <Text>{id}</Text>],
+          ["Weight", ({ weight }) => formatNumber(weight), "number"],
+          ["Counts", ({ weight }) => <ShareBar share={weights === 0 ? 0 : weight / weights} />],
+          ["Scored by", (component) => <Text>{componentText(component, scoreInWords(component.score))}</Text>, "words"],
         ]}
-      >
-        {components.map((component) => {
-          const { id, weight, score } = component;
-          const share = weights === 0 ? 0 : weight / weights;
-          return (
-            <tr key={id}>
-              <td>
-                <Text>{id}</Text>
-              </td>
-              <td class="number">{formatNumber(weight)}</td>
-              <td>
-                <ShareBar share={share} />
-              </td>
-              <td class="words">
-                <Text>{componentText(component, scoreInWords(score))}</Text>
-              </td>
-            </tr>
-          );
-        })}
-      </Table>
+      />
     </Section>
   );
 }

@@ -1,28 +1,23 @@
 import type { ListedRun } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import { type ConsolePage, given, expectedRefusal, type Visit } from "../console-page.js";
-import {
-  address,
-  Ago,
-  Choose,
-  Customer,
-  Empty,
-  FoundList,
-  PageLinks,
-  ProblemNote,
-  Table,
-  Text,
-  TextLink,
-} from "../parts.js";
+import { address, Ago, Choose, Customer, Empty, FoundList, PageLinks, ProblemNote, Text, TextLink } from "../parts.js";
+import { type Column, Table } from "../tables.js";
 import { sinceIn, spanIn } from "./journey-span.js";
 
 const PATH = "journey-runs";
 const LIMIT = "100";
-const COLUMNS = ["Customer", "Status", "Step", "Begun", "Ended"].map((heading) => ({ heading }));
 const STATUSES = [
   { value: "active", text: "under way" },
   { value: "complete", text: "complete" },
   { value: "expired", text: "expired" },
+];
+const COLUMNS: Column<ListedRun>[] = [
+  ["Customer", ({ customerId }) => <Customer id={customerId} />],
+  ["Status", ({ status }) => STATUSES.find(({ value }) => value === status)!.text],
+  ["Step", (run) => (run.status === "complete" ? <span class="faint">all</span> : <Text>{run.currentStep}</Text>)],
+  ["Begun", ({ startedAt }) => <Ago iso={startedAt} />],
+  ["Ended", (run) => <Ended at={run.completedAt ?? run.expiredAt} />],
 ];
 
 /** Which customers are on a journey, or were: the list behind its numbers. */
@@ -45,11 +40,7 @@ export const journeyRunsPage: ConsolePage = {
         <>
           {filters}
           <FoundList list={found} limit={Number(LIMIT)} none={<Empty>There is no such run.</Empty>}>
-            <Table name={title} columns={COLUMNS}>
-              {data.map((run) => (
-                <Row run={run} key={`${run.run} ${run.customerId}`} />
-              ))}
-            </Table>
+            <Table name={title} rows={data} columns={COLUMNS} />
           </FoundList>
           <PageLinks path={PATH} query={query} next={nextCursor} />
         </>
@@ -94,20 +85,6 @@ function Filters({ visit: { query, model } }: { visit: Visit }) {
   );
 }
 
-function Row({ run }: { run: ListedRun }) {
-  const { customerId, status, currentStep, startedAt, completedAt, expiredAt } = run;
-  const ended = completedAt ?? expiredAt;
-  return (
-    <tr>
-      <td>
-        <Customer id={customerId} />
-      </td>
-      <td>{STATUSES.find(({ value }) => value === status)!.text}</td>
-      <td>{status === "complete" ? <span class="faint">all</span> : <Text>{currentStep}</Text>}</td>
-      <td>
-        <Ago iso={startedAt} />
-      </td>
-      <td>{ended === null ? <span class="faint">not yet</span> : <Ago iso={ended} />}</td>
-    </tr>
-  );
+function Ended({ at }: { at: string | null }) {
+  return at === null ? <span class="faint">not yet</span> : <Ago iso={at} />;
 }

@@ -3,7 +3,8 @@ import { ApiError } from "../../http/errors.js";
 import { formatNumber, lasted, plural, printable } from "../../words/text.js";
 import { type ConsolePage, type View, type Visit } from "../console-page.js";
 import { missing } from "../missing.js";
-import { Empty, Figure, LinkLine, ProblemNote, Table, Text } from "../parts.js";
+import { Empty, LinkLine, ProblemNote, Text } from "../parts.js";
+import { type Column, Figure, Table } from "../tables.js";
 import { runsHref, sinceIn, SpanForm } from "./journey-span.js";
 import { countsOf } from "./journeys.js";
 
@@ -104,58 +105,69 @@ function Sum({ journey, query, times: { secondsToComplete } }: Shown) {
   );
 }
 
-const NUMBERS = ["Completed", "Waiting here", "Expired here", "Median time"];
-
 function Steps({ journey, query, times, isOrdered }: Shown & { isOrdered: boolean }) {
   const { journeyId, steps } = journey;
   const begun = journey.active + journey.complete + journey.expired;
-  const columns = [
-    { heading: "Step" },
-    ...(isOrdered ? [{ heading: "Reached", isNumber: true }] : []),
-    { heading: "Share of those that began" },
-    ...NUMBERS.map((heading) => ({ heading, isNumber: true })),
-  ];
   // Those that have gone past a step are those that stand or stood at a later one, and those that are complete.
   const past = steps.map((_, index) =>
     steps
       .slice(index + 1)
       .reduce((sum, { declared, active, expired }) => sum + (declared ? active + expired : 0), journey.complete),
   );
+  const rows = steps.map((step, index) => {
+    const timed = times.steps.find(({ stepId }) => stepId === step.stepId);
+    const hasOrder = isOrdered && step.declared;
+    const reached = past[index]! + step.active + step.expired;
+    const measured = timed?.completed ?? 0;
+    // Of a sample it is no number of a list.
+    const completed = hasOrder ? past[index]! : times.runs === begun ? measured : null;
+    const share = hasOrder ? reached / begun : measured / times.runs;
+    return { ...step, timed, hasOrder, reached, completed, share };
+  });
+  const runs = (count: number, filters: Record<string, string>) => (
+    <Figure href={runsHref(journeyId, query, filters)}>{count}</Figure>
+  );
+  const reached: Column<(typeof rows)[number]> = [
+    "Reached",
+    (step) => (step.hasOrder ? formatNumber(step.reached) : ""),
+    "number",
+  ];
   return (
-    <Table name="Steps" columns={columns}>
-      {steps.map(({ stepId, declared, active, expired }, index) => {
-        const timed = times.steps.find((each) => each.stepId === stepId);
-        const hasOrder = isOrdered && declared;
-        const reached = past[index]! + active + expired;
-        const measured = timed?.completed ?? 0;
-        // Of a sample it is no number of a list.
-        const completed = hasOrder ? past[index]! : times.runs === begun ? measured : null;
-        const share = hasOrder ? reached / begun : measured / times.runs;
-        return (
-          <tr key={stepId}>
-            <td>
+    <Table
+      name="Steps"
+      rows={rows}
+      columns={[
+        [
+          "Step",
+          ({ stepId, declared }) => (
+            <>
               <Text>{stepId}</Text>
               {declared ? null : <span class="faint"> not in the model any more</span>}
-            </td>
-            {isOrdered ? <td class="number">{hasOrder ? formatNumber(reached) : ""}</td> : null}
-            <td>
+            </>
+          ),
+        ],
+        ...(isOrdered ? [reached] : []),
+        [
+          "Share of those that began",
+          ({ share, hasOrder }) => (
+            <>
               <Bar share={share} />
               <span class="faint">
                 {formatNumber(Math.round(share * 100))} % {hasOrder ? "reached it" : "completed it"}
               </span>
-            </td>
-            {completed === null ? (
-              <td class="number" />
-            ) : (
-              <Figure href={runsHref(journeyId, query, { completed: stepId })}>{completed}</Figure>
-            )}
-            <Figure href={runsHref(journeyId, query, { status: "active", step: stepId })}>{active}</Figure>
-            <Figure href={runsHref(journeyId, query, { status: "expired", step: stepId })}>{expired}</Figure>
-            <td class="number">{timed === undefined ? "" : lasted(timed.secondsFromPrevious.median)}</td>
-          </tr>
-        );
-      })}
-    </Table>
+            </>
+          ),
+        ],
+        [
+          "Completed",
+          ({ stepId, completed }) => (completed === null ? null : runs(completed, { completed: stepId })),
+          "number",
+        ],
+        ["Waiting here", ({ stepId, active }) => runs(active, { status: "active", step: stepId }), "number"],
+        ["Expired here", ({ stepId, expired }) => runs(expired, { status: "expired", step: stepId }), "number"],
+        ["Median time", ({ timed }) => (timed === undefined ? "" : lasted(timed.secondsFromPrevious.median)), "number"],
+      ]}
+    />
   );
 }
 

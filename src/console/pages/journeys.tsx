@@ -2,17 +2,11 @@ import type { JourneyCounts } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, expectedRefusal, type Visit } from "../console-page.js";
-import { address, Empty, Figure, ProblemNote, Table, TextLink } from "../parts.js";
+import { address, Empty, ProblemNote, TextLink } from "../parts.js";
+import { type Column, Figure, Table } from "../tables.js";
 import { runsHref, sinceIn, spanIn, SpanForm } from "./journey-span.js";
 
 const PATH = "journeys";
-const COLUMNS = [
-  { heading: "Journey" },
-  ...["Begun", "Under way", "Complete", "Expired", "Completion rate"].map((heading) => ({
-    heading,
-    isNumber: true,
-  })),
-];
 
 /** How many customers began each journey, and what became of them. */
 export const journeysPage: ConsolePage = {
@@ -37,11 +31,7 @@ export const journeysPage: ConsolePage = {
                 : "The model has no journeys. Once it declares one, customers are counted at each of its steps here."}
             </Empty>
           ) : (
-            <Table name="Journeys" columns={COLUMNS}>
-              {found.map((journey) => (
-                <Row journey={journey} query={query} key={journey.journeyId} />
-              ))}
-            </Table>
+            <Table name="Journeys" rows={found} columns={columnsOf(query)} />
           )}
           {found.length === 0 ? null : <p class="hint">The completion rate is of those that have ended.</p>}
         </>
@@ -56,20 +46,33 @@ export async function countsOf({ ask, query }: Visit): Promise<JourneyCounts[] |
   return found instanceof ApiError ? found : found.journeys;
 }
 
-function Row({ journey, query }: { journey: JourneyCounts; query: URLSearchParams }) {
-  const { journeyId, declared, active, complete, expired } = journey;
-  const ended = complete + expired;
+const STATUSES = [
+  ["active", "Under way"],
+  ["complete", "Complete"],
+  ["expired", "Expired"],
+] as const;
+
+const columnsOf = (query: URLSearchParams): Column<JourneyCounts>[] => [
+  ["Journey", (journey) => <Name of={journey} query={query} />],
+  ["Begun", (journey) => <Figure href={runsHref(journey.journeyId, query)}>{begun(journey)}</Figure>, "number"],
+  ...STATUSES.map(([status, heading]): Column<JourneyCounts> => [
+    heading,
+    (journey) => <Figure href={runsHref(journey.journeyId, query, { status })}>{journey[status]}</Figure>,
+    "number",
+  ]),
+  ["Completion rate", ({ complete, expired }) => rate(complete, complete + expired), "number"],
+];
+
+const begun = ({ active, complete, expired }: JourneyCounts) => active + complete + expired;
+
+const rate = (part: number, whole: number) =>
+  whole === 0 ? "" : `${formatNumber(Math.round((part / whole) * 100))} %`;
+
+function Name({ of: { journeyId, declared }, query }: { of: JourneyCounts; query: URLSearchParams }) {
   return (
-    <tr>
-      <td>
-        <TextLink href={address("journey", { id: journeyId, since: spanIn(query) })} text={journeyId} />
-        {declared ? null : <span class="faint"> not in the model any more</span>}
-      </td>
-      <Figure href={runsHref(journeyId, query)}>{active + ended}</Figure>
-      <Figure href={runsHref(journeyId, query, { status: "active" })}>{active}</Figure>
-      <Figure href={runsHref(journeyId, query, { status: "complete" })}>{complete}</Figure>
-      <Figure href={runsHref(journeyId, query, { status: "expired" })}>{expired}</Figure>
-      <td class="number">{ended === 0 ? "" : `${formatNumber(Math.round((complete / ended) * 100))} %`}</td>
-    </tr>
+    <>
+      <TextLink href={address("journey", { id: journeyId, since: spanIn(query) })} text={journeyId} />
+      {declared ? null : <span class="faint"> not in the model any more</span>}
+    </>
   );
 }

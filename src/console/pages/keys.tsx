@@ -1,7 +1,8 @@
 import type { CreatedKey, Key } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
-import { Ago, LinkLine, Empty, PageLinks, Table, Text, TextLink } from "../parts.js";
+import { Ago, Empty, LinkLine, PageLinks, TextLink } from "../parts.js";
+import { type Column, Table } from "../tables.js";
 import { Allowed, inLive } from "../changes.js";
 import { entryHref, shownOnce } from "./settings/parts.js";
 
@@ -26,11 +27,7 @@ export const keysPage: ConsolePage = {
           {data.length === 0 && cursor === undefined ? (
             <Empty>There is no key yet, so nothing can be sent here.</Empty>
           ) : (
-            <Table name="The keys" columns={COLUMNS}>
-              {data.map((key) => (
-                <Row apiKey={key} cursor={query.get("cursor")} key={key.id} />
-              ))}
-            </Table>
+            <Table name="The keys" rows={data} columns={columnsOf(query.get("cursor"))} />
           )}
           <PageLinks path={PATH} query={query} next={nextCursor} />
           <h2>A new key</h2>
@@ -57,30 +54,13 @@ export const keysPage: ConsolePage = {
   },
 };
 
-const COLUMNS = ["Name", "Key", "Status", "Made", "Last used"].map((heading) => ({ heading }));
-
-function Row({ apiKey, cursor }: { apiKey: Key; cursor: string | null }) {
-  const { id, name, hint, createdAt, createdBy, lastUsedAt } = apiKey;
-  return (
-    <tr>
-      <td>
-        <TextLink href={entryHref("key", id, cursor)} text={name} />
-      </td>
-      <td>
-        <code>{hint}…</code>
-      </td>
-      <td>
-        <KeyStatus of={apiKey} />
-      </td>
-      <td>
-        <Ago iso={createdAt} /> by <Text>{createdBy}</Text>
-      </td>
-      <td>
-        <LastUsed at={lastUsedAt} />
-      </td>
-    </tr>
-  );
-}
+const columnsOf = (cursor: string | null): Column<Key>[] => [
+  ["Name", ({ id, name }) => <TextLink href={entryHref("key", id, cursor)} text={name} />],
+  ["Key", ({ hint }) => <code>{hint}…</code>],
+  ["Status", (key) => <KeyStatus of={key} />],
+  ["Made", ({ createdAt, createdBy }) => <Ago iso={createdAt} by={createdBy} />],
+  ["Last used", ({ lastUsedAt }) => <LastUsed at={lastUsedAt} />],
+];
 
 /** Whether a key works, in words. */
 export function KeyStatus({ of: { status, revokedAt } }: { of: Key }) {

@@ -6,7 +6,8 @@ import { StackedArea } from "../charts/stacked-area.js";
 import { type DiagramArrow, type DiagramState, StateDiagram } from "../charts/state-diagram.js";
 import { type ConsolePage, given, expectedRefusal, type Visit } from "../console-page.js";
 import { partNames } from "../model.js";
-import { address, Day, Empty, Figure, ProblemNote, Section, Table, Text } from "../parts.js";
+import { address, Day, Empty, ProblemNote, Section, Text } from "../parts.js";
+import { Figure, Table } from "../tables.js";
 import { dayIn, lastDayOf, type Every, EVERY } from "../span.js";
 
 const PATH = "lifecycle";
@@ -191,27 +192,22 @@ function States(props: {
   span: { from: string; to: string };
 }) {
   const { states, arrows, span } = props;
-  const columns = [
-    { heading: "State" },
-    ...["Customers", "Entered", "Left"].map((heading) => ({ heading, isNumber: true })),
-  ];
+  const moves = (end: "from" | "to", state: string) => (
+    <Figure href={transitionsOf({ [end]: state }, span)}>
+      {sum(arrows.filter((arrow) => arrow[end] === state).map(({ transitions }) => transitions))}
+    </Figure>
+  );
   return (
-    <Table name="States" columns={columns}>
-      {states.map(({ name, customers, href }) => {
-        const entered = sum(arrows.filter(({ to }) => to === name).map(({ transitions }) => transitions));
-        const left = sum(arrows.filter(({ from }) => from === name).map(({ transitions }) => transitions));
-        return (
-          <tr key={name}>
-            <td>
-              <Text>{name}</Text>
-            </td>
-            <Figure href={href}>{customers}</Figure>
-            <Figure href={transitionsOf({ to: name }, span)}>{entered}</Figure>
-            <Figure href={transitionsOf({ from: name }, span)}>{left}</Figure>
-          </tr>
-        );
-      })}
-    </Table>
+    <Table
+      name="States"
+      rows={states}
+      columns={[
+        ["State", ({ name }) => <Text>{name}</Text>],
+        ["Customers", ({ customers, href }) => <Figure href={href}>{customers}</Figure>, "number"],
+        ["Entered", ({ name }) => moves("to", name), "number"],
+        ["Left", ({ name }) => moves("from", name), "number"],
+      ]}
+    />
   );
 }
 
@@ -224,18 +220,13 @@ function Times({ times, states }: { times: TransitionTimes; states: readonly Dia
     <Section id="times" title="How long customers stay">
       <Table
         name="Time in each state"
-        columns={[{ heading: "State" }, { heading: "Half leave it within" }, { heading: "Departures", isNumber: true }]}
-      >
-        {rows.map(({ state, left, seconds }) => (
-          <tr key={state}>
-            <td>
-              <Text>{state}</Text>
-            </td>
-            <td>{lasted(seconds.median)}</td>
-            <td class="number">{formatNumber(left)}</td>
-          </tr>
-        ))}
-      </Table>
+        rows={rows}
+        columns={[
+          ["State", ({ state }) => <Text>{state}</Text>],
+          ["Half leave it within", ({ seconds }) => lasted(seconds.median)],
+          ["Departures", ({ left }) => formatNumber(left), "number"],
+        ]}
+      />
       <p class="hint">
         By the last {plural(times.transitions, "transition")}; who is still in a state is not counted there.
       </p>
@@ -244,18 +235,15 @@ function Times({ times, states }: { times: TransitionTimes; states: readonly Dia
 }
 
 function Arrows({ arrows }: { arrows: readonly DiagramArrow[] }) {
-  const columns = [{ heading: "From" }, { heading: "To" }, { heading: "Transitions", isNumber: true }];
   return (
-    <Table name="Transitions" columns={columns}>
-      {arrows.map(({ from, to, transitions, href }) => (
-        <tr key={href}>
-          <td>{from === null ? <span class="faint">none</span> : <Text>{from}</Text>}</td>
-          <td>
-            <Text>{to}</Text>
-          </td>
-          <Figure href={href}>{transitions}</Figure>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      name="Transitions"
+      rows={arrows}
+      columns={[
+        ["From", ({ from }) => (from === null ? <span class="faint">none</span> : <Text>{from}</Text>)],
+        ["To", ({ to }) => <Text>{to}</Text>],
+        ["Transitions", ({ transitions, href }) => <Figure href={href}>{transitions}</Figure>, "number"],
+      ]}
+    />
   );
 }

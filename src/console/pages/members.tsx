@@ -1,7 +1,8 @@
 import type { Invitation, ListPage, Member, PasswordReset } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
-import { Ago, At, Empty, LinkLine, PageLinks, Section, Table, Text, TextLink } from "../parts.js";
+import { Ago, At, Empty, LinkLine, PageLinks, Section, Text, TextLink } from "../parts.js";
+import { Table } from "../tables.js";
 import { Allowed } from "../changes.js";
 import { entryHref, ROLE_TEXTS, Select, shownOnce } from "./settings/parts.js";
 
@@ -54,19 +55,18 @@ export const membersPage: ConsolePage = {
 function Members({ query, members: { data, nextCursor } }: { query: URLSearchParams; members: ListPage<Member> }) {
   return (
     <>
-      <Table name="The members" columns={["Address", "Role", "Since"].map((heading) => ({ heading }))}>
-        {data.map(({ userId, email, role, createdAt }) => (
-          <tr key={userId}>
-            <td>
-              <TextLink href={entryHref("member", userId, query.get("cursor"))} text={email} />
-            </td>
-            <td>{role}</td>
-            <td>
-              <At iso={createdAt} />
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <Table
+        name="The members"
+        rows={data}
+        columns={[
+          [
+            "Address",
+            (each) => <TextLink href={entryHref("member", each.userId, query.get("cursor"))} text={each.email} />,
+          ],
+          ["Role", ({ role }) => role],
+          ["Since", ({ createdAt }) => <At iso={createdAt} />],
+        ]}
+      />
       <PageLinks path={PATH} query={query} next={nextCursor} />
     </>
   );
@@ -80,22 +80,19 @@ function Invitations(props: { query: URLSearchParams; invitations: ListPage<Invi
       {data.length === 0 && !query.has(INVITATIONS) ? (
         <Empty>Nobody is invited who did not come yet.</Empty>
       ) : (
-        <Table name="Open invitations" columns={["Address", "Role", "By", "Ends"].map((heading) => ({ heading }))}>
-          {data.map(({ id, email, role, createdBy, expiresAt }) => (
-            <tr key={id}>
-              <td>
-                <TextLink href={entryHref("invitation", id, query.get(INVITATIONS))} text={email} />
-              </td>
-              <td>{role}</td>
-              <td>
-                <Text>{createdBy}</Text>
-              </td>
-              <td>
-                <Ago iso={expiresAt} />
-              </td>
-            </tr>
-          ))}
-        </Table>
+        <Table
+          name="Open invitations"
+          rows={data}
+          columns={[
+            [
+              "Address",
+              (each) => <TextLink href={entryHref("invitation", each.id, query.get(INVITATIONS))} text={each.email} />,
+            ],
+            ["Role", ({ role }) => role],
+            ["By", ({ createdBy }) => <Text>{createdBy}</Text>],
+            ["Ends", ({ expiresAt }) => <Ago iso={expiresAt} />],
+          ]}
+        />
       )}
       <PageLinks path={PATH} query={query} next={nextCursor} cursor={INVITATIONS} name="the invitations" />
     </>

@@ -1,6 +1,7 @@
 import type { Activation, BacktestJob, ConfigVersion, ListPage } from "../../http/admin/answers.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
-import { address, Ago, At, Empty, PageLinks, Section, Table, Text } from "../parts.js";
+import { address, Ago, At, Empty, PageLinks, Section, Text } from "../parts.js";
+import { type Column, Table } from "../tables.js";
 import { BacktestForm } from "./backtests/form.js";
 import { Backtests } from "./backtests/list.js";
 
@@ -32,7 +33,7 @@ export const modelPage: ConsolePage = {
               No version was deployed yet. <code>svc deploy</code> makes the first.
             </Empty>
           ) : (
-            <Versions versions={versions.data} />
+            <Table name="Versions" rows={versions.data} columns={VERSION_COLUMNS} />
           )}
           <PageLinks path={PATH} query={query} next={versions.nextCursor} />
           <Foresight visit={visit} backtests={backtests} />
@@ -46,29 +47,13 @@ export const modelPage: ConsolePage = {
 export const versionHref = (version: string, more: Record<string, string> = {}) =>
   address("version", { id: version, ...more });
 
-function Versions({ versions }: { versions: readonly ConfigVersion[] }) {
-  return (
-    <Table name="Versions" columns={["Version", "Active in", "Deployed", "By", "From"].map((heading) => ({ heading }))}>
-      {versions.map(({ version, active, createdAt, author, provenance }) => (
-        <tr key={version}>
-          <td>
-            <a href={versionHref(version)}>{version}</a>
-          </td>
-          <td>{active.join(", ")}</td>
-          <td>
-            <Ago iso={createdAt} />
-          </td>
-          <td>
-            <Text>{author}</Text>
-          </td>
-          <td>
-            <Text>{sourceOf(provenance)}</Text>
-          </td>
-        </tr>
-      ))}
-    </Table>
-  );
-}
+const VERSION_COLUMNS: Column<ConfigVersion>[] = [
+  ["Version", ({ version }) => <a href={versionHref(version)}>{version}</a>],
+  ["Active in", ({ active }) => active.join(", ")],
+  ["Deployed", ({ createdAt }) => <Ago iso={createdAt} />],
+  ["By", ({ author }) => <Text>{author}</Text>],
+  ["From", ({ provenance }) => <Text>{sourceOf(provenance)}</Text>],
+];
 
 /** The commit that a version was deployed from; empty where nobody said. */
 export function sourceOf(provenance: ConfigVersion["provenance"]): string {

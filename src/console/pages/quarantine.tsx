@@ -2,7 +2,9 @@ import type { Quarantined } from "../../http/admin/answers.js";
 import { formatNumber, plural } from "../../words/text.js";
 import { inLive } from "../changes.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, type Visit } from "../console-page.js";
-import { address, Ago, At, Customer, Empty, FoundList, LinkLine, PageLinks, Payload, Table, Text } from "../parts.js";
+import { address, Ago, At, Customer, Empty, FoundList, LinkLine, PageLinks, Payload } from "../parts.js";
+import { type Column, Table } from "../tables.js";
+import { Fault } from "./violations.js";
 import { Named, quarantinedHref, Releasing } from "./quarantined.js";
 
 const PATH = "quarantine";
@@ -44,11 +46,7 @@ export const quarantinePage: ConsolePage = {
             limit={Number(LIMIT)}
             none={isAnyGiven(query, FILTERS) ? <Empty>No operation in quarantine is like this.</Empty> : <></>}
           >
-            <Table name="Operations in quarantine" columns={COLUMNS}>
-              {data.map((operation) => (
-                <Row operation={operation} key={operation.quarantineId} />
-              ))}
-            </Table>
+            <Table name="Operations in quarantine" rows={data} columns={COLUMNS} />
           </FoundList>
           <PageLinks path={PATH} query={query} next={nextCursor} />
           {operations === 0 ? null : <Changes visit={visit} />}
@@ -108,27 +106,17 @@ function Changes({ visit }: { visit: Visit }) {
   );
 }
 
-const COLUMNS = ["Accepted", "Event", "Customer", "What is wrong", "As sent"].map((heading) => ({ heading }));
-
-function Row({ operation: kept }: { operation: Quarantined }) {
-  const { quarantineId, quarantinedAt, customerId, message, code, operation } = kept;
-  return (
-    <tr>
-      <td>
-        <At iso={quarantinedAt} />
-      </td>
-      <td>
-        <Named operation={kept} />
-      </td>
-      <td>{customerId === null ? <span class="faint">none</span> : <Customer id={customerId} />}</td>
-      <td>
-        <Text>{message}</Text>
-        <br />
-        <span class="faint">{code}</span>
-      </td>
-      <td>
+const COLUMNS: Column<Quarantined>[] = [
+  ["Accepted", ({ quarantinedAt }) => <At iso={quarantinedAt} />],
+  ["Event", (operation) => <Named operation={operation} />],
+  ["Customer", ({ customerId: id }) => (id === null ? <span class="faint">none</span> : <Customer id={id} />)],
+  ["What is wrong", ({ message, code }) => <Fault text={message} code={code} />],
+  [
+    "As sent",
+    ({ quarantineId, operation }) => (
+      <>
         <Payload value={operation} /> <a href={quarantinedHref(quarantineId)}>all of it</a>
-      </td>
-    </tr>
-  );
-}
+      </>
+    ),
+  ],
+];

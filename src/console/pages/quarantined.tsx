@@ -3,7 +3,8 @@ import type { Quarantined } from "../../http/admin/answers.js";
 import { Allowed, inLive, Live } from "../changes.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { PageError } from "../page.js";
-import { address, Ago, At, Customer, Lines, LinkLine, Section, Table, Text } from "../parts.js";
+import { address, AtAndAgo, Customer, Lines, LinkLine, Section, Text } from "../parts.js";
+import { Table } from "../tables.js";
 
 const PATH = "quarantined";
 
@@ -30,19 +31,15 @@ export const quarantinedPage: ConsolePage = {
         <>
           <Head operation={found} />
           <Section id="wrong" title="What is wrong">
-            <Table name="What is wrong" columns={COLUMNS}>
-              {found.violations.map(({ code, path, message }) => (
-                <tr key={`${code} ${path}`}>
-                  <td>
-                    <Text>{path}</Text>
-                  </td>
-                  <td>
-                    <Text>{message}</Text>
-                  </td>
-                  <td class="faint">{code}</td>
-                </tr>
-              ))}
-            </Table>
+            <Table
+              name="What is wrong"
+              rows={found.violations}
+              columns={[
+                ["Where", ({ path }) => <Text>{path}</Text>],
+                ["What", ({ message }) => <Text>{message}</Text>],
+                ["Code", ({ code }) => code, "faint"],
+              ]}
+            />
           </Section>
           <Section id="sent" title="As sent">
             <Lines>{JSON.stringify(found.operation, null, 2)}</Lines>
@@ -87,8 +84,6 @@ export function Releasing({ visit, children }: { visit: Visit; children: Compone
   );
 }
 
-const COLUMNS = ["Where", "What", "Code"].map((heading) => ({ heading }));
-
 /** What an operation is: its event's name, or what it has instead. Only traits will have no event's id. */
 export function Named({ operation: { event, eventId } }: { operation: Quarantined }) {
   if (event !== null) return <Text>{event}</Text>;
@@ -101,10 +96,7 @@ function Head({ operation }: { operation: Quarantined }) {
     <dl>
       <dt>Accepted</dt>
       <dd>
-        <At iso={quarantinedAt} />{" "}
-        <span class="faint">
-          <Ago iso={quarantinedAt} />
-        </span>
+        <AtAndAgo iso={quarantinedAt} />
       </dd>
       <dt>Event</dt>
       <dd>

@@ -2,7 +2,8 @@ import type { Recompute } from "../../http/admin/answers.js";
 import { formatNumber } from "../../words/text.js";
 import { Allowed } from "../changes.js";
 import { type ConsolePage, given } from "../console-page.js";
-import { Ago, Choose, Customer, Empty, PageLinks, Table, Text } from "../parts.js";
+import { Ago, Choose, Customer, Empty, PageLinks } from "../parts.js";
+import { type Column, Table } from "../tables.js";
 import { JobStatus, JobProgress } from "./recomputes/status.js";
 import { recomputeHref } from "./recompute.js";
 
@@ -63,43 +64,31 @@ export const recomputesPage: ConsolePage = {
   },
 };
 
-const COLUMNS = [
-  { heading: "What" },
-  { heading: "Status" },
-  { heading: "Done" },
-  { heading: "Customers changed", isNumber: true },
-  { heading: "Asked for" },
+const COLUMNS: Column<Recompute>[] = [
+  ["What", (job) => <What job={job} />],
+  ["Status", (job) => <JobStatus job={job} />],
+  ["Done", (job) => <JobProgress job={job} />],
+  ["Customers changed", ({ result }) => formatNumber(result.customersChanged), "number"],
+  ["Asked for", ({ requestedAt, requestedBy }) => <Ago iso={requestedAt} by={requestedBy} />],
 ];
 
 /** Recomputes as a table. */
 export function Recomputes({ recomputes }: { recomputes: readonly Recompute[] }) {
+  return <Table name="Recomputes and dry runs" rows={recomputes} columns={COLUMNS} />;
+}
+
+function What({ job: { id, dry_run: isDry, customerId, pins } }: { job: Recompute }) {
   return (
-    <Table name="Recomputes and dry runs" columns={COLUMNS}>
-      {recomputes.map((job) => (
-        <tr key={job.id}>
-          <td>
-            <a href={recomputeHref(job.id)}>{job.dry_run ? "Dry run" : "Recompute"}</a>
-            {job.customerId === null ? null : (
-              <>
-                {" "}
-                of <Customer id={job.customerId} isShort />
-              </>
-            )}
-            <br />
-            <span class="faint">{job.pins.configVersion}</span>
-          </td>
-          <td>
-            <JobStatus job={job} />
-          </td>
-          <td>
-            <JobProgress job={job} />
-          </td>
-          <td class="number">{formatNumber(job.result.customersChanged)}</td>
-          <td>
-            <Ago iso={job.requestedAt} /> by <Text>{job.requestedBy}</Text>
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <>
+      <a href={recomputeHref(id)}>{isDry ? "Dry run" : "Recompute"}</a>
+      {customerId === null ? null : (
+        <>
+          {" "}
+          of <Customer id={customerId} isShort />
+        </>
+      )}
+      <br />
+      <span class="faint">{pins.configVersion}</span>
+    </>
   );
 }

@@ -4,7 +4,8 @@ import { printable } from "../../words/text.js";
 import { type ConsolePage, given, expectedRefusal, type View, type Visit } from "../console-page.js";
 import { missing } from "../missing.js";
 import { RuleInWords } from "../definition.js";
-import { At, Choose, Customer, customerHref, Empty, PageLinks, ProblemNote, Table, Text } from "../parts.js";
+import { At, Choose, Customer, customerHref, Empty, PageLinks, ProblemNote, Text } from "../parts.js";
+import { type Column, Table } from "../tables.js";
 import type { RuleResult } from "../../engine/state/types.js";
 import { daysOf, SpanField } from "../last-days.js";
 import { RESULTS } from "./rules.js";
@@ -80,49 +81,38 @@ function Runs({ found: { data, nextCursor }, query }: { found: ListPage<RuleExec
           {nextCursor === null ? "It did not run like this in these days." : "The search goes on with the next page."}
         </Empty>
       ) : (
-        <Table name="Runs" columns={COLUMNS}>
-          {data.map((run, index) => (
-            <Row run={run} key={index} />
-          ))}
-        </Table>
+        <Table name="Runs" rows={data} columns={COLUMNS} />
       )}
       <PageLinks path={PATH} query={query} next={nextCursor} />
     </>
   );
 }
 
-const COLUMNS = ["When", "Customer", "Result", "Because of"].map((heading) => ({ heading }));
-
 const CLASSES: Readonly<Record<RuleResult, string>> = { pass: "good", error: "critical", fail: "faint", skip: "faint" };
 
-function Row({ run }: { run: RuleExecution }) {
-  const { customerId, result, triggeredBy, executedAt, error, emissionId } = run;
+const COLUMNS: Column<RuleExecution>[] = [
+  ["When", ({ executedAt }) => <At iso={executedAt} />],
+  ["Customer", ({ customerId }) => <Customer id={customerId} />],
+  ["Result", (run) => <Result of={run} />],
+  ["Because of", ({ triggeredBy }) => <Text>{triggerInWords(triggeredBy)}</Text>],
+];
+
+function Result({ of: { customerId, result, error, emissionId } }: { of: RuleExecution }) {
   return (
-    <tr>
-      <td>
-        <At iso={executedAt} />
-      </td>
-      <td>
-        <Customer id={customerId} />
-      </td>
-      <td>
-        <span class={CLASSES[result]}>{RESULTS[result]}</span>
-        {error === null ? null : (
-          <span class="critical">
-            : <Text>{error}</Text>
-          </span>
-        )}
-        {emissionId === null ? null : (
-          <>
-            {" "}
-            and <a href={`${customerHref(customerId, { kind: "emission" })}#${emissionId}`}>emitted</a>
-          </>
-        )}
-      </td>
-      <td>
-        <Text>{triggerInWords(triggeredBy)}</Text>
-      </td>
-    </tr>
+    <>
+      <span class={CLASSES[result]}>{RESULTS[result]}</span>
+      {error === null ? null : (
+        <span class="critical">
+          : <Text>{error}</Text>
+        </span>
+      )}
+      {emissionId === null ? null : (
+        <>
+          {" "}
+          and <a href={`${customerHref(customerId, { kind: "emission" })}#${emissionId}`}>emitted</a>
+        </>
+      )}
+    </>
   );
 }
 

@@ -4,7 +4,8 @@ import type { Rule } from "../../model/snapshot/types.js";
 import { formatNumber, titleOf } from "../../words/text.js";
 import type { ConsolePage } from "../console-page.js";
 import { RuleInWords } from "../definition.js";
-import { address, NoPart, Table, TextLink } from "../parts.js";
+import { address, NoPart, TextLink } from "../parts.js";
+import { type Column, Table } from "../tables.js";
 import { daysOf, SpanField } from "../last-days.js";
 
 const PATH = "rules";
@@ -38,16 +39,23 @@ export const rulesPage: ConsolePage = {
           </form>
           <Table
             name="Rules"
+            rows={model.rules}
             columns={[
-              { heading: "Rule" },
-              ...Object.values(RESULTS).map((result) => ({ heading: titleOf(result), isNumber: true })),
-              { heading: "What it does" },
+              ["Rule", ({ id }) => <TextLink href={ruleHref(id, days)} text={id} />],
+              ...(Object.keys(RESULTS) as RuleResult[]).map((result): Column<Rule> => [
+                titleOf(RESULTS[result]),
+                ({ id }) => (
+                  <Runs
+                    of={counts.find(({ ruleId }) => ruleId === id)}
+                    result={result}
+                    href={ruleHref(id, days, { result })}
+                  />
+                ),
+                "number",
+              ]),
+              ["What it does", (rule) => <RuleInWords rule={rule} />, "words"],
             ]}
-          >
-            {model.rules.map((rule) => (
-              <Row rule={rule} counts={counts.find(({ ruleId }) => ruleId === rule.id)} days={days} key={rule.id} />
-            ))}
-          </Table>
+          />
           <p class="hint">
             Not met: its condition did not hold. Rested: it had acted before, and acts only once or not again so soon. A
             number with +: only the latest runs were counted.
@@ -58,31 +66,15 @@ export const rulesPage: ConsolePage = {
   },
 };
 
-function Row({ rule, counts, days }: { rule: Rule; counts: RuleCounts | undefined; days: number }) {
-  const of = (more: Record<string, string> = {}) => address("rule", { id: rule.id, ...more, days: String(days) });
+const ruleHref = (id: string, days: number, more: Record<string, string> = {}) =>
+  address("rule", { id, ...more, days: String(days) });
+
+function Runs({ of: counts, result, href }: { of: RuleCounts | undefined; result: RuleResult; href: string }) {
+  const text = formatNumber(counts?.[result] ?? 0) + (counts?.more.includes(result) ? "+" : "");
+  if (text === "0") return <span class="faint">0</span>;
   return (
-    <tr>
-      <td>
-        <TextLink href={of()} text={rule.id} />
-      </td>
-      {(Object.keys(RESULTS) as RuleResult[]).map((result) => {
-        const runs = counts?.[result] ?? 0;
-        const text = formatNumber(runs) + (counts?.more.includes(result) ? "+" : "");
-        return (
-          <td class="number" key={result}>
-            {text === "0" ? (
-              <span class="faint">0</span>
-            ) : (
-              <a class={result === "error" ? "critical" : undefined} href={of({ result })}>
-                {text}
-              </a>
-            )}
-          </td>
-        );
-      })}
-      <td class="words">
-        <RuleInWords rule={rule} />
-      </td>
-    </tr>
+    <a class={result === "error" ? "critical" : undefined} href={href}>
+      {text}
+    </a>
   );
 }

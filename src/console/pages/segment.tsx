@@ -5,7 +5,8 @@ import { SeriesLines } from "../charts/series-lines.js";
 import { type ConsolePage, given, expectedRefusal, type View, type Visit } from "../console-page.js";
 import { missing } from "../missing.js";
 import { DecidingRules, Definition } from "../definition.js";
-import { address, Ago, Counting, Customer, Empty, PageLinks, ProblemNote, Section, Table, Text } from "../parts.js";
+import { address, Ago, Counting, Customer, Empty, PageLinks, ProblemNote, Section, Text } from "../parts.js";
+import { Table } from "../tables.js";
 import { daysOf, SpanField, trendSpan } from "../last-days.js";
 import { nowOf, valuesOf } from "../trend-series.js";
 
@@ -200,18 +201,14 @@ function Members({ data, isEmpty }: { data: SegmentMembers["data"]; isEmpty: boo
       {isEmpty ? (
         <Empty>Nobody is in it now.</Empty>
       ) : (
-        <Table name="Customers in the segment" columns={[{ heading: "Customer" }, { heading: "In it since" }]}>
-          {data.map(({ customerId, enteredAt }) => (
-            <tr key={customerId}>
-              <td>
-                <Customer id={customerId} />
-              </td>
-              <td>
-                <Ago iso={enteredAt} />
-              </td>
-            </tr>
-          ))}
-        </Table>
+        <Table
+          name="Customers in the segment"
+          rows={data}
+          columns={[
+            ["Customer", ({ customerId }) => <Customer id={customerId} />],
+            ["In it since", ({ enteredAt }) => <Ago iso={enteredAt} />],
+          ]}
+        />
       )}
     </Section>
   );

@@ -5,7 +5,8 @@ import { Figures } from "../charts/figures.js";
 import { Spark } from "../charts/spark.js";
 import type { ConsolePage } from "../console-page.js";
 import { DecidingRules } from "../definition.js";
-import { address, Counting, NoPart, Table, Text, TextLink } from "../parts.js";
+import { address, Counting, NoPart, Text, TextLink } from "../parts.js";
+import { Table } from "../tables.js";
 import { daysOf, SpanField, trendSpan } from "../last-days.js";
 import { nowOf, valuesOf } from "../trend-series.js";
 
@@ -38,30 +39,24 @@ export const segmentsPage: ConsolePage = {
           <Counting trends={trends} />
           <Table
             name="Segments"
+            rows={series}
             columns={[
-              { heading: "Segment" },
-              { heading: "Customers", isNumber: true },
-              { heading: `Last ${days} days` },
-              { heading: "Who is in it" },
-            ]}
-          >
-            {series.map(({ name, values }) => (
-              <tr key={name}>
-                <td>
-                  <TextLink href={address("segment", { id: name })} text={name} />
-                </td>
-                <td class="number">
+              ["Segment", ({ name }) => <TextLink href={address("segment", { id: name })} text={name} />],
+              [
+                "Customers",
+                ({ name, values }) => (
                   <a href={address("customers", { segment: name })}>{formatNumber(values.at(-1) ?? 0)}</a>
-                </td>
-                <td>
-                  <Spark values={values} />
-                </td>
-                <td class="words">
-                  <Summary segment={model?.segments.find(({ id }) => id === name)} model={model} />
-                </td>
-              </tr>
-            ))}
-          </Table>
+                ),
+                "number",
+              ],
+              [`Last ${days} days`, ({ values }) => <Spark values={values} />],
+              [
+                "Who is in it",
+                ({ name }) => <Summary segment={model?.segments.find(({ id }) => id === name)} model={model} />,
+                "words",
+              ],
+            ]}
+          />
           <Figures name="Customers in each segment" periods={trends.periods} series={series} />
         </>
       ),

@@ -20,10 +20,10 @@ import {
   PageLinks,
   ProblemNote,
   Section,
-  Table,
   Text,
   TextLink,
 } from "../parts.js";
+import { type Column, Table } from "../tables.js";
 import { daysOf, SpanField, trendSpan } from "../last-days.js";
 import { nowOf, valuesOf } from "../trend-series.js";
 
@@ -123,11 +123,7 @@ function Lists({ raised, query }: { raised: readonly Raised[]; query: URLSearchP
   }
   return shown.map((each) => (
     <Section title={each.heading} key={each.heading}>
-      <Table name={each.heading} columns={COLUMNS}>
-        {each.found.data.map((signal) => (
-          <Row signal={signal} saysSeverity={each.query === query} key={`${signal.customerId} ${signal.signalId}`} />
-        ))}
-      </Table>
+      <Table name={each.heading} rows={each.found.data} columns={columnsOf(each.query === query)} />
       {each.query === query ? (
         <PageLinks path={PATH} query={query} next={each.found.nextCursor} />
       ) : each.found.nextCursor === null ? null : (
@@ -137,65 +133,58 @@ function Lists({ raised, query }: { raised: readonly Raised[]; query: URLSearchP
   ));
 }
 
-const COLUMNS = ["Customer", "Signal", "Raised", "What it says"].map((heading) => ({ heading }));
+const columnsOf = (saysSeverity: boolean): Column<ListedSignal>[] => [
+  ["Customer", ({ customerId }) => <Customer id={customerId} />],
+  ["Signal", (signal) => <Name of={signal} saysSeverity={saysSeverity} />],
+  ["Raised", ({ raisedAt }) => <Ago iso={raisedAt} />],
+  ["What it says", ({ message }) => (message === null ? <span class="faint">nothing</span> : <Text>{message}</Text>)],
+];
 
-function Row({ signal, saysSeverity }: { signal: ListedSignal; saysSeverity: boolean }) {
-  const { customerId, signalId, severity, raisedAt, message } = signal;
+function Name({ of: { signalId, severity }, saysSeverity }: { of: ListedSignal; saysSeverity: boolean }) {
   return (
-    <tr>
-      <td>
-        <Customer id={customerId} />
-      </td>
-      <td>
-        <TextLink class={severity} href={address(PATH, { signal: signalId })} text={signalId} />{" "}
-        {saysSeverity ? <span class="faint">{severity}</span> : null}
-      </td>
-      <td>
-        <Ago iso={raisedAt} />
-      </td>
-      <td>{message === null ? <span class="faint">nothing</span> : <Text>{message}</Text>}</td>
-    </tr>
+    <>
+      <TextLink class={severity} href={address(PATH, { signal: signalId })} text={signalId} />{" "}
+      {saysSeverity ? <span class="faint">{severity}</span> : null}
+    </>
+  );
+}
+
+/** A signal and how severe it is, where the model says that. */
+export function SignalName({ name, severity }: { name: string; severity: Severity | undefined }) {
+  return (
+    <>
+      <span class={severity}>
+        <Text>{name}</Text>
+      </span>{" "}
+      <span class="faint">{severity}</span>
+    </>
   );
 }
 
 /** Each signal in words, for how many it is raised, and how that developed. */
 function Meanings({ visit, ids, trends }: { visit: Visit; ids: readonly string[]; trends: Trends }) {
   const { model } = visit;
-  const series = ids.map((id) => ({ name: id, values: valuesOf(trends, { metric: "customers", signal: id }) }));
+  const series = ids.map((id) => ({
+    name: id,
+    values: valuesOf(trends, { metric: "customers", signal: id }),
+    signal: model?.signals.find((each) => each.id === id),
+  }));
   return (
     <Section title="What signals mean">
       <Table
         name="What signals mean"
+        rows={series}
         columns={[
-          { heading: "Signal" },
-          { heading: "Customers", isNumber: true },
-          { heading: `Last ${daysOf(visit)} days` },
-          { heading: "Raised when" },
+          ["Signal", ({ name, signal }) => <SignalName name={name} severity={signal?.severity} />],
+          [
+            "Customers",
+            ({ name, values }) => <a href={address(PATH, { signal: name })}>{formatNumber(values.at(-1) ?? 0)}</a>,
+            "number",
+          ],
+          [`Last ${daysOf(visit)} days`, ({ values }) => <Spark values={values} />],
+          ["Raised when", ({ signal }) => <Meaning signal={signal} visit={visit} />, "words"],
         ]}
-      >
-        {series.map(({ name, values }) => {
-          const signal = model?.signals.find(({ id }) => id === name);
-          return (
-            <tr key={name}>
-              <td>
-                <span class={signal?.severity}>
-                  <Text>{name}</Text>
-                </span>{" "}
-                <span class="faint">{signal?.severity}</span>
-              </td>
-              <td class="number">
-                <a href={address(PATH, { signal: name })}>{formatNumber(values.at(-1) ?? 0)}</a>
-              </td>
-              <td>
-                <Spark values={values} />
-              </td>
-              <td class="words">
-                <Meaning signal={signal} visit={visit} />
-              </td>
-            </tr>
-          );
-        })}
-      </Table>
+      />
       <Figures name="Customers with each signal" periods={trends.periods} series={series} />
     </Section>
   );

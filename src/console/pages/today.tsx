@@ -3,8 +3,11 @@ import type { ListedEmission, ListPage, ListedSignal, RuleExecution, Webhook } f
 import type { ApiError } from "../../http/errors.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, given, expectedRefusal, type View } from "../console-page.js";
-import { headingsOf, ShownCells, type ShownColumn, shownColumns } from "../shown-columns.js";
-import { address, Ago, At, Customer, Empty, ProblemNote, Table, Text, TextLink } from "../parts.js";
+import { shownColumns } from "../shown-columns.js";
+import { SignalName } from "./signals.js";
+import type { Snapshot } from "../../model/snapshot/types.js";
+import { address, Ago, At, Customer, Empty, ProblemNote, Text, TextLink } from "../parts.js";
+import { Table } from "../tables.js";
 
 const PATH = "today";
 /** As many as a list gives at once. */
@@ -38,7 +41,7 @@ export const todayPage: ConsolePage = {
         body: (
           <>
             {webhooks === null ? null : <Troubles webhooks={webhooks.data} />}
-            <Signals signals={signals} columns={shownColumns(visit.model)} />
+            <Signals signals={signals} model={visit.model} />
             <Since since={since} />
             <Section title="States">
               <Groups found={lifecycle} groupOf={stateEntered} none="Nobody came to another state." />
@@ -89,14 +92,11 @@ function Section({ title, children }: { title: string; children: ComponentChildr
   );
 }
 
-const SIGNAL_COLUMNS = ["Signal", "Customer", "Since"].map((heading) => ({ heading }));
-
 const SEVERITIES = ["critical", "warning", "info"] as const;
 
 /** The signals that are raised, the gravest and then the newest first. */
-function Signals(props: { signals: ListPage<ListedSignal>; columns: ShownColumn[] }) {
-  const { columns } = props;
-  const { data, nextCursor } = props.signals;
+function Signals({ signals, model }: { signals: ListPage<ListedSignal>; model: Snapshot | null }) {
+  const { data, nextCursor } = signals;
   const sorted = SEVERITIES.flatMap((severity) => data.filter((signal) => signal.severity === severity));
   const more = nextCursor !== null || data.length > SIGNALS_MAX;
   return (
@@ -105,27 +105,15 @@ function Signals(props: { signals: ListPage<ListedSignal>; columns: ShownColumn[
       {data.length === 0 ? null : (
         <Table
           name="Signals that are raised"
-          columns={[...SIGNAL_COLUMNS, ...headingsOf(columns), { heading: "Message" }]}
-        >
-          {sorted.slice(0, SIGNALS_MAX).map(({ customerId, signalId, severity, raisedAt, message }) => (
-            <tr key={`${signalId} ${customerId}`}>
-              <td>
-                <span class={severity}>
-                  <Text>{signalId}</Text>
-                </span>{" "}
-                <span class="faint">{severity}</span>
-              </td>
-              <td>
-                <Customer id={customerId} />
-              </td>
-              <td>
-                <Ago iso={raisedAt} />
-              </td>
-              <ShownCells id={customerId} columns={columns} />
-              <td>{message === null ? null : <Text>{message}</Text>}</td>
-            </tr>
-          ))}
-        </Table>
+          rows={sorted.slice(0, SIGNALS_MAX)}
+          columns={[
+            ["Signal", ({ signalId, severity }) => <SignalName name={signalId} severity={severity} />],
+            ["Customer", ({ customerId }) => <Customer id={customerId} />],
+            ["Since", ({ raisedAt }) => <Ago iso={raisedAt} />],
+            ...shownColumns(model),
+            ["Message", ({ message }) => (message === null ? null : <Text>{message}</Text>)],
+          ]}
+        />
       )}
       {more ? (
         <p>

@@ -2,7 +2,8 @@ import type { AccessToken, CreatedAccessToken, ListPage } from "../../http/admin
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
 import { useLook } from "../look.js";
-import { Ago, At, LinkLine, Empty, PageLinks, Table, Text, TextLink } from "../parts.js";
+import { Ago, At, Empty, LinkLine, PageLinks, Text, TextLink } from "../parts.js";
+import { type Column, Table } from "../tables.js";
 import { LastUsed } from "./keys.js";
 import { Allowed } from "../changes.js";
 import { entryHref, ROLE_TEXTS, Select, shownOnce } from "./settings/parts.js";
@@ -60,7 +61,12 @@ export const tokensPage: ConsolePage = {
   },
 };
 
-const COLUMNS = ["Label", "Acts as", "Status", "Last used"].map((heading) => ({ heading }));
+const columnsOf = (cursor: string | null): Column<AccessToken>[] => [
+  ["Label", ({ id, label }) => <TextLink href={entryHref("token", id, cursor)} text={label} />],
+  ["Acts as", (token) => <ActsAs token={token} />],
+  ["Status", (token) => <TokenStatus token={token} />],
+  ["Last used", ({ lastUsedAt }) => <LastUsed at={lastUsedAt} />],
+];
 
 function List({ query, tokens: { data, nextCursor } }: { query: URLSearchParams; tokens: ListPage<AccessToken> }) {
   return (
@@ -68,24 +74,7 @@ function List({ query, tokens: { data, nextCursor } }: { query: URLSearchParams;
       {data.length === 0 && !query.has("cursor") ? (
         <Empty>There is no access token yet.</Empty>
       ) : (
-        <Table name="The tokens" columns={COLUMNS}>
-          {data.map((token) => (
-            <tr key={token.id}>
-              <td>
-                <TextLink href={entryHref("token", token.id, query.get("cursor"))} text={token.label} />
-              </td>
-              <td>
-                <ActsAs token={token} />
-              </td>
-              <td>
-                <TokenStatus token={token} />
-              </td>
-              <td>
-                <LastUsed at={token.lastUsedAt} />
-              </td>
-            </tr>
-          ))}
-        </Table>
+        <Table name="The tokens" rows={data} columns={columnsOf(query.get("cursor"))} />
       )}
       <PageLinks path={PATH} query={query} next={nextCursor} />
     </>

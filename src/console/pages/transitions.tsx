@@ -1,12 +1,20 @@
+import type { ListedTransition } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import { type ConsolePage, given, expectedRefusal, type Visit } from "../console-page.js";
 import { partNames } from "../model.js";
-import { At, Choose, Customer, Empty, FoundList, PageLinks, ProblemNote, Table, Text } from "../parts.js";
+import { At, Choose, Customer, Empty, FoundList, PageLinks, ProblemNote, Text } from "../parts.js";
+import { type Column, Table } from "../tables.js";
 import { causeText } from "./customer/history.js";
 
 const PATH = "transitions";
 const LIMIT = "100";
-const COLUMNS = ["Customer", "From", "To", "When", "By"].map((heading) => ({ heading }));
+const COLUMNS: Column<ListedTransition>[] = [
+  ["Customer", ({ customerId }) => <Customer id={customerId} />],
+  ["From", ({ from }) => (from === null ? <span class="faint">none</span> : <Text>{from}</Text>)],
+  ["To", ({ to }) => <Text>{to}</Text>],
+  ["When", ({ at }) => <At iso={at} />],
+  ["By", ({ cause }) => causeText(cause.type)],
+];
 
 /** Who went from one state of the lifecycle to another: the list behind the arrows of the lifecycle. */
 export const transitionsPage: ConsolePage = {
@@ -31,23 +39,7 @@ export const transitionsPage: ConsolePage = {
         <>
           {filters}
           <FoundList list={found} limit={Number(LIMIT)} none={<Empty>There was no such transition.</Empty>}>
-            <Table name="Transitions" columns={COLUMNS}>
-              {data.map(({ customerId, from, to, at, cause }) => (
-                <tr key={`${customerId} ${at} ${to}`}>
-                  <td>
-                    <Customer id={customerId} />
-                  </td>
-                  <td>{from === null ? <span class="faint">none</span> : <Text>{from}</Text>}</td>
-                  <td>
-                    <Text>{to}</Text>
-                  </td>
-                  <td>
-                    <At iso={at} />
-                  </td>
-                  <td>{causeText(cause.type)}</td>
-                </tr>
-              ))}
-            </Table>
+            <Table name="Transitions" rows={data} columns={COLUMNS} />
           </FoundList>
           <PageLinks path={PATH} query={query} next={nextCursor} />
         </>

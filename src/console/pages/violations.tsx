@@ -1,7 +1,8 @@
 import type { Violation } from "../source.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, given } from "../console-page.js";
-import { address, Ago, Customer, Empty, eventHref, LinkLine, PageLinks, Table, Text, TextLink } from "../parts.js";
+import { address, Ago, Customer, Empty, eventHref, LinkLine, MaybeLink, PageLinks, Text, TextLink } from "../parts.js";
+import { type Column, Table } from "../tables.js";
 
 const PATH = "violations";
 
@@ -21,11 +22,7 @@ export const violationsPage: ConsolePage = {
           ) : (
             <>
               <p>These were accepted all the same, because the model's schema is not strict.</p>
-              <Table name="Schema violations" columns={COLUMNS}>
-                {data.map((violation) => (
-                  <Row violation={violation} key={JSON.stringify(violation)} />
-                ))}
-              </Table>
+              <Table name="Schema violations" rows={data} columns={COLUMNS} />
             </>
           )}
           <PageLinks path={PATH} query={query} next={nextCursor} />
@@ -36,46 +33,44 @@ export const violationsPage: ConsolePage = {
   },
 };
 
-const COLUMNS = [
-  { heading: "Event" },
-  { heading: "What is wrong" },
-  { heading: "Operations", isNumber: true },
-  { heading: "Last" },
-  { heading: "Version" },
+const COLUMNS: Column<Violation>[] = [
+  [
+    "Event",
+    ({ event }) => (event === null ? "traits" : <TextLink href={address("events", { type: event })} text={event} />),
+  ],
+  ["What is wrong", ({ path, code }) => <Fault text={path} code={code} />],
+  ["Operations", ({ operations }) => formatNumber(operations), "number"],
+  ["Last", (violation) => <Last of={violation} />],
+  ["Version", ({ configVersion }) => configVersion ?? <span class="faint">this one</span>],
 ];
 
-function Row({ violation }: { violation: Violation }) {
-  const { configVersion, event, code, path, operations, firstSeenAt, lastSeenAt, lastEventId, lastCustomerId } =
-    violation;
+/** What is wrong with something that was sent. */
+export function Fault({ text, code }: { text: string; code: string }) {
   return (
-    <tr>
-      <td>{event === null ? "traits" : <TextLink href={address("events", { type: event })} text={event} />}</td>
-      <td>
-        <Text>{path}</Text>
-        <br />
-        <span class="faint">{code}</span>
-      </td>
-      <td class="number">{formatNumber(operations)}</td>
-      <td>
-        {event === null || lastEventId === null ? (
-          <Ago iso={lastSeenAt} />
-        ) : (
-          <a href={eventHref(lastEventId)}>
-            <Ago iso={lastSeenAt} />
-          </a>
-        )}
-        {lastCustomerId === null ? null : (
-          <>
-            {" "}
-            of <Customer id={lastCustomerId} />
-          </>
-        )}
-        <br />
-        <span class="faint">
-          first <Ago iso={firstSeenAt} />
-        </span>
-      </td>
-      <td>{configVersion ?? <span class="faint">this one</span>}</td>
-    </tr>
+    <>
+      <Text>{text}</Text>
+      <br />
+      <span class="faint">{code}</span>
+    </>
+  );
+}
+
+function Last({ of: { event, firstSeenAt, lastSeenAt, lastEventId, lastCustomerId } }: { of: Violation }) {
+  return (
+    <>
+      <MaybeLink href={event === null || lastEventId === null ? null : eventHref(lastEventId)}>
+        <Ago iso={lastSeenAt} />
+      </MaybeLink>
+      {lastCustomerId === null ? null : (
+        <>
+          {" "}
+          of <Customer id={lastCustomerId} />
+        </>
+      )}
+      <br />
+      <span class="faint">
+        first <Ago iso={firstSeenAt} />
+      </span>
+    </>
   );
 }

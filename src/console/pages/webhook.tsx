@@ -13,10 +13,10 @@ import {
   PageLinks,
   ProblemNote,
   Section,
-  Table,
   Text,
   TextLink,
 } from "../parts.js";
+import { type Column, Table } from "../tables.js";
 import { firstDay } from "../last-days.js";
 import { Latency, PendingDeliveries } from "./deliveries.js";
 import {
@@ -184,8 +184,6 @@ function Filters({ query, webhook }: { query: URLSearchParams; webhook: WebhookD
   );
 }
 
-const COLUMNS = ["When", "Event type", "Customer", "Status", "Last answer"].map((heading) => ({ heading }));
-
 function List(props: { webhookId: string; query: URLSearchParams; page: ListPage<Delivery> }) {
   const { webhookId, query, page } = props;
   const { data, nextCursor } = page;
@@ -202,43 +200,38 @@ function List(props: { webhookId: string; query: URLSearchParams; page: ListPage
           </Empty>
         }
       >
-        <Table name="The deliveries" columns={COLUMNS}>
-          {data.map((delivery) => (
-            <Row webhookId={webhookId} delivery={delivery} key={delivery.id} />
-          ))}
-        </Table>
+        <Table name="The deliveries" rows={data} columns={columnsOf(webhookId)} />
       </FoundList>
       <PageLinks path={PATH} query={query} next={nextCursor} />
     </>
   );
 }
 
-function Row({ webhookId, delivery }: { webhookId: string; delivery: Delivery }) {
-  const { id, createdAt, eventType, customerId, status, attempts, nextAttemptAt, lastAttempt } = delivery;
+const columnsOf = (webhookId: string): Column<Delivery>[] => [
+  ["When", ({ createdAt }) => <At iso={createdAt} />],
+  ["Event type", ({ id, eventType }) => <TextLink href={deliveryHref(webhookId, id)} text={eventType} />],
+  ["Customer", ({ customerId }) => <Customer id={customerId} />],
+  ["Status", (delivery) => <Status of={delivery} />],
+  [
+    "Last answer",
+    ({ lastAttempt }) =>
+      lastAttempt === null ? <span class="faint">none</span> : <AttemptOutcome attempt={lastAttempt} />,
+  ],
+];
+
+function Status({ of: { status, attempts, nextAttemptAt } }: { of: Delivery }) {
   return (
-    <tr>
-      <td>
-        <At iso={createdAt} />
-      </td>
-      <td>
-        <TextLink href={deliveryHref(webhookId, id)} text={eventType} />
-      </td>
-      <td>
-        <Customer id={customerId} />
-      </td>
-      <td>
-        <DeliveryStatus status={status} />{" "}
-        <span class="faint">
-          {attempts === 0 ? null : `after ${plural(attempts, "attempt")}`}
-          {nextAttemptAt === null ? null : (
-            <>
-              {attempts === 0 ? "" : ", "}next <Ago iso={nextAttemptAt} />
-            </>
-          )}
-        </span>
-      </td>
-      <td>{lastAttempt === null ? <span class="faint">none</span> : <AttemptOutcome attempt={lastAttempt} />}</td>
-    </tr>
+    <>
+      <DeliveryStatus status={status} />{" "}
+      <span class="faint">
+        {attempts === 0 ? null : `after ${plural(attempts, "attempt")}`}
+        {nextAttemptAt === null ? null : (
+          <>
+            {attempts === 0 ? "" : ", "}next <Ago iso={nextAttemptAt} />
+          </>
+        )}
+      </span>
+    </>
   );
 }
 

@@ -1,40 +1,24 @@
 import type { BacktestJob } from "../../../http/admin/answers.js";
 import { aucText } from "../../../words/backtest.js";
-import { address, Ago, Table, Text, TextLink } from "../../parts.js";
+import { address, Ago, TextLink } from "../../parts.js";
+import { type Column, Table } from "../../tables.js";
 import { JobStatus } from "../recomputes/status.js";
 
 /** The address of a backtest's page. */
 export const backtestHref = (id: string) => address("backtest", { id });
 
-const COLUMNS = ["Asked for", "Outcome", "Within", "Model", "Status", "AUC of the score"];
+const COLUMNS: Column<BacktestJob>[] = [
+  ["Asked for", ({ requestedAt, requestedBy }) => <Ago iso={requestedAt} by={requestedBy} />],
+  ["Outcome", ({ id, outcome }) => <TextLink href={backtestHref(id)} text={outcome} />],
+  ["Within", ({ within }) => within],
+  ["Model", (backtest) => <BacktestModels backtest={backtest} />],
+  ["Status", (backtest) => <JobStatus job={backtest} />],
+  ["AUC of the score", ({ report }) => report && aucText(report.models[0]?.health?.auc ?? null)],
+];
 
 /** Backtests as a table. */
 export function Backtests({ backtests }: { backtests: readonly BacktestJob[] }) {
-  return (
-    <Table name="Backtests" columns={COLUMNS.map((heading) => ({ heading }))}>
-      {backtests.map((backtest) => {
-        const { id, outcome, within, requestedAt, requestedBy, report } = backtest;
-        return (
-          <tr key={id}>
-            <td>
-              <Ago iso={requestedAt} /> by <Text>{requestedBy}</Text>
-            </td>
-            <td>
-              <TextLink href={backtestHref(id)} text={outcome} />
-            </td>
-            <td>{within}</td>
-            <td>
-              <BacktestModels backtest={backtest} />
-            </td>
-            <td>
-              <JobStatus job={backtest} />
-            </td>
-            <td>{report === null ? null : aucText(report.models[0]?.health?.auc ?? null)}</td>
-          </tr>
-        );
-      })}
-    </Table>
-  );
+  return <Table name="Backtests" rows={backtests} columns={COLUMNS} />;
 }
 
 const Version = ({ id }: { id: string }) => <a href={address("version", { id })}>{id}</a>;

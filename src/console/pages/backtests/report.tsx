@@ -12,7 +12,8 @@ import {
 import { printable } from "../../../words/text.js";
 import { Calibration, TradeOff } from "../../charts/score-rates.js";
 import { partNames } from "../../model.js";
-import { address, Empty, LinkLine, MaybeLink, Section, Table, Text } from "../../parts.js";
+import { address, Empty, LinkLine, MaybeLink, Section, Text } from "../../parts.js";
+import { type Column, Table } from "../../tables.js";
 import { SideBySide } from "./side-by-side.js";
 
 /** What a backtest came to. @param model the active one: what it has is linked */
@@ -119,21 +120,21 @@ function Figures({ table, name, active = null }: { table: ReportTable; name: str
   const { of, href } = SUBJECTS[title] ?? {};
   const known = of === undefined ? [] : partNames(active)[of];
   return (
-    <Table name={printable(name)} columns={heads.map((heading, index) => ({ heading, isNumber: index > 0 }))}>
-      {rows.map(({ cells: [first = "", ...others] }) => (
-        <tr key={first}>
-          <td>
-            <MaybeLink href={known.includes(first) ? href!(first) : null}>
-              <Text>{first}</Text>
-            </MaybeLink>
-          </td>
-          {others.map((cell, index) => (
-            <td class="number" key={index}>
-              {cell}
-            </td>
-          ))}
-        </tr>
-      ))}
-    </Table>
+    <Table
+      name={printable(name)}
+      rows={rows}
+      columns={heads.map((heading, index): Column<ReportTable["rows"][number]> =>
+        index > 0
+          ? [heading, ({ cells }) => cells[index], "number"]
+          : [
+              heading,
+              ({ cells: [first = ""] }) => (
+                <MaybeLink href={known.includes(first) ? href!(first) : null}>
+                  <Text>{first}</Text>
+                </MaybeLink>
+              ),
+            ],
+      )}
+    />
   );
 }

@@ -1,7 +1,8 @@
 import type { BacktestReport, FlagReport, ModelReport } from "../../../backtest/report-types.js";
 import { aucText, gainText, rateText, shareText } from "../../../words/backtest.js";
 import { formatNumber, printable } from "../../../words/text.js";
-import { Empty, Section, Table, Text } from "../../parts.js";
+import { Empty, Section, Text } from "../../parts.js";
+import { type Column, Table } from "../../tables.js";
 
 /** Two models on the same samples: their scores with the difference, and what they say differently. */
 export function SideBySide({ report: { models, difference } }: { report: BacktestReport }) {
@@ -10,17 +11,13 @@ export function SideBySide({ report: { models, difference } }: { report: Backtes
     <Section id="beside" title={`${printable(judged.name)} beside ${printable(other.name)}`}>
       <Table
         name="The scores of both"
-        columns={[{ heading: "Model" }, ...["AUC of the score", "Samples with a score"].map(number)]}
+        rows={models}
+        columns={[
+          ["Model", ({ name }) => <Text>{name}</Text>],
+          ["AUC of the score", ({ health }) => aucText(health?.auc ?? null), "number"],
+          ["Samples with a score", ({ health }) => formatNumber(health?.samples ?? 0), "number"],
+        ]}
       >
-        {models.map(({ name, health }) => (
-          <tr key={name}>
-            <td>
-              <Text>{name}</Text>
-            </td>
-            <td class="number">{aucText(health?.auc ?? null)}</td>
-            <td class="number">{formatNumber(health?.samples ?? 0)}</td>
-          </tr>
-        ))}
         <tr>
           <td>the first less the second</td>
           <td class="number">{gainText(difference)}</td>
@@ -33,9 +30,14 @@ export function SideBySide({ report: { models, difference } }: { report: Backtes
   );
 }
 
-const number = (heading: string) => ({ heading: printable(heading), isNumber: true });
-
 const KINDS = { states: "state", bands: "band", segments: "segment", signals: "signal" } as const;
+
+/** What is told of a flag; of one that a model does not have, too. */
+const RATES: Readonly<Record<string, (flag: FlagReport | undefined) => string>> = {
+  Flagged: (flag) => (flag === undefined ? "not in it" : formatNumber(flag.flagged)),
+  Precision: (flag) => rateText(flag?.precision ?? null),
+  Recall: (flag) => shareText(flag?.recall ?? null),
+};
 
 /** What both or one of them has, where they do not say it of the same samples. */
 function Flags({ models }: { models: readonly [ModelReport, ModelReport] }) {
@@ -48,27 +50,20 @@ function Flags({ models }: { models: readonly [ModelReport, ModelReport] }) {
       .filter(({ flags: [first, second] }) => JSON.stringify(first) !== JSON.stringify(second));
   });
   if (rows.length === 0) return <Empty>States, bands, segments and signals come to the same in both.</Empty>;
-  const columns = ["Flagged", "Precision", "Recall"].flatMap((what) =>
-    models.map(({ name }) => number(`${what}, ${name}`)),
-  );
   return (
-    <Table name="Where they differ" columns={[{ heading: "What they say" }, ...columns]}>
-      {rows.map(({ name, flags }) => (
-        <tr key={name}>
-          <td>
-            <Text>{name}</Text>
-          </td>
-          {[
-            ...flags.map((flag) => (flag === undefined ? "not in it" : formatNumber(flag.flagged))),
-            ...flags.map((flag) => rateText(flag?.precision ?? null)),
-            ...flags.map((flag) => shareText(flag?.recall ?? null)),
-          ].map((cell, index) => (
-            <td class="number" key={index}>
-              {cell}
-            </td>
-          ))}
-        </tr>
-      ))}
-    </Table>
+    <Table
+      name="Where they differ"
+      rows={rows}
+      columns={[
+        ["What they say", ({ name }) => <Text>{name}</Text>],
+        ...Object.entries(RATES).flatMap(([what, textOf]) =>
+          models.map(({ name }, index): Column<(typeof rows)[number]> => [
+            printable(`${what}, ${name}`),
+            ({ flags }) => textOf(flags[index]),
+            "number",
+          ]),
+        ),
+      ]}
+    />
   );
 }

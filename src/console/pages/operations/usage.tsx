@@ -1,14 +1,8 @@
 import type { Usage } from "../../../http/admin/answers.js";
 import { formatNumber, plural } from "../../../words/text.js";
-import { Ago, MaybeLink, Table, Text } from "../../parts.js";
+import { Ago, MaybeLink, Text } from "../../parts.js";
+import { Table } from "../../tables.js";
 import { ShareBar } from "../../charts/share-bar.js";
-
-const COLUMNS = [
-  { heading: "What" },
-  { heading: "Used", isNumber: true },
-  { heading: "Of", isNumber: true },
-  { heading: "Share" },
-];
 
 /** How much of its plan the organization has used. */
 export function PlanUsage({ usage }: { usage: Usage }) {
@@ -29,21 +23,16 @@ export function PlanUsage({ usage }: { usage: Usage }) {
         . Events are counted anew <Ago iso={resetsAt} />, and kept{" "}
         {limits.retentionDays === null ? "for ever" : `for ${plural(limits.retentionDays, "day")}`}.
       </p>
-      <Table name="Usage of the plan" columns={COLUMNS}>
-        {rows.map(([text, name, href]) => {
-          const limit = limits[name];
-          return (
-            <tr key={name}>
-              <td>
-                <MaybeLink href={href}>{text}</MaybeLink>
-              </td>
-              <td class="number">{formatNumber(used[name])}</td>
-              <td class="number">{limit === null ? "no limit" : formatNumber(limit)}</td>
-              <td>{limit === null || limit === 0 ? null : <ShareBar share={Math.min(1, used[name] / limit)} />}</td>
-            </tr>
-          );
-        })}
-      </Table>
+      <Table
+        name="Usage of the plan"
+        rows={rows}
+        columns={[
+          ["What", ([text, , href]) => <MaybeLink href={href}>{text}</MaybeLink>],
+          ["Used", ([, name]) => formatNumber(used[name]), "number"],
+          ["Of", ([, name]) => (limits[name] === null ? "no limit" : formatNumber(limits[name])), "number"],
+          ["Share", ([, name]) => (limits[name] ? <ShareBar share={Math.min(1, used[name] / limits[name])} /> : null)],
+        ]}
+      />
     </>
   );
 }

@@ -3,7 +3,8 @@ import type { JobDifference, ListPage, Preview, Recompute } from "../../../http/
 import { movesText, totalsOf } from "../../../words/recompute.js";
 import { formatNumber } from "../../../words/text.js";
 import { type ConsolePage, given, type View, type Visit } from "../../console-page.js";
-import { Ago, At, Customer, FoundList, PageLinks, Section, Table, Text } from "../../parts.js";
+import { Ago, At, Customer, FoundList, PageLinks, Section, Text } from "../../parts.js";
+import { type Column, Table } from "../../tables.js";
 import { versionHref } from "../model.js";
 import { isUnderWay, type Job, JobStatus, JobProgress } from "./status.js";
 
@@ -52,7 +53,7 @@ export function jobView(page: Pick<ConsolePage, "path">, { query }: Pick<Visit, 
             limit={LIMIT}
             none={<p class="note">{isUnderWay(job) ? "Nobody yet." : "Nothing is different for anybody."}</p>}
           >
-            <Differences differences={changed.data} />
+            <Table name="Customers that change" rows={changed.data} columns={COLUMNS} />
           </FoundList>
           <PageLinks path={page.path} query={query} next={changed.nextCursor} />
         </Section>
@@ -115,50 +116,20 @@ export function JobModel({ job: { pins } }: { job: Recompute | Preview }) {
   return version === null ? <>none deployed yet</> : <a href={versionHref(version)}>{version}</a>;
 }
 
-const COLUMNS = [
-  { heading: "Customer" },
-  { heading: "State" },
-  { heading: "Health" },
-  { heading: "Segments" },
-  { heading: "Signals" },
-  { heading: "Runs of rules", isNumber: true },
-  { heading: "Emissions" },
+const COLUMNS: Column<JobDifference>[] = [
+  ["Customer", ({ customerId }) => <Customer id={customerId} />],
+  ["State", ({ lifecycle }) => <Move {...lifecycle} />],
+  ["Health", ({ health }) => <Move before={scoreText(health.before)} after={scoreText(health.after)} />],
+  ["Segments", ({ segments }) => <Text>{movesText(segments, "−")}</Text>],
+  ["Signals", ({ signals }) => signals && <Text>{movesText(signals, "−")}</Text>],
+  [
+    "Runs of rules",
+    ({ rules, rulesOmitted = 0, rulesRemoved = 0 }) =>
+      [signed("+", rules.length + rulesOmitted), signed("−", rulesRemoved)].join(" "),
+    "number",
+  ],
+  ["Emissions", (difference) => <Text>{emissionsText(difference)}</Text>],
 ];
-
-function Differences({ differences }: { differences: readonly JobDifference[] }) {
-  return (
-    <Table name="Customers that change" columns={COLUMNS}>
-      {differences.map((difference) => (
-        <Row difference={difference} key={difference.customerId} />
-      ))}
-    </Table>
-  );
-}
-
-function Row({ difference }: { difference: JobDifference }) {
-  const { customerId, lifecycle, health, segments, signals, rules, rulesOmitted = 0, rulesRemoved = 0 } = difference;
-  return (
-    <tr>
-      <td>
-        <Customer id={customerId} />
-      </td>
-      <td>
-        <Move {...lifecycle} />
-      </td>
-      <td>
-        <Move before={scoreText(health.before)} after={scoreText(health.after)} />
-      </td>
-      <td>
-        <Text>{movesText(segments, "−")}</Text>
-      </td>
-      <td>{signals && <Text>{movesText(signals, "−")}</Text>}</td>
-      <td class="number">{[signed("+", rules.length + rulesOmitted), signed("−", rulesRemoved)].join(" ")}</td>
-      <td>
-        <Text>{emissionsText(difference)}</Text>
-      </td>
-    </tr>
-  );
-}
 
 /** `health.band_changed, signal.raised 2`: the types, with how many of each. */
 function emissionsText({ emissions, emissionsOmitted = 0 }: JobDifference): string {

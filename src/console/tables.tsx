@@ -1,0 +1,52 @@
+import type { ComponentChildren } from "preact";
+import { formatNumber } from "../words/text.js";
+import { MaybeLink } from "./parts.js";
+
+/** A column of a table: what stands above it; what it shows of a row; where that is not text of a few words, what it is. */
+export type Column<Row> = readonly [
+  heading: ComponentChildren,
+  cell: (row: Row, index: number) => ComponentChildren,
+  kind?: "number" | "words" | "faint" | undefined,
+];
+
+/** A table with a row for each of `rows`, which scrolls by itself where it is wide. @param children rows below these */
+export function Table<Row>(props: {
+  name: string;
+  rows: readonly Row[];
+  columns: readonly Column<Row>[];
+  children?: ComponentChildren;
+}) {
+  const { name, rows, columns, children } = props;
+  return (
+    <div class="scroll" role="region" aria-label={name} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map(([heading, , kind], column) => (
+              <th scope="col" class={kind === "number" ? kind : undefined} key={column}>
+                {heading}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={index}>
+              {columns.map(([, cell, kind], column) => (
+                <td class={kind} key={column}>
+                  {cell(row, index)}
+                </td>
+              ))}
+            </tr>
+          ))}
+          {children}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** How many there are in a list, which it leads to where there are any. */
+export function Figure({ href, children }: { href: string | null; children: number }) {
+  return <MaybeLink href={children === 0 ? null : href}>{formatNumber(children)}</MaybeLink>;
+}
