@@ -50,3 +50,17 @@ export function Table<Row>(props: {
 export function Figure({ href, children }: { href: string | null; children: number }) {
   return <MaybeLink href={children === 0 ? null : href}>{formatNumber(children)}</MaybeLink>;
 }
+
+/** What there is to say of something, each under its name. */
+export function Facts({ of }: { of: Readonly<Record<string, ComponentChildren>> }) {
+  return (
+    <dl>
+      {Object.entries(of).map(([name, fact]) => (
+        <>
+          <dt key={name}>{name}</dt>
+          <dd>{fact}</dd>
+        </>
+      ))}
+    </dl>
+  );
+}

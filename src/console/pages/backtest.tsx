@@ -22,22 +22,13 @@ export const backtestPage: ConsolePage = {
       ...refreshOf(backtest),
       body: (
         <>
-          <Course job={backtest}>
-            <dt>Model</dt>
-            <dd>
-              <BacktestModels backtest={backtest} />
-            </dd>
-            {Object.entries(
-              report === null ? askedFields(backtest) : backtestFields({ report, customers, traits }),
-            ).map(([name, text]) => (
-              <>
-                <dt key={name}>{name}</dt>
-                <dd>
-                  <Text>{text}</Text>
-                </dd>
-              </>
-            ))}
-          </Course>
+          <Course
+            job={backtest}
+            about={{
+              Model: <BacktestModels backtest={backtest} />,
+              ...textsOf(report === null ? askedFields(backtest) : backtestFields({ report, customers, traits })),
+            }}
+          />
           {report !== null ? (
             <Report backtest={{ report, customers, traits }} model={model} />
           ) : isUnderWay(backtest) ? (
@@ -56,6 +47,9 @@ export const backtestPage: ConsolePage = {
     },
   },
 };
+
+const textsOf = (fields: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, <Text>{text}</Text>]));
 
 /** What was asked, as long as there is no report. */
 function askedFields({ outcome, within, every, from, to, customers }: BacktestJob): Record<string, string> {

@@ -1,24 +1,22 @@
 import type { DeliveryAttempt, DeliveryDetail, WebhookDetail } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import type { ConsolePage, Visit } from "../console-page.js";
-import { useLook } from "../look.js";
 import {
   address,
   Ago,
   At,
   AtAndAgo,
-  CauseLink,
   Customer,
   emissionHref,
   Lines,
   LinkLine,
   Section,
-  storyHref,
   Text,
   TextLink,
 } from "../parts.js";
-import { type Column, Table } from "../tables.js";
+import { type Column, Facts, Table } from "../tables.js";
 import { DeliveryStatus, webhookHref, WebhookStatus } from "./deliveries/words.js";
+import { Happened } from "./emission.js";
 import { MadeBy } from "./emissions/made-by.js";
 import { AttemptOutcome } from "./webhook.js";
 
@@ -71,47 +69,38 @@ const HEADERS = (id: string) => [
 
 function Head({ webhook, delivery }: { webhook: WebhookDetail; delivery: DeliveryDetail }) {
   const { id, customerId, status, nextAttemptAt, finishedAt, cause, emittedAt, createdAt } = delivery;
-  const story = storyHref(customerId, emittedAt, id, useLook().now);
   return (
-    <dl>
-      <dt>Customer</dt>
-      <dd>
-        <Customer id={customerId} />
-      </dd>
-      <dt>Status</dt>
-      <dd>
-        <DeliveryStatus status={status} />
-        {finishedAt === null ? null : (
+    <Facts
+      of={{
+        Customer: <Customer id={customerId} />,
+        Status: (
           <>
-            {" "}
-            <Ago iso={finishedAt} />
+            <DeliveryStatus status={status} />
+            {finishedAt === null ? null : (
+              <>
+                {" "}
+                <Ago iso={finishedAt} />
+              </>
+            )}
+            {nextAttemptAt === null ? null : webhook.disabledAt === null ? (
+              <>
+                , next attempt <Ago iso={nextAttemptAt} />
+              </>
+            ) : (
+              ", until the webhook is enabled"
+            )}
           </>
-        )}
-        {nextAttemptAt === null ? null : webhook.disabledAt === null ? (
+        ),
+        To: (
           <>
-            , next attempt <Ago iso={nextAttemptAt} />
+            <TextLink href={webhookHref(webhook.id)} text={webhook.url} /> <WebhookStatus webhook={webhook} />
           </>
-        ) : (
-          ", until the webhook is enabled"
-        )}
-      </dd>
-      <dt>To</dt>
-      <dd>
-        <TextLink href={webhookHref(webhook.id)} text={webhook.url} /> <WebhookStatus webhook={webhook} />
-      </dd>
-      <dt>Happened</dt>
-      <dd>
-        <At iso={emittedAt} />, by <CauseLink cause={cause} />: <a href={story}>the customer's story at that instant</a>
-      </dd>
-      <dt>Written</dt>
-      <dd>
-        <At iso={createdAt} />
-      </dd>
-      <dt>Emission</dt>
-      <dd>
-        <a href={emissionHref(id)}>{id}</a>
-      </dd>
-    </dl>
+        ),
+        Happened: <Happened at={emittedAt} by={cause} customerId={customerId} id={id} />,
+        Written: <At iso={createdAt} />,
+        Emission: <a href={emissionHref(id)}>{id}</a>,
+      }}
+    />
   );
 }
 

@@ -1,9 +1,9 @@
-import type { EmissionDetail } from "../../http/admin/answers.js";
+import type { Cause, EmissionDetail } from "../../http/admin/answers.js";
 import { plural, printable } from "../../words/text.js";
 import type { ConsolePage } from "../console-page.js";
 import { useLook } from "../look.js";
 import { At, CauseLink, Customer, Lines, Section, storyHref, TextLink } from "../parts.js";
-import { type Column, Table } from "../tables.js";
+import { type Column, Facts, Table } from "../tables.js";
 import { DeliveryStatus, deliveryHref } from "./deliveries/words.js";
 import { MadeBy } from "./emissions/made-by.js";
 
@@ -36,28 +36,26 @@ export const emissionPage: ConsolePage = {
 function Head({ emission }: { emission: EmissionDetail }) {
   const { id, customerId, source, timestamp, createdAt, configVersion, cause } = emission;
   return (
-    <dl>
-      <dt>Customer</dt>
-      <dd>
-        <Customer id={customerId} />
-      </dd>
-      <dt>Happened</dt>
-      <dd>
-        <At iso={timestamp} />, by <CauseLink cause={cause} />:{" "}
-        <a href={storyHref(customerId, timestamp, id, useLook().now)}>the customer's story at that instant</a>
-      </dd>
-      <dt>Written</dt>
-      <dd>
-        <At iso={createdAt} />
-      </dd>
-      <dt>Source</dt>
-      <dd>
-        {source}
-        {configVersion === null ? "" : `, under ${configVersion}`}
-      </dd>
-      <dt>Id</dt>
-      <dd>{id}</dd>
-    </dl>
+    <Facts
+      of={{
+        Customer: <Customer id={customerId} />,
+        Happened: <Happened at={timestamp} by={cause} customerId={customerId} id={id} />,
+        Written: <At iso={createdAt} />,
+        Source: configVersion === null ? source : `${source}, under ${configVersion}`,
+        Id: id,
+      }}
+    />
+  );
+}
+
+/** When something came about, by what, and how its customer stood then. @param id of the emission that told of it */
+export function Happened(props: { at: string; by: Cause; customerId: string; id: string }) {
+  const { at, by, customerId, id } = props;
+  return (
+    <>
+      <At iso={at} />, by <CauseLink cause={by} />:{" "}
+      <a href={storyHref(customerId, at, id, useLook().now)}>the customer's story at that instant</a>
+    </>
   );
 }
 

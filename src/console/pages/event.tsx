@@ -3,6 +3,7 @@ import { printable } from "../../words/text.js";
 import type { ConsolePage } from "../console-page.js";
 import { useLook } from "../look.js";
 import { address, At, Customer, Empty, Lines, Section, storyHref, Text } from "../parts.js";
+import { Facts } from "../tables.js";
 import { History } from "./customer/history.js";
 import { EventStatus } from "./events.js";
 
@@ -46,33 +47,27 @@ export const eventPage: ConsolePage = {
 function Head({ event }: { event: EventDetail }) {
   const { eventId, event: name, customerId, occurredAt, acceptedAt, status } = event;
   return (
-    <dl>
-      <dt>Customer</dt>
-      <dd>
-        <Customer id={customerId} />
-      </dd>
-      <dt>Occurred</dt>
-      <dd>
-        <At iso={occurredAt} />:{" "}
-        <a href={storyHref(customerId, occurredAt, eventId, useLook().now)}>the customer's story at that instant</a>
-      </dd>
-      <dt>Accepted</dt>
-      <dd>
-        <At iso={acceptedAt} />
-      </dd>
-      <dt>Status</dt>
-      <dd>
-        <EventStatus status={status} />
-      </dd>
-      <dt>Of this name</dt>
-      <dd>
-        <a href={address("events", { type: name })}>
-          all <Text>{name}</Text>
-        </a>
-        , <a href={address("events", { type: name, customer: customerId })}>those of the customer</a>
-      </dd>
-      <dt>Id</dt>
-      <dd>{eventId}</dd>
-    </dl>
+    <Facts
+      of={{
+        Customer: <Customer id={customerId} />,
+        Occurred: (
+          <>
+            <At iso={occurredAt} />:{" "}
+            <a href={storyHref(customerId, occurredAt, eventId, useLook().now)}>the customer's story at that instant</a>
+          </>
+        ),
+        Accepted: <At iso={acceptedAt} />,
+        Status: <EventStatus status={status} />,
+        "Of this name": (
+          <>
+            <a href={address("events", { type: name })}>
+              all <Text>{name}</Text>
+            </a>
+            , <a href={address("events", { type: name, customer: customerId })}>those of the customer</a>
+          </>
+        ),
+        Id: eventId,
+      }}
+    />
   );
 }

@@ -4,7 +4,7 @@ import { formatNumber, lasted, plural, printable } from "../../words/text.js";
 import { type ConsolePage, type View, type Visit } from "../console-page.js";
 import { missing } from "../missing.js";
 import { Empty, LinkLine, ProblemNote, Text } from "../parts.js";
-import { type Column, Figure, Table } from "../tables.js";
+import { type Column, Facts, Figure, Table } from "../tables.js";
 import { runsHref, sinceIn, SpanForm } from "./journey-span.js";
 import { countsOf } from "./journeys.js";
 
@@ -84,24 +84,25 @@ interface Shown {
 /** How many began it, and what became of them. */
 function Sum({ journey, query, times: { secondsToComplete } }: Shown) {
   const { journeyId, active, complete, expired } = journey;
-  const runs = (count: number, filters?: Record<string, string>) =>
-    count === 0 ? "0" : <a href={runsHref(journeyId, query, filters)}>{formatNumber(count)}</a>;
+  const runs = (count: number, filters?: Record<string, string>) => (
+    <Figure href={runsHref(journeyId, query, filters)}>{count}</Figure>
+  );
   return (
-    <dl>
-      <dt>Begun</dt>
-      <dd>{runs(active + complete + expired)}</dd>
-      <dt>Under way</dt>
-      <dd>{runs(active, { status: "active" })}</dd>
-      <dt>Complete</dt>
-      <dd>
-        {runs(complete, { status: "complete" })}
-        {secondsToComplete === null ? null : (
-          <span class="faint"> in {lasted(secondsToComplete.median)}, as a median</span>
-        )}
-      </dd>
-      <dt>Expired</dt>
-      <dd>{runs(expired, { status: "expired" })}</dd>
-    </dl>
+    <Facts
+      of={{
+        Begun: runs(active + complete + expired),
+        "Under way": runs(active, { status: "active" }),
+        Complete: (
+          <>
+            {runs(complete, { status: "complete" })}
+            {secondsToComplete === null ? null : (
+              <span class="faint"> in {lasted(secondsToComplete.median)}, as a median</span>
+            )}
+          </>
+        ),
+        Expired: runs(expired, { status: "expired" }),
+      }}
+    />
   );
 }
 

@@ -1,7 +1,8 @@
 import type { Key, RotatedKey } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import type { ConsolePage, Visit } from "../console-page.js";
-import { At, LinkLine, Text } from "../parts.js";
+import { At, LinkLine } from "../parts.js";
+import { Facts } from "../tables.js";
 import { KeyStatus, LastUsed } from "./keys.js";
 import { Allowed, changeIn, inLive, Live } from "../changes.js";
 import { entryOf, missingEntry, Select, shownOnce } from "./settings/parts.js";
@@ -80,26 +81,15 @@ export const keyPage: ConsolePage = {
 
 function Head({ of: key }: { of: Key }) {
   return (
-    <dl>
-      <dt>Status</dt>
-      <dd>
-        <KeyStatus of={key} />
-      </dd>
-      <dt>Begins with</dt>
-      <dd>
-        <code>{key.hint}</code>
-      </dd>
-      <dt>Made</dt>
-      <dd>
-        <At iso={key.createdAt} /> by <Text>{key.createdBy}</Text>
-      </dd>
-      <dt>Last used</dt>
-      <dd>
-        <LastUsed at={key.lastUsedAt} />
-      </dd>
-      <dt>Id</dt>
-      <dd>{key.id}</dd>
-    </dl>
+    <Facts
+      of={{
+        Status: <KeyStatus of={key} />,
+        "Begins with": <code>{key.hint}</code>,
+        Made: <At iso={key.createdAt} by={key.createdBy} />,
+        "Last used": <LastUsed at={key.lastUsedAt} />,
+        Id: key.id,
+      }}
+    />
   );
 }
 

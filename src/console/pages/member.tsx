@@ -2,6 +2,7 @@ import type { Member, PasswordReset } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { At, LinkLine, Text } from "../parts.js";
+import { Facts } from "../tables.js";
 import { linkMade } from "./members.js";
 import { Allowed, changeIn } from "../changes.js";
 import { entryOf, missingEntry, ROLE_TEXTS, Select } from "./settings/parts.js";
@@ -28,18 +29,13 @@ export const memberPage: ConsolePage = {
       title: printable(member.email),
       body: (
         <>
-          <dl>
-            <dt>Role</dt>
-            <dd>{ROLE_TEXTS[member.role]}</dd>
-            <dt>Since</dt>
-            <dd>
-              <At iso={member.createdAt} />
-            </dd>
-            <dt>Id</dt>
-            <dd>
-              <Text>{member.userId}</Text>
-            </dd>
-          </dl>
+          <Facts
+            of={{
+              Role: ROLE_TEXTS[member.role],
+              Since: <At iso={member.createdAt} />,
+              Id: <Text>{member.userId}</Text>,
+            }}
+          />
           <Allowed visit={visit} operation="update_member" what="change or remove members" who="an owner">
             {user.email === member.email ? (
               <p class="note">This is you: what you take from yourself, only another owner can give you again.</p>

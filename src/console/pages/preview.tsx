@@ -29,16 +29,14 @@ export const previewPage: ConsolePage = {
       job,
       changed,
       title: `What ${version ?? "another model"} would change`,
-      about: (
-        <>
-          <dt>Compared with</dt>
-          <dd>
+      about: {
+        "Compared with": (
+          <>
             <JobModel job={job} />; customers are replayed under both
-          </dd>
-          <dt>Of</dt>
-          <dd>{job.sample === null ? "all customers" : `about ${plural(job.sample, "customer")}`}</dd>
-        </>
-      ),
+          </>
+        ),
+        Of: job.sample === null ? "all customers" : `about ${plural(job.sample, "customer")}`,
+      },
       actions: version === undefined ? null : <LinkLine href={versionHref(version)} text={`Back to ${version}`} />,
     });
   },

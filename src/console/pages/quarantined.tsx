@@ -4,7 +4,7 @@ import { Allowed, inLive, Live } from "../changes.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { PageError } from "../page.js";
 import { address, AtAndAgo, Customer, Lines, LinkLine, Section, Text } from "../parts.js";
-import { Table } from "../tables.js";
+import { Facts, Table } from "../tables.js";
 
 const PATH = "quarantined";
 
@@ -93,19 +93,13 @@ export function Named({ operation: { event, eventId } }: { operation: Quarantine
 function Head({ operation }: { operation: Quarantined }) {
   const { customerId, quarantinedAt, quarantineId } = operation;
   return (
-    <dl>
-      <dt>Accepted</dt>
-      <dd>
-        <AtAndAgo iso={quarantinedAt} />
-      </dd>
-      <dt>Event</dt>
-      <dd>
-        <Named operation={operation} />
-      </dd>
-      <dt>Customer</dt>
-      <dd>{customerId === null ? <span class="faint">none</span> : <Customer id={customerId} />}</dd>
-      <dt>Id</dt>
-      <dd>{quarantineId}</dd>
-    </dl>
+    <Facts
+      of={{
+        Accepted: <AtAndAgo iso={quarantinedAt} />,
+        Event: <Named operation={operation} />,
+        Customer: customerId === null ? <span class="faint">none</span> : <Customer id={customerId} />,
+        Id: quarantineId,
+      }}
+    />
   );
 }

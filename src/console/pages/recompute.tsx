@@ -25,18 +25,11 @@ export const recomputePage: ConsolePage = {
       job,
       changed,
       title: job.dry_run ? "Dry run" : "Recompute",
-      about: (
-        <>
-          <dt>Of</dt>
-          <dd>{customerId === null ? "all customers" : <Customer id={customerId} />}</dd>
-          <dt>Model</dt>
-          <dd>
-            <JobModel job={job} />
-          </dd>
-          <dt>Id</dt>
-          <dd>{job.id}</dd>
-        </>
-      ),
+      about: {
+        Of: customerId === null ? "all customers" : <Customer id={customerId} />,
+        Model: <JobModel job={job} />,
+        Id: job.id,
+      },
       actions: <Next visit={visit} job={job} />,
     });
     return { ...view, customerIds: [...(view.customerIds ?? []), ...(customerId === null ? [] : [customerId])] };

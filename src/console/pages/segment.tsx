@@ -6,7 +6,7 @@ import { type ConsolePage, given, expectedRefusal, type View, type Visit } from 
 import { missing } from "../missing.js";
 import { DecidingRules, Definition } from "../definition.js";
 import { address, Ago, Counting, Customer, Empty, PageLinks, ProblemNote, Section, Text } from "../parts.js";
-import { Table } from "../tables.js";
+import { Facts, Table } from "../tables.js";
 import { daysOf, SpanField, trendSpan } from "../last-days.js";
 import { nowOf, valuesOf } from "../trend-series.js";
 
@@ -111,18 +111,15 @@ function Statistics({ of, segment }: { of: SegmentStatistics; segment: string })
         />
       )}
       <Section class="card" id="seen" title="Last event">
-        <dl>
-          <dt>within a day</dt>
-          <dd>{formatNumber(lastEvent.within1d)}</dd>
-          <dt>within 7 days</dt>
-          <dd>{formatNumber(lastEvent.within7d)}</dd>
-          <dt>within 30 days</dt>
-          <dd>{formatNumber(lastEvent.within30d)}</dd>
-          <dt>longer ago</dt>
-          <dd>{formatNumber(lastEvent.older)}</dd>
-          <dt>never</dt>
-          <dd>{formatNumber(lastEvent.never)}</dd>
-        </dl>
+        <Facts
+          of={{
+            "within a day": formatNumber(lastEvent.within1d),
+            "within 7 days": formatNumber(lastEvent.within7d),
+            "within 30 days": formatNumber(lastEvent.within30d),
+            "longer ago": formatNumber(lastEvent.older),
+            never: formatNumber(lastEvent.never),
+          }}
+        />
       </Section>
     </>
   );

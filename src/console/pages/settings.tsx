@@ -1,5 +1,6 @@
 import { type ConsolePage, type Visit } from "../console-page.js";
 import { Section, Text } from "../parts.js";
+import { Facts } from "../tables.js";
 import { Allowed } from "../changes.js";
 import { ROLE_TEXTS } from "./settings/parts.js";
 
@@ -16,22 +17,14 @@ export const settingsPage: ConsolePage = {
       title: "Settings",
       body: (
         <>
-          <dl>
-            <dt>Organization</dt>
-            <dd>
-              <Text>{organization.slug}</Text>
-            </dd>
-            <dt>Id</dt>
-            <dd>
-              <Text>{organization.id}</Text>
-            </dd>
-            <dt>You</dt>
-            <dd>
-              <Text>{user.email}</Text>
-            </dd>
-            <dt>Your role</dt>
-            <dd>{ROLE_TEXTS[organization.role]}</dd>
-          </dl>
+          <Facts
+            of={{
+              Organization: <Text>{organization.slug}</Text>,
+              Id: <Text>{organization.id}</Text>,
+              You: <Text>{user.email}</Text>,
+              "Your role": ROLE_TEXTS[organization.role],
+            }}
+          />
           <ul>
             {PAGES.filter(([path]) => path !== "audit-log" || visit.may("list_audit_log")).map(([path, name, what]) => (
               <li key={path}>

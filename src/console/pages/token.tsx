@@ -2,6 +2,7 @@ import type { AccessToken } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { At, LinkLine, Text } from "../parts.js";
+import { Facts } from "../tables.js";
 import { LastUsed } from "./keys.js";
 import { Allowed } from "../changes.js";
 import { entryOf, missingEntry } from "./settings/parts.js";
@@ -48,28 +49,15 @@ export const tokenPage: ConsolePage = {
 function Token({ visit, token }: { visit: Visit; token: AccessToken }) {
   return (
     <>
-      <dl>
-        <dt>Status</dt>
-        <dd>
-          <TokenStatus token={token} />
-        </dd>
-        <dt>Acts as</dt>
-        <dd>
-          <ActsAs token={token} />
-        </dd>
-        <dt>Made</dt>
-        <dd>
-          <At iso={token.createdAt} />
-        </dd>
-        <dt>Last used</dt>
-        <dd>
-          <LastUsed at={token.lastUsedAt} />
-        </dd>
-        <dt>Id</dt>
-        <dd>
-          <Text>{token.id}</Text>
-        </dd>
-      </dl>
+      <Facts
+        of={{
+          Status: <TokenStatus token={token} />,
+          "Acts as": <ActsAs token={token} />,
+          Made: <At iso={token.createdAt} />,
+          "Last used": <LastUsed at={token.lastUsedAt} />,
+          Id: <Text>{token.id}</Text>,
+        }}
+      />
       {works(token, visit.look.now) ? (
         <form method="post" action={PATH}>
           {visit.token}

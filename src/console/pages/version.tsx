@@ -3,6 +3,7 @@ import { byPart, countChanges } from "../../words/changes.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
 import { address, At, Empty, LinkLine, Section, Text } from "../parts.js";
+import { Facts } from "../tables.js";
 import { BacktestForm } from "./backtests/form.js";
 import { sourceOf } from "./model.js";
 import { previewHref } from "./preview.js";
@@ -28,18 +29,13 @@ export const versionPage: ConsolePage = {
       title: `Version ${version.version}`,
       body: (
         <>
-          <dl>
-            <dt>Deployed</dt>
-            <dd>
-              <At iso={version.createdAt} /> by <Text>{version.author}</Text>
-            </dd>
-            <dt>From</dt>
-            <dd>
-              <Text>{sourceOf(version.provenance) || "nobody said"}</Text>
-            </dd>
-            <dt>Active in</dt>
-            <dd>{version.active.length === 0 ? "none" : version.active.join(", ")}</dd>
-          </dl>
+          <Facts
+            of={{
+              Deployed: <At iso={version.createdAt} by={version.author} />,
+              From: <Text>{sourceOf(version.provenance) || "nobody said"}</Text>,
+              "Active in": version.active.length === 0 ? "none" : version.active.join(", "),
+            }}
+          />
           <Actions visit={visit} version={version} wasActive={wasActive} />
           <PreviewForm visit={visit} version={version} />
           <BacktestForm

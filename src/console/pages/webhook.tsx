@@ -16,7 +16,7 @@ import {
   Text,
   TextLink,
 } from "../parts.js";
-import { type Column, Table } from "../tables.js";
+import { type Column, Facts, Table } from "../tables.js";
 import { firstDay } from "../last-days.js";
 import { Latency, PendingDeliveries } from "./deliveries.js";
 import {
@@ -90,50 +90,29 @@ async function listOf({ ask, query }: Visit, webhook: string): Promise<ListPage<
 function Head({ webhook }: { webhook: WebhookDetail }) {
   const { id, eventTypes, include, format, createdAt, lastDay } = webhook;
   return (
-    <dl>
-      <dt>Status</dt>
-      <dd>
-        <WebhookStatus webhook={webhook} />
-      </dd>
-      <dt>Waiting</dt>
-      <dd>
-        <PendingDeliveries webhook={webhook} />
-      </dd>
-      <dt>Attempts in 24 hours</dt>
-      <dd>
-        {lastDay.attempts === 0
-          ? "none"
-          : `${percent(lastDay.accepted, lastDay.attempts)} of the last ${formatNumber(lastDay.attempts)} accepted`}
-      </dd>
-      <dt>Latency</dt>
-      <dd>
-        <Latency webhook={webhook} />
-      </dd>
-      <dt>Receives</dt>
-      <dd>
-        <EventTypes of={eventTypes} />
-      </dd>
-      <dt>Format</dt>
-      <dd>{format}</dd>
-      <dt>Tells of the customer</dt>
-      <dd>
-        {format !== "json" ? (
-          "its name and its page"
-        ) : include.length === 0 ? (
-          "its id alone"
-        ) : (
-          <Text>{`its id, ${include.join(", ")}`}</Text>
-        )}
-      </dd>
-      <dt>Id</dt>
-      <dd>
-        <Text>{id}</Text>
-      </dd>
-      <dt>Since</dt>
-      <dd>
-        <At iso={createdAt} />
-      </dd>
-    </dl>
+    <Facts
+      of={{
+        Status: <WebhookStatus webhook={webhook} />,
+        Waiting: <PendingDeliveries webhook={webhook} />,
+        "Attempts in 24 hours":
+          lastDay.attempts === 0
+            ? "none"
+            : `${percent(lastDay.accepted, lastDay.attempts)} of the last ${formatNumber(lastDay.attempts)} accepted`,
+        Latency: <Latency webhook={webhook} />,
+        Receives: <EventTypes of={eventTypes} />,
+        Format: format,
+        "Tells of the customer":
+          format !== "json" ? (
+            "its name and its page"
+          ) : include.length === 0 ? (
+            "its id alone"
+          ) : (
+            <Text>{`its id, ${include.join(", ")}`}</Text>
+          ),
+        Id: <Text>{id}</Text>,
+        Since: <At iso={createdAt} />,
+      }}
+    />
   );
 }
 

@@ -4,7 +4,7 @@ import { movesText, totalsOf } from "../../../words/recompute.js";
 import { formatNumber } from "../../../words/text.js";
 import { type ConsolePage, given, type View, type Visit } from "../../console-page.js";
 import { Ago, At, Customer, FoundList, PageLinks, Section, Text } from "../../parts.js";
-import { type Column, Table } from "../../tables.js";
+import { type Column, Facts, Table } from "../../tables.js";
 import { versionHref } from "../model.js";
 import { isUnderWay, type Job, JobStatus, JobProgress } from "./status.js";
 
@@ -19,11 +19,13 @@ export function partQuery(query: URLSearchParams): { limit: string; cursor: stri
   return { limit: String(LIMIT), cursor: given(query, "cursor") };
 }
 
+type About = Readonly<Record<string, ComponentChildren>>;
+
 interface JobParts {
   job: Recompute | Preview;
   title: string;
   /** What it is of. */
-  about: View["body"];
+  about: About;
   /** What can be done with it. */
   actions?: View["body"];
   changed: ListPage<JobDifference>;
@@ -38,13 +40,7 @@ export function jobView(page: Pick<ConsolePage, "path">, { query }: Pick<Visit, 
     ...(!query.has("cursor") && refreshOf(job)),
     body: (
       <>
-        <Course job={job}>
-          {about}
-          <dt>As of</dt>
-          <dd>
-            <At iso={job.pins.evaluatedAt} />
-          </dd>
-        </Course>
+        <Course job={job} about={{ ...about, "As of": <At iso={job.pins.evaluatedAt} /> }} />
         {actions}
         {job.startedAt === null ? null : <Totals job={job} />}
         <Section id="customers" title="For whom, the most telling first">
@@ -63,24 +59,17 @@ export function jobView(page: Pick<ConsolePage, "path">, { query }: Pick<Visit, 
 }
 
 /** How far a job came, and what went wrong, below what it is of. */
-export function Course({ job, children }: { job: Job; children: ComponentChildren }) {
+export function Course({ job, about }: { job: Job; about: About }) {
   return (
     <>
-      <dl>
-        {children}
-        <dt>Status</dt>
-        <dd>
-          <JobStatus job={job} />
-        </dd>
-        <dt>Asked for</dt>
-        <dd>
-          <Ago iso={job.requestedAt} /> by <Text>{job.requestedBy}</Text>
-        </dd>
-        <dt>Done</dt>
-        <dd>
-          <JobProgress job={job} />
-        </dd>
-      </dl>
+      <Facts
+        of={{
+          ...about,
+          Status: <JobStatus job={job} />,
+          "Asked for": <Ago iso={job.requestedAt} by={job.requestedBy} />,
+          Done: <JobProgress job={job} />,
+        }}
+      />
       {job.error === null ? null : (
         <p class="error" role="alert">
           <Text>{job.error}</Text>
@@ -98,14 +87,7 @@ export function refreshOf(job: Job): Pick<View, "refreshSeconds"> {
 function Totals({ job }: { job: Recompute | Preview }) {
   return (
     <Section id="totals" title={`What ${job.dry_run ? "would change" : "changed"}${isUnderWay(job) ? " so far" : ""}`}>
-      <dl>
-        {Object.entries(totalsOf(job)).map(([name, text]) => (
-          <>
-            <dt key={name}>{name}</dt>
-            <dd>{text}</dd>
-          </>
-        ))}
-      </dl>
+      <Facts of={totalsOf(job)} />
     </Section>
   );
 }
