@@ -1,5 +1,6 @@
 import { dayIn } from "./span.js";
 import { given, type Visit } from "./console-page.js";
+import { OneOf, ViewForm } from "./forms.js";
 
 const DAY_MS = 86_400_000;
 const CHOICES = [7, 30, 90, 365];
@@ -27,16 +28,16 @@ export function firstDay(days: number, { now, timeZone }: Visit["look"]): string
 
 /** The field of a form that chooses them. */
 export function SpanField({ days }: { days: number }) {
+  const choices = CHOICES.map((choice) => ({ value: String(choice), text: `${choice} days` }));
+  return <OneOf label="Over the last" name="days" value={String(days)} choices={choices} />;
+}
+
+/** A form that chooses them alone. @param hidden the rest of the page's query */
+export function DaysForm(props: { path: string; days: number; hidden?: Readonly<Record<string, string>> }) {
+  const { path, days, hidden } = props;
   return (
-    <label>
-      Over the last
-      <select name="days">
-        {CHOICES.map((choice) => (
-          <option value={choice} selected={choice === days} key={choice}>
-            {choice} days
-          </option>
-        ))}
-      </select>
-    </label>
+    <ViewForm path={path} hidden={hidden}>
+      <SpanField days={days} />
+    </ViewForm>
   );
 }

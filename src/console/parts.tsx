@@ -289,29 +289,3 @@ export function NoPart({ model, what }: { model: Snapshot | null; what: string }
 export function Empty({ children }: { children: ComponentChildren }) {
   return <p class="note">{children}</p>;
 }
-
-/** A field of a form that filters a list: its choices, none of them by default. */
-export function Choose(props: { label: string; name: string; value: string; choices: readonly (string | Named)[] }) {
-  const { label, name, value, choices } = props;
-  const all = choices.map((choice) => (typeof choice === "string" ? { value: choice, text: choice } : choice));
-  // One that the model does not know any more stays what was asked for.
-  const known = value === "" || all.some((choice) => choice.value === value);
-  return (
-    <label>
-      {label}
-      <select name={name}>
-        <option value="">any</option>
-        {[...all, ...(known ? [] : [{ value, text: value }])].map((choice) => (
-          <option value={choice.value} selected={choice.value === value} key={choice.value}>
-            {printable(choice.text)}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
-interface Named {
-  value: string;
-  text: string;
-}

@@ -2,6 +2,7 @@ import type { AuditEntry } from "../../http/admin/answers.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal } from "../console-page.js";
 import { ApiError } from "../../http/errors.js";
 import { address, At, Empty, PageLinks, Payload, ProblemNote, Text, TextLink } from "../parts.js";
+import { Field } from "../forms.js";
 import { type Column, Table } from "../tables.js";
 
 const PATH = "audit-log";
@@ -34,10 +35,7 @@ export const auditLogPage: ConsolePage = {
         <>
           <form class="filters" action={PATH} method="get">
             {FIELDS.map(({ name, label, placeholder }) => (
-              <label key={name}>
-                {label}
-                <input name={name} value={query.get(name) ?? ""} placeholder={placeholder} maxLength={256} />
-              </label>
+              <Field label={label} name={name} query={query} placeholder={placeholder} key={name} />
             ))}
             <button>Show</button>
             {isFiltered ? <a href={PATH}>All entries</a> : null}

@@ -5,6 +5,7 @@ import { formatNumber, printable } from "../../words/text.js";
 import { HealthLine } from "../charts/health-line.js";
 import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
 import { address, Ago, At, AtAndAgo, customerHref, Empty, PageLinks, Section, Tags, Text, TextLink } from "../parts.js";
+import { Field, ViewForm } from "../forms.js";
 import { BacklogNote } from "./customer/backlog.js";
 import { History, KINDS } from "./customer/history.js";
 import { Journeys } from "./customer/journeys.js";
@@ -106,18 +107,14 @@ function kindsIn(query: URLSearchParams): string | undefined {
 /** Which kinds of entries are shown; none is all. */
 function Kinds({ customerId, query }: { customerId: string; query: URLSearchParams }) {
   const chosen = query.getAll("kind");
-  const at = given(query, "at");
   return (
-    <form class="filters" action={PATH} method="get">
-      <input type="hidden" name="id" value={customerId} />
-      {at === undefined ? null : <input type="hidden" name="at" value={at} />}
+    <ViewForm path={PATH} hidden={{ id: customerId, at: given(query, "at") }} button="Show only these">
       {Object.entries(KINDS).map(([kind, text]) => (
         <label class="check" key={kind}>
           <input type="checkbox" name="kind" value={kind} checked={chosen.includes(kind)} /> {text}
         </label>
       ))}
-      <button class="second">Show only these</button>
-    </form>
+    </ViewForm>
   );
 }
 
@@ -167,14 +164,9 @@ function Head({ state, visit, named }: { state: CustomerState; visit: Visit; nam
           <dl class="facts">{facts(others)}</dl>
         </details>
       )}
-      <form class="filters" action={PATH} method="get">
-        <input type="hidden" name="id" value={state.customerId} />
-        <label>
-          As it stood on
-          <input name="at" value={visit.query.get("at") ?? ""} placeholder="2026-03-01 or 7d" maxLength={64} />
-        </label>
-        <button class="second">Show</button>
-      </form>
+      <ViewForm path={PATH} hidden={{ id: state.customerId }}>
+        <Field label="As it stood on" name="at" query={visit.query} placeholder="2026-03-01 or 7d" maxLength={64} />
+      </ViewForm>
     </>
   );
 }

@@ -7,19 +7,8 @@ import type { Shown } from "../look.js";
 import { shownOf } from "../shown.js";
 import { shownColumns, shownMembers } from "../shown-columns.js";
 import { partNames } from "../model.js";
-import {
-  address,
-  Ago,
-  Choose,
-  Customer,
-  Empty,
-  FoundList,
-  PageLinks,
-  ProblemNote,
-  Tags,
-  TextLink,
-  without,
-} from "../parts.js";
+import { address, Ago, Customer, Empty, FoundList, PageLinks, ProblemNote, Tags, TextLink, without } from "../parts.js";
+import { Choose, Field, FilterForm, OneOf } from "../forms.js";
 import { type Column, Table } from "../tables.js";
 
 const PATH = "customers";
@@ -145,56 +134,26 @@ function valueOf(text: string): string | number | boolean {
 }
 
 function Filters({ visit: { query, model } }: { visit: Visit }) {
-  const value = (name: string) => query.get(name) ?? "";
   const choose = (label: string, name: string, choices: readonly string[]) =>
-    choices.length === 0 && value(name) === "" ? null : (
-      <Choose label={label} name={name} value={value(name)} choices={choices} />
+    choices.length === 0 && !query.get(name) ? null : (
+      <Choose label={label} name={name} query={query} choices={choices} />
     );
   const names = partNames(model);
   return (
-    <search>
-      <form class="filters" action={PATH} method="get">
-        <label>
-          Name or id
-          <input type="search" name="search" value={value("search")} maxLength={256} />
-        </label>
-        {choose("State", "lifecycle", names.states)}
-        {choose("Health", "health", names.bands)}
-        {choose("Signal", "signal", names.signals)}
-        {choose("Segment", "segment", names.segments)}
-        <label>
-          Inactive for
-          <input name="inactive" value={value("inactive")} placeholder="14d" maxLength={256} />
-        </label>
-        {choose("Trait", "trait", names.traits)}
-        {names.traits.length === 0 ? null : (
-          <label>
-            with the value
-            <input name="value" value={value("value")} maxLength={256} />
-          </label>
-        )}
-        {value("setAside") === "" ? null : (
-          <Choose
-            label="Evaluation"
-            name="setAside"
-            value={value("setAside")}
-            choices={[{ value: "true", text: "set aside" }]}
-          />
-        )}
-        <label>
-          Sorted by
-          <select name="sort">
-            {SORTS.map((sort) => (
-              <option value={sort.value} selected={sort.value === value("sort")} key={sort.value}>
-                {sort.text}
-              </option>
-            ))}
-          </select>
-        </label>
-        <button>Show</button>
-        {isFiltered(query) ? <a href={PATH}>All customers</a> : null}
-      </form>
-    </search>
+    <FilterForm path={PATH} all={isFiltered(query) && <a href={PATH}>All customers</a>}>
+      <Field label="Name or id" name="search" query={query} type="search" />
+      {choose("State", "lifecycle", names.states)}
+      {choose("Health", "health", names.bands)}
+      {choose("Signal", "signal", names.signals)}
+      {choose("Segment", "segment", names.segments)}
+      <Field label="Inactive for" name="inactive" query={query} placeholder="14d" />
+      {choose("Trait", "trait", names.traits)}
+      {names.traits.length === 0 ? null : <Field label="with the value" name="value" query={query} />}
+      {!query.get("setAside") ? null : (
+        <Choose label="Evaluation" name="setAside" query={query} choices={[{ value: "true", text: "set aside" }]} />
+      )}
+      <OneOf label="Sorted by" name="sort" value={query.get("sort") ?? ""} choices={SORTS} />
+    </FilterForm>
   );
 }
 

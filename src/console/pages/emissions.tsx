@@ -4,7 +4,6 @@ import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal, type Vi
 import {
   At,
   CauseLink,
-  Choose,
   Customer,
   emissionHref,
   Empty,
@@ -14,6 +13,7 @@ import {
   ProblemNote,
   TextLink,
 } from "../parts.js";
+import { Choose, Field, FilterForm } from "../forms.js";
 import { type Column, Table } from "../tables.js";
 
 const PATH = "emissions";
@@ -68,27 +68,13 @@ function listOf({ ask, query }: Visit) {
 }
 
 function Filters({ query }: { query: URLSearchParams }) {
-  const value = (name: string) => query.get(name) ?? "";
   return (
-    <search>
-      <form class="filters" action={PATH} method="get">
-        <label>
-          Type
-          <input name="eventType" value={value("eventType")} placeholder="customer.activated" maxLength={256} />
-        </label>
-        <Choose label="Source" name="source" value={value("source")} choices={SOURCES} />
-        <label>
-          Customer's id
-          <input name="customer" value={value("customer")} maxLength={256} />
-        </label>
-        <label>
-          Since
-          <input name="since" value={value("since")} placeholder="24h or 2026-03-01" maxLength={64} />
-        </label>
-        <button>Show</button>
-        {isAnyGiven(query, FILTERS) ? <a href={PATH}>All emissions</a> : null}
-      </form>
-    </search>
+    <FilterForm path={PATH} all={isAnyGiven(query, FILTERS) && <a href={PATH}>All emissions</a>}>
+      <Field label="Type" name="eventType" query={query} placeholder="customer.activated" />
+      <Choose label="Source" name="source" query={query} choices={SOURCES} />
+      <Field label="Customer's id" name="customer" query={query} />
+      <Field label="Since" name="since" query={query} placeholder="24h or 2026-03-01" maxLength={64} />
+    </FilterForm>
   );
 }
 

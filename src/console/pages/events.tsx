@@ -4,7 +4,6 @@ import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal, type Vi
 import {
   address,
   At,
-  Choose,
   Customer,
   Empty,
   eventHref,
@@ -14,6 +13,7 @@ import {
   ProblemNote,
   TextLink,
 } from "../parts.js";
+import { Choose, Field, FilterForm } from "../forms.js";
 import { type Column, Table } from "../tables.js";
 
 const PATH = "events";
@@ -72,36 +72,25 @@ function listOf({ ask, query }: Visit, isTail: boolean) {
 }
 
 function Head({ visit: { query, model, isService }, isTail }: { visit: Visit; isTail: boolean }) {
-  const value = (name: string) => query.get(name) ?? "";
-  const other = new URLSearchParams(FILTERS.flatMap((name) => (given(query, name) ? [[name, value(name)]] : [])));
+  const other = new URLSearchParams(FILTERS.flatMap((name) => (given(query, name) ? [[name, query.get(name)!]] : [])));
   if (!isTail) other.set("tail", "1");
   return (
     <>
-      <search>
-        <form class="filters" action={PATH} method="get">
-          {isTail ? <input type="hidden" name="tail" value="1" /> : null}
-          <label>
-            Name
-            <input name="type" list="names" value={value("type")} maxLength={256} />
-          </label>
-          <datalist id="names">
-            {Object.keys(model?.events ?? {}).map((name) => (
-              <option value={name} key={name} />
-            ))}
-          </datalist>
-          <label>
-            Customer's id
-            <input name="customer" value={value("customer")} maxLength={256} />
-          </label>
-          <Choose label="Status" name="status" value={value("status")} choices={["processed", "pending"]} />
-          <label>
-            Since
-            <input name="since" value={value("since")} placeholder="24h or 2026-03-01" maxLength={64} />
-          </label>
-          <button>Show</button>
-          {isAnyGiven(query, FILTERS) ? <a href={PATH}>All events</a> : null}
-        </form>
-      </search>
+      <FilterForm
+        path={PATH}
+        hidden={{ tail: isTail ? "1" : undefined }}
+        all={isAnyGiven(query, FILTERS) && <a href={PATH}>All events</a>}
+      >
+        <Field label="Name" name="type" query={query} list="names" />
+        <datalist id="names">
+          {Object.keys(model?.events ?? {}).map((name) => (
+            <option value={name} key={name} />
+          ))}
+        </datalist>
+        <Field label="Customer's id" name="customer" query={query} />
+        <Choose label="Status" name="status" query={query} choices={["processed", "pending"]} />
+        <Field label="Since" name="since" query={query} placeholder="24h or 2026-03-01" maxLength={64} />
+      </FilterForm>
       <nav class="pages" aria-label="Events">
         {isTail ? <span role="status">The page loads itself again every {TAIL_SECONDS} seconds.</span> : null}
         <a href={address(PATH, other)}>{isTail ? "Stop" : "Live tail"}</a>

@@ -7,7 +7,7 @@ import { ShareBar } from "../charts/share-bar.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { address, Counting, Empty, NoPart, Section, Text } from "../parts.js";
 import { Table } from "../tables.js";
-import { daysOf, SpanField, trendSpan } from "../last-days.js";
+import { DaysForm, daysOf, trendSpan } from "../last-days.js";
 import { nowOf } from "../trend-series.js";
 
 const PATH = "health";
@@ -102,10 +102,7 @@ function OverTime({ visit, trends }: { visit: Visit; trends: Trends }) {
   const now = median.values.at(-1) ?? null;
   return (
     <Section id="time" title="Over time">
-      <form class="filters" action={PATH} method="get">
-        <SpanField days={days} />
-        <button class="second">Show</button>
-      </form>
+      <DaysForm path={PATH} days={days} />
       {median.values.every((value) => value === null) ? (
         <Empty>No customer had a score in these days.</Empty>
       ) : (

@@ -1,7 +1,8 @@
 import type { ListedRun } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import { type ConsolePage, given, expectedRefusal, type Visit } from "../console-page.js";
-import { address, Ago, Choose, Customer, Empty, FoundList, PageLinks, ProblemNote, Text, TextLink } from "../parts.js";
+import { address, Ago, Customer, Empty, FoundList, PageLinks, ProblemNote, Text, TextLink } from "../parts.js";
+import { Choose, FilterForm } from "../forms.js";
 import { type Column, Table } from "../tables.js";
 import { sinceIn, spanIn } from "./journey-span.js";
 
@@ -63,24 +64,19 @@ function listOf({ ask, query }: Visit) {
 }
 
 function Filters({ visit: { query, model } }: { visit: Visit }) {
-  const value = (name: string) => query.get(name) ?? "";
-  const journeyId = value("id");
+  const journeyId = query.get("id") ?? "";
   const steps = model?.journeys.find(({ id }) => id === journeyId)?.steps.map(({ id }) => id) ?? [];
   return (
     <>
       <p>
         <TextLink href={address("journey", { id: journeyId, since: spanIn(query) })} text={journeyId} />
       </p>
-      <search>
-        <form class="filters" action={PATH} method="get">
-          <input type="hidden" name="id" value={journeyId} />
-          <Choose label="Status" name="status" value={value("status")} choices={STATUSES} />
-          <Choose label="Waiting or expired at" name="step" value={value("step")} choices={steps} />
-          <Choose label="Completed" name="completed" value={value("completed")} choices={steps} />
-          <input type="hidden" name="since" value={spanIn(query)} />
-          <button>Show</button>
-        </form>
-      </search>
+      <FilterForm path={PATH} hidden={{ id: journeyId }}>
+        <Choose label="Status" name="status" query={query} choices={STATUSES} />
+        <Choose label="Waiting or expired at" name="step" query={query} choices={steps} />
+        <Choose label="Completed" name="completed" query={query} choices={steps} />
+        <input type="hidden" name="since" value={spanIn(query)} />
+      </FilterForm>
     </>
   );
 }

@@ -1,5 +1,6 @@
 import { given } from "../console-page.js";
 import { address } from "../parts.js";
+import { HiddenFields } from "../forms.js";
 
 /** Since when runs of journeys began that are counted: within this long, or at any time. */
 const SPANS = [
@@ -24,14 +25,12 @@ export function sinceIn(query: URLSearchParams): string | undefined {
 
 /** The choice of the span, of a page; `hidden` is the rest of its query. */
 export function SpanForm(props: { path: string; query: URLSearchParams; hidden?: Readonly<Record<string, string>> }) {
-  const { path, query, hidden = {} } = props;
+  const { path, query, hidden } = props;
   const span = spanIn(query);
   const isKnown = SPANS.some(({ value }) => value === span);
   return (
     <form class="filters" action={path} method="get">
-      {Object.entries(hidden).map(([name, value]) => (
-        <input type="hidden" name={name} value={value} key={name} />
-      ))}
+      <HiddenFields of={hidden} />
       <label>
         Begun within
         <select name="since">

@@ -7,6 +7,7 @@ import { type DiagramArrow, type DiagramState, StateDiagram } from "../charts/st
 import { type ConsolePage, given, expectedRefusal, type Visit } from "../console-page.js";
 import { partNames } from "../model.js";
 import { address, Day, Empty, ProblemNote, Section, Text } from "../parts.js";
+import { Field, FilterForm, OneOf } from "../forms.js";
 import { Figure, Table } from "../tables.js";
 import { dayIn, lastDayOf, type Every, EVERY } from "../span.js";
 
@@ -147,32 +148,12 @@ function waysOf(model: Snapshot | null): Way[] {
 }
 
 function Filters({ query }: { query: URLSearchParams }) {
-  const value = (name: string) => query.get(name) ?? "";
   return (
-    <search>
-      <form class="filters" action={PATH} method="get">
-        <label>
-          From
-          <input type="date" name="from" value={value("from")} />
-        </label>
-        <label>
-          To
-          <input type="date" name="to" value={value("to")} />
-        </label>
-        <label>
-          By
-          <select name="every">
-            {EVERY.map((every) => (
-              <option value={every} selected={every === everyIn(query)} key={every}>
-                {every}
-              </option>
-            ))}
-          </select>
-        </label>
-        <button>Show</button>
-        {query.size === 0 ? null : <a href={PATH}>The last 30 days</a>}
-      </form>
-    </search>
+    <FilterForm path={PATH} all={query.size === 0 ? null : <a href={PATH}>The last 30 days</a>}>
+      <Field label="From" name="from" query={query} type="date" />
+      <Field label="To" name="to" query={query} type="date" />
+      <OneOf label="By" name="every" value={everyIn(query)} choices={EVERY} />
+    </FilterForm>
   );
 }
 

@@ -1,7 +1,7 @@
 import type { Finding, Trends } from "../../http/admin/answers.js";
 import { SeriesLines } from "../charts/series-lines.js";
 import type { ConsolePage } from "../console-page.js";
-import { daysOf, SpanField, trendSpan } from "../last-days.js";
+import { DaysForm, daysOf, trendSpan } from "../last-days.js";
 import { Counting, Empty, LinkLine, MaybeLink, Section, Text } from "../parts.js";
 import { valuesOf } from "../trend-series.js";
 import { PlanUsage } from "./operations/usage.js";
@@ -115,10 +115,7 @@ function Accepted({ trends, days }: { trends: Trends; days: number }) {
   const lines = ["events", "identifies"].map((metric) => ({ name: metric, values: valuesOf(trends, { metric }) }));
   return (
     <Section id="accepted" title="What was accepted">
-      <form class="filters" action={PATH} method="get">
-        <SpanField days={days} />
-        <button class="second">Show</button>
-      </form>
+      <DaysForm path={PATH} days={days} />
       <Counting trends={trends} />
       {lines.every(({ values }) => values.every((value) => value === 0)) ? (
         <Empty>Nothing came in these days.</Empty>

@@ -3,6 +3,7 @@ import { formatNumber, plural } from "../../words/text.js";
 import { inLive } from "../changes.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, type Visit } from "../console-page.js";
 import { address, Ago, At, Customer, Empty, FoundList, LinkLine, PageLinks, Payload } from "../parts.js";
+import { Field, FilterForm } from "../forms.js";
 import { type Column, Table } from "../tables.js";
 import { Fault } from "./violations.js";
 import { Named, quarantinedHref, Releasing } from "./quarantined.js";
@@ -67,22 +68,11 @@ export const quarantinePage: ConsolePage = {
 };
 
 function Filters({ query }: { query: URLSearchParams }) {
-  const value = (name: string) => query.get(name) ?? "";
   return (
-    <search>
-      <form class="filters" action={PATH} method="get">
-        <label>
-          Event
-          <input name="event" value={value("event")} maxLength={256} />
-        </label>
-        <label>
-          Code
-          <input name="code" value={value("code")} maxLength={256} />
-        </label>
-        <button>Show</button>
-        {isAnyGiven(query, FILTERS) ? <a href={PATH}>All of them</a> : null}
-      </form>
-    </search>
+    <FilterForm path={PATH} all={isAnyGiven(query, FILTERS) && <a href={PATH}>All of them</a>}>
+      <Field label="Event" name="event" query={query} />
+      <Field label="Code" name="code" query={query} />
+    </FilterForm>
   );
 }
 

@@ -2,7 +2,8 @@ import type { Recompute } from "../../http/admin/answers.js";
 import { formatNumber } from "../../words/text.js";
 import { Allowed } from "../changes.js";
 import { type ConsolePage, given } from "../console-page.js";
-import { Ago, Choose, Customer, Empty, PageLinks } from "../parts.js";
+import { Ago, Customer, Empty, PageLinks } from "../parts.js";
+import { Choose, ViewForm } from "../forms.js";
 import { type Column, Table } from "../tables.js";
 import { JobStatus, JobProgress } from "./recomputes/status.js";
 import { recomputeHref } from "./recompute.js";
@@ -41,10 +42,9 @@ export const recomputesPage: ConsolePage = {
             </form>
           </Allowed>
           <h2>The newest first</h2>
-          <form class="filters" action={PATH} method="get">
-            <Choose label="Status" name="status" value={status ?? ""} choices={STATUSES} />
-            <button class="second">Show</button>
-          </form>
+          <ViewForm path={PATH}>
+            <Choose label="Status" name="status" query={query} choices={STATUSES} />
+          </ViewForm>
           {data.length === 0 && !query.has("cursor") ? (
             <Empty>{status === undefined ? "There was none yet." : "There is none like this."}</Empty>
           ) : (

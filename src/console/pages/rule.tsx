@@ -4,7 +4,8 @@ import { printable } from "../../words/text.js";
 import { type ConsolePage, given, expectedRefusal, type View, type Visit } from "../console-page.js";
 import { missing } from "../missing.js";
 import { RuleInWords } from "../definition.js";
-import { At, Choose, Customer, customerHref, Empty, PageLinks, ProblemNote, Text } from "../parts.js";
+import { At, Customer, customerHref, Empty, PageLinks, ProblemNote, Text } from "../parts.js";
+import { Choose } from "../forms.js";
 import { type Column, Table } from "../tables.js";
 import type { RuleResult } from "../../engine/state/types.js";
 import { daysOf, SpanField } from "../last-days.js";
@@ -66,7 +67,7 @@ function Filters({ rule, query }: { rule: string; query: URLSearchParams }) {
   return (
     <form class="filters" action={PATH} method="get">
       <input type="hidden" name="id" value={rule} />
-      <Choose label="Result" name="result" value={query.get("result") ?? ""} choices={choices} />
+      <Choose label="Result" name="result" query={query} choices={choices} />
       <SpanField days={daysOf({ query })} />
       <button>Show</button>
     </form>

@@ -6,7 +6,7 @@ import type { ConsolePage } from "../console-page.js";
 import { RuleInWords } from "../definition.js";
 import { address, NoPart, TextLink } from "../parts.js";
 import { type Column, Table } from "../tables.js";
-import { daysOf, SpanField } from "../last-days.js";
+import { DaysForm, daysOf } from "../last-days.js";
 
 const PATH = "rules";
 
@@ -33,10 +33,7 @@ export const rulesPage: ConsolePage = {
       title: "Rules",
       body: (
         <>
-          <form class="filters" action={PATH} method="get">
-            <SpanField days={days} />
-            <button class="second">Show</button>
-          </form>
+          <DaysForm path={PATH} days={days} />
           <Table
             name="Rules"
             rows={model.rules}

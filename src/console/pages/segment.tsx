@@ -7,7 +7,7 @@ import { missing } from "../missing.js";
 import { DecidingRules, Definition } from "../definition.js";
 import { address, Ago, Counting, Customer, Empty, PageLinks, ProblemNote, Section, Text } from "../parts.js";
 import { Facts, Table } from "../tables.js";
-import { daysOf, SpanField, trendSpan } from "../last-days.js";
+import { DaysForm, daysOf, trendSpan } from "../last-days.js";
 import { nowOf, valuesOf } from "../trend-series.js";
 
 const PATH = "segment";
@@ -158,11 +158,7 @@ function OverTime({ visit, segment, trends }: { visit: Visit; segment: string; t
   const { periods } = trends;
   return (
     <Section id="time" title="Over time">
-      <form class="filters" action={PATH} method="get">
-        <input type="hidden" name="id" value={segment} />
-        <SpanField days={days} />
-        <button class="second">Show</button>
-      </form>
+      <DaysForm path={PATH} days={days} hidden={{ id: segment }} />
       <Counting trends={trends} />
       <h3>Customers in it</h3>
       <SeriesLines

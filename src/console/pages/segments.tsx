@@ -7,7 +7,7 @@ import type { ConsolePage } from "../console-page.js";
 import { DecidingRules } from "../definition.js";
 import { address, Counting, NoPart, Text, TextLink } from "../parts.js";
 import { Table } from "../tables.js";
-import { daysOf, SpanField, trendSpan } from "../last-days.js";
+import { DaysForm, daysOf, trendSpan } from "../last-days.js";
 import { nowOf, valuesOf } from "../trend-series.js";
 
 const PATH = "segments";
@@ -32,10 +32,7 @@ export const segmentsPage: ConsolePage = {
       title: "Segments",
       body: (
         <>
-          <form class="filters" action={PATH} method="get">
-            <SpanField days={days} />
-            <button class="second">Show</button>
-          </form>
+          <DaysForm path={PATH} days={days} />
           <Counting trends={trends} />
           <Table
             name="Segments"

@@ -11,7 +11,6 @@ import { partNames } from "../model.js";
 import {
   address,
   Ago,
-  Choose,
   Counting,
   Customer,
   Empty,
@@ -23,6 +22,7 @@ import {
   Text,
   TextLink,
 } from "../parts.js";
+import { Choose, Field, FilterForm } from "../forms.js";
 import { type Column, Table } from "../tables.js";
 import { daysOf, SpanField, trendSpan } from "../last-days.js";
 import { nowOf, valuesOf } from "../trend-series.js";
@@ -95,22 +95,14 @@ async function raisedOf({ ask, query }: Visit): Promise<Raised[]> {
 const TITLES: Readonly<Record<Severity, string>> = { critical: "Critical", warning: "Warning", info: "Info" };
 
 function Filters({ query, ids }: { query: URLSearchParams; ids: readonly string[] }) {
-  const value = (name: string) => query.get(name) ?? "";
   const isFiltered = isAnyGiven(query, ["signal", "severity", "since"]);
   return (
-    <search>
-      <form class="filters" action={PATH} method="get">
-        <Choose label="Signal" name="signal" value={value("signal")} choices={ids} />
-        <Choose label="Severity" name="severity" value={value("severity")} choices={SEVERITIES} />
-        <label>
-          Raised since
-          <input name="since" value={value("since")} placeholder="7d or 2026-03-01" maxLength={64} />
-        </label>
-        <SpanField days={daysOf({ query })} />
-        <button>Show</button>
-        {isFiltered ? <a href={PATH}>All signals</a> : null}
-      </form>
-    </search>
+    <FilterForm path={PATH} all={isFiltered && <a href={PATH}>All signals</a>}>
+      <Choose label="Signal" name="signal" query={query} choices={ids} />
+      <Choose label="Severity" name="severity" query={query} choices={SEVERITIES} />
+      <Field label="Raised since" name="since" query={query} placeholder="7d or 2026-03-01" maxLength={64} />
+      <SpanField days={daysOf({ query })} />
+    </FilterForm>
   );
 }
 

@@ -2,7 +2,8 @@ import type { ListedTransition } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import { type ConsolePage, given, expectedRefusal, type Visit } from "../console-page.js";
 import { partNames } from "../model.js";
-import { At, Choose, Customer, Empty, FoundList, PageLinks, ProblemNote, Text } from "../parts.js";
+import { At, Customer, Empty, FoundList, PageLinks, ProblemNote, Text } from "../parts.js";
+import { Choose, Field, FilterForm } from "../forms.js";
 import { type Column, Table } from "../tables.js";
 import { causeText } from "./customer/history.js";
 
@@ -61,26 +62,16 @@ function listOf({ ask, query }: Visit) {
 }
 
 function Filters({ visit: { query, model } }: { visit: Visit }) {
-  const value = (name: string) => query.get(name) ?? "";
   const { states } = partNames(model);
   return (
-    <search>
-      <form class="filters" action={PATH} method="get">
-        <Choose label="From state" name="left" value={value("left")} choices={states} />
-        <Choose label="To state" name="entered" value={value("entered")} choices={states} />
-        <label>
-          From
-          <input type="date" name="from" value={value("from")} />
-        </label>
-        <label>
-          To
-          <input type="date" name="to" value={value("to")} />
-        </label>
-        <label class="check">
-          <input type="checkbox" name="first" value="true" checked={query.has("first")} /> A customer's first state
-        </label>
-        <button>Show</button>
-      </form>
-    </search>
+    <FilterForm path={PATH}>
+      <Choose label="From state" name="left" query={query} choices={states} />
+      <Choose label="To state" name="entered" query={query} choices={states} />
+      <Field label="From" name="from" query={query} type="date" />
+      <Field label="To" name="to" query={query} type="date" />
+      <label class="check">
+        <input type="checkbox" name="first" value="true" checked={query.has("first")} /> A customer's first state
+      </label>
+    </FilterForm>
   );
 }

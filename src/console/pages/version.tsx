@@ -1,8 +1,8 @@
 import type { ConfigDiff, ConfigVersion, Preview } from "../../http/admin/answers.js";
 import { byPart, countChanges } from "../../words/changes.js";
-import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
 import { address, At, Empty, LinkLine, Section, Text } from "../parts.js";
+import { Field, OneOf, ViewForm } from "../forms.js";
 import { Facts } from "../tables.js";
 import { BacktestForm } from "./backtests/form.js";
 import { sourceOf } from "./model.js";
@@ -46,14 +46,9 @@ export const versionPage: ConsolePage = {
           />
           <Section id="changes" title={`What is different from ${difference.from ?? "nothing"}`}>
             <Changes difference={difference} />
-            <form class="filters" action={PATH} method="get">
-              <input type="hidden" name="id" value={version.version} />
-              <label>
-                Compare with
-                <input name="from" value={from ?? ""} placeholder="v1" maxLength={16} />
-              </label>
-              <button class="second">Compare</button>
-            </form>
+            <ViewForm path={PATH} hidden={{ id: version.version }} button="Compare">
+              <Field label="Compare with" name="from" query={query} placeholder="v1" maxLength={16} />
+            </ViewForm>
           </Section>
         </>
       ),
@@ -70,7 +65,11 @@ export const versionPage: ConsolePage = {
   },
 };
 
-const SAMPLES = ["200", "2000"];
+const SAMPLES = [
+  { value: "200", text: "for about 200 customers" },
+  { value: "2000", text: "for about 2,000 customers" },
+  { value: "all", text: "for all customers" },
+];
 
 /** Begins a preview, by whoever may, of a version that is not active here. */
 function PreviewForm({ visit, version: { version, active } }: { visit: Visit; version: ConfigVersion }) {
@@ -80,17 +79,7 @@ function PreviewForm({ visit, version: { version, active } }: { visit: Visit; ve
     <form class="filters" method="post" action={PATH}>
       {token}
       <input type="hidden" name="version" value={version} />
-      <label>
-        What it would change in {environment}
-        <select name="sample">
-          {SAMPLES.map((size) => (
-            <option value={size} key={size}>
-              for about {formatNumber(Number(size))} customers
-            </option>
-          ))}
-          <option value="all">for all customers</option>
-        </select>
-      </label>
+      <OneOf label={`What it would change in ${environment}`} name="sample" choices={SAMPLES} />
       <button class="second">Preview it</button>
     </form>
   );

@@ -3,19 +3,8 @@ import { ApiError } from "../../http/errors.js";
 import { formatNumber, plural, printable } from "../../words/text.js";
 import { DeliveryDays } from "../charts/delivery-days.js";
 import { type ConsolePage, given, isAnyGiven, expectedRefusal, type Visit } from "../console-page.js";
-import {
-  Ago,
-  At,
-  Choose,
-  Customer,
-  Empty,
-  FoundList,
-  PageLinks,
-  ProblemNote,
-  Section,
-  Text,
-  TextLink,
-} from "../parts.js";
+import { Ago, At, Customer, Empty, FoundList, PageLinks, ProblemNote, Section, Text, TextLink } from "../parts.js";
+import { Choose, Field, FilterForm } from "../forms.js";
 import { type Column, Facts, Table } from "../tables.js";
 import { firstDay } from "../last-days.js";
 import { Latency, PendingDeliveries } from "./deliveries.js";
@@ -142,24 +131,16 @@ function Days({ webhook: { id }, trends, days }: { webhook: WebhookDetail; trend
 }
 
 function Filters({ query, webhook }: { query: URLSearchParams; webhook: WebhookDetail }) {
-  const value = (name: string) => query.get(name) ?? "";
   return (
-    <search>
-      <form class="filters" action={`${PATH}#deliveries`} method="get">
-        <input type="hidden" name="id" value={webhook.id} />
-        <Choose label="Status" name="status" value={value("status")} choices={["pending", "delivered", "failed"]} />
-        <label>
-          Event type
-          <input name="eventType" value={value("eventType")} maxLength={256} />
-        </label>
-        <label>
-          Customer's or delivery's id
-          <input type="search" name="search" value={value("search")} maxLength={256} />
-        </label>
-        <button>Show</button>
-        {isAnyGiven(query, FILTERS) ? <a href={webhookHref(webhook.id)}>All deliveries</a> : null}
-      </form>
-    </search>
+    <FilterForm
+      path={`${PATH}#deliveries`}
+      hidden={{ id: webhook.id }}
+      all={isAnyGiven(query, FILTERS) && <a href={webhookHref(webhook.id)}>All deliveries</a>}
+    >
+      <Choose label="Status" name="status" query={query} choices={["pending", "delivered", "failed"]} />
+      <Field label="Event type" name="eventType" query={query} />
+      <Field label="Customer's or delivery's id" name="search" query={query} type="search" />
+    </FilterForm>
   );
 }
 

@@ -2,10 +2,15 @@ import type { Snapshot } from "../../../model/snapshot/types.js";
 import { printable } from "../../../words/text.js";
 import type { Filled, Visit } from "../../console-page.js";
 import { partNames } from "../../model.js";
+import { OneOf } from "../../forms.js";
 
-const WITHIN = ["30d", "60d", "90d", "180d"];
-const EVERY = { "1d": "day", "7d": "week", "28d": "four weeks" };
-const CUSTOMERS = { 2000: "about 2,000", 20000: "about 20,000", all: "all" };
+const WITHIN = ["30", "60", "90", "180"].map((days) => ({ value: `${days}d`, text: `${days} days` }));
+const EVERY = [
+  { value: "1d", text: "day" },
+  { value: "7d", text: "week" },
+  { value: "28d", text: "four weeks" },
+];
+const CUSTOMERS = [{ value: "2000", text: "about 2,000" }, { value: "20000", text: "about 20,000" }, "all"];
 
 /** The fields of the form. */
 export const FORM_FIELDS = ["version", "against", "outcome", "within", "every", "customers"];
@@ -50,36 +55,9 @@ export function BacktestForm({ visit, version, model, against = null }: Backtest
           <Outcomes kind="event" label="Sends the event" ids={Object.keys(model.events)} />
         </select>
       </label>
-      <label>
-        Within
-        <select name="within">
-          {WITHIN.map((days) => (
-            <option value={days} selected={days === "60d"} key={days}>
-              {parseInt(days)} days
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Looking every
-        <select name="every">
-          {Object.entries(EVERY).map(([value, text]) => (
-            <option value={value} selected={value === "7d"} key={value}>
-              {text}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Customers
-        <select name="customers">
-          {Object.entries(CUSTOMERS).map(([value, text]) => (
-            <option value={value} key={value}>
-              {text}
-            </option>
-          ))}
-        </select>
-      </label>
+      <OneOf label="Within" name="within" value="60d" choices={WITHIN} />
+      <OneOf label="Looking every" name="every" value="7d" choices={EVERY} />
+      <OneOf label="Customers" name="customers" choices={CUSTOMERS} />
       <button class="second">Backtest it{against === null ? "" : ` beside ${against}`}</button>
     </form>
   );

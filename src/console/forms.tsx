@@ -1,0 +1,125 @@
+import type { ComponentChildren } from "preact";
+import { printable } from "../words/text.js";
+
+interface FormProps {
+  path: string;
+  /** What it carries unseen, by the names of its fields. */
+  hidden?: Readonly<Record<string, string | undefined>> | undefined;
+  children: ComponentChildren;
+}
+
+/** A form that filters a list. @param all the link to the whole list, where it is filtered */
+export function FilterForm({ path, hidden, all, children }: FormProps & { all?: ComponentChildren }) {
+  return (
+    <search>
+      <form class="filters" action={path} method="get">
+        <HiddenFields of={hidden} />
+        {children}
+        <button>Show</button>
+        {all}
+      </form>
+    </search>
+  );
+}
+
+/** A form that shows a page otherwise: of other days, say. */
+export function ViewForm({ path, hidden, button = "Show", children }: FormProps & { button?: string }) {
+  return (
+    <form class="filters" action={path} method="get">
+      <HiddenFields of={hidden} />
+      {children}
+      <button class="second">{button}</button>
+    </form>
+  );
+}
+
+/** Fields that nobody sees, for those that have a value. */
+export function HiddenFields({ of: fields = {} }: { of: FormProps["hidden"] }) {
+  return (
+    <>
+      {Object.entries(fields).map(([name, value]) =>
+        value === undefined ? null : <input type="hidden" name={name} value={value} key={name} />,
+      )}
+    </>
+  );
+}
+
+interface FieldProps {
+  label: string;
+  name: string;
+  /** Of the page: it says what the field holds. */
+  query: URLSearchParams;
+}
+
+/** A field that holds text or a day. */
+export function Field(
+  props: FieldProps & { type?: "search" | "date"; list?: string; placeholder?: string; maxLength?: number },
+) {
+  const { label, name, query, type, list, placeholder, maxLength = type === "date" ? undefined : 256 } = props;
+  const value = query.get(name) ?? "";
+  return (
+    <label>
+      {label}
+      <input
+        type={type as "search"}
+        name={name}
+        list={list}
+        value={value}
+        placeholder={placeholder}
+        maxLength={maxLength}
+      />
+    </label>
+  );
+}
+
+interface Named {
+  value: string;
+  text: string;
+}
+
+type Choices = readonly (string | Named)[];
+
+const named = (choices: Choices): Named[] =>
+  choices.map((choice) => (typeof choice === "string" ? { value: choice, text: choice } : choice));
+
+/** A field that filters by one of several choices, by none of them unless the query says so. */
+export function Choose({ label, name, query, choices }: FieldProps & { choices: Choices }) {
+  const value = query.get(name) ?? "";
+  const all = named(choices);
+  // One that the model does not know any more stays what was asked for.
+  const known = value === "" || all.some((choice) => choice.value === value);
+  return (
+    <label>
+      {label}
+      <select name={name}>
+        <option value="">any</option>
+        <Options choices={known ? all : [...all, { value, text: value }]} value={value} />
+      </select>
+    </label>
+  );
+}
+
+/** A field of one of several choices. @param value the one that is made */
+export function OneOf(props: { label: string; name: string; value?: string; choices: Choices }) {
+  const { label, name, value, choices } = props;
+  return (
+    <label>
+      {label}
+      <select name={name}>
+        <Options choices={named(choices)} value={value} />
+      </select>
+    </label>
+  );
+}
+
+function Options({ choices, value }: { choices: readonly Named[]; value: string | undefined }) {
+  return (
+    <>
+      {choices.map((choice) => (
+        <option value={choice.value} selected={choice.value === value} key={choice.value}>
+          {printable(choice.text)}
+        </option>
+      ))}
+    </>
+  );
+}
