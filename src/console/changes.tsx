@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { Filled, Visit } from "./console-page.js";
 import { PageError } from "./page.js";
 import { Empty } from "./parts.js";
+import { HiddenFields } from "./forms.js";
 
 /** What is there for those who may do an operation; others are told who may. */
 export function Allowed(props: {
@@ -20,6 +21,26 @@ export function Allowed(props: {
     <Empty>
       Your role may not {what}; ask {who}.
     </Empty>
+  );
+}
+
+interface ChangeFormProps {
+  visit: Pick<Visit, "token">;
+  path: string;
+  /** What it carries unseen, by the names of its fields. */
+  hidden?: Readonly<Record<string, string | undefined>>;
+  class?: string;
+  children: ComponentChildren;
+}
+
+/** A form that asks for a change. */
+export function ChangeForm({ visit, path, hidden, class: kind, children }: ChangeFormProps) {
+  return (
+    <form class={kind} method="post" action={path}>
+      {visit.token}
+      <HiddenFields of={hidden} />
+      {children}
+    </form>
   );
 }
 

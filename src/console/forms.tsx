@@ -61,6 +61,7 @@ export function Field(
     <label>
       {label}
       <input
+        // Preact's types want to know which.
         type={type as "search"}
         name={name}
         list={list}

@@ -1,5 +1,5 @@
 import { PageError } from "../page.js";
-import { Allowed } from "../changes.js";
+import { Allowed, ChangeForm } from "../changes.js";
 import { type ConsolePage, given } from "../console-page.js";
 import { Changes } from "./version.js";
 import { versionHref } from "./model.js";
@@ -12,7 +12,7 @@ export const activatePage: ConsolePage = {
   section: null,
   inService: true,
   async answer(visit) {
-    const { ask, query, environment, activeVersion, token } = visit;
+    const { ask, query, environment, activeVersion } = visit;
     const version = query.get("version") ?? "";
     const way = wayOf(given(query, "as"));
     const difference = await ask("config-diff", { from: activeVersion ?? undefined, to: version });
@@ -29,11 +29,7 @@ export const activatePage: ConsolePage = {
           <h2>What is different</h2>
           <Changes difference={difference} />
           <Allowed visit={visit} operation={`${way}_config`} what={`do that in ${environment}`} who="an administrator">
-            <form method="post" action="activate">
-              {token}
-              <input type="hidden" name="version" value={version} />
-              <input type="hidden" name="as" value={way} />
-              <input type="hidden" name="expected" value={activeVersion ?? ""} />
+            <ChangeForm visit={visit} path="activate" hidden={{ version, as: way, expected: activeVersion ?? "" }}>
               <label class="check">
                 <input type="checkbox" name="force" value="true" /> Also if data is stranded by it
               </label>
@@ -43,7 +39,7 @@ export const activatePage: ConsolePage = {
                 </button>{" "}
                 <a href={versionHref(version)}>Leave it</a>
               </p>
-            </form>
+            </ChangeForm>
           </Allowed>
         </>
       ),

@@ -1,6 +1,6 @@
 import type { Recompute } from "../../http/admin/answers.js";
 import { plural } from "../../words/text.js";
-import { Allowed } from "../changes.js";
+import { Allowed, ChangeForm } from "../changes.js";
 import type { ConsolePage } from "../console-page.js";
 import { recomputeHref } from "./recompute.js";
 import { JobModel } from "./recomputes/job.js";
@@ -14,7 +14,7 @@ export const beginRecomputePage: ConsolePage = {
   section: null,
   inService: true,
   async answer(visit) {
-    const { ask, query, environment, activeVersion, token } = visit;
+    const { ask, query, environment, activeVersion } = visit;
     const from = query.get("from") ?? "";
     const dryRun = await ask("recomputes/:recompute", { recompute: from });
     const isOfActive = dryRun.pins.configVersion === activeVersion;
@@ -47,11 +47,9 @@ export const beginRecomputePage: ConsolePage = {
             who="an owner for a higher one"
           >
             {isOfActive ? (
-              <form method="post" action={PATH}>
-                {token}
-                <input type="hidden" name="from" value={from} />
+              <ChangeForm visit={visit} path={PATH} hidden={{ from }}>
                 <button>Recompute in {environment}</button>
-              </form>
+              </ChangeForm>
             ) : null}
           </Allowed>
           <LinkLine href={recomputeHref(from)} text="Leave it" />

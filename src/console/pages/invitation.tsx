@@ -1,7 +1,7 @@
 import { printable } from "../../words/text.js";
-import type { ConsolePage, Visit } from "../console-page.js";
+import type { ConsolePage } from "../console-page.js";
 import { At, LinkLine, Text } from "../parts.js";
-import { Allowed } from "../changes.js";
+import { Allowed, ChangeForm } from "../changes.js";
 import { entryOf, missingEntry } from "./settings/parts.js";
 
 const PATH = "invitation";
@@ -13,7 +13,7 @@ export const invitationPage: ConsolePage = {
   section: null,
   inService: true,
   async answer(visit) {
-    const invitation = visit.may("list_invitations") ? await openInvitation(visit) : undefined;
+    const invitation = visit.may("list_invitations") ? await entryOf(visit, "/organization/invitations") : undefined;
     if (invitation === null) return missingEntry("open invitation", BACK);
     return {
       title: invitation === undefined ? "Invitation" : `Invitation of ${printable(invitation.email)}`,
@@ -27,11 +27,9 @@ export const invitationPage: ConsolePage = {
                   <At iso={invitation.createdAt} />; the link is good until <At iso={invitation.expiresAt} />. Revoked,
                   it ends at once.
                 </p>
-                <form method="post" action={PATH}>
-                  {visit.token}
-                  <input type="hidden" name="id" value={invitation.id} />
+                <ChangeForm visit={visit} path={PATH} hidden={{ id: invitation.id }}>
                   <button>Revoke the invitation</button>
-                </form>
+                </ChangeForm>
               </>
             )}
           </Allowed>
@@ -48,11 +46,3 @@ export const invitationPage: ConsolePage = {
     },
   },
 };
-
-function openInvitation(visit: Visit) {
-  return entryOf(
-    visit,
-    (part) => visit.ask("/organization/invitations", part),
-    ({ id }) => id,
-  );
-}

@@ -4,7 +4,7 @@ import type { ConsolePage, Visit } from "../console-page.js";
 import { At, LinkLine } from "../parts.js";
 import { Facts } from "../tables.js";
 import { KeyStatus, LastUsed } from "./keys.js";
-import { Allowed, changeIn, inLive, Live } from "../changes.js";
+import { Allowed, ChangeForm, changeIn, inLive, Live } from "../changes.js";
 import { entryOf, missingEntry, Select, shownOnce } from "./settings/parts.js";
 
 const PATH = "key";
@@ -25,11 +25,7 @@ export const keyPage: ConsolePage = {
   section: null,
   inService: true,
   async answer(visit) {
-    const key = await entryOf(
-      visit,
-      (part) => visit.ask("keys", part),
-      ({ id }) => id,
-    );
+    const key = await entryOf(visit, "keys");
     if (key === null) return missingEntry("key in this environment", BACK);
     return {
       title: `API key ${printable(key.name)}`,
@@ -42,10 +38,9 @@ export const keyPage: ConsolePage = {
               {key.status === "active" ? <Rotate visit={visit} id={key.id} /> : null}
               <h2>Revoke it</h2>
               <p>It ends at once, without another in its place.</p>
-              <form method="post" action={PATH}>
-                <Asked visit={visit} as="revoke" id={key.id} />
+              <ChangeForm visit={visit} path={PATH} hidden={{ as: "revoke", id: key.id }}>
                 <button>Revoke it{inLive(visit)}</button>
-              </form>
+              </ChangeForm>
             </Allowed>
           )}
           <LinkLine {...BACK} />
@@ -98,24 +93,12 @@ function Rotate({ visit, id }: { visit: Visit; id: string }) {
     <>
       <h2>Rotate it</h2>
       <p>Makes a new key of the same name. The old one works for a while, so that nothing is lost on the way.</p>
-      <form method="post" action={PATH}>
-        <Asked visit={visit} as="rotate" id={id} />
+      <ChangeForm visit={visit} path={PATH} hidden={{ as: "rotate", id }}>
         <Select label="The old key works for" name="grace" value="24h" choices={GRACES} />
         <p>
           <button>Rotate it{inLive(visit)}</button>
         </p>
-      </form>
-    </>
-  );
-}
-
-/** What a form says of itself. */
-function Asked({ visit, as, id }: { visit: Visit; as: "rotate" | "revoke"; id: string }) {
-  return (
-    <>
-      {visit.token}
-      <input type="hidden" name="as" value={as} />
-      <input type="hidden" name="id" value={id} />
+      </ChangeForm>
     </>
   );
 }

@@ -3,7 +3,7 @@ import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
 import { Ago, Empty, LinkLine, PageLinks, TextLink } from "../parts.js";
 import { type Column, Table } from "../tables.js";
-import { Allowed, inLive } from "../changes.js";
+import { Allowed, ChangeForm, inLive } from "../changes.js";
 import { entryHref, shownOnce } from "./settings/parts.js";
 
 const PATH = "keys";
@@ -83,8 +83,7 @@ export function LastUsed({ at }: { at: string | null }) {
 
 function Create({ visit }: { visit: Visit }) {
   return (
-    <form method="post" action={PATH}>
-      {visit.token}
+    <ChangeForm visit={visit} path={PATH}>
       <label for="name">Name</label>
       <input id="name" name="name" required maxLength={256} autocomplete="off" aria-describedby="name-hint" />
       <p class="hint" id="name-hint">
@@ -93,6 +92,6 @@ function Create({ visit }: { visit: Visit }) {
       <p>
         <button>Create the key{inLive(visit)}</button>
       </p>
-    </form>
+    </ChangeForm>
   );
 }

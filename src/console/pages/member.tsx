@@ -4,7 +4,7 @@ import type { ConsolePage, Visit } from "../console-page.js";
 import { At, LinkLine, Text } from "../parts.js";
 import { Facts } from "../tables.js";
 import { linkMade } from "./members.js";
-import { Allowed, changeIn } from "../changes.js";
+import { Allowed, ChangeForm, changeIn } from "../changes.js";
 import { entryOf, missingEntry, ROLE_TEXTS, Select } from "./settings/parts.js";
 
 const PATH = "member";
@@ -16,14 +16,7 @@ export const memberPage: ConsolePage = {
   section: null,
   inService: true,
   async answer(visit) {
-    const [member, { user }] = await Promise.all([
-      entryOf(
-        visit,
-        (part) => visit.ask("/organization/members", part),
-        ({ userId }) => userId,
-      ),
-      visit.ask("/whoami"),
-    ]);
+    const [member, { user }] = await Promise.all([entryOf(visit, "/organization/members"), visit.ask("/whoami")]);
     if (member === null) return missingEntry("member", BACK);
     return {
       title: printable(member.email),
@@ -68,13 +61,6 @@ export const memberPage: ConsolePage = {
 };
 
 function Changes({ visit, member: { userId, email, role } }: { visit: Visit; member: Member }) {
-  const hidden = (as: string) => (
-    <>
-      {visit.token}
-      <input type="hidden" name="as" value={as} />
-      <input type="hidden" name="id" value={userId} />
-    </>
-  );
   return (
     <>
       <h2>Another role</h2>
@@ -82,30 +68,27 @@ function Changes({ visit, member: { userId, email, role } }: { visit: Visit; mem
         It holds from the next request on, also for the access tokens that the member made. Of an owner who becomes
         something else, open invitations and links to set passwords end.
       </p>
-      <form method="post" action={PATH}>
-        {hidden("role")}
+      <ChangeForm visit={visit} path={PATH} hidden={{ as: "role", id: userId }}>
         <Select label="Role" name="role" value={role} choices={ROLE_TEXTS} />
         <p>
           <button>Change the role</button>
         </p>
-      </form>
+      </ChangeForm>
       <h2>A new password</h2>
       <p>Makes a link by which the member sets a password, good for 24 hours. The link made before ends.</p>
-      <form method="post" action={PATH}>
-        {hidden("password")}
+      <ChangeForm visit={visit} path={PATH} hidden={{ as: "password", id: userId }}>
         <button>Make a link</button>
-      </form>
+      </ChangeForm>
       <h2>Removal</h2>
       <p>
         Ends the membership at once, with the access tokens that the member made for this organization, and with open
         invitations and links to set passwords. The account stays, with its other organizations.
       </p>
-      <form method="post" action={PATH}>
-        {hidden("removal")}
+      <ChangeForm visit={visit} path={PATH} hidden={{ as: "removal", id: userId }}>
         <button>
           Remove <Text>{email}</Text>
         </button>
-      </form>
+      </ChangeForm>
     </>
   );
 }

@@ -3,7 +3,7 @@ import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
 import { Ago, At, Empty, LinkLine, PageLinks, Section, Text, TextLink } from "../parts.js";
 import { Table } from "../tables.js";
-import { Allowed } from "../changes.js";
+import { Allowed, ChangeForm } from "../changes.js";
 import { entryHref, ROLE_TEXTS, Select, shownOnce } from "./settings/parts.js";
 
 const PATH = "members";
@@ -104,15 +104,14 @@ function Invite({ visit }: { visit: Visit }) {
     <>
       <h3>Invite somebody</h3>
       <p>Makes a link that is good for 7 days. An open invitation of the same address ends.</p>
-      <form method="post" action={PATH}>
-        {visit.token}
+      <ChangeForm visit={visit} path={PATH}>
         <label for="email">E-mail address</label>
         <input id="email" name="email" type="email" required maxLength={254} autocomplete="off" />
         <Select label="Role" name="role" value="viewer" choices={ROLE_TEXTS} />
         <p>
           <button>Invite</button>
         </p>
-      </form>
+      </ChangeForm>
     </>
   );
 }

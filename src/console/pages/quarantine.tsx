@@ -1,6 +1,6 @@
 import type { Quarantined } from "../../http/admin/answers.js";
 import { formatNumber, plural } from "../../words/text.js";
-import { inLive } from "../changes.js";
+import { ChangeForm, inLive } from "../changes.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, type Visit } from "../console-page.js";
 import { address, Ago, At, Customer, Empty, FoundList, LinkLine, PageLinks, Payload } from "../parts.js";
 import { Field, FilterForm } from "../forms.js";
@@ -78,20 +78,16 @@ function Filters({ query }: { query: URLSearchParams }) {
 
 /** Releases a step of what the filters show. Discarding is for good, and is left to the command line, which asks before. */
 function Changes({ visit }: { visit: Visit }) {
-  const hidden = FILTERS.map((name) => (
-    <input type="hidden" name={name} value={given(visit.query, name) ?? ""} key={name} />
-  ));
+  const hidden = Object.fromEntries(FILTERS.map((name) => [name, given(visit.query, name) ?? ""]));
   return (
     <Releasing visit={visit}>
       <p>
         Of these, 500 at a time, the oldest first. What the active version does not accept stays. To discard operations:{" "}
         <code>svc events quarantine discard</code>.
       </p>
-      <form method="post" action={PATH}>
-        {visit.token}
-        {hidden}
+      <ChangeForm visit={visit} path={PATH} hidden={hidden}>
         <button>Release what is valid{inLive(visit)}</button>
-      </form>
+      </ChangeForm>
     </Releasing>
   );
 }

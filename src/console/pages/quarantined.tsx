@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { Quarantined } from "../../http/admin/answers.js";
-import { Allowed, inLive, Live } from "../changes.js";
+import { Allowed, ChangeForm, inLive, Live } from "../changes.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { PageError } from "../page.js";
 import { address, AtAndAgo, Customer, Lines, LinkLine, Section, Text } from "../parts.js";
@@ -49,11 +49,9 @@ export const quarantinedPage: ConsolePage = {
           </Section>
           <Releasing visit={visit}>
             <p>What the active version does not accept stays.</p>
-            <form method="post" action={PATH}>
-              {visit.token}
-              <input type="hidden" name="id" value={found.quarantineId} />
+            <ChangeForm visit={visit} path={PATH} hidden={{ id: found.quarantineId }}>
               <button>Release it{inLive(visit)}</button>
-            </form>
+            </ChangeForm>
           </Releasing>
           <LinkLine href="quarantine" text="All that is in quarantine" />
         </>

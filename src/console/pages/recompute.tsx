@@ -1,6 +1,7 @@
 import type { Recompute } from "../../http/admin/answers.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { address, Customer, LinkLine } from "../parts.js";
+import { ChangeForm } from "../changes.js";
 import { JobModel, jobView, partQuery } from "./recomputes/job.js";
 
 const PATH = "recompute";
@@ -44,14 +45,13 @@ export const recomputePage: ConsolePage = {
 };
 
 /** What can be done with it, by whoever may: from a dry run on to the recompute, and on with one that was given up. */
-function Next({ visit: { environment, may, token }, job }: { visit: Visit; job: Recompute }) {
+function Next({ visit, job }: { visit: Visit; job: Recompute }) {
+  const { environment, may } = visit;
   if (job.status === "dead_letter" && may("retry_recompute")) {
     return (
-      <form method="post" action={PATH}>
-        {token}
-        <input type="hidden" name="id" value={job.id} />
+      <ChangeForm visit={visit} path={PATH} hidden={{ id: job.id }}>
         <button>Go on with it in {environment}</button>
-      </form>
+      </ChangeForm>
     );
   }
   if (job.dry_run && job.status === "completed" && may("create_recompute")) {

@@ -1,6 +1,6 @@
 import type { Recompute } from "../../http/admin/answers.js";
 import { formatNumber } from "../../words/text.js";
-import { Allowed } from "../changes.js";
+import { Allowed, ChangeForm } from "../changes.js";
 import { type ConsolePage, given } from "../console-page.js";
 import { Ago, Customer, Empty, PageLinks } from "../parts.js";
 import { Choose, ViewForm } from "../forms.js";
@@ -18,7 +18,7 @@ export const recomputesPage: ConsolePage = {
   section: null,
   inService: true,
   async answer(visit) {
-    const { ask, query, token, environment } = visit;
+    const { ask, query, environment } = visit;
     const status = given(query, "status");
     const { data, nextCursor } = await ask("recomputes", { status, limit: "50", cursor: given(query, "cursor") });
     return {
@@ -36,10 +36,9 @@ export const recomputesPage: ConsolePage = {
             what="begin one here"
             who="an owner of the organization for a higher one"
           >
-            <form method="post" action={PATH}>
-              {token}
+            <ChangeForm visit={visit} path={PATH}>
               <button>Begin a dry run of all customers in {environment}</button>
-            </form>
+            </ChangeForm>
           </Allowed>
           <h2>The newest first</h2>
           <ViewForm path={PATH}>

@@ -1,5 +1,5 @@
 import type { ConsolePage } from "../console-page.js";
-import { Allowed, inLive, Live } from "../changes.js";
+import { Allowed, ChangeForm, inLive, Live } from "../changes.js";
 import { Ago, Customer, LinkLine, Text } from "../parts.js";
 import { deliveryHref } from "./deliveries/words.js";
 import { deliveryOf } from "./delivery.js";
@@ -34,12 +34,9 @@ export const resendPage: ConsolePage = {
           )}
           <Allowed visit={visit} operation="resend_delivery" what="send deliveries again" who="an administrator">
             {webhook.disabledAt === null ? (
-              <form method="post" action={PATH}>
-                {visit.token}
-                <input type="hidden" name="webhook" value={webhook.id} />
-                <input type="hidden" name="id" value={id} />
+              <ChangeForm visit={visit} path={PATH} hidden={{ webhook: webhook.id, id }}>
                 <button>Send it again{inLive(visit)}</button>
-              </form>
+              </ChangeForm>
             ) : null}
           </Allowed>
           <LinkLine href={deliveryHref(webhook.id, id)} text="Back to the delivery" />

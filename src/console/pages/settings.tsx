@@ -1,7 +1,7 @@
 import { type ConsolePage, type Visit } from "../console-page.js";
 import { Section, Text } from "../parts.js";
 import { Facts } from "../tables.js";
-import { Allowed } from "../changes.js";
+import { Allowed, ChangeForm } from "../changes.js";
 import { ROLE_TEXTS } from "./settings/parts.js";
 
 const PATH = "settings";
@@ -62,8 +62,7 @@ function TimeZone({ visit }: { visit: Visit }) {
         <strong>{timeZone}</strong>: days of trends begin at midnight there, and instants on these pages are told in it.
       </p>
       <Allowed visit={visit} operation="update_organization" what="change it" who="an administrator">
-        <form method="post" action={PATH}>
-          {visit.token}
+        <ChangeForm visit={visit} path={PATH}>
           <label for="timeZone">Another time zone</label>
           <input
             id="timeZone"
@@ -86,7 +85,7 @@ function TimeZone({ visit }: { visit: Visit }) {
           <p>
             <button>Change the time zone</button>
           </p>
-        </form>
+        </ChangeForm>
       </Allowed>
     </Section>
   );

@@ -4,7 +4,7 @@ import type { ConsolePage, Visit } from "../console-page.js";
 import { At, LinkLine, Text } from "../parts.js";
 import { Facts } from "../tables.js";
 import { LastUsed } from "./keys.js";
-import { Allowed } from "../changes.js";
+import { Allowed, ChangeForm } from "../changes.js";
 import { entryOf, missingEntry } from "./settings/parts.js";
 import { ActsAs, TokenStatus, works } from "./tokens.js";
 
@@ -17,13 +17,7 @@ export const tokenPage: ConsolePage = {
   section: null,
   inService: true,
   async answer(visit) {
-    const token = visit.may("list_tokens")
-      ? await entryOf(
-          visit,
-          (part) => visit.ask("/organization/tokens", part),
-          ({ id }) => id,
-        )
-      : undefined;
+    const token = visit.may("list_tokens") ? await entryOf(visit, "/organization/tokens") : undefined;
     if (token === null) return missingEntry("access token", BACK);
     return {
       title: token === undefined ? "Access token" : `Access token ${printable(token.label)}`,
@@ -59,12 +53,10 @@ function Token({ visit, token }: { visit: Visit; token: AccessToken }) {
         }}
       />
       {works(token, visit.look.now) ? (
-        <form method="post" action={PATH}>
-          {visit.token}
-          <input type="hidden" name="id" value={token.id} />
+        <ChangeForm visit={visit} path={PATH} hidden={{ id: token.id }}>
           <p>Whatever acts with it is refused at once.</p>
           <button>Revoke it</button>
-        </form>
+        </ChangeForm>
       ) : null}
     </>
   );

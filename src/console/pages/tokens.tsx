@@ -5,7 +5,7 @@ import { useLook } from "../look.js";
 import { Ago, At, Empty, LinkLine, PageLinks, Text, TextLink } from "../parts.js";
 import { type Column, Table } from "../tables.js";
 import { LastUsed } from "./keys.js";
-import { Allowed } from "../changes.js";
+import { Allowed, ChangeForm } from "../changes.js";
 import { entryHref, ROLE_TEXTS, Select, shownOnce } from "./settings/parts.js";
 
 const PATH = "tokens";
@@ -115,8 +115,7 @@ const { owner: _, ...LESSER } = ROLE_TEXTS;
 
 function Create({ visit }: { visit: Visit }) {
   return (
-    <form method="post" action={PATH}>
-      {visit.token}
+    <ChangeForm visit={visit} path={PATH}>
       <label for="label">Label</label>
       <input id="label" name="label" required maxLength={256} autocomplete="off" aria-describedby="label-hint" />
       <p class="hint" id="label-hint">
@@ -131,6 +130,6 @@ function Create({ visit }: { visit: Visit }) {
       <p>
         <button>Create the token</button>
       </p>
-    </form>
+    </ChangeForm>
   );
 }

@@ -2,6 +2,7 @@ import type { ConfigDiff, ConfigVersion, Preview } from "../../http/admin/answer
 import { byPart, countChanges } from "../../words/changes.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
 import { address, At, Empty, LinkLine, Section, Text } from "../parts.js";
+import { ChangeForm } from "../changes.js";
 import { Field, OneOf, ViewForm } from "../forms.js";
 import { Facts } from "../tables.js";
 import { BacktestForm } from "./backtests/form.js";
@@ -73,15 +74,13 @@ const SAMPLES = [
 
 /** Begins a preview, by whoever may, of a version that is not active here. */
 function PreviewForm({ visit, version: { version, active } }: { visit: Visit; version: ConfigVersion }) {
-  const { environment, may, token } = visit;
+  const { environment, may } = visit;
   if (!may("create_preview") || active.includes(environment)) return null;
   return (
-    <form class="filters" method="post" action={PATH}>
-      {token}
-      <input type="hidden" name="version" value={version} />
+    <ChangeForm visit={visit} path={PATH} hidden={{ version }} class="filters">
       <OneOf label={`What it would change in ${environment}`} name="sample" choices={SAMPLES} />
       <button class="second">Preview it</button>
-    </form>
+    </ChangeForm>
   );
 }
 

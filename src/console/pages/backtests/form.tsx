@@ -3,6 +3,7 @@ import { printable } from "../../../words/text.js";
 import type { Filled, Visit } from "../../console-page.js";
 import { partNames } from "../../model.js";
 import { OneOf } from "../../forms.js";
+import { ChangeForm } from "../../changes.js";
 
 const WITHIN = ["30", "60", "90", "180"].map((days) => ({ value: `${days}d`, text: `${days} days` }));
 const EVERY = [
@@ -38,14 +39,11 @@ interface BacktestFormProps {
 
 /** Begins a backtest of a version, by whoever may. */
 export function BacktestForm({ visit, version, model, against = null }: BacktestFormProps) {
-  const { environment, may, token } = visit;
+  const { environment, may } = visit;
   if (!may("create_backtest")) return null;
   const { states, segments } = partNames(model);
   return (
-    <form class="filters" method="post" action="backtest">
-      {token}
-      <input type="hidden" name="version" value={version} />
-      {against === null ? null : <input type="hidden" name="against" value={against} />}
+    <ChangeForm visit={visit} path="backtest" hidden={{ version, against: against ?? undefined }} class="filters">
       <label>
         What {version} is to foresee in {environment}
         <select name="outcome" required>
@@ -59,7 +57,7 @@ export function BacktestForm({ visit, version, model, against = null }: Backtest
       <OneOf label="Looking every" name="every" value="7d" choices={EVERY} />
       <OneOf label="Customers" name="customers" choices={CUSTOMERS} />
       <button class="second">Backtest it{against === null ? "" : ` beside ${against}`}</button>
-    </form>
+    </ChangeForm>
   );
 }
 

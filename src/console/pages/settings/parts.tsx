@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
-import type { ListPage, Member } from "../../../http/admin/answers.js";
+import type { Member } from "../../../http/admin/answers.js";
 import { given, type View, type Visit } from "../../console-page.js";
+import type { Answers } from "../../source.js";
 import { missing } from "../../missing.js";
 import { address, LinkLine, Empty, type Link } from "../../parts.js";
 
@@ -41,17 +42,18 @@ export function entryHref(path: string, id: string, cursor: string | null): stri
 
 const PARTS_MAX = 5;
 
+/** The lists whose entries have pages of their own. */
+type Entries = "keys" | "/organization/members" | "/organization/invitations" | "/organization/tokens";
+type Entry<List extends Entries> = Answers[List]["data"][number];
+
 /** The entry of a list that the address of its page names: in the part that it names, or in those that follow. Null where it is not there. */
-export async function entryOf<Entry>(
-  { query }: Visit,
-  list: (part: { limit: string; cursor: string | undefined }) => Promise<ListPage<Entry>>,
-  idOf: (entry: Entry) => string,
-): Promise<Entry | null> {
+export async function entryOf<List extends Entries>({ ask, query }: Visit, list: List): Promise<Entry<List> | null> {
   const id = query.get("id");
   let cursor = given(query, "cursor");
   for (let part = 0; part < PARTS_MAX; part++) {
-    const { data, nextCursor } = await list({ limit: "200", cursor });
-    const entry = data.find((each) => idOf(each) === id);
+    const { data, nextCursor } = await ask(list, { limit: "200", cursor });
+    const entries: readonly Entry<List>[] = data;
+    const entry = entries.find((each) => ("userId" in each ? each.userId : each.id) === id);
     if (entry !== undefined) return entry;
     if (nextCursor === null) return null;
     cursor = nextCursor;
