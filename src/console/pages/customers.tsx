@@ -7,9 +7,10 @@ import type { Shown } from "../look.js";
 import { shownOf } from "../shown.js";
 import { shownColumns, shownMembers } from "../shown-columns.js";
 import { partNames } from "../model.js";
-import { address, Ago, Customer, Empty, FoundList, PageLinks, ProblemNote, Tags, TextLink, without } from "../parts.js";
+import { address, Ago, Customer, Tags, TextLink, without } from "../parts.js";
+import { listView } from "../list-page.js";
 import { Choose, Field, FilterForm, OneOf } from "../forms.js";
-import { type Column, Table } from "../tables.js";
+import { type Column } from "../tables.js";
 
 const PATH = "customers";
 const LIMIT = "50";
@@ -28,37 +29,18 @@ export const customersPage: ConsolePage = {
   section: "Customers",
   async answer(visit) {
     const { query, model } = visit;
-    const filters = <Filters visit={visit} />;
-    const found = await listOf(visit);
-    if (found instanceof ApiError) {
-      return { title: "Customers", status: found.status, body: [filters, <ProblemNote error={found} key="problem" />] };
-    }
-    const { data, nextCursor } = found;
-    return {
+    const found = await search(visit, { limit: LIMIT, cursor: given(query, "cursor") }).catch(expectedRefusal);
+    return listView({
+      path: PATH,
       title: "Customers",
-      customerIds: data.map(({ customerId }) => customerId),
-      body: (
-        <>
-          {filters}
-          <FoundList
-            list={found}
-            limit={Number(LIMIT)}
-            none={<Nobody isFiltered={isFiltered(query)} hasModel={model !== null} />}
-          >
-            <Table name="Customers" rows={data} columns={[...COLUMNS, ...shownColumns(model)]} />
-          </FoundList>
-          <PageLinks path={PATH} query={query} next={nextCursor} />
-          {data.length === 0 ? null : (
-            <p>
-              <a href={address(`${PATH}.csv`, without(query, "cursor"))}>Download as CSV</a>{" "}
-              <span class="hint">
-                all that are found, in this order; of more than {formatNumber(CSV_ROWS_MAX)} the first
-              </span>
-            </p>
-          )}
-        </>
-      ),
-    };
+      query,
+      filters: <Filters visit={visit} />,
+      found,
+      limit: LIMIT,
+      none: <Nobody isFiltered={isFiltered(query)} hasModel={model !== null} />,
+      columns: [...COLUMNS, ...shownColumns(model)],
+      below: found instanceof ApiError || found.data.length === 0 ? null : <Download query={query} />,
+    });
   },
   async *csv(visit) {
     const columns = shownMembers(visit.model);
@@ -109,11 +91,6 @@ function isFiltered(query: URLSearchParams): boolean {
   return isAnyGiven(query, [...FILTERS, "trait"]);
 }
 
-/** The page of the list that the query asks for, or what is wrong with the query. */
-function listOf(visit: Visit) {
-  return search(visit, { limit: LIMIT, cursor: given(visit.query, "cursor") }).catch(expectedRefusal);
-}
-
 /** A part of the customers that the query's filters find, in its order. */
 function search({ ask, query }: Visit, part: { limit: string; cursor: string | undefined }) {
   const [sort, order] = (given(query, "sort") ?? "").split("-");
@@ -158,12 +135,21 @@ function Filters({ visit: { query, model } }: { visit: Visit }) {
 }
 
 function Nobody({ isFiltered, hasModel }: { isFiltered: boolean; hasModel: boolean }) {
-  if (isFiltered) return <Empty>No customer is like this.</Empty>;
+  if (isFiltered) return <>No customer is like this.</>;
   return (
-    <Empty>
+    <>
       There are no customers yet. A customer appears with the first event or trait that a backend sends of it
       {hasModel ? "." : "; deploy a model to see what its events mean."}
-    </Empty>
+    </>
+  );
+}
+
+function Download({ query }: { query: URLSearchParams }) {
+  return (
+    <p>
+      <a href={address(`${PATH}.csv`, without(query, "cursor"))}>Download as CSV</a>{" "}
+      <span class="hint">all that are found, in this order; of more than {formatNumber(CSV_ROWS_MAX)} the first</span>
+    </p>
   );
 }
 

@@ -1,20 +1,9 @@
 import type { ListedEmission } from "../../http/admin/answers.js";
-import { ApiError } from "../../http/errors.js";
-import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal, type Visit } from "../console-page.js";
-import {
-  At,
-  CauseLink,
-  Customer,
-  emissionHref,
-  Empty,
-  FoundList,
-  PageLinks,
-  Payload,
-  ProblemNote,
-  TextLink,
-} from "../parts.js";
+import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal } from "../console-page.js";
+import { At, CauseLink, Customer, emissionHref, Payload, TextLink } from "../parts.js";
+import { listView } from "../list-page.js";
 import { Choose, Field, FilterForm } from "../forms.js";
-import { type Column, Table } from "../tables.js";
+import { type Column } from "../tables.js";
 
 const PATH = "emissions";
 const LIMIT = "50";
@@ -23,49 +12,25 @@ const LIMIT = "50";
 export const emissionsPage: ConsolePage = {
   path: PATH,
   section: "Emissions",
-  async answer(visit) {
-    const { query } = visit;
-    const filters = <Filters query={query} />;
-    const found = await listOf(visit);
-    if (found instanceof ApiError) {
-      return { title: "Emissions", status: found.status, body: [filters, <ProblemNote error={found} key="problem" />] };
-    }
-    const { data, nextCursor } = found;
-    return {
+  async answer({ ask, query }) {
+    const of = { ...allGiven(query, FILTERS), limit: LIMIT, cursor: given(query, "cursor") };
+    return listView({
+      path: PATH,
       title: "Emissions",
-      customerIds: data.map(({ customerId }) => customerId),
-      body: (
-        <>
-          {filters}
-          <FoundList
-            list={found}
-            limit={Number(LIMIT)}
-            none={
-              <Empty>
-                {isAnyGiven(query, FILTERS)
-                  ? "No emission is like this."
-                  : "Nothing was emitted yet. An emission comes of each change of a customer, and of rules."}
-              </Empty>
-            }
-          >
-            <Table name="Emissions" rows={data} columns={COLUMNS} />
-          </FoundList>
-          <PageLinks path={PATH} query={query} next={nextCursor} />
-        </>
-      ),
-    };
+      query,
+      filters: <Filters query={query} />,
+      found: await ask("emissions", of).catch(expectedRefusal),
+      limit: LIMIT,
+      none: isAnyGiven(query, FILTERS)
+        ? "No emission is like this."
+        : "Nothing was emitted yet. An emission comes of each change of a customer, and of rules.",
+      columns: COLUMNS,
+    });
   },
 };
 
 const FILTERS = ["eventType", "source", "customer", "since"] as const;
 const SOURCES = ["lifecycle", "journey", "segment", "health", "rule", "signal"];
-
-/** The page of the list that the query asks for, or what is wrong with the query. */
-function listOf({ ask, query }: Visit) {
-  return ask("emissions", { ...allGiven(query, FILTERS), limit: LIMIT, cursor: given(query, "cursor") }).catch(
-    expectedRefusal,
-  );
-}
 
 function Filters({ query }: { query: URLSearchParams }) {
   return (

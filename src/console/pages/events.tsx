@@ -1,20 +1,9 @@
 import type { Event } from "../../http/admin/answers.js";
-import { ApiError } from "../../http/errors.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal, type Visit } from "../console-page.js";
-import {
-  address,
-  At,
-  Customer,
-  Empty,
-  eventHref,
-  FoundList,
-  PageLinks,
-  Payload,
-  ProblemNote,
-  TextLink,
-} from "../parts.js";
+import { address, At, Customer, eventHref, Payload, TextLink } from "../parts.js";
+import { listView } from "../list-page.js";
 import { Choose, Field, FilterForm } from "../forms.js";
-import { type Column, Table } from "../tables.js";
+import { type Column } from "../tables.js";
 
 const PATH = "events";
 const LIMIT = "50";
@@ -25,51 +14,28 @@ export const eventsPage: ConsolePage = {
   path: PATH,
   section: "Events",
   async answer(visit) {
-    const { query } = visit;
+    const { ask, query } = visit;
     const isTail = query.get("tail") === "1";
-    const head = <Head visit={visit} isTail={isTail} />;
-    const found = await listOf(visit, isTail);
-    if (found instanceof ApiError) {
-      return { title: "Events", status: found.status, body: [head, <ProblemNote error={found} key="problem" />] };
-    }
-    const { data, nextCursor } = found;
-    return {
+    // A tail is always the first part.
+    const cursor = isTail ? undefined : given(query, "cursor");
+    const view = listView({
+      path: PATH,
       title: "Events",
-      customerIds: data.map(({ customerId }) => customerId),
-      ...(isTail && { refreshSeconds: TAIL_SECONDS }),
-      body: (
-        <>
-          {head}
-          <FoundList
-            list={found}
-            limit={Number(LIMIT)}
-            none={
-              <Empty>
-                {isAnyGiven(query, FILTERS)
-                  ? "No event is like this."
-                  : "There are no events yet. One appears as soon as a backend sends it."}
-              </Empty>
-            }
-          >
-            <Table name="Events" rows={data} columns={COLUMNS} />
-          </FoundList>
-          {isTail ? null : <PageLinks path={PATH} query={query} next={nextCursor} />}
-        </>
-      ),
-    };
+      query,
+      filters: <Head visit={visit} isTail={isTail} />,
+      found: await ask("events", { ...allGiven(query, FILTERS), limit: LIMIT, cursor }).catch(expectedRefusal),
+      limit: LIMIT,
+      none: isAnyGiven(query, FILTERS)
+        ? "No event is like this."
+        : "There are no events yet. One appears as soon as a backend sends it.",
+      columns: COLUMNS,
+      isOnePart: isTail,
+    });
+    return isTail && view.status === undefined ? { ...view, refreshSeconds: TAIL_SECONDS } : view;
   },
 };
 
 const FILTERS = ["type", "customer", "status", "since"] as const;
-
-/** The page of the list that the query asks for, or what is wrong with the query; of a tail always the first. */
-function listOf({ ask, query }: Visit, isTail: boolean) {
-  return ask("events", {
-    ...allGiven(query, FILTERS),
-    limit: LIMIT,
-    cursor: isTail ? undefined : given(query, "cursor"),
-  }).catch(expectedRefusal);
-}
 
 function Head({ visit: { query, model, isService }, isTail }: { visit: Visit; isTail: boolean }) {
   const other = new URLSearchParams(FILTERS.flatMap((name) => (given(query, name) ? [[name, query.get(name)!]] : [])));

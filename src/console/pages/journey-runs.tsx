@@ -1,9 +1,9 @@
 import type { ListedRun } from "../../http/admin/answers.js";
-import { ApiError } from "../../http/errors.js";
-import { type ConsolePage, given, expectedRefusal, type Visit } from "../console-page.js";
-import { address, Ago, Customer, Empty, FoundList, PageLinks, ProblemNote, Text, TextLink } from "../parts.js";
+import { allGiven, type ConsolePage, expectedRefusal, type Visit } from "../console-page.js";
+import { address, Ago, Customer, Text, TextLink } from "../parts.js";
+import { listView } from "../list-page.js";
 import { Choose, FilterForm } from "../forms.js";
-import { type Column, Table } from "../tables.js";
+import { type Column } from "../tables.js";
 import { sinceIn, spanIn } from "./journey-span.js";
 
 const PATH = "journey-runs";
@@ -26,42 +26,27 @@ export const journeyRunsPage: ConsolePage = {
   path: PATH,
   section: null,
   async answer(visit) {
-    const { query } = visit;
-    const title = "Runs of a journey";
-    const filters = <Filters visit={visit} />;
-    const found = await listOf(visit);
-    if (found instanceof ApiError) {
-      return { title, status: found.status, body: [filters, <ProblemNote error={found} key="problem" />] };
-    }
-    const { data, nextCursor } = found;
-    return {
-      title,
-      customerIds: data.map(({ customerId }) => customerId),
-      body: (
-        <>
-          {filters}
-          <FoundList list={found} limit={Number(LIMIT)} none={<Empty>There is no such run.</Empty>}>
-            <Table name={title} rows={data} columns={COLUMNS} />
-          </FoundList>
-          <PageLinks path={PATH} query={query} next={nextCursor} />
-        </>
-      ),
+    const { ask, query } = visit;
+    const of = {
+      ...allGiven(query, ["status", "step", "completed", "cursor"]),
+      journeyId: query.get("id") ?? "",
+      since: sinceIn(query),
+      limit: LIMIT,
     };
+    return listView({
+      path: PATH,
+      title: "Runs of a journey",
+      query,
+      filters: <Filters visit={visit} />,
+      found: await ask("journeys/:journeyId/runs", of).catch((error: unknown) =>
+        expectedRefusal(error, "JOURNEY_NOT_FOUND"),
+      ),
+      limit: LIMIT,
+      none: "There is no such run.",
+      columns: COLUMNS,
+    });
   },
 };
-
-/** The page of the list that the query asks for, or what is wrong with the query. */
-function listOf({ ask, query }: Visit) {
-  return ask("journeys/:journeyId/runs", {
-    journeyId: query.get("id") ?? "",
-    status: given(query, "status"),
-    step: given(query, "step"),
-    completed: given(query, "completed"),
-    since: sinceIn(query),
-    limit: LIMIT,
-    cursor: given(query, "cursor"),
-  }).catch((error: unknown) => expectedRefusal(error, "JOURNEY_NOT_FOUND"));
-}
 
 function Filters({ visit: { query, model } }: { visit: Visit }) {
   const journeyId = query.get("id") ?? "";

@@ -3,7 +3,8 @@ import { ApiError } from "../../http/errors.js";
 import { formatNumber, lasted, plural, printable } from "../../words/text.js";
 import { type ConsolePage, type View, type Visit } from "../console-page.js";
 import { missing } from "../missing.js";
-import { Empty, LinkLine, ProblemNote, Text } from "../parts.js";
+import { Empty, LinkLine, Text } from "../parts.js";
+import { refused } from "../list-page.js";
 import { type Column, Facts, Figure, Table } from "../tables.js";
 import { runsHref, sinceIn, SpanForm } from "./journey-span.js";
 import { countsOf } from "./journeys.js";
@@ -21,13 +22,7 @@ export const journeyPage: ConsolePage = {
     const journeyId = query.get("id") ?? "";
     const filters = <SpanForm path={PATH} query={query} hidden={{ id: journeyId }} />;
     const found = await countsOf(visit);
-    if (found instanceof ApiError) {
-      return {
-        title: printable(journeyId),
-        status: found.status,
-        body: [filters, <ProblemNote error={found} key="problem" />],
-      };
-    }
+    if (found instanceof ApiError) return refused(printable(journeyId), filters, found);
     const journey = found.find((each) => each.journeyId === journeyId);
     if (journey === undefined) return none(journeyId);
     const begun = journey.active + journey.complete + journey.expired;

@@ -2,7 +2,8 @@ import type { JourneyCounts } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, expectedRefusal, type Visit } from "../console-page.js";
-import { address, Empty, ProblemNote, TextLink } from "../parts.js";
+import { address, Empty, TextLink } from "../parts.js";
+import { refused } from "../list-page.js";
 import { type Column, Figure, Table } from "../tables.js";
 import { runsHref, sinceIn, spanIn, SpanForm } from "./journey-span.js";
 
@@ -16,9 +17,7 @@ export const journeysPage: ConsolePage = {
     const { query, model } = visit;
     const filters = <SpanForm path={PATH} query={query} />;
     const found = await countsOf(visit);
-    if (found instanceof ApiError) {
-      return { title: "Journeys", status: found.status, body: [filters, <ProblemNote error={found} key="problem" />] };
-    }
+    if (found instanceof ApiError) return refused("Journeys", filters, found);
     return {
       title: "Journeys",
       body: (

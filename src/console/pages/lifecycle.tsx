@@ -6,7 +6,8 @@ import { StackedArea } from "../charts/stacked-area.js";
 import { type DiagramArrow, type DiagramState, StateDiagram } from "../charts/state-diagram.js";
 import { type ConsolePage, given, expectedRefusal, type Visit } from "../console-page.js";
 import { partNames } from "../model.js";
-import { address, Day, Empty, ProblemNote, Section, Text } from "../parts.js";
+import { address, Day, Empty, Section, Text } from "../parts.js";
+import { refused } from "../list-page.js";
 import { Field, FilterForm, OneOf } from "../forms.js";
 import { Figure, Table } from "../tables.js";
 import { dayIn, lastDayOf, type Every, EVERY } from "../span.js";
@@ -21,9 +22,7 @@ export const lifecyclePage: ConsolePage = {
     const { model } = visit;
     const filters = <Filters query={visit.query} />;
     const found = await developmentOf(visit);
-    if (found instanceof ApiError) {
-      return { title: "Lifecycle", status: found.status, body: [filters, <ProblemNote error={found} key="problem" />] };
-    }
+    if (found instanceof ApiError) return refused("Lifecycle", filters, found);
     const lifecycle = lifecycleOf(found, visit);
     if (lifecycle.states.length === 0) return { title: "Lifecycle", body: <NoLifecycle model={model} /> };
     const { states, arrows, layers, first, last, isNow } = lifecycle;

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact";
 import type { ListedEmission, ListPage, ListedSignal, RuleExecution, Webhook } from "../../http/admin/answers.js";
-import type { ApiError } from "../../http/errors.js";
 import { formatNumber } from "../../words/text.js";
-import { type ConsolePage, given, expectedRefusal, type View } from "../console-page.js";
+import { type ConsolePage, given, expectedRefusal } from "../console-page.js";
 import { shownColumns } from "../shown-columns.js";
 import { SignalName } from "./signals.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
-import { address, Ago, At, Customer, Empty, ProblemNote, Text, TextLink } from "../parts.js";
+import { address, Ago, At, Customer, Empty, Text, TextLink } from "../parts.js";
+import { refused } from "../list-page.js";
 import { Table } from "../tables.js";
 
 const PATH = "today";
@@ -57,18 +57,10 @@ export const todayPage: ConsolePage = {
         ),
       };
     } catch (error) {
-      return refused(since, expectedRefusal(error));
+      return refused("Today", <Since since={since} />, expectedRefusal(error));
     }
   },
 };
-
-function refused(since: string, error: ApiError): View {
-  return {
-    title: "Today",
-    status: error.status,
-    body: [<Since since={since} key="since" />, <ProblemNote error={error} key="problem" />],
-  };
-}
 
 function Since({ since }: { since: string }) {
   return (

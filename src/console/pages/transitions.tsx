@@ -1,10 +1,10 @@
 import type { ListedTransition } from "../../http/admin/answers.js";
-import { ApiError } from "../../http/errors.js";
-import { type ConsolePage, given, expectedRefusal, type Visit } from "../console-page.js";
+import { allGiven, type ConsolePage, expectedRefusal, type Visit } from "../console-page.js";
 import { partNames } from "../model.js";
-import { At, Customer, Empty, FoundList, PageLinks, ProblemNote, Text } from "../parts.js";
+import { At, Customer, Text } from "../parts.js";
+import { listView } from "../list-page.js";
 import { Choose, Field, FilterForm } from "../forms.js";
-import { type Column, Table } from "../tables.js";
+import { type Column } from "../tables.js";
 import { causeText } from "./customer/history.js";
 
 const PATH = "transitions";
@@ -22,44 +22,24 @@ export const transitionsPage: ConsolePage = {
   path: PATH,
   section: null,
   async answer(visit) {
-    const { query } = visit;
-    const filters = <Filters visit={visit} />;
-    const found = await listOf(visit);
-    if (found instanceof ApiError) {
-      return {
-        title: "Transitions",
-        status: found.status,
-        body: [filters, <ProblemNote error={found} key="problem" />],
-      };
-    }
-    const { data, nextCursor } = found;
-    return {
-      title: "Transitions",
-      customerIds: data.map(({ customerId }) => customerId),
-      body: (
-        <>
-          {filters}
-          <FoundList list={found} limit={Number(LIMIT)} none={<Empty>There was no such transition.</Empty>}>
-            <Table name="Transitions" rows={data} columns={COLUMNS} />
-          </FoundList>
-          <PageLinks path={PATH} query={query} next={nextCursor} />
-        </>
-      ),
+    const { ask, query } = visit;
+    const of = {
+      ...allGiven(query, ["entered", "left", "from", "to", "cursor"]),
+      ...(query.has("first") && { left: "" }),
+      limit: LIMIT,
     };
+    return listView({
+      path: PATH,
+      title: "Transitions",
+      query,
+      filters: <Filters visit={visit} />,
+      found: await ask("transitions", of).catch(expectedRefusal),
+      limit: LIMIT,
+      none: "There was no such transition.",
+      columns: COLUMNS,
+    });
   },
 };
-
-/** The page of the list that the query asks for, or what is wrong with the query. */
-function listOf({ ask, query }: Visit) {
-  return ask("transitions", {
-    entered: given(query, "entered"),
-    left: query.has("first") ? "" : given(query, "left"),
-    from: given(query, "from"),
-    to: given(query, "to"),
-    limit: LIMIT,
-    cursor: given(query, "cursor"),
-  }).catch(expectedRefusal);
-}
 
 function Filters({ visit: { query, model } }: { visit: Visit }) {
   const { states } = partNames(model);
