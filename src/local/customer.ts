@@ -66,6 +66,11 @@ export class LocalCustomer {
     return this.#ahead;
   }
 
+  /** Until when the settle rule holds its timers at most; null where it does not. */
+  get heldUntil(): number | null {
+    return heldUntil(this.#state);
+  }
+
   /** Whether something is due that need not wait for the settle rule. */
   isDue(instant: Instant): boolean {
     const { nextDueAt } = this.#state;

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { RealClock } from "../../src/local/clock.js";
 import type { LocalEngineOptions } from "../../src/local/engine.js";
 import { startLocalServer } from "../../src/local/server.js";
-import { DAY, iso, localEngine, MODEL, START } from "./support/model.js";
+import { DAY, HOUR, iso, localEngine, MODEL, START } from "./support/model.js";
 import { textOf } from "../console/support/text.js";
 
 /** A local engine with a console, on a clock that is moved by hand. */
@@ -125,6 +125,15 @@ describe("the pages", () => {
     for (const query of ["lifecycle=nope", "inactive=soon", "cursor=x", "cursor=99"])
       expect([query, (await get(`/console/customers?${query}`)).status]).toEqual([query, 400]);
     expect((await get("/console/nowhere", { accept: "text/html" })).html).toContain("<h1>Not found</h1>");
+  });
+
+  test("tell whom time alone changes next; of those whose timers wait for late events when the wait ends", async () => {
+    const { engine, text, send } = await serve({ settleMs: HOUR });
+    await send([{ ...signedUp, customerId: "late", timestamp: iso(START - 2 * DAY) }, signedUp]);
+    expect(await text("/console/today")).toMatch(/Next by time alone .* late in 19 days globex in 21 days/);
+    await send([{ ...signedUp, customerId: "overdue", timestamp: iso(START - 40 * DAY) }]);
+    expect(engine.document("overdue")!.nextDueAt).toBe(iso(START - 19 * DAY));
+    expect(await text("/console/today")).toMatch(/Next by time alone .* overdue in 1 day late in 19 days globex in 21/);
   });
 
   test("tell what changed, from memory", async () => {

@@ -135,6 +135,7 @@ it.each<[Question, Of]>([
   ["rule-executions/counts", {}],
   ["traits", { names: '["plan","seats","toString"]', customers: '["textbook","only ahead","nobody"]' }],
   ["customers/:customerId/history", { customerId: "late-import", kinds: "transition,rule", limit: "200" }],
+  ["due-customers", { limit: "200" }],
   ["transitions/times", {}],
   ["journeys", {}],
   ["schema-violations", {}],

@@ -305,7 +305,11 @@ export const customerRoutes = [
 export const dueCustomer = named("DueCustomer", "A customer that time alone changes next.", {
   customerId,
   lifecycle,
-  nextDueAt: instant,
+  nextDueAt: Type.String({
+    ...instant,
+    description:
+      "When its next timer may fire: when it is due, or, while timers wait because late events come in, the end of the wait, if that is later.",
+  }),
 });
 
 /** Customers by when time changes them. */

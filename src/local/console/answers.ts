@@ -15,6 +15,8 @@ import { aboutEffect, compareKeys, isoTime, pageOf, pastInstant, requireKnown, s
 import { localTrends } from "./trends.js";
 
 const WEEK_MS = 7 * 86_400_000;
+/** Whose timer is overdue for longer waits; the same as in svc_api.list_due_customers. */
+const FIRING_MS = 10_000;
 
 interface Customer extends Stand {
   customerId: string;
@@ -157,11 +159,19 @@ function scores({ population, customerId }: Customer) {
   });
 }
 
+/** When their timers may fire; where those of held customers wait, by the end of the hold. */
 function dueCustomers(stand: Stand): DueCustomer[] {
-  return statesOf(stand)
-    .flatMap(({ customerId, lifecycle, nextDueAt }) =>
-      nextDueAt === null ? [] : [{ customerId, lifecycle, nextDueAt }],
-    )
+  const due = statesOf(stand).flatMap(({ customerId, lifecycle, nextDueAt }) => {
+    if (nextDueAt === null) return [];
+    const heldUntil = stand.population.customer(customerId)!.heldUntil ?? -Infinity;
+    return [{ customerId, lifecycle, dueAt: Date.parse(nextDueAt), heldUntil }];
+  });
+  const isWaiting = due.some(({ dueAt, heldUntil }) => heldUntil > -Infinity && dueAt < stand.now - FIRING_MS);
+  return due
+    .map(({ dueAt, heldUntil, ...customer }) => ({
+      ...customer,
+      nextDueAt: isoTime(isWaiting ? Math.max(dueAt, heldUntil) : dueAt),
+    }))
     .toSorted((a, b) => compareKeys([a.nextDueAt, a.customerId], [b.nextDueAt, b.customerId]));
 }
 
