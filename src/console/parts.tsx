@@ -3,12 +3,19 @@ import type { Cause, ListPage, Trends } from "../http/admin/answers.js";
 import type { ApiError } from "../http/errors.js";
 import { distance, printable } from "../words/text.js";
 import type { Snapshot } from "../model/snapshot/types.js";
-import { useLook } from "./look.js";
+import { type Look, useLook } from "./look.js";
+import { dayIn } from "./span.js";
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** An instant in a zone: `12 Mar 2026, 10:04`. */
+const dayFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
+
+/** A date without a time is a day of the calendar, in no zone. */
+const isDay = (iso: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(iso);
+
+/** An instant in a zone: `12 Mar 2026, 10:04`; of a day `12 Mar 2026`. */
 export function dateTime(iso: string, timeZone: string): string {
+  if (isDay(iso)) return dayFormat.format(new Date(iso));
   let format = formats.get(timeZone);
   if (format === undefined) {
     format = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone });
@@ -17,13 +24,21 @@ export function dateTime(iso: string, timeZone: string): string {
   return format.format(new Date(iso));
 }
 
+/** How far an instant lies from now; of a day how many days lie between. */
+function away(iso: string, { now, timeZone }: Pick<Look, "now" | "timeZone">): string {
+  if (!isDay(iso)) return distance(iso, now);
+  const today = dayIn(now, timeZone);
+  return iso === today ? "today" : distance(iso, Date.parse(today));
+}
+
 /** An instant as the time that has passed since, or until then, with the date to be had by pointing at it. @param by whoever did it then */
 export function Ago({ iso, by }: { iso: string; by?: string }) {
-  const { now, timeZone } = useLook();
+  const look = useLook();
+  const date = dateTime(iso, look.timeZone);
   return (
     <>
-      <time dateTime={iso} title={`${dateTime(iso, timeZone)} (${timeZone})`}>
-        {distance(iso, now)}
+      <time dateTime={iso} title={isDay(iso) ? date : `${date} (${look.timeZone})`}>
+        {away(iso, look)}
       </time>
       <By name={by} />
     </>
@@ -32,11 +47,11 @@ export function Ago({ iso, by }: { iso: string; by?: string }) {
 
 /** An instant as a date, with the distance from now to be had by pointing at it. @param by whoever did it then */
 export function At({ iso, by }: { iso: string; by?: string }) {
-  const { now, timeZone } = useLook();
+  const look = useLook();
   return (
     <>
-      <time dateTime={iso} title={distance(iso, now)}>
-        {dateTime(iso, timeZone)}
+      <time dateTime={iso} title={away(iso, look)}>
+        {dateTime(iso, look.timeZone)}
       </time>
       <By name={by} />
     </>
@@ -64,8 +79,6 @@ export function AtAndAgo({ iso }: { iso: string }) {
     </>
   );
 }
-
-const dayFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
 
 /** A day of the calendar: `12 Mar 2026`. */
 export function Day({ day }: { day: string }) {

@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
+import { dayIn } from "../../src/console/span.js";
 import { useSpec } from "../spec/support/fixture.js";
 import { type Browser, textOf } from "../support/browser.js";
 import { snapshot } from "../support/service.js";
@@ -41,4 +42,28 @@ it("who looks after a customer and when it is renewed stand beside it wherever o
   expect(textOf(today.html)).toMatch(/leaving critical c2 now none none Call them/);
   const customers = textOf((await owner.get(`${BASE}/customers`)).html);
   expect(customers).toMatch(/Last event Owner Renewal Globex c1 .* <b>Ada<\/b> in 40 days/);
+});
+
+it("a date without a time is the day that was sent, in every zone", async () => {
+  const change = await fixture.admin("PATCH", "/organization", { body: { timeZone: "Pacific/Pago_Pago" } });
+  expect(change.status).toBe(200);
+  const today = dayIn(Date.now(), "Pacific/Pago_Pago");
+  const later = new Date(Date.parse(today) + 9 * DAY_MS).toISOString().slice(0, 10);
+  await fixture.batch(
+    Object.entries({ c3: "2027-01-01", c4: today, c5: later }).map(([customerId, renewsOn]) => ({
+      type: "identify",
+      customerId,
+      traits: { plan: "pro", renewsOn },
+    })),
+  );
+  await fixture.evaluate();
+  const factOf = async (id: string) => {
+    const { html } = await owner.get(`${BASE}/customer?id=${id}`);
+    return textOf(/<dt><bdi>renewsOn<\/bdi><\/dt><dd>(.*?)<\/dd>/.exec(html)?.[1] ?? "");
+  };
+  expect(await factOf("c3")).toMatch(/^1 Jan 2027 (in \d+ days?|today|\d+ days? ago)$/);
+  expect(await factOf("c4")).toMatch(/ \d{4} today$/);
+  expect(await factOf("c5")).toMatch(/ \d{4} in 9 days$/);
+  const { html } = await owner.get(`${BASE}/today`);
+  expect(html).toContain('<time datetime="2027-01-01" title="1 Jan 2027">');
 });
