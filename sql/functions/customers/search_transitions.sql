@@ -27,8 +27,6 @@ declare
   _before constant bigint := coalesce(
     svc.decode_cursor('all-transitions', search_transitions.cursor, '^[0-9]{1,18}$')::bigint, 9223372036854775807
   );
-  _since constant timestamptz := coalesce(search_transitions.from::timestamp at time zone _zone, '-infinity');
-  _until constant timestamptz := coalesce((search_transitions.to + 1)::timestamp at time zone _zone, 'infinity');
   _look_max constant integer := 2000;
   _looked svc.lifecycle_transitions[];
   _items json[];
@@ -48,7 +46,8 @@ begin
       limit 1
     ) as c
     where (search_transitions.left is null or l.from_state is not distinct from nullif(search_transitions.left, ''))
-      and l.transitioned_at >= _since and l.transitioned_at < _until
+      and (search_transitions.from is null or (l.transitioned_at at time zone _zone)::date >= search_transitions.from)
+      and (search_transitions.to is null or (l.transitioned_at at time zone _zone)::date <= search_transitions.to)
     order by l.transition_seq desc
     limit search_transitions.row_limit + 1
   )

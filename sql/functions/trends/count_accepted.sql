@@ -32,34 +32,44 @@ begin
     where e.environment_id = _id and e.event_seq >= _first and e.event_seq < _end
     group by e.customer_id, day
   ),
+  -- When the day of each, its week and its month begin and end: found once, however many were active.
+  spans as materialized (
+    select
+      d.day, k.name, f.first_day, svc.start_of_day(f.first_day, _zone) as begins_at,
+      svc.start_of_day((f.first_day + k.length)::date, _zone) as ends_at
+    from (select distinct d.day from days as d) as d
+    cross join (values ('day', interval '1 day'), ('week', interval '1 week'), ('month', interval '1 month')) as k (name, length)
+    cross join lateral (select date_trunc(k.name, d.day::timestamp)::date as first_day) as f
+  ),
   -- Whoever was active in the day already was so in its week and month, too.
   firsts as materialized (
     select d.customer_id, d.day
     from days as d
+    join spans as s on s.day = d.day and s.name = 'day'
     left join lateral (
       select true as is_there
       from svc.events as e
       where e.environment_id = _id and e.customer_id = d.customer_id and e.event_seq < _first
-        and e.occurred_at >= d.day::timestamp at time zone _zone and e.occurred_at < (d.day + 1)::timestamp at time zone _zone
+        and e.occurred_at >= s.begins_at and e.occurred_at < s.ends_at
       limit 1
     ) as f on true
     where f.is_there is null
   ),
   periods as materialized (
-    select d.customer_id, k.name, date_trunc(k.name, d.day::timestamp) as first_day, k.length
+    select d.customer_id, s.name, s.first_day, s.begins_at, s.ends_at
     from firsts as d
-    cross join (values ('week', interval '1 week'), ('month', interval '1 month')) as k (name, length)
-    group by d.customer_id, k.name, first_day, k.length
+    join spans as s on s.day = d.day and s.name <> 'day'
+    group by d.customer_id, s.name, s.first_day, s.begins_at, s.ends_at
   )
   select _id, 'active', d.day, 'day', '', count(*) from firsts as d group by d.day
   union all
-  select _id, 'active', p.first_day::date, p.name, '', count(*)
+  select _id, 'active', p.first_day, p.name, '', count(*)
   from periods as p
   left join lateral (
     select true as is_there
     from svc.events as e
     where e.environment_id = _id and e.customer_id = p.customer_id and e.event_seq < _first
-      and e.occurred_at >= p.first_day at time zone _zone and e.occurred_at < (p.first_day + p.length) at time zone _zone
+      and e.occurred_at >= p.begins_at and e.occurred_at < p.ends_at
     limit 1
   ) as f on true
   where f.is_there is null

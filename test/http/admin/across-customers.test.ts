@@ -164,6 +164,19 @@ describe("GET /projects/:project/transitions", () => {
     await fixture.admin("PATCH", "/organization", { body: { timeZone: "UTC" } });
   });
 
+  it("counts a day from its first midnight where there are two", async () => {
+    const { sql } = fixture.service.db;
+    await fixture.admin("PATCH", "/organization", { body: { timeZone: "Atlantic/Azores" } });
+    await sql`
+      insert into svc.lifecycle_transitions (environment_id, customer_id, to_state, transitioned_at, cause_type, generation)
+      select environment_id, customer_id, 'customer', '2025-10-26T00:30Z', 'job', generation from svc.customers where customer_id = 'c1'`;
+    const of = (query: string) => list<Transition>("transitions", `entered=customer&${query}`);
+    expect(await of("from=2025-10-26&to=2025-10-26")).toMatchObject([{ customerId: "c1" }]);
+    expect(await of("to=2025-10-25")).toEqual([]);
+    await sql`delete from svc.lifecycle_transitions where transitioned_at = '2025-10-26T00:30Z'`;
+    await fixture.admin("PATCH", "/organization", { body: { timeZone: "UTC" } });
+  });
+
   it("passes over what a recompute replaced, and goes on past a page that holds nothing else", async () => {
     const { sql } = fixture.service.db;
     await sql`

@@ -242,6 +242,19 @@ it("are counted once, whoever counts beside", async () => {
   expect(events).toBeLessThan(counted);
 });
 
+it("count a customer once in a day whose midnight there is twice", async () => {
+  await fixture.admin("PATCH", "/organization", { body: { timeZone: "Atlantic/Azores" } });
+  for (const time of ["00:30", "01:30", "23:30"]) {
+    const event = { customerId: "c0", event: "login", properties: { seats: 1 }, timestamp: `2025-10-26T${time}:00Z` };
+    expect((await fixture.batch([event])).status).toBe(202);
+    await count();
+  }
+  for (const every of ["day", "week", "month"]) {
+    const { series } = await trends("active", `from=2025-10-26&to=2025-10-26&every=${every}`);
+    expect([every, series.map(({ values }) => values)]).toEqual([every, [[1]]]);
+  }
+});
+
 it("say what is wrong with what is asked for", async () => {
   const ask = (query: string) => fixture.admin("GET", `/projects/app/trends?${query}`);
   expect(await ask("from=2026-02-30")).toMatchObject(invalid("from", "`from` is not a day."));

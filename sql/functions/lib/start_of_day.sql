@@ -1,0 +1,34 @@
+-- The first instant of a day in a time zone: of which (instant at time zone zone)::date says that day, or a later one where the zone left
+-- the day out. Where clocks are set back at midnight, `day at time zone` is the second of two.
+-- Raises nothing, locks nothing.
+create or replace function svc.start_of_day(day date, zone text)
+returns timestamptz
+language plpgsql
+immutable
+strict
+parallel safe
+set search_path = ''
+as $$
+declare
+  _midnight constant timestamptz := start_of_day.day::timestamp at time zone start_of_day.zone;
+  -- In seconds before that midnight: the one is within the day or after it, the other before it.
+  _within integer := 0;
+  _before integer := 172800;
+  _between integer;
+begin
+  if ((_midnight - interval '1 microsecond') at time zone start_of_day.zone)::date < start_of_day.day then
+    return _midnight;
+  end if;
+  while _before - _within > 1 loop
+    _between := (_before + _within) / 2;
+    if ((_midnight - _between * interval '1 second') at time zone start_of_day.zone)::date < start_of_day.day then
+      _before := _between;
+    else
+      _within := _between;
+    end if;
+  end loop;
+  return _midnight - _within * interval '1 second';
+end;
+$$;
+
+comment on function svc.start_of_day(date, text) is 'The first instant of a day in a time zone.';
