@@ -74,9 +74,20 @@ describe("the organization", () => {
     const { status, location } = await fill("settings", { timeZone: "europe/berlin" }, who.administrator);
     expect([status, location]).toEqual([303, at("settings")]);
     expect((await page("settings")).text).toContain("Europe/Berlin : days of trends begin at midnight there");
-    const refused = await fill("settings", { timeZone: "Mars/Base" });
-    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("not one that this database knows")]);
-    expect(refused.html).toContain('aria-label="Console"');
+    for (const timeZone of ["Mars/Base", "Factory"]) {
+      const refused = await fill("settings", { timeZone });
+      expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("not one that this service knows")]);
+      expect(refused.html).toContain('aria-label="Console"');
+    }
+  });
+
+  it("whose time zone only the database knows is shown in UTC", async () => {
+    const { sql } = fixture.service.db;
+    const [before] = await sql<[{ zone: string }]>`select time_zone as zone from iam.organizations`;
+    await sql`update iam.organizations set time_zone = 'Factory'`;
+    for (const path of ["today", "customers", "lifecycle", "settings"])
+      expect([path, (await page(path)).status]).toEqual([path, 200]);
+    await sql`update iam.organizations set time_zone = ${before.zone}`;
   });
 });
 

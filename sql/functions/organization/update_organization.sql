@@ -22,7 +22,7 @@ begin
       errcode = 'SV006',
       message = 'VALIDATION_ERROR',
       detail = jsonb_build_object(
-        'message', '`timeZone` is not one that this database knows.',
+        'message', '`timeZone` is not one that this service knows.',
         'field', 'timeZone',
         'fix', 'Write a name of the IANA time zone database, for example Europe/Berlin or UTC.'
       )::text;

@@ -5,6 +5,7 @@ import type { ConsolePlace } from "../../db/api/sign-in.js";
 import type { Pages } from "../../http/app.js";
 import { ApiError } from "../../http/errors.js";
 import type { OperationRoute } from "../../http/admin/route.js";
+import { isTimeZone } from "../../http/request/instants.js";
 import type { Route } from "../../http/route.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
 import { docsRoutes } from "../docs/routes.js";
@@ -119,7 +120,8 @@ async function standingOf({ deps, ctx, session, tokenField }: PageVisit<string>,
     isService: true,
     ask: serviceAsk(endpoints, asking),
     tell: serviceTell(endpoints, asking),
-    look: { now: Date.now(), timeZone },
+    // One that Node.js does not know may have been stored.
+    look: { now: Date.now(), timeZone: isTimeZone(timeZone) ? timeZone : "UTC" },
     may: (operation: string) => operations.has(operation),
     token: tokenField(),
   };

@@ -20,3 +20,20 @@ export function calendarDay(day: string | undefined, field: string): string | un
   if (day === undefined || (/^\d{4}-\d{2}-\d{2}$/.test(day) && isIsoDate(day) && day >= "0001")) return day;
   throw invalidField(field, day, `\`${field}\` is not a day.`, "Write for example 2026-03-01.");
 }
+
+/** Whether Node.js can tell instants in a time zone: the database knows some more, such as `Factory`. */
+export function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Checks that a name is one of a time zone. @throws {ApiError} 400 VALIDATION_ERROR */
+export function knownTimeZone(name: string, field: string): string {
+  if (isTimeZone(name)) return name;
+  const fix = "Write a name of the IANA time zone database, for example Europe/Berlin or UTC.";
+  throw invalidField(field, name, `\`${field}\` is not one that this service knows.`, fix);
+}

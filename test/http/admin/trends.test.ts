@@ -265,6 +265,6 @@ it("say what is wrong with what is asked for", async () => {
   expect(await ask("from=9999-01-01")).toMatchObject(invalid("from", "`from` lies ahead."));
   expect((await ask("to=0001-01-02")).body).toMatchObject({ periods: ["0001-01-01", "0001-01-02"] });
   expect(await fixture.admin("PATCH", "/organization", { body: { timeZone: "Mars/Olympus" } })).toMatchObject(
-    invalid("timeZone", "`timeZone` is not one that this database knows."),
+    invalid("timeZone", "`timeZone` is not one that this service knows."),
   );
 });

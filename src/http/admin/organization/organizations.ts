@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import { call } from "../../../db/api/call.js";
 import { TOKEN_EXPIRES_IN_DAYS_MAX } from "../../../db/api/access.js";
 import { newCredential } from "../../request/credentials.js";
+import { knownTimeZone } from "../../request/instants.js";
 import { adminRoute } from "../route.js";
 import { count, countOf, exact, instant, listOf, named, orNull, role } from "../schemas.js";
 import { displayName, emailAddress, KIB, pageQuery, sinceFilter } from "../parameters.js";
@@ -128,7 +129,8 @@ export const organizationRoutes = [
     summary: "Give the organization another time zone",
     body: { schema: exact({ timeZone }), bytesMax: KIB },
     answers: { 200: changedOrganization },
-    passes: ({ body }) => [body.timeZone],
+    // Pages tell instants by Node.js' own table of zones; the database looks into its own.
+    passes: ({ body }) => [knownTimeZone(body.timeZone, "timeZone")],
   }),
   adminRoute("list_members", "GET /organization/members", {
     summary: "The members of the organization by address",
