@@ -16,15 +16,20 @@ const HOME = { Accept: "text/html,application/xhtml+xml" };
 beforeAll(async () => {
   await fixture.deploy(
     snapshot({
+      traits: {
+        plan: { type: "string", enum: ["free", "pro"] },
+        company: { type: "string", optional: true },
+        products: { type: "array", items: { type: "string" }, optional: true },
+      },
       signals: [
         { id: "quiet", severity: "critical", when: { kind: "trait", trait: "plan", operator: "eq", value: "free" } },
       ],
     }),
   );
   await fixture.batch([
-    { type: "identify", customerId: "globex", traits: { plan: "pro" } },
+    { type: "identify", customerId: "globex", traits: { plan: "pro", company: "123", products: ["crm", "api"] } },
     { customerId: "globex", event: "login", properties: { seats: 3 } },
-    { type: "identify", customerId: "initech", traits: { plan: "free" } },
+    { type: "identify", customerId: "initech", traits: { plan: "free", company: "12345678901234567890" } },
     { customerId: HOSTILE, event: "login", properties: { seats: 1 } },
   ]);
   await fixture.evaluate();
@@ -110,6 +115,9 @@ describe("the customers", () => {
     ["segment=paying", ["globex"]],
     ["search=TECH", ["initech"]],
     ["trait=plan&value=pro", ["globex"]],
+    ["trait=company&value=123", ["globex"]],
+    ["trait=company&value=12345678901234567890", ["initech"]],
+    ["trait=products&value=crm", ["globex"]],
     ["inactive=1d", []],
   ])("are filtered by %s", async (query, expected) => {
     const { html } = await owner.get(`${BASE}/customers?${query}`);

@@ -22,7 +22,7 @@ beforeAll(async () => {
   const compiled = await compileProject(example.directory);
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
   const shift = Date.now() - Date.parse(example.end);
-  const operations = (await readData(example))
+  const operations: object[] = (await readData(example))
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as { timestamp?: string })
@@ -39,6 +39,7 @@ beforeAll(async () => {
     signedUp("of a fast clock", soon(4)),
     signedUp("works-alone", soon(60)),
     signedUp("only ahead", soon(600)),
+    { type: "identify", customerId: "works-alone", traits: { companyName: "5", addOns: ["sso", "audit_log"] } },
   );
   await fixture.deploy(compiled.snapshot);
   expect(await fixture.batch(operations)).toMatchObject({ status: 202 });
@@ -107,7 +108,9 @@ it.each<[Question, Of]>([
   ["customers", { lifecycle: "nowhere" }],
   ["customers", { segment: "going_quiet" }],
   ["customers", { search: "QUIET" }],
-  ["customers", { traits: '{"plan":"pro"}' }],
+  ...['{"plan":"pro"}', '{"seats":12}', '{"seats":"12"}', '{"addOns":"sso"}', '{"addOns":["sso"]}', '{"plan":["pro"]}']
+    .concat(['{"companyName":5}', '{"companyName":5.0}', '{"toString":null}', '{"managed":true}', '{"addOns":[]}'])
+    .map((traits): [Question, Of] => ["customers", { traits }]),
   ["customers", { inactive: "7d" }],
   ["customers", { inactive: "soon" }],
   ["signals", {}],

@@ -1,9 +1,9 @@
 -- Customers, filtered and sorted by customerId, by lastEvent (without events, by creation) or by health, which is the overall score, those
 -- without one last; the lowest or the highest first. With a number of seconds for which there was no event the longest inactive come
--- first, unless another order is asked for. Filters that are null do not filter; search finds what the id
--- or a text among the traits contains, in upper or lower case; traits are those that a customer has with these values. A page reads at
--- most 2,000 customers in its order: where so many hold too few that the filters pass, it is short, even empty, and nextCursor goes on.
--- To sort by health reads the index of all customers of the environment each time.
+-- first, unless another order is asked for. Filters that are null do not filter; search finds what the id or a text among the traits
+-- contains, in upper or lower case; traits are those that a customer has with these values, or in lists, numbers and truth values also as
+-- texts. A page reads at most 2,000 customers in its order: where so many hold too few that the filters pass, it is short, even empty, and
+-- nextCursor goes on. To sort by health reads the index of all customers of the environment each time.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor; a state, segment, band or signal that
 -- nobody is in or has and the active version does not declare). Locks nothing.
 create or replace function svc_api.search_customers(
@@ -107,7 +107,18 @@ begin
     case when search_customers.lifecycle is not null and _driver <> 'lifecycle' then ' and k.lifecycle = $5 ' end,
     case when search_customers.set_aside and _driver <> 'set_aside' then ' and k.set_aside_at is not null ' end,
     case when search_customers.health is not null then ' and k.health_band = $7 ' end,
-    case when search_customers.traits is not null then ' and k.traits @> $9 ' end,
+    case
+      when search_customers.traits is not null then $sql$
+        and not exists (
+          select from jsonb_each($9) as f (name, value)
+          where not coalesce(
+            k.traits -> f.name @> f.value
+            or (jsonb_typeof(f.value) in ('number', 'boolean') and k.traits -> f.name @> to_jsonb(f.value #>> '{}')),
+            false
+          )
+        )
+      $sql$
+    end,
     case when _driver <> 'order' then concat(_inactive, case when not _by_id then _beyond end) end,
     case
       when search_customers.search is not null then $sql$

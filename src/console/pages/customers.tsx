@@ -1,6 +1,7 @@
 import type { ListedCustomer } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
 import { csvLines } from "../../words/csv.js";
+import { objectFromTexts } from "../../words/json-text.js";
 import { formatNumber } from "../../words/text.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal, type Visit } from "../console-page.js";
 import type { Shown } from "../look.js";
@@ -97,17 +98,16 @@ function search({ ask, query }: Visit, part: { limit: string; cursor: string | u
   const trait = given(query, "trait");
   return ask("customers", {
     ...allGiven(query, FILTERS),
-    traits: trait === undefined ? undefined : JSON.stringify({ [trait]: valueOf(query.get("value") ?? "") }),
+    traits: trait === undefined ? undefined : objectFromTexts([[trait, valueOf(query.get("value") ?? "")]]),
     sort: sort === "" ? undefined : sort,
     reverse: order === "reverse" ? "true" : undefined,
     ...part,
   });
 }
 
-/** A trait's value as people write it: numbers and truths as such, all else as text. */
-function valueOf(text: string): string | number | boolean {
-  if (text === "true" || text === "false") return text === "true";
-  return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) ? Number(text) : text;
+/** The JSON of a trait's value as people write it: numbers and truths as such, which also find the text, all else as text. */
+function valueOf(text: string): string {
+  return /^(true|false|-?(0|[1-9]\d*)(\.\d+)?)$/.test(text) ? text : JSON.stringify(text);
 }
 
 function Filters({ visit: { query, model } }: { visit: Visit }) {

@@ -238,7 +238,12 @@ export const customerRoutes = [
       signal: nameFilter,
       search: nameFilter,
       traits: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 4096, description: 'Traits with their values: `{"plan": "pro"}`.' }),
+        Type.String({
+          minLength: 1,
+          maxLength: 4096,
+          description:
+            'Traits with their values: `{"plan": "pro"}`. A list is found by what it contains, and a number or truth value also as text.',
+        }),
       ),
       inactive: nameFilter,
       setAside: Type.Optional(Type.Literal("true")),

@@ -4,6 +4,7 @@ import type { DueCustomer, HistoryEntry, ListedCustomer, ListPage } from "../../
 import { ApiError, invalidField } from "../../http/errors.js";
 import { isDuration, parseDuration } from "../../model/snapshot/duration.js";
 import type { ExplainedParts } from "../../words/explanation.js";
+import { memberTexts } from "../../words/json-text.js";
 import type { LocalEngine } from "../engine.js";
 import { emissionOf, emissionsOf, eventOf, listedEvents, violationsOf } from "./events.js";
 import { localJourneyRuns, localJourneys, localJourneyTimes } from "./journeys.js";
@@ -127,7 +128,7 @@ function customers(stand: Stand, of: Of): ListPage<ListedCustomer> {
 function filterOf(of: Of): (state: StateDocument) => boolean {
   const { lifecycle, segment, health, signal } = of;
   const search = of["search"]?.toLowerCase();
-  const traits = Object.entries(JSON.parse(of["traits"] ?? "{}") as Record<string, unknown>);
+  const traits = [...memberTexts(of["traits"] ?? "{}")];
   return (state) =>
     // Nobody is set aside here.
     of["setAside"] === undefined &&
@@ -135,11 +136,29 @@ function filterOf(of: Of): (state: StateDocument) => boolean {
     (segment === undefined || state.segments.includes(segment)) &&
     (health === undefined || state.health?.band === health) &&
     (signal === undefined || state.signals.some(({ signalId }) => signalId === signal)) &&
-    traits.every(([name, value]) => state.traits[name] === value) &&
+    traits.every(([name, text]) => Object.hasOwn(state.traits, name) && hasValue(state.traits[name], text)) &&
     (search === undefined ||
       [state.customerId, ...Object.values(state.traits)].some(
         (text) => typeof text === "string" && text.toLowerCase().includes(search),
       ));
+}
+
+/** Whether a trait is a value, or a list with it: a number or truth value also as the text that is written like it. */
+function hasValue(trait: unknown, text: string): boolean {
+  const value = JSON.parse(text) as unknown;
+  const isEither = typeof value === "number" || typeof value === "boolean";
+  return [value, ...(isEither ? [text] : [])].some(
+    (wanted) => contains(trait, wanted) || (Array.isArray(trait) && contains(trait, [wanted])),
+  );
+}
+
+/** As PostgreSQL's `@>` of jsonb. */
+function contains(held: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted))
+    return Array.isArray(held) && wanted.every((item) => held.some((one) => contains(one, item)));
+  if (typeof wanted !== "object" || wanted === null) return held === wanted;
+  if (typeof held !== "object" || held === null || Array.isArray(held)) return false;
+  return Object.entries(wanted).every(([name, value]) => contains((held as Record<string, unknown>)[name], value));
 }
 
 function listed({ population, now }: Stand, state: StateDocument): ListedCustomer {

@@ -169,6 +169,10 @@ describe("GET /projects/:project/customers", () => {
     expect(await found({ signal: "quiet", segment: "chosen", lifecycle: "active", health: "at_risk" })).toEqual(["b"]);
     expect(await found({ traits: '{"plan": "pro", "z": 12345678901234567890}' })).toEqual(["b"]);
     expect(await found({ traits: '{"plan": "pro", "z": 12345678901234567891}' })).toEqual([]);
+    expect(await found({ traits: '{"a": 1}' })).toEqual(["b"]);
+    expect(await found({ traits: '{"a": [1]}' })).toEqual(["b"]);
+    for (const traits of ['{"a": 2}', '{"a": "1"}', '{"a": [[1]]}', '{"plan": ["pro"]}', '{"none": null}'])
+      expect(await found({ traits }), traits).toEqual([]);
     expect(await found({ search: "b" })).toEqual(["B/ä?", "b"]);
     expect(await found({ search: "Ä" })).toEqual(["B/ä?"]);
     expect(await found({ search: "PR" })).toEqual(["b"]);
@@ -225,6 +229,26 @@ describe("GET /projects/:project/customers", () => {
       expect(await get(`/customers?${query}`)).toMatchObject(refused(400, "VALIDATION_ERROR", { field, value, fix }));
     const nobody = { data: [], nextCursor: null };
     expect(await read("/customers?env=live&segment=gone"), "before the first version").toEqual(nobody);
+  });
+
+  it("finds a number or a truth value also as the text that is written like it, and in a list", async () => {
+    const id = await api.environmentId("live");
+    await api.sql`
+      insert into svc.customers (environment_id, customer_id, created_at, traits)
+      values
+        (${id}, 'as text', now(), '{"company": "123", "is": "true", "of": ["crm", "7"]}'),
+        (${id}, 'as value', now(), '{"company": 123, "is": true, "of": [7]}')`;
+    for (const [traits, expected] of [
+      ['{"company": 123}', ["as text", "as value"]],
+      ['{"company": "123"}', ["as text"]],
+      ['{"company": 123.0}', ["as value"]],
+      ['{"is": true}', ["as text", "as value"]],
+      ['{"of": 7}', ["as text", "as value"]],
+      ['{"of": "crm"}', ["as text"]],
+      ['{"of": "crm", "company": 123}', ["as text"]],
+    ] as const)
+      expect(await ids(`env=live&traits=${encodeURIComponent(traits)}`), traits).toEqual(expected);
+    await api.sql`delete from svc.customers where environment_id = ${id} and customer_id in ('as text', 'as value')`;
   });
 
   it("refuses traits that are no JSON object, or hold what cannot be stored", async () => {

@@ -15,7 +15,8 @@ export default defineCommand({
     signal: { type: "text", describe: "Only those for whom this signal is raised" },
     trait: {
       type: "list",
-      describe: "Only those with this trait, such as plan=pro or seats=5; may be given several times",
+      describe:
+        "Only those with this trait, such as plan=pro or seats=5, or with this in a list; may be given several times",
     },
     search: { type: "text", describe: "Only those whose id or traits contain this text" },
     inactive: { type: "text", describe: "Only those without an event for this long, such as 14d" },
