@@ -1,3 +1,6 @@
+import { isIsoDate } from "../model/snapshot/duration.js";
+import type { Ask } from "./source.js";
+
 /** What figures over time are told by. */
 export const EVERY = ["day", "week", "month"] as const;
 
@@ -7,6 +10,39 @@ export type Every = (typeof EVERY)[number];
 export function dayIn(instant: number, timeZone: string): string {
   return new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" }).format(instant).padStart(10, "0");
 }
+
+/** The first instant of a day in a time zone, in milliseconds, as `svc.start_of_day` has it. */
+export function startOfDay(day: string, timeZone: string): number {
+  const midnight = Date.parse(day) / 1000;
+  // No zone is further from UTC.
+  let [before, within] = [midnight - ZONE_SECONDS_MAX, midnight + ZONE_SECONDS_MAX];
+  while (within - before > 1) {
+    const between = Math.floor((before + within) / 2);
+    if (dayIn(between * 1000, timeZone) < day) before = between;
+    else within = between;
+  }
+  return within * 1000;
+}
+
+const ZONE_SECONDS_MAX = 17 * 3600;
+
+/** What a question takes an instant by; `from` and `to` are days already. */
+const INSTANTS = ["at", "since"] as const;
+
+/** Asks for the days of a time zone: a date stands for its first instant there, where the API takes it for 00:00 UTC. */
+export function askInDays(ask: Ask, timeZone: string): Ask {
+  return (question, of = {}) => {
+    const asked: Record<string, string | undefined> = { ...of };
+    for (const name of INSTANTS) {
+      const day = asked[name];
+      if (day !== undefined && isDay(day)) asked[name] = new Date(startOfDay(day, timeZone)).toISOString();
+    }
+    return ask(question, asked);
+  };
+}
+
+/** Whether a text is a day of the calendar; the first year may begin before the first instant that the API takes. */
+const isDay = (text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text) && isIsoDate(text) && text >= "0002";
 
 const DAY_MS = 86_400_000;
 const dayOf = (milliseconds: number) => new Date(milliseconds).toISOString().slice(0, 10);

@@ -22,6 +22,7 @@ import { linkedPages } from "../sign-in/links.js";
 import { Passwords } from "../sign-in/passwords.js";
 import { signInLinkPages } from "../sign-in/sign-in-link.js";
 import { signInPages, signInTo } from "../sign-in/sign-in.js";
+import { askInDays } from "../span.js";
 import { answerStyle } from "../style.js";
 import type { Ask, Tell } from "../source.js";
 import { type Endpoints, endpointsOf, serviceAsk, serviceTell } from "./ask.js";
@@ -108,7 +109,9 @@ async function standingOf({ deps, ctx, session, tokenField }: PageVisit<string>,
   const environment = environmentOf(ctx);
   const { organization: slug, project } = paramsOf(ctx);
   const place = await call(deps.sql, "open_console", session.hash, slug, project, environment);
-  const { id: organizationId, timeZone } = place.organization!;
+  const { id: organizationId, timeZone: stored } = place.organization!;
+  // One that Node.js does not know may have been stored.
+  const timeZone = isTimeZone(stored) ? stored : "UTC";
   const credentials = { tokenHash: session.hash, organizationId, requestId: ctx.state["requestId"] as string };
   const asking = { ctx, credentials, at: { project: project!, environment } };
   const operations = new Set(place.operations);
@@ -118,10 +121,9 @@ async function standingOf({ deps, ctx, session, tokenField }: PageVisit<string>,
     environment,
     activeVersion: place.activeVersion,
     isService: true,
-    ask: serviceAsk(endpoints, asking),
+    ask: askInDays(serviceAsk(endpoints, asking), timeZone),
     tell: serviceTell(endpoints, asking),
-    // One that Node.js does not know may have been stored.
-    look: { now: Date.now(), timeZone: isTimeZone(timeZone) ? timeZone : "UTC" },
+    look: { now: Date.now(), timeZone },
     may: (operation: string) => operations.has(operation),
     token: tokenField(),
   };

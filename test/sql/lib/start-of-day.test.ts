@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { startOfDay } from "../../../src/console/span.js";
 import { useDatabase } from "../../support/database.js";
 
 const { sql } = await useDatabase();
@@ -31,4 +32,14 @@ it("is where the date of instants changes, each day of fifteen years", async () 
         (s.at at time zone z.name)::date = d.day and ((s.at - interval '1 microsecond') at time zone z.name)::date = d.day - interval '1 day'
       )`;
   expect(wrong).toEqual([]);
+});
+
+it("is what the console takes for it", async () => {
+  const rows = await sql<{ zone: string; day: string; at: Date }[]>`
+    select z as zone, d::date::text as day, svc.start_of_day(d::date, z) as at
+    from unnest(array['America/Havana', 'America/Santiago', 'Asia/Kathmandu', 'Atlantic/Azores', 'Pacific/Apia', 'UTC']) as z,
+      unnest(array['2025-03-09', '2025-03-30', '2025-04-06', '2025-09-07', '2025-10-26', '2025-11-02', '2026-01-01', '2011-12-30']) as d`;
+  expect(rows.map(({ zone, day }) => [zone, day, new Date(startOfDay(day, zone))])).toEqual(
+    rows.map(({ zone, day, at }) => [zone, day, at]),
+  );
 });

@@ -1,0 +1,63 @@
+import { beforeAll, expect, it } from "vitest";
+import { dayIn } from "../../src/console/span.js";
+import { useSpec } from "../spec/support/fixture.js";
+import { type Browser, textOf } from "../support/browser.js";
+import { snapshot } from "../support/service.js";
+import { browserOf } from "./support/session.js";
+
+const fixture = useSpec();
+const BASE = "/console/acme/app/test";
+const ZONE = "Pacific/Kiritimati";
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Of the organization; it began fourteen hours before that of UTC. */
+const day = dayIn(Date.now() - 3 * DAY_MS, ZONE);
+const begin = Date.parse(day) - 14 * HOUR_MS;
+let owner: Browser;
+
+beforeAll(async () => {
+  owner = await browserOf(fixture.service, "owner@acme.example");
+  await fixture.deploy(
+    snapshot({
+      signals: [
+        { id: "seen", severity: "info", when: { kind: "count", of: { event: "login" }, operator: "gte", value: 1 } },
+      ],
+    }),
+  );
+  const logins = { before: begin - HOUR_MS, within: begin + HOUR_MS };
+  await fixture.batch(
+    Object.entries(logins).map(([customerId, at]) => ({
+      customerId,
+      event: "login",
+      properties: { seats: 1 },
+      timestamp: new Date(at).toISOString(),
+    })),
+  );
+  await fixture.evaluate();
+  expect((await fixture.admin("PATCH", "/organization", { body: { timeZone: ZONE } })).status).toBe(200);
+});
+
+const namedOn = async (path: string) => {
+  const { status, html } = await owner.get(`${BASE}/${path}`);
+  expect(status).toBe(200);
+  return ["before", "within"].filter((id) => html.includes(`href="customer?id=${id}"`));
+};
+
+it.each(["events", "signals"])("since a day is since it began for the organization: %s", async (path) => {
+  expect(await namedOn(`${path}?since=${day}`)).toEqual(["within"]);
+  expect(await namedOn(`${path}?since=${new Date(begin - 2 * HOUR_MS).toISOString()}`)).toEqual(["before", "within"]);
+  expect((await owner.get(`${BASE}/${path}?since=${day}`)).html).toContain(`name="since" value="${day}"`);
+});
+
+it("a customer as it stood on a day is as it stood when that began", async () => {
+  const { status, html } = await owner.get(`${BASE}/customer?id=before&at=${day}`);
+  expect(status).toBe(200);
+  expect(html).toContain(`As of <time datetime="${new Date(begin).toISOString()}"`);
+  expect(textOf(html)).toMatch(/As of \d+ \w+ \d{4}, 00:00 ,/);
+});
+
+it("the API's days are those of UTC", async () => {
+  const { body } = await fixture.admin("GET", `/projects/app/events?since=${day}`);
+  expect(body).toMatchObject({ data: [] });
+});
