@@ -32,8 +32,8 @@ as $$
   select
     'trends_are_what_was_logged', s.environment_id,
     format(
-      '%s of %s, %s to %s: %s counted, %s logged', s.measure, s.day, coalesce(nullif(s.name, ''), 'nothing'), s.value, sum(s.counted),
-      sum(s.logged)
+      '%s of %s, %s to %s: %s counted, %s logged', s.measure, to_char(s.day, 'YYYY-MM-DD'), coalesce(nullif(s.name, ''), 'nothing'),
+      s.value, sum(s.counted), sum(s.logged)
     )
   from sums as s
   group by s.environment_id, s.measure, s.day, s.name, s.value

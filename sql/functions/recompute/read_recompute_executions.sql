@@ -1,5 +1,5 @@
--- The next runs of rules in the present log of one customer: {runs: [[rule, result, triggered by, ms], …], lastAt (to the microsecond, as
--- text), lastSeq}; runs is null where there are none.
+-- The next runs of rules in the present log of one customer: {runs: [[rule, result, triggered by, ms], …], lastAt (to the microsecond, in
+-- ISO 8601 whatever the session's DateStyle), lastSeq}; runs is null where there are none.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.read_recompute_executions(
   environment_id integer, customer_id text, generation integer, after_at text, after_seq bigint, row_limit integer
@@ -17,7 +17,7 @@ as $$
     'runs', json_agg(
       json_build_array(p.rule_id, p.result, p.triggered_by, floor(extract(epoch from p.executed_at) * 1000)::bigint)
     ),
-    'lastAt', (array_agg(p.executed_at))[count(*)]::text,
+    'lastAt', (array_agg(p.executed_at))[count(*)],
     'lastSeq', (array_agg(p.execution_seq))[count(*)]
   )
   from (

@@ -64,6 +64,8 @@ function after(damage: string): Promise<string[]> {
   return rolledBack(sql, async (tx) => {
     // Without foreign keys and triggers.
     await tx`set local session_replication_role = replica`;
+    // Whatever way of writing instants a user has set.
+    await tx.unsafe("set local datestyle = 'SQL, DMY'; set local timezone = 'Asia/Kolkata'");
     await tx.unsafe(damage);
     const lines = await violations(tx);
     return lines.map((line) =>
