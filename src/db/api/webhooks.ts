@@ -37,14 +37,15 @@ export async function testWebhook(
   webhookId: string,
   message: { id: string; type: string },
 ): Promise<WebhookTarget & { at: Date; body: string | null }> {
-  const [row] = await sql<[WebhookTarget & { at: Date; body: string | null }]>`
+  // A number, because a session may write instants in a style that the driver cannot read.
+  const [row] = await sql<[WebhookTarget & { at: number; body: string | null }]>`
     select url, sealed_secret as "sealedSecret", previous_sealed_secret as "previousSealedSecret", body,
-      clock_timestamp() as at
+      (extract(epoch from clock_timestamp()) * 1000)::float8 as at
     from svc_api.try_webhook(
       ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${webhookId},
       ${message.id}, ${message.type}
     )`;
-  return row;
+  return { ...row, at: new Date(row.at) };
 }
 
 export interface Resending {
