@@ -52,7 +52,7 @@ interface FieldProps {
 }
 
 /** A field that holds text or a day. */
-export function Field(
+export function InputField(
   props: FieldProps & { type?: "search" | "date"; list?: string; placeholder?: string; maxLength?: number },
 ) {
   const { label, name, query, type, list, placeholder, maxLength = type === "date" ? undefined : 256 } = props;

@@ -3,7 +3,7 @@ import type { ListPage } from "../http/admin/answers.js";
 import { ApiError } from "../http/errors.js";
 import type { View } from "./console-page.js";
 import { Empty, FoundList, PageLinks, ProblemNote } from "./parts.js";
-import { type Column, Table } from "./tables.js";
+import { type TableColumn, Table } from "./tables.js";
 
 interface ListOfCustomers<Row> {
   path: string;
@@ -17,7 +17,7 @@ interface ListOfCustomers<Row> {
   limit: string;
   /** What is said where nothing is found. */
   none: ComponentChildren;
-  columns: readonly Column<Row>[];
+  columns: readonly TableColumn<Row>[];
   /** Whether the list is its first part, without links to others. */
   isOnePart?: boolean;
   /** What stands below a list that was found. */

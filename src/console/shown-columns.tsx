@@ -1,7 +1,7 @@
 import type { Snapshot } from "../model/snapshot/types.js";
 import { useLook } from "./look.js";
 import { Ago, Text } from "./parts.js";
-import type { Column } from "./tables.js";
+import type { TableColumn } from "./tables.js";
 
 const HEADINGS = { owner: "Owner", renewal: "Renewal" } as const;
 
@@ -13,7 +13,7 @@ export function shownMembers(model: Snapshot | null): ShownMember[] {
 }
 
 /** Their columns. */
-export function shownColumns(model: Snapshot | null): Column<{ customerId: string }>[] {
+export function shownColumns(model: Snapshot | null): TableColumn<{ customerId: string }>[] {
   return shownMembers(model).map((member) => [
     HEADINGS[member],
     (row) => <Member of={row.customerId} member={member} />,

@@ -3,7 +3,7 @@ import { formatNumber } from "../words/text.js";
 import { MaybeLink } from "./parts.js";
 
 /** A column of a table: what stands above it; what it shows of a row; where that is not text of a few words, what it is. */
-export type Column<Row> = readonly [
+export type TableColumn<Row> = readonly [
   heading: ComponentChildren,
   cell: (row: Row, index: number) => ComponentChildren,
   kind?: "number" | "words" | "faint" | undefined,
@@ -13,7 +13,7 @@ export type Column<Row> = readonly [
 export function Table<Row>(props: {
   name: string;
   rows: readonly Row[];
-  columns: readonly Column<Row>[];
+  columns: readonly TableColumn<Row>[];
   children?: ComponentChildren;
 }) {
   const { name, rows, columns, children } = props;
@@ -52,7 +52,7 @@ export function Figure({ href, children }: { href: string | null; children: numb
 }
 
 /** What there is to say of something, each under its name. */
-export function Facts({ of }: { of: Readonly<Record<string, ComponentChildren>> }) {
+export function FactList({ of }: { of: Readonly<Record<string, ComponentChildren>> }) {
   return (
     <dl>
       {Object.entries(of).map(([name, fact]) => (

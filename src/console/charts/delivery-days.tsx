@@ -1,7 +1,7 @@
 import { scaleBand, scaleLinear } from "d3-scale";
 import { stack } from "d3-shape";
 import { formatNumber } from "../../words/text.js";
-import { type Column, Table } from "../tables.js";
+import { type TableColumn, Table } from "../tables.js";
 
 const WIDTH = 800;
 const HEIGHT = 180;
@@ -86,7 +86,7 @@ export function DeliveryDays({ days }: { days: readonly Day[] }) {
           rows={days.toReversed()}
           columns={[
             ["Day", ({ day }) => day],
-            ...KEYS.map((key): Column<Day> => [key, (each) => formatNumber(each[key]), "number"]),
+            ...KEYS.map((key): TableColumn<Day> => [key, (each) => formatNumber(each[key]), "number"]),
           ]}
         />
       </details>

@@ -1,6 +1,6 @@
 import { formatNumber } from "../../words/text.js";
 import { Text } from "../parts.js";
-import { type Column, Table } from "../tables.js";
+import { type TableColumn, Table } from "../tables.js";
 
 /** A series of numbers, one for each period; null where there is none. */
 export interface Series {
@@ -19,7 +19,7 @@ export function Figures(props: { name: string; periods: readonly string[]; serie
         rows={periods.map((_, index) => index).toReversed()}
         columns={[
           ["From", (index) => dayText(periods[index]!)],
-          ...series.map(({ name: heading, values }): Column<number> => [
+          ...series.map(({ name: heading, values }): TableColumn<number> => [
             <Text>{heading}</Text>,
             (index) => <Value of={values[index] ?? null} />,
             "number",

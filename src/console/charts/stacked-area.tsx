@@ -2,7 +2,7 @@ import { scaleLinear, scaleUtc } from "d3-scale";
 import { area, type SeriesPoint, stack } from "d3-shape";
 import { formatNumber, printable } from "../../words/text.js";
 import { Day, MaybeLink } from "../parts.js";
-import { type Column, Table } from "../tables.js";
+import { type TableColumn, Table } from "../tables.js";
 import { colour, dayFormat } from "./axis.js";
 
 /** A part of the whole, with a value for each period. */
@@ -83,7 +83,7 @@ export function StackedArea(props: { title: string; periods: readonly string[]; 
           rows={periods}
           columns={[
             ["From", (period) => <Day day={period} />],
-            ...layers.map(({ name, values }): Column<string> => [
+            ...layers.map(({ name, values }): TableColumn<string> => [
               printable(name),
               (_, index) => formatNumber(values[index]!),
               "number",

@@ -7,11 +7,11 @@ import { type DocsPage, readDocument } from "./pages.js";
 export interface Guide {
   page: DocsPage;
   html: string;
-  sections: readonly Section[];
+  sections: readonly GuideSection[];
 }
 
 /** What stands below a heading of the second level, or above the first of them: then id and title are empty. */
-export interface Section {
+export interface GuideSection {
   id: string;
   title: string;
   text: string;
@@ -29,7 +29,7 @@ export async function readGuide(page: DocsPage, pages: readonly DocsPage[]): Pro
   return { page, html, sections: html.split(/(?=<h2 )/).map(sectionOf) };
 }
 
-function sectionOf(html: string): Section {
+function sectionOf(html: string): GuideSection {
   const [heading = "", id = "", title = ""] = /^<h2 id="(.*?)">(.*?)<\/h2>/.exec(html) ?? [];
   return { id, title: textOf(title), text: textOf(html.slice(heading.length)) };
 }

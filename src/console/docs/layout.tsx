@@ -1,7 +1,7 @@
 import type { Context } from "koa";
 import type { ComponentChildren } from "preact";
 import { renderDocument, rootOf, TopBar } from "../page.js";
-import type { Section } from "./guides.js";
+import type { GuideSection } from "./guides.js";
 import type { DocsPart } from "./pages.js";
 
 /** The most characters that one can search for. */
@@ -14,7 +14,7 @@ interface DocsView {
   /** The page's own address below /docs, where it is one of the parts. */
   name?: string;
   /** Of the page. */
-  sections?: readonly Section[];
+  sections?: readonly GuideSection[];
   /** What was searched for. */
   query?: string;
   /** HTML of ours, or what else the page shows. */
@@ -90,7 +90,7 @@ function Navigation({ root, parts, name }: { root: string; parts: readonly DocsP
   );
 }
 
-function Contents({ sections }: { sections: readonly Section[] }) {
+function Contents({ sections }: { sections: readonly GuideSection[] }) {
   const titled = sections.filter(({ id }) => id !== "");
   return titled.length === 0 ? null : (
     <nav class="contents" aria-label="On this page">

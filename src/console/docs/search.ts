@@ -1,11 +1,11 @@
 import MiniSearch, { type SearchOptions } from "minisearch";
-import type { Guide, Section } from "./guides.js";
+import type { Guide, GuideSection } from "./guides.js";
 import type { DocsPage } from "./pages.js";
 
 /** A section of a page in which words were found. */
 export interface FoundPage {
   page: DocsPage;
-  section: Section;
+  section: GuideSection;
   /** Those of the section, in small letters, that were looked for or are like what was. */
   words: readonly string[];
 }

@@ -2,8 +2,8 @@ import type { AuditEntry } from "../../http/admin/answers.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal } from "../console-page.js";
 import { ApiError } from "../../http/errors.js";
 import { address, At, Empty, PageLinks, Payload, ProblemNote, Text, TextLink } from "../parts.js";
-import { Field } from "../forms.js";
-import { type Column, Table } from "../tables.js";
+import { InputField } from "../forms.js";
+import { type TableColumn, Table } from "../tables.js";
 
 const PATH = "audit-log";
 
@@ -35,7 +35,7 @@ export const auditLogPage: ConsolePage = {
         <>
           <form class="filters" action={PATH} method="get">
             {FIELDS.map(({ name, label, placeholder }) => (
-              <Field label={label} name={name} query={query} placeholder={placeholder} key={name} />
+              <InputField label={label} name={name} query={query} placeholder={placeholder} key={name} />
             ))}
             <button>Show</button>
             {isFiltered ? <a href={PATH}>All entries</a> : null}
@@ -58,7 +58,7 @@ export const auditLogPage: ConsolePage = {
   },
 };
 
-const COLUMNS: Column<AuditEntry>[] = [
+const COLUMNS: TableColumn<AuditEntry>[] = [
   ["At", ({ at }) => <At iso={at} />],
   ["Action", ({ action }) => <a href={address(PATH, { action })}>{action}</a>],
   ["By", ({ actor }) => <TextLink href={address(PATH, { actor })} text={actor} />],

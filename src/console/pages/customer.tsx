@@ -5,7 +5,7 @@ import { formatNumber, printable } from "../../words/text.js";
 import { HealthLine } from "../charts/health-line.js";
 import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
 import { address, Ago, At, AtAndAgo, customerHref, Empty, PageLinks, Section, Tags, Text, TextLink } from "../parts.js";
-import { Field, ViewForm } from "../forms.js";
+import { InputField, ViewForm } from "../forms.js";
 import { BacklogNote } from "./customer/backlog.js";
 import { History, KINDS } from "./customer/history.js";
 import { Journeys } from "./customer/journeys.js";
@@ -165,7 +165,13 @@ function Head({ state, visit, named }: { state: CustomerState; visit: Visit; nam
         </details>
       )}
       <ViewForm path={PATH} hidden={{ id: state.customerId }}>
-        <Field label="As it stood on" name="at" query={visit.query} placeholder="2026-03-01 or 7d" maxLength={64} />
+        <InputField
+          label="As it stood on"
+          name="at"
+          query={visit.query}
+          placeholder="2026-03-01 or 7d"
+          maxLength={64}
+        />
       </ViewForm>
     </>
   );

@@ -10,8 +10,8 @@ import { shownColumns, shownMembers } from "../shown-columns.js";
 import { partNames } from "../model.js";
 import { address, Ago, Customer, Tags, TextLink, without } from "../parts.js";
 import { listView } from "../list-page.js";
-import { Choose, Field, FilterForm, OneOf } from "../forms.js";
-import { type Column } from "../tables.js";
+import { Choose, InputField, FilterForm, OneOf } from "../forms.js";
+import { type TableColumn } from "../tables.js";
 
 const PATH = "customers";
 const LIMIT = "50";
@@ -118,14 +118,14 @@ function Filters({ visit: { query, model } }: { visit: Visit }) {
   const names = partNames(model);
   return (
     <FilterForm path={PATH} all={isFiltered(query) && <a href={PATH}>All customers</a>}>
-      <Field label="Name or id" name="search" query={query} type="search" />
+      <InputField label="Name or id" name="search" query={query} type="search" />
       {choose("State", "lifecycle", names.states)}
       {choose("Health", "health", names.bands)}
       {choose("Signal", "signal", names.signals)}
       {choose("Segment", "segment", names.segments)}
-      <Field label="Inactive for" name="inactive" query={query} placeholder="14d" />
+      <InputField label="Inactive for" name="inactive" query={query} placeholder="14d" />
       {choose("Trait", "trait", names.traits)}
-      {names.traits.length === 0 ? null : <Field label="with the value" name="value" query={query} />}
+      {names.traits.length === 0 ? null : <InputField label="with the value" name="value" query={query} />}
       {!query.get("setAside") ? null : (
         <Choose label="Evaluation" name="setAside" query={query} choices={[{ value: "true", text: "set aside" }]} />
       )}
@@ -153,7 +153,7 @@ function Download({ query }: { query: URLSearchParams }) {
   );
 }
 
-const COLUMNS: Column<ListedCustomer>[] = [
+const COLUMNS: TableColumn<ListedCustomer>[] = [
   ["Customer", (customer) => <Name of={customer} />],
   ["State", (customer) => <State of={customer} />],
   ["Health, change in a week", (customer) => <Health customer={customer} />],

@@ -2,7 +2,7 @@ import type { Trends, WebhookDetail } from "../../http/admin/answers.js";
 import { formatNumber, plural } from "../../words/text.js";
 import { type ConsolePage, given } from "../console-page.js";
 import { Ago, Empty, PageLinks, TextLink } from "../parts.js";
-import { type Column, Table } from "../tables.js";
+import { type TableColumn, Table } from "../tables.js";
 import { firstDay } from "../last-days.js";
 import { EventTypes, outcomesOf, percent, webhookHref, WebhookStatus } from "./deliveries/words.js";
 
@@ -43,7 +43,7 @@ export const deliveriesPage: ConsolePage = {
   },
 };
 
-const columnsWith = (trends: Trends): Column<WebhookDetail>[] => [
+const columnsWith = (trends: Trends): TableColumn<WebhookDetail>[] => [
   ["Webhook", (webhook) => <Webhook webhook={webhook} />],
   ["Status", (webhook) => <WebhookStatus webhook={webhook} />],
   ["Delivered in 7 days", ({ id }) => <Delivered webhookId={id} trends={trends} />, "number"],

@@ -14,7 +14,7 @@ import {
   Text,
   TextLink,
 } from "../parts.js";
-import { type Column, Facts, Table } from "../tables.js";
+import { type TableColumn, FactList, Table } from "../tables.js";
 import { DeliveryStatus, webhookHref, WebhookStatus } from "./deliveries/words.js";
 import { Happened } from "./emission.js";
 import { MadeBy } from "./emissions/made-by.js";
@@ -70,7 +70,7 @@ const HEADERS = (id: string) => [
 function Head({ webhook, delivery }: { webhook: WebhookDetail; delivery: DeliveryDetail }) {
   const { id, customerId, status, nextAttemptAt, finishedAt, cause, emittedAt, createdAt } = delivery;
   return (
-    <Facts
+    <FactList
       of={{
         Customer: <Customer id={customerId} />,
         Status: (
@@ -119,7 +119,7 @@ function Attempts({ delivery: { attempts, attemptLog } }: { delivery: DeliveryDe
   );
 }
 
-const COLUMNS: Column<DeliveryAttempt>[] = [
+const COLUMNS: TableColumn<DeliveryAttempt>[] = [
   ["Attempt", ({ attempt }) => attempt, "number"],
   ["When", ({ at }) => <AtAndAgo iso={at} />],
   ["Outcome", (attempt) => <AttemptOutcome attempt={attempt} />],

@@ -3,7 +3,7 @@ import { plural, printable } from "../../words/text.js";
 import type { ConsolePage } from "../console-page.js";
 import { useLook } from "../look.js";
 import { At, CauseLink, Customer, Lines, Section, storyHref, TextLink } from "../parts.js";
-import { type Column, Facts, Table } from "../tables.js";
+import { type TableColumn, FactList, Table } from "../tables.js";
 import { DeliveryStatus, deliveryHref } from "./deliveries/words.js";
 import { MadeBy } from "./emissions/made-by.js";
 
@@ -36,7 +36,7 @@ export const emissionPage: ConsolePage = {
 function Head({ emission }: { emission: EmissionDetail }) {
   const { id, customerId, source, timestamp, createdAt, configVersion, cause } = emission;
   return (
-    <Facts
+    <FactList
       of={{
         Customer: <Customer id={customerId} />,
         Happened: <Happened at={timestamp} by={cause} customerId={customerId} id={id} />,
@@ -71,7 +71,7 @@ function Deliveries({ emission: { id, deliveries } }: { emission: EmissionDetail
   );
 }
 
-const columnsOf = (id: string): Column<EmissionDetail["deliveries"][number]>[] => [
+const columnsOf = (id: string): TableColumn<EmissionDetail["deliveries"][number]>[] => [
   ["Webhook", ({ webhookId, url }) => <TextLink href={deliveryHref(webhookId, id)} text={url} />],
   ["Status", ({ status }) => <DeliveryStatus status={status} />],
   ["Attempts", ({ attempts }) => plural(attempts, "attempt")],

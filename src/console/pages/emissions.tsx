@@ -2,8 +2,8 @@ import type { ListedEmission } from "../../http/admin/answers.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal } from "../console-page.js";
 import { At, CauseLink, Customer, emissionHref, Payload, TextLink } from "../parts.js";
 import { listView } from "../list-page.js";
-import { Choose, Field, FilterForm } from "../forms.js";
-import { type Column } from "../tables.js";
+import { Choose, InputField, FilterForm } from "../forms.js";
+import { type TableColumn } from "../tables.js";
 
 const PATH = "emissions";
 const LIMIT = "50";
@@ -35,15 +35,15 @@ const SOURCES = ["lifecycle", "journey", "segment", "health", "rule", "signal"];
 function Filters({ query }: { query: URLSearchParams }) {
   return (
     <FilterForm path={PATH} all={isAnyGiven(query, FILTERS) && <a href={PATH}>All emissions</a>}>
-      <Field label="Type" name="eventType" query={query} placeholder="customer.activated" />
+      <InputField label="Type" name="eventType" query={query} placeholder="customer.activated" />
       <Choose label="Source" name="source" query={query} choices={SOURCES} />
-      <Field label="Customer's id" name="customer" query={query} />
-      <Field label="Since" name="since" query={query} placeholder="24h or 2026-03-01" maxLength={64} />
+      <InputField label="Customer's id" name="customer" query={query} />
+      <InputField label="Since" name="since" query={query} placeholder="24h or 2026-03-01" maxLength={64} />
     </FilterForm>
   );
 }
 
-const COLUMNS: Column<ListedEmission>[] = [
+const COLUMNS: TableColumn<ListedEmission>[] = [
   ["Happened", ({ timestamp }) => <At iso={timestamp} />],
   ["Type", ({ id, eventType }) => <TextLink href={emissionHref(id)} text={eventType} />],
   ["Customer", ({ customerId }) => <Customer id={customerId} />],

@@ -3,7 +3,7 @@ import { printable } from "../../words/text.js";
 import type { ConsolePage } from "../console-page.js";
 import { useLook } from "../look.js";
 import { address, At, Customer, Empty, Lines, Section, storyHref, Text } from "../parts.js";
-import { Facts } from "../tables.js";
+import { FactList } from "../tables.js";
 import { History } from "./customer/history.js";
 import { EventStatus } from "./events.js";
 
@@ -47,7 +47,7 @@ export const eventPage: ConsolePage = {
 function Head({ event }: { event: EventDetail }) {
   const { eventId, event: name, customerId, occurredAt, acceptedAt, status } = event;
   return (
-    <Facts
+    <FactList
       of={{
         Customer: <Customer id={customerId} />,
         Occurred: (

@@ -2,8 +2,8 @@ import type { Event } from "../../http/admin/answers.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal, type Visit } from "../console-page.js";
 import { address, At, Customer, eventHref, Payload, TextLink } from "../parts.js";
 import { listView } from "../list-page.js";
-import { Choose, Field, FilterForm } from "../forms.js";
-import { type Column } from "../tables.js";
+import { Choose, InputField, FilterForm } from "../forms.js";
+import { type TableColumn } from "../tables.js";
 
 const PATH = "events";
 const LIMIT = "50";
@@ -47,15 +47,15 @@ function Head({ visit: { query, model, isService }, isTail }: { visit: Visit; is
         hidden={{ tail: isTail ? "1" : undefined }}
         all={isAnyGiven(query, FILTERS) && <a href={PATH}>All events</a>}
       >
-        <Field label="Name" name="type" query={query} list="names" />
+        <InputField label="Name" name="type" query={query} list="names" />
         <datalist id="names">
           {Object.keys(model?.events ?? {}).map((name) => (
             <option value={name} key={name} />
           ))}
         </datalist>
-        <Field label="Customer's id" name="customer" query={query} />
+        <InputField label="Customer's id" name="customer" query={query} />
         <Choose label="Status" name="status" query={query} choices={["processed", "pending"]} />
-        <Field label="Since" name="since" query={query} placeholder="24h or 2026-03-01" maxLength={64} />
+        <InputField label="Since" name="since" query={query} placeholder="24h or 2026-03-01" maxLength={64} />
       </FilterForm>
       <nav class="pages" aria-label="Events">
         {isTail ? <span role="status">The page loads itself again every {TAIL_SECONDS} seconds.</span> : null}
@@ -67,7 +67,7 @@ function Head({ visit: { query, model, isService }, isTail }: { visit: Visit; is
   );
 }
 
-const COLUMNS: Column<Event>[] = [
+const COLUMNS: TableColumn<Event>[] = [
   ["Occurred", ({ occurredAt }) => <At iso={occurredAt} />],
   ["Event", ({ eventId, event }) => <TextLink href={eventHref(eventId)} text={event} />],
   ["Customer", ({ customerId }) => <Customer id={customerId} />],

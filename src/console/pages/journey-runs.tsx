@@ -3,7 +3,7 @@ import { allGiven, type ConsolePage, expectedRefusal, type Visit } from "../cons
 import { address, Ago, Customer, Text, TextLink } from "../parts.js";
 import { listView } from "../list-page.js";
 import { Choose, FilterForm } from "../forms.js";
-import { type Column } from "../tables.js";
+import { type TableColumn } from "../tables.js";
 import { sinceIn, spanIn } from "./journey-span.js";
 
 const PATH = "journey-runs";
@@ -13,7 +13,7 @@ const STATUSES = [
   { value: "complete", text: "complete" },
   { value: "expired", text: "expired" },
 ];
-const COLUMNS: Column<ListedRun>[] = [
+const COLUMNS: TableColumn<ListedRun>[] = [
   ["Customer", ({ customerId }) => <Customer id={customerId} />],
   ["Status", ({ status }) => STATUSES.find(({ value }) => value === status)!.text],
   ["Step", (run) => (run.status === "complete" ? <span class="faint">all</span> : <Text>{run.currentStep}</Text>)],

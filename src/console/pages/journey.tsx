@@ -5,7 +5,7 @@ import { type ConsolePage, type View, type Visit } from "../console-page.js";
 import { missing } from "../missing.js";
 import { Empty, LinkLine, Text } from "../parts.js";
 import { refused } from "../list-page.js";
-import { type Column, Facts, Figure, Table } from "../tables.js";
+import { type TableColumn, FactList, Figure, Table } from "../tables.js";
 import { runsHref, sinceIn, SpanForm } from "./journey-span.js";
 import { countsOf } from "./journeys.js";
 
@@ -83,7 +83,7 @@ function Sum({ journey, query, times: { secondsToComplete } }: Shown) {
     <Figure href={runsHref(journeyId, query, filters)}>{count}</Figure>
   );
   return (
-    <Facts
+    <FactList
       of={{
         Begun: runs(active + complete + expired),
         "Under way": runs(active, { status: "active" }),
@@ -123,7 +123,7 @@ function Steps({ journey, query, times, isOrdered }: Shown & { isOrdered: boolea
   const runs = (count: number, filters: Record<string, string>) => (
     <Figure href={runsHref(journeyId, query, filters)}>{count}</Figure>
   );
-  const reached: Column<(typeof rows)[number]> = [
+  const reached: TableColumn<(typeof rows)[number]> = [
     "Reached",
     (step) => (step.hasOrder ? formatNumber(step.reached) : ""),
     "number",

@@ -4,7 +4,7 @@ import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, expectedRefusal, type Visit } from "../console-page.js";
 import { address, Empty, TextLink } from "../parts.js";
 import { refused } from "../list-page.js";
-import { type Column, Figure, Table } from "../tables.js";
+import { type TableColumn, Figure, Table } from "../tables.js";
 import { runsHref, sinceIn, spanIn, SpanForm } from "./journey-span.js";
 
 const PATH = "journeys";
@@ -51,10 +51,10 @@ const STATUSES = [
   ["expired", "Expired"],
 ] as const;
 
-const columnsOf = (query: URLSearchParams): Column<JourneyCounts>[] => [
+const columnsOf = (query: URLSearchParams): TableColumn<JourneyCounts>[] => [
   ["Journey", (journey) => <Name of={journey} query={query} />],
   ["Begun", (journey) => <Figure href={runsHref(journey.journeyId, query)}>{begun(journey)}</Figure>, "number"],
-  ...STATUSES.map(([status, heading]): Column<JourneyCounts> => [
+  ...STATUSES.map(([status, heading]): TableColumn<JourneyCounts> => [
     heading,
     (journey) => <Figure href={runsHref(journey.journeyId, query, { status })}>{journey[status]}</Figure>,
     "number",

@@ -2,7 +2,7 @@ import type { Key, RotatedKey } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { At, LinkLine } from "../parts.js";
-import { Facts } from "../tables.js";
+import { FactList } from "../tables.js";
 import { KeyStatus, LastUsed } from "./keys.js";
 import { Allowed, ChangeForm, changeIn, inLive, Live } from "../changes.js";
 import { entryOf, missingEntry, Select, shownOnce } from "./settings/parts.js";
@@ -76,7 +76,7 @@ export const keyPage: ConsolePage = {
 
 function Head({ of: key }: { of: Key }) {
   return (
-    <Facts
+    <FactList
       of={{
         Status: <KeyStatus of={key} />,
         "Begins with": <code>{key.hint}</code>,

@@ -2,7 +2,7 @@ import type { CreatedKey, Key } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
 import { Ago, Empty, LinkLine, PageLinks, TextLink } from "../parts.js";
-import { type Column, Table } from "../tables.js";
+import { type TableColumn, Table } from "../tables.js";
 import { Allowed, ChangeForm, inLive } from "../changes.js";
 import { entryHref, shownOnce } from "./settings/parts.js";
 
@@ -54,7 +54,7 @@ export const keysPage: ConsolePage = {
   },
 };
 
-const columnsOf = (cursor: string | null): Column<Key>[] => [
+const columnsOf = (cursor: string | null): TableColumn<Key>[] => [
   ["Name", ({ id, name }) => <TextLink href={entryHref("key", id, cursor)} text={name} />],
   ["Key", ({ hint }) => <code>{hint}…</code>],
   ["Status", (key) => <KeyStatus of={key} />],

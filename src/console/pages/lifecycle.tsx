@@ -8,7 +8,7 @@ import { type ConsolePage, given, expectedRefusal, type Visit } from "../console
 import { partNames } from "../model.js";
 import { address, Day, Empty, Section, Text } from "../parts.js";
 import { refused } from "../list-page.js";
-import { Field, FilterForm, OneOf } from "../forms.js";
+import { InputField, FilterForm, OneOf } from "../forms.js";
 import { Figure, Table } from "../tables.js";
 import { dayIn, lastDayOf, type Every, EVERY } from "../span.js";
 
@@ -149,8 +149,8 @@ function waysOf(model: Snapshot | null): Way[] {
 function Filters({ query }: { query: URLSearchParams }) {
   return (
     <FilterForm path={PATH} all={query.size === 0 ? null : <a href={PATH}>The last 30 days</a>}>
-      <Field label="From" name="from" query={query} type="date" />
-      <Field label="To" name="to" query={query} type="date" />
+      <InputField label="From" name="from" query={query} type="date" />
+      <InputField label="To" name="to" query={query} type="date" />
       <OneOf label="By" name="every" value={everyIn(query)} choices={EVERY} />
     </FilterForm>
   );

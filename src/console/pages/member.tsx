@@ -2,7 +2,7 @@ import type { Member, PasswordReset } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { At, LinkLine, Text } from "../parts.js";
-import { Facts } from "../tables.js";
+import { FactList } from "../tables.js";
 import { linkMade } from "./members.js";
 import { Allowed, ChangeForm, changeIn } from "../changes.js";
 import { entryOf, missingEntry, ROLE_TEXTS, Select } from "./settings/parts.js";
@@ -22,7 +22,7 @@ export const memberPage: ConsolePage = {
       title: printable(member.email),
       body: (
         <>
-          <Facts
+          <FactList
             of={{
               Role: ROLE_TEXTS[member.role],
               Since: <At iso={member.createdAt} />,

@@ -1,7 +1,7 @@
 import type { Activation, BacktestJob, ConfigVersion, ListPage } from "../../http/admin/answers.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
 import { address, Ago, At, Empty, PageLinks, Section, Text } from "../parts.js";
-import { type Column, Table } from "../tables.js";
+import { type TableColumn, Table } from "../tables.js";
 import { BacktestForm } from "./backtests/form.js";
 import { Backtests } from "./backtests/list.js";
 
@@ -47,7 +47,7 @@ export const modelPage: ConsolePage = {
 export const versionHref = (version: string, more: Record<string, string> = {}) =>
   address("version", { id: version, ...more });
 
-const VERSION_COLUMNS: Column<ConfigVersion>[] = [
+const VERSION_COLUMNS: TableColumn<ConfigVersion>[] = [
   ["Version", ({ version }) => <a href={versionHref(version)}>{version}</a>],
   ["Active in", ({ active }) => active.join(", ")],
   ["Deployed", ({ createdAt }) => <Ago iso={createdAt} />],

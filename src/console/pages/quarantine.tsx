@@ -3,8 +3,8 @@ import { formatNumber, plural } from "../../words/text.js";
 import { ChangeForm, inLive } from "../changes.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, type Visit } from "../console-page.js";
 import { address, Ago, At, Customer, Empty, FoundList, LinkLine, PageLinks, Payload } from "../parts.js";
-import { Field, FilterForm } from "../forms.js";
-import { type Column, Table } from "../tables.js";
+import { InputField, FilterForm } from "../forms.js";
+import { type TableColumn, Table } from "../tables.js";
 import { Fault } from "./violations.js";
 import { Named, quarantinedHref, Releasing } from "./quarantined.js";
 
@@ -70,8 +70,8 @@ export const quarantinePage: ConsolePage = {
 function Filters({ query }: { query: URLSearchParams }) {
   return (
     <FilterForm path={PATH} all={isAnyGiven(query, FILTERS) && <a href={PATH}>All of them</a>}>
-      <Field label="Event" name="event" query={query} />
-      <Field label="Code" name="code" query={query} />
+      <InputField label="Event" name="event" query={query} />
+      <InputField label="Code" name="code" query={query} />
     </FilterForm>
   );
 }
@@ -92,7 +92,7 @@ function Changes({ visit }: { visit: Visit }) {
   );
 }
 
-const COLUMNS: Column<Quarantined>[] = [
+const COLUMNS: TableColumn<Quarantined>[] = [
   ["Accepted", ({ quarantinedAt }) => <At iso={quarantinedAt} />],
   ["Event", (operation) => <Named operation={operation} />],
   ["Customer", ({ customerId: id }) => (id === null ? <span class="faint">none</span> : <Customer id={id} />)],

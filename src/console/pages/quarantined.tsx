@@ -4,7 +4,7 @@ import { Allowed, ChangeForm, inLive, Live } from "../changes.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { PageError } from "../page.js";
 import { address, AtAndAgo, Customer, Lines, LinkLine, Section, Text } from "../parts.js";
-import { Facts, Table } from "../tables.js";
+import { FactList, Table } from "../tables.js";
 
 const PATH = "quarantined";
 
@@ -91,7 +91,7 @@ export function Named({ operation: { event, eventId } }: { operation: Quarantine
 function Head({ operation }: { operation: Quarantined }) {
   const { customerId, quarantinedAt, quarantineId } = operation;
   return (
-    <Facts
+    <FactList
       of={{
         Accepted: <AtAndAgo iso={quarantinedAt} />,
         Event: <Named operation={operation} />,

@@ -4,7 +4,7 @@ import { Allowed, ChangeForm } from "../changes.js";
 import { type ConsolePage, given } from "../console-page.js";
 import { Ago, Customer, Empty, PageLinks } from "../parts.js";
 import { Choose, ViewForm } from "../forms.js";
-import { type Column, Table } from "../tables.js";
+import { type TableColumn, Table } from "../tables.js";
 import { JobStatus, JobProgress } from "./recomputes/status.js";
 import { recomputeHref } from "./recompute.js";
 
@@ -63,7 +63,7 @@ export const recomputesPage: ConsolePage = {
   },
 };
 
-const COLUMNS: Column<Recompute>[] = [
+const COLUMNS: TableColumn<Recompute>[] = [
   ["What", (job) => <What job={job} />],
   ["Status", (job) => <JobStatus job={job} />],
   ["Done", (job) => <JobProgress job={job} />],

@@ -6,7 +6,7 @@ import { missing } from "../missing.js";
 import { RuleInWords } from "../definition.js";
 import { At, Customer, customerHref, Empty, PageLinks, ProblemNote, Text } from "../parts.js";
 import { Choose } from "../forms.js";
-import { type Column, Table } from "../tables.js";
+import { type TableColumn, Table } from "../tables.js";
 import type { RuleResult } from "../../engine/state/types.js";
 import { daysOf, SpanField } from "../last-days.js";
 import { RESULTS } from "./rules.js";
@@ -91,7 +91,7 @@ function Runs({ found: { data, nextCursor }, query }: { found: ListPage<RuleExec
 
 const CLASSES: Readonly<Record<RuleResult, string>> = { pass: "good", error: "critical", fail: "faint", skip: "faint" };
 
-const COLUMNS: Column<RuleExecution>[] = [
+const COLUMNS: TableColumn<RuleExecution>[] = [
   ["When", ({ executedAt }) => <At iso={executedAt} />],
   ["Customer", ({ customerId }) => <Customer id={customerId} />],
   ["Result", (run) => <Result of={run} />],

@@ -5,7 +5,7 @@ import { formatNumber, titleOf } from "../../words/text.js";
 import type { ConsolePage } from "../console-page.js";
 import { RuleInWords } from "../definition.js";
 import { address, NoPart, TextLink } from "../parts.js";
-import { type Column, Table } from "../tables.js";
+import { type TableColumn, Table } from "../tables.js";
 import { DaysForm, daysOf } from "../last-days.js";
 
 const PATH = "rules";
@@ -39,7 +39,7 @@ export const rulesPage: ConsolePage = {
             rows={model.rules}
             columns={[
               ["Rule", ({ id }) => <TextLink href={ruleHref(id, days)} text={id} />],
-              ...(Object.keys(RESULTS) as RuleResult[]).map((result): Column<Rule> => [
+              ...(Object.keys(RESULTS) as RuleResult[]).map((result): TableColumn<Rule> => [
                 titleOf(RESULTS[result]),
                 ({ id }) => (
                   <Runs

@@ -6,7 +6,7 @@ import { type ConsolePage, given, expectedRefusal, type View, type Visit } from 
 import { missing } from "../missing.js";
 import { DecidingRules, Definition } from "../definition.js";
 import { address, Ago, Counting, Customer, Empty, PageLinks, ProblemNote, Section, Text } from "../parts.js";
-import { Facts, Table } from "../tables.js";
+import { FactList, Table } from "../tables.js";
 import { DaysForm, daysOf, trendSpan } from "../last-days.js";
 import { nowOf, valuesOf } from "../trend-series.js";
 
@@ -111,7 +111,7 @@ function Statistics({ of, segment }: { of: SegmentStatistics; segment: string })
         />
       )}
       <Section class="card" id="seen" title="Last event">
-        <Facts
+        <FactList
           of={{
             "within a day": formatNumber(lastEvent.within1d),
             "within 7 days": formatNumber(lastEvent.within7d),

@@ -1,6 +1,6 @@
 import { type ConsolePage, type Visit } from "../console-page.js";
 import { Section, Text } from "../parts.js";
-import { Facts } from "../tables.js";
+import { FactList } from "../tables.js";
 import { Allowed, ChangeForm } from "../changes.js";
 import { ROLE_TEXTS } from "./settings/parts.js";
 
@@ -17,7 +17,7 @@ export const settingsPage: ConsolePage = {
       title: "Settings",
       body: (
         <>
-          <Facts
+          <FactList
             of={{
               Organization: <Text>{organization.slug}</Text>,
               Id: <Text>{organization.id}</Text>,

@@ -22,8 +22,8 @@ import {
   Text,
   TextLink,
 } from "../parts.js";
-import { Choose, Field, FilterForm } from "../forms.js";
-import { type Column, Table } from "../tables.js";
+import { Choose, InputField, FilterForm } from "../forms.js";
+import { type TableColumn, Table } from "../tables.js";
 import { daysOf, SpanField, trendSpan } from "../last-days.js";
 import { nowOf, valuesOf } from "../trend-series.js";
 
@@ -100,7 +100,7 @@ function Filters({ query, ids }: { query: URLSearchParams; ids: readonly string[
     <FilterForm path={PATH} all={isFiltered && <a href={PATH}>All signals</a>}>
       <Choose label="Signal" name="signal" query={query} choices={ids} />
       <Choose label="Severity" name="severity" query={query} choices={SEVERITIES} />
-      <Field label="Raised since" name="since" query={query} placeholder="7d or 2026-03-01" maxLength={64} />
+      <InputField label="Raised since" name="since" query={query} placeholder="7d or 2026-03-01" maxLength={64} />
       <SpanField days={daysOf({ query })} />
     </FilterForm>
   );
@@ -125,7 +125,7 @@ function Lists({ raised, query }: { raised: readonly Raised[]; query: URLSearchP
   ));
 }
 
-const columnsOf = (saysSeverity: boolean): Column<ListedSignal>[] => [
+const columnsOf = (saysSeverity: boolean): TableColumn<ListedSignal>[] => [
   ["Customer", ({ customerId }) => <Customer id={customerId} />],
   ["Signal", (signal) => <Name of={signal} saysSeverity={saysSeverity} />],
   ["Raised", ({ raisedAt }) => <Ago iso={raisedAt} />],

@@ -2,7 +2,7 @@ import type { AccessToken } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { At, LinkLine, Text } from "../parts.js";
-import { Facts } from "../tables.js";
+import { FactList } from "../tables.js";
 import { LastUsed } from "./keys.js";
 import { Allowed, ChangeForm } from "../changes.js";
 import { entryOf, missingEntry } from "./settings/parts.js";
@@ -43,7 +43,7 @@ export const tokenPage: ConsolePage = {
 function Token({ visit, token }: { visit: Visit; token: AccessToken }) {
   return (
     <>
-      <Facts
+      <FactList
         of={{
           Status: <TokenStatus token={token} />,
           "Acts as": <ActsAs token={token} />,

@@ -3,7 +3,7 @@ import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
 import { useLook } from "../look.js";
 import { Ago, At, Empty, LinkLine, PageLinks, Text, TextLink } from "../parts.js";
-import { type Column, Table } from "../tables.js";
+import { type TableColumn, Table } from "../tables.js";
 import { LastUsed } from "./keys.js";
 import { Allowed, ChangeForm } from "../changes.js";
 import { entryHref, ROLE_TEXTS, Select, shownOnce } from "./settings/parts.js";
@@ -61,7 +61,7 @@ export const tokensPage: ConsolePage = {
   },
 };
 
-const columnsOf = (cursor: string | null): Column<AccessToken>[] => [
+const columnsOf = (cursor: string | null): TableColumn<AccessToken>[] => [
   ["Label", ({ id, label }) => <TextLink href={entryHref("token", id, cursor)} text={label} />],
   ["Acts as", (token) => <ActsAs token={token} />],
   ["Status", (token) => <TokenStatus token={token} />],

@@ -3,13 +3,13 @@ import { allGiven, type ConsolePage, expectedRefusal, type Visit } from "../cons
 import { partNames } from "../model.js";
 import { At, Customer, Text } from "../parts.js";
 import { listView } from "../list-page.js";
-import { Choose, Field, FilterForm } from "../forms.js";
-import { type Column } from "../tables.js";
+import { Choose, InputField, FilterForm } from "../forms.js";
+import { type TableColumn } from "../tables.js";
 import { causeText } from "./customer/history.js";
 
 const PATH = "transitions";
 const LIMIT = "100";
-const COLUMNS: Column<ListedTransition>[] = [
+const COLUMNS: TableColumn<ListedTransition>[] = [
   ["Customer", ({ customerId }) => <Customer id={customerId} />],
   ["From", ({ from }) => (from === null ? <span class="faint">none</span> : <Text>{from}</Text>)],
   ["To", ({ to }) => <Text>{to}</Text>],
@@ -47,8 +47,8 @@ function Filters({ visit: { query, model } }: { visit: Visit }) {
     <FilterForm path={PATH}>
       <Choose label="From state" name="left" query={query} choices={states} />
       <Choose label="To state" name="entered" query={query} choices={states} />
-      <Field label="From" name="from" query={query} type="date" />
-      <Field label="To" name="to" query={query} type="date" />
+      <InputField label="From" name="from" query={query} type="date" />
+      <InputField label="To" name="to" query={query} type="date" />
       <label class="check">
         <input type="checkbox" name="first" value="true" checked={query.has("first")} /> A customer's first state
       </label>

@@ -3,8 +3,8 @@ import { byPart, countChanges } from "../../words/changes.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
 import { address, At, Empty, LinkLine, Section, Text } from "../parts.js";
 import { ChangeForm } from "../changes.js";
-import { Field, OneOf, ViewForm } from "../forms.js";
-import { Facts } from "../tables.js";
+import { InputField, OneOf, ViewForm } from "../forms.js";
+import { FactList } from "../tables.js";
 import { BacktestForm } from "./backtests/form.js";
 import { sourceOf } from "./model.js";
 import { previewHref } from "./preview.js";
@@ -30,7 +30,7 @@ export const versionPage: ConsolePage = {
       title: `Version ${version.version}`,
       body: (
         <>
-          <Facts
+          <FactList
             of={{
               Deployed: <At iso={version.createdAt} by={version.author} />,
               From: <Text>{sourceOf(version.provenance) || "nobody said"}</Text>,
@@ -48,7 +48,7 @@ export const versionPage: ConsolePage = {
           <Section id="changes" title={`What is different from ${difference.from ?? "nothing"}`}>
             <Changes difference={difference} />
             <ViewForm path={PATH} hidden={{ id: version.version }} button="Compare">
-              <Field label="Compare with" name="from" query={query} placeholder="v1" maxLength={16} />
+              <InputField label="Compare with" name="from" query={query} placeholder="v1" maxLength={16} />
             </ViewForm>
           </Section>
         </>

@@ -2,7 +2,7 @@ import type { Violation } from "../source.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, given } from "../console-page.js";
 import { address, Ago, Customer, Empty, eventHref, LinkLine, MaybeLink, PageLinks, Text, TextLink } from "../parts.js";
-import { type Column, Table } from "../tables.js";
+import { type TableColumn, Table } from "../tables.js";
 
 const PATH = "violations";
 
@@ -33,7 +33,7 @@ export const violationsPage: ConsolePage = {
   },
 };
 
-const COLUMNS: Column<Violation>[] = [
+const COLUMNS: TableColumn<Violation>[] = [
   [
     "Event",
     ({ event }) => (event === null ? "traits" : <TextLink href={address("events", { type: event })} text={event} />),

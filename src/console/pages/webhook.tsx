@@ -4,8 +4,8 @@ import { formatNumber, plural, printable } from "../../words/text.js";
 import { DeliveryDays } from "../charts/delivery-days.js";
 import { type ConsolePage, given, isAnyGiven, expectedRefusal, type Visit } from "../console-page.js";
 import { Ago, At, Customer, Empty, FoundList, PageLinks, ProblemNote, Section, Text, TextLink } from "../parts.js";
-import { Choose, Field, FilterForm } from "../forms.js";
-import { type Column, Facts, Table } from "../tables.js";
+import { Choose, InputField, FilterForm } from "../forms.js";
+import { type TableColumn, FactList, Table } from "../tables.js";
 import { firstDay } from "../last-days.js";
 import { Latency, PendingDeliveries } from "./deliveries.js";
 import {
@@ -79,7 +79,7 @@ async function listOf({ ask, query }: Visit, webhook: string): Promise<ListPage<
 function Head({ webhook }: { webhook: WebhookDetail }) {
   const { id, eventTypes, include, format, createdAt, lastDay } = webhook;
   return (
-    <Facts
+    <FactList
       of={{
         Status: <WebhookStatus webhook={webhook} />,
         Waiting: <PendingDeliveries webhook={webhook} />,
@@ -138,8 +138,8 @@ function Filters({ query, webhook }: { query: URLSearchParams; webhook: WebhookD
       all={isAnyGiven(query, FILTERS) && <a href={webhookHref(webhook.id)}>All deliveries</a>}
     >
       <Choose label="Status" name="status" query={query} choices={["pending", "delivered", "failed"]} />
-      <Field label="Event type" name="eventType" query={query} />
-      <Field label="Customer's or delivery's id" name="search" query={query} type="search" />
+      <InputField label="Event type" name="eventType" query={query} />
+      <InputField label="Customer's or delivery's id" name="search" query={query} type="search" />
     </FilterForm>
   );
 }
@@ -167,7 +167,7 @@ function List(props: { webhookId: string; query: URLSearchParams; page: ListPage
   );
 }
 
-const columnsOf = (webhookId: string): Column<Delivery>[] => [
+const columnsOf = (webhookId: string): TableColumn<Delivery>[] => [
   ["When", ({ createdAt }) => <At iso={createdAt} />],
   ["Event type", ({ id, eventType }) => <TextLink href={deliveryHref(webhookId, id)} text={eventType} />],
   ["Customer", ({ customerId }) => <Customer id={customerId} />],

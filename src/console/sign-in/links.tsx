@@ -4,7 +4,7 @@ import type { InvitationOfLink, PasswordLink } from "../../db/api/sign-in.js";
 import { hashCredential, newCredential } from "../../http/request/credentials.js";
 import { pageRoute, queryText, type PageVisit } from "../page-route.js";
 import { PageError, renderPage, seeOther } from "../page.js";
-import { Facts } from "../tables.js";
+import { FactList } from "../tables.js";
 import { getCookie, giveSession, setCookie } from "../session.js";
 import { Hidden, NEW_PASSWORD_FIELDS, NewPasswordFields, passwordProblem, type PasswordProblem } from "./fields.js";
 import { signInTo, SignOut } from "./sign-in.js";
@@ -143,7 +143,7 @@ function renderStep(visit: PageVisit<never>, invitation: InvitationOfLink, step:
     title: `Join ${organization}`,
     body: (
       <>
-        <Facts of={{ Invited: email, By: invitedBy, As: role }} />
+        <FactList of={{ Invited: email, By: invitedBy, As: role }} />
         {step}
       </>
     ),

@@ -1,13 +1,13 @@
 import type { BacktestJob } from "../../../http/admin/answers.js";
 import { aucText } from "../../../words/backtest.js";
 import { address, Ago, TextLink } from "../../parts.js";
-import { type Column, Table } from "../../tables.js";
+import { type TableColumn, Table } from "../../tables.js";
 import { JobStatus } from "../recomputes/status.js";
 
 /** The address of a backtest's page. */
 export const backtestHref = (id: string) => address("backtest", { id });
 
-const COLUMNS: Column<BacktestJob>[] = [
+const COLUMNS: TableColumn<BacktestJob>[] = [
   ["Asked for", ({ requestedAt, requestedBy }) => <Ago iso={requestedAt} by={requestedBy} />],
   ["Outcome", ({ id, outcome }) => <TextLink href={backtestHref(id)} text={outcome} />],
   ["Within", ({ within }) => within],

@@ -13,7 +13,7 @@ import { printable } from "../../../words/text.js";
 import { Calibration, TradeOff } from "../../charts/score-rates.js";
 import { partNames } from "../../model.js";
 import { address, Empty, LinkLine, MaybeLink, Section, Text } from "../../parts.js";
-import { type Column, Table } from "../../tables.js";
+import { type TableColumn, Table } from "../../tables.js";
 import { SideBySide } from "./side-by-side.js";
 
 /** What a backtest came to. @param model the active one: what it has is linked */
@@ -123,7 +123,7 @@ function Figures({ table, name, active = null }: { table: ReportTable; name: str
     <Table
       name={printable(name)}
       rows={rows}
-      columns={heads.map((heading, index): Column<ReportTable["rows"][number]> =>
+      columns={heads.map((heading, index): TableColumn<ReportTable["rows"][number]> =>
         index > 0
           ? [heading, ({ cells }) => cells[index], "number"]
           : [

@@ -2,7 +2,7 @@ import type { BacktestReport, FlagReport, ModelReport } from "../../../backtest/
 import { aucText, gainText, rateText, shareText } from "../../../words/backtest.js";
 import { formatNumber, printable } from "../../../words/text.js";
 import { Empty, Section, Text } from "../../parts.js";
-import { type Column, Table } from "../../tables.js";
+import { type TableColumn, Table } from "../../tables.js";
 
 /** Two models on the same samples: their scores with the difference, and what they say differently. */
 export function SideBySide({ report: { models, difference } }: { report: BacktestReport }) {
@@ -57,7 +57,7 @@ function Flags({ models }: { models: readonly [ModelReport, ModelReport] }) {
       columns={[
         ["What they say", ({ name }) => <Text>{name}</Text>],
         ...Object.entries(RATES).flatMap(([what, textOf]) =>
-          models.map(({ name }, index): Column<(typeof rows)[number]> => [
+          models.map(({ name }, index): TableColumn<(typeof rows)[number]> => [
             printable(`${what}, ${name}`),
             ({ flags }) => textOf(flags[index]),
             "number",

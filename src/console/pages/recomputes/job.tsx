@@ -4,7 +4,7 @@ import { movesText, totalsOf } from "../../../words/recompute.js";
 import { formatNumber } from "../../../words/text.js";
 import { type ConsolePage, given, type View, type Visit } from "../../console-page.js";
 import { Ago, At, Customer, FoundList, PageLinks, Section, Text } from "../../parts.js";
-import { type Column, Facts, Table } from "../../tables.js";
+import { type TableColumn, FactList, Table } from "../../tables.js";
 import { versionHref } from "../model.js";
 import { isUnderWay, type Job, JobStatus, JobProgress } from "./status.js";
 
@@ -62,7 +62,7 @@ export function jobView(page: Pick<ConsolePage, "path">, { query }: Pick<Visit, 
 export function Course({ job, about }: { job: Job; about: About }) {
   return (
     <>
-      <Facts
+      <FactList
         of={{
           ...about,
           Status: <JobStatus job={job} />,
@@ -87,7 +87,7 @@ export function refreshOf(job: Job): Pick<View, "refreshSeconds"> {
 function Totals({ job }: { job: Recompute | Preview }) {
   return (
     <Section id="totals" title={`What ${job.dry_run ? "would change" : "changed"}${isUnderWay(job) ? " so far" : ""}`}>
-      <Facts of={totalsOf(job)} />
+      <FactList of={totalsOf(job)} />
     </Section>
   );
 }
@@ -98,7 +98,7 @@ export function JobModel({ job: { pins } }: { job: Recompute | Preview }) {
   return version === null ? <>none deployed yet</> : <a href={versionHref(version)}>{version}</a>;
 }
 
-const COLUMNS: Column<JobDifference>[] = [
+const COLUMNS: TableColumn<JobDifference>[] = [
   ["Customer", ({ customerId }) => <Customer id={customerId} />],
   ["State", ({ lifecycle }) => <Move {...lifecycle} />],
   ["Health", ({ health }) => <Move before={scoreText(health.before)} after={scoreText(health.after)} />],
