@@ -1,4 +1,4 @@
-import { isDuration, isIsoDate, parseDuration } from "../../model/snapshot/duration.js";
+import { isDuration, isIsoDate, isTooLongDuration, parseDuration } from "../../model/snapshot/duration.js";
 import { invalidField } from "../errors.js";
 
 /**
@@ -8,6 +8,10 @@ import { invalidField } from "../errors.js";
  */
 export function instantOf(text: string, field: string, now = Date.now()): Date {
   if (isDuration(text)) return new Date(now - parseDuration(text));
+  if (isTooLongDuration(text)) {
+    const fix = "Write 3650d or less, or a date.";
+    throw invalidField(field, text, `\`${field}\` is longer than the longest duration, 3650d.`, fix);
+  }
   const date = isIsoDate(text) ? new Date(text) : null;
   // Four digits of year, in UTC too, are what the database takes.
   if (date && date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9999) return date;

@@ -31,6 +31,12 @@ export function isDuration(text: string): boolean {
   return length !== null && length <= MAX_DURATION_MILLISECONDS;
 }
 
+/** Whether a text is a duration but for its length: longer than 3,650 days. */
+export function isTooLongDuration(text: string): boolean {
+  const length = lengthOf(text);
+  return length !== null && length > MAX_DURATION_MILLISECONDS;
+}
+
 function lengthOf(text: string): number | null {
   const [, count, unit] = DURATION.exec(text) ?? [];
   return count === undefined ? null : Number(count) * UNIT_MILLISECONDS[unit as keyof typeof UNIT_MILLISECONDS];
