@@ -57,6 +57,18 @@ it("a customer as it stood on a day is as it stood when that began", async () =>
   expect(textOf(html)).toMatch(/As of \d+ \w+ \d{4}, 00:00 ,/);
 });
 
+it("what is no date is told beside the form, which keeps it", async () => {
+  const { status, html } = await owner.get(`${BASE}/customer?id=before&at=2026-13-01`);
+  expect([status, textOf(html)]).toEqual([400, expect.stringContaining("is neither a duration nor a date")]);
+  expect(html).toContain('name="at" value="2026-13-01"');
+  expect(html).toContain('href="customer?id=before"');
+  const { html: ahead } = await owner.get(`${BASE}/customer?id=before&at=2999-01-01`);
+  expect(textOf(ahead)).toContain("lies ahead");
+  expect(textOf((await owner.get(`${BASE}/customer?id=before&at=9999d`)).html)).toContain(
+    "than the longest duration, 3650d.",
+  );
+});
+
 it("the API's days are those of UTC", async () => {
   const { body } = await fixture.admin("GET", `/projects/app/events?since=${day}`);
   expect(body).toMatchObject({ data: [] });

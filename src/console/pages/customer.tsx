@@ -4,7 +4,20 @@ import { ApiError } from "../../http/errors.js";
 import { formatNumber, printable } from "../../words/text.js";
 import { HealthLine } from "../charts/health-line.js";
 import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
-import { address, Ago, At, AtAndAgo, customerHref, Empty, PageLinks, Section, Tags, Text, TextLink } from "../parts.js";
+import {
+  address,
+  Ago,
+  At,
+  AtAndAgo,
+  customerHref,
+  Empty,
+  PageLinks,
+  ProblemNote,
+  Section,
+  Tags,
+  Text,
+  TextLink,
+} from "../parts.js";
 import { InputField, ViewForm } from "../forms.js";
 import { BacklogNote } from "./customer/backlog.js";
 import { History, KINDS } from "./customer/history.js";
@@ -26,8 +39,9 @@ export const customerPage: ConsolePage = {
     const at = given(query, "at");
     const cursor = given(query, "cursor");
     const of = { customerId, at };
-    const state = await ask("customers/:customerId", of).catch(orMissing);
+    const state = await ask("customers/:customerId", of).catch(orRefused);
     if (state === null) return missing(customerId, at);
+    if (state instanceof ApiError) return refused(state, customerId, query);
     const [explanation, history, scores, backlog] = await Promise.all([
       explained(visit, customerId, at),
       ask("customers/:customerId/history", { ...of, kinds: kindsIn(query), limit: HISTORY_LIMIT, cursor }),
@@ -69,9 +83,27 @@ export const customerPage: ConsolePage = {
   },
 };
 
-function orMissing(error: unknown): null {
+/** Null where there is no such customer; what is wrong with the instant that is asked for. */
+function orRefused(error: unknown): null | ApiError {
   if (error instanceof ApiError && error.code === "CUSTOMER_NOT_FOUND") return null;
+  if (error instanceof ApiError && error.status === 400 && error.detail.field === "at") return error;
   throw error;
+}
+
+function refused(error: ApiError, customerId: string, query: URLSearchParams): View {
+  return {
+    title: printable(customerId),
+    status: error.status,
+    body: (
+      <>
+        <AsItStood customerId={customerId} query={query} />
+        <ProblemNote error={error} />
+        <p>
+          <a href={customerHref(customerId)}>Look at it as of now</a>
+        </p>
+      </>
+    ),
+  };
 }
 
 function missing(customerId: string, at: string | undefined): View {
@@ -164,16 +196,17 @@ function Head({ state, visit, named }: { state: CustomerState; visit: Visit; nam
           <dl class="facts">{facts(others)}</dl>
         </details>
       )}
-      <ViewForm path={PATH} hidden={{ id: state.customerId }}>
-        <InputField
-          label="As it stood on"
-          name="at"
-          query={visit.query}
-          placeholder="2026-03-01 or 7d"
-          maxLength={64}
-        />
-      </ViewForm>
+      <AsItStood customerId={state.customerId} query={visit.query} />
     </>
+  );
+}
+
+/** The date to look at. */
+function AsItStood({ customerId, query }: { customerId: string; query: URLSearchParams }) {
+  return (
+    <ViewForm path={PATH} hidden={{ id: customerId }}>
+      <InputField label="As it stood on" name="at" query={query} placeholder="2026-03-01 or 7d" maxLength={64} />
+    </ViewForm>
   );
 }
 
