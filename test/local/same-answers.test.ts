@@ -121,6 +121,7 @@ it.each<[Question, Of]>([
   ["transitions", { entered: "nope" }],
   ["transitions", { left: "nope" }],
   ["transitions", { from: "soon" }],
+  ["transitions", { from: "2026-12-01", to: "2026-11-01" }],
   ["rule-executions", { rule: "nope" }],
   ["events", { type: "nope" }],
   ["events", { customer: "nobody" }],

@@ -4,7 +4,7 @@ import { listQuery, nameFilter } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { quartiles } from "./journeys.js";
 import { countOf, exact, listOf, named } from "./schemas.js";
-import { calendarDay } from "../request/instants.js";
+import { calendarSpan } from "../request/instants.js";
 import { dayQuery } from "./trends.js";
 
 const { superseded: _, ...present } = transition.properties;
@@ -38,7 +38,7 @@ export const transitionRoutes = [
     answers: { 200: listOf(listedTransition) },
     passes: ({ at, query: { left, entered, from, to, ...page } }) => [
       at,
-      { left, entered, from: calendarDay(from, "from"), to: calendarDay(to, "to") },
+      { left, entered, ...calendarSpan(from, to) },
       page,
     ],
   }),

@@ -25,6 +25,15 @@ export function calendarDay(day: string | undefined, field: string): string | un
   throw invalidField(field, day, `\`${field}\` is not a day.`, "Write for example 2026-03-01.");
 }
 
+/** Checks the days of a query from the first to the last, each where it is given. @throws {ApiError} 400 VALIDATION_ERROR */
+export function calendarSpan(from: string | undefined, to: string | undefined) {
+  const span = { from: calendarDay(from, "from"), to: calendarDay(to, "to") };
+  if (span.from !== undefined && span.to !== undefined && span.from > span.to) {
+    throw invalidField("from", from, "The span ends before it begins.", `Write a day no later than ${to}.`);
+  }
+  return span;
+}
+
 /** Whether Node.js can tell instants in a time zone: the database knows some more, such as `Factory`. */
 export function isTimeZone(name: string): boolean {
   try {

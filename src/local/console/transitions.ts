@@ -1,6 +1,6 @@
 import type { Of } from "../../console/source.js";
 import type { ListedTransition, TransitionTimes } from "../../http/admin/answers.js";
-import { calendarDay } from "../../http/request/instants.js";
+import { calendarSpan } from "../../http/request/instants.js";
 import { quartilesOf } from "./figures.js";
 import { aboutEffect, compareTexts, requireKnown, type Stand } from "./stand.js";
 
@@ -20,7 +20,7 @@ function transitionsOf({ population }: Stand): ListedTransition[] {
 /** Those from a state, empty for none, to a state, of the days from one to another, each where it is given. */
 export function localTransitions(stand: Stand, of: Of): ListedTransition[] {
   const { left, entered } = of;
-  const [first, last] = [calendarDay(of["from"], "from") ?? "", calendarDay(of["to"], "to") ?? "9999-12-31"];
+  const { from: first = "", to: last = "9999-12-31" } = calendarSpan(of["from"], of["to"]);
   const found = transitionsOf(stand).filter(
     ({ from, to, at }) =>
       (entered === undefined || to === entered) &&

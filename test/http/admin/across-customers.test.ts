@@ -209,6 +209,7 @@ describe("GET /projects/:project/transitions", () => {
       ["entered=customer&left=custmer", "left"],
       ["entered=customer&from=yesterday", "from"],
       ["entered=customer&to=2026-02-30", "to"],
+      ["entered=customer&from=2026-12-01&to=2026-11-01", "from"],
       ["entered=customer&cursor=x", "cursor"],
     ]) {
       expect([query, await fixture.admin("GET", `/projects/app/transitions?${query}`)]).toMatchObject([
