@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { useSpec } from "../spec/support/fixture.js";
 import { Browser } from "../support/browser.js";
-import { snapshot, type Actor } from "../support/service.js";
+import { environmentId, snapshot, type Actor } from "../support/service.js";
 import { browserOf, startSession } from "./support/session.js";
 import { textOf } from "./support/text.js";
 
@@ -135,6 +135,20 @@ describe("the customers", () => {
       expect([query, status, textOf(html)]).toEqual([query, 400, expect.stringContaining(says!)]);
       expect(html).toContain('name="search" value="glo"');
     }
+  });
+
+  it("are searched on past pages that would be empty, for a while", async () => {
+    const { sql } = fixture.service.db;
+    const id = await environmentId(sql, "app", "live");
+    await sql`
+      insert into svc.customers (environment_id, customer_id, created_at, traits)
+      select ${id}, 'many-' || lpad(n::text, 5, '0'), now(), json_build_object('plan', case n when 5000 then 'far' when 12000 then 'further' end)
+      from generate_series(1, 12000) as n`;
+    const page = async (value: string) =>
+      textOf((await owner.get(`/console/acme/app/live/customers?trait=plan&value=${value}`)).html);
+    expect(await page("far")).toContain("many-05000");
+    expect(await page("further")).toContain("The search goes on with the next page.");
+    await sql`delete from svc.customers where environment_id = ${id}`;
   });
 
   it("of an environment without any say how one appears", async () => {

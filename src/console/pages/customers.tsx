@@ -30,7 +30,7 @@ export const customersPage: ConsolePage = {
   section: "Customers",
   async answer(visit) {
     const { query, model } = visit;
-    const found = await search(visit, { limit: LIMIT, cursor: given(query, "cursor") }).catch(expectedRefusal);
+    const found = await pageOf(visit);
     return listView({
       path: PATH,
       title: "Customers",
@@ -90,6 +90,21 @@ const FILTERS = ["search", "lifecycle", "segment", "health", "signal", "inactive
 
 function isFiltered(query: URLSearchParams): boolean {
   return isAnyGiven(query, [...FILTERS, "trait"]);
+}
+
+/** One that is empty although the search may go on is gone past, so many times. */
+const EMPTY_PAGES_MAX = 4;
+
+/** The page of the list that the query asks for, or what is wrong with the query. */
+async function pageOf(visit: Visit) {
+  try {
+    let found = await search(visit, { limit: LIMIT, cursor: given(visit.query, "cursor") });
+    for (let n = 0; n < EMPTY_PAGES_MAX && found.data.length === 0 && found.nextCursor !== null; n++)
+      found = await search(visit, { limit: LIMIT, cursor: found.nextCursor });
+    return found;
+  } catch (error) {
+    return expectedRefusal(error);
+  }
 }
 
 /** A part of the customers that the query's filters find, in its order. */
