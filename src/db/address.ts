@@ -7,7 +7,7 @@ export type SessionSettings = Readonly<Record<string, string | number>>;
  * What each session of ours begins with, whatever the database or its user has as a default. Without these, values are written as texts that
  * the drivers, or another server, read as something else or not at all, and functions are not made as their sources say.
  */
-const SESSION: SessionSettings = {
+export const SESSION: SessionSettings = {
   array_nulls: "on",
   bytea_output: "hex",
   datestyle: "ISO",
@@ -28,6 +28,9 @@ export function addressProblem(url: string): string | null {
   const mode = searchParams.get("sslmode");
   if (mode === null) return null;
   if (!SSL_MODES.includes(mode)) return `has the sslmode \`${mode}\`; it is one of ${SSL_MODES.join(", ")}`;
+  if (searchParams.get("sslrootcert") === "system" && mode !== "verify-full") {
+    return `has the sslmode \`${mode}\` with the authorities of the system (sslrootcert=system), which takes verify-full`;
+  }
   if (mode !== "verify-ca" || searchParams.has("sslrootcert")) return null;
   return "has the sslmode `verify-ca` without sslrootcert, which names the file of the authority; add it, or use verify-full";
 }
@@ -52,17 +55,34 @@ export function withSession(url: string, settings: SessionSettings = {}): string
  * @throws what Node.js says of a file of certificates that cannot be read
  */
 export function driverOptions(url: string): { address: object; settings: string | undefined } {
-  const { host, port, user, password, database, ssl = false, options } = parse(asLibpq(url).href);
-  const [at, on] = [host || "localhost", Number(port || 5432)];
+  const {
+    host,
+    port,
+    user,
+    password,
+    database,
+    ssl = false,
+    sslmode,
+    sslnegotiation,
+    options,
+  } = parse(asLibpq(url).href);
+  const [at, on] = [host || process.env["PGHOST"] || "localhost", Number(port || process.env["PGPORT"] || 5432)];
   // In lists, which its types leave out: it would divide an address of IPv6 at its colons.
   const place = at.startsWith("/") ? { path: `${at}/.s.PGSQL.${on}` } : { host: [at], port: [on] };
-  return { address: { ...place, user, password, database, ssl }, settings: options };
+  // It goes on without encryption only where it is told of the mode.
+  const encryption = { ssl: sslmode === "prefer" ? sslmode : ssl, ...(sslnegotiation && { sslnegotiation }) };
+  return { address: { ...place, user, password, database, ...encryption }, settings: options };
 }
 
 function asLibpq(url: string): URL {
   const address = new URL(url);
   address.searchParams.set("uselibpqcompat", "true");
-  // Those that Node.js trusts.
-  if (address.searchParams.get("sslrootcert") === "system") address.searchParams.delete("sslrootcert");
+  // Each part of the service has its own name.
+  address.searchParams.delete("application_name");
+  if (address.searchParams.get("sslrootcert") === "system") {
+    // Those that Node.js trusts.
+    address.searchParams.delete("sslrootcert");
+    address.searchParams.set("sslmode", "verify-full");
+  }
   return address;
 }

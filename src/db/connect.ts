@@ -128,7 +128,11 @@ const lifetimeSeconds = () => 60 * (5 + 5 * Math.random());
 /** The driver would wait for up to 20 s before it connects to a server that was away, and so would every request meanwhile. */
 const RECONNECT_SECONDS_MAX = 1;
 
-/** Opens a pool. Connections are made when first needed, so this itself does not fail; end it with `sql.end()`. */
+/**
+ * Opens a pool, to be ended with `sql.end()`. Connections are made when first needed.
+ *
+ * @throws what Node.js says of a file of certificates that cannot be read
+ */
 export function connect(url: string, options: ConnectOptions): Sql {
   const { address, settings } = driverOptions(options.pooled ? url : withSession(url, settingsOf(options)));
   // As the driver takes it; its types leave some of it out.

@@ -1,3 +1,5 @@
+import type { Sql } from "postgres";
+import { SESSION } from "../db/address.js";
 import { connect } from "../db/connect.js";
 import { isSameDatabase, readPooledSession } from "../db/api/monitoring.js";
 import type { Database } from "./database.js";
@@ -14,10 +16,11 @@ export async function checkPooler(
   logger: Logger,
 ): Promise<void> {
   if (url === null) return;
-  const sql = connect(url, { max: 1, applicationName: "svc http", pooled: true });
+  let sql: Sql | undefined;
   const direct = connect(databaseUrl, { max: 1, applicationName: "svc http" });
   try {
-    const { user, canCallApi, mayMore, hasTimeout } = await readPooledSession(sql);
+    sql = connect(url, { max: 1, applicationName: "svc http", pooled: true });
+    const { user, canCallApi, mayMore, hasTimeout, otherSettings } = await readPooledSession(sql);
     const name = `"${user}"`;
     if (!canCallApi) {
       throw new StartError(
@@ -41,9 +44,17 @@ export async function checkPooler(
         `statement_timeout is not set for the user of SVC_POOLER_URL, so nothing ends a statement that takes too long: alter role ${name} set statement_timeout = '30s'`,
       );
     }
+    if (otherSettings.length > 0) {
+      const set = otherSettings
+        .map((setting) => `alter role ${name} set ${setting} = '${SESSION[setting]!}'`)
+        .join("; ");
+      logger.warn(
+        `the database has defaults by which the user of SVC_POOLER_URL reads and writes some values wrongly: ${set}`,
+      );
+    }
   } catch (error) {
     throw databaseFailure(error, url, "SVC_POOLER_URL");
   } finally {
-    await Promise.all([sql.end({ timeout: 5 }), direct.end({ timeout: 5 })]);
+    await Promise.all([sql?.end({ timeout: 5 }), direct.end({ timeout: 5 })]);
   }
 }

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { driverOptions, withSession } from "../../src/db/address.js";
 import { useDirectory } from "../support/directory.js";
 
@@ -15,9 +15,11 @@ it.each<[parameters: string, ssl: unknown]>([
   ["?sslmode=disable", false],
   // As libpq has it: encrypted, without a look at the certificate.
   ["?sslmode=require", { rejectUnauthorized: false }],
-  ["?sslmode=prefer", { rejectUnauthorized: false }],
+  // Or not at all, where the server cannot.
+  ["?sslmode=prefer", "prefer"],
   ["?sslmode=verify-full", {}],
   ["?sslmode=verify-full&sslrootcert=system", {}],
+  ["?sslrootcert=system", {}],
   ["?sslmode=verify-full&sslrootcert=AUTHORITY", { ca: "-----BEGIN CERTIFICATE-----\n" }],
   [
     "?sslmode=require&sslrootcert=AUTHORITY",
@@ -36,6 +38,17 @@ it("a host is a name, an address of IPv6 or the directory of a socket, and param
   });
   expect(address("postgres://svc@[::1]/svc")).toMatchObject({ host: ["::1"], port: [5432] });
   expect(address("postgres:///svc?host=/run/postgresql")).toMatchObject({ path: "/run/postgresql/.s.PGSQL.5432" });
+});
+
+it("what an address leaves out is that of the environment, as psql has it", () => {
+  vi.stubEnv("PGHOST", "db");
+  vi.stubEnv("PGPORT", "6000");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(address("postgres:///svc")).toMatchObject({ host: ["db"], port: [6000] });
+  expect(address("postgres://other/svc?sslmode=require&sslnegotiation=direct&application_name=mine")).toEqual({
+    ...{ host: ["other"], port: [6000], user: "", password: "", database: "svc" },
+    ...{ ssl: { rejectUnauthorized: false }, sslnegotiation: "direct" },
+  });
 });
 
 it("our session comes after what the address sets", () => {

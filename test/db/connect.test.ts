@@ -48,6 +48,17 @@ test("a session reads and writes values in PostgreSQL's own forms, whatever the 
   }
 });
 
+test("a connection lives for five to ten minutes, unless its session is to last", () => {
+  const lifetimeOf = (options: Partial<ConnectOptions>) => {
+    const { max_lifetime: lifetime } = named(options).options as { max_lifetime: unknown };
+    return typeof lifetime === "function" ? (lifetime() as number) : lifetime;
+  };
+  const lifetimes = Array.from({ length: 20 }, () => lifetimeOf({}) as number);
+  expect(Math.min(...lifetimes)).toBeGreaterThanOrEqual(300);
+  expect(Math.max(...lifetimes)).toBeLessThanOrEqual(600);
+  expect(lifetimeOf({ lasting: true })).toBeNull();
+});
+
 test("a connection with a role acts as it", async () => {
   expect(await named({ role: "svc_http" })`select current_user::text as name`).toEqual([{ name: "svc_http" }]);
 });

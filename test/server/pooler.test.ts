@@ -4,11 +4,12 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { text } from "node:stream/consumers";
+import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { checkPooler } from "../../src/server/pooler.js";
 import { StartError } from "../../src/server/start-failure.js";
 import { createUser, signedIn, whoIs } from "../http/pages/people.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { createDatabase, setUnusualDefaults, type TestDatabase } from "../support/database.js";
 import { INSTALL_MS_MAX } from "../support/debian.js";
 import { pgBouncerMissing, startPgBouncer, type PgBouncer } from "../support/pgbouncer.js";
 import { waitingForLock } from "../support/locks.js";
@@ -191,6 +192,36 @@ it("a pooler whose user may not serve requests, and one in the place of the data
   await db.sql.unsafe(`grant svc_http to ${user}`);
   expect((await runServer(pooler!.urlOf(new URL(db.url).username), ["migrate"])).stderr).toMatch(
     /^svc-server: a pooler answers at 127.0.0.1:\d+ \(.*\); name the database itself in DATABASE_URL, and the pooler in SVC_POOLER_URL$/m,
+  );
+});
+
+it("defaults of the database by which a pooler's sessions read values wrongly are told, with what to set", async () => {
+  const lines: string[] = [];
+  const logger = pino({}, { write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg) });
+  const url = pooler!.urlOf(user);
+  const look = async () => {
+    await db.sql`select pg_terminate_backend(pid, 10000) from pg_stat_activity where usename = ${user}`;
+    lines.length = 0;
+    await vi.waitFor(() => checkPooler(url, { url: db.url, useRoles: true }, logger), PATIENCE);
+    return lines;
+  };
+  expect(await look()).toEqual([]);
+  await setUnusualDefaults(db);
+  const [line] = await look();
+  const [told, advice] = line!.split(": ");
+  expect(told).toBe(
+    "the database has defaults by which the user of SVC_POOLER_URL reads and writes some values wrongly",
+  );
+  // Some of the others PgBouncer sets as they were when it began.
+  expect(advice!.split("; ")).toContain(`alter role "${user}" set bytea_output = 'hex'`);
+  await db.sql.unsafe(advice!);
+  expect(await look()).toEqual([]);
+});
+
+it("a file of certificates of the pooler's that is not there is told with what to do", async () => {
+  const url = `${pooler!.urlOf(user)}?sslmode=verify-full&sslrootcert=/nowhere/authority.pem`;
+  await expect(checkPooler(url, { url: db.url, useRoles: true }, runLog())).rejects.toThrow(
+    /^cannot read the file \/nowhere\/authority\.pem that SVC_POOLER_URL names \(ENOENT\); correct sslrootcert/,
   );
 });
 

@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import type { Sql } from "postgres";
+import { SESSION } from "../address.js";
 import type { Committed } from "../migrate/files.js";
 import { isUndefined } from "../sqlstate.js";
 import { inTransaction } from "../transaction.js";
@@ -73,6 +74,8 @@ interface PooledSession {
   mayMore: boolean;
   /** Statements that take too long are ended. */
   hasTimeout: boolean;
+  /** Those of `SESSION` that are different. */
+  otherSettings: string[];
 }
 
 /**
@@ -100,7 +103,12 @@ export async function readPooledSession(sql: Sql): Promise<PooledSession> {
       current_user::text as "user",
       coalesce(bool_or(has_schema_privilege(n.oid, 'usage')), false) as "canCallApi",
       coalesce(bool_or(pg_has_role(n.nspowner, 'member')), false) as "mayMore",
-      current_setting('statement_timeout') <> '0' as "hasTimeout"
+      current_setting('statement_timeout') <> '0' as "hasTimeout",
+      -- DateStyle has an order of day and month besides.
+      array(
+        select s.name from unnest(${Object.keys(SESSION)}::text[], ${Object.values(SESSION).map(String)}::text[]) as s (name, value)
+        where split_part(current_setting(s.name), ',', 1) <> s.value
+      ) as "otherSettings"
     from pg_catalog.pg_namespace as n
     where n.nspname = 'svc_api'`;
   return row;
