@@ -115,8 +115,10 @@ test("what the service advises in terms of HTTP is told in terms of the command 
   const raised = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".sql"))
     .map((name) => readFileSync(path.join(folder, name), "utf8"))
-    .filter((source) => source.split("\n").some((line) => line.includes("'fix'") && SPEAKS_HTTP.test(line)))
-    .flatMap((source) => /\bmessage = '([A-Z_]+)'/.exec(source)?.[1] ?? []);
+    .filter((source) => source.split("\n").some((line) => !line.startsWith("--") && SPEAKS_HTTP.test(line)))
+    .flatMap((source) =>
+      [...source.matchAll(/\b(?:message = |raise_not_found\(\s*)'([A-Z_]+)'/g)].map(([, code]) => code!),
+    );
   const codes = Object.entries(TEXTS).flatMap(([code, { fix }]) => (SPEAKS_HTTP.test(fix) ? [code] : []));
   expect(raised.length).toBeGreaterThan(5);
   for (const code of [...raised, ...codes]) {
