@@ -46,7 +46,8 @@ as $$
     join lateral json_each(t.value -> 'properties') as a on a.key = b.key
     where b.value ->> 'type' <> a.value ->> 'type' or b.value #>> '{items,type}' <> a.value #>> '{items,type}'
   ) as f
-  cross join lateral (select svc.payload_predicate('properties', f.field) as predicate) as p
+  -- Once, and not for each event.
+  cross join lateral (select svc.payload_predicate('properties', f.field) as predicate offset 0) as p
   cross join lateral (
     select count(*) as amount
     from (

@@ -26,7 +26,8 @@ as $$
     join json_each(stranded_traits.snapshot -> 'traits') as t on t.key = o.key
     where o.value::jsonb <> t.value::jsonb
   ) as f
-  cross join lateral (select svc.payload_predicate('traits', f.field) as predicate) as p
+  -- Once, and not for each customer.
+  cross join lateral (select svc.payload_predicate('traits', f.field) as predicate offset 0) as p
   cross join lateral (
     select count(*) as amount
     from (
