@@ -45,8 +45,8 @@ export function listView<Row extends { customerId: string }>(list: ListOfCustome
   };
 }
 
-/** What a page shows that was asked for something wrong: the form to ask for something else, and what is wrong. */
-export function refused(title: string, filters: ComponentChildren, error: ApiError): View {
+/** What a page shows that was asked for something wrong: the form to ask for something else, and what is wrong. @param below what follows that */
+export function refused(title: string, filters: ComponentChildren, error: ApiError, below?: ComponentChildren): View {
   return {
     title,
     status: error.status,
@@ -54,6 +54,7 @@ export function refused(title: string, filters: ComponentChildren, error: ApiErr
       <>
         {filters}
         <ProblemNote error={error} />
+        {below}
       </>
     ),
   };

@@ -1,4 +1,4 @@
-import { isIsoDate } from "../model/snapshot/duration.js";
+import { isCalendarDay } from "../model/snapshot/duration.js";
 import type { Ask } from "./source.js";
 
 /** What figures over time are told by. */
@@ -35,14 +35,13 @@ export function askInDays(ask: Ask, timeZone: string): Ask {
     const asked: Record<string, string | undefined> = { ...of };
     for (const name of INSTANTS) {
       const day = asked[name];
-      if (day !== undefined && isDay(day)) asked[name] = new Date(startOfDay(day, timeZone)).toISOString();
+      // The first year may begin before the first instant that the API takes.
+      if (day !== undefined && isCalendarDay(day) && day >= "0002")
+        asked[name] = new Date(startOfDay(day, timeZone)).toISOString();
     }
     return ask(question, asked);
   };
 }
-
-/** Whether a text is a day of the calendar; the first year may begin before the first instant that the API takes. */
-const isDay = (text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text) && isIsoDate(text) && text >= "0002";
 
 const DAY_MS = 86_400_000;
 const dayOf = (milliseconds: number) => new Date(milliseconds).toISOString().slice(0, 10);

@@ -11,14 +11,15 @@ import {
   AtAndAgo,
   customerHref,
   Empty,
+  LinkLine,
   PageLinks,
-  ProblemNote,
   Section,
   Tags,
   Text,
   TextLink,
 } from "../parts.js";
 import { InputField, ViewForm } from "../forms.js";
+import { refused } from "../list-page.js";
 import { BacklogNote } from "./customer/backlog.js";
 import { History, KINDS } from "./customer/history.js";
 import { Journeys } from "./customer/journeys.js";
@@ -41,7 +42,10 @@ export const customerPage: ConsolePage = {
     const of = { customerId, at };
     const state = await ask("customers/:customerId", of).catch(orRefused);
     if (state === null) return missing(customerId, at);
-    if (state instanceof ApiError) return refused(state, customerId, query);
+    if (state instanceof ApiError) {
+      const now = <LinkLine href={customerHref(customerId)} text="Look at it as of now" />;
+      return refused(printable(customerId), <AsItStood customerId={customerId} query={query} />, state, now);
+    }
     const [explanation, history, scores, backlog] = await Promise.all([
       explained(visit, customerId, at),
       ask("customers/:customerId/history", { ...of, kinds: kindsIn(query), limit: HISTORY_LIMIT, cursor }),
@@ -88,22 +92,6 @@ function orRefused(error: unknown): null | ApiError {
   if (error instanceof ApiError && error.code === "CUSTOMER_NOT_FOUND") return null;
   if (error instanceof ApiError && error.status === 400 && error.detail.field === "at") return error;
   throw error;
-}
-
-function refused(error: ApiError, customerId: string, query: URLSearchParams): View {
-  return {
-    title: printable(customerId),
-    status: error.status,
-    body: (
-      <>
-        <AsItStood customerId={customerId} query={query} />
-        <ProblemNote error={error} />
-        <p>
-          <a href={customerHref(customerId)}>Look at it as of now</a>
-        </p>
-      </>
-    ),
-  };
 }
 
 function missing(customerId: string, at: string | undefined): View {

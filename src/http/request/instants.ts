@@ -1,4 +1,10 @@
-import { isDuration, isIsoDate, isTooLongDuration, parseDuration } from "../../model/snapshot/duration.js";
+import {
+  isCalendarDay,
+  isDuration,
+  isIsoDate,
+  isTooLongDuration,
+  parseDuration,
+} from "../../model/snapshot/duration.js";
 import { invalidField } from "../errors.js";
 
 /**
@@ -21,7 +27,7 @@ export function instantOf(text: string, field: string, now = Date.now()): Date {
 
 /** Checks that a day of a query, where there is one, is of the calendar. @throws {ApiError} 400 VALIDATION_ERROR */
 export function calendarDay(day: string | undefined, field: string): string | undefined {
-  if (day === undefined || (/^\d{4}-\d{2}-\d{2}$/.test(day) && isIsoDate(day) && day >= "0001")) return day;
+  if (day === undefined || (isCalendarDay(day) && day >= "0001")) return day;
   throw invalidField(field, day, `\`${field}\` is not a day.`, "Write for example 2026-03-01.");
 }
 

@@ -77,3 +77,8 @@ const STRICT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[
 export function isIsoDate(text: string): boolean {
   return STRICT.test(text) && parseInstant(text) !== undefined;
 }
+
+/** Whether a text is a day of the calendar: such a date without a time. */
+export function isCalendarDay(text: string): boolean {
+  return text.length === "2026-03-01".length && isIsoDate(text);
+}
