@@ -38,7 +38,7 @@ export function addressProblem(url: string): string | null {
 /**
  * The address of a database for `pg`, and for libraries that connect by it: with `sslmode` as libpq has it, and with our session.
  *
- * @param settings more of the session's; they come before those that the address has in its `options`
+ * @param settings more of the session's; all of ours win over those that the address has in its `options`
  */
 export function withSession(url: string, settings: SessionSettings = {}): string {
   const address = asLibpq(url);
