@@ -71,7 +71,8 @@ const compression = fc.oneof(
 );
 
 const PATHS = ["/v1/events", "/v1/events/batch"];
-/** A right body, which is among those that are tried. */
+/** A right body and a wrong one, which are among those that are tried. */
+const WRONG = Buffer.from("[");
 const rightOf = (path: string) => Buffer.from(path === "/v1/events" ? EVENT : batchOf(EVENT));
 
 describe.each(PATHS)("POST %s", (path) => {
@@ -101,6 +102,8 @@ describe.each(PATHS)("POST %s", (path) => {
         examples: [
           [rightOf(path), null],
           [rightOf(path), gzipSync],
+          [WRONG, null],
+          [WRONG, gzipSync],
         ],
       },
     );
@@ -123,7 +126,7 @@ describe.each(PATHS)("POST %s", (path) => {
         expect({ status: reply.status, body: reply.body }).toMatchObject({ status: 202 });
         expect(readExactly(await propertiesOf(eventIds(reply)[0]!))).toEqual({ "'x": readExactly(value) });
       }),
-      { numRuns: propertyRuns(60) },
+      { numRuns: propertyRuns(60), examples: [["1.50"], ["1e400"]] },
     );
     expect([...statuses]).toEqual(expect.arrayContaining([202, 400]));
   });
@@ -236,7 +239,14 @@ describe("whatever its headers say, a request", () => {
           }
         },
       ),
-      { numRuns: propertyRuns(80), examples: [["Content-Type: application/json\r\n", byLength, right, false]] },
+      {
+        numRuns: propertyRuns(80),
+        examples: [
+          ["Content-Type: application/json\r\n", byLength, right, false],
+          ["Content-Type: application/json\r\n", byLength, WRONG, false],
+          ["Content-Type: text/plain\r\n", byLength, right, false],
+        ],
+      },
     );
     expect([...statuses]).toEqual(expect.arrayContaining([202, 400, 415]));
     expect((await fixture.single({ customerId: "c", event: "after" })).status).toBe(202);
