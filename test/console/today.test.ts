@@ -10,7 +10,7 @@ const PAGE = "/console/acme/app/test/today";
 let owner: Browser;
 
 const sectionOf = (html: string, name: string) =>
-  textOf(new RegExp(`<section aria-label="${name}">.*?</section>`).exec(html)?.[0] ?? "");
+  textOf(new RegExp(`<section[^>]*><h2[^>]*>${name}</h2>.*?</section>`).exec(html)?.[0] ?? "");
 
 beforeAll(async () => {
   const free = { kind: "trait", trait: "plan", operator: "eq", value: "free" } as const;

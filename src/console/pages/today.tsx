@@ -1,11 +1,10 @@
-import type { ComponentChildren } from "preact";
 import type { ListedEmission, ListPage, ListedSignal, RuleExecution, Webhook } from "../../http/admin/answers.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, given, expectedRefusal } from "../console-page.js";
 import { shownColumns } from "../shown-columns.js";
 import { SignalName } from "./signals.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
-import { address, Ago, At, Customer, Empty, Text, TextLink } from "../parts.js";
+import { address, Ago, At, Customer, Empty, Section, Text, TextLink } from "../parts.js";
 import { refused } from "../list-page.js";
 import { Table } from "../tables.js";
 
@@ -43,13 +42,13 @@ export const todayPage: ConsolePage = {
             {webhooks === null ? null : <Troubles webhooks={webhooks.data} />}
             <Signals signals={signals} model={visit.model} />
             <Since since={since} />
-            <Section title="States">
+            <Section id="states" title="States">
               <Groups found={lifecycle} groupOf={stateEntered} none="Nobody came to another state." />
             </Section>
-            <Section title="Segments">
+            <Section id="segments" title="Segments">
               <Groups found={segments} groupOf={segmentChanged} none="Nobody entered or left a segment." />
             </Section>
-            <Section title="Rules that acted">
+            <Section id="rules" title="Rules that acted">
               <Groups found={runs} groupOf={ruleActed} none="No rule acted." />
             </Section>
             <Due due={due.data} />
@@ -75,15 +74,6 @@ function Since({ since }: { since: string }) {
   );
 }
 
-function Section({ title, children }: { title: string; children: ComponentChildren }) {
-  return (
-    <section aria-label={title}>
-      <h2>{title}</h2>
-      {children}
-    </section>
-  );
-}
-
 const SEVERITIES = ["critical", "warning", "info"] as const;
 
 /** The signals that are raised, the gravest and then the newest first. */
@@ -92,7 +82,7 @@ function Signals({ signals, model }: { signals: ListPage<ListedSignal>; model: S
   const sorted = SEVERITIES.flatMap((severity) => data.filter((signal) => signal.severity === severity));
   const more = nextCursor !== null || data.length > SIGNALS_MAX;
   return (
-    <Section title="Raised signals">
+    <Section id="signals" title="Raised signals">
       {data.length === 0 ? <Empty>No signal is raised.</Empty> : null}
       {data.length === 0 ? null : (
         <Table
@@ -192,7 +182,7 @@ function Troubles({ webhooks }: { webhooks: readonly Webhook[] }) {
   const troubled = webhooks.filter(({ disabledAt, failingSince }) => disabledAt !== null || failingSince !== null);
   if (troubled.length === 0) return null;
   return (
-    <Section title="Webhooks in trouble">
+    <Section id="webhooks" title="Webhooks in trouble">
       {troubled.map(({ id, url, disabledAt, disabledReason, failingSince }) => (
         <p class="error" key={id}>
           <TextLink href={address("webhook", { id })} text={url} />{" "}
@@ -215,7 +205,7 @@ function Troubles({ webhooks }: { webhooks: readonly Webhook[] }) {
 function Due({ due }: { due: readonly { customerId: string; nextDueAt: string }[] }) {
   if (due.length === 0) return null;
   return (
-    <Section title="Next by time alone">
+    <Section id="next" title="Next by time alone">
       <p class="hint">If they do nothing, something about these customers changes; the page of each says what.</p>
       <ul>
         {due.map(({ customerId, nextDueAt }) => (
