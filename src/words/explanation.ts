@@ -71,7 +71,9 @@ function actualInWords(words: InstantWords, kind: string, actual: unknown): stri
   const text = OF_TIME.has(kind) && typeof actual === "string" ? actual : "";
   const iso = /\d{4}-\d\d-\d\dT[\d:.]+Z/.exec(text)?.[0];
   if (iso === undefined) return `it is ${valueInWords(actual)}`;
-  const shown = `${words.at(iso)} (${words.ago(iso)})`;
+  // The date of a trait is mostly a day, which begins in UTC for the engine and is in no zone for people.
+  const isDay = kind.startsWith("traitDate") && iso.endsWith("T00:00:00.000Z");
+  const shown = `${isDay ? iso.slice(0, 10) : words.at(iso)} (${words.ago(iso)})`;
   const told = text.replace(iso, shown);
   return told === shown ? `it is ${shown}` : told;
 }

@@ -169,7 +169,7 @@ test("a condition of many parts is a tree, in which nothing that came from elsew
         met   plan is "pro"  it is pro
         unmet any of 5, none is met
           unmet no event for 21d  last event 2026-03-12 11:00:00 +01:00 (2 days ago); comes by itself in 19 days (2026-04-02 12:00:00 +02:00)
-          unmet renews_on within 14d  it is 2026-05-01 02:00:00 +02:00 (in 47 days); comes by itself in 33 days (2026-04-17 02:00:00 +02:00)
+          unmet renews_on within 14d  it is 2026-05-01 (in 47 days); comes by itself in 33 days (2026-04-17 02:00:00 +02:00)
           unmet health of adoption less than 40  it is 62.5; more than 22.5 too high
           unmet count of "login" within 7d at most 2  it is 3 or more; 1 too many
           unmet latest of note of "a" exists  there is none

@@ -26,3 +26,10 @@ test("of a ratio both numbers are told, and when it comes or ends by itself", ()
   ]);
   expect(measuredInWords(told[0]!)).toBe("3 (of 3 and 1)");
 });
+
+test("a date of a trait is told as its day where it is one, and else as the instant", () => {
+  const near = { kind: "traitDateWithin", expected: "within 14d", met: false, flipsAt: null, missing: null };
+  const told = (actual: string) => factsOf(words, { ...near, text: "renews_on within 14d", actual } as Explanation);
+  expect(told("2026-05-01T00:00:00.000Z")).toEqual(["it is 2026-05-01 (soon)"]);
+  expect(told("2026-05-01T10:30:00.000Z")).toEqual(["it is 10:30 (soon)"]);
+});

@@ -74,7 +74,7 @@ export function isEmailAddress(text: string): boolean {
 export function secondsOf(duration: string, field: string): number {
   if (isDuration(duration)) return parseDuration(duration) / 1000;
   const fix = "Write a whole number and a unit, for example 12h, 7d or 4w.";
-  throw invalidField(field, duration, `\`${field}\` is not a duration.`, fix);
+  throw invalidField(field, duration, `\`${field}\` is not a duration, or longer than 3650d.`, fix);
 }
 
 /** How long what is replaced stays good, in seconds: 0 to `longest`; `at0` says what 0m does. Throws VALIDATION_ERROR. */

@@ -108,7 +108,7 @@ function customers(stand: Stand, of: Of): ListPage<ListedCustomer> {
   const { inactive } = of;
   if (inactive !== undefined && !isDuration(inactive)) {
     const fix = "Write a whole number and a unit, for example 12h, 7d or 4w.";
-    throw invalidField("inactive", inactive, "`inactive` is not a duration.", fix);
+    throw invalidField("inactive", inactive, "`inactive` is not a duration, or longer than 3650d.", fix);
   }
   const inactiveSince = inactive === undefined ? Infinity : now - parseDuration(inactive);
   const seenAt = ({ lastEventAt, createdAt }: StateDocument) => Date.parse(lastEventAt ?? createdAt);

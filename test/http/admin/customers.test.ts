@@ -260,7 +260,12 @@ describe("GET /projects/:project/customers", () => {
 
   it("refuses what is no duration", async () => {
     const fix = "Write a whole number and a unit, for example 12h, 7d or 4w.";
-    const error = { field: "inactive", message: "`inactive` is not a duration.", value: "soon", fix };
+    const error = {
+      field: "inactive",
+      message: "`inactive` is not a duration, or longer than 3650d.",
+      value: "soon",
+      fix,
+    };
     expect(await get("/customers?inactive=soon")).toMatchObject(refused(400, "VALIDATION_ERROR", error));
   });
 });
