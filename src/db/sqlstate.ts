@@ -1,16 +1,16 @@
 /** What the codes of errors say: the server's SQLSTATEs, and the codes of the driver and of the system where there is no server to ask. */
 
 /**
- * What Citus passes on as an internal error, XX000, of faults within a statement that are a node's: by message the code that it would have on
- * one server. Of a node or a coordinator that is lost these are Citus's own words, and those of the library that it connects by; where it
- * cannot connect it says 08006 itself.
+ * What comes as an internal error, XX000, and is none: by message the code that says what it is. Of faults of a node within a statement these
+ * are Citus's own words, and those of the library that it connects by; where it cannot connect it says 08006 itself. PostgreSQL says the last
+ * one to whoever connects to a full disk before a new file of its catalogs is written.
  */
-const SAID_BY_NODES: readonly (readonly [code: string, message: RegExp])[] = [
+const INTERNAL_BY_NAME: readonly (readonly [code: string, message: RegExp])[] = [
   [
     "08006",
     /^(could not commit transaction for shard|failed to commit transaction on|postmaster was shut down|server closed the connection|could not (receive data from|send data to) server|connection not open|no connection to the server|connection to the remote node|SSL connection has been closed|SSL SYSCALL error|lost synchronization with server)/,
   ],
-  ["53100", /: No space left on device$/],
+  ["53100", /: No space left on device$|^could not write init file$/],
 ];
 
 /** Of an error without one, and of what is no error, the empty text. */
@@ -18,7 +18,7 @@ export function codeOf(error: unknown): string {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (typeof code !== "string") return "";
   if (code !== "XX000" || typeof message !== "string") return code;
-  return SAID_BY_NODES.find(([, said]) => said.test(message))?.[0] ?? code;
+  return INTERNAL_BY_NAME.find(([, said]) => said.test(message))?.[0] ?? code;
 }
 
 const is = (codes: RegExp) => (error: unknown) => codes.test(codeOf(error));
@@ -36,9 +36,10 @@ export const isTransient = is(new RegExp(`^(${AWAY}|${CONFLICT}|53300|57P0[123])
 
 /**
  * The server cannot do it for now, or did not in time, whatever was asked: insufficient resources, a lock that was not free (55P03), recovery
- * under way (55000), a timeout of the statement (57014), a shutdown or a crash (57P), a failover that left it read-only (25006).
+ * under way (55000), a timeout of the statement (57014), a shutdown or a crash (57P), a failover that left it read-only (25006); or it does
+ * not let us in (28) or to the database (3D), while an operator changes a password or restores.
  */
-export const isUnavailable = is(new RegExp(`^(${AWAY}|${CONFLICT}|53|55P03|55000|57014|57P|25006)`));
+export const isUnavailable = is(new RegExp(`^(${AWAY}|${CONFLICT}|28|3D|53|55P03|55000|57014|57P|25006)`));
 
 /** The fault is not in what was tried: a lack of room or of connections, conflicts, the state of the server, a refusal of ours. */
 export const isOfCircumstances = is(/^(25|40|53[134]|55|58|SV)/);
@@ -59,6 +60,9 @@ export const isDataFault = is(/^(22|23|54)...$/);
 export const isBadValue = is(/^(22|54)...$/);
 
 export const isDiskFull = is(/^53100$/);
+
+/** The server does not let the service in, or not to its database: a password, a role, pg_hba.conf or a name was changed. */
+export const isShutOut = is(/^(28|3D)/);
 
 /** The session is read-only, and stays so where the database is no more. */
 export const isReadOnly = is(/^25006$/);

@@ -9,7 +9,7 @@ export interface ProbeChecks {
   unready(): Promise<readonly FailedCheck[]>;
 }
 
-/** The health probes. They need no authentication. */
+/** The health probes. They need no authentication. Of readiness `exclude` names checks that do not count, as in Kubernetes' own probes. */
 export function probeRoutes(checks: ProbeChecks): Route[] {
   const startup = (ctx: Context): void => {
     if (!checks.started()) throw unready([STARTING]);
@@ -17,7 +17,8 @@ export function probeRoutes(checks: ProbeChecks): Route[] {
   };
   const readiness = async (ctx: Context): Promise<void> => {
     if (!checks.started()) throw unready([STARTING]);
-    const failed = await checks.unready();
+    const excluded = [ctx.query["exclude"] ?? []].flat();
+    const failed = (await checks.unready()).filter(({ name }) => !excluded.includes(name));
     if (failed.length > 0) throw unready(failed);
     ok(ctx);
   };

@@ -4,6 +4,7 @@ import type { Sql } from "postgres";
 import { call } from "../db/api/call.js";
 import { answers, failedChecks } from "../db/api/monitoring.js";
 import { connect } from "../db/connect.js";
+import { isDiskFull, isShutOut } from "../db/sqlstate.js";
 import { PROJECT_ROOT, readCommitted, type Committed } from "../db/migrate/files.js";
 import {
   createAiQuestions,
@@ -250,6 +251,8 @@ function mailerOf({ mail }: ServerConfig, logger: Logger): Mailer | null {
   return openMailer({ ...mail, onFailure });
 }
 
+const DISK_FULL = "The database's disk is full.";
+
 /** The probes are open to everybody, and the database is asked once for all. */
 function readiness(sql: Sql, disk: DiskFull, logger: Logger): () => Promise<FailedCheck[]> {
   let migrations: Committed[] | undefined;
@@ -257,10 +260,16 @@ function readiness(sql: Sql, disk: DiskFull, logger: Logger): () => Promise<Fail
   return async () => {
     try {
       const failed = await within(PROBE_MS_MAX, ask());
-      return disk.isFull ? [...failed, { name: "database", message: "The database's disk is full." }] : failed;
+      return disk.isFull ? [...failed, { name: "database", message: DISK_FULL }] : failed;
     } catch (error) {
       logger.warn({ err: error }, "the readiness check failed: the database did not answer");
-      return [{ name: "database", message: "The database does not answer." }];
+      return [{ name: "database", message: unreadyDatabase(error) }];
     }
   };
+}
+
+/** Why the database could not be asked, in a sentence that everybody may read; the log has the error. */
+function unreadyDatabase(error: unknown): string {
+  if (isDiskFull(error)) return DISK_FULL;
+  return isShutOut(error) ? "The database does not let the service in." : "The database does not answer.";
 }

@@ -72,9 +72,12 @@ function connecting(error: unknown, { variable, place, name, user }: Target): st
     return `cannot read ${file} that ${variable} names (${code}); correct sslrootcert, sslcert or sslkey there`;
   }
   if (/^(ECONNREFUSED|ENOENT)$/.test(code)) {
-    return `nothing listens at ${place} (${code}); start the database server, or correct ${variable}`;
+    const program = variable === "SVC_POOLER_URL" ? "pooler" : "database server";
+    return `nothing listens at ${place} (${code}); start the ${program}, or correct ${variable}`;
   }
-  if (/^(ENOTFOUND|EAI_)/.test(code)) return `the name of ${server} cannot be looked up (${code}); correct ${variable}`;
+  if (/^(ENOTFOUND|EAI_)/.test(code)) {
+    return `the name of ${server} cannot be looked up (${code}); correct ${variable}: in a password @, #, / and ? are written %40, %23, %2F and %3F`;
+  }
   if (/^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ECONNRESET|EPIPE)$/.test(code) || /timeout/i.test(message)) {
     return `${server} does not answer (${code || message}); see that it runs and can be reached, or correct ${variable}`;
   }
@@ -92,6 +95,7 @@ function connecting(error: unknown, { variable, place, name, user }: Target): st
   if (code === "3D000")
     return `${server} has no database ${name}; create it (createdb ${name}), or correct ${variable}`;
   if (code === "42501") return `the user ${user} may not do this (${message}); ${owner(name, user)}`;
+  if (code === "53100") return `the disk of ${server} is full (${message}); free space there`;
   if (code === "53300")
     return `${server} has no connections left (${message}); raise max_connections, or end other clients`;
   if (/^57P0/.test(code)) return `${server} is starting or stopping (${message}); start again in a moment`;

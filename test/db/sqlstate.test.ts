@@ -20,14 +20,25 @@ it.each([
   ]);
 });
 
-it("a node without room is a disk that is full, and not a fault of the data", () => {
-  const error = raised("XX000", 'could not extend file "base/16384/17010": No space left on device');
+it.each([
+  ["a node without room", 'could not extend file "base/16384/17010": No space left on device'],
+  ["a server without room for who connects", "could not write init file"],
+])("%s is a disk that is full, and not a fault of the data", (_, message) => {
+  const error = raised("XX000", message);
   expect([codeOf(error), isUnavailable(error), isOfCircumstances(error), isDataFault(error)]).toEqual([
     "53100",
     true,
     true,
     false,
   ]);
+});
+
+it.each([
+  ["28P01", 'password authentication failed for user "svc"'],
+  ["28000", 'role "svc" is not permitted to log in'],
+  ["3D000", 'database "svc" does not exist'],
+])("a server that does not let the service in is unavailable, not a defect of the service: %s", (code, message) => {
+  expect(isUnavailable(raised(code, message))).toBe(true);
 });
 
 it("any other internal error stays one", () => {

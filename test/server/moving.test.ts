@@ -568,8 +568,9 @@ describe("svc-server environments", () => {
     const environment = await smallEnvironment();
     const { project } = environment.place;
     await from.sql`
-      insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)
-      values (${environment.environmentId}, 'whk_1', 'https://hooks.example.com/', '{*}', ${sealSecret(newSecret(), sealingKey(secret))})`;
+      insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret, previous_sealed_secret, previous_secret_expires_at)
+      values (${environment.environmentId}, 'whk_1', 'https://hooks.example.com/', '{*}',
+        ${sealSecret(newSecret(), sealingKey(secret))}, ${sealSecret(newSecret(), sealingKey("one of before"))}, now() + '1 day')`;
     const file = fileOf("commands");
     /** With the names that there are. */
     const argsOf = (command: string, names: Record<string, string>) =>

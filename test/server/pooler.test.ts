@@ -173,9 +173,7 @@ const check = (parts: Partial<Pick<URL, "port" | "pathname" | "password">> = {})
 
 it("a pooler that is not there, or refuses what it is asked, is told with what to do", async () => {
   await expect(check({ port: "1" })).rejects.toThrow(
-    new StartError(
-      "nothing listens at 127.0.0.1:1 (ECONNREFUSED); start the database server, or correct SVC_POOLER_URL",
-    ),
+    new StartError("nothing listens at 127.0.0.1:1 (ECONNREFUSED); start the pooler, or correct SVC_POOLER_URL"),
   );
   for (const wrong of [{ pathname: "/nowhere" }, { password: "wrong" }]) {
     await expect(check(wrong)).rejects.toThrow(/^.*; .*correct SVC_POOLER_URL, .*$/);
@@ -192,6 +190,19 @@ it("a pooler whose user may not serve requests, and one in the place of the data
   await db.sql.unsafe(`grant svc_http to ${user}`);
   expect((await runServer(pooler!.urlOf(new URL(db.url).username), ["migrate"])).stderr).toMatch(
     /^svc-server: a pooler answers at 127.0.0.1:\d+ \(.*\); name the database itself in DATABASE_URL, and the pooler in SVC_POOLER_URL$/m,
+  );
+});
+
+it("one in the place of the database that drops what sessions are to begin with is told as well", async () => {
+  const { username, password } = new URL(db.url);
+  const dropping = await startPgBouncer(
+    db.url,
+    { [username]: decodeURIComponent(password) },
+    { ignore_startup_parameters: "options" },
+  );
+  onTestFinished(() => dropping.stop());
+  expect((await runServer(dropping.urlOf(username), ["migrate"])).stderr).toMatch(
+    /^svc-server: sessions do not begin with .*; name the database itself in DATABASE_URL, and the pooler in SVC_POOLER_URL$/m,
   );
 });
 

@@ -49,9 +49,8 @@ export async function startPgBouncer(
   let text = await readFile(CONFIGURATION, "utf8");
   text = text.replace(/^svc = .*$/m, `${name} = host=${at.hostname} port=${at.port || 5432} dbname=${name}`);
   for (const [setting, value] of Object.entries(changes)) {
-    const line = new RegExp(`^${setting} = .*$`, "m");
-    if (!line.test(text)) throw new Error(`deploy/pgbouncer.ini does not set ${setting}`);
-    text = text.replace(line, `${setting} = ${value}`);
+    const [line, changed] = [new RegExp(`^${setting} = .*$`, "m"), `${setting} = ${value}`];
+    text = line.test(text) ? text.replace(line, changed) : `${text}${changed}\n`;
   }
   // Debian's own directories need not be there, nor be ours.
   text += `unix_socket_dir =\nlogfile = ${path.join(directory, "pgbouncer.log")}\n`;

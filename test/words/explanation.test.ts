@@ -29,7 +29,7 @@ test("of a ratio both numbers are told, and when it comes or ends by itself", ()
 
 test("a date of a trait is told as its day where it is one, and else as the instant", () => {
   const near = { kind: "traitDateWithin", expected: "within 14d", met: false, flipsAt: null, missing: null };
-  const told = (actual: string) => factsOf(words, { ...near, text: "renews_on within 14d", actual } as Explanation);
+  const told = (actual: string) => factsOf(words, { ...near, text: "renews_on within 14d", actual });
   expect(told("2026-05-01T00:00:00.000Z")).toEqual(["it is 2026-05-01 (soon)"]);
   expect(told("2026-05-01T10:30:00.000Z")).toEqual(["it is 10:30 (soon)"]);
 });

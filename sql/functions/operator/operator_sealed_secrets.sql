@@ -1,4 +1,4 @@
--- The signing secrets of an environment's webhooks, encrypted, in base64: [{webhookId, secrets: [text]}]. For the operator: no service role
+-- The present signing secrets of an environment's webhooks, encrypted, in base64: [{webhookId, secret}]. For the operator: no service role
 -- may execute it.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.operator_sealed_secrets(environment_id integer)
@@ -9,10 +9,7 @@ security definer
 set search_path = ''
 as $$
   select coalesce(
-    json_agg(json_build_object(
-      'webhookId', w.webhook_id,
-      'secrets', array_remove(array[encode(w.sealed_secret, 'base64'), encode(w.previous_sealed_secret, 'base64')], null)
-    )),
+    json_agg(json_build_object('webhookId', w.webhook_id, 'secret', encode(w.sealed_secret, 'base64'))),
     '[]'
   )
   from svc.webhooks as w
@@ -20,4 +17,4 @@ as $$
 $$;
 
 comment on function svc_api.operator_sealed_secrets(integer) is
-  'The encrypted signing secrets of an environment''s webhooks; for the operator only.';
+  'The present encrypted signing secrets of an environment''s webhooks; for the operator only.';

@@ -5,7 +5,7 @@ import type { ExplainedPart, StoredForExplanation, StoredForTimeTravel } from ".
 import type { ChunkLimits, EvaluationInput, EvaluationResult, Trial } from "./evaluation.js";
 import type { QuarantinedCalls, StreamPage } from "./ingestion.js";
 import type { Installation } from "./monitoring.js";
-import type { ChangesUnderWay, ExportBegun, ExportHeader, Frozen, ImportBegun, SealedSecrets } from "./moving.js";
+import type { ChangesUnderWay, ExportBegun, ExportHeader, Frozen, ImportBegun, SealedSecret } from "./moving.js";
 import type { Examination, PlanLimits } from "./operator.js";
 import type {
   AppliedCustomer,
@@ -370,7 +370,7 @@ export const FUNCTIONS = {
   operator_begin_export: takes(environmentId).answers<ExportBegun>(),
   operator_begin_import: takes(arg<ExportHeader>("header"), organizationSlug, project).answers<ImportBegun>(),
   operator_import_versions: takes(number("project_id")).answers<Nothing>(),
-  operator_sealed_secrets: takes(environmentId).answers<SealedSecrets[]>(),
+  operator_sealed_secrets: takes(environmentId).answers<SealedSecret[]>(),
   operator_finish_import: takes(environmentId, arg<ExportHeader>("header")).answers<Nothing>(),
 
   // Workers. What a sweep answers is how many rows it removed; of sign-ins a bigint, which is a text here.

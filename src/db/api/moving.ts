@@ -51,10 +51,10 @@ export interface ExportBegun {
   statements: string[];
 }
 
-/** The encrypted signing secrets of a webhook, in base64. */
-export interface SealedSecrets {
+/** The encrypted signing secret of a webhook, in base64. */
+export interface SealedSecret {
   webhookId: string;
-  secrets: string[];
+  secret: string;
 }
 
 /** Where the rows of an export are to be copied to. */

@@ -37,6 +37,8 @@ export interface MigrateOptions extends LockTimeoutOptions {
 const MIGRATE_LOCK = "7205759403793";
 const LOCK_POLL_MS = 50;
 const SERVER_VERSION_MIN = 150_000;
+/** A setting of no meaning, by which a session tells that it begins with what it was given. */
+const MARK = "svc.session";
 
 /**
  * Brings a database to what this program needs: the committed migrations, graphile-worker's, the roles, then functions, triggers,
@@ -85,7 +87,7 @@ async function withLock<T>(
   work: (client: pg.PoolClient, pool: pg.Pool) => Promise<T>,
 ): Promise<T> {
   const pool = new pg.Pool({
-    connectionString: withSession(url, { lock_timeout: 0, statement_timeout: 0 }),
+    connectionString: withSession(url, { lock_timeout: 0, statement_timeout: 0, [MARK]: "kept" }),
     max: 2, // one holds the lock and does the work, one is for graphile-worker
     application_name: "svc migrate",
     connectionTimeoutMillis: 30_000,
@@ -124,15 +126,23 @@ async function checkServer(client: pg.PoolClient): Promise<void> {
     encoding: string;
     standby: boolean;
     readonly: boolean;
+    kept: boolean;
   }>(
     `select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
        current_setting('server_encoding') as encoding, pg_is_in_recovery() as standby,
-       current_setting('transaction_read_only')::boolean as readonly`,
+       current_setting('transaction_read_only')::boolean as readonly,
+       current_setting('${MARK}', true) is not distinct from 'kept' as kept`,
   );
   const server = rows[0];
   if (server === undefined) return;
   if (server.number < SERVER_VERSION_MIN) {
     throw new MigrateError(`the server runs PostgreSQL ${server.version}; 15 or newer is needed`);
+  }
+  if (!server.kept) {
+    throw new MigrateError(
+      "sessions do not begin with the role and the timeouts that they are given (options), so a pooler stands in between; " +
+        "name the database itself in DATABASE_URL, and the pooler in SVC_POOLER_URL",
+    );
   }
   if (server.encoding !== "UTF8") {
     throw new MigrateError(`the database's encoding is ${server.encoding}; create it with encoding UTF8`);

@@ -5,17 +5,25 @@ import { exact } from "../admin/schemas.js";
 import type { Route } from "../route.js";
 import { version } from "../version.js";
 import { administrativeEndpoint, type Declaration, tags } from "./administrative.js";
-import { Description, type Endpoint } from "./endpoint.js";
+import { Description, type Endpoint, REQUEST_ID, type RequestParameter } from "./endpoint.js";
 import { ingestionEndpoints, trackingEndpoints } from "./ingestion.js";
 import { oauthEndpoints } from "./oauth.js";
 import { ANY, mergeRefusals } from "./refusals.js";
 
 /** For infrastructure: the probes (src/http/probes.ts), the figures (src/http/metrics.ts), and the document itself. */
+const EXCLUDE: RequestParameter = {
+  name: "exclude",
+  in: "query",
+  required: false,
+  description: "The name of a check that does not count, such as `worker`; may be repeated.",
+  schema: { type: "string" },
+};
+const READINESS = { canFail: true, parameters: [REQUEST_ID, EXCLUDE] };
 const PROBES = [
   { path: "/livez", operationId: "livez", summary: "Whether the process is alive", canFail: false },
   { path: "/startupz", operationId: "startupz", summary: "Whether startup has completed", canFail: true },
-  { path: "/readyz", operationId: "readyz", summary: "Whether the process is ready for traffic", canFail: true },
-  { path: "/health", operationId: "health", summary: "The same as `/readyz`, under an older name", canFail: true },
+  { path: "/readyz", operationId: "readyz", summary: "Whether the process is ready for traffic", ...READINESS },
+  { path: "/health", operationId: "health", summary: "The same as `/readyz`, under an older name", ...READINESS },
 ];
 const healthy = exact({ status: Type.Literal("ok") });
 

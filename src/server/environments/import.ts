@@ -98,12 +98,12 @@ async function copyTable(
   }
 }
 
-/** What cannot be opened here would never be signed. */
+/** What cannot be opened here would never be signed. A secret that was replaced signs beside the present one only where it can be opened. */
 async function checkSecrets(client: ClientBase, { environmentId }: ImportBegun, secret: string): Promise<void> {
   const key = sealingKey(secret);
-  for (const { webhookId, secrets } of await callOn(client, "operator_sealed_secrets", environmentId)) {
+  for (const { webhookId, secret: sealed } of await callOn(client, "operator_sealed_secrets", environmentId)) {
     try {
-      for (const sealed of secrets) openSecret(Buffer.from(sealed, "base64"), key);
+      openSecret(Buffer.from(sealed, "base64"), key);
     } catch (error) {
       if (!(error instanceof SealedSecretError)) throw error;
       throw new OperatorError(

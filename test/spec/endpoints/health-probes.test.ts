@@ -7,6 +7,7 @@ import { DOCS_URL, startService } from "../../support/service.js";
 import { expectRefused } from "../support/answers.js";
 import { unready } from "../support/refusals.js";
 import { readReply, withoutDatabase } from "../support/outage.js";
+import { isCluster } from "../../support/is-cluster.js";
 import { runLog } from "../../support/run-log.js";
 import { startWorker } from "../../support/worker-role.js";
 
@@ -87,6 +88,24 @@ describe("| `GET /readyz` | ready for traffic, including database and worker che
     const [, shown] = /^```json\n(.*?)^```$/ms.exec(guide)!;
     const { error } = JSON.parse(shown!.replace("https://svc.example.com/docs", DOCS_URL)) as { error: object };
     expect(reply.body).toEqual({ error: { ...error, requestId: "req" } });
+  });
+
+  it("200 without a worker where the one who asks leaves that check out, as who accepts events does not need one", async () => {
+    expect(await answer("/readyz?exclude=worker")).toEqual(OK);
+    expectRefused(await get("/readyz?exclude=database&exclude=other"), 503, unready("worker", IDLE));
+  });
+
+  it.skipIf(isCluster)("503 where the database does not let the service in, and so are requests", async () => {
+    const refused = new URL(db.url);
+    refused.password = "of-before";
+    const outside = await openHttp(readConfig({ SVC_PORT: "0", SVC_DOCS_URL: DOCS_URL }).config, logger);
+    onTestFinished(() => outside.stop());
+    outside.serve({ databaseUrl: refused.href, useRoles: true, secret: SECRET });
+    expectRefused(await ready(outside.address), 503, unready("database", "The database does not let the service in."));
+    const headers = { Authorization: "Bearer svc_test_any", "Content-Type": "application/json" };
+    const body = JSON.stringify({ customerId: "c", event: "e" });
+    const reply = await readReply(`${outside.address}/v1/events`, { method: "POST", headers, body });
+    expect([reply.status, reply.headers.get("Retry-After")]).toEqual([503, "1"]);
   });
 
   it("503 without a database", async () => {
