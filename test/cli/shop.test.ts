@@ -163,7 +163,7 @@ describe("what was recorded of a customer", () => {
         triggered by event:ticket_opened (event evt_<id>), v1
         did: raise signal "escalation"
 
-      Webhook                   URL                           Status     Tries
+      Webhook                   URL                       Status     Tries
       whk_<id>  <receiver>  delivered      1
       "
     `);
@@ -174,7 +174,7 @@ describe("what was recorded of a customer", () => {
       Source    lifecycle {"new_lifecycle":"new","previous_lifecycle":null}
       Cause     event evt_<id>
 
-      Webhook                   URL                           Status     Tries
+      Webhook                   URL                       Status     Tries
       whk_<id>  <receiver>  delivered      1
       "
     `);

@@ -138,7 +138,7 @@ begin
 
   open _deliveries no scroll for
   select json_build_object(
-    'id', svc.emission_id(d.emission_seq), 'webhookId', d.webhook_id, 'url', w.url, 'status', d.status,
+    'id', svc.emission_id(d.emission_seq), 'webhookId', d.webhook_id, 'url', svc.url_origin(w.url), 'status', d.status,
     'nextAttemptAt', case when d.status = 'pending' then svc.iso(d.next_attempt_at) end, 'finishedAt', svc.iso(d.finished_at),
     'body', (
       select b.body::json

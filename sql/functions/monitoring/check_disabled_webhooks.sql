@@ -17,7 +17,9 @@ as $$
     ),
     count(*),
     json_build_object('webhooks', json_agg(
-      json_build_object('webhookId', w.webhook_id, 'url', w.url, 'disabledAt', svc.iso(w.disabled_at), 'reason', w.disabled_reason)
+      json_build_object(
+        'webhookId', w.webhook_id, 'url', svc.url_origin(w.url), 'disabledAt', svc.iso(w.disabled_at), 'reason', w.disabled_reason
+      )
       order by w.disabled_at desc, w.webhook_id
     ) filter (where w.turn <= 50))
   )

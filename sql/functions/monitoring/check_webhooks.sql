@@ -20,8 +20,8 @@ as $$
     count(*),
     json_build_object('webhooks', json_agg(
       json_build_object(
-        'webhookId', f.webhook_id, 'url', f.url, 'failingSince', svc.iso(f.failing_since), 'delivered', f.delivered,
-        'retrying', f.retrying, 'failed', f.failed, 'lastFailure', f.last_failure
+        'webhookId', f.webhook_id, 'url', svc.url_origin(f.url), 'failingSince', svc.iso(f.failing_since),
+        'delivered', f.delivered, 'retrying', f.retrying, 'failed', f.failed, 'lastFailure', f.last_failure
       )
       order by f.webhook_id
     ))

@@ -15,7 +15,7 @@ as $$
         json_agg(
           json_build_object(
             'webhookId', d.webhook_id,
-            'url', d.url,
+            'url', svc.url_origin(d.url),
             'status', d.status,
             'attempts', d.attempts,
             'nextAttemptAt', case when d.status = 'pending' then svc.iso(d.next_attempt_at) end,

@@ -53,7 +53,7 @@ begin
   where a.attempted_at > now() - interval '24 hours';
 
   return svc.with_members(
-    svc.webhook_document(_webhook),
+    svc.webhook_told(_webhook, (_environment.actor).role, get_webhook.environment_name),
     json_build_object('pending', _pending, 'oldestPendingAt', _oldest_at, 'lastDay', _last_day)
   );
 end;

@@ -78,7 +78,7 @@ const items = {
   deliveries: exact({
     id: Type.String({ description: "Of the emission.", examples: ["emi_0000000000000400"] }),
     webhookId: Type.String(),
-    url: Type.String(),
+    url: Type.String({ description: "Its origin and /…: the webhook has the rest." }),
     status: Type.Enum(["pending", "delivered", "failed"]),
     nextAttemptAt: orNull(instant),
     finishedAt: orNull(instant),

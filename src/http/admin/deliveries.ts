@@ -39,7 +39,11 @@ const progress = {
 };
 
 /** How far an emission came at a webhook. */
-export const emissionDelivery = exact({ webhookId: Type.String(), url: Type.String(), ...progress });
+export const emissionDelivery = exact({
+  webhookId: Type.String(),
+  url: describedText("Its origin and /…: the webhook has the rest.", "https://crm.example/…"),
+  ...progress,
+});
 
 const deliveryProperties = {
   id: emissionId,

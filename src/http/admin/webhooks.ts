@@ -15,7 +15,7 @@ const FORMATS = ["json", "slack", "teams"] as const;
 
 const webhookProperties = {
   id: Type.String({ pattern: "^whk_[0-9a-f]+$", examples: ["whk_5f0c2a9e7b1d4c3a5f0c"] }),
-  url: Type.String(),
+  url: Type.String({ description: "Its origin and /… for members who may not change it." }),
   eventTypes: Type.Array(Type.String({ examples: ["customer.*"] }), {
     description: "Types to deliver; a trailing * matches any ending.",
   }),

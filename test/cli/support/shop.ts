@@ -169,7 +169,12 @@ export async function startShop(variables: Readonly<Record<string, string>> = {}
     run: async (argv, options) => {
       const { code, stdout, stderr } = await raw(argv, options);
       const shown = (text: string) =>
-        replaced(text.replaceAll(url, "<service>").replaceAll(receiver.url, "<receiver>"));
+        replaced(
+          text
+            .replaceAll(url, "<service>")
+            .replaceAll(receiver.url, "<receiver>")
+            .replaceAll(`${new URL(receiver.url).origin}/…`, "<receiver>"),
+        );
       // Where a question puts the cursor depends on the length of the address.
       // oxlint-disable-next-line no-control-regex
       return { code, stdout: shown(stdout), stderr: shown(stderr).replaceAll(/\u001b\[\d*[GJ]/g, "") };

@@ -221,7 +221,7 @@ it("tells of webhooks that do not take what is delivered, and of those that are 
     error: "timeout",
   };
   const counts = { delivered: 1, retrying: 1, failed: 0 };
-  const failing = { webhookId: "whk_fails", url: "https://a.example", failingSince: null, lastFailure, ...counts };
+  const failing = { webhookId: "whk_fails", url: "https://a.example/…", failingSince: null, lastFailure, ...counts };
   expect(await find("WEBHOOKS_FAILING")).toMatchObject({
     severity: "problem",
     count: 1,
@@ -229,7 +229,7 @@ it("tells of webhooks that do not take what is delivered, and of those that are 
     message: "1 webhook does not take what is delivered.",
   });
   const why = { disabledAt: "2026-03-01T00:00:00.000Z", reason: "The endpoint answered 410 Gone." };
-  const disabled = { webhookId: "whk_gone", url: "https://c.example", ...why };
+  const disabled = { webhookId: "whk_gone", url: "https://c.example/…", ...why };
   const gone = { severity: "warning", count: 1, details: { webhooks: [disabled] } };
   expect(await find("WEBHOOKS_DISABLED")).toMatchObject(gone);
   await sql()`update svc.webhooks set deleted_at = now()`;

@@ -92,7 +92,7 @@ it("has of a rule what it emitted, of that how far it came at each webhook, and 
     rules.map(({ details }) => details.emissionId),
   );
   const [{ details }] = emissions as [Extract<HistoryEntry, { kind: "emission" }>];
-  expect(details.deliveries).toMatchObject([{ url: "https://example.com/hook", status: "pending", attempts: 0 }]);
+  expect(details.deliveries).toMatchObject([{ url: "https://example.com/…", status: "pending", attempts: 0 }]);
 });
 
 it("leaves out payloads of more than 2 KiB", async () => {

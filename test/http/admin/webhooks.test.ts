@@ -39,6 +39,14 @@ describe("POST /projects/:project/webhooks", () => {
     expect(await read("/webhooks?env=live")).toMatchObject({ data: [] });
     const details = { host: "hooks.example.com", eventTypes: wanted.eventTypes, include: [], format: "json" };
     expect(await audit("webhook")).toEqual([entry("webhook.created", id, details)]);
+    for (const role of ["viewer", "developer"]) {
+      const by = await api.service.member(api.owner, role);
+      const told = { ...made, url: "https://hooks.example.com/…" };
+      expect((await get("/webhooks", by)).body, role).toEqual({ data: [told], nextCursor: null });
+      expect((await get(`/webhooks/${id}`, by)).body, role).toMatchObject(told);
+    }
+    const by = await api.service.member(api.owner, "administrator");
+    expect((await get(`/webhooks/${id}`, by)).body).toMatchObject(made);
   });
 });
 
