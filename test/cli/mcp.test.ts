@@ -367,7 +367,12 @@ describe("what goes wrong is told in words, and the server lives on", () => {
       { customer: "nobody" },
       'CUSTOMER_NOT_FOUND: There is no customer "nobody" in this environment.',
     ],
-    ["explain_customer", { customer: ".." }, "INVALID_SETTING: "],
+    ["explain_customer", { customer: ".." }, 'CUSTOMER_NOT_FOUND: There is no customer ".." in this environment.'],
+    [
+      "list_segment_members",
+      { segment: "\ud800" },
+      'INVALID_SETTING: "\\ud800" is no identifier: it holds half a character.',
+    ],
     [
       "list_customers",
       { cursor: "zzz" },

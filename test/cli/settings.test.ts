@@ -45,10 +45,10 @@ describe("without what a command needs it says what to set", () => {
       '2 error [USAGE]: --project is no slug of a project: "shop\\u001b[2J x". Give 1 to 63 lower-case letters, digits and hyphens, not a hyphen first.',
     ],
     [
-      "an identifier that cannot stand in an address",
-      ["customers", "inspect", "..", "--project", "shop"],
+      "an identifier that is no text",
+      ["customers", "inspect", "\udc00", "--project", "shop"],
       SESSION,
-      '1 error [INVALID_SETTING]: ".." cannot be asked for by its identifier. Check it: in an address "." and ".." mean a folder, so give customers and whatever else has an id another one.',
+      '1 error [INVALID_SETTING]: "\\udc00" is no identifier: it holds half a character. Check it, and give the whole of it.',
     ],
     [
       "an address that is none",

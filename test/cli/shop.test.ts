@@ -569,6 +569,12 @@ describe("svc customers erase", () => {
     expect(JSON.parse(stdout)).toMatchObject({ erased: { events: 1, identifies: 0, transitions: 2, deliveries: 4 } });
   });
 
+  test.each([".", ".."])("also one whose id reads as a folder: %s", async (id) => {
+    await shop.run(["events", "send", "login", "--customer", id], { env: { SVC_API_KEY_TEST: shop.keys.test } });
+    expect((await shop.run(["customers", "export", id])).stdout).toContain('"event" : "login"');
+    expect(await shop.run(["customers", "erase", id, "--yes"])).toMatchObject({ code: 0, stderr: "" });
+  });
+
   test("an id of two words is quoted where it is to be piped, and where to look", async () => {
     expect((await shop.run(["customers", "erase", "new customer"], { input: "new\n" })).stderr).toContain(
       "Pipe it: echo 'new customer' | svc …, or add --yes.",

@@ -29,6 +29,7 @@ interface Sent {
 interface Request extends Sent {
   method: "GET" | "POST" | "PATCH" | "DELETE";
   url: URL;
+  path: string;
   headers: Record<string, string>;
 }
 
@@ -147,7 +148,7 @@ export class Api {
   /** Sends to an ingestion endpoint, with an ingestion key. `body` is JSON text. */
   ingest<T extends object>(path: string, body: string, members: Members<T>): Promise<ApiAnswer<T>> {
     const headers = { authorization: `Bearer ${this.#settings.apiKey}` };
-    return this.#send({ method: "POST", url: this.#address(path), headers, body }, members);
+    return this.#send({ method: "POST", ...this.#address(path), headers, body }, members);
   }
 
   #actor(): Credentials {
@@ -159,23 +160,22 @@ export class Api {
     path: ApiPath,
     { query, ...rest }: Sent & { query?: Query | undefined },
   ): Request {
-    const url = this.#address(path, query);
     const { accessToken, organization } = this.#actor();
     const authorization = `Bearer ${accessToken}`;
     const headers =
       organization === undefined ? { authorization } : { authorization, "x-svc-organization": organization };
-    return { method, url, headers, ...rest };
+    return { method, ...this.#address(path, query), headers, ...rest };
   }
 
-  #address(path: ApiPath, query: Query = {}): URL {
+  #address(path: ApiPath, query: Query = {}): Pick<Request, "url" | "path"> {
     const isFixed = typeof path === "string";
     const place = isFixed ? path : ["", "projects", this.#settings.project, ...path].map(pathPart).join("/");
     const asked = isFixed ? query : { env: this.#settings.environment, ...query };
-    const url = new URL(this.#settings.apiUrl + place);
+    const url = new URL(this.#settings.apiUrl);
     for (const [name, value] of Object.entries(asked)) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
-    return url;
+    return { url, path: url.pathname.replace(/\/$/, "") + place + url.search };
   }
 
   async #send<T extends object>(request: Request, members: Members<T>): Promise<ApiAnswer<T>> {
@@ -199,10 +199,11 @@ export class Api {
     return explained(base, response, error);
   }
 
-  #open({ method, url, headers, body }: Request, signal: AbortSignal, accept: string) {
+  #open({ method, url, path, headers, body }: Request, signal: AbortSignal, accept: string) {
     const isJson = body === undefined ? {} : { "content-type": "application/json" };
     return send(url, {
       method,
+      path,
       headers: { accept, "x-request-id": this.requestId, ...isJson, ...headers },
       ...(body === undefined ? {} : { body }),
       signal: anyOf(signal, this.#end),
@@ -218,12 +219,9 @@ function anyOf(first: AbortSignal, second: AbortSignal | undefined): AbortSignal
   return second === undefined ? first : AbortSignal.any([first, second]);
 }
 
-/** An identifier as a part of a path. Addresses treat dots specially, encoded or not, so such an identifier cannot stand in one. */
-function pathPart(part: string): string {
-  if (part !== "." && part !== "..") return encodeURIComponent(part);
-  throw failure(
-    "INVALID_SETTING",
-    `"${part}" cannot be asked for by its identifier`,
-    'check it: in an address "." and ".." mean a folder, so give customers and whatever else has an id another one',
-  );
+/** An identifier as a part of a path, also one that reads as a folder. @throws {UserError} INVALID_SETTING of one that is no text */
+export function pathPart(part: string): string {
+  if (!/\p{Cs}/u.test(part)) return encodeURIComponent(part).replace(/^\.{1,2}$/, (dots) => "%2E".repeat(dots.length));
+  const message = `${JSON.stringify(part)} is no identifier: it holds half a character`;
+  throw failure("INVALID_SETTING", message, "check it, and give the whole of it");
 }

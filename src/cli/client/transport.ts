@@ -20,20 +20,23 @@ export interface Incoming extends Head {
 export interface OutgoingRequest {
   method: string;
   headers: Readonly<Record<string, string>>;
+  /** What is asked for, as it is written: a URL takes "%2E%2E" for a folder and drops it. The URL's own unless given. */
+  path?: string;
   body?: string;
   /** Ends the request and the reading of its answer, with its reason. */
   signal: AbortSignal;
 }
 
 /** Sends a request. Redirects are not followed: they would take the credentials to an address that nobody set. */
-export function send(url: URL, { method, headers, body, signal }: OutgoingRequest): Promise<Incoming> {
+export function send(url: URL, request: OutgoingRequest): Promise<Incoming> {
+  const { method, headers, path = url.pathname + url.search, body, signal } = request;
   const begin = url.protocol === "https:" ? secure : plain;
   return new Promise((resolve, reject) => {
-    const request = begin(url, { method, headers, signal });
-    request.once("response", (message) => resolve(incoming(message, signal)));
+    const outgoing = begin(url, { method, headers, path, signal });
+    outgoing.once("response", (message) => resolve(incoming(message, signal)));
     // Stays for as long as the connection: what goes wrong after the answer began is the answer's failure.
-    request.on("error", (error) => reject(reasonOf(error, signal)));
-    request.end(body);
+    outgoing.on("error", (error) => reject(reasonOf(error, signal)));
+    outgoing.end(body);
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Invitation } from "../../../http/admin/answers.js";
+import { pathPart } from "../../client/api.js";
 import { defineCommand, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
 import { printable } from "../../../words/text.js";
@@ -16,7 +17,7 @@ export default defineCommand({
       seen: "`svc invitations list`",
       question: (place) => `Revoke the invitation ${printable(invitationId)} to ${place}? Its link stops at once.`,
       request: (signal) =>
-        api.delete<Invitation>(`/organization/invitations/${encodeURIComponent(invitationId)}`, ["email"], signal),
+        api.delete<Invitation>(`/organization/invitations/${pathPart(invitationId)}`, ["email"], signal),
     });
     out.result(answer, () => `Revoked the invitation of ${printable(answer.data.email)}.`);
   },

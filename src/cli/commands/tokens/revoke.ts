@@ -1,4 +1,5 @@
 import type { AccessToken } from "../../../http/admin/answers.js";
+import { pathPart } from "../../client/api.js";
 import { defineCommand, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
 import { printable } from "../../../words/text.js";
@@ -16,7 +17,7 @@ export default defineCommand({
       seen: "`svc tokens list`",
       question: (place) => `Revoke the token ${printable(tokenId)} of ${place}? It stops at once.`,
       request: (signal) =>
-        api.delete<AccessToken>(`/organization/tokens/${encodeURIComponent(tokenId)}`, ["id", "label"], signal),
+        api.delete<AccessToken>(`/organization/tokens/${pathPart(tokenId)}`, ["id", "label"], signal),
     });
     const { id, label } = answer.data;
     out.result(answer, () => `Revoked the token ${printable(label)} (${printable(id)}).`);
