@@ -36,6 +36,8 @@ describe("svc invitations, members", () => {
     const open = await documentOf<{ data: { id: string; email: string }[] }>("invitations list");
     expect(open.data).toMatchObject([{ email: "bob@example.com", role: "developer" }]);
     expect((await run(`invitations revoke ${open.data[0]!.id} --yes`)).stdout).toBe(
+    await service.db.sql`update iam.invitations set created_at = '2026-03-01Z', expires_at = '2026-03-08Z'`;
+    expect((await run("invitations list")).stdout).toMatch(/^bob@example.com +developer +ended /m);
       "Revoked the invitation of bob@example.com.\n",
     );
     expect((await run("invitations list")).stdout).toBe("No invitation is open.\n");

@@ -287,6 +287,9 @@ describe("invitations", () => {
     expect(html).not.toContain(link.search);
     const id = idOf(html, "invitation", "bob@example.com");
     expect((await page(`invitation?id=${id}`)).text).toContain("invited bob@example.com as developer");
+    await fixture.service.db.sql`update iam.invitations set expires_at = now() - interval '1 hour'`;
+    expect((await page("members")).text).toContain("bob@example.com developer owner@acme.example ended");
+    expect((await page(`invitation?id=${id}`)).text).toContain("the link ended on");
     const done = await fill(`invitation?id=${id}`, {});
     expect([done.status, done.location]).toEqual([303, at("members")]);
     expect((await open()).status).toBe(410);

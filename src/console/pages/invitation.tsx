@@ -24,8 +24,16 @@ export const invitationPage: ConsolePage = {
               <>
                 <p>
                   <Text>{invitation.createdBy}</Text> invited <Text>{invitation.email}</Text> as {invitation.role} on{" "}
-                  <At iso={invitation.createdAt} />; the link is good until <At iso={invitation.expiresAt} />. Revoked,
-                  it ends at once.
+                  <At iso={invitation.createdAt} />;{" "}
+                  {Date.parse(invitation.expiresAt) > visit.look.now ? (
+                    <>
+                      the link is good until <At iso={invitation.expiresAt} />. Revoked, it ends at once.
+                    </>
+                  ) : (
+                    <>
+                      the link ended on <At iso={invitation.expiresAt} />. Invite again to make another.
+                    </>
+                  )}
                 </p>
                 <ChangeForm visit={visit} path={PATH} hidden={{ id: invitation.id }}>
                   <button>Revoke the invitation</button>

@@ -2,6 +2,7 @@ import type { Invitation, ListPage, Member, PasswordReset } from "../../http/adm
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
 import { Ago, At, Empty, LinkLine, PageLinks, Section, Text, TextLink } from "../parts.js";
+import { useLook } from "../look.js";
 import { Table } from "../tables.js";
 import { Allowed, ChangeForm } from "../changes.js";
 import { entryHref, ROLE_TEXTS, Select, shownOnce } from "./settings/parts.js";
@@ -90,7 +91,7 @@ function Invitations(props: { query: URLSearchParams; invitations: ListPage<Invi
             ],
             ["Role", ({ role }) => role],
             ["By", ({ createdBy }) => <Text>{createdBy}</Text>],
-            ["Ends", ({ expiresAt }) => <Ago iso={expiresAt} />],
+            ["Ends", ({ expiresAt }) => (Date.parse(expiresAt) > useLook().now ? <Ago iso={expiresAt} /> : "ended")],
           ]}
         />
       )}

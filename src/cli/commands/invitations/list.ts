@@ -12,7 +12,11 @@ export default defineCommand({
       columns: [
         { title: "Address", value: ({ email }) => email, kept: true },
         { title: "Role", value: ({ role }) => role, fixed: true },
-        { title: "Ends", value: ({ expiresAt }) => out.ago(expiresAt), kept: true },
+        {
+          title: "Ends",
+          value: ({ expiresAt }) => (Date.parse(expiresAt) > out.now ? out.ago(expiresAt) : "ended"),
+          kept: true,
+        },
         { title: "Id", value: ({ id }) => id, fixed: true },
         { title: "By", value: ({ createdBy }) => createdBy, optional: true },
         { title: "Created", value: ({ createdAt }) => out.at(createdAt), fixed: true, optional: true },
