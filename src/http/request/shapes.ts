@@ -38,14 +38,17 @@ interface Parameters {
   allowedValues: unknown[];
 }
 
-const atLeast = ({ limit }: Parameters) => (limit === 1 ? "must not be empty" : `must have at least ${limit}`);
+const atLeast =
+  (unit: string) =>
+  ({ limit }: Parameters) =>
+    limit === 1 ? "must not be empty" : `must have at least ${limit} ${unit}`;
 
 /** What is said of a value, by the keyword of its schema that it does not satisfy. */
 const SAYS: Readonly<Record<string, (parameters: Parameters) => string>> = {
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
   enum: ({ allowedValues }) => `must be one of ${allowedValues.map(String).join(", ")}`,
-  minLength: atLeast,
-  minItems: atLeast,
+  minLength: atLeast("characters"),
+  minItems: atLeast("items"),
   minProperties: () => "must have at least one member",
   maxLength: ({ limit }) => `must have at most ${limit} characters`,
   maxItems: ({ limit }) => `must have at most ${limit} items`,

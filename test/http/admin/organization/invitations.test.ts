@@ -78,6 +78,8 @@ describe("POST /organization/invitations", () => {
     expect(await made("gr\u00e4ce@b\u00fccher.example")).toMatchObject({ email: "gr\u00e4ce@b\u00fccher.example" });
     expect(await invite({})).toMatchObject(invalid("email"));
     expect(await invite({ email: "a@b.de", role: "root" })).toMatchObject(invalid("role"));
+    const short = invalid("email", "`email` must have at least 3 characters.");
+    expect(await invite({ email: "", role: "viewer" })).toMatchObject(short);
     expect(await invite({ email: ["a@b.de"], role: "viewer" })).toMatchObject(invalid("email"));
   });
 });
