@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { join } from "../http/admin/organization/support.js";
+import { cannedServer, json } from "./support/canned-server.js";
 import { brokenServer } from "./support/broken-server.js";
 import { useOwner } from "./support/owner.js";
 import type { RunOptions } from "./support/run-svc.js";
@@ -35,9 +36,9 @@ describe("svc invitations, members", () => {
     `);
     const open = await documentOf<{ data: { id: string; email: string }[] }>("invitations list");
     expect(open.data).toMatchObject([{ email: "bob@example.com", role: "developer" }]);
-    expect((await run(`invitations revoke ${open.data[0]!.id} --yes`)).stdout).toBe(
     await service.db.sql`update iam.invitations set created_at = '2026-03-01Z', expires_at = '2026-03-08Z'`;
     expect((await run("invitations list")).stdout).toMatch(/^bob@example.com +developer +ended /m);
+    expect((await run(`invitations revoke ${open.data[0]!.id} --yes`)).stdout).toBe(
       "Revoked the invitation of bob@example.com.\n",
     );
     expect((await run("invitations list")).stdout).toBe("No invitation is open.\n");
@@ -70,6 +71,13 @@ describe("svc invitations, members", () => {
     const { url } = await brokenServer({ read: () => ({ status: 200, body: "{", cut: true }) });
     const { stderr } = await run("members remove owner@bob.example --yes", { at: url });
     expect(stderr).toMatch(/^error \[SERVICE_UNREACHABLE\]/);
+  });
+
+  test("a mail that the mail server did not take is told as such", async () => {
+    const made = { id: "inv_1", email: "bob@example.com", link: "https://svc.example.com/", expiresAt: "2026-03-21Z" };
+    const { url } = await cannedServer(json({ ...made, mailed: false, mailFailed: true }, 201));
+    const { stdout } = await run("invitations create bob@example.com --role viewer --yes", { at: url });
+    expect(stdout).toContain("as viewer. The mail server did not take the mail: pass the link on.\n");
   });
 
   test("a link that sets a password is printed once", async () => {

@@ -118,7 +118,8 @@ function Invite({ visit }: { visit: Visit }) {
 }
 
 /** Shows a link that was made for somebody. @param does what it is good for, as the beginning of a sentence */
-export function linkMade(title: string, does: string, { link, expiresAt, mailed }: PasswordReset): View {
+export function linkMade(title: string, does: string, { link, expiresAt, mailed, mailFailed }: PasswordReset): View {
+  const unsent = mailFailed ? "The mail server did not take the mail" : "No mail was sent";
   return shownOnce({
     title,
     label: "Link",
@@ -126,7 +127,7 @@ export function linkMade(title: string, does: string, { link, expiresAt, mailed 
     children: (
       <p>
         {does}; it is good until <At iso={expiresAt} />.{" "}
-        {mailed ? "Another one to the same end was mailed." : "No mail was sent: pass the link on."}
+        {mailed ? "Another one to the same end was mailed." : `${unsent}: pass the link on.`}
       </p>
     ),
     next: { href: PATH, text: "Members" },

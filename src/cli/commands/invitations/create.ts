@@ -23,8 +23,10 @@ export default defineCommand({
       request: (signal) =>
         api.post<CreatedInvitation>("/organization/invitations", { email, role }, ["id", "link", "mailed"], signal),
     });
-    const { id, link, expiresAt, mailed } = answer.data;
-    const told = `Invited ${printable(answer.data.email)} as ${role}.${mailed ? " The link was mailed, too." : " No mail was sent: pass the link on."}`;
+    const { id, link, expiresAt, mailed, mailFailed } = answer.data;
+    const unsent = mailFailed ? "The mail server did not take the mail" : "No mail was sent";
+    const sent = mailed ? "The link was mailed, too." : `${unsent}: pass the link on.`;
+    const told = `Invited ${printable(answer.data.email)} as ${role}. ${sent}`;
     const shown = () =>
       fields(out, { Link: printable(link), Id: printable(id), "Good until": out.at(expiresAt) }, told);
     out.secret(answer, shown, {

@@ -27,8 +27,9 @@ export default defineCommand({
           signal,
         ),
     });
-    const { link, expiresAt, mailed } = answer.data;
-    const told = `Whoever opens this link sets the password, once.${mailed ? " It was mailed, too." : ""}`;
+    const { link, expiresAt, mailed, mailFailed } = answer.data;
+    const unsent = mailFailed ? " The mail server did not take the mail: pass the link on." : "";
+    const told = `Whoever opens this link sets the password, once.${mailed ? " It was mailed, too." : unsent}`;
     const shown = () => fields(out, { Link: printable(link), "Good until": out.at(expiresAt) }, told);
     out.secret(answer, shown, {
       what: "a link that sets the password was made",

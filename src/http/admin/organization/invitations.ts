@@ -8,7 +8,7 @@ import { exact, instant, listOf, role } from "../schemas.js";
 import { emailAddress, emptyObject, KIB, pageQuery } from "../parameters.js";
 
 /**
- * Mails a link where mail is set up; whether the mail server has taken it. The mail has a secret of its own: whoever asked for the link sees
+ * Mails a link where mail is set up, and tells what became of the mail. The mail has a secret of its own: whoever asked for the link sees
  * the other one, so that only the use of this one verifies the address.
  *
  * @param secret of the link that was made
@@ -19,18 +19,21 @@ async function sendLink(
   requestId: string,
   secret: NewCredential,
   mailOf: (mailed: NewCredential) => Mail,
-): Promise<boolean> {
-  if (deps.mailer === null) return false;
+): Promise<{ mailed: boolean; mailFailed: boolean }> {
+  if (deps.mailer === null) return { mailed: false, mailFailed: false };
   const mailed = newCredential("link");
   await call(deps.sql, "mail_link", secret.hash, mailed.hash);
-  return deps.mailer.send(mailOf(mailed), requestId);
+  const isTaken = await deps.mailer.send(mailOf(mailed), requestId);
+  return { mailed: isTaken, mailFailed: !isTaken };
 }
 
-/** Whether the mail server took the link; false also where no mail is set up. */
-const mailed = Type.Boolean();
+const mail = {
+  mailed: Type.Boolean({ description: "Whether the mail server took the link; false also where no mail is set up." }),
+  mailFailed: Type.Boolean({ description: "Whether mail is set up, and the mail server did not take the link." }),
+};
 
 export const passwordReset = Type.Object(
-  { link: Type.String(), expiresAt: instant, mailed },
+  { link: Type.String(), expiresAt: instant, ...mail },
   { additionalProperties: false, title: "PasswordReset" },
 );
 const members = {
@@ -47,7 +50,7 @@ export const invitation = Type.Object(members, {
   description: "An invitation without its link",
 });
 export const createdInvitation = Type.Object(
-  { ...members, link: Type.String(), mailed },
+  { ...members, link: Type.String(), ...mail },
   { additionalProperties: false, title: "CreatedInvitation" },
 );
 
@@ -62,10 +65,10 @@ export const invitationRoutes = [
       const secret = newCredential("link");
       const document = await call("create_password_reset", params["userId"]!, secret.hash);
       const { email: to, expiresAt } = JSON.parse(document) as { email: string; expiresAt: string };
-      const isMailed = await sendLink(deps, credentials.requestId, secret, (mailed) =>
+      const sent = await sendLink(deps, credentials.requestId, secret, (mailed) =>
         passwordMail({ to, link: passwordLink(deps.publicUrl(), mailed), expiresAt }),
       );
-      return { link: passwordLink(deps.publicUrl(), secret), expiresAt, mailed: isMailed };
+      return { link: passwordLink(deps.publicUrl(), secret), expiresAt, ...sent };
     },
   }),
   adminRoute("list_invitations", "GET /organization/invitations", {
@@ -84,11 +87,11 @@ export const invitationRoutes = [
       const document = await call("create_invitation", body.email, body.role, secret.hash);
       const made = JSON.parse(document) as { invitation: Static<typeof invitation>; organization: string };
       const { email: to, role, createdBy: by, expiresAt } = made.invitation;
-      const isMailed = await sendLink(deps, credentials.requestId, secret, (mailed) => {
+      const sent = await sendLink(deps, credentials.requestId, secret, (mailed) => {
         const link = invitationLink(deps.publicUrl(), mailed);
         return invitationMail({ to, organization: made.organization, role, by, link, expiresAt });
       });
-      return { ...made.invitation, link: invitationLink(deps.publicUrl(), secret), mailed: isMailed };
+      return { ...made.invitation, link: invitationLink(deps.publicUrl(), secret), ...sent };
     },
   }),
   // Answers the invitation as it was.

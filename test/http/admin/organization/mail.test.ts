@@ -70,8 +70,8 @@ it("what is refused is not mailed, and a mail that is not taken loses nothing: t
   expect(await api.organization("POST", "/invitations", body)).toMatchObject(refused(409, "ALREADY_MEMBER"));
   expect(mail.mails).toEqual([]);
   await mail.stop();
-  const { link, mailed } = await invite("later@example.com");
-  expect([mailed, link]).toEqual([false, expect.stringContaining("/invitation?token=svc_link_")]);
+  const link = expect.stringContaining("/invitation?token=svc_link_") as string;
+  expect(await invite("later@example.com")).toMatchObject({ mailed: false, mailFailed: true, link });
   expect(failures).toEqual([expect.stringMatching(/^req: .*ECONNREFUSED/)]);
   expect(await api.sql`select from iam.invitations where email = 'later@example.com'`).toHaveLength(1);
 });

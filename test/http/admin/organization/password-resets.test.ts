@@ -34,7 +34,7 @@ describe("POST /organization/members/:userId/password-reset", () => {
     const reply = await reset(member.userId);
     const form = /^https:\/\/svc\.example\.com\/password\?token=svc_link_[0-9a-f]{48}$/;
     const link = expect.stringMatching(form) as string;
-    expect(reply).toMatchObject({ status: 201, body: { link, expiresAt: INSTANT, mailed: false } });
+    expect(reply).toMatchObject({ status: 201, body: { link, expiresAt: INSTANT, mailed: false, mailFailed: false } });
     expect(await linkOf(reply.body)).toEqual({ userId: member.userId, createdBy: "owner@acme.example", open: true });
     const [row] = await api.sql`select expires_at - created_at as life, l::text as row from iam.password_links as l`;
     expect(row).toMatchObject({ life: "1 day" });
