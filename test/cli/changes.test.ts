@@ -265,6 +265,16 @@ describe("without a confirmation, nothing is changed", () => {
   });
 });
 
+test.each(["members update usr_1 --role viewer", "members remove usr_1"])(
+  "svc %s: you are told that this is you",
+  async (line) => {
+    const { url } = await cannedServer(json({ ...READ, user: { email: "bob@example.com" } }));
+    expect((await run(line, { at: url, terminal: true, input: "n\n" })).stderr).toContain(
+      " This is you: what you take from yourself, only another owner can give you again. (y/N)",
+    );
+  },
+);
+
 describe("where the connection breaks before the answer, nobody knows, and it is said how to see", () => {
   test.each(Object.entries({ ...CHANGES, ...BY_WORD }))("svc %s", async (line, { seen }) => {
     const { url } = await brokenServer({ read: () => json(READ) });

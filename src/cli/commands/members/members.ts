@@ -1,4 +1,4 @@
-import type { Member } from "../../../http/admin/answers.js";
+import type { Member, Whoami } from "../../../http/admin/answers.js";
 import { readAll } from "../../client/pages.js";
 import type { Context } from "../../core/command.js";
 import { failure } from "../../core/errors.js";
@@ -11,6 +11,13 @@ export const MEMBER_ROLES = [
   "developer",
   "viewer",
 ] as const satisfies readonly Member["role"][];
+
+/** What is said before a change of a member who is the one that makes it. */
+export async function noteToYou({ api }: Context, { email }: Member): Promise<string> {
+  const { data } = await api.get<Whoami>("/whoami", ["user"]);
+  if (data.user.email !== email) return "";
+  return " This is you: what you take from yourself, only another owner can give you again.";
+}
 
 /** The member of an address or an id. @throws {UserError} MEMBER_NOT_FOUND */
 export async function memberOf({ api }: Context, addressOrId: string): Promise<Member> {

@@ -2,7 +2,7 @@ import type { Member } from "../../../http/admin/answers.js";
 import { defineCommand, yesOption } from "../../core/command.js";
 import { confirmAndRun } from "../../output/change.js";
 import { printable } from "../../../words/text.js";
-import { memberOf } from "./members.js";
+import { memberOf, noteToYou } from "./members.js";
 
 export default defineCommand({
   args: { member: "The member's address or id" },
@@ -16,8 +16,9 @@ export default defineCommand({
       of: "organization",
       seen: "`svc members list`",
       before: () => memberOf(context, addressOrId),
-      question: (place, { email, role }) =>
-        `Remove ${printable(email)}, ${role}, from ${place}? Tokens that the member made for it stop at once.`,
+      question: async (place, member) =>
+        `Remove ${printable(member.email)}, ${member.role}, from ${place}? Tokens that the member made for it stop at once.` +
+        (await noteToYou(context, member)),
       request: (signal, { userId }) => api.delete<Member>(`/organization/members/${userId}`, ["email"], signal),
     });
     out.result(answer, () => `Removed ${printable(answer.data.email)}. Its tokens for the organization are revoked.`);
