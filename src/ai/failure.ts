@@ -1,7 +1,9 @@
 /** Why there is no answer, or no whole one. */
 type FailureKind =
-  /** It cannot be reached, fails, does not take the service's key, or speaks another protocol. */
+  /** It cannot be reached, fails, or speaks another protocol. */
   | "unavailable"
+  /** It does not take the service's key. */
+  | "keyRefused"
   /** It takes too many requests, or the account behind it is used up. */
   | "rateLimited"
   /** It was silent, or at work, for too long. */
@@ -42,8 +44,10 @@ export function languageModelErrorOf(error: unknown): LanguageModelError {
   if (status === 429) return rateLimited(retryAfterOf(headers), error);
   const isTooLong = code === "context_length_exceeded" && ![401, 403, 404].includes(status);
   const message = MESSAGES[isTooLong ? 413 : status] ?? `Its server answered ${status}.`;
-  return new LanguageModelError(status === 404 ? "unknownModel" : "unavailable", message, null, error);
+  return new LanguageModelError(KINDS[status] ?? "unavailable", message, null, error);
 }
+
+const KINDS: Readonly<Record<number, FailureKind>> = { 401: "keyRefused", 403: "keyRefused", 404: "unknownModel" };
 
 const MESSAGES: Readonly<Record<number, string>> = {
   401: "It does not take the service's key.",

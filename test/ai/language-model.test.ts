@@ -103,7 +103,7 @@ describe("fails in words of its own where the provider", () => {
   const CUT = { message: "It cannot be reached, or its answer broke off." };
   const EARLY = { message: "Its response ended early." };
   const STRANGE = { message: "Its response does not follow the protocol." };
-  const KEY = { kind: "unavailable", message: "It does not take the service's key." };
+  const KEY = { kind: "keyRefused", message: "It does not take the service's key." };
   it.each<[what: string, behaviour: Behaviour, failure: object]>([
     ["does not take the key", refuses(401, "invalid_api_key"), KEY],
     ["knows no such model", refuses(404, "model_not_found"), { kind: "unknownModel" }],

@@ -68,6 +68,14 @@ function* frame(part: AnswerPart): Generator<string> {
   }
 }
 
+/** What waiting does not mend. */
+const OPERATOR_FIXES: Partial<Record<LanguageModelError["kind"], { fix: string }>> = {
+  keyRefused: { fix: "Ask the operator of this service to correct SVC_AI_API_KEY." },
+  unknownModel: {
+    fix: "Ask the operator of this service to correct SVC_AI_MODEL or SVC_AI_BASE_URL, or name another model.",
+  },
+};
+
 function asApiError(error: unknown, model: string | undefined): unknown {
   if (!(error instanceof LanguageModelError)) return error;
   const { kind, message: reason, retryAfter, cause = error } = error;
@@ -77,7 +85,9 @@ function asApiError(error: unknown, model: string | undefined): unknown {
     const headers = { "Retry-After": String(retryAfter ?? 30) };
     return new ApiError(429, "AI_RATE_LIMITED", { reason, headers, cause });
   }
-  if (kind === "unavailable" || model === undefined) return new ApiError(502, "AI_UNAVAILABLE", { reason, cause });
+  if (kind !== "unknownModel" || model === undefined) {
+    return new ApiError(502, "AI_UNAVAILABLE", { reason, cause, ...OPERATOR_FIXES[kind] });
+  }
   const fix = "Name a model or deployment that it has, or none for the one that the operator chose.";
   return invalidField("model", model, "The language model's provider knows no such model.", fix);
 }

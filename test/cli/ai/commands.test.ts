@@ -318,6 +318,11 @@ describe("the facts are told, and a line says what went wrong, where the provide
       "AI_RATE_LIMITED]: The language model takes no more requests for now. It takes no more requests for 17 seconds. Ask again after the number of seconds in Retry-After.",
     ],
     ["fails", refuses(500, "server_error"), `${NO_ANSWER} Its server answered 500. ${LATER}`],
+    [
+      "does not take the key",
+      refuses(401, "invalid_api_key"),
+      `${NO_ANSWER} It does not take the service's key. Ask the operator of this service to correct SVC_AI_API_KEY.`,
+    ],
     ["answers blanks", says(" \n\n \n"), `${NO_ANSWER} Its answer is empty. ${LATER}`],
     [
       "breaks off",
