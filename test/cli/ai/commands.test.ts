@@ -326,7 +326,7 @@ describe("the facts are told, and a line says what went wrong, where the provide
     ["answers blanks", says(" \n\n \n"), `${NO_ANSWER} Its answer is empty. ${LATER}`],
     [
       "breaks off",
-      (_, response) => void response.end(chunk("Half of ")),
+      (_, response) => void response.end(chunk("Half of an ans")),
       `${NO_ANSWER} Its response ended early. ${LATER}`,
     ],
   ])("%s", async (_, behaviour, told) => {
@@ -334,6 +334,7 @@ describe("the facts are told, and a line says what went wrong, where the provide
     const result = await ai("explain-config");
     expect(result).toMatchObject({ code: 1, stderr: `error [${told}\n` });
     expect(result.stdout).toContain("Lifecycle\n");
+    if (told.includes("ended early")) expect(result.stdout).toMatch(/Half of an ans\n$/);
   });
 
   test("cuts the answer off", async () => {

@@ -187,8 +187,9 @@ async function shownAnswer(context: Context, { model }: AiValues, facts: Facts, 
   };
   let isWhole = false;
   try {
-    const ending = await ask(context, facts, model, stop, (part) => show(live.add(part)));
-    show(live.end());
+    // Also where it breaks off: what came is shown to its end.
+    const asking = ask(context, facts, model, stop, (part) => show(live.add(part)));
+    const ending = await asking.finally(() => show(live.end()));
     isWhole = true;
     return { ...ending, text: text.trim() };
   } finally {
