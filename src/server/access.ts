@@ -1,3 +1,4 @@
+import type { Sql } from "postgres";
 import type { Static } from "typebox";
 import type { Argv } from "yargs";
 import { ROLES, TOKEN_EXPIRES_IN_DAYS_MAX } from "../db/api/access.js";
@@ -37,8 +38,8 @@ export async function bootstrapCommand(
     // First: where it ends in between, nobody opens that user, and it can be run again.
     if (resetUser) await call(sql, "operator_reset_user", email);
     const document = await call(sql, "bootstrap", organization, email, token.hash);
-    // Programs have no use for it, and where the port is any that is free nobody knows where it would lead.
-    const publicUrl = json ? null : knownBase(config);
+    // Programs have no use for it, and where the port is any that is free nobody may know where it would lead.
+    const publicUrl = json ? null : await knownBase(sql, config);
     return { document, link: publicUrl === null ? null : await makeSignInLink(sql, publicUrl, email) };
   });
   const { organizationId, joined } = JSON.parse(document) as { organizationId: string; joined: string | null };
@@ -93,11 +94,11 @@ export const usersCommands = (configure: Configure) => (command: Argv) =>
           .example("svc-server users link --email ada@example.com", "Also for the first password, after bootstrap"),
       async ({ email, json }) => {
         const [config, logger] = configure();
-        const publicUrl = linkBase(config);
         const secret = newCredential("link");
-        const document = await asOperator(config, logger, (sql) =>
-          call(sql, "operator_create_password_link", email, secret.hash),
-        );
+        const [publicUrl, document] = await asOperator(config, logger, async (sql) => [
+          await linkBase(sql, config),
+          await call(sql, "operator_create_password_link", email, secret.hash),
+        ]);
         const made = JSON.parse(document) as { email: string; expiresAt: string };
         const link = passwordLink(publicUrl, secret);
         print(json, JSON.stringify({ ...made, link }), [
@@ -117,8 +118,10 @@ export const usersCommands = (configure: Configure) => (command: Argv) =>
           .example("svc-server users sign-in --email ada@example.com", "Open the console as ada"),
       async ({ email, json }) => {
         const [config, logger] = configure();
-        const publicUrl = linkBase(config);
-        const made = await asOperator(config, logger, (sql) => makeSignInLink(sql, publicUrl, email));
+        const [publicUrl, made] = await asOperator(config, logger, async (sql) => {
+          const base = await linkBase(sql, config);
+          return [base, await makeSignInLink(sql, base, email)];
+        });
         print(json, JSON.stringify(made), [
           `# Whoever opens this link is signed in as ${made.email}. It works once, until ${made.expiresAt}:`,
           made.link,
@@ -134,14 +137,14 @@ function userInWords({ email, hasPassword, organizations, emailVerifiedAt }: Use
   return [email, roles === "" ? "-" : roles, hasPassword ? verified : "no password"].join("\t");
 }
 
-/** Where people reach the service; null where only the process that listens knows its port. */
-function knownBase({ publicUrl, host, port }: ServerConfig): string | null {
-  return publicUrl ?? (port === 0 ? null : addressOf(host, port));
+/** Where people reach the service: as set, else as its processes noted; null where only the process that listens knows its port. */
+async function knownBase(sql: Sql, { publicUrl, host, port }: ServerConfig): Promise<string | null> {
+  return publicUrl ?? (await call(sql, "operator_public_url")) ?? (port === 0 ? null : addressOf(host, port));
 }
 
 /** The same for a link that has to lead there. */
-function linkBase(config: ServerConfig): string {
-  const base = knownBase(config);
+async function linkBase(sql: Sql, config: ServerConfig): Promise<string> {
+  const base = await knownBase(sql, config);
   if (base !== null) return base;
   throw new ConfigError(["SVC_PUBLIC_URL must be set where SVC_PORT is 0: the link has to lead to the service"]);
 }

@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { call } from "../../src/db/api/call.js";
 import { hashCredential } from "../../src/http/request/credentials.js";
 import { auditOf, join, timestamp, userIdOf } from "../http/admin/organization/support.js";
 import { useService, type Actor } from "../support/service.js";
@@ -96,6 +97,13 @@ describe("svc-server users link", () => {
   ])("leads to %s", async (_what, env, base) => {
     const { stdout } = await run(["users", "link", "--email", "owner@acme.example", "--json"], env);
     expect((await linkOf((JSON.parse(stdout) as { link: string }).link)).base).toBe(base);
+  });
+
+  it("leads to where the service runs, whatever is set for this command", async () => {
+    await call(sql, "note_public_url", "http://127.0.0.1:4412");
+    onTestFinished(() => sql`delete from svc.public_url`.then(() => undefined));
+    const { stdout } = await run(["users", "link", "--email", "owner@acme.example", "--json"], { SVC_PORT: "0" });
+    expect((await linkOf((JSON.parse(stdout) as { link: string }).link)).base).toBe("http://127.0.0.1:4412");
   });
 
   it("says in one line what is wrong", async () => {

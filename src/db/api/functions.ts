@@ -347,6 +347,7 @@ export const FUNCTIONS = {
   operator_list_users: takes(),
   operator_create_password_link: takes(text("email"), linkHash),
   operator_create_sign_in_link: takes(text("email"), linkHash).answers<signIn.SignInLink>(),
+  operator_public_url: takes().answers<string | null>(),
   operator_reset_user: takes(text("email")).answers<Nothing>(),
   operator_list_tokens: takes(organizationSlug),
   operator_create_token: takes(

@@ -1,0 +1,12 @@
+-- Where people reach the service, as its HTTP processes noted; null before the first one started. For the operator: no service role may
+-- execute it.
+-- Raises nothing, locks nothing.
+create or replace function svc_api.operator_public_url()
+returns text
+language sql
+stable
+security definer
+set search_path = ''
+return (select p.url from svc.public_url as p);
+
+comment on function svc_api.operator_public_url() is 'Where people reach the service; for the operator only.';
