@@ -60,6 +60,12 @@ describe("versions", () => {
     const itsToken = await other.formToken(`${BASE}/live/today`);
     expect((await other.post(`${BASE}/live/activate`, { ...form, form_token: itsToken })).status).toBe(403);
 
+    const elsewhere = await owner.get(`${BASE}/test/activate?version=v2&as=promote`);
+    const posted = await owner.post(`${BASE}/test/activate`, { ...form, form_token: token });
+    for (const { status, html } of [elsewhere, posted])
+      expect([status, textOf(html)]).toEqual([400, expect.stringContaining("promoted to live, and this is test")]);
+    expect(elsewhere.html).toContain('href="../live/activate?version=v2&amp;as=promote"');
+
     expect((await owner.post(`${BASE}/live/activate`, { ...form, form_token: "guessed" })).status).toBe(403);
     const done = await owner.post(`${BASE}/live/activate`, { ...form, form_token: token });
     expect([done.status, done.location]).toEqual([303, `${BASE}/live/version?id=v2`]);

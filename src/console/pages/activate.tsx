@@ -14,7 +14,7 @@ export const activatePage: ConsolePage = {
   async answer(visit) {
     const { ask, query, environment, activeVersion } = visit;
     const version = query.get("version") ?? "";
-    const way = wayOf(given(query, "as"));
+    const way = wayOf(given(query, "as"), environment);
     const difference = await ask("config-diff", { from: activeVersion ?? undefined, to: version });
     const verb = way === "promote" ? "Promote" : "Roll back to";
     return {
@@ -47,17 +47,25 @@ export const activatePage: ConsolePage = {
   },
   change: {
     fields: ["version", "as", "expected", "force"],
-    async make({ tell, form }) {
+    async make({ tell, environment, form }) {
       const { version = "", expected = "", force } = form;
       const body = { expected: expected === "" ? null : expected, ...(force === "true" && { force: true }) };
-      await tell(`POST config-versions/:version/${wayOf(form["as"])}`, { version }, body);
+      await tell(`POST config-versions/:version/${wayOf(form["as"], environment)}`, { version }, body);
       return versionHref(version);
     },
   },
 };
 
-function wayOf(way: string | undefined): (typeof WAYS)[number] {
+function wayOf(way: string | undefined, environment: "test" | "live"): (typeof WAYS)[number] {
   const known = WAYS.find((each) => each === way);
+  // It would be promoted to live, whatever environment the page speaks of.
+  if (known === "promote" && environment !== "live") {
+    throw new PageError(400, {
+      title: "Nothing is promoted here",
+      message: `A version is promoted to live, and this is ${environment}.`,
+      fix: "Choose live above to promote it.",
+    });
+  }
   if (known !== undefined) return known;
   throw new PageError(400, {
     title: "Neither promoted nor rolled back",
