@@ -123,10 +123,10 @@ describe("svc tokens", () => {
 
 describe("svc audit", () => {
   test("shows what was changed, by whom, and of one action only where one is asked for", async () => {
-    const { stdout } = await run("audit --action member.removed --actor owner@acme.example --since 1h");
+    const { stdout } = await run("audit --action member.role_changed --actor owner@acme.example --since 1h");
     expect(steady(stdout)).toMatchInlineSnapshot(`
-      "At                          Action          By                  Where  What
-      <time>  member.removed  owner@acme.example         …
+      "At                          Action               By                  Where  What                      Details
+      <time>  member.role_changed  owner@acme.example         …  email: "owner@bob.example", viewer, before developer
       "
     `);
     expect(await run("audit --since yesterday")).toMatchInlineSnapshot(`

@@ -290,6 +290,9 @@ describe("invitations", () => {
     await fixture.service.db.sql`update iam.invitations set expires_at = now() - interval '1 hour'`;
     expect((await page("members")).text).toContain("bob@example.com developer owner@acme.example ended");
     expect((await page(`invitation?id=${id}`)).text).toContain("the link ended on");
+    expect((await page("audit-log?action=invitation.created")).text).toMatch(
+      /inv_\w+ role: "developer", email: "bob@example\.com" $/,
+    );
     const done = await fill(`invitation?id=${id}`, {});
     expect([done.status, done.location]).toEqual([303, at("members")]);
     expect((await open()).status).toBe(410);
@@ -355,6 +358,9 @@ describe("members", () => {
     expect([status, location]).toEqual([303, at("members")]);
     expect((await page("members")).text).toContain("viewer@acme.example developer");
     expect((await page("settings", who.viewer)).text).toContain("Your role developer: changes test");
+    expect((await page("audit-log?action=member.role_changed")).text).toContain(
+      `email: "${emails.viewer}", developer, before viewer`,
+    );
     await fill(path, { as: "role", role: "viewer" });
   });
 

@@ -159,8 +159,8 @@ it("the operator's link signs a browser in as any user, once, also before it has
   expect(await whoIs(browser)).toBe(email);
   expect((await new Browser(service.url).get(path)).status).toBe(410);
   const [entry] = await sql`
-    select actor, target from iam.audit_log where action = 'sign_in_link.created' order by audit_seq desc limit 1`;
-  expect(entry).toEqual({ actor: "operator", target: await userIdOf(service, email) });
+    select actor, target, details from iam.audit_log where action = 'sign_in_link.created' order by audit_seq desc limit 1`;
+  expect(entry).toEqual({ actor: "operator", target: await userIdOf(service, email), details: { email } });
   expect(await run("users", "sign-in", "--email", "nobody@example.com")).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('There is no user "nobody@example.com".') as string,

@@ -74,7 +74,8 @@ describe("svc-server users link", () => {
       kept: { email: "owner@linked.example", createdBy: "operator", open: true, hours: 24 },
     });
     const target = await userIdOf(service, "owner@linked.example");
-    const entry = { action: "password_reset.created", actor: "operator", requestId: null, target, details: {} };
+    const details = { email: "owner@linked.example" };
+    const entry = { action: "password_reset.created", actor: "operator", requestId: null, target, details };
     expect((await auditOf(service, acme.organizationId)).at(-1)).toEqual(entry);
     const [row] = await sql`
       select count(*)::int as entries from iam.audit_log where action = 'password_reset.created' and target = ${target}`;

@@ -13,7 +13,10 @@ declare
   _expires_at timestamptz;
 begin
   _expires_at := iam.make_password_link(_user_id, operator_create_password_link.link_hash, 'operator');
-  perform iam.record_audit(iam.operator_actor(m.organization_id), null, 'password_reset.created', null, null, _user_id, null)
+  perform iam.record_audit(
+    iam.operator_actor(m.organization_id), null, 'password_reset.created', null, null, _user_id,
+    jsonb_build_object('email', lower(btrim(operator_create_password_link.email)))
+  )
   from iam.memberships as m
   where m.user_id = _user_id;
   return json_build_object('email', lower(btrim(operator_create_password_link.email)), 'expiresAt', svc.iso(_expires_at));

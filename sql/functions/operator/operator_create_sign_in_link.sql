@@ -11,7 +11,10 @@ as $$
 declare
   _user_id constant text := iam.user_of_email(operator_create_sign_in_link.email);
 begin
-  perform iam.record_audit(iam.operator_actor(m.organization_id), null, 'sign_in_link.created', null, null, _user_id, null)
+  perform iam.record_audit(
+    iam.operator_actor(m.organization_id), null, 'sign_in_link.created', null, null, _user_id,
+    jsonb_build_object('email', lower(btrim(operator_create_sign_in_link.email)))
+  )
   from iam.memberships as m
   where m.user_id = _user_id;
   return iam.make_sign_in_link(_user_id, operator_create_sign_in_link.link_hash);

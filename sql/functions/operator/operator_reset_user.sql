@@ -22,7 +22,10 @@ begin
   delete from iam.identities as i where i.user_id = _user_id;
   perform iam.end_sign_ins(_user_id);
   update iam.users as u set email_verified_at = null where u.user_id = _user_id;
-  perform iam.record_audit(iam.operator_actor(m.organization_id), null, 'user.reset', null, null, _user_id, null)
+  perform iam.record_audit(
+    iam.operator_actor(m.organization_id), null, 'user.reset', null, null, _user_id,
+    jsonb_build_object('email', lower(btrim(operator_reset_user.email)))
+  )
   from iam.memberships as m
   where m.user_id = _user_id;
 end;

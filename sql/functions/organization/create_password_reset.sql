@@ -50,10 +50,11 @@ begin
   end if;
 
   _expires_at := iam.make_password_link(create_password_reset.user_id, create_password_reset.link_hash, _actor.email);
-  perform iam.record_audit(
-    _actor, create_password_reset.request_id, 'password_reset.created', null, null, create_password_reset.user_id, null
-  );
   select u.email into strict _email from iam.users as u where u.user_id = create_password_reset.user_id;
+  perform iam.record_audit(
+    _actor, create_password_reset.request_id, 'password_reset.created', null, null, create_password_reset.user_id,
+    jsonb_build_object('email', _email)
+  );
   return json_build_object('email', _email, 'expiresAt', svc.iso(_expires_at));
 end;
 $$;

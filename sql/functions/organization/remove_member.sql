@@ -1,5 +1,6 @@
 -- Ends a membership, and with it the headless tokens that the user had for this organization and the invitations and
--- password links that it made as an owner. The user itself stays, with its other memberships.
+-- password links that it made as an owner; the audit log has the addresses that were invited. The user itself stays, with its other
+-- memberships.
 -- Raises what iam.authorize raises, SV004 MEMBER_NOT_FOUND, SV005 LAST_OWNER. Locks as iam.authorize_exclusively,
 -- and for an owner as iam.withdraw_links.
 create or replace function svc_api.remove_member(token_hash bytea, organization_id text, request_id text, user_id text)
@@ -16,10 +17,14 @@ declare
   _role constant text := iam.require_member(remove_member.organization_id, remove_member.user_id);
   _member constant json := iam.member_document(remove_member.organization_id, remove_member.user_id);
   _tokens text[];
+  _invitations text[] := '{}';
 begin
   if _role = 'owner' then
     perform iam.require_another_owner(remove_member.organization_id, remove_member.user_id);
     perform iam.withdraw_links(remove_member.organization_id, remove_member.user_id);
+    select coalesce(array_agg(i.email order by i.email), '{}') into _invitations
+    from iam.invitations as i
+    where i.organization_id = remove_member.organization_id and i.created_by = _member ->> 'email' and i.revoked_at = now();
   end if;
 
   -- They would work again if the user came back.
@@ -43,7 +48,9 @@ begin
 
   perform iam.record_audit(
     _actor, remove_member.request_id, 'member.removed', null, null, remove_member.user_id,
-    jsonb_build_object('email', _member -> 'email', 'role', _role, 'revokedTokens', _tokens)
+    jsonb_build_object(
+      'email', _member -> 'email', 'role', _role, 'revokedTokens', _tokens, 'revokedInvitations', _invitations
+    )
   );
   return _member;
 end;

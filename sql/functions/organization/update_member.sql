@@ -1,5 +1,5 @@
 -- Gives a member another role. Its headless tokens may do no more than it from the next request on; invitations and password links that
--- it made as an owner stop.
+-- it made as an owner stop; the audit log has the addresses that were invited.
 -- Raises what iam.authorize raises, SV004 MEMBER_NOT_FOUND, SV005 LAST_OWNER. Locks as iam.authorize_exclusively,
 -- and where an owner is none any more as iam.withdraw_links.
 create or replace function svc_api.update_member(
@@ -16,10 +16,15 @@ declare
     update_member.token_hash, update_member.organization_id, 'update_member'
   );
   _before constant text := iam.require_member(update_member.organization_id, update_member.user_id);
+  _email constant text := (select u.email from iam.users as u where u.user_id = update_member.user_id);
+  _invitations text[];
 begin
   if _before = 'owner' and update_member.role <> 'owner' then
     perform iam.require_another_owner(update_member.organization_id, update_member.user_id);
     perform iam.withdraw_links(update_member.organization_id, update_member.user_id);
+    select coalesce(array_agg(i.email order by i.email), '{}') into _invitations
+    from iam.invitations as i
+    where i.organization_id = update_member.organization_id and i.created_by = _email and i.revoked_at = now();
   end if;
   if _before <> update_member.role then
     update iam.memberships as m
@@ -28,7 +33,9 @@ begin
 
     perform iam.record_audit(
       _actor, update_member.request_id, 'member.role_changed', null, null, update_member.user_id,
-      jsonb_build_object('before', _before, 'after', update_member.role)
+      jsonb_strip_nulls(jsonb_build_object(
+        'email', _email, 'before', _before, 'after', update_member.role, 'revokedInvitations', _invitations
+      ))
     );
   end if;
   return iam.member_document(update_member.organization_id, update_member.user_id);

@@ -2,6 +2,7 @@ import type { AuditEntry } from "../../http/admin/answers.js";
 import { csvPageOptions, defineCommand } from "../core/command.js";
 import { sinceOption } from "../core/values.js";
 import { printList } from "../output/table.js";
+import { detailsInWords } from "../../words/audit.js";
 
 export default defineCommand({
   options: {
@@ -23,6 +24,7 @@ export default defineCommand({
         { title: "By", value: (entry) => entry.actor, kept: true },
         { title: "Where", value: where, optional: true },
         { title: "What", value: ({ target }) => target ?? "" },
+        { title: "Details", value: ({ details }) => detailsInWords(details) },
       ],
     });
   },

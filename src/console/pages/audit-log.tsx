@@ -1,7 +1,8 @@
 import type { AuditEntry } from "../../http/admin/answers.js";
+import { detailsInWords } from "../../words/audit.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal } from "../console-page.js";
 import { ApiError } from "../../http/errors.js";
-import { address, At, Empty, PageLinks, Payload, ProblemNote, Text, TextLink } from "../parts.js";
+import { address, At, Empty, PageLinks, ProblemNote, Text, TextLink } from "../parts.js";
 import { InputField } from "../forms.js";
 import { type TableColumn, Table } from "../tables.js";
 
@@ -67,7 +68,10 @@ const COLUMNS: TableColumn<AuditEntry>[] = [
     "What",
     ({ target, details }) => (
       <>
-        <Text>{target ?? ""}</Text> <Payload value={{ ...details }} />
+        <Text>{target ?? ""}</Text>{" "}
+        <span class="faint">
+          <Text>{detailsInWords(details)}</Text>
+        </span>
       </>
     ),
   ],

@@ -56,7 +56,7 @@ it("PATCH /organization/members/:userId gives a member another role, which is ef
   for (const _ of ["to another", "to the same"])
     expect(await change(owner, userId, "administrator")).toMatchObject({ status: 200, body: changed });
   expect((await api.organization("GET", "/audit-log", undefined, viewer)).status).toBe(200);
-  const details = { before: "viewer", after: "administrator" };
+  const details = { email, before: "viewer", after: "administrator" };
   const entry = entryOf("member.role_changed", userId, details, "changed");
   expect(await auditOf(api.service, owner.organizationId)).toEqual([...before, entry]);
   for (const role of [undefined, "root", 4, ["owner"], null])
@@ -102,6 +102,11 @@ describe.each([
     const open = await api.sql`
       select email from iam.invitations where organization_id = ${organizationId} and revoked_at is null`;
     expect(open).toEqual([{ email: "friend-of-first@example.com" }]);
+    const [{ details }] = (await auditOf(api.service, organizationId)).slice(-1) as [Record<string, unknown>];
+    expect(details).toMatchObject({
+      email: `owner@invites-${what}-second.example`,
+      revokedInvitations: ["friend-of-second@example.com"],
+    });
   });
 });
 
@@ -119,7 +124,7 @@ describe("DELETE /organization/members/:userId", () => {
     const removed = { userId, email, role: "owner", createdAt: INSTANT };
     expect(await remove(owner, userId)).toMatchObject({ status: 200, body: removed });
     expect([await whoami(headless), await whoami(session), await whoami(elsewhere)]).toEqual([401, 404, 200]);
-    const details = { email, role: "owner", revokedTokens: [id] };
+    const details = { email, role: "owner", revokedTokens: [id], revokedInvitations: [] };
     const entry = entryOf("member.removed", userId, details, "left");
     expect((await auditOf(api.service, owner.organizationId)).at(-1)).toEqual(entry);
     // Nor do they work when the user comes back.

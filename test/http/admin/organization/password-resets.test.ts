@@ -39,7 +39,7 @@ describe("POST /organization/members/:userId/password-reset", () => {
     const [row] = await api.sql`select expires_at - created_at as life, l::text as row from iam.password_links as l`;
     expect(row).toMatchObject({ life: "1 day" });
     expect(JSON.stringify(row)).not.toContain("svc_link_");
-    const entry = entryOf("password_reset.created", member.userId, {});
+    const entry = entryOf("password_reset.created", member.userId, { email: member.email });
     expect((await auditOf(api.service, api.owner.organizationId)).at(-1)).toEqual(entry);
   });
 
