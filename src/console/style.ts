@@ -34,7 +34,7 @@ pre code { padding: 0; font-size: 1em; }
 
 .skip { position: absolute; left: -999rem; }
 .skip:focus { left: .5rem; top: .5rem; padding: .5rem; background: var(--page); z-index: 1; }
-.top { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; align-items: center; padding: .6rem 1rem; border-bottom: 1px solid var(--line); }
+.top { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; align-items: center; padding: .6rem 1rem; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
 .brand { color: inherit; font-weight: 700; text-decoration: none; }
 .top nav ul, .side ul { display: flex; gap: .25rem 1rem; margin: 0; padding: 0; list-style: none; flex-wrap: wrap; }
 .top .account { margin-left: auto; display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center; color: var(--faint); font-size: .875rem; }

@@ -41,6 +41,7 @@ beforeAll(async () => {
     { customerId: HOSTILE, event: "login", properties: { seats: 1 }, timestamp: daysAgo(20) },
   ]);
   await fixture.evaluate();
+  await fixture.service.db.sql`update svc.projects set name = ${"w".repeat(100)}`;
 });
 const browser = useConsole(fixture);
 

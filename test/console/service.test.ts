@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { useSpec } from "../spec/support/fixture.js";
-import { Browser } from "../support/browser.js";
+import { join } from "../http/admin/organization/support.js";
+import { Browser, formsOf } from "../support/browser.js";
 import { environmentId, snapshot, type Actor } from "../support/service.js";
 import { browserOf, startSession } from "./support/session.js";
 import { textOf } from "./support/text.js";
@@ -45,7 +46,8 @@ describe("who may look", () => {
 
   it("a browser that asks for / or /console is led to the first project", async () => {
     expect((await owner.get("/", { headers: HOME })).location).toBe("/console");
-    expect((await owner.get("/console")).location).toBe("/console/acme/app/test/today");
+    for (const path of ["/console", "/console/"])
+      expect((await owner.get(path)).location).toBe("/console/acme/app/test/today");
     expect((await owner.get("/console/acme")).location).toBe("/console/acme/app/test/today");
     expect((await owner.get("/", { headers: { Accept: "*/*" } })).status).toBe(404);
   });
@@ -78,6 +80,37 @@ describe("who may look", () => {
     const { status, html } = await (await browserOf(fixture.service, "alone@example.com")).get("/console");
     expect([status, textOf(html)]).toEqual([404, expect.stringContaining("not a member of an organization")]);
     expect(html).toMatch(/<form method="post" action="logout">/);
+  });
+
+  it("an organization without a project says how one is made, and whoever may makes it there", async () => {
+    const bare = await fixture.service.owner("bare");
+    const viewer = await fixture.service.member(bare, "viewer");
+    const told = await (await browserOf(fixture.service, await emailOf(viewer))).get("/console/bare");
+    expect([told.status, textOf(told.html)]).toEqual([
+      404,
+      expect.stringContaining("An administrator makes one, here"),
+    ]);
+    expect(formsOf(told.html)).toHaveLength(1);
+
+    await join(fixture.service, "owner@bare.example", fixture.owner.organizationId, "viewer");
+    const browser = await browserOf(fixture.service, "owner@bare.example");
+    const page = await browser.get("/console/bare");
+    expect(textOf(page.html)).toContain("svc projects create --name Shop --slug shop");
+    expect(page.html).toContain('<a href="../console/acme">Go to the organization acme</a>');
+    const make = (slug: string) => browser.submit(page, { name: "Shop", slug }, "../console/bare");
+    expect((await make("Not a slug")).status).toBe(400);
+    const made = await make("shop");
+    expect([made.status, made.html]).toEqual([200, expect.stringMatching(/svc_test_\w+.*svc_live_/)]);
+    expect(made.html).toContain('href="../console/bare/shop/test/today"');
+    expect((await browser.get("/console/bare")).location).toBe("/console/bare/shop/test/today");
+  });
+
+  it("projects of one name are told apart", async () => {
+    await fixture.service.db.sql`update svc.projects set name = 'Shop' where slug = 'app'`;
+    const headers = (await owner.get(`${BASE}/today`)).html;
+    expect(headers).toContain("<bdi>Shop</bdi>");
+    await fixture.service.request("POST", "/projects", { by: fixture.owner, body: { name: "Shop", slug: "second" } });
+    expect((await owner.get(`${BASE}/today`)).html).toMatch(/<bdi>Shop \(app\)<.*<bdi>Shop \(second\)</);
   });
 
   it("a session is no token of the API, and a session that ended leads to sign in", async () => {

@@ -1,9 +1,11 @@
 import type { Context } from "koa";
 import type { VNode } from "preact";
+import type { AdminCredentials } from "../../db/api/access.js";
 import { call } from "../../db/api/call.js";
 import type { ConsolePlace } from "../../db/api/sign-in.js";
 import type { Pages } from "../../http/app.js";
 import { ApiError } from "../../http/errors.js";
+import type { CreatedProject } from "../../http/admin/answers.js";
 import type { OperationRoute } from "../../http/admin/route.js";
 import { isTimeZone } from "../../http/request/instants.js";
 import type { Route } from "../../http/route.js";
@@ -25,7 +27,9 @@ import { signInPages, signInTo } from "../sign-in/sign-in.js";
 import { askInDays } from "../span.js";
 import { answerStyle } from "../style.js";
 import type { Ask, Tell } from "../source.js";
+import { LinkLine } from "../parts.js";
 import { type Endpoints, endpointsOf, serviceAsk, serviceTell } from "./ask.js";
+import { NewProject, PROJECT_FIELDS, projectMade } from "./first-project.js";
 
 /** All pages of the service: signing in, the documentation, the console. */
 export function servicePages(given: Omit<PageDeps, "passwords">): Pages {
@@ -59,7 +63,15 @@ function consoleRoutes(operations: readonly OperationRoute[]) {
   const endpoints = endpointsOf(operations);
   const models = new ModelCache();
   return [
-    ...["/console", "/console/:organization"].map((path) => pageRoute({ method: "GET", path, answer: leadOn })),
+    ...["/console", "/console/", "/console/:organization"].map((path) =>
+      pageRoute({ method: "GET", path, answer: leadOn }),
+    ),
+    pageRoute({
+      method: "POST",
+      path: "/console/:organization",
+      fields: PROJECT_FIELDS,
+      answer: (visit) => makeProject(visit, endpoints),
+    }),
     ...PAGES.flatMap((page) => routesOf(page, endpoints, models)),
   ];
 }
@@ -112,7 +124,7 @@ async function standingOf({ deps, ctx, session, tokenField }: PageVisit<string>,
   const { id: organizationId, timeZone: stored } = place.organization!;
   // One that Node.js does not know may have been stored.
   const timeZone = isTimeZone(stored) ? stored : "UTC";
-  const credentials = { tokenHash: session.hash, organizationId, requestId: ctx.state["requestId"] as string };
+  const credentials = credentialsOf(ctx, session.hash, organizationId);
   const asking = { ctx, credentials, at: { project: project!, environment } };
   const operations = new Set(place.operations);
   return {
@@ -127,6 +139,10 @@ async function standingOf({ deps, ctx, session, tokenField }: PageVisit<string>,
     may: (operation: string) => operations.has(operation),
     token: tokenField(),
   };
+}
+
+function credentialsOf(ctx: Context, tokenHash: Buffer, organizationId: string): AdminCredentials {
+  return { tokenHash, organizationId, requestId: ctx.state["requestId"] as string };
 }
 
 const paramsOf = (ctx: Context) => (ctx as Context & { params: Record<string, string | undefined> }).params;
@@ -160,23 +176,63 @@ async function leadOn({ deps, ctx, session, tokenField }: PageVisit<never>): Pro
     return;
   }
   if (project === null) {
-    renderNowhere(ctx, tokenField, {
+    const mayMake = place.operations.includes("create_project");
+    const others = place.organizations.filter((other) => other !== organization.slug);
+    const command = "`svc projects create --name Shop --slug shop`";
+    const words = {
       title: "There is no project yet",
       message: `The organization ${organization.slug} has no project to be shown.`,
-      fix: "An administrator makes one with `svc init` or `svc projects create`; the documentation's tutorial begins there.",
-    });
+      fix: mayMake
+        ? `Make the first one here or with ${command}.`
+        : `An administrator makes one, here or with ${command}.`,
+    };
+    renderNowhere(
+      ctx,
+      tokenField,
+      words,
+      <>
+        {mayMake ? <NewProject action={`${rootOf(ctx)}console/${organization.slug}`} token={tokenField()} /> : null}
+        {others.map((other) => (
+          <LinkLine href={`${rootOf(ctx)}console/${other}`} text={`Go to the organization ${other}`} key={other} />
+        ))}
+      </>,
+    );
     return;
   }
   const environment = activeVersion === null ? "test" : "live";
   seeOther(ctx, `/console/${organization.slug}/${project}/${environment}/${PAGES[0]!.path}`);
 }
 
-/** Where there is nothing to lead to: why, and a way to sign in as somebody else. */
-function renderNowhere(ctx: Context, tokenField: () => VNode, { title, message, fix }: ErrorWords): void {
+/** POST /console/:organization: makes a project, the first one as a rule, and shows its keys once. */
+async function makeProject(visit: PageVisit<(typeof PROJECT_FIELDS)[number]>, endpoints: Endpoints): Promise<void> {
+  const { deps, ctx, session, form } = visit;
+  if (session === null) {
+    signInFirst(ctx);
+    return;
+  }
+  const { organization: slug } = paramsOf(ctx);
+  const { organization } = await call(deps.sql, "open_console", session.hash, slug, null, "test");
+  const tell = serviceTell(endpoints, {
+    ctx,
+    credentials: credentialsOf(ctx, session.hash, organization!.id),
+    at: { project: form.slug ?? "", environment: "test" },
+  });
+  const made = (await tell("POST /projects", {}, { name: form.name, slug: form.slug })) as CreatedProject;
+  renderPage(ctx, projectMade(made, `${rootOf(ctx)}console/${slug}/${made.project.slug}/test/${PAGES[0]!.path}`));
+}
+
+/** Where there is nothing to lead to: why, what can be done there, and a way to sign in as somebody else. */
+function renderNowhere(
+  ctx: Context,
+  tokenField: () => VNode,
+  { title, message, fix }: ErrorWords,
+  more: VNode | null = null,
+): void {
   const body = (
     <>
       <p role="alert">{message}</p>
       <p>{fix}</p>
+      {more}
       <form method="post" action={`${rootOf(ctx)}logout`}>
         {tokenField()}
         <button class="second">Sign out</button>
@@ -202,7 +258,7 @@ function frameOf({ session, tokenField, ctx }: PageVisit<string>, place: Console
       {
         label: "Project",
         choices: projects.map(({ slug, name }) => ({
-          text: name,
+          text: projects.some((other) => other.name === name && other.slug !== slug) ? `${name} (${slug})` : name,
           href: `../../${slug}/${environment}/${PAGES[0]!.path}`,
           isHere: slug === project,
         })),

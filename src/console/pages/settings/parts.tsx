@@ -70,6 +70,16 @@ export function missingEntry(what: string, back: Link): View {
   );
 }
 
+/** A secret to be copied. */
+export function Secret({ id, label, value }: { id: string; label: string; value: string }) {
+  return (
+    <>
+      <label for={id}>{label}</label>
+      <input id={id} class="secret" value={value} readonly autocomplete="off" spellcheck={false} />
+    </>
+  );
+}
+
 /** What a change answers that made a secret: the one page that ever shows it. */
 export function shownOnce(made: {
   title: string;
@@ -88,8 +98,7 @@ export function shownOnce(made: {
         <p class="note" role="status">
           It is shown here and never again: copy it before you leave this page.
         </p>
-        <label for="secret">{label}</label>
-        <input id="secret" class="secret" value={secret} readonly autocomplete="off" spellcheck={false} />
+        <Secret id="secret" label={label} value={secret} />
         {children}
         <LinkLine {...next} />
       </>
