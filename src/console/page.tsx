@@ -5,7 +5,7 @@ import { TEXTS } from "../http/error-texts.js";
 import { isRefusal } from "../db/sqlstate.js";
 import { toApiError, type ApiError } from "../http/errors.js";
 import { STYLE_VERSION } from "./style.js";
-import { LinkLine } from "./parts.js";
+import { fixForPeople, LinkLine } from "./parts.js";
 
 /** Of every page: nothing from elsewhere, and forms to this service only. */
 const CONTENT_SECURITY_POLICY = [
@@ -188,7 +188,7 @@ export function pageErrorOf(error: unknown): PageError {
   if (error instanceof PageError) return error;
   const { status, code, message, detail, headers, cause }: ApiError = toApiError(error);
   // What programs are told to do about other refusals names headers and paths.
-  const fix = detail.fix ?? (status === 409 ? TEXTS[code]?.fix : undefined);
+  const fix = fixForPeople(detail.fix ?? (status === 409 ? TEXTS[code]?.fix : undefined));
   const fault = FAULTS[status];
   // A refusal of the database says itself what is the matter, as of an environment that moves.
   const words = (isRefusal(cause) ? undefined : fault) ?? {

@@ -256,11 +256,17 @@ export function Tags({ items }: { items: readonly { text: string; href: string; 
   );
 }
 
+/** What to do about an error, as far as a person at a page can: without an endpoint of the API; undefined where only a program can do it. */
+export function fixForPeople(fix: string | undefined): string | undefined {
+  if (fix?.includes("nextCursor")) return undefined;
+  return fix?.replace(/[;:] (?:GET|POST|PATCH|PUT|DELETE) \/.*$/, ".");
+}
+
 /** What is wrong with what was asked for, and what to do. */
 export function ProblemNote({ error: { message, detail } }: { error: ApiError }) {
   return (
     <p class="error" role="alert">
-      <Text>{[message, detail.reason, detail.fix].filter((text) => text !== undefined).join(" ")}</Text>
+      <Text>{[message, detail.reason, fixForPeople(detail.fix)].filter((text) => text !== undefined).join(" ")}</Text>
     </p>
   );
 }
@@ -293,7 +299,7 @@ export function LinkLine({ href, text }: Link) {
 export function NoPart({ model, what }: { model: Snapshot | null; what: string }) {
   return (
     <Empty>
-      {model === null ? `No model is deployed yet; its ${what} are shown here.` : `The model has no ${what}.`}
+      {model === null ? `No model is deployed yet; this page will show its ${what}.` : `The model has no ${what}.`}
     </Empty>
   );
 }

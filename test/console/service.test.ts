@@ -70,6 +70,7 @@ describe("who may look", () => {
       const { status, html } = await owner.get(path);
       expect([path, status]).toEqual([path, 404]);
       expect(html).toContain("<h1>Not found</h1>");
+      expect(textOf(html)).not.toContain("GET /");
       expect(html).toContain('href="../../../../console"');
     }
   });

@@ -303,7 +303,7 @@ describe("invitations", () => {
     const taken = await fill("members", { email: emails.viewer, role: "owner" });
     expect([taken.status, taken.text]).toEqual([
       409,
-      expect.stringContaining("is a member of this organization already"),
+      expect.stringMatching(/already\. Change the member's role instead\. Request/),
     ]);
     expect((await fill("members", { email: "<b>@x", role: "viewer" })).status).toBe(400);
     expect((await fill("members", { email: "eve@example.com", role: "king" })).status).toBe(400);

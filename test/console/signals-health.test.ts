@@ -123,6 +123,10 @@ describe("health", () => {
 it("an environment without a model says so", async () => {
   for (const path of ["signals", "health"]) {
     const { status, text } = await page(path, "/console/acme/app/live");
-    expect([path, status, text]).toEqual([path, 200, expect.stringContaining("No model is deployed yet")]);
+    expect([path, status, text]).toEqual([
+      path,
+      200,
+      expect.stringContaining("No model is deployed yet; this page will show its"),
+    ]);
   }
 });

@@ -96,7 +96,7 @@ it("begins at any day, and says what is wrong with one that is none", async () =
   expect(html).toContain('name="since" value="soon"');
 });
 
-it("of an environment without anything says so", async () => {
+it("of an environment without a model says so", async () => {
   const { status, html } = await owner.get("/console/acme/app/live/today");
-  expect([status, textOf(html)]).toEqual([200, expect.stringContaining("No signal is raised.")]);
+  expect([status, textOf(html)]).toEqual([200, expect.stringContaining("No model is deployed yet; this page")]);
 });

@@ -127,7 +127,7 @@ describe("4. Administrative API: `Authorization: Bearer <CLI_SESSION>` plus head
         code: "FORBIDDEN",
         message: `Your role "${role}" may not do this.`,
         reason: `It needs the role "${needed}" or a higher one.`,
-        fix: "Ask an owner of the organization for that role, or use the token of somebody who has it.",
+        fix: "Ask an owner of the organization for that role, or somebody who has it to do it.",
       });
     }
   });

@@ -4,7 +4,7 @@ import { type ConsolePage, given, expectedRefusal } from "../console-page.js";
 import { shownColumns } from "../shown-columns.js";
 import { SignalName } from "./signals.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
-import { address, Ago, At, Customer, Empty, Section, Text, TextLink } from "../parts.js";
+import { address, Ago, At, Customer, Empty, NoPart, Section, Text, TextLink } from "../parts.js";
 import { refused } from "../list-page.js";
 import { Table } from "../tables.js";
 
@@ -22,6 +22,7 @@ export const todayPage: ConsolePage = {
   section: "Today",
   async answer(visit) {
     const { ask, query } = visit;
+    if (visit.model === null) return { title: "Today", body: <NoPart model={null} what="signals and changes" /> };
     const since = given(query, "since") ?? "1d";
     try {
       const [signals, lifecycle, segments, runs, due, webhooks] = await Promise.all([

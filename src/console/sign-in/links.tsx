@@ -4,6 +4,7 @@ import type { InvitationOfLink, PasswordLink } from "../../db/api/sign-in.js";
 import { hashCredential, newCredential } from "../../http/request/credentials.js";
 import { pageRoute, queryText, type PageVisit } from "../page-route.js";
 import { PageError, renderPage, seeOther } from "../page.js";
+import { LinkLine } from "../parts.js";
 import { FactList } from "../tables.js";
 import { getCookie, giveSession, setCookie } from "../session.js";
 import { Hidden, NEW_PASSWORD_FIELDS, NewPasswordFields, passwordProblem, type PasswordProblem } from "./fields.js";
@@ -97,6 +98,7 @@ async function accept(visit: PageVisit<(typeof FIELDS)[number]>): Promise<void> 
         <p>
           You are signed in as <strong>{email}</strong>, {role} of <strong>{organization}</strong>.
         </p>
+        <LinkLine href={`console/${organization}`} text={`Go to the console of ${organization}`} />
         <p>
           A program that you sign in shows a code. Enter it on <a href="device">the page for devices</a>.
         </p>
@@ -130,7 +132,7 @@ async function openInvitation({ deps, session }: PageVisit<never>, token: string
     throw new PageError(410, {
       title: status === "expired" ? "The invitation has expired" : "The invitation was withdrawn",
       message: `The invitation to ${organization} can no longer be accepted.`,
-      fix: `Ask ${invitation.invitedBy}, or another owner of the organization, to invite you again.`,
+      fix: "Ask an owner of the organization to invite you again.",
     });
   }
   return invitation;

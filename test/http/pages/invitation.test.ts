@@ -52,7 +52,7 @@ describe("who is no user yet", () => {
     const answer = await browser.submit(page, NEW);
     expect(answer.status).toBe(200);
     expect(textOf(answer.html)).toBe(
-      `You have joined acme You are signed in as ${email} , administrator of acme . A program that you sign in ` +
+      `You have joined acme You are signed in as ${email} , administrator of acme . Go to the console of acme A program that you sign in ` +
         "shows a code. Enter it on the page for devices .",
     );
     expect(await whoIs(browser)).toBe(email);
@@ -241,7 +241,7 @@ describe("a link that is over says so", () => {
     expect(await open(token)).toEqual({
       status: 410,
       text:
-        `The invitation ${what} The invitation to acme can no longer be accepted. Ask owner@acme.example, or another owner of the organization, ` +
+        `The invitation ${what} The invitation to acme can no longer be accepted. Ask an owner of the organization ` +
         "to invite you again. Request ID: req Go to the console",
     });
   });
