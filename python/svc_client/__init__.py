@@ -7,7 +7,7 @@ The guide is docs/client.md of svc. Make one client a process, after it forked, 
 
 from __future__ import annotations
 
-import dataclasses, datetime, http.client, json, logging, random, re  # noqa: E401
+import dataclasses, datetime, http.client, json, logging, math, random, re  # noqa: E401
 import socket, threading, time, urllib.parse, uuid  # noqa: E401
 from typing import Any, Callable, Iterable, Mapping, NamedTuple, Sequence
 
@@ -103,6 +103,7 @@ class Client:
 
     def flush(self, timeout: float | None = None) -> None:
         """Returns once all that was queued is answered. Raises SvcError where none is taken, or not in time."""
+        timeout = _bound(timeout)
         with self._changed:
             last = self._last
             self._send()
@@ -113,6 +114,7 @@ class Client:
 
     def close(self, timeout: float | None = 10.0) -> list[dict[str, Any]]:
         """Sends what waits, and takes nothing more. Returns what is left, which batch() takes as it is."""
+        timeout = _bound(timeout)
         self._closing = True
         try:
             self.flush(timeout)
@@ -329,6 +331,13 @@ def _entry(operation: dict[str, Any]) -> _Entry:
     if inner_size > 65_536:
         raise TypeError(f"{content} is larger than 64 KiB as JSON")
     return _Entry(text, size, kind == "track")
+
+
+def _bound(timeout: float | None) -> float | None:
+    """How long to wait. What is more than a lock can wait for, as infinity, is as long as it takes: None."""
+    if timeout is None or not math.isnan(timeout):
+        return None if timeout is None or timeout > threading.TIMEOUT_MAX else timeout
+    raise ValueError(f"timeout must be a number of seconds, or None, not {timeout!r}")
 
 
 def _json(value: object) -> str:

@@ -1,8 +1,8 @@
 import { identifyEntry, operationEntry, operationOf, trackEntry, type Entry } from "./entry.js";
 import { ClientError } from "./errors.js";
 import { Group, type Waiting } from "./line.js";
-import { readOptions, type ClientOptions, type ClientSettings } from "./options.js";
-import { Sender } from "./sender.js";
+import { readOptions, shown, type ClientOptions, type ClientSettings } from "./options.js";
+import { Sender, TIMER_MS_MAX } from "./sender.js";
 import type { AnySchema, BatchResult, EventName, Identify, Operation, Schema, SentOperation, Track } from "./types.js";
 
 /** What a client has done since it was made, in operations. */
@@ -102,8 +102,10 @@ export class Client<S extends Schema = AnySchema> {
   /**
    * Resolves once everything that was queued before has been answered: accepted, or refused and told to `onError`.
    * @throws {ClientError} where the service takes nothing of ours, which stays queued; `TIMEOUT` after `timeoutMs` milliseconds, if they are given
+   * @throws {TypeError} for a `timeoutMs` that is no number
    */
   async flush({ timeoutMs }: { timeoutMs?: number } = {}): Promise<void> {
+    checkTimeout(timeoutMs);
     const { last } = this.#sender.line;
     if (this.#closing !== null && this.#sender.first !== undefined) throw closed();
     this.#sender.send();
@@ -141,8 +143,11 @@ export class Client<S extends Schema = AnySchema> {
   /**
    * Takes no more operations, sends those that wait for as long as `timeoutMs` (10 seconds unless given), and answers what was left: of those it is not known
    * whether they were accepted, and they may be sent again as they are. Must be called before the process ends; safe to call twice.
+   *
+   * @throws {TypeError} for a `timeoutMs` that is no number; then nothing was closed
    */
-  close({ timeoutMs = 10_000 }: { timeoutMs?: number } = {}): Promise<{ left: SentOperation[] }> {
+  async close({ timeoutMs = 10_000 }: { timeoutMs?: number } = {}): Promise<{ left: SentOperation[] }> {
+    checkTimeout(timeoutMs);
     if (this.#closing === null) {
       const flushed = this.flush({ timeoutMs });
       this.#closing = flushed.catch(() => undefined).then(() => this.#end());
@@ -212,7 +217,8 @@ export class Client<S extends Schema = AnySchema> {
         waiter = { isDone, resolve, reject };
         this.#waiters.add(waiter);
         this.#keepProcess();
-        if (timeoutMs === undefined) return;
+        // A timer of more than it can wait ends at once: those, and Infinity, are as long as it takes.
+        if (timeoutMs === undefined || timeoutMs > TIMER_MS_MAX) return;
         const error = new ClientError("TIMEOUT", `not everything was answered within ${timeoutMs} ms`);
         timer = setTimeout(() => reject(error), timeoutMs);
       });
@@ -227,6 +233,11 @@ export class Client<S extends Schema = AnySchema> {
   #keepProcess(): void {
     this.#sender.keepProcess(this.#waiters.size + this.#groups.size > 0);
   }
+}
+
+function checkTimeout(timeoutMs: unknown): void {
+  if (timeoutMs === undefined || (typeof timeoutMs === "number" && !Number.isNaN(timeoutMs))) return;
+  throw new TypeError(`timeoutMs must be a number of milliseconds, or Infinity, not ${shown(timeoutMs)}`);
 }
 
 function closed(operation: SentOperation | null = null): ClientError {

@@ -66,8 +66,7 @@ export function readOptions(options: ClientOptions) {
     const [otherwise, least, most] = NUMBERS[name];
     const value: unknown = options[name] ?? otherwise;
     if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
-    const given = typeof value === "string" ? JSON.stringify(value) : String(value);
-    throw new TypeError(`${name} must be a whole number from ${least} to ${most}, not ${given}`);
+    throw new TypeError(`${name} must be a whole number from ${least} to ${most}, not ${shown(value)}`);
   };
   const warn = warner();
   return {
@@ -87,6 +86,11 @@ export function readOptions(options: ClientOptions) {
         }),
     ),
   };
+}
+
+/** A value, for a message. */
+export function shown(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value) : String(value);
 }
 
 function addressOf(url: unknown): string {

@@ -7,7 +7,7 @@ import { post, reasonOf } from "./post.js";
 import { pauseMs } from "./retry.js";
 
 /** The longest that a timer of Node.js waits. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
+export const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** One pause at a time, which keeps the process running only while somebody waits for what comes after it. */
 class Pause {

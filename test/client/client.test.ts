@@ -391,6 +391,20 @@ describe("close", () => {
     expect(next.memory.accepted).toEqual(left);
   });
 
+  it("waits for as long as it takes where it is told to, and takes no bound that is no number", async () => {
+    const { client, memory } = await start((request) => (request < 2 ? { status: 503, body: "" } : "pass"));
+    for (const timeoutMs of [NaN, null, "5000"] as number[]) {
+      const message = /^timeoutMs must be a number of milliseconds, or Infinity, not (NaN|null|"5000")$/;
+      await expect(client.flush({ timeoutMs })).rejects.toThrow(message);
+      await expect(client.close({ timeoutMs })).rejects.toThrow(message);
+    }
+    expect(client.track(track("1"))).toBe(true);
+    await client.flush({ timeoutMs: 2 ** 31 });
+    client.track(track("2"));
+    expect(await client.close({ timeoutMs: Infinity })).toEqual({ left: [] });
+    expect(keys(memory.accepted)).toEqual(["1", "2"]);
+  });
+
   it("keeps a process until all is sent; without it the process ends, and what waits is gone", async () => {
     const { memory, front } = await start((request) => (request === 0 ? { status: 503, body: "" } : "pass"));
     const program = `

@@ -180,6 +180,21 @@ show([client.track("c", "late"), code(lambda: client.batch(left))])`;
     ]);
   });
 
+  it("waits for as long as it takes where it is told to, and takes no bound that is no number", async () => {
+    const url = await start((request) => (request % 2 === 0 ? refusal(503, "SERVICE_UNAVAILABLE") : "pass"));
+    const program = `
+def why(call):
+    try: call(float("nan"))
+    except ValueError as error: return str(error)
+show([why(client.flush), why(client.close), client.track("c", "e")])
+client.flush(1e12)
+client.track("c", "e")
+show(client.close(float("inf")))`;
+    const refused = "timeout must be a number of seconds, or None, not nan";
+    expect(await run(url, program)).toEqual([[refused, refused, true], []]);
+    expect(memory.accepted).toHaveLength(2);
+  });
+
   it("what cannot be sent is refused at the call", async () => {
     const program = `
 import datetime
