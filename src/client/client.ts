@@ -42,11 +42,12 @@ export class Client<S extends Schema = AnySchema> {
   readonly #stats = { waiting: 0, waitingBytes: 0, accepted: 0, refused: 0, dropped: 0, retries: 0 };
   /** Why nothing is taken, once it was told; null since something was. */
   #told: string | null = null;
-  #closing: Promise<{ left: SentOperation[] }> | null = null;
+  #closing: Promise<{ left: SentOperation<S>[] }> | null = null;
 
   /** @throws {TypeError} for options that cannot be */
-  constructor(options: ClientOptions) {
-    this.#settings = readOptions(options);
+  constructor(options: ClientOptions<S>) {
+    // What is inside knows no schema: only texts.
+    this.#settings = readOptions(options as unknown as ClientOptions);
     this.#sender = new Sender(this.#settings, {
       onRetry: (error, tries, waitMs) => {
         this.#stats.retries++;
@@ -146,7 +147,7 @@ export class Client<S extends Schema = AnySchema> {
    *
    * @throws {TypeError} for a `timeoutMs` that is no number; then nothing was closed
    */
-  async close({ timeoutMs = 10_000 }: { timeoutMs?: number } = {}): Promise<{ left: SentOperation[] }> {
+  async close({ timeoutMs = 10_000 }: { timeoutMs?: number } = {}): Promise<{ left: SentOperation<S>[] }> {
     checkTimeout(timeoutMs);
     if (this.#closing === null) {
       const flushed = this.flush({ timeoutMs });
@@ -155,11 +156,11 @@ export class Client<S extends Schema = AnySchema> {
     return this.#closing;
   }
 
-  async #end(): Promise<{ left: SentOperation[] }> {
+  async #end(): Promise<{ left: SentOperation<S>[] }> {
     const entries = await this.#sender.end();
     for (const waiter of this.#waiters) waiter.reject(closed());
     for (const group of this.#groups) group.abandon(closed());
-    return { left: entries.filter(({ of }) => of === null).map(operationOf) };
+    return { left: entries.filter(({ of }) => of === null).map((entry) => operationOf<S>(entry)) };
   }
 
   #enqueue(entry: Entry): boolean {

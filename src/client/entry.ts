@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { InvalidOperationError } from "./errors.js";
 import { checkText, described, objectText } from "./json.js";
-import type { SentOperation } from "./types.js";
+import type { Schema, SentOperation } from "./types.js";
 
 /** An operation as it is kept and sent: its text never changes, so a repetition is the same to the byte. */
 export interface Entry {
@@ -51,8 +51,8 @@ export function operationEntry(given: unknown, at: string): Entry {
   return type === "identify" ? identifyEntry(given, at) : trackEntry(given, at);
 }
 
-export function operationOf(entry: Entry): SentOperation {
-  return JSON.parse(entry.json) as SentOperation;
+export function operationOf<S extends Schema>(entry: Entry): SentOperation<S> {
+  return JSON.parse(entry.json) as SentOperation<S>;
 }
 
 function entry(type: Entry["type"], members: readonly string[]): Entry {

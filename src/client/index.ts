@@ -16,6 +16,6 @@ export type { AnySchema, BatchResult, EventName, Identify, Operation, Schema, Se
  *
  * @throws {TypeError} for options that cannot be
  */
-export function createClient<S extends Schema = AnySchema>(options: ClientOptions): Client<S> {
+export function createClient<S extends Schema = AnySchema>(options: ClientOptions<S>): Client<S> {
   return new Client<S>(options);
 }

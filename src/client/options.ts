@@ -1,6 +1,7 @@
 import type { ClientError } from "./errors.js";
+import type { AnySchema, Schema, SentOperation } from "./types.js";
 
-export interface ClientOptions {
+export interface ClientOptions<S extends Schema = AnySchema> {
   /** Where the service answers: `https://svc.example.com`, without `/v1`. */
   url: string;
   /** Of the project and environment that is meant: `svc_test_…` or `svc_live_…`. */
@@ -24,7 +25,7 @@ export interface ClientOptions {
    * Told what needs somebody: each operation that was refused or not queued (`error.operation`), and once what keeps the service from taking anything. A
    * warning of the process unless given, once for each code.
    */
-  onError?: (error: ClientError) => unknown;
+  onError?: (error: ClientError & { readonly operation: SentOperation<S> | null }) => unknown;
   /** Told of each request that is sent again. A warning of the process at the fifth try unless given. */
   onRetry?: (error: ClientError, attempt: Attempt) => unknown;
 }

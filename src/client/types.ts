@@ -43,16 +43,9 @@ export interface Identify<S extends Schema = AnySchema> {
 export type Operation<S extends Schema = AnySchema> = Track<S> | (Identify<S> & { type: "identify" });
 
 /** An operation as it is sent, with what the client added to it. Sent again as it is, it is not counted twice. */
-export type SentOperation =
-  | {
-      type: "track";
-      customerId: string;
-      event: string;
-      properties?: Record<string, unknown>;
-      timestamp?: string;
-      idempotencyKey: string;
-    }
-  | { type: "identify"; customerId: string; traits: Record<string, unknown> };
+export type SentOperation<S extends Schema = AnySchema> =
+  | (Track<S> & { type: "track"; properties?: Record<string, unknown>; timestamp?: string; idempotencyKey: string })
+  | (Identify<S> & { type: "identify"; traits: Record<string, unknown> });
 
 /** What became of a batch that was taken whole. */
 export interface BatchResult {

@@ -126,7 +126,8 @@ test("code of callers, with the client and without, is checked by them under str
     "client.ts": `
       import { createClient, type Operation, type Track } from "svc-success-client";
       import type { Schema } from "./svc-types.js";
-      const client = createClient<Schema>({ url: "https://svc.example.com", apiKey: "svc_test_x" });
+      const options = { url: "https://svc.example.com", apiKey: "svc_test_x" };
+      const client = createClient<Schema>({ ...options, onError: ({ operation }) => operation && other.batch([operation]) });
       const customerId = "c";
       const isQueued: boolean = client.track({ customerId, event: "login" });
       client.track({ customerId, event: "used", properties: { feature: "board" }, idempotencyKey: "k", timestamp: new Date() });
@@ -134,6 +135,8 @@ test("code of callers, with the client and without, is checked by them under str
       client.identify({ customerId, traits: { plan: "pro", seats: null } });
       const left: Operation<Schema>[] = [{ customerId, event: "login" }, { type: "identify", customerId, traits: {} }];
       void client.batch(left).then(({ accepted, eventIds }: { accepted: number; eventIds: string[] }) => [accepted, eventIds]);
+      const other = createClient<Schema>(options);
+      void client.close().then(({ left }) => other.batch(left));
       export const one: Track<Schema, "login"> = { customerId, event: "login" };
       // @ts-expect-error a name that is not declared
       client.track({ customerId, event: "logn" });
