@@ -148,8 +148,9 @@ async function backfill(options, toOperation, total, administration, signal) {
 
 function openRejects({ skipRejected }, checkpoint) {
   if (skipRejected === null) {
-    if (checkpoint.rejects !== null)
+    if (checkpoint.rows > 0 && checkpoint.rejects !== null)
       throw new Mistake(`rows were rejected before; name their file again: --skip-rejected ${checkpoint.rejects.file}`);
+    checkpoint.rejects = null;
     return null;
   }
   const rejects = new Rejects(skipRejected, checkpoint.rejects);

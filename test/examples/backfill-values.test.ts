@@ -108,9 +108,15 @@ test("a mapping that gives something else is told what it gave", async () => {
 test("a day that there is not is a problem of its own row, and puts no later row out of order", async () => {
   const refused = ["2025-02-30T00:00:00Z", "2025-02-28T24:00:00Z", "0000-01-01T00:00:00Z", "2024-02-29t23:59:60z"];
   const rows = [...refused, "2025-03-01T00:00:00+01:00"].map((at) => JSON.stringify({ at }));
-  const body = `(row) => ({ customerId: "c", event: "e", timestamp: instant(row, "at"), idempotencyKey: row.at })`;
+  const body = (timestamp: string) =>
+    `(row) => ({ customerId: "c", event: "e", timestamp: ${timestamp}, idempotencyKey: row.at })`;
   const problem = "is not a time with a time zone such as 2025-01-08T09:12:00Z";
-  expect(await problemsOf("days", rows, body)).toEqual(
+  expect(await problemsOf("days", rows, body('instant(row, "at")'))).toEqual(
     refused.map((at, index) => `days.jsonl:${index + 1}: column at: "${at}" ${problem}`),
   );
+  // A Date is an instant; of one that is none JSON says null.
+  const dates = ["2025-02-28T00:00:00Z", "yesterday"].map((at) => JSON.stringify({ at }));
+  expect(await problemsOf("dates", dates, body("new Date(row.at)"))).toEqual([
+    `dates.jsonl:2: timestamp: null ${problem}`,
+  ]);
 });

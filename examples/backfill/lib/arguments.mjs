@@ -34,7 +34,7 @@ export function readArguments(argv, env) {
   const name = values.name ?? (isFile ? basename(file) : undefined);
   if (name === undefined)
     throw new Mistake("name the source with --name, so that its checkpoint can be told from others");
-  const format = values.format ?? (/\.(jsonl|ndjson)$/.test(name) ? "jsonl" : "csv");
+  const format = values.format ?? (/\.(jsonl|ndjson)$/.test(file ?? "") ? "jsonl" : "csv");
   if (format !== "csv" && format !== "jsonl") throw new Mistake("--format is csv or jsonl");
   if (recompute !== null && recompute !== "dry-run" && recompute !== "run")
     throw new Mistake("--recompute is dry-run or run");

@@ -9,7 +9,7 @@ const BEGIN_AGAIN = "remove it to begin again; what was sent is recognized by it
 
 /**
  * The checkpoint in `file`, or a new one: `{ source, target, rows, digest, rejects, acceptedBefore }`. `rows` are done, `digest` is what
- * SourceDigest makes of them. Throws a Mistake where the file is of another source or another target, or is no checkpoint.
+ * SourceDigest makes of them. Throws a Mistake where the file tells of rows of another source or another target, or is no checkpoint.
  */
 export function readCheckpoint(file, { source, target }) {
   const found = read(file);
@@ -17,6 +17,9 @@ export function readCheckpoint(file, { source, target }) {
     const digest = new SourceDigest().value();
     return { format: FORMAT, source, target, rows: 0, digest, rejects: null, acceptedBefore: null };
   }
+  const isOther = found.source !== source || found.target !== target;
+  // Of no rows it binds nothing: a key, an address or a name that is corrected is no other backfill.
+  if (found.rows === 0 && isOther) return { ...found, source, target, acceptedBefore: null };
   if (found.source !== source) {
     throw new Mistake(
       `${file} is the checkpoint of "${found.source}", not of "${source}"; name another with --checkpoint, or ${BEGIN_AGAIN}`,

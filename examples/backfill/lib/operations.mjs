@@ -38,10 +38,12 @@ function check(operation) {
   if (typeof customerId !== "string" || customerId === "") throw new RowProblem("customerId: is not a text, or empty");
   JSON.stringify(operation, keepAll);
   if (type === "identify") return operation;
-  if (!isInstant(timestamp)) throw new RowProblem(`timestamp: ${JSON.stringify(timestamp)} ${INSTANT_EXPECTED}`);
+  // A Date is an instant, as it is for the client.
+  const at = timestamp instanceof Date ? timestamp.toJSON() : timestamp;
+  if (!isInstant(at)) throw new RowProblem(`timestamp: ${JSON.stringify(at)} ${INSTANT_EXPECTED}`);
   if (typeof idempotencyKey !== "string" || idempotencyKey === "")
     throw new RowProblem("idempotencyKey: is not a text, or empty; make it of the row's primary key");
-  return operation;
+  return { ...operation, timestamp: at };
 }
 
 /** For JSON.stringify, which makes null of some values and an empty object of others. Only what is undefined is meant to be left out. */
