@@ -6,7 +6,13 @@ import type { Snapshot } from "../model/snapshot/types.js";
 import type { parseSnapshot, Problem } from "../model/validate/validate.js";
 import { type Diagnostic, diagnostic, withSource } from "./diagnostics/diagnostic.js";
 import { type CorrectedFile, correctFile } from "./diagnostics/edits.js";
-import { loweredDiagnostics, locationFinder, problemDiagnostic } from "./diagnostics/to-diagnostics.js";
+import {
+  loweredDiagnostics,
+  locationFinder,
+  problemDiagnostic,
+  UNLISTED,
+  unlistedDiagnostics,
+} from "./diagnostics/to-diagnostics.js";
 import { lint } from "./lint/lint.js";
 import { CONFIG, type Load, load, loadGuarded } from "./load/load.js";
 import { diagnosticsInOrder, merge, pathOf, type PlacedDiagnostic, subjectsOf, unique } from "./load/merge.js";
@@ -94,7 +100,8 @@ async function compile(
   const { found, snapshot } = check(loaded, (await validation).parseSnapshot);
   const mistakes = (await types?.mistakes()) ?? [];
   const told = found.filter((one) => mistakes.length === 0 || !isConsequence(one));
-  const all = merge(mistakes, types ? await placed(told, types) : told.map((one) => ({ diagnostic: one })));
+  const others = types ? await placed(told, types) : told.map((one) => ({ diagnostic: one }));
+  const all = merge(mistakes, others.filter(isUseful));
   const diagnostics = (await withSource(diagnosticsInOrder(unique(all)), root)).map(leftOutside);
   if (snapshot === null || diagnostics.some(({ severity }) => severity === "error")) {
     const isCertain = diagnostics.some(({ edits }) => edits !== undefined);
@@ -142,7 +149,7 @@ function check(
   const warnings = lint(parsed.snapshot, lowered.recordOnly).map((warning) =>
     problemDiagnostic("warning", warning, place),
   );
-  return { found: [...told, ...warnings], snapshot: parsed.snapshot };
+  return { found: [...told, ...warnings, ...unlistedDiagnostics(lowered, locate)], snapshot: parsed.snapshot };
 }
 
 /** Shapes that are wrong where a value could not be computed. */
@@ -161,6 +168,11 @@ const OF_TYPES =
 function isConsequence({ code, message }: Diagnostic): boolean {
   if (code === "MODEL_FAILED") return /\b(Type|Reference)Error: (?!.*before initialization)/.test(message);
   return code === "INVALID_SHAPE" && OF_TYPES.test(message);
+}
+
+/** What is exported and listed nowhere may be meant for another model. Only the syntax, which types come with, tells what is exported. */
+function isUseful({ diagnostic: { code }, place }: PlacedDiagnostic): boolean {
+  return code !== UNLISTED || place?.isExport === false;
 }
 
 async function placed(found: readonly Diagnostic[], types: TypeChecker): Promise<PlacedDiagnostic[]> {

@@ -75,7 +75,7 @@ export function journey<Step extends string>(id: string, definition: JourneyDefi
   }
   return strictProxy(
     {
-      ...part("journey", lower),
+      ...part("journey", lower, id),
       id,
       ...membership((statuses: JourneyStatus[]) => condition({ kind: "journey", journey: id, statuses })),
       atStep: (name: Step) => stepIs(name, "current"),

@@ -61,10 +61,32 @@ export interface Part<Kind extends string, Node> {
   readonly [LOWER]: () => Node;
 }
 
-/** What makes an object a part. Its node is made when it is asked for, and is located at the present call. */
-export function part<Kind extends string, Node extends object>(kind: Kind, lower: () => Node): Part<Kind, Node> {
-  const site = withSourceLocation({});
-  return { [PART]: kind, [LOWER]: () => withSourceLocationOf(lower(), site) };
+/** A part with an id, at the call that made it. */
+interface DeclaredPart {
+  kind: string;
+  id: string;
+}
+
+const unlisted = new Set<DeclaredPart>();
+
+/** The parts with an id of which no node was made so far: once a model is lowered, those that are not part of it. */
+export function unlistedParts(): DeclaredPart[] {
+  return [...unlisted];
+}
+
+/** What makes an object a part. Its node is made when it is asked for, and is located at the present call. @param id of a part that is listed */
+export function part<Kind extends string, Node extends object>(
+  kind: Kind,
+  lower: () => Node,
+  id?: string,
+): Part<Kind, Node> {
+  const site = withSourceLocation({ kind, id: id ?? "" });
+  if (id !== undefined) unlisted.add(site);
+  const made = () => {
+    unlisted.delete(site);
+    return withSourceLocationOf(lower(), site);
+  };
+  return { [PART]: kind, [LOWER]: made };
 }
 
 /** Occurrences of one event: an event itself, or those of an event that meet a filter, `order.where((p) => p.total.atLeast(50))`. */

@@ -93,5 +93,5 @@ export function rule(id: string, definition: RuleDefinition): RuleModel {
       then: (then as Action | undefined)?.[ACTION] ?? (null as never),
     };
   };
-  return { ...part("rule", lower), id };
+  return { ...part("rule", lower, id), id };
 }

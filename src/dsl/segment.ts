@@ -32,7 +32,7 @@ export function segment(id: string, definition?: { when?: Lazy<Condition> }): Se
     definition && "when" in definition ? { id, when: nodeOf(resolve(definition.when)) } : { id };
   return strictProxy(
     {
-      ...part("segment", lower),
+      ...part("segment", lower, id),
       id,
       ...(definition && "when" in definition ? {} : { manual: true as const }),
       has: () => condition({ kind: "segment", segment: id }),

@@ -41,7 +41,7 @@ export function signal(
   const lower = (): SignalNode => ({ id, ...rest, ...(conditional ? { when: nodeOf(resolve(when)) } : {}) });
   return strictProxy(
     {
-      ...part("signal", lower),
+      ...part("signal", lower, id),
       id,
       ...(conditional ? {} : { manual: true as const }),
       raised: () => trigger({ kind: "signalRaised", signal: id }),

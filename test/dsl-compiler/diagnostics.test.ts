@@ -239,6 +239,30 @@ export default defineModel({ events: [order, unused], lifecycle: stages, segment
   ]);
 });
 
+test("what is neither listed nor exported is warned about: an export was forgotten", async () => {
+  const rules = (keyword: string) => `
+import { emit, event, rule, segment } from "svc-success";
+export const order = event("order").recordOnly();
+${keyword} upsell = rule("upsell", { on: order, then: emit("upsell.ready") });
+export const shared = [
+  segment("other_models", { when: order.happened() }),
+];`;
+  const config = `
+import { defineModel } from "svc-success";
+import { order } from "./rules.js";
+import * as all from "./rules.js";
+const rules = Object.fromEntries(Object.entries(all).filter(([name]) => name === "upsell")) as {};
+export default defineModel({ events: [order], rules });`;
+  const found = (keyword: string, types = true) =>
+    diagnose({ "svc.config.ts": config, "rules.ts": rules(keyword) }, { types });
+  expect((await found("const")).map(inOneLine)).toEqual([
+    'rules.ts:4:21-29 UNLISTED_DEFINITION: the rule "upsell" is not part of the model; export it from a module that svc.config.ts lists, or add it to a list of defineModel, or remove it',
+  ]);
+  expect(await found("export const")).toEqual([]);
+  // Whether it is exported is not known without types.
+  expect(await found("const", false)).toEqual([]);
+});
+
 test("an event that nothing reads is warned about where no condition reads activity", async () => {
   const found = await diagnose(`
 import { defineModel, event } from "svc-success";

@@ -90,7 +90,7 @@ test("a number out of its range is told beside an exception, and hides nothing b
 test("a state that nothing leads to is marked where it is defined, not where it is named", async () => {
   expect(
     await told(
-      `events: { order }, lifecycle: lifecycle({ initial: "a", states: { a: {}, c: { to: { lost: order.happened() } }, lost: {} } })`,
+      `events: { order }, lifecycle: lifecycle({ initial: "a", states: { a: {}, c: { to: { lost: order.happened() } }, lost: {} } }), segments: [good]`,
     ),
   ).toEqual([
     '7:103-104 UNREACHABLE_STATE: the state "c" is never entered: no transitions lead to it from "a"; add a transition to it, or remove it',

@@ -63,10 +63,11 @@ export interface PlaceRequest {
   path?: string | undefined;
 }
 
-/** A place with its end, and the line of the statement at the top of the module that it belongs to. */
+/** A place with its end, and the statement at the top of the module that it belongs to: its line, and whether it exports. */
 export interface SourcePlace {
   range: Range;
   statement: number;
+  isExport: boolean;
 }
 
 /** The text that a problem is about: the name or the value that it speaks of where the call holds it, otherwise the call. */
@@ -78,22 +79,28 @@ export function sourcePlaceOf(
   const lines = file.getLineStarts();
   if (location.line > lines.length) return undefined;
   const position = lines[location.line - 1]! + location.column - 1;
-  const statement = statementLine(file, position);
+  const statement = {
+    statement: statementLine(file, position),
+    isExport: /^export\b/.test(statementAt(file, position)?.getText(file) ?? ""),
+  };
   const call = callAt(file, position);
   if (!call) return undefined;
   const member = path === undefined ? undefined : memberOfCall(call, path);
   const told = member ?? subjects.map((subject) => findNamed(call, subject)).find((named) => named !== undefined);
-  if (told) return { range: rangeOf(file, told.getStart(file), told.end, directory), statement };
+  if (told) return { range: rangeOf(file, told.getStart(file), told.end, directory), ...statement };
   const name = nameOfCallee(call.expression);
   const start = name.getStart(file);
   const range = rangeOf(file, start, call.end, directory);
-  return { range: range.endLine === range.line ? range : rangeOf(file, start, name.end, directory), statement };
+  return { range: range.endLine === range.line ? range : rangeOf(file, start, name.end, directory), ...statement };
 }
 
 /** The line, from 1, at which the statement of a module that holds a position begins. */
 export function statementLine(file: ts.SourceFile, position: number): number {
-  const statement = file.statements.find(({ pos, end }) => pos <= position && position < end);
-  return file.getLineAndCharacterOfPosition(statement?.getStart(file) ?? position).line + 1;
+  return file.getLineAndCharacterOfPosition(statementAt(file, position)?.getStart(file) ?? position).line + 1;
+}
+
+function statementAt(file: ts.SourceFile, position: number): ts.Statement | undefined {
+  return file.statements.find(({ pos, end }) => pos <= position && position < end);
 }
 
 /** The names that a place is about: the text there, and the members that hold it, up to the nearest call. */

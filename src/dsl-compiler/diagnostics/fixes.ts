@@ -83,6 +83,8 @@ const SOURCE_FIXES: Readonly<Record<string, string>> = {
   TYPE_ERROR: "correct it as the type says",
   UNKNOWN_MEMBER: "correct the name",
   UNKNOWN_MODEL_PART: "remove it, or correct its name",
+  UNLISTED_DEFINITION:
+    "export it from a module that svc.config.ts lists, or add it to a list of defineModel, or remove it",
   UNREACHABLE_STATE: "add a transition to it, or remove it",
   UNUSED_EVENT: "use it in a condition, mark it with .recordOnly() if people alone read it, or remove it",
 };

@@ -1,11 +1,14 @@
 /** What a run of the author's modules tells, as diagnostics. */
-import type { Problem } from "../../model/snapshot/problem.js";
+import { type Problem, quote } from "../../model/snapshot/problem.js";
 import { type Diagnostic, diagnostic, type Location } from "./diagnostic.js";
 import { durationFix } from "../check/other-names.js";
 import type { Locate } from "../load/bundle.js";
 import type { Lowered } from "../load/lower.js";
 import type { RunOutcome, Thrown } from "../load/runner.js";
 import { shapeFix } from "./shape-fixes.js";
+
+/** The code of a part that was made and is in no list. */
+export const UNLISTED = "UNLISTED_DEFINITION";
 
 /** What comes of reading a module that has not been evaluated yet. */
 const NOT_YET = /before initialization|of undefined|is not a function|is not a constructor|is not iterable/;
@@ -44,6 +47,13 @@ export function loweredDiagnostics({ problems }: Lowered, locate: Locate, config
     const location = locate(stack) ?? (isModule ? { file: config, line: 1, column: 1 } : undefined);
     return diagnostic(severity ?? "error", code, message, location, fix);
   });
+}
+
+/** Parts that are not in the model, at the calls that made them. */
+export function unlistedDiagnostics({ unlisted }: Lowered, locate: Locate): Diagnostic[] {
+  return unlisted.map(({ kind, id, stack }) =>
+    diagnostic("warning", UNLISTED, `the ${kind} ${quote(id)} is not part of the model`, locate(stack)),
+  );
 }
 
 /** A problem of the snapshot, at the place of the innermost part on its path that the author made by a call. */

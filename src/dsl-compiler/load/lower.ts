@@ -2,7 +2,7 @@
 import type { AnyEvent } from "../../dsl/event.js";
 import { type Model, MODEL, type ModelDefinition, type PartsOf } from "../../dsl/model.js";
 import { type ModelError, ModelWarning, RECOVERY_DISPLAY, takeRecorded } from "../../dsl/mistakes.js";
-import { LOWER, NODE, type Part, PART, RECORD_ONLY, stackOf } from "../../dsl/part.js";
+import { LOWER, NODE, type Part, PART, RECORD_ONLY, stackOf, unlistedParts } from "../../dsl/part.js";
 import { at, list, quote } from "../../model/snapshot/problem.js";
 import { nearest } from "../../model/snapshot/suggestion.js";
 import { SNAPSHOT_FORMAT_VERSION } from "../../model/snapshot/types.js";
@@ -15,6 +15,8 @@ export interface Lowered {
   stacks: [path: string, stack: string][];
   /** The events of which the author says that no condition is to read them. */
   recordOnly: string[];
+  /** The parts that were made and are in no list of the model. */
+  unlisted: { kind: string; id: string; stack: string | undefined }[];
   problems: ModelProblem[];
 }
 
@@ -56,12 +58,13 @@ export function lower(exported: Record<string, unknown>): Lowered {
   rememberStacks(snapshot, "", stacks);
   // The functions that the model was given have been called by now.
   const problems = [...takeRecorded().map(problemOf), ...lowering.problems];
-  return { snapshot, stacks, recordOnly: lowering.recordOnly, problems };
+  const unlisted = unlistedParts().map((part) => ({ ...part, stack: stackOf(part) }));
+  return { snapshot, stacks, recordOnly: lowering.recordOnly, unlisted, problems };
 }
 
 function broken(code: string, message: string): Lowered {
   const problems = [...takeRecorded().map(problemOf), { code, message }];
-  return { snapshot: null, stacks: [], recordOnly: [], problems };
+  return { snapshot: null, stacks: [], recordOnly: [], unlisted: [], problems };
 }
 
 function isModel(value: unknown): value is Model {
