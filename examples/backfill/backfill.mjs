@@ -58,12 +58,12 @@ async function check(options, toOperation, signal) {
   if (wrong > 0 && options.skipRejected === null) {
     if (wrong > problems.length) problems.push(`  and ${count(wrong - problems.length)} more`);
     throw new Mistake(
-      `${count(wrong)} of ${count(rows)} rows cannot be sent, so none was:\n${problems.join("\n")}\nCorrect them, or send the others with --skip-rejected <file>`,
+      `${count(wrong)} of ${count(rows, "row")} cannot be sent, so none was:\n${problems.join("\n")}\nCorrect them, or send the others with --skip-rejected <file>`,
     );
   }
   if (options.isCheck) {
     tally.rejected = wrong;
-    console.log(`${options.source.name} can be sent: ${count(rows)} rows`);
+    console.log(`${options.source.name} can be sent: ${count(rows, "row")}`);
     tell(tally);
   }
   return rows;
@@ -140,7 +140,7 @@ async function backfill(options, toOperation, total, administration, signal) {
   progress.end();
   rejects?.close();
   tally.rejected = rejects?.rows.size ?? 0;
-  console.log(`Done: ${count(rows)} rows${total === null || total === rows ? "" : ` (${count(total)} expected)`}`);
+  console.log(`Done: ${count(rows, "row")}${total === null || total === rows ? "" : ` (${count(total)} expected)`}`);
   tell(tally);
   if (tally.rejected > 0) console.log(`  see ${options.skipRejected}`);
   return { tally, acceptedBefore: checkpoint.acceptedBefore };

@@ -97,6 +97,24 @@ test("what a mapping makes and JSON does not have is told with the row, and noth
   );
 });
 
+test("what the service never takes is found before anything is sent", async () => {
+  const made = [
+    `"c".repeat(257)`,
+    `"\\0"`,
+    `"c", event: "é".repeat(257)`,
+    `"c", properties: { a: "é".repeat(32_768) }`,
+  ];
+  const rows = [...made, `"é".repeat(256)`].map((_, n) => JSON.stringify({ n }));
+  const body = `(row) => ({ event: "e", timestamp: "2025-01-01T00:00:00Z", idempotencyKey: "k",
+    ...[${[...made, `"é".repeat(256)`].map((value) => `{ customerId: ${value} }`).join()}][row.n] })`;
+  expect(await problemsOf("never", rows, body)).toEqual([
+    "never.jsonl:1: customerId: has more than 256 characters",
+    'never.jsonl:2: "customerId": has the character U+0000 or half a surrogate pair',
+    "never.jsonl:3: event: has more than 256 characters",
+    "never.jsonl:4: properties: is larger than 64 KiB as JSON",
+  ]);
+});
+
 test("a mapping that gives something else is told what it gave", async () => {
   const body = `(row) => [Promise.resolve({}), { type: "identity", customerId: "c" }][row.n]`;
   expect(await problemsOf("given", ['{"n":0}', '{"n":1}'], body)).toEqual([

@@ -1,5 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { gzipSync } from "node:zlib";
 import { afterAll, expect, test } from "vitest";
 import { useDirectory } from "../support/directory.js";
 import type { ChildProcess } from "node:child_process";
@@ -206,19 +207,20 @@ test.concurrent("rows that the service refuses are named, or with --skip-rejecte
 
   // Another payload under a key that is taken; a customer's id that is too long; what no number can be made of.
   lines[2] = lines[2]!.replace("France", "Spain");
-  lines[4] = lines[4]!.replace("c ", "c".repeat(300));
+  const fourth = lines[4]!;
+  lines[4] = fourth.replace("c ", "c".repeat(300));
   const broken = lines[5]!;
   lines[5] = broken.replace("49.58", "49;58");
   await writeFile(path.join(cwd, "changed.csv"), lines.join("\n"));
   const number = 'column amount: "49;58" is not a number such as 12.50';
   const conflict =
     '409 IDEMPOTENCY_CONFLICT idempotencyKey "shop/orders/2" The idempotency key was used before with another customer, event, properties or explicit timestamp.';
-  const long = "400 VALIDATION_ERROR customerId `customerId` is too long.";
+  const long = "customerId: has more than 256 characters";
   const run = (...more: string[]) => backfill(["changed.csv", "--batch", "2", ...more], { cwd, env });
-  const none = `1 of 6 rows cannot be sent, so none was:\n  changed.csv:6: ${number}\n${CORRECT}`;
+  const none = `2 of 6 rows cannot be sent, so none was:\n  changed.csv:5: ${long}\n  changed.csv:6: ${number}\n${CORRECT}`;
   expect(await run()).toEqual(failed(none));
 
-  await writeFile(path.join(cwd, "changed.csv"), lines.with(5, broken).join("\n"));
+  await writeFile(path.join(cwd, "changed.csv"), lines.with(4, fourth).with(5, broken).join("\n"));
   expect(await run()).toEqual(failed(`changed.csv:3: ${conflict}\n${stopped(0, 6)}`));
 
   await writeFile(path.join(cwd, "changed.csv"), lines.join("\n"));
@@ -429,6 +431,12 @@ const BAD: [args: string, stderr: string, files?: Record<string, string | Uint8A
     "a.csv is not UTF-8 after line 2; convert it, with iconv for one",
     { "a.csv": Buffer.from(GOOD.replace("Korea", "Cor\u00e9e"), "latin1") },
   ],
+  [
+    "a.csv.gz",
+    'a.csv.gz is compressed; uncompress it first, or name --command "gunzip -c …"',
+    { "a.csv.gz": gzipSync(GOOD) },
+  ],
+  ["a.csv", "a.csv: its lines end in CR alone; make them end in LF", { "a.csv": "a,b\r1,2\r" }],
   ["a.csv", 'a.csv: the header has the column "a" twice', { "a.csv": "a,b,a\n1,2,3" }],
   ["a.csv", "a.csv: a column of the header has no name", { "a.csv": "a,,b\n1,2,3" }],
   [
@@ -486,7 +494,7 @@ ${CORRECT}`,
   ],
   [
     "a.csv --mapping m.mjs",
-    `1 of 1 rows cannot be sent, so none was:
+    `1 of 1 row cannot be sent, so none was:
   a.csv:2: the mapping failed: Cannot read properties of undefined (reading 'c')
 ${CORRECT}`,
     { "a.csv": "a,b\n1,2", "m.mjs": "export const toOperation = (row) => row.a.b.c;" },

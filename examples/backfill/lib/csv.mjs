@@ -23,6 +23,8 @@ export async function* readCsv(chunks, name) {
 }
 
 function header(values, name) {
+  if (values.some((value) => /\r(?!\n)/.test(value)))
+    throw new Mistake(`${name}: its lines end in CR alone; make them end in LF`);
   const twice = values.find((column, index) => values.indexOf(column) !== index);
   if (twice !== undefined) throw new Mistake(`${name}: the header has the column "${twice}" twice`);
   if (values.includes("")) throw new Mistake(`${name}: a column of the header has no name`);

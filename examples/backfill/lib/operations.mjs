@@ -23,31 +23,48 @@ export async function* readOperations(source, toOperation, { anyOrder }) {
   }
 }
 
+/** The service's limits of ids and names, and of `properties` and `traits`, each. */
+const CHARACTERS_MAX = 256;
+const BYTES_MAX = 64 * 1024;
+/** PostgreSQL keeps neither U+0000 nor half a surrogate pair. */
+const NO_TEXT = /[\0\p{Cs}]/u;
+
 /**
  * What only this side can know to be wrong: the service takes an event without a time for one of now, and one without a key for another one
- * each time. The rest is the service's to say.
+ * each time. And what needs nobody to know it, so that a check finds it: texts, lengths, sizes. The rest is the service's to say.
  */
 function check(operation) {
   if (operation === null) return null;
   if (operation instanceof Promise)
     throw new RowProblem("the mapping returned a promise; it must give the same at once, so it looks nothing up");
   if (typeof operation !== "object") throw new RowProblem("the mapping returned neither an operation nor null");
-  const { type = "track", customerId, timestamp, idempotencyKey } = operation;
+  const { type = "track", customerId, event, timestamp, idempotencyKey } = operation;
   if (type !== "track" && type !== "identify")
     throw new RowProblem(`type: ${JSON.stringify(type)} is neither "track" nor "identify"`);
-  if (typeof customerId !== "string" || customerId === "") throw new RowProblem("customerId: is not a text, or empty");
+  checkId("customerId", customerId);
   JSON.stringify(operation, keepAll);
+  const member = type === "identify" ? "traits" : "properties";
+  if (Buffer.byteLength(JSON.stringify(operation[member] ?? {})) > BYTES_MAX)
+    throw new RowProblem(`${member}: is larger than 64 KiB as JSON`);
   if (type === "identify") return operation;
+  checkId("event", event);
   // A Date is an instant, as it is for the client.
   const at = timestamp instanceof Date ? timestamp.toJSON() : timestamp;
   if (!isInstant(at)) throw new RowProblem(`timestamp: ${JSON.stringify(at)} ${INSTANT_EXPECTED}`);
-  if (typeof idempotencyKey !== "string" || idempotencyKey === "")
-    throw new RowProblem("idempotencyKey: is not a text, or empty; make it of the row's primary key");
+  checkId("idempotencyKey", idempotencyKey, "; make it of the row's primary key");
   return { ...operation, timestamp: at };
+}
+
+function checkId(name, value, fix = "") {
+  if (typeof value !== "string" || value === "") throw new RowProblem(`${name}: is not a text, or empty${fix}`);
+  if ([...value].length > CHARACTERS_MAX)
+    throw new RowProblem(`${name}: has more than ${CHARACTERS_MAX} characters${fix}`);
 }
 
 /** For JSON.stringify, which makes null of some values and an empty object of others. Only what is undefined is meant to be left out. */
 function keepAll(name, value) {
+  if (NO_TEXT.test(name) || (typeof value === "string" && NO_TEXT.test(value)))
+    throw new RowProblem(`${JSON.stringify(name)}: has the character U+0000 or half a surrogate pair`);
   const isLost =
     ["bigint", "function", "symbol"].includes(typeof value) ||
     (typeof value === "number" && !Number.isFinite(value)) ||

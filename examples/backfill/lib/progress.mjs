@@ -56,9 +56,10 @@ export class Progress {
   }
 }
 
-/** 12345 as 12,345. */
-export function count(number) {
-  return number.toLocaleString("en-US");
+/** 12345 as 12,345; with a unit as 12,345 rows, or 1 row. */
+export function count(number, unit) {
+  const text = number.toLocaleString("en-US");
+  return unit === undefined ? text : `${text} ${unit}${number === 1 ? "" : "s"}`;
 }
 
 function duration(seconds) {

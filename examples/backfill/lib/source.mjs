@@ -58,6 +58,8 @@ async function* decode(bytes, name) {
     }
   };
   for await (const chunk of bytes) {
+    if (line === 1 && chunk[0] === 0x1f && chunk[1] === 0x8b)
+      throw new Mistake(`${name} is compressed; uncompress it first, or name --command "gunzip -c …"`);
     // By line, so that the place of a bad byte can be told.
     for (let from = 0; from < chunk.length;) {
       const end = chunk.indexOf(0x0a, from);

@@ -42,8 +42,8 @@ export class Tally {
     figures.push(["customers", count(this.#customers.size)]);
     if (this.events > 0) figures.push(["from", iso(this.#first)], ["to", iso(this.#last)]);
     if (this.property !== undefined) figures.push([`sum of ${this.property}`, decimal(this.#sum)]);
-    if (this.leftOut > 0) figures.push(["left out", `${count(this.leftOut)} rows, by the mapping`]);
-    if (this.rejected > 0) figures.push(["rejected", `${count(this.rejected)} rows`]);
+    if (this.leftOut > 0) figures.push(["left out", `${count(this.leftOut, "row")}, by the mapping`]);
+    if (this.rejected > 0) figures.push(["rejected", `${count(this.rejected, "row")}`]);
     return figures;
   }
 }
