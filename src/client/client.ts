@@ -1,5 +1,6 @@
 import { identifyEntry, operationEntry, operationOf, trackEntry, type Entry } from "./entry.js";
-import { ClientError } from "./errors.js";
+import { ClientError, InvalidOperationError } from "./errors.js";
+import { described } from "./json.js";
 import { Group, type Waiting } from "./line.js";
 import { readOptions, shown, type ClientOptions, type ClientSettings } from "./options.js";
 import { Sender, TIMER_MS_MAX } from "./sender.js";
@@ -86,6 +87,8 @@ export class Client<S extends Schema = AnySchema> {
    * @throws {ClientError} where the service takes nothing of ours, or the client was closed; then some may have been accepted
    */
   async batch(operations: readonly Operation<S>[]): Promise<BatchResult> {
+    if (!Array.isArray(operations))
+      throw new InvalidOperationError("operations", `must be an array, not ${described(operations)}`);
     const entries = operations.map((operation, index) => operationEntry(operation, `operations[${index}].`));
     if (this.#closing !== null) throw closed();
     if (entries.length === 0) return { accepted: 0, eventIds: [] };

@@ -70,7 +70,7 @@ function checkedFields(
     throw new InvalidOperationError(at.slice(0, -1) || "the operation", `must be an object, not ${described(given)}`);
   for (const [name, value] of Object.entries(given) as [string, unknown][]) {
     if (value !== undefined && !fields.includes(name)) {
-      const problem = `is no field of a ${type} operation; they are ${fields.join(", ")}`;
+      const problem = `is no field of ${type === "identify" ? "an" : "a"} ${type} operation; they are ${fields.join(", ")}`;
       throw new InvalidOperationError(`${at}${name}`, problem);
     }
     if (name === "type" && value !== undefined && value !== type)

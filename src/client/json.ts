@@ -58,6 +58,9 @@ class Writer {
       throw new InvalidOperationError(this.root, `is nested more than ${LEVELS_MAX} levels deep`);
     if (NO_JSON.some((type) => value instanceof type))
       throw new InvalidOperationError(path, `is ${described(value)}, which JSON does not have`);
+    // Of a generator, too, JSON.stringify writes {}.
+    if (!Array.isArray(value) && Symbol.iterator in value)
+      throw new InvalidOperationError(path, "is something to iterate over, which JSON does not have; make it an array");
     this.#parents.add(value);
     const text = Array.isArray(value)
       ? `[${Array.from(value, (item: unknown, index) => this.text(item, `${path}[${index}]`)).join()}]`

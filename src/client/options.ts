@@ -97,8 +97,10 @@ export function shown(value: unknown): string {
 function addressOf(url: unknown): string {
   // fetch takes no address with a name or a password in it.
   const isAddress = typeof url === "string" && /^https?:\/\/[^?#@]+$/i.test(url) && URL.canParse(url);
-  if (!isAddress)
-    throw new TypeError(`url must be the service's address, as https://svc.example.com, not ${JSON.stringify(url)}`);
+  if (!isAddress || /\/v1\/*$/.test(url))
+    throw new TypeError(
+      `url must be the service's address without /v1, as https://svc.example.com, not ${JSON.stringify(url)}`,
+    );
   return url.replace(/\/+$/, "");
 }
 

@@ -94,7 +94,7 @@ describe("sending", () => {
 
   it("takes no address, key or bound that cannot be", () => {
     const options = { url: "https://svc.example.com", apiKey: "svc_test_x" };
-    for (const url of ["", "svc.example.com", "ftp://x", "https://a:b@x", "https://x?y", undefined])
+    for (const url of ["", "svc.example.com", "ftp://x", "https://a:b@x", "https://x?y", "https://x/v1/", undefined])
       expect(() => createClient({ ...options, url: url as string }), url).toThrow(/^url must be/);
     for (const apiKey of ["", "a b", "ü", undefined])
       expect(() => createClient({ ...options, apiKey: apiKey as string })).toThrow(/^apiKey must be an API key/);
@@ -204,6 +204,7 @@ describe("what is refused", () => {
     await expect(client.batch([track(1), { ...track(2), properties: { a: 1n } }])).rejects.toThrow(
       /^operations\[1\]\.properties\.a is a bigint/,
     );
+    await expect(client.batch({} as [])).rejects.toThrow(/^operations must be an array, not an Object$/);
     expect(client.stats).toMatchObject({ waiting: 0, dropped: 0 });
   });
 });

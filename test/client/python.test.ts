@@ -227,12 +227,14 @@ def why(url="https://svc.example.com/under", key="k", **options):
     try: Client(url, key, **options)
     except ValueError as error: return str(error)
 show([why(), why(url="http://[::1]:4400/", timeout=5, queue_operations=1)])
-show([why(url=url) for url in [None, "", "svc.example.com", "http://", "http://a b/", "http://\u00fc/", "http://u@h/", "http://h/?q"]] + [why(key=key) for key in [None, "", "a b"]])
+show([why(url=url) for url in [None, "", "svc.example.com", "http://", "http://a b/", "http://\u00fc/", "http://u@h/", "http://h/?q", "http://h/v1/"]] + [why(key=key) for key in [None, "", "a b"]])
 show([why(**{name: value}) for name, value in [("timeoutMs", 5), ("track", 1), ("batch_operations", 0), ("timeout", -1), ("queue_operations", 0.5)]])
 client.close()`;
   const [good, addresses, options] = await run("http://127.0.0.1:1", program);
   expect(good).toEqual([null, null]);
-  expect(addresses).toEqual(Array(11).fill("url must be the service's address, and api_key an API key of it"));
+  expect(addresses).toEqual(
+    Array(12).fill("url must be the service's address without /v1, and api_key an API key of it"),
+  );
   const refused = (option: string) => `${option}: there is no such option, or it must be more than 0`;
   expect(options).toEqual(
     ["timeoutMs=5", "track=1", "batch_operations=0", "timeout=-1", "queue_operations=0.5"].map(refused),

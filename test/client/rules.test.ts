@@ -111,6 +111,11 @@ describe("an operation is taken as it is now", () => {
     ["nothing in a list", track({ properties: { l: [undefined] } }), /^properties\.l\[0\] is undefined/],
     ["a Map", track({ properties: { m: new Map() } }), /^properties\.m is a Map/],
     ["a promise", track({ properties: { p: Promise.resolve(1) } }), /^properties\.p is a Promise, which JSON does not/],
+    [
+      "a generator",
+      track({ properties: { g: [1].values() } }),
+      /^properties\.g is something to iterate over, which JSON/,
+    ],
     ["an error", track({ properties: { e: new TypeError("x") } }), /^properties\.e is a TypeError, which JSON/],
     ["null as key", track({ idempotencyKey: null }), /^idempotencyKey must be a string, not null$/],
     ["null as timestamp", track({ timestamp: null }), /^timestamp must be a Date, or a text in ISO 8601/],
