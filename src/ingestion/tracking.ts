@@ -155,7 +155,7 @@ function mapEvent(model: TrackingModel, type: "track" | "page" | "screen", call:
   if (sent === undefined) return problem("MISSING_EVENT", "The call names no event.", member, false);
   const event = known ?? (snakeCase(sent) || sent);
   const customerId = customerOf(model, call);
-  if (customerId === undefined) return withoutCustomer(model, false);
+  if (customerId === undefined) return withoutCustomer(model.customer, false);
   const properties = call["properties"] ?? {};
   if (!isObject(properties))
     return problem("INVALID_STRUCTURE", "`properties` must be an object.", "properties", false);
@@ -173,7 +173,8 @@ function mapEvent(model: TrackingModel, type: "track" | "page" | "screen", call:
 
 function mapTraits(model: TrackingModel, call: Call, id: "userId" | "groupId"): Mapped {
   const customerId = textOf(call[id]);
-  if (customerId === undefined) return withoutCustomer(model, true);
+  // Other ids that the model names are not looked at here, so to send one would not help.
+  if (customerId === undefined) return withoutCustomer([id], true);
   const traits = call["traits"] ?? {};
   if (!isObject(traits)) return problem("INVALID_STRUCTURE", "`traits` must be an object.", "traits", true);
   return checked({ type: "identify", customerId, traits: renamed(traits, model.traits), ...keyOf(call) });
@@ -201,7 +202,7 @@ function customerOf({ customer }: TrackingModel, call: Call): string | undefined
   return customer.map((id) => textOf(ids[id])).find((id) => id !== undefined);
 }
 
-function withoutCustomer({ customer }: TrackingModel, isIdentify: boolean): Mapped {
+function withoutCustomer(customer: TrackingModel["customer"], isIdentify: boolean): Mapped {
   const path = customer[0] === "groupId" && !isIdentify ? "context.groupId" : customer[0]!;
   return problem(
     "MISSING_CUSTOMER",

@@ -342,6 +342,12 @@ describe("calls of the tracking API", () => {
       },
     ]);
     expect((await local.get("/customers")).body).toMatchObject({ data: [{ customerId: "a" }, { customerId: "b" }] });
+
+    // A group is told of the id that would help: a user's would not.
+    const accounts = await serve({ ...strict, tracking: { customer: ["groupId", "userId"], events: {} } });
+    await accounts.post("/v1/group", { userId: "u", traits: {} });
+    const message = "The call has no groupId, which is the customer.";
+    expect(accounts.reports).toMatchObject([{ diagnostics: [{ code: "MISSING_CUSTOMER", message }] }]);
   });
 
   test("an event that a strict schema keeps apart is accepted with a mark, and changes nothing", async () => {
