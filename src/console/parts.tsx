@@ -173,8 +173,12 @@ export function Customer({ id, isShort = false }: { id: string; isShort?: boolea
   );
 }
 
-/** A part of a page under its heading. @param id of the heading, by which the part is called that */
-export function Section(props: { id: string; title: ComponentChildren; class?: string; children: ComponentChildren }) {
+/**
+ * A part of a page under its heading.
+ *
+ * @param id of the heading, by which the part is called that; none where a table of that name is all there is in it, which is a landmark itself
+ */
+export function Section(props: { id?: string; title: ComponentChildren; class?: string; children: ComponentChildren }) {
   const { id, title, class: kind, children } = props;
   return (
     <section class={kind} aria-labelledby={id}>

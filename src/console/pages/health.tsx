@@ -61,7 +61,7 @@ function Bands({ health: { bands }, trends }: { health: Health; trends: Trends }
   });
   const scored = rows.reduce((sum, { customers }) => sum + customers, 0);
   return (
-    <Section id="bands" title="Bands">
+    <Section title="Bands">
       <Table
         name="Bands"
         rows={rows.filter(({ index, customers }) => index >= 0 || customers > 0)}
@@ -123,7 +123,7 @@ function OverTime({ visit, trends }: { visit: Visit; trends: Trends }) {
 function Components({ health: { components } }: { health: Health }) {
   const weights = components.reduce((sum, { weight }) => sum + weight, 0);
   return (
-    <Section id="components" title="What makes up the score">
+    <Section title="What makes up the score">
       <Table
         name="What makes up the score"
         rows={components}

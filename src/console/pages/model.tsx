@@ -67,7 +67,7 @@ function Foresight({ visit, backtests }: { visit: Visit; backtests: ListPage<Bac
   const { data, nextCursor } = backtests;
   if (data.length === 0 && model === null) return null;
   return (
-    <Section id="backtests" title="Backtests">
+    <Section title="Backtests">
       <p>
         A backtest tells whether a model foresaw what came: it takes what the model said of customers in the past year,
         from nothing later, and whether the outcome came after it. It changes nothing.

@@ -36,7 +36,6 @@ const SEVERITIES = ["critical", "warning", "info"] as const satisfies readonly S
 
 /** A list of raised signals, and what stands above it. */
 interface Raised {
-  id: string;
   heading: string;
   /** The query of the list that goes on with it. */
   query: URLSearchParams;
@@ -82,13 +81,13 @@ async function raisedOf({ ask, query }: Visit): Promise<Raised[]> {
   if (signal !== undefined || severity !== undefined) {
     const cursor = given(query, "cursor");
     const found = await ask("signals", { signal, severity, since, limit: String(LIMIT), cursor });
-    return [{ id: "raised", heading: "Raised now", query, found }];
+    return [{ heading: "Raised now", query, found }];
   }
   return Promise.all(
     SEVERITIES.map(async (each) => {
       const of = new URLSearchParams({ ...(since !== undefined && { since }), severity: each });
       const found = await ask("signals", { severity: each, since, limit: String(LIMIT_EACH) });
-      return { id: each, heading: TITLES[each], query: of, found };
+      return { heading: TITLES[each], query: of, found };
     }),
   );
 }
@@ -115,7 +114,7 @@ function Lists({ raised, query }: { raised: readonly Raised[]; query: URLSearchP
     );
   }
   return shown.map((each) => (
-    <Section id={each.id} title={each.heading} key={each.id}>
+    <Section title={each.heading} key={each.heading}>
       <Table name={each.heading} rows={each.found.data} columns={columnsOf(each.query === query)} />
       {each.query === query ? (
         <PageLinks path={PATH} query={query} next={each.found.nextCursor} />
@@ -163,7 +162,7 @@ function Meanings({ visit, ids, trends }: { visit: Visit; ids: readonly string[]
     signal: model?.signals.find((each) => each.id === id),
   }));
   return (
-    <Section id="meaning" title="What signals mean">
+    <Section title="What signals mean">
       <Table
         name="What signals mean"
         rows={series}
