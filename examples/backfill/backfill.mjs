@@ -1,5 +1,6 @@
 // Sends the history that you have to svc: rows of a CSV or JSON Lines file, or of a query, in batches, each row once, however often this is
 // killed and started again. It needs nothing but Node.js 20; mapping.mjs is the file to edit. See README.md.
+import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Administration } from "./lib/administration.mjs";
 import { readArguments, USAGE } from "./lib/arguments.mjs";
@@ -147,10 +148,11 @@ async function backfill(options, toOperation, total, administration, signal) {
 }
 
 function openRejects({ skipRejected }, checkpoint) {
+  // Of no rows it binds no file either.
+  if (checkpoint.rows === 0 && checkpoint.rejects?.file !== resolve(skipRejected ?? "")) checkpoint.rejects = null;
   if (skipRejected === null) {
-    if (checkpoint.rows > 0 && checkpoint.rejects !== null)
+    if (checkpoint.rejects !== null)
       throw new Mistake(`rows were rejected before; name their file again: --skip-rejected ${checkpoint.rejects.file}`);
-    checkpoint.rejects = null;
     return null;
   }
   const rejects = new Rejects(skipRejected, checkpoint.rejects);

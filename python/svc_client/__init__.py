@@ -43,7 +43,7 @@ class Client:
         keeps the service from taking any. It is called from the client's thread, which it must not wait for by batch()
         or flush(); unless given, it is logged."""
         is_address = re.fullmatch(r"https?://([\w.-]+|\[[\w:]+\])(:\d{1,5})?(/[!$->A-~]*)?", url or "", re.A)
-        if not is_address or url.rstrip("/").endswith("/v1") or not re.fullmatch(r"[!-~]+", api_key or ""):
+        if not is_address or re.fullmatch(r"/v1/*", urllib.parse.urlsplit(url).path) or not re.fullmatch(r"[!-~]+", api_key or ""):
             raise ValueError("url must be the service's address without /v1, and api_key an API key of it")
         for name, value in options.items():
             known = getattr(Client, name, None)

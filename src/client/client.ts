@@ -46,9 +46,12 @@ export class Client<S extends Schema = AnySchema> {
   #closing: Promise<{ left: SentOperation<S>[] }> | null = null;
 
   /** @throws {TypeError} for options that cannot be */
-  constructor(options: ClientOptions<S>) {
-    // What is inside knows no schema: only texts.
-    this.#settings = readOptions(options as unknown as ClientOptions);
+  constructor(options: ClientOptions<S>);
+  /** With options that know no schema. */
+  // oxlint-disable-next-line typescript/unified-signatures -- of a union the compiler would not infer what onError is told
+  constructor(options: ClientOptions);
+  constructor(options: ClientOptions) {
+    this.#settings = readOptions(options);
     this.#sender = new Sender(this.#settings, {
       onRetry: (error, tries, waitMs) => {
         this.#stats.retries++;

@@ -16,6 +16,10 @@ export type { AnySchema, BatchResult, EventName, Identify, Operation, Schema, Se
  *
  * @throws {TypeError} for options that cannot be
  */
-export function createClient<S extends Schema = AnySchema>(options: ClientOptions<S>): Client<S> {
+export function createClient<S extends Schema = AnySchema>(options: ClientOptions<S>): Client<S>;
+/** With options that know no schema. */
+// oxlint-disable-next-line typescript/unified-signatures -- of a union the compiler would not infer what onError is told
+export function createClient<S extends Schema = AnySchema>(options: ClientOptions): Client<S>;
+export function createClient<S extends Schema>(options: ClientOptions): Client<S> {
   return new Client<S>(options);
 }

@@ -59,7 +59,7 @@ class Writer {
     if (NO_JSON.some((type) => value instanceof type))
       throw new InvalidOperationError(path, `is ${described(value)}, which JSON does not have`);
     // Of a generator, too, JSON.stringify writes {}.
-    if (!Array.isArray(value) && Symbol.iterator in value)
+    if (!Array.isArray(value) && Symbol.iterator in value && Object.keys(value).length === 0)
       throw new InvalidOperationError(path, "is something to iterate over, which JSON does not have; make it an array");
     this.#parents.add(value);
     const text = Array.isArray(value)

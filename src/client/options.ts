@@ -97,7 +97,7 @@ export function shown(value: unknown): string {
 function addressOf(url: unknown): string {
   // fetch takes no address with a name or a password in it.
   const isAddress = typeof url === "string" && /^https?:\/\/[^?#@]+$/i.test(url) && URL.canParse(url);
-  if (!isAddress || /\/v1\/*$/.test(url))
+  if (!isAddress || /^\/v1\/*$/.test(new URL(url).pathname))
     throw new TypeError(
       `url must be the service's address without /v1, as https://svc.example.com, not ${JSON.stringify(url)}`,
     );

@@ -172,7 +172,7 @@ function isConsequence({ code, message }: Diagnostic): boolean {
 
 /** What is exported and listed nowhere may be meant for another model. Only the syntax, which types come with, tells what is exported. */
 function isUseful({ diagnostic: { code }, place }: PlacedDiagnostic): boolean {
-  return code !== UNLISTED || place?.isExport === false;
+  return code !== UNLISTED || place?.isExported === false;
 }
 
 async function placed(found: readonly Diagnostic[], types: TypeChecker): Promise<PlacedDiagnostic[]> {

@@ -124,9 +124,9 @@ test("code of callers, with the client and without, is checked by them under str
       export const who: Identify = { type: "identify", customerId: "c", traits: {} };
     `,
     "client.ts": `
-      import { createClient, type Operation, type Track } from "svc-success-client";
+      import { type ClientOptions, createClient, type Operation, type Track } from "svc-success-client";
       import type { Schema } from "./svc-types.js";
-      const options = { url: "https://svc.example.com", apiKey: "svc_test_x" };
+      const options: ClientOptions = { url: "https://svc.example.com", apiKey: "svc_test_x" };
       const client = createClient<Schema>({ ...options, onError: ({ operation }) => operation && other.batch([operation]) });
       const customerId = "c";
       const isQueued: boolean = client.track({ customerId, event: "login" });

@@ -259,6 +259,12 @@ export default defineModel({ events: [order], rules });`;
     'rules.ts:4:21-29 UNLISTED_DEFINITION: the rule "upsell" is not part of the model; export it from a module that svc.config.ts lists, or add it to a list of defineModel, or remove it',
   ]);
   expect(await found("export const")).toEqual([]);
+  expect(await found("export default () => [shared, upsell];\nconst")).toEqual([]);
+  expect(await found("export { upsell };\nconst")).toEqual([]);
+  // A function may make parts of several models.
+  expect(
+    await found("const make = () => rule('made', { on: order, then: emit('made') });\nmake();\nexport const"),
+  ).toEqual([]);
   // Whether it is exported is not known without types.
   expect(await found("const", false)).toEqual([]);
 });

@@ -338,7 +338,7 @@ test.concurrent("an API key that is not good ends it at once, and so does an acc
   );
   // Nothing was accepted, so the checkpoint does not hold the corrected run to the key of before.
   const stranger = { cwd, env: { ...env, SVC_ACCESS_TOKEN: "svc_token_wrong" } };
-  expect(await backfill(["orders.csv", "--project", "keys"], stranger)).toEqual(
+  expect(await backfill(["orders.csv", "--project", "keys", "--skip-rejected", "other.jsonl"], stranger)).toEqual(
     failed(
       "401 INVALID_SESSION The access token is missing, unknown, expired or revoked. Sign in again, or check SVC_ACCESS_TOKEN.",
     ),

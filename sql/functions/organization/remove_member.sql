@@ -24,7 +24,8 @@ begin
     perform iam.withdraw_links(remove_member.organization_id, remove_member.user_id);
     select coalesce(array_agg(i.email order by i.email), '{}') into _invitations
     from iam.invitations as i
-    where i.organization_id = remove_member.organization_id and i.created_by = _member ->> 'email' and i.revoked_at = now();
+    where i.organization_id = remove_member.organization_id and i.created_by = _member ->> 'email' and i.revoked_at = now()
+      and i.expires_at > now();
   end if;
 
   -- They would work again if the user came back.

@@ -24,7 +24,8 @@ begin
     perform iam.withdraw_links(update_member.organization_id, update_member.user_id);
     select coalesce(array_agg(i.email order by i.email), '{}') into _invitations
     from iam.invitations as i
-    where i.organization_id = update_member.organization_id and i.created_by = _email and i.revoked_at = now();
+    where i.organization_id = update_member.organization_id and i.created_by = _email and i.revoked_at = now()
+      and i.expires_at > now();
   end if;
   if _before <> update_member.role then
     update iam.memberships as m

@@ -63,11 +63,12 @@ export interface PlaceRequest {
   path?: string | undefined;
 }
 
-/** A place with its end, and the statement at the top of the module that it belongs to: its line, and whether it exports. */
+/** A place with its end, and the line of the statement at the top of the module that it belongs to. */
 export interface SourcePlace {
   range: Range;
   statement: number;
-  isExport: boolean;
+  /** Whether the module exports what the statement makes; undefined where a function makes it. */
+  isExported: boolean | undefined;
 }
 
 /** The text that a problem is about: the name or the value that it speaks of where the call holds it, otherwise the call. */
@@ -79,12 +80,9 @@ export function sourcePlaceOf(
   const lines = file.getLineStarts();
   if (location.line > lines.length) return undefined;
   const position = lines[location.line - 1]! + location.column - 1;
-  const statement = {
-    statement: statementLine(file, position),
-    isExport: /^export\b/.test(statementAt(file, position)?.getText(file) ?? ""),
-  };
   const call = callAt(file, position);
   if (!call) return undefined;
+  const statement = { statement: statementLine(file, position), isExported: isExported(file, call) };
   const member = path === undefined ? undefined : memberOfCall(call, path);
   const told = member ?? subjects.map((subject) => findNamed(call, subject)).find((named) => named !== undefined);
   if (told) return { range: rangeOf(file, told.getStart(file), told.end, directory), ...statement };
@@ -97,6 +95,21 @@ export function sourcePlaceOf(
 /** The line, from 1, at which the statement of a module that holds a position begins. */
 export function statementLine(file: ts.SourceFile, position: number): number {
   return file.getLineAndCharacterOfPosition(statementAt(file, position)?.getStart(file) ?? position).line + 1;
+}
+
+function isExported(file: ts.SourceFile, call: ts.CallExpression): boolean | undefined {
+  let statement: ts.Node = call;
+  for (; !ts.isSourceFile(statement.parent); statement = statement.parent) {
+    if (ts.isFunctionLike(statement)) return undefined;
+  }
+  if (!ts.isVariableStatement(statement)) return /^export\b/.test(statement.getText(file));
+  const names = statement.declarationList.declarations.map(({ name }) => name.getText(file));
+  const exports = file.statements.filter((other) => ts.isExportDeclaration(other) || ts.isExportAssignment(other));
+  const texts = exports.map((other) => other.getText(file));
+  return (
+    /^export\b/.test(statement.getText(file)) ||
+    names.some((name) => texts.some((text) => text.split(/[^\w$]+/).includes(name)))
+  );
 }
 
 function statementAt(file: ts.SourceFile, position: number): ts.Statement | undefined {

@@ -10,7 +10,6 @@ import { ingestionEndpoints, trackingEndpoints } from "./ingestion.js";
 import { oauthEndpoints } from "./oauth.js";
 import { ANY, mergeRefusals } from "./refusals.js";
 
-/** For infrastructure: the probes (src/http/probes.ts), the figures (src/http/metrics.ts), and the document itself. */
 const EXCLUDE: RequestParameter = {
   name: "exclude",
   in: "query",
@@ -19,6 +18,7 @@ const EXCLUDE: RequestParameter = {
   schema: { type: "string" },
 };
 const READINESS = { canFail: true, parameters: [REQUEST_ID, EXCLUDE] };
+/** For infrastructure: the probes (src/http/probes.ts), the figures (src/http/metrics.ts), and the document itself. */
 const PROBES = [
   { path: "/livez", operationId: "livez", summary: "Whether the process is alive", canFail: false },
   { path: "/startupz", operationId: "startupz", summary: "Whether startup has completed", canFail: true },
