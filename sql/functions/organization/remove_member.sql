@@ -2,7 +2,7 @@
 -- password links that it made as an owner; the audit log has the addresses that were invited. The user itself stays, with its other
 -- memberships.
 -- Raises what iam.authorize raises, SV004 MEMBER_NOT_FOUND, SV005 LAST_OWNER. Locks as iam.authorize_exclusively,
--- and for an owner as iam.withdraw_links.
+-- and for an owner as iam.revoke_links.
 create or replace function svc_api.remove_member(token_hash bytea, organization_id text, request_id text, user_id text)
 returns json
 language plpgsql
@@ -21,11 +21,7 @@ declare
 begin
   if _role = 'owner' then
     perform iam.require_another_owner(remove_member.organization_id, remove_member.user_id);
-    perform iam.withdraw_links(remove_member.organization_id, remove_member.user_id);
-    select coalesce(array_agg(i.email order by i.email), '{}') into _invitations
-    from iam.invitations as i
-    where i.organization_id = remove_member.organization_id and i.created_by = _member ->> 'email' and i.revoked_at = now()
-      and i.expires_at > now();
+    _invitations := iam.revoke_links(remove_member.organization_id, remove_member.user_id);
   end if;
 
   -- They would work again if the user came back.

@@ -1,7 +1,7 @@
 -- Gives a member another role. Its headless tokens may do no more than it from the next request on; invitations and password links that
 -- it made as an owner stop; the audit log has the addresses that were invited.
 -- Raises what iam.authorize raises, SV004 MEMBER_NOT_FOUND, SV005 LAST_OWNER. Locks as iam.authorize_exclusively,
--- and where an owner is none any more as iam.withdraw_links.
+-- and where an owner is none any more as iam.revoke_links.
 create or replace function svc_api.update_member(
   token_hash bytea, organization_id text, request_id text, user_id text, role text
 )
@@ -21,11 +21,7 @@ declare
 begin
   if _before = 'owner' and update_member.role <> 'owner' then
     perform iam.require_another_owner(update_member.organization_id, update_member.user_id);
-    perform iam.withdraw_links(update_member.organization_id, update_member.user_id);
-    select coalesce(array_agg(i.email order by i.email), '{}') into _invitations
-    from iam.invitations as i
-    where i.organization_id = update_member.organization_id and i.created_by = _email and i.revoked_at = now()
-      and i.expires_at > now();
+    _invitations := iam.revoke_links(update_member.organization_id, update_member.user_id);
   end if;
   if _before <> update_member.role then
     update iam.memberships as m
