@@ -1,16 +1,24 @@
 import type { Argv } from "yargs";
-import { call } from "../db/api/call.js";
+import { call, callOn } from "../db/api/call.js";
 import { onDatabase } from "./database.js";
 import { exportEnvironment } from "./environments/export.js";
 import { importEnvironment } from "./environments/import.js";
+import { inClientTransaction } from "./environments/transaction.js";
 import { asOperator, type Configure, jsonOption, print } from "./operator.js";
 import { resolveSecret } from "./secret.js";
 
-/** `svc-server environments …`: moving an environment from one database to another. */
-export const environmentsCommands = (configure: Configure) => (command: Argv) => {
-  const organization = { type: "string", demandOption: true, describe: "Slug of the organization" } as const;
-  const project = { type: "string", demandOption: true, describe: "Slug of the project" } as const;
-  const env = { choices: ["test", "live"] as const, demandOption: true, describe: "The environment" } as const;
+/** `svc-server environments …`: moving an environment from one database to another, and deleting what it leaves. */
+export const environmentsCommands = (configure: Configure) => (command: Argv) =>
+  endingCommands(movingCommands(command, configure), configure).demandCommand(
+    1,
+    "Name a command of environments: export, import, unfreeze or delete.",
+  );
+
+const organization = { type: "string", demandOption: true, describe: "Slug of the organization" } as const;
+const project = { type: "string", demandOption: true, describe: "Slug of the project" } as const;
+const env = { choices: ["test", "live"] as const, demandOption: true, describe: "The environment" } as const;
+
+function movingCommands(command: Argv, configure: Configure): Argv {
   return command
     .command(
       "export",
@@ -60,7 +68,12 @@ export const environmentsCommands = (configure: Configure) => (command: Argv) =>
             : `${place} has ${inWords(rows)}. It takes events, evaluates and delivers from now on; send to this service.`,
         ]);
       },
-    )
+    );
+}
+
+/** How an environment that was frozen to be exported goes on, or ends. */
+function endingCommands(command: Argv, configure: Configure): Argv {
+  return command
     .command(
       "unfreeze",
       "Let a frozen environment go on here, where its move is given up",
@@ -77,8 +90,24 @@ export const environmentsCommands = (configure: Configure) => (command: Argv) =>
         ]);
       },
     )
-    .demandCommand(1, "Name a command of environments: export, import or unfreeze.");
-};
+    .command(
+      "delete",
+      "Delete all that a frozen environment holds here, as once it has moved",
+      (make) =>
+        make.options({ organization, project, env }).option("json", jsonOption("Print what was deleted as JSON")),
+      async ({ organization, project, env, json }) => {
+        const [config, logger] = configure();
+        const { rows } = await onDatabase(config, logger, (url) =>
+          inClientTransaction(url, "", (client) =>
+            callOn(client, "operator_delete_environment", organization, { project, environment: env }),
+          ),
+        );
+        print(json, JSON.stringify({ rows }), [
+          `Deleted ${inWords(rows)} of ${organization}/${project}, ${env}, with its keys and webhooks. The environment is empty, and frozen no more.`,
+        ]);
+      },
+    );
+}
 
 function inWords({ events, customers }: Record<string, number>): string {
   return `${events} events and ${customers} customers`;

@@ -76,7 +76,7 @@ async function parse(args: string[]): Promise<number> {
     .command("plans", "The plans: what organizations may use", async (command) =>
       (await import("./plans.js")).plansCommands(configure)(command),
     )
-    .command("environments", "Moving an environment from one database to another", async (command) =>
+    .command("environments", "Moving an environment to another database, and deleting one", async (command) =>
       (await import("./environments.js")).environmentsCommands(configure)(command),
     )
     .command("packs", "Optional parts of the database", async (command) =>

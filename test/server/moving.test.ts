@@ -10,6 +10,7 @@ import { call } from "../../src/db/api/call.js";
 import { tick } from "../../src/db/api/evaluation.js";
 import { recordAttempts } from "../../src/db/api/webhooks.js";
 import { newSecret, sealingKey, sealSecret } from "../../src/webhooks/secret.js";
+import { importEnvironment } from "../../src/server/environments/import.js";
 import { createDatabase, setUnusualDefaults, useDatabase } from "../support/database.js";
 import { docBlocks } from "../support/doc-blocks.js";
 import { useDirectory } from "../support/directory.js";
@@ -19,7 +20,7 @@ import { TestEnvironment } from "../tasks/support/environment.js";
 import { CHANGED, customersOf, historiesOf, MODEL } from "../tasks/support/population.js";
 import { queue } from "../tasks/support/recompute.js";
 import { startTestWorker } from "../tasks/support/worker.js";
-import { claim, createWebhook } from "../webhooks/support/fixtures.js";
+import { claim, createWebhook, SERVICE_SECRET } from "../webhooks/support/fixtures.js";
 import {
   createOrganization,
   exportTo,
@@ -559,6 +560,80 @@ describe("an export", () => {
   });
 });
 
+describe("an environment that is deleted", () => {
+  const deleteIn = async (db: typeof from, { place }: TestEnvironment) =>
+    JSON.parse(
+      (
+        await runServer(
+          db.url,
+          [
+            "environments delete --json --env test --organization".split(" "),
+            [place.project, "--project", place.project],
+          ].flat(),
+        )
+      ).stdout,
+    ) as { rows: Record<string, number> };
+
+  it("leaves no row of any table, and nothing of others is touched; it can be imported again", async () => {
+    const [before, other] = [await rowsOf(from.sql, filled.environmentId), await smallEnvironment()];
+    const others = await rowsOf(from.sql, other.environmentId);
+    const { rows } = await deleteIn(from, filled);
+    const versions = ["config_versions", "payload_checks"];
+    const after = await rowsOf(from.sql, filled.environmentId);
+    for (const [name, left] of after) {
+      expect(left, name).toEqual(versions.includes(name) ? before.get(name) : []);
+      if (!versions.includes(name) && name !== "key_usage") expect(rows[name], name).toBe(before.get(name)!.length);
+    }
+    expect(await rowsOf(from.sql, other.environmentId)).toEqual(others);
+    expect(await violations(from.sql)).toEqual([]);
+
+    const { project } = filled.place;
+    await importEnvironment(from.url, fileOf("filled"), { organization: project, project }, SERVICE_SECRET);
+    expect(await rowsOf(from.sql, filled.environmentId)).toEqual(before);
+    expect(await violations(from.sql)).toEqual([]);
+  });
+
+  it("is usable as a new one", async () => {
+    const environment = await smallEnvironment();
+    await exportTo(from, environment, fileOf("anew"));
+    await deleteIn(from, environment);
+    await expect(
+      environment.send([{ customer: "c", at: "2026-05-01T00:00:00Z", event: "paid" }]),
+    ).rejects.toMatchObject({ code: "SV001" });
+    await environment.deploy(MODEL);
+    const [key] = await from.sql<[{ active: number }]>`
+      select active_version as active from svc.environments where environment_id = ${environment.environmentId}`;
+    expect(key.active).not.toBeNull();
+  });
+
+  it("has to be frozen", async () => {
+    const environment = await smallEnvironment();
+    const before = await rowsOf(from.sql, environment.environmentId);
+    const { project } = environment.place;
+    const args = ["environments", "delete", "--organization", project, "--project", project, "--env", "test"];
+    expect(await runServer(from.url, args)).toEqual(
+      refused(
+        "The environment is not frozen, so it is in use, and nothing was deleted. Export it first, which freezes it.",
+      ),
+    );
+    expect(await rowsOf(from.sql, environment.environmentId)).toEqual(before);
+  });
+
+  it("is not deleted while somebody may store something in it who has not seen it frozen", async () => {
+    const environment = await smallEnvironment();
+    const { project } = environment.place;
+    await from.sql.begin(async (tx) => {
+      const [{ pid }] = await tx<[{ pid: number }]>`select pg_backend_pid() as pid`;
+      await call(from.sql, "operator_freeze_environment", project, environment.place);
+      await expect(call(from.sql, "operator_delete_environment", project, environment.place)).rejects.toMatchObject({
+        message: "ENVIRONMENT_NOT_FROZEN",
+        detail: expect.stringContaining(`of the server's processes ${pid}.`) as string,
+      });
+    });
+    await call(from.sql, "operator_delete_environment", project, environment.place);
+  });
+});
+
 describe("svc-server environments", () => {
   const page = readFileSync(new URL("../../docs/operations/moving.md", import.meta.url), "utf8");
   const commands = docBlocks(page).map(({ code }) => code.trim());
@@ -578,7 +653,7 @@ describe("svc-server environments", () => {
         .split(" ")
         .slice(1)
         .map((word) => ({ live: "test", "shop-live.export": file, ...names })[word] ?? word);
-    const [exporting, importing, unfreezing, ...more] = commands;
+    const [exporting, importing, unfreezing, deleting, ...more] = commands;
     expect(more).toEqual([]);
     const there = { acme: project, shop: project };
     const here = argsOf(importing!, { acme: "moved", shop: "commands" });
@@ -605,6 +680,10 @@ svc-server environments unfreeze --organization ${project} --project ${project} 
       /, test goes on; it was frozen since \S+Z\. Do not import what was exported of it\.\n$/,
     );
     expect((await runServer(from.url, argsOf(unfreezing!, there))).stdout).toMatch(/, test is not frozen\.\n$/);
+    await call(from.sql, "operator_freeze_environment", project, environment.place);
+    expect((await runServer(from.url, argsOf(deleting!, there))).stdout).toBe(
+      `Deleted 9 events and 0 customers of ${project}/${project}, test, with its keys and webhooks. The environment is empty, and frozen no more.\n`,
+    );
   });
 
   it("are called as docs/scale.md says", () => {

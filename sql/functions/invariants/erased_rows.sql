@@ -1,5 +1,5 @@
 -- How many rows erasures have deleted by now in each environment, as the audit log says, in which the import of an environment says how
--- many they were until then; no row for an environment with neither.
+-- many they were until then; no row for an environment with neither. What was erased before an environment was deleted is gone with it.
 -- Raises nothing, locks nothing.
 create or replace function svc.erased_rows()
 returns table (environment_id integer, events bigint, emissions bigint, recomputes bigint)
@@ -14,6 +14,15 @@ as $$
   join svc.projects as p on p.organization_id = a.organization_id and p.slug = a.project
   join svc.environments as e on e.project_id = p.project_id and e.name = a.environment
   where a.action in ('customer.erased', 'environment.imported')
+    and a.audit_seq > coalesce(
+      (
+        select max(d.audit_seq)
+        from iam.audit_log as d
+        where d.organization_id = a.organization_id and d.project = a.project and d.environment = a.environment
+          and d.action = 'environment.deleted'
+      ),
+      0
+    )
   group by e.environment_id
 $$;
 

@@ -367,6 +367,7 @@ export const FUNCTIONS = {
   operator_examine: takes().answers<Examination>(),
   operator_freeze_environment: takes(organizationSlug, at).answers<Frozen>(),
   operator_unfreeze_environment: takes(organizationSlug, at).answers<{ frozenAt: string | null }>(),
+  operator_delete_environment: takes(organizationSlug, at).answers<{ rows: Record<string, number> }>(),
   operator_changes_under_way: takes(environmentId).answers<ChangesUnderWay>(),
   operator_begin_export: takes(environmentId).answers<ExportBegun>(),
   operator_begin_import: takes(arg<ExportHeader>("header"), organizationSlug, project).answers<ImportBegun>(),

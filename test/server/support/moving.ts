@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Sql } from "postgres";
+import type { Sql, TransactionSql } from "postgres";
 import { call } from "../../../src/db/api/call.js";
 import { recordAttempts } from "../../../src/db/api/webhooks.js";
 import { importEnvironment } from "../../../src/server/environments/import.js";
@@ -113,7 +113,14 @@ export async function importedId(sql: Sql, project = "shop"): Promise<number> {
 const NOT_MOVED = ["environments", "homes", "evaluation_slots", "suspect_environments"];
 
 /** The rows of an environment by table, as JSON with all of their columns but the numbers of environment and project: whatever the catalog has. */
-export async function rowsOf(sql: Sql, environmentId: number): Promise<Map<string, string[]>> {
+export function rowsOf(sql: Sql, environmentId: number): Promise<Map<string, string[]>> {
+  return sql.begin(async (tx) => {
+    await tx`set local time zone 'UTC'`;
+    return readRows(tx, environmentId);
+  });
+}
+
+async function readRows(sql: TransactionSql, environmentId: number): Promise<Map<string, string[]>> {
   const tables = await sql<{ name: string }[]>`
     select c.relname as name
     from pg_class as c

@@ -1,0 +1,76 @@
+-- Deletes all that a frozen environment holds: {rows}, which says of each table how many it had. What is left is an environment as of a new
+-- project, which is frozen no more. The project's versions stay, because the other environment may use them. Ids go
+-- on above those that were given, so that none is given anew to receivers who tell repetitions by them. For the operator: no service role
+-- may execute it.
+-- Raises SV004 ORGANIZATION_NOT_FOUND or PROJECT_NOT_FOUND, SV005 ENVIRONMENT_NOT_FROZEN, also while a transaction runs that may not have
+-- seen it frozen, or RECOMPUTE_UNDER_WAY. Locks the environment's row and what it deletes.
+create or replace function svc_api.operator_delete_environment(organization_slug text, project_slug text, environment_name text)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _organization_id constant text := iam.organization_of_slug(operator_delete_environment.organization_slug);
+  _id constant integer := (
+    svc.find_environment(
+      _organization_id, operator_delete_environment.project_slug, operator_delete_environment.environment_name
+    )
+  ).environment_id;
+  _frozen_at timestamptz;
+  _pids text;
+  _table text;
+  _deleted bigint;
+  _rows jsonb := '{}';
+begin
+  select e.frozen_at into _frozen_at from svc.environments as e where e.environment_id = _id for no key update;
+  -- Many times what freezing takes: a transaction that began while that was not committed has not seen it.
+  select string_agg(a.pid::text, ', ' order by a.pid) into _pids
+  from pg_catalog.pg_stat_activity as a
+  where a.datname = current_database() and a.pid <> pg_backend_pid() and a.usesysid is not null
+    and a.xact_start < _frozen_at + interval '10 seconds';
+  if _frozen_at is null or _pids is not null then
+    raise exception using
+      errcode = 'SV005',
+      message = 'ENVIRONMENT_NOT_FROZEN',
+      detail = case
+        when _frozen_at is null then jsonb_build_object(
+          'message', 'The environment is not frozen, so it is in use, and nothing was deleted.',
+          'fix', 'Export it first, which freezes it.'
+        )
+        else jsonb_build_object(
+          'message', format('Transactions from before the environment was frozen are not over, of the server''s processes %s.', _pids),
+          'fix', 'Wait until they are, then repeat.'
+        )
+      end::text;
+  end if;
+  perform svc.require_finished(_id);
+
+  for _table in
+    -- Keys and webhooks last: other rows refer to them.
+    select t.name
+    from svc.environment_tables() as t
+    where t.belongs = 'environment'
+    order by t.name in ('api_keys', 'webhooks'), t.name
+  loop
+    execute format('delete from svc.%I where environment_id = $1', _table) using _id;
+    get diagnostics _deleted = row_count;
+    _rows := _rows || jsonb_build_object(_table, _deleted);
+  end loop;
+  delete from svc.suspect_environments as s where s.environment_id = _id;
+  update svc.environments as e
+  set active_version = null, frozen_at = null, imported_from = null
+  where e.environment_id = _id;
+
+  perform iam.record_audit(
+    iam.operator_actor(_organization_id), null, 'environment.deleted', operator_delete_environment.project_slug,
+    operator_delete_environment.environment_name, null,
+    jsonb_build_object('events', _rows -> 'events', 'customers', _rows -> 'customers')
+  );
+  return json_build_object('rows', _rows);
+end;
+$$;
+
+comment on function svc_api.operator_delete_environment(text, text, text) is
+  'Deletes all that a frozen environment holds; for the operator only.';
