@@ -103,7 +103,7 @@ async function serveWith(make: (sql: ReturnType<typeof connect>) => IngestBacken
       ai: null,
     },
     oauth,
-    pages: servicePages({ ...oauth, key: formKey("benchmark"), log: logger }),
+    pages: servicePages({ ...oauth, key: formKey("benchmark"), mailer: null, log: logger }),
     routes: ingestRoutes({ backend: make(sql), requireKey: (keyHash) => keys.require(keyHash), log: logger }),
   });
   const server = createHttpServer(app.callback(), undefined);

@@ -4,6 +4,7 @@ import { call } from "../db/api/call.js";
 import type { SessionUser } from "../db/api/sign-in.js";
 import type { OAuthDeps } from "../http/oauth/oauth-route.js";
 import { hashCredential, type NewCredential } from "../http/request/credentials.js";
+import type { Mailer } from "../mail/mailer.js";
 import type { Passwords } from "./sign-in/passwords.js";
 
 /** What the pages need. */
@@ -11,6 +12,8 @@ export interface PageDeps extends OAuthDeps {
   /** Of `formKey`: signs the tokens of forms. */
   key: Buffer;
   passwords: Passwords;
+  /** Null where the service sends no mail. */
+  mailer: Mailer | null;
   log: Logger;
 }
 

@@ -25,14 +25,25 @@ export function invitationMail({ to, organization, role, by, link, expiresAt }: 
   };
 }
 
-export function passwordMail({ to, link, expiresAt }: Pick<InvitationMail, "to" | "link" | "expiresAt">): Mail {
+/** @param by who made the link: an owner of the organization, or whoever asked for it at the sign-in page */
+export function passwordMail(
+  { to, link, expiresAt }: Pick<InvitationMail, "to" | "link" | "expiresAt">,
+  by: "owner" | "anybody",
+): Mail {
+  const [made, doubt] = {
+    owner: [
+      "An owner of your organization made a link",
+      "ask the owner who did: whoever has the link can sign in as you",
+    ],
+    anybody: ["Somebody asked at the sign-in page for a link", "do nothing: your password stays as it is"],
+  }[by] as [string, string];
   return {
     to,
     subject: "Set your password",
     text: paragraphs(
-      "An owner of your organization made a link by which you set a new password. It works once:",
+      `${made} by which you set a new password. It works once:`,
       link,
-      `It stops working at ${inWords(expiresAt)}. If you did not ask for it, ask the owner who did: whoever has the link can sign in as you.`,
+      `It stops working at ${inWords(expiresAt)}. If you did not ask for it, ${doubt}.`,
     ),
   };
 }

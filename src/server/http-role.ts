@@ -131,6 +131,7 @@ function openService(options: HttpRoleOptions, parts: ServiceParts) {
   const unready = readiness(ingestion, disk, logger);
   const key = sealingKey(options.secret);
   const webhookTests = createWebhookTests({ key, allowPrivate: config.webhookAllowPrivate });
+  const mailer = mailerOf(config, logger);
   const oauth = { sql: administration, publicUrl, anyHost: config.publicUrl === null };
   const app = createApp({
     log: logger,
@@ -141,14 +142,14 @@ function openService(options: HttpRoleOptions, parts: ServiceParts) {
     },
     metrics: { ...metrics, installation: installationMetrics(pools.metrics, logger) },
     oauth,
-    pages: servicePages({ ...oauth, key: formKey(options.secret), log: logger }),
+    pages: servicePages({ ...oauth, key: formKey(options.secret), mailer, log: logger }),
     trustedProxies: config.trustedProxies,
     admin: {
       sql: administration,
       sealingKey: key,
       allowPrivateWebhooks: config.webhookAllowPrivate,
       publicUrl,
-      mailer: mailerOf(config, logger),
+      mailer,
       work: createCustomerWork(pools.work),
       webhookTests,
       ai: config.ai === null ? null : createAiQuestions(config.ai),

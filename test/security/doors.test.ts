@@ -167,6 +167,8 @@ describe("every other door", () => {
       ["POST /invitation", { token: NO_LINK, password: PASSWORD, repeated: PASSWORD }],
       ["POST /password", { token: NO_LINK, password: PASSWORD, repeated: PASSWORD }],
       ["POST /sign-in", { token: NO_LINK }],
+      ["POST /change-password", { password: PASSWORD }],
+      ["POST /forgotten-password", { email: ADA }],
       ["POST /device", { user_code: "BCDF-GHJK", decision: "approve" }],
     ];
     const ofForms = forms.flatMap(([door, fields]): Try[] => {
@@ -234,7 +236,7 @@ describe("every other door", () => {
       const response = await fetch(service.url + path, { redirect: "manual" });
       const text = await response.text();
       seen.push([`GET ${path}`, "everybody", String(response.status)]);
-      expect([path, response.status]).toEqual([path, path === "/device" ? 303 : path === "/" ? 404 : 200]);
+      expect([path, response.status]).toEqual([path, OTHERWISE[path] ?? 200]);
       expect(text).not.toContain(MARK);
       expect(text).not.toContain(fixture.owner.organizationId);
     }
@@ -267,9 +269,18 @@ describe("every other door", () => {
 const MARK = "7f3a91";
 const ADA = `ada-${MARK}@example.com`;
 
+/** Of those that everybody reads: which lead to the sign-in page, and what is not there where nobody set it up. */
+const OTHERWISE: Record<string, number> = {
+  "/": 404,
+  "/device": 303,
+  "/change-password": 303,
+  "/forgotten-password": 404,
+};
+
 /** Read by everybody, with or without credentials. */
 const OPEN = [
   ...["/", "/console/style.css"],
   ...["/livez", "/startupz", "/readyz", "/health", "/openapi.json", "/docs", "/login", "/device"],
+  ...["/change-password", "/forgotten-password"],
   "/.well-known/oauth-authorization-server",
 ];

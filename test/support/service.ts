@@ -129,6 +129,7 @@ export async function startService(overrides: Partial<AppDeps> = {}, options: Se
     ...(options.webhookTestMsMax === undefined ? {} : { timeoutMs: options.webhookTestMsMax }),
   });
   const metrics = new ProcessMetrics({ version: "0.0.0" });
+  const mailer = options.mailer ?? null;
   let url = "";
   const oauth = { sql, publicUrl: () => options.publicUrl ?? url, anyHost: options.publicUrl === undefined };
   const deps: AppDeps = {
@@ -137,13 +138,13 @@ export async function startService(overrides: Partial<AppDeps> = {}, options: Se
     metrics: { token: null, process: metrics, installation: () => renderInstallation(null) },
     probes: { started: () => true, unready: () => Promise.resolve([]) },
     oauth,
-    pages: servicePages({ ...oauth, key: formKey("a secret of the tests"), log, ...options.pages }),
+    pages: servicePages({ ...oauth, key: formKey("a secret of the tests"), mailer, log, ...options.pages }),
     admin: {
       sql,
       sealingKey: key,
       allowPrivateWebhooks: options.allowPrivateWebhooks ?? false,
       publicUrl: () => PUBLIC_URL,
-      mailer: options.mailer ?? null,
+      mailer,
       work: createCustomerWork(work),
       webhookTests,
       ai: options.ai === undefined ? null : createAiQuestions(options.ai),

@@ -21,6 +21,7 @@ import { type Asking, renderConsoleChange, renderConsolePage } from "../render.j
 import type { PageDeps } from "../session.js";
 import { devicePages } from "../sign-in/device.js";
 import { linkedPages } from "../sign-in/links.js";
+import { newPasswordPages } from "../sign-in/new-password.js";
 import { Passwords } from "../sign-in/passwords.js";
 import { signInLinkPages } from "../sign-in/sign-in-link.js";
 import { signInPages, signInTo } from "../sign-in/sign-in.js";
@@ -40,9 +41,10 @@ export function servicePages(given: Omit<PageDeps, "passwords">): Pages {
       styleRoute,
       rootRoute,
       ...docsRoutes(),
-      ...[...signInPages, ...signInLinkPages, ...linkedPages, ...devicePages, ...consoleRoutes(operations)].map(
-        (route) => route(deps),
-      ),
+      ...[
+        ...[...signInPages, ...signInLinkPages, ...linkedPages, ...newPasswordPages, ...devicePages],
+        ...consoleRoutes(operations),
+      ].map((route) => route(deps)),
     ],
   };
 }
@@ -280,6 +282,7 @@ function frameOf({ session, tokenField, ctx }: PageVisit<string>, place: Console
     aside: (
       <>
         <span>{session?.email}</span>
+        <a href={`${root}change-password`}>Change password</a>
         <form method="post" action={`${root}logout`}>
           {tokenField()}
           <button class="plain">Sign out</button>

@@ -32,9 +32,18 @@ export function openLinkSecret({ deps, ctx }: PageVisit<never>, page: LinkedPage
   const secret = queryText(ctx, "token");
   if (secret === undefined) return getCookie(deps, ctx, COOKIES[page]) ?? "";
   if (!LINK_SECRET.test(secret)) return secret; // nobody's link
+  goByLink({ deps, ctx }, page, secret);
+  return null;
+}
+
+/** Sends a browser to the page of a link, whose secret a cookie has. */
+export function goByLink(
+  { deps, ctx }: Pick<PageVisit<never>, "deps" | "ctx">,
+  page: LinkedPage,
+  secret: string,
+): void {
   setCookie(deps, ctx, COOKIES[page], secret, LINK_SECONDS);
   seeOther(ctx, page);
-  return null;
 }
 
 /** Takes the secret of a link that was used from the browser. */

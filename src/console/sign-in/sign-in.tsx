@@ -13,6 +13,7 @@ const CONSOLE = "/console";
 const PAGES = [
   /^\/device(\?user_code=[A-Za-z0-9]{4}-?[A-Za-z0-9]{4})?$/,
   /^\/invitation(\?token=svc_link_[0-9a-f]{48})?$/,
+  /^\/change-password$/,
   /^\/console(\/[\w.~%-]+)*\/?(\?[\w.~%=&+*-]*)?$/,
 ];
 
@@ -62,15 +63,13 @@ function showSignIn(visit: PageVisit<never>): void {
 async function signIn(visit: PageVisit<(typeof FIELDS)[number]>): Promise<void> {
   const { deps, ctx, session, form } = visit;
   const next = nextAfterSignIn(form.next);
-  const email = form.email?.trim() ?? "";
+  const { typed, email } = readAddress(form.email);
   const newOne = newCredential("session");
-  // Whether a user could have it (RFC 5321); more is not told before a password was verified.
-  const isAddress = email.length <= 254 && /^[^\s\p{Cc}]+@[^\s\p{Cc}]+$/u.test(email);
-  const userId = isAddress ? await verified(visit, email, newOne.hash) : null;
+  const userId = email === null ? null : await startSession(visit, email, newOne.hash);
   const fields = { requestId: ctx.state["requestId"] as string, network: clientNetwork(ctx) };
   if (userId === null) {
     deps.log.info(fields, "a sign-in failed");
-    renderForm(visit, next, email);
+    renderForm(visit, next, typed);
     return;
   }
   deps.log.info({ ...fields, userId, replacedUserId: session?.userId }, "a user signed in");
@@ -78,22 +77,42 @@ async function signIn(visit: PageVisit<(typeof FIELDS)[number]>): Promise<void> 
   seeOther(ctx, next ?? CONSOLE);
 }
 
-/** Whose password it is, with the session started; null for nobody's. It takes the same time whether there is such a user or not. */
-async function verified(
-  { deps: { sql, passwords }, ctx, session, form }: PageVisit<(typeof FIELDS)[number]>,
+/** What was typed as an address; `email` is null where no user could have it (RFC 5321): more is not told before a password was verified. */
+export function readAddress(text = ""): { typed: string; email: string | null } {
+  const typed = text.trim();
+  const isAddress = typed.length <= 254 && /^[^\s\p{Cc}]+@[^\s\p{Cc}]+$/u.test(typed);
+  return { typed, email: isAddress ? typed : null };
+}
+
+/** Whose password it is, with the session started; null for nobody's. */
+async function startSession(
+  visit: PageVisit<(typeof FIELDS)[number]>,
   email: string,
   sessionHash: Buffer,
 ): Promise<string | null> {
-  const address = clientNetwork(ctx);
+  const { deps, ctx, session, form } = visit;
+  const verified = await verifiedPassword(visit, email, form.password ?? "");
+  if (verified === null) return null;
+  const signIn = { ...verified, email, address: clientNetwork(ctx), sessionHash, previousHash: session?.hash ?? null };
+  return (await call(deps.sql, "finish_sign_in", signIn)) ? verified.userId : null;
+}
+
+/**
+ * Whose password it is, and the hash that it was verified by; null for nobody's. It takes the same time whether there is such a user or not.
+ *
+ * @throws {PageError} 429 where too many were tried
+ */
+export async function verifiedPassword(
+  { deps: { sql, passwords }, ctx }: Pick<PageVisit<never>, "deps" | "ctx">,
+  email: string,
+  password: string,
+): Promise<{ userId: string; passwordHash: string } | null> {
   // Before an attempt is charged that would not be made.
   passwords.requireRoom();
-  const { waitSeconds, userId, passwordHash } = await call(sql, "begin_sign_in", email, address);
+  const { waitSeconds, userId, passwordHash } = await call(sql, "begin_sign_in", email, clientNetwork(ctx));
   if (waitSeconds !== null) throw tooMany(waitSeconds);
-  const isRight = await passwords.verify(passwordHash, form.password ?? "");
-  if (!isRight || userId === null || passwordHash === null) return null;
-  const signIn = { email, address, userId, passwordHash, sessionHash, previousHash: session?.hash ?? null };
-  const started = await call(sql, "finish_sign_in", signIn);
-  return started ? userId : null;
+  const isRight = await passwords.verify(passwordHash, password);
+  return isRight && userId !== null && passwordHash !== null ? { userId, passwordHash } : null;
 }
 
 async function leave({ deps, ctx, session, form }: PageVisit<"next">): Promise<void> {
@@ -103,19 +122,37 @@ async function leave({ deps, ctx, session, form }: PageVisit<"next">): Promise<v
   seeOther(ctx, next === null ? "/login" : signInTo(next));
 }
 
-function tooMany(seconds: number): PageError {
+/** @param message what was done too often; unless given, a password tried */
+export function tooMany(
+  seconds: number,
+  message = "Somebody tried to sign in with this e-mail address from your network too often.",
+): PageError {
   const words = {
     title: "Too many attempts",
-    message: "Somebody tried to sign in with this e-mail address from your network too often.",
+    message,
     fix: `Wait ${seconds} seconds, then go back and try again. If you forgot your password, ask an owner of your organization, or the operator of this service, for a link to set a new one.`,
   };
   return new PageError(429, words, { "Retry-After": String(seconds) });
 }
 
+/** What to do without one's password. */
+export function Forgotten({ deps }: Pick<PageVisit<never>, "deps">) {
+  return deps.mailer === null ? (
+    <>
+      If you forgot your password, ask an owner of your organization, or the operator of this service, for a link to set
+      a new one.
+    </>
+  ) : (
+    <>
+      If you forgot your password, <a href="forgotten-password">have a link mailed to you</a>.
+    </>
+  );
+}
+
 const PROBLEM = "sign-in-problem";
 
 /** @param email of a form that failed */
-function renderForm({ ctx, tokenField }: PageVisit<never>, next: string | null, email?: string): void {
+function renderForm({ deps, ctx, tokenField }: PageVisit<never>, next: string | null, email?: string): void {
   const failed = email !== undefined;
   const describedBy = failed ? PROBLEM : undefined;
   const password = { name: "password", label: "Password", type: "password", autocomplete: "current-password" } as const;
@@ -138,8 +175,7 @@ function renderForm({ ctx, tokenField }: PageVisit<never>, next: string | null, 
           <button>Sign in</button>
         </form>
         <p class="hint">
-          Accounts are made by invitation. If you forgot your password, ask an owner of your organization, or the
-          operator of this service, for a link to set a new one.
+          Accounts are made by invitation. <Forgotten deps={deps} />
         </p>
       </>
     ),

@@ -127,6 +127,7 @@ const sessionHash = bytes("session_hash");
 const tokenHash = bytes("token_hash");
 const userCode = text("user_code");
 const maybeRole = arg<Maybe<Role>>("role");
+const label = text("label");
 const expiresInDays = number("expires_in_days");
 const explained = arg<ExplainedPart>("explained");
 /** What of the quarantine: the operations that are named, or those that pass the filters. */
@@ -170,7 +171,7 @@ export const FUNCTIONS = {
   create_password_reset: takes(actor, text("user_id"), linkHash),
   mail_link: takes(linkHash, bytes("mailed_hash")).answers<Nothing>(),
   list_tokens: takes(by, page),
-  create_token: takes(actor, text("label"), maybeRole, expiresInDays, bytes("new_token_hash")),
+  create_token: takes(actor, label, maybeRole, expiresInDays, bytes("new_token_hash")),
   revoke_token: takes(actor, text("token_id")),
   list_audit_log: takes(by, maybeText("action"), maybeText("actor"), since, page),
   get_usage: takes(by),
@@ -325,6 +326,8 @@ export const FUNCTIONS = {
     members<signIn.VerifiedSignIn>("email", "address", "userId", "passwordHash", "sessionHash", "previousHash"),
   ).answers<boolean>(),
   sign_out: takes(sessionHash).answers<Nothing>(),
+  begin_password_change: takes(sessionHash, text("password_hash"), linkHash).answers<boolean>(),
+  request_password_link: takes(text("email"), text("address"), linkHash).answers<signIn.PasswordLinkAsked>(),
   create_sign_in_link: takes(tokenHash, text("client_id"), linkHash).answers<signIn.SignInLink | null>(),
   sign_in_link: takes(linkHash).answers<{ email: string } | null>(),
   use_sign_in_link: takes(linkHash, sessionHash, arg<Buffer | null>("previous_hash")).answers<boolean>(),
@@ -350,14 +353,7 @@ export const FUNCTIONS = {
   operator_public_url: takes().answers<string | null>(),
   operator_reset_user: takes(text("email")).answers<Nothing>(),
   operator_list_tokens: takes(organizationSlug),
-  operator_create_token: takes(
-    organizationSlug,
-    maybeText("email"),
-    text("label"),
-    maybeRole,
-    expiresInDays,
-    tokenHash,
-  ),
+  operator_create_token: takes(organizationSlug, maybeText("email"), label, maybeRole, expiresInDays, tokenHash),
   operator_revoke_token: takes(text("token_id")),
   operator_list_plans: takes(),
   operator_get_plan: takes(text("plan_id")),

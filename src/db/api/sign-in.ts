@@ -28,6 +28,14 @@ export interface VerifiedSignIn {
   previousHash: Buffer | null;
 }
 
+/** A link by which a user sets a password was asked for. */
+export interface PasswordLinkAsked {
+  /** How long until the next may be asked for; null where this one was counted. */
+  waitSeconds: number | null;
+  /** Whom to mail the link to, and when it stops; null where nobody is to be told, of which whoever asked must not learn. */
+  mail: { to: string; expiresAt: string } | null;
+}
+
 /** What is found by a link; null for one that never was. */
 export interface InvitationOfLink {
   status: "open" | "accepted" | "revoked" | "expired";

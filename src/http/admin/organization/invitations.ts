@@ -66,7 +66,7 @@ export const invitationRoutes = [
       const document = await call("create_password_reset", params["userId"]!, secret.hash);
       const { email: to, expiresAt } = JSON.parse(document) as { email: string; expiresAt: string };
       const sent = await sendLink(deps, credentials.requestId, secret, (mailed) =>
-        passwordMail({ to, link: passwordLink(deps.publicUrl(), mailed), expiresAt }),
+        passwordMail({ to, link: passwordLink(deps.publicUrl(), mailed), expiresAt }, "owner"),
       );
       return { link: passwordLink(deps.publicUrl(), secret), expiresAt, ...sent };
     },

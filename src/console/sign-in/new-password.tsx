@@ -1,0 +1,135 @@
+import { call } from "../../db/api/call.js";
+import { clientNetwork } from "../../http/request/client-address.js";
+import { newCredential, passwordLink } from "../../http/request/credentials.js";
+import { passwordMail } from "../../mail/messages.js";
+import { pageRoute, type PageVisit } from "../page-route.js";
+import { PageError, renderPage, seeOther } from "../page.js";
+import { EMAIL, FormField } from "./fields.js";
+import { goByLink } from "./links.js";
+import { Forgotten, readAddress, signInTo, tooMany, verifiedPassword } from "./sign-in.js";
+
+const PRESENT_PASSWORD = {
+  name: "password",
+  label: "Present password",
+  type: "password",
+  autocomplete: "current-password",
+  autofocus: true,
+} as const;
+
+const CHANGE = "/change-password";
+const FORGOTTEN = "/forgotten-password";
+
+/**
+ * How a user comes to a link that sets a password. GET and POST /change-password: by the present one. GET and POST /forgotten-password: by a mail,
+ * where the service sends any.
+ */
+export const newPasswordPages = [
+  pageRoute({ method: "GET", path: CHANGE, answer: (visit) => askForPassword(visit) }),
+  pageRoute({ method: "POST", path: CHANGE, fields: ["password"], answer: changePassword }),
+  pageRoute({ method: "GET", path: FORGOTTEN, answer: askForAddress }),
+  pageRoute({ method: "POST", path: FORGOTTEN, fields: ["email"], answer: mailLink }),
+];
+
+async function changePassword(visit: PageVisit<"password">): Promise<void> {
+  const { deps, ctx, session, form } = visit;
+  if (session === null) {
+    seeOther(ctx, signInTo(CHANGE));
+    return;
+  }
+  const verified = await verifiedPassword(visit, session.email, form.password ?? "");
+  if (verified === null) {
+    askForPassword(visit, "This is not your password. Check it, then try again.");
+    return;
+  }
+  const secret = newCredential("link");
+  const isMade = await call(deps.sql, "begin_password_change", session.hash, verified.passwordHash, secret.hash);
+  if (!isMade) {
+    seeOther(ctx, signInTo(CHANGE));
+    return;
+  }
+  goByLink(visit, "/password", secret.text);
+}
+
+function askForPassword({ deps, ctx, session, tokenField }: PageVisit<never>, problem?: string): void {
+  if (session === null) {
+    seeOther(ctx, signInTo(CHANGE));
+    return;
+  }
+  renderPage(ctx, {
+    title: "Change your password",
+    status: problem === undefined ? 200 : 422,
+    body: (
+      <>
+        <form method="post" action={CHANGE.slice(1)}>
+          {tokenField()}
+          <FormField {...EMAIL} value={session.email} shown />
+          <FormField {...PRESENT_PASSWORD} problem={problem} />
+          <button>Continue</button>
+        </form>
+        <p class="hint">
+          <Forgotten deps={deps} />
+        </p>
+      </>
+    ),
+  });
+}
+
+async function mailLink(visit: PageVisit<"email">): Promise<void> {
+  const { deps, ctx, form } = visit;
+  const mailer = requireMailer(visit);
+  const address = readAddress(form.email);
+  if (address.email === null) {
+    askForAddress(visit, address.typed, "This is no e-mail address.");
+    return;
+  }
+  const secret = newCredential("link");
+  const asked = await call(deps.sql, "request_password_link", address.email, clientNetwork(ctx), secret.hash);
+  if (asked.waitSeconds !== null) throw tooMany(asked.waitSeconds, "Links were asked for from your network too often.");
+  // Not waited for: how long it takes would tell whether there is such a user. What goes wrong is logged.
+  if (asked.mail !== null) {
+    const mail = { ...asked.mail, link: passwordLink(deps.publicUrl(), secret) };
+    void mailer.send(passwordMail(mail, "anybody"), ctx.state["requestId"] as string);
+  }
+  renderPage(ctx, {
+    title: "Look into your mail",
+    body: (
+      <>
+        <p role="status">
+          A link to set a new password is on its way to <strong>{address.email}</strong> if there is such an account. It
+          works once, for 24 hours.
+        </p>
+        <p class="hint">
+          If nothing comes within some minutes, ask an owner of your organization, or the operator of this service, for
+          a link.
+        </p>
+      </>
+    ),
+  });
+}
+
+function askForAddress(visit: PageVisit<never>, typed?: string, problem?: string): void {
+  requireMailer(visit);
+  renderPage(visit.ctx, {
+    title: "Set a new password",
+    status: problem === undefined ? 200 : 422,
+    body: (
+      <>
+        <p>A link to set a new password is mailed to you.</p>
+        <form method="post" action={FORGOTTEN.slice(1)}>
+          {visit.tokenField()}
+          <FormField {...EMAIL} value={typed} problem={problem} autofocus />
+          <button>Mail me a link</button>
+        </form>
+      </>
+    ),
+  });
+}
+
+function requireMailer({ deps }: PageVisit<never>) {
+  if (deps.mailer !== null) return deps.mailer;
+  throw new PageError(404, {
+    title: "No mail",
+    message: "This service sends no mail.",
+    fix: "Ask an owner of your organization, or the operator of this service, for a link to set a new password.",
+  });
+}

@@ -1,0 +1,177 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { call } from "../../../src/db/api/call.js";
+import { newCredential } from "../../../src/http/request/credentials.js";
+import { openMailer } from "../../../src/mail/mailer.js";
+import { Browser, textOf } from "../../support/browser.js";
+import { startService, useService } from "../../support/service.js";
+import { startMailServer } from "../../support/smtp.js";
+import { createUser, PASSWORD, signedIn, whoIs } from "./people.js";
+
+// How a user comes to a link that sets a password: by the present one, or by a mail.
+
+const failures: string[] = [];
+const mail = await startMailServer();
+const mailer = openMailer({ url: mail.url, from: "svc@example.com", onFailure: (_, reason) => failures.push(reason) });
+const service = await useService({}, { mailer });
+const { sql } = service.db;
+
+const OTHER = "another horse battery";
+const NEW = { password: OTHER, repeated: OTHER };
+let people = 0;
+
+async function newUser(password: string | null = PASSWORD) {
+  const email = `person${++people}@example.com`;
+  return { email, userId: await createUser(sql, email, password) };
+}
+const signIn = async (email: string, password: string) =>
+  (await new Browser(service.url).fill("/login", { email, password })).status;
+
+// Which addresses of the network have asked how often.
+beforeEach(() => sql`delete from iam.throttles`);
+
+describe("whoever is signed in changes the password", () => {
+  it("by the present one, and is signed out everywhere", async () => {
+    const { email } = await newUser();
+    const [browser, other] = [await signedIn(service, email), await signedIn(service, email)];
+    const page = await browser.get("/change-password");
+    expect(textOf(page.html)).toBe(
+      "Change your password E-mail address Present password Continue If you forgot your password, have a link mailed to you .",
+    );
+    const answer = await browser.submit(page, { password: PASSWORD });
+    expect([answer.status, answer.headers.get("Location")]).toEqual([303, "password"]);
+    const set = await browser.fill("/password", NEW);
+    expect(textOf(set.html)).toContain("The password is set");
+    expect(await whoIs(browser)).toBeNull();
+    expect(await whoIs(other)).toBeNull();
+    expect([await signIn(email, PASSWORD), await signIn(email, OTHER)]).toEqual([422, 303]);
+  });
+
+  it("and not by a wrong one, which counts as one that was tried", async () => {
+    const { email } = await newUser();
+    const browser = await signedIn(service, email);
+    for (let tried = 0; tried < 5; tried++) {
+      const answer = await browser.fill("/change-password", { password: "not my password" });
+      expect(answer.status).toBe(422);
+      expect(textOf(answer.html)).toContain("This is not your password. Check it, then try again.");
+    }
+    expect((await browser.fill("/change-password", { password: PASSWORD })).status).toBe(429);
+    expect(await sql`select from iam.password_links where created_by = ${email}`).toEqual([]);
+    expect(await whoIs(browser)).toBe(email);
+  });
+
+  it("after signing in first, where nobody is", async () => {
+    const { email } = await newUser();
+    const browser = new Browser(service.url);
+    const answer = await browser.get("/change-password");
+    expect([answer.status, answer.headers.get("Location")]).toEqual([303, "login?next=%2Fchange-password"]);
+    const signedInNow = await browser.fill("/login?next=%2Fchange-password", { email, password: PASSWORD });
+    expect(signedInNow.headers.get("Location")).toBe("change-password");
+  });
+
+  it("but not by a password that was set anew meanwhile, or in a session that has ended", async () => {
+    const { email, userId } = await newUser();
+    const browser = await signedIn(service, email);
+    const [{ hash }] = await sql<
+      [{ hash: Buffer }]
+    >`select session_hash as hash from iam.sessions where user_id = ${userId}`;
+    const { passwordHash } = await call(sql, "begin_sign_in", email, "192.0.2.1");
+    const begin = () => call(sql, "begin_password_change", hash, passwordHash!, newCredential("link").hash);
+    expect(await begin()).toBe(true);
+    await sql`update iam.identities set password_hash = '$argon2id$new' where user_id = ${userId}`;
+    expect(await begin()).toBe(false);
+    await sql`update iam.identities set password_hash = ${passwordHash} where user_id = ${userId}`;
+    await sql`update iam.sessions set expires_at = now() where user_id = ${userId}`;
+    expect(await begin()).toBe(false);
+    expect((await browser.get("/change-password")).status).toBe(303);
+  });
+});
+
+describe("whoever forgot the password", () => {
+  const ask = (email: string) => new Browser(service.url).fill("/forgotten-password", { email });
+  const SENT =
+    "Look into your mail A link to set a new password is on its way to EMAIL if there is such an account. It works once, for 24 hours. " +
+    "If nothing comes within some minutes, ask an owner of your organization, or the operator of this service, for a link.";
+  const mails = async (count: number) => {
+    await expect.poll(() => mail.mails.length).toBe(count);
+    return mail.mails.splice(0);
+  };
+
+  it("has a link mailed, sets another with it, and has a verified address then", async () => {
+    const { email, userId } = await newUser(null);
+    const login = await new Browser(service.url).get("/login");
+    expect(login.html).toContain('<a href="forgotten-password">');
+    const answer = await ask(` ${email.toUpperCase()} `);
+    expect([answer.status, textOf(answer.html)]).toEqual([200, SENT.replace("EMAIL", email.toUpperCase())]);
+    const [sent] = await mails(1);
+    expect(sent).toMatchObject({ to: [email], headers: { subject: "Set your password" } });
+    const [link] = /https?:\S+/.exec(sent!.text)!;
+    expect(sent!.text.replace(/svc_link_\w+/, "SECRET").replace(/\d{4}-\S+ \S+ UTC/, "THEN"))
+      .toBe(`Somebody asked at the sign-in page for a link by which you set a new password. It works once:
+
+${service.url}/password?token=SECRET
+
+It stops working at THEN. If you did not ask for it, do nothing: your password stays as it is.
+`);
+    const { pathname, search } = new URL(link);
+    await new Browser(service.url).fill(pathname + search, NEW);
+    expect(await signIn(email, OTHER)).toBe(303);
+    const [user] = await sql`select email_verified_at is not null as verified from iam.users where user_id = ${userId}`;
+    expect(user).toEqual({ verified: true });
+  });
+
+  it("learns nothing of whether there is such a user", async () => {
+    const { email } = await newUser();
+    const [known, unknown] = [await ask(email), await ask("nobody@example.com")];
+    expect(textOf(unknown.html)).toBe(textOf(known.html).replace(email, "nobody@example.com"));
+    expect((await mails(1))[0]!.to).toEqual([email]);
+  });
+
+  it("gets three mails at once and no more, by whomever they are asked for, of which the last link works", async () => {
+    const { email, userId } = await newUser();
+    for (let asked = 0; asked < 4; asked++) {
+      const answer = await call(sql, "request_password_link", email, `192.0.2.${asked}`, newCredential("link").hash);
+      expect([answer.waitSeconds, answer.mail?.to]).toEqual([null, asked < 3 ? email : undefined]);
+    }
+    const open = await sql`select from iam.password_links where user_id = ${userId} and used_at is null`;
+    expect(open).toHaveLength(1);
+  });
+
+  it("is told to wait after ten requests from one network address", async () => {
+    const browser = new Browser(service.url);
+    for (let asked = 0; asked < 10; asked++) {
+      expect((await browser.fill("/forgotten-password", { email: `nobody${asked}@example.com` })).status).toBe(200);
+    }
+    const late = await browser.fill("/forgotten-password", { email: "nobody@example.com" });
+    expect([late.status, textOf(late.html)]).toEqual([
+      429,
+      expect.stringMatching(/^Too many attempts Links were asked for from your network too often\. Wait \d+ seconds/),
+    ]);
+  });
+
+  it.each(["", "nobody", "a b@example.com", `${"a".repeat(250)}@example.com`])(
+    "has to enter an address, not %j",
+    async (email) => {
+      const answer = await ask(email);
+      expect(answer.status).toBe(422);
+      expect(textOf(answer.html)).toContain("This is no e-mail address.");
+    },
+  );
+
+  it("learns of no mail server that is away, and the log does", async () => {
+    const { email } = await newUser();
+    await mail.stop();
+    expect((await ask(email)).status).toBe(200);
+    await expect.poll(() => failures.length).toBe(1);
+  });
+});
+
+it("a service that sends no mail leads to owners and the operator", async () => {
+  const silent = await startService();
+  const { status, html } = await new Browser(silent.url).get("/forgotten-password");
+  expect([status, textOf(html)]).toEqual([
+    404,
+    "No mail This service sends no mail. Ask an owner of your organization, or the operator of this service, for a link to set a new password. Request ID: req Go to the console",
+  ]);
+  expect((await new Browser(silent.url).get("/login")).html).not.toContain("forgotten-password");
+  await silent.stop();
+});
