@@ -175,9 +175,21 @@ export class LocalEngine {
   }
 
   /** Why a customer is where it is: the explanation of every condition that is consulted in its present state. */
-  explanation(customerId: string, population = this.#population): ReturnType<typeof explain> | undefined {
+  explanation(
+    customerId: string,
+    { population, now }: { population: Population; now: number } = {
+      population: this.#population,
+      now: this.clock.now(),
+    },
+  ): ReturnType<typeof explain> | undefined {
     const customer = population.customer(customerId);
-    return customer && explain(this.#model, customer.state, { history: customer.history });
+    return (
+      customer &&
+      explain(this.#model, customer.state, {
+        history: customer.history,
+        at: customer.ahead.length === 0 ? now : undefined,
+      })
+    );
   }
 
   /** How many customers are in each lifecycle state; those in none are under "none". */

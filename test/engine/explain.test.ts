@@ -111,6 +111,27 @@ describe("the explanation of a ratio", () => {
   });
 });
 
+describe("an explanation as of a later instant", () => {
+  const model = modelOf({ segments: { s: daysSince("last", "login", "gte", 10) } });
+  const { state } = customer(model, [[0, "login"]]);
+  const at = (days: number) => {
+    const { asOf, segments } = explain(model, state, { at: T0 + days * 24 * HOUR });
+    const { actual, flipsAt } = segments[0]!["condition"] as unknown as Explanation;
+    return { asOf, actual, flipsAt };
+  };
+  const flipsAt = "2026-01-11T00:00:00.000Z";
+
+  it("tells what is measured then, where nothing was due until then", () => {
+    expect(at(0)).toEqual({ asOf: "2026-01-01T00:00:00.000Z", actual: 0, flipsAt });
+    expect(at(9.5)).toEqual({ asOf: "2026-01-10T12:00:00.000Z", actual: 9, flipsAt });
+  });
+
+  it("and else as of the state, which is what holds", () => {
+    expect(at(10)).toEqual({ asOf: "2026-01-01T00:00:00.000Z", actual: 0, flipsAt });
+    expect(at(-1)).toEqual(at(0));
+  });
+});
+
 describe("the explanation of a condition", () => {
   it("has the conditions of a group in its text, in brackets where they are groups themselves", () => {
     expect(explained(any(all(logins(2), pro), logins(3)), []).text).toBe(

@@ -51,7 +51,7 @@ describe("GET /openapi.json", () => {
 
 /** What the document leaves out: pages that people look at, and the metadata once more for clients that look below a path. */
 const LEFT_OUT =
-  /^\/((docs|console)(\/.*)?|login|logout|sign-in|device|invitation|password||\.well-known\/oauth-authorization-server\/\*issuer)$/;
+  /^\/((docs|console)(\/.*)?|login|logout|sign-in|device|invitation|password|(change|forgotten)-password||\.well-known\/oauth-authorization-server\/\*issuer)$/;
 
 describe("the endpoints", () => {
   const operations = () =>

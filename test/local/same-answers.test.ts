@@ -63,7 +63,7 @@ const dayAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOS
  * A model that is not deployed has no version; each numbers what it emits by itself and has a present of its own; and when something was
  * written down svc dev does not know.
  */
-const OWN = new Set(["configVersion", "activeVersion", "sequence", "since", "createdAt"]);
+const OWN = new Set(["configVersion", "activeVersion", "sequence", "since", "createdAt", "asOf"]);
 
 /** @param unordered the service has the order in which it was written, chunk by chunk and customer by customer, where svc dev has that of time */
 function comparable(answer: unknown, unordered: boolean): unknown {

@@ -97,6 +97,6 @@ function isoTime(instant: number): string {
   return new Date(instant).toISOString();
 }
 
-function isoTimeOrNull(instant: number | null): string | null {
+export function isoTimeOrNull(instant: number | null): string | null {
   return instant === null ? null : isoTime(instant);
 }

@@ -64,12 +64,14 @@ async function explainedState({ part, stored }: ExplainJob, ask: AskStored): Pro
   const model = await models.get(stored, (version) => ask("snapshot", version));
   const state = loadedState(stored);
   const explainPart = part === "health" ? explainHealth : explain;
+  // What waits may change anything, and some of it may have been stored before now.
+  const at = stored.pending === 0 && stored.setAside === null ? Date.now() : undefined;
   try {
     const found = await withHistory(
-      (history) => explainPart(model, state, { history }),
+      (history) => explainPart(model, state, { history, at }),
       async (requests, pageSize) => historyOf(requests, (await ask("history", { requests, pageSize })) as HistoryBytes),
     );
-    const answer = found === null ? explainPart(model, state, { flips: false }) : found.answer;
+    const answer = found === null ? explainPart(model, state, { flips: false, at }) : found.answer;
     return { answer, unavailable: null, flipsKnown: found !== null };
   } catch (error) {
     // What made its evaluation fail can make its explanation fail.

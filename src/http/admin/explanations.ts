@@ -12,7 +12,10 @@ import { cause, customerId, healthScore, setAside } from "./customers.js";
 /** What is said of the state that is explained. */
 const about = {
   customerId,
-  asOf: orNull(instant, "Through which the state is evaluated; null before the first evaluation."),
+  asOf: orNull(
+    instant,
+    "As of when what is measured is told: now; where operations wait, and of the health, through when the state is evaluated. Null before the first evaluation.",
+  ),
   configVersion: orNull(versionName, "The version that the state was computed under, and is explained under."),
   activeVersion: orNull(versionName, "The version that is active now."),
   pending: countOf("Operations that wait for their evaluation, up to 10,000."),

@@ -77,7 +77,6 @@ export async function travelStored(job: TravelJob, ask: AskStored): Promise<stri
       const nothing = { pending: 0, setAside: null, unavailable: null };
       return JSON.stringify({
         customerId,
-        asOf: instant,
         configVersion,
         activeVersion,
         ...nothing,

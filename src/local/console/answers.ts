@@ -47,9 +47,9 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
       return of["at"] === undefined ? known : { ...known, at: isoTime(now), exactFrom: null };
     },
     "customers/:customerId/explanation": (of) => {
-      const { customerId, population, state } = ofCustomer(of);
-      const parts = engine.explanation(customerId, population) as unknown as ExplainedParts;
-      const known = { customerId, asOf: state.evaluatedThrough, configVersion: null, activeVersion: null };
+      const { customerId, population, now } = ofCustomer(of);
+      const parts = engine.explanation(customerId, { population, now }) as unknown as ExplainedParts & { asOf: string };
+      const known = { customerId, configVersion: null, activeVersion: null };
       const pending = population.customer(customerId)!.ahead.length;
       return { ...parts, ...known, flipsKnown: true, unavailable: null, pending, setAside: null };
     },

@@ -61,16 +61,25 @@ it("names the factors behind the present score, what each measures, and when tha
 });
 
 it("tells of every part of the model why the customer stands where it does", async () => {
-  const { evaluatedThrough } = await fixture.customer("ann");
   expect(await read("ann", "explanation")).toEqual({
     ...ANN,
-    asOf: evaluatedThrough,
+    asOf: INSTANT,
     journeys: [],
     signals: [],
     lifecycle: expect.objectContaining({ state: "active", transitions: [] }) as object,
     segments: [expect.objectContaining({ segment: "paying", member: true }) as object],
     health: expect.objectContaining({ band: "poor" }) as object,
   });
+});
+
+it("tells what is measured as of now, and as of the evaluation where an operation waits", async () => {
+  const before = Date.now();
+  const asOf = async () => ((await read("ann", "explanation")) as { asOf: string }).asOf;
+  expect(Date.parse(await asOf())).toBeGreaterThanOrEqual(before);
+  const { evaluatedThrough } = await fixture.customer("ann");
+  await fixture.batch([{ type: "identify", customerId: "ann", traits: { plan: "pro" } }]);
+  expect(await asOf()).toBe(evaluatedThrough);
+  await fixture.evaluate();
 });
 
 it("explains a state that an earlier version computed under that version, and says so", async () => {

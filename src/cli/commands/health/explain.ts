@@ -32,14 +32,14 @@ export default defineCommand({
       const weights = rows.reduce((sum, { score, weight }) => sum + (score === null ? 0 : weight), 0);
       const points = ({ score, weight }: Component) =>
         score === null ? "left out" : `${rounded((score * weight) / weights)} of ${rounded((100 * weight) / weights)}`;
-      const now = ({ measure }: Component) => measuredInWords(measure);
+      const measured = ({ measure }: Component) => measuredInWords(measure);
       const columns = [
         { title: "Component", value: ({ component }) => component, kept: true, style: out.style.cyan },
         { title: "Score", value: ({ score }) => (score === null ? "" : String(score)), align: "right", fixed: true },
         { title: "Weight", value: ({ weight }) => String(weight), align: "right", fixed: true },
         { title: "Points", value: points, align: "right", fixed: true },
         { title: "Measured", value: ({ measure }) => measure.text },
-        { title: "Now", value: now },
+        { title: "When scored", value: measured },
       ] satisfies Column<Component>[];
       return table(out, columns, rows);
     }

@@ -65,7 +65,7 @@ function Health({ health: { components } }: { health: NonNullable<ExplainedCusto
   const weights = components.reduce((sum, { score, weight }) => sum + (score === null ? 0 : weight), 0);
   return (
     <>
-      <h3>Health</h3>
+      <h3>Health, as it was scored last</h3>
       <ul>
         {components.map(({ component, weight, score, measure }) => (
           <li key={component}>
@@ -78,7 +78,7 @@ function Health({ health: { components } }: { health: NonNullable<ExplainedCusto
                 {formatNumber(Math.round((weights === 0 ? 0 : weight / weights) * 100))} %
               </>
             )}
-            : <Text>{`${measure.text} is ${measuredInWords(measure)}`}</Text>
+            : <Text>{`${measure.text} was ${measuredInWords(measure)}`}</Text>
           </li>
         ))}
       </ul>
