@@ -9,7 +9,10 @@ export type TableColumn<Row> = readonly [
   kind?: "number" | "words" | "faint" | undefined,
 ];
 
-/** A table with a row for each of `rows`, which scrolls by itself where it is wide. @param children rows below these */
+/** Of a table on a page: everybody waits while a page is made, and a model alone may have ten thousand transitions. */
+const CELLS_MAX = 8_000;
+
+/** A table with a row for each of `rows`, as far as they are shown, which scrolls by itself where it is wide. @param children rows below these */
 export function Table<Row>(props: {
   name: string;
   rows: readonly Row[];
@@ -17,6 +20,7 @@ export function Table<Row>(props: {
   children?: ComponentChildren;
 }) {
   const { name, rows, columns, children } = props;
+  const shown = rows.slice(0, Math.ceil(CELLS_MAX / columns.length));
   return (
     <div class="scroll" role="region" aria-label={name} tabIndex={0}>
       <table>
@@ -30,7 +34,7 @@ export function Table<Row>(props: {
           </tr>
         </thead>
         <tbody>
-          {rows.map((row, index) => (
+          {shown.map((row, index) => (
             <tr key={index}>
               {columns.map(([, cell, kind], column) => (
                 <td class={kind} key={column}>
@@ -39,6 +43,13 @@ export function Table<Row>(props: {
               ))}
             </tr>
           ))}
+          {shown.length === rows.length ? null : (
+            <tr>
+              <td colSpan={columns.length}>
+                {formatNumber(rows.length - shown.length)} more are not shown; the API has all of them.
+              </td>
+            </tr>
+          )}
           {children}
         </tbody>
       </table>

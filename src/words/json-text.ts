@@ -1,5 +1,11 @@
 // Parts of JSON texts as they were written. Where a document is cut or put together, numbers keep the digits that JavaScript's do not hold.
 
+// Codes are compared, not characters: texts have megabytes, and a character is a string of its own.
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+const [BRACE, BRACE_END, BRACKET, BRACKET_END] = [0x7b, 0x7d, 0x5b, 0x5d];
+/** Of valid JSON what stands between its parts is a space, or has a lower code. */
+const SPACE = 0x20;
+
 /** The texts of the members of a JSON object, by name; none where it is no object. The text has to be valid JSON. */
 export function memberTexts(text: string): ReadonlyMap<string, string> {
   return new Map(
@@ -25,8 +31,9 @@ export function compactJson(text: string): string {
   let compact = "";
   let start = 0;
   for (let at = 0; at < text.length; at++) {
-    if (text[at] === '"') at = endOfString(text, at);
-    else if (/\s/.test(text[at]!)) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at);
+    else if (code <= SPACE) {
       compact += text.slice(start, at);
       start = at + 1;
     }
@@ -48,11 +55,11 @@ function partsOf(text: string, open: "{" | "["): string[] {
   let depth = 0;
   let start = 1;
   for (let at = 0; at < whole.length; at++) {
-    const character = whole[at]!;
-    if (character === '"') at = endOfString(whole, at);
-    else if (character === "{" || character === "[") depth++;
-    else if (character === "}" || character === "]") depth--;
-    const isEndOfPart = depth === 0 || (depth === 1 && character === ",");
+    const code = whole.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(whole, at);
+    else if (code === BRACE || code === BRACKET) depth++;
+    else if (code === BRACE_END || code === BRACKET_END) depth--;
+    const isEndOfPart = depth === 0 || (depth === 1 && code === COMMA);
     if (!isEndOfPart) continue;
     parts.push(whole.slice(start, at).trim());
     start = at + 1;
@@ -63,6 +70,8 @@ function partsOf(text: string, open: "{" | "["): string[] {
 /** Where the string ends that begins there: its closing quotation mark. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
-  while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
+  for (let code = text.charCodeAt(at); at < text.length && code !== QUOTE; code = text.charCodeAt(at)) {
+    at += code === BACKSLASH ? 2 : 1;
+  }
   return at;
 }

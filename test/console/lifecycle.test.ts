@@ -1,5 +1,6 @@
 import { decodeHTML } from "entities";
 import { beforeAll, describe, expect, it } from "vitest";
+import type { Condition } from "../../src/model/snapshot/types.js";
 import type { TrackRequest } from "../../src/ingestion/shape.js";
 import { happened, snapshotOf } from "../engine/support/builders.js";
 import { useSpec } from "../spec/support/fixture.js";
@@ -156,5 +157,21 @@ describe("transitions", () => {
     expect(rows((await page("transitions?left=&entered=&from=&to=")).html)).toBe(7);
     expect(rows((await page("transitions?left=new")).html)).toBe(2);
     expect((await page("transitions?left=gone&entered=new")).text).toContain("There was no such transition");
+  });
+});
+
+describe("a lifecycle that nobody could read as a picture", () => {
+  it("is in tables, as far as a page can show", async () => {
+    const names = Array.from({ length: 100 }, (_, n) => `s${n}`);
+    const others = (name: string) => names.filter((other) => other !== name);
+    const ways = (name: string) => others(name).map((to): [string, Condition] => [to, happened("paid")]);
+    const { events } = MODEL;
+    await fixture.deploy(snapshotOf({ events, states: Object.fromEntries(names.map((name) => [name, ways(name)])) }));
+    const { status, html, text } = await page("lifecycle");
+    expect(status).toBe(200);
+    expect(text).toMatch(/There is no picture of 10[0-9] states and 9,9\d\d transitions: nobody could read it/);
+    expect(html).toContain("<details open");
+    expect(html.match(/<tr>/g)!.length).toBeLessThan(4_000);
+    expect(text).toMatch(/7,2\d\d more are not shown; the API has all of them\./);
   });
 });

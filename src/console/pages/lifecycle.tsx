@@ -14,6 +14,9 @@ import { dayIn, lastDayOf, type Every, EVERY } from "../span.js";
 
 const PATH = "lifecycle";
 
+/** States times arrows of a picture: placing them takes longer than others can be kept waiting, and more than their number says. */
+const DRAWN_MAX = 400;
+
 /** How customers move through the lifecycle: where they are, which ways they went, and how that developed. */
 export const lifecyclePage: ConsolePage = {
   path: PATH,
@@ -27,6 +30,7 @@ export const lifecyclePage: ConsolePage = {
     if (lifecycle.states.length === 0) return { title: "Lifecycle", body: <NoLifecycle model={model} /> };
     const { states, arrows, layers, first, last, isNow } = lifecycle;
     const { periods, complete } = found.customers;
+    const isDrawn = states.length * arrows.length <= DRAWN_MAX;
     const whole = states.reduce((sum, { customers }) => sum + customers, 0);
     return {
       title: "Lifecycle",
@@ -43,9 +47,16 @@ export const lifecyclePage: ConsolePage = {
             {formatNumber(whole)} in all. On the arrows: transitions from <Day day={first} /> to{" "}
             {isNow ? "today" : <Day day={last} />}.
           </p>
-          <StateDiagram states={states} arrows={arrows} />
-          <details>
-            <summary>The same as tables</summary>
+          {isDrawn ? (
+            <StateDiagram states={states} arrows={arrows} />
+          ) : (
+            <Empty>
+              There is no picture of {plural(states.length, "state")} and {plural(arrows.length, "transition")}: nobody
+              could read it. The tables have all of them.
+            </Empty>
+          )}
+          <details open={!isDrawn}>
+            <summary>{isDrawn ? "The same as tables" : "States and transitions"}</summary>
             <States states={states} arrows={arrows} span={{ from: first, to: last }} />
             <Arrows arrows={arrows} />
           </details>

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TSchema } from "typebox";
 import { csvLines, type Cell } from "../../words/csv.js";
 import { compactJson, elementTexts, memberTexts } from "../../words/json-text.js";
@@ -14,6 +15,8 @@ interface Shape {
 
 /** What is accepted where a list is asked for so. */
 export const CSV = "text/csv";
+/** So much of a list is written at once. */
+const CHUNK_LENGTH = 16_384;
 /** The most that a list answers at once. */
 const PAGE_MAX = 200;
 
@@ -55,7 +58,15 @@ export async function* listCsv(
     if (limit === undefined || isNumber) page.set("limit", String(Math.min(left, PAGE_MAX)));
     if (from !== undefined) page.set("cursor", from);
     const { data, nextCursor } = pageOf(await read(page));
-    yield pending + csvLines(data.map((item) => cellsOf(item, columns)));
+    for (const item of data) {
+      pending += csvLines([cellsOf(item, columns)]);
+      if (pending.length < CHUNK_LENGTH) continue;
+      yield pending;
+      pending = "";
+      // A page may have megabytes, and everybody else waits for as long as lines are made.
+      await nextTurn();
+    }
+    if (pending !== "") yield pending;
     pending = "";
     left -= data.length;
     from = nextCursor ?? undefined;

@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
+import { listCsv } from "../../../src/http/admin/list-csv.js";
 import { snapshot } from "../../support/service.js";
 import { useSpec } from "../../spec/support/fixture.js";
 
@@ -87,6 +88,23 @@ it("a text with the end of a line of its own stays one cell", async () => {
   await fixture.evaluate();
   const { text } = await csv("/projects/app/customers?search=innocent");
   expect(text.split("\n")[1]).toMatch(/^"innocent\r=1\+1",/);
+});
+
+it("large items are written one after the other, so that nobody waits for a page of them", async () => {
+  const items = Array.from({ length: 5 }, (_, n) => ({ n, text: "x".repeat(20_000) }));
+  const page = () => Promise.resolve(JSON.stringify({ data: items, nextCursor: null }));
+  let turns = 0;
+  const turn = () => {
+    turns += 1;
+    next = setImmediate(turn);
+  };
+  let next = setImmediate(turn);
+  const parts: string[] = [];
+  for await (const part of listCsv([["n"], ["text"]], new Map(), page)) parts.push(part);
+  clearImmediate(next);
+  expect(parts).toHaveLength(items.length);
+  expect(turns).toBeGreaterThanOrEqual(items.length);
+  expect(parts.join("")).toBe(`n,text\n${items.map(({ n, text }) => `${n},${text}\n`).join("")}`);
 });
 
 it("refusals are JSON as everywhere, before anything is sent", async () => {
