@@ -1,7 +1,9 @@
 -- Where the customers of an environment stood at an instant, as the record says now: how many there were, in each lifecycle state and in
 -- each segment, in the author's order (then what the active configuration does not know), in each health band, with the mean and the
--- quartiles of the scores. The record is the present history of each customer, which a recompute writes anew. Reads the logs of all
--- customers, so it takes as long as they are.
+-- quartiles of the scores. The record is the present history of each customer, which a recompute writes anew: of the health with the
+-- present score alone, and of a segment with the last membership. So recomputedAt says when a recompute of all ended after the instant,
+-- null where none did: segments and health are then of those whose record begins by the instant. Reads the logs of all customers, so it
+-- takes as long as they are.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_population(
   token_hash bytea, organization_id text, project_slug text, environment_name text, at timestamptz
@@ -82,6 +84,12 @@ begin
   return json_build_object(
     'environment', get_population.environment_name,
     'at', svc.iso(get_population.at),
+    'recomputedAt', (
+      select svc.iso(max(r.finished_at))
+      from svc.recomputes as r
+      where r.environment_id = _id and r.kind = 'recompute' and r.customer_id is null and r.customers_done > 0
+        and r.finished_at > get_population.at
+    ),
     'customers', (
       select count(*)
       from svc.customers as c

@@ -52,6 +52,13 @@ async function printPopulation({ api, out, settings }: Context, at: string): Pro
         ? "nobody had a score"
         : `${formatNumber(average)} on average, quartiles ${[quartiles.lower, quartiles.median, quartiles.upper].map(formatNumber).join(", ")} (${inBands.join(", ")}; ${plural(scored, "scored customer")})`,
   });
+  if (data.recomputedAt !== null) {
+    const { recomputedAt } = data;
+    out.note(
+      `The recompute that ended ${out.at(recomputedAt)} kept one record of each customer's health, and the last membership of each segment: ` +
+        "what was before is missing in both. Where one customer stood, svc customers inspect <customerId> --at replays.",
+    );
+  }
   const states = section(out, data.lifecycle, [
     { title: "Lifecycle", value: ({ state }) => state },
     { title: "Customers", value: ({ customers }) => formatNumber(customers), align: "right" },

@@ -46,6 +46,10 @@ export const overview = named("Overview", {
 export const population = named("Population", "Where customers stood at an instant.", {
   environment,
   at: instant,
+  recomputedAt: orNull(
+    instant,
+    "When a recompute of all ended after `at`: segments and health are then only of those whose record begins by then, because it keeps the last membership and the present score. Null where none did.",
+  ),
   customers: countOf("Those who were there by then."),
   lifecycle: Type.Array(exact({ state: Type.String(), customers: count })),
   segments: Type.Array(exact({ segment: Type.String(), members: count })),

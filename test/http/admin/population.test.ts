@@ -121,3 +121,20 @@ it("says what is wrong with the instant or the segment", async () => {
     refused(404, "SEGMENT_NOT_FOUND"),
   );
 });
+
+it("says when a recompute of all ended after the instant, which kept one score and one membership of each", async () => {
+  const recomputedAt = async (at: string) =>
+    (await read<{ recomputedAt: string | null }>(`population?at=${at}`)).recomputedAt;
+  expect(await recomputedAt(day(3))).toBeNull();
+  const { sql } = fixture.service.db;
+  const job = (id: string, customerId: string | null, finishedAt: string) => sql`
+    insert into svc.recomputes (
+      environment_id, recompute_id, kind, customer_id, pinned_at, status, customers_total, customers_done, requested_by, started_at, finished_at
+    )
+    select environment_id, ${id}, 'recompute', ${customerId}, ${finishedAt}, 'completed', 3, 3, 'ada', ${finishedAt}, ${finishedAt}
+    from svc.environments where name = 'test'`;
+  await job("rec_1", null, day(10));
+  await job("rec_2", CUSTOMERS[0]!, day(20));
+  expect([await recomputedAt(day(3)), await recomputedAt(day(12))]).toEqual([day(10), null]);
+  await sql`delete from svc.recomputes`;
+});
