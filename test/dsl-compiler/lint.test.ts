@@ -2,7 +2,13 @@ import { expect, test } from "vitest";
 
 import { neverTogether } from "../../src/model/validate/impossible.js";
 import { lint } from "../../src/dsl-compiler/lint/lint.js";
-import type { Condition, EventSelector, PropertyCondition, Snapshot } from "../../src/model/snapshot/types.js";
+import type {
+  Condition,
+  Duration,
+  EventSelector,
+  PropertyCondition,
+  Snapshot,
+} from "../../src/model/snapshot/types.js";
 import { parseSnapshot } from "../../src/model/validate/validate.js";
 import {
   activeWithin,
@@ -130,6 +136,19 @@ test("a transition is told that asks for the same as one before it in its state"
   }; // oxfmt-ignore
   expect(warningsOf({ events, traits, states })).toEqual([
     ["lifecycle.states[0].transitions[2]", "IMPOSSIBLE_CONDITION"],
+  ]);
+});
+
+test("a transition is told that waits longer in its state than one before it", () => {
+  const stay = (atLeast: Duration): Condition => ({ kind: "inState", atLeast });
+  const states: Parts["states"] = {
+    a: [["c", stay("60d")], ["b", stay("4w")], ["c", all(exists, stay("28d"))], ["c", all(exists, stay("27d"))], ["c", not(stay("60d"))]],
+    b: [["b", stay("1d")], ["c", stay("2d")]],
+    c: "terminal",
+  }; // oxfmt-ignore
+  expect(warningsOf({ events, traits, states, segments: { s: read } })).toEqual([
+    ["lifecycle.states[0].transitions[2]", "IMPOSSIBLE_CONDITION"],
+    ["lifecycle.states[1].transitions[0]", "IMPOSSIBLE_CONDITION"],
   ]);
 });
 

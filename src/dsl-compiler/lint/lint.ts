@@ -1,4 +1,5 @@
 import { canonicalJson } from "../../model/snapshot/canonical.js";
+import { parseDuration } from "../../model/snapshot/duration.js";
 import { at, quote } from "../../model/snapshot/problem.js";
 import type { Condition, Lifecycle, LifecycleState, Snapshot, Transition } from "../../model/snapshot/types.js";
 import { lintCircles } from "./circles.js";
@@ -49,8 +50,18 @@ function neverTaken({ to, when }: Transition, { name }: LifecycleState, before: 
   const which = `the transition from ${quote(name)} to ${quote(to)}`;
   if (excludes(when, name)) return `${which} asks for another state than the one it leaves`;
   const condition = canonicalJson(when);
-  const first = before.find((other) => canonicalJson(other.when) === condition);
-  return first ? `${which} is never taken: the one to ${quote(first.to)} comes before it and asks for the same` : null;
+  const others = before.filter((other) => other.to !== name);
+  const same = others.find((other) => canonicalJson(other.when) === condition);
+  if (same) return `${which} is never taken: the one to ${quote(same.to)} comes before it and asks for the same`;
+  const stay = timeInState(when);
+  const sooner = others.find((other) => other.when.kind === "inState" && timeInState(other.when) <= stay);
+  return sooner ? `${which} is never taken: the one to ${quote(sooner.to)} comes before it, and no later` : null;
+}
+
+/** How long a state was certainly entered ago where a condition holds, in milliseconds; -1 where it does not tell. */
+function timeInState(condition: Condition): number {
+  if (condition.kind === "inState") return parseDuration(condition.atLeast);
+  return condition.kind === "all" ? Math.max(...condition.conditions.map(timeInState)) : -1;
 }
 
 /** Whether a condition certainly fails in a state, because it asks for another. */
