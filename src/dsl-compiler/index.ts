@@ -101,7 +101,11 @@ async function compile(
   const mistakes = (await types?.mistakes()) ?? [];
   const told = found.filter((one) => mistakes.length === 0 || !isConsequence(one));
   const others = types ? await placed(told, types) : told.map((one) => ({ diagnostic: one }));
-  const all = merge(mistakes, others.filter(isUseful));
+  const config = path.relative(root, realpathSync(path.join(root, CONFIG)));
+  const all = merge(
+    mistakes,
+    others.filter((other) => isUseful(other, config)),
+  );
   const diagnostics = (await withSource(diagnosticsInOrder(unique(all)), root)).map(leftOutside);
   if (snapshot === null || diagnostics.some(({ severity }) => severity === "error")) {
     const isCertain = diagnostics.some(({ edits }) => edits !== undefined);
@@ -162,7 +166,7 @@ function isOfHole({ code, message }: Problem): boolean {
 
 /** What is no condition at all, or lacks a part, was refused by its type already; only what types cannot tell is left to say. */
 const OF_TYPES =
-  /(: must be (an object|a finite number|string|boolean|array)|\bis missing|is not known here|\.kind: must be one of .*)$/;
+  /(: must be ((an )?object|a finite number|string|boolean|array)|\bis missing|is not known here|\.kind: must be one of .*)$/;
 
 /** Whether something is what an error of types becomes when it is run, and tells nothing new beside it. */
 function isConsequence({ code, message }: Diagnostic): boolean {
@@ -170,9 +174,12 @@ function isConsequence({ code, message }: Diagnostic): boolean {
   return code === "INVALID_SHAPE" && OF_TYPES.test(message);
 }
 
-/** What is exported and listed nowhere may be meant for another model. Only the syntax, which types come with, tells what is exported. */
-function isUseful({ diagnostic: { code }, place }: PlacedDiagnostic): boolean {
-  return code !== UNLISTED || place?.isExported === false;
+/**
+ * What is exported and listed nowhere may be meant for another model, unless the model's own file exports it. Only the syntax, which types
+ * come with, tells what is exported; a function may make parts of several models.
+ */
+function isUseful({ diagnostic: { code, file }, place }: PlacedDiagnostic, config: string): boolean {
+  return code !== UNLISTED || place?.isExported === false || (place?.isExported === true && file === config);
 }
 
 async function placed(found: readonly Diagnostic[], types: TypeChecker): Promise<PlacedDiagnostic[]> {

@@ -91,7 +91,7 @@ export function health<Component extends string, Band extends string>(definition
   const owner = "the health score";
   return strictProxy(
     {
-      ...part("health", lower),
+      ...part("health", lower, ""),
       overall: strictProxy(score({}), { owner }),
       component: (name: Component) => strictProxy(score({ component: name }), { owner }),
       band: strictProxy(

@@ -81,7 +81,7 @@ export function lifecycle<State extends string>(definition: {
   };
   return strictProxy(
     {
-      ...part("lifecycle", lower),
+      ...part("lifecycle", lower, ""),
       ...membership((names: State[]) => condition({ kind: "lifecycle", states: names })),
       entered: (state: State) => trigger({ kind: "stateEntered", state }),
       exited: (state: State) => trigger({ kind: "stateExited", state }),

@@ -61,7 +61,7 @@ export interface Part<Kind extends string, Node> {
   readonly [LOWER]: () => Node;
 }
 
-/** A part with an id, at the call that made it. */
+/** A part of a model, at the call that made it. Of those of which a model has one, the id is empty. */
 interface DeclaredPart {
   kind: string;
   id: string;
@@ -69,12 +69,16 @@ interface DeclaredPart {
 
 const unlisted = new Set<DeclaredPart>();
 
-/** The parts with an id of which no node was made so far: once a model is lowered, those that are not part of it. */
+/** The parts of which no node was made so far: once a model is lowered, those that are not part of it. */
 export function unlistedParts(): DeclaredPart[] {
   return [...unlisted];
 }
 
-/** What makes an object a part. Its node is made when it is asked for, and is located at the present call. @param id of a part that is listed */
+/**
+ * What makes an object a part. Its node is made when it is asked for, and is located at the present call.
+ *
+ * @param id of a part that is listed; empty for a kind of which a model has one; none for what tells by itself that it is left out.
+ */
 export function part<Kind extends string, Node extends object>(
   kind: Kind,
   lower: () => Node,

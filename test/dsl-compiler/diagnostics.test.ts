@@ -269,6 +269,51 @@ export default defineModel({ events: [order], rules });`;
   expect(await found("const", false)).toEqual([]);
 });
 
+test("what svc.config.ts itself exports and does not list is warned about, and so is another health or lifecycle", async () => {
+  const source = `
+import { defineModel, event, health, lifecycle, scale, segment } from "svc-success";
+const order = event("order");
+const make = (id: string) => segment(id, { when: order.happened() });
+export const big = segment("big", { when: order.happened() });
+const components = { use: { weight: 1, score: scale(order.count(), { from: 0, to: 9 }) } };
+export const score = health({ components, bands: { all: 0 } });
+const other = health({ components, bands: { all: 0 } });
+const stages = lifecycle({ initial: "a", states: { a: {} } });
+const spare = lifecycle({ initial: "b", states: { b: {} } });
+export const made = make("made");
+export { spare };
+export default defineModel({ events: [order], health: score, lifecycle: stages });`;
+  const found = await diagnose(source, { types: true });
+  expect(found.map(({ code, message, line, fix }) => [code, line, message, fix])).toEqual([
+    ["UNLISTED_DEFINITION", 5, 'the segment "big" is not part of the model', expect.stringMatching(/^export it/)],
+    [
+      "UNLISTED_DEFINITION",
+      8,
+      "this health score is not part of the model",
+      expect.stringMatching(/^write it as "health"/),
+    ],
+    ["UNLISTED_DEFINITION", 10, "this lifecycle is not part of the model", expect.stringMatching(/^write it as "life/)],
+  ]);
+  // Another model may list what other files export.
+  const config = `export { default } from "./model.js";\n`;
+  const shared = await diagnose({ "svc.config.ts": config, "model.ts": source }, { types: true });
+  expect(shared.map(({ line }) => line)).toEqual([8]);
+});
+
+test("what is no event in the module of events is told once, with what to do", async () => {
+  const found = await diagnose({
+    "svc.config.ts": `import { defineModel } from "svc-success";
+import * as events from "./events.js";
+export default defineModel({ events });`,
+    "events.ts": `import { event, number } from "svc-success";
+export const order = event("order", { amount: number() }).recordOnly();
+export const bigOrder = order.where((p) => p.amount.atLeast(100));`,
+  });
+  expect(found.map(inOneLine)).toEqual([
+    "svc.config.ts:3:16-16 NOT_AN_EVENT: events.bigOrder is not an event; move it out of the module of events, which lists all that it exports",
+  ]);
+});
+
 test("an event that nothing reads is warned about where no condition reads activity", async () => {
   const found = await diagnose(`
 import { defineModel, event } from "svc-success";

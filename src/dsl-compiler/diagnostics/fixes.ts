@@ -62,6 +62,7 @@ const SOURCE_FIXES: Readonly<Record<string, string>> = {
   NOT_A_FIELD: "give what string(), number(), boolean(), date() or oneOf(…) returns",
   NOT_A_JOURNEY: "list only what journey(…) returns",
   NOT_A_LIFECYCLE: "give what lifecycle(…) returns",
+  NOT_A_LIST: "write a list: [ … ]",
   NOT_A_MODEL: "write export default defineModel({ … })",
   NOT_A_RULE: "list only what rule(…) returns",
   NOT_A_SEGMENT: "list only what segment(…) returns",

@@ -51,9 +51,11 @@ export function loweredDiagnostics({ problems }: Lowered, locate: Locate, config
 
 /** Parts that are not in the model, at the calls that made them. */
 export function unlistedDiagnostics({ unlisted }: Lowered, locate: Locate): Diagnostic[] {
-  return unlisted.map(({ kind, id, stack }) =>
-    diagnostic("warning", UNLISTED, `the ${kind} ${quote(id)} is not part of the model`, locate(stack)),
-  );
+  return unlisted.map(({ kind, id, stack }) => {
+    const part = id === "" ? `this ${kind === "health" ? "health score" : kind}` : `the ${kind} ${quote(id)}`;
+    const fix = id === "" ? `write it as ${quote(kind)} of defineModel, or remove it` : undefined;
+    return diagnostic("warning", UNLISTED, `${part} is not part of the model`, locate(stack), fix);
+  });
 }
 
 /** A problem of the snapshot, at the place of the innermost part on its path that the author made by a call. */

@@ -1,8 +1,8 @@
 /** Turns a model into a snapshot, in the process of the author's modules and bundled with them: it imports nothing that Node.js would have to find. */
 import type { AnyEvent } from "../../dsl/event.js";
-import { type Model, MODEL, type ModelDefinition, type PartsOf } from "../../dsl/model.js";
+import { type Model, MODEL, type ModelDefinition } from "../../dsl/model.js";
 import { type ModelError, ModelWarning, RECOVERY_DISPLAY, takeRecorded } from "../../dsl/mistakes.js";
-import { LOWER, NODE, type Part, PART, RECORD_ONLY, stackOf, unlistedParts } from "../../dsl/part.js";
+import { LOWER, NODE, type Part, PART, RECORD_ONLY, SELECTOR, stackOf, unlistedParts } from "../../dsl/part.js";
 import { at, list, quote } from "../../model/snapshot/problem.js";
 import { nearest } from "../../model/snapshot/suggestion.js";
 import { SNAPSHOT_FORMAT_VERSION } from "../../model/snapshot/types.js";
@@ -15,7 +15,7 @@ export interface Lowered {
   stacks: [path: string, stack: string][];
   /** The events of which the author says that no condition is to read them. */
   recordOnly: string[];
-  /** The parts that were made and are in no list of the model. */
+  /** The parts that were made and are not in the model; those of which it has one have no id. */
   unlisted: { kind: string; id: string; stack: string | undefined }[];
   problems: ModelProblem[];
 }
@@ -124,9 +124,9 @@ class Lowering {
 
   #events(): AnyEvent[] {
     const events = new Map<string, AnyEvent>();
-    for (const { name, value } of membersOf<AnyEvent>(this.definition.events)) {
-      if (typeof (value as Partial<AnyEvent> | null | undefined)?.eventName !== "string") {
-        this.#report("NOT_AN_EVENT", `${at("events", name)} is not an event`);
+    for (const { name, value } of this.#membersOf("events")) {
+      if (!isEvent(value)) {
+        this.#reportStray("events", "event", name);
       } else if (events.has(value.eventName)) {
         this.#report("DUPLICATE_EVENT", `there is another event ${quote(value.eventName)}`, stackOf(value[NODE]));
       } else {
@@ -146,28 +146,63 @@ class Lowering {
   }
 
   #list(part: "journeys" | "segments" | "rules" | "signals", kind: string): unknown[] {
-    return membersOf<unknown>(this.definition[part]).flatMap(({ name, value }) => {
+    return this.#membersOf(part).flatMap(({ name, value }) => {
       if (isPart(value, kind)) return [value[LOWER]()];
-      this.#report(`NOT_A_${kind.toUpperCase()}`, `${at(part, name)} is not a ${kind}`);
+      this.#reportStray(part, kind, name);
       return [];
     });
   }
 
-  #report(code: string, message: string, stack = this.stack): void {
-    this.problems.push({ code, message, stack });
+  /** The members of a list or a record. What is neither, such as a single part without brackets, is told and has none. */
+  #membersOf(part: ListedPart): Member[] {
+    const parts = (this.definition[part] as unknown) ?? [];
+    // A function stands in for what could not be made.
+    if (typeof parts === "function") return [];
+    if (typeof parts === "object" && !VALUE_KEYS.some((key) => key in parts)) return membersOf(parts);
+    this.#report("NOT_A_LIST", `${part} is not a list`);
+    return [];
+  }
+
+  #reportStray(part: ListedPart, kind: string, name: string | number): void {
+    const what = kind === "event" ? "an event" : `a ${kind}`;
+    const code = `NOT_${what.replace(" ", "_").toUpperCase()}`;
+    // The exports of a module are read where they stand; the members of an object are values.
+    const isExport = Object.getOwnPropertyDescriptor(this.definition[part], name)?.get !== undefined;
+    const fix = isExport ? `move it out of the module of ${part}, which lists all that it exports` : undefined;
+    this.#report(code, `${at(part, name)} is not ${what}`, this.stack, fix);
+  }
+
+  #report(code: string, message: string, stack = this.stack, fix?: string): void {
+    this.problems.push({ code, message, stack, fix });
   }
 }
+
+type ListedPart = "events" | "journeys" | "segments" | "rules" | "signals";
+
+/** What is listed, and by which position or name. */
+interface Member {
+  name: string | number;
+  value: unknown;
+}
+
+/** The keys of the language's own values, none of which is a record of parts. */
+const VALUE_KEYS = [PART, NODE, SELECTOR] as const;
 
 function isPart(value: unknown, kind: string): value is Part<string, object> {
   return typeof value === "object" && value !== null && (value as Partial<Part<string, object>>)[PART] === kind;
 }
 
+/** What events are selected from is no event: to be asked for a name would be its author's mistake. */
+function isEvent(value: unknown): value is AnyEvent {
+  return typeof value === "object" && value !== null && "eventName" in value && typeof value.eventName === "string";
+}
+
 /** The members of a list or a record. One that is there under two names, as in a module that exports again what it imports, counts once. */
-function membersOf<T>(parts: PartsOf<T> | undefined): { name: string | number; value: T }[] {
-  const named = Array.isArray(parts)
-    ? (parts as readonly T[]).map((value, name) => ({ name, value }))
-    : Object.entries((parts ?? {}) as Record<string, T>).map(([name, value]) => ({ name, value }));
-  const seen = new Set<T>();
+function membersOf(parts: object): Member[] {
+  const named: Member[] = Array.isArray(parts)
+    ? parts.map((value: unknown, name) => ({ name, value }))
+    : Object.entries(parts).map(([name, value]: [string, unknown]) => ({ name, value }));
+  const seen = new Set<unknown>();
   return named.filter(({ value }) => {
     if (typeof value !== "object" || value === null) return true;
     return !seen.has(value) && seen.add(value);
