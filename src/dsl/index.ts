@@ -12,7 +12,7 @@ export type { AnyHealth, HealthModel, Score } from "./health.js";
 export { journey, step } from "./journey.js";
 export type { AnyJourney, JourneyModel, StepModel } from "./journey.js";
 export { activeWithin, inactiveFor, inState, lifecycle } from "./lifecycle.js";
-export type { AnyLifecycle, AnyStateDefinition, LifecycleModel, StateDefinition } from "./lifecycle.js";
+export type { AnyLifecycle, AnyStateDefinition, LifecycleModel, StateDefinition, StateTime } from "./lifecycle.js";
 export { ModelError } from "./mistakes.js";
 export { defineModel } from "./model.js";
 export type { Model, ModelDefinition } from "./model.js";

@@ -14,8 +14,13 @@ export function activeWithin(duration: Duration): Condition {
   return condition({ kind: "activeWithin", duration });
 }
 
+/** How long the customer has been in the present lifecycle state. */
+export interface StateTime {
+  atLeast(duration: Duration): Condition;
+}
+
 /** The time in the present lifecycle state: `inState().atLeast("60d")`. */
-export function inState(): { atLeast(duration: Duration): Condition } {
+export function inState(): StateTime {
   return strictProxy(
     { atLeast: (duration: Duration) => condition({ kind: "inState", atLeast: duration }) },
     { owner: "the time in the state" },

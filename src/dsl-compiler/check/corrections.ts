@@ -1,5 +1,6 @@
 import ts from "typescript";
 import type { Diagnostic } from "../diagnostics/diagnostic.js";
+import { argumentsFix, filterOf } from "./arguments.js";
 import { Importable } from "./imports.js";
 import type { Language } from "./language.js";
 import { memberCorrection } from "./members.js";
@@ -9,6 +10,9 @@ import { nodeAt } from "./syntax.js";
 /** The numbers of "there is no such name here" and of "there is no such member". */
 const UNKNOWN_NAME = new Set([2304, 2503, 2552, 2663, 2693, 18004]);
 const UNKNOWN_MEMBER = new Set([2339, 2550, 2551]);
+/** The numbers of "expected 1 argument, but got 2", and of a member that no object of the kind has. */
+const COUNTED = new Set([2554, 2555]);
+const UNKNOWN_KEY = new Set([2353, 2561]);
 
 /** What to do about errors of types, where more can be said than they say themselves. */
 export class Corrections {
@@ -41,13 +45,19 @@ export class Corrections {
 
   /** An error's diagnostic with a better fix, where there is one, and with the edits where that is certain. */
   correct(
-    { code, start = 0 }: ts.Diagnostic,
+    { code, start = 0, length = 0 }: ts.Diagnostic,
     again: readonly number[],
     file: ts.SourceFile,
     told: Diagnostic,
   ): Diagnostic {
-    if (!UNKNOWN_NAME.has(code) && !UNKNOWN_MEMBER.has(code)) return told;
     const name = nodeAt(file, start);
+    const fix = COUNTED.has(code)
+      ? argumentsFix(name, start + length, this.language)
+      : UNKNOWN_KEY.has(code)
+        ? filterOf(name, this.language)
+        : undefined;
+    if (fix !== undefined) return { ...told, fix };
+    if (!UNKNOWN_NAME.has(code) && !UNKNOWN_MEMBER.has(code)) return told;
     if (!ts.isIdentifier(name)) return told;
     if (UNKNOWN_MEMBER.has(code)) return { ...told, ...memberCorrection(name, this.language, this.places.directory) };
     const uses = [name, ...again.map((position) => nodeAt(file, position))];

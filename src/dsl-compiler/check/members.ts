@@ -4,6 +4,7 @@ import { onlyNear } from "../../model/snapshot/suggestion.js";
 import { type Edit, rangeOf } from "../diagnostics/diagnostic.js";
 import type { Language } from "./language.js";
 import { methodMeant, wayAround } from "./other-names.js";
+import { typeName } from "./words.js";
 
 /** What to write, and the edits that write it where nothing else can be meant. */
 export interface Correction {
@@ -29,7 +30,7 @@ export function memberCorrection(name: ts.Identifier, language: Language, direct
     const fits = ts.isCallExpression(call) && language.accepts(type, method, call.arguments);
     return { fix: `write ${quote(method)}`, ...(fits ? { edits: rename(method) } : {}) };
   }
-  const way = wayAround(text);
+  const way = wayAround(text, typeName(language.checker.typeToString(type)));
   if (way !== undefined) return { fix: way };
   const near = onlyNear(text, members);
   return near === undefined ? undefined : { fix: `write ${quote(near)}`, edits: rename(near) };

@@ -5,18 +5,20 @@ import { type Diagnostic, diagnostic, rangeOf } from "../diagnostics/diagnostic.
 import { fixFor } from "../diagnostics/fixes.js";
 import { EXPECTED_VALUES } from "../diagnostics/shape-fixes.js";
 import { durationFix } from "./other-names.js";
-import { choicesOf, truncate, inWords, isFunction, typeName } from "./words.js";
+import { choicesOf, truncate, inWords, isFunction, typeName, withoutLazy } from "./words.js";
 
 /** What to do where a value of one type stands where one of another is expected. */
-
-const CONDITIONS = new Set(["Condition", "Lazy"]);
 
 /** What makes a condition of what is nearly one. */
 const UNFINISHED: Readonly<Record<string, string>> = {
   Sequence: 'add .within("7d"), or how long the sequence may take',
   Quantity: "compare it, such as with .atLeast(3)",
   ScopedQuantity: "compare it, such as with .atLeast(3)",
+  WindowedQuantity: "compare it, such as with .atLeast(3)",
+  Calculated: "compare it, such as with .atLeast(3)",
+  Comparisons: "compare it, such as with .atLeast(3)",
   Days: "compare it, such as with .atLeast(3)",
+  StateTime: 'compare it, with .atLeast("60d")',
   EventModel: "ask about the event, such as with .happened()",
   Occurrences: "ask about the event, such as with .happened()",
   SegmentModel: "ask about the segment, with .has()",
@@ -35,8 +37,13 @@ const UNASKED: Readonly<Record<string, string>> = {
   List: 'ask for an item of it, such as with .contains("…")',
 };
 
+/** What a score is made of by a function, beside traits that are numbers. */
+const SCORED = new Set(["Quantity", "ScopedQuantity", "WindowedQuantity", "Calculated", "Days"]);
+
 /** Types of which can be said what is one. */
 const EXPECTED: Readonly<Record<string, string>> = {
+  Selection: EXPECTED_VALUES.of,
+  Score: EXPECTED_VALUES.score,
   Occasion: EXPECTED_VALUES.on,
   Trigger: EXPECTED_VALUES.on,
   Action: EXPECTED_VALUES.then,
@@ -46,12 +53,14 @@ const EXPECTED: Readonly<Record<string, string>> = {
 /** What to do about a value of the type `source` where one of the type `target` is expected, as the checker prints them. */
 function remedy(source: string, target: string): string {
   const given = typeName(source) ?? "";
-  const expected = typeName(target) ?? "";
-  const isCondition = CONDITIONS.has(expected) || inWords(target) === "a condition";
+  const expected = typeName(withoutLazy(target)) ?? "";
+  const isCondition = inWords(target) === "a condition";
   if (isCondition && Object.hasOwn(UNFINISHED, given)) return UNFINISHED[given]!;
   const [, field = ""] =
     /^(?:(?:TraitOperand|(?:Scoped)?Latest)<(\w+?)Field\b|(\w+)Operand<)/.exec(source)?.filter(Boolean) ?? [];
   if (isCondition && Object.hasOwn(UNASKED, field)) return UNASKED[field]!;
+  if (expected === "Score" && (SCORED.has(given) || field === "Number")) return "score it, with scale(…) or steps(…)";
+  if (isFunction(target)) return /=> PropertyCondition$/.test(target) ? EXPECTED_VALUES.where : "give a function";
   if (isFunction(source)) return "call it, with ( and ) after its name";
   return Object.hasOwn(EXPECTED, expected) ? EXPECTED[expected]! : `give ${inWords(target)}`;
 }
@@ -62,6 +71,11 @@ interface Said {
   message: string;
   fix?: string | undefined;
 }
+
+const FUNCTION_OF_PROPERTIES: Said = {
+  message: "expected a function, but this is an object",
+  fix: EXPECTED_VALUES.where,
+};
 
 /** "No overload matches this call": of what the call should have been, nothing is said there. */
 const NO_OVERLOAD = 2769;
@@ -100,6 +114,7 @@ function say(number: number, text: string): Said {
       return sayNoMember(text);
     case 2353: // Object literal may only specify known properties, and 'x' does not exist in type 'T'.
     case 2561: // … but 'x' does not exist in type 'T'. Did you mean to write 'y'?
+      if (/ in type '[^]*=> PropertyCondition'/.test(text)) return FUNCTION_OF_PROPERTIES;
       return { message: `${quoted(text)} is not known here`, fix: suggested(text) ?? "remove it, or correct its name" };
     case 2304: // Cannot find name 'x'.
     case 2503:
@@ -172,7 +187,8 @@ function sayMismatch(text: string): Said {
 }
 
 function unlike(source: string, target: string, fix = remedy(source, target)): Said {
-  return { message: `expected ${inWords(target)}, but this is ${inWords(source)}`, fix };
+  const expected = isFunction(target) ? "a function" : inWords(target);
+  return { message: `expected ${expected}, but this is ${inWords(source)}`, fix };
 }
 
 /** The members that tell the language's values apart have symbols for names, which no author writes. */

@@ -2,10 +2,10 @@
 
 /** Other names of methods: the first method that the value has is meant. */
 const METHODS: readonly [names: string, methods: string][] = [
-  ["greaterThan isGreaterThan biggerThan largerThan gt above over exceeds", "moreThan after"],
-  ["greaterThanOrEqual greaterThanOrEquals greaterOrEqual gte ge min minimum notLessThan", "atLeast onOrAfter"],
-  ["isLessThan smallerThan fewerThan lt below under", "lessThan before"],
-  ["lessThanOrEqual lessThanOrEquals lessOrEqual lte le max maximum notMoreThan upTo", "atMost onOrBefore"],
+  ["moreThan greaterThan isGreaterThan biggerThan largerThan gt above over exceeds", "moreThan after"],
+  ["atLeast greaterThanOrEqual greaterThanOrEquals greaterOrEqual gte ge min minimum notLessThan", "atLeast onOrAfter"],
+  ["lessThan isLessThan smallerThan fewerThan lt below under", "lessThan before"],
+  ["atMost lessThanOrEqual lessThanOrEquals lessOrEqual lte le max maximum notMoreThan upTo", "atMost onOrBefore"],
   ["equals equal equalTo isEqualTo eq is", "is equals"],
   ["notEquals notEqual notEqualTo doesNotEqual isNotEqualTo neq ne isNot not", "isNot notEquals"],
   ["isIn isOneOf oneOf anyOf isAnyOf", "in"],
@@ -44,8 +44,17 @@ export function methodMeant(name: string, has: (method: string) => boolean): str
 const CALENDAR =
   'write .within("30d"): windows have fixed lengths, because rules of time zones change, and results must not';
 
-/** What the language says in another way, or not at all. */
-const WAYS: readonly [names: string, way: string][] = [
+const OCCURRENCES = "EventModel Occurrences OpenCondition Condition PropertyCondition";
+
+/** What the language says in another way, or not at all; `types`: only of values of these. */
+const WAYS: readonly [names: string, way: string, types?: string][] = [
+  ["within", "write .lessThan(30): it is a number of days", "Days"],
+  [
+    "lessThan atMost below under lt lte isLessThan",
+    'write not(….atLeast("30d")): the time in the state is only asked for what it is at least',
+    "StateTime",
+  ],
+  ["moreThan greaterThan above over gt gte isGreaterThan", 'write .atLeast("30d")', "StateTime"],
   ["between inRange isBetween", "write all(….atLeast(…), ….atMost(…)); of dates, all(….onOrAfter(…), ….before(…))"],
   [
     "median percentile quantile p50 p75 p90 p95 p99 stddev variance mode",
@@ -58,10 +67,11 @@ const WAYS: readonly [names: string, way: string][] = [
     "before after followedBy precededBy then afterwards",
     'write sequence(first, then).within("7d"): one event after another',
   ],
-  ["within since", 'write .count() or .happened() first, such as .count().within("30d").atLeast(3)'],
+  ["within since", 'write .count() or .happened() first, such as .count().within("30d").atLeast(3)', OCCURRENCES],
   [
     "atLeast atMost moreThan lessThan equals notEquals greaterThan gt gte lt lte",
     "write .count() first, such as .count().atLeast(3)",
+    OCCURRENCES,
   ],
   ["and", "write all(…, …)"],
   ["or", "write any(…, …)"],
@@ -80,6 +90,10 @@ const WAYS: readonly [names: string, way: string][] = [
     "per minus",
     'write it of a count, of a sum, or of a latest value or a trait that is a number; .distinct("…") counts different values',
   ],
+  [
+    "plus add",
+    "write a count or a sum of one event that stands for both: its amounts may be negative; .minus(…) takes positive ones off",
+  ],
   ["groupBy perUser byUser by", 'write .distinct("…"), which counts the values: only customers have a state'],
   [
     "thisMonth lastMonth thisWeek lastWeek thisYear thisQuarter today yesterday monthToDate yearToDate sinceStartOfMonth",
@@ -87,9 +101,10 @@ const WAYS: readonly [names: string, way: string][] = [
   ],
 ];
 
-/** What to write instead of something that the language does not have by any name. */
-export function wayAround(name: string): string | undefined {
-  return WAYS.find(([names]) => names.split(" ").includes(name))?.[1];
+/** What to write instead of something that the language does not have by any name. @param type of the value that is asked */
+export function wayAround(name: string, type = ""): string | undefined {
+  const has = (words: string, word: string) => words.split(" ").includes(word);
+  return WAYS.find(([names, , types]) => has(names, name) && (types === undefined || has(types, type)))?.[1];
 }
 
 /** Other names of functions. */

@@ -11,12 +11,12 @@ const NOUNS: Readonly<Record<string, string>> = {
   PropertyCondition: "a condition on the event's properties",
   OpenCondition: "a condition",
   OpenSequence: "a condition",
-  Lazy: "a condition",
   Sequence: "a sequence without the time that it may take",
   Quantity: "a number that is not compared yet",
   ScopedQuantity: "a number that is not compared yet",
   WindowedQuantity: "a number that is not compared yet",
   Days: "a number of days",
+  StateTime: "the time in the state",
   Latest: "the latest value of a property",
   ScopedLatest: "the latest value of a property",
   Calculated: "a number that is not compared yet",
@@ -37,6 +37,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   EventModel: "an event",
   AnyEvent: "an event",
   Occurrences: "occurrences of an event",
+  Selection: "an event",
   SegmentModel: "a segment",
   JourneyModel: "a journey",
   SignalModel: "a signal",
@@ -67,7 +68,7 @@ const LONGEST = 80;
 
 /** A type as the checker prints it, in words where there are some, and shortened. */
 export function inWords(printed: string): string {
-  const type = printed.replace(/ \| undefined$/, "");
+  const type = withoutLazy(printed.replace(/ \| undefined$/, ""));
   if (/`\$\{number\}[mhdw]`/.test(type)) return NOUNS["Duration"]!;
   const [, field = ""] = /^Trait(?:Operand)?<(\w+)Field\b/.exec(type) ?? [];
   if (Object.hasOwn(VALUES, field)) return `a trait that is ${VALUES[field]}`;
@@ -79,6 +80,11 @@ export function inWords(printed: string): string {
   const name = typeName(type);
   if (name !== undefined && Object.hasOwn(NOUNS, name)) return NOUNS[name]!;
   return truncate(withoutDetails(type).replace(/^\w+<…>\[\]$/, "a list […]"));
+}
+
+/** What a value is that may also be a function which returns it: `Score` of `Lazy<Score>`. */
+export function withoutLazy(type: string): string {
+  return /^Lazy<([^]*)>$/.exec(type)?.[1] ?? type;
 }
 
 export function isFunction(type: string): boolean {
