@@ -51,6 +51,8 @@ test.each<[path: string, message: string, fix: RegExp | undefined]>([
   ["health.components[0].score.of", "must be an object", /count\(\)/],
   ["rules[0].on", "must be an object", /traitsChanged/],
   ["rules[0].then", "must be an object", /emit/],
+  ["segments[0].when.then", "must be object", /^give an event/],
+  ["segments[0].when.first", "must be object", /^give an event/],
   [
     "rules[0].cooldown",
     'a rule that acts once has nothing to wait for: it has a cooldown or "once", not both',

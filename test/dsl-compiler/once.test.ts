@@ -4,11 +4,11 @@ import { expect, test } from "vitest";
 import { diagnose, inOneLine } from "./project.js";
 
 const HEAD = `
-import { addTo, defineModel, emit, event, health, inactiveFor, journey, lifecycle, rule, scale, segment, sequence, signal, step } from "svc-success";
+import { addTo, daysSince, defineModel, emit, event, health, inactiveFor, journey, lifecycle, rule, scale, segment, sequence, signal, step, steps } from "svc-success";
 const order = event("order");
 const good = segment("good", { when: order.happened() });
 const stages = lifecycle({ initial: "a", states: { a: {} } });
-void [addTo, emit, health, inactiveFor, journey, rule, scale, sequence, signal, step, stages];
+void [addTo, daysSince, emit, health, inactiveFor, journey, rule, scale, sequence, signal, step, steps];
 `;
 
 /** What is told of a model with these parts, in one line each; the parts begin in line 7, in column 30. */
@@ -18,6 +18,7 @@ async function told(parts: string, before = ""): Promise<string[]> {
 }
 
 const starting = (text: string) => expect.stringMatching(new RegExp(`^${text.replace(/[()[\].]/g, "\\$&")}`)) as string;
+const SCALE = (range: string) => `scale(order.count(), { ${range} })`;
 
 test.each<[parts: string, expected: string]>([
   [
@@ -54,6 +55,42 @@ test.each<[parts: string, expected: string]>([
   ],
 ])("%s is one diagnostic", async (parts, expected) => {
   expect(await told(parts)).toEqual([starting(expected)]);
+});
+
+const BANDS = "the last band is from 0, so that every score has a band; let one band begin at 0";
+
+test.each<[scored: string, bands: string, expected: string[]]>([
+  [
+    "order.count()",
+    "all: 0",
+    ["TYPE_ERROR: expected a score, but this is a number that is not compared yet; score it"],
+  ],
+  [
+    "daysSince(order)",
+    "all: 0",
+    ["TYPE_ERROR: expected a score, but this is a number of days; score it, with scale(…)"],
+  ],
+  ["good", "all: 0", ["TYPE_ERROR: expected a score, but this is a segment; give a score: scale(…), steps(…)"]],
+  [SCALE("from: 0, to: 9"), "low: 10, high: 50", [`INVALID_VALUE: ${BANDS}`]],
+  [SCALE("from: 0, to: 9"), "low: 0, high: 0", ["INVALID_VALUE: bands are listed"]],
+  [SCALE("from: 3, to: 3"), "all: 0", ['INVALID_VALUE: must differ from "from", which is 3, too; give two different']],
+  ["steps(order.count(), [[5, 1], [2, 2]], 3)", "all: 0", ["INVALID_VALUE: limits ascend"]],
+  // What is wrong with the whole stands before what is wrong with a part of it.
+  [SCALE("min: 0, max: 9"), "low: 10", [`INVALID_VALUE: ${BANDS}`, 'TYPE_ERROR: "min" is not known here']],
+])("a score by %s with the bands %s is told what to do", async (score, bands, expected) => {
+  const found = await told(
+    `events: { order }, segments: [good], health: health({ components: { a: { weight: 1, score: ${score} } }, bands: { ${bands} } })`,
+  );
+  expect(found.map((one) => one.replace(/^\S+ /, ""))).toEqual(expected.map(starting));
+  expect(found.filter((one) => /write a value that the declaration allows/.test(one))).toEqual([]);
+});
+
+test.each<[parts: string, expected: string]>([
+  ["events: { order }, segments: good", "7:59-63 NOT_A_LIST: segments is not a list; write a list: [ … ]"],
+  ["events: order, segments: []", "7:38-43 NOT_A_LIST: events is not a list; write a list: [ … ]"],
+  ["events: { order }, segments: 5", "7:59-60 NOT_A_LIST: segments is not a list; write a list: [ … ]"],
+])("a part without brackets is told once: %s", async (parts, expected) => {
+  expect((await told(parts)).filter((one) => !one.includes("UNLISTED_DEFINITION"))).toEqual([expected]);
 });
 
 test("a part that no model has is not taken for what is wrong with another", async () => {
@@ -93,6 +130,7 @@ test("a state that nothing leads to is marked where it is defined, not where it 
       `events: { order }, lifecycle: lifecycle({ initial: "a", states: { a: {}, c: { to: { lost: order.happened() } }, lost: {} } }), segments: [good]`,
     ),
   ).toEqual([
+    starting("5:16-62 UNLISTED_DEFINITION: this lifecycle is not part of the model"),
     '7:103-104 UNREACHABLE_STATE: the state "c" is never entered: no transitions lead to it from "a"; add a transition to it, or remove it',
     '7:142-146 UNREACHABLE_STATE: the state "lost" is never entered: no transitions lead to it from "a"; add a transition to it, or remove it',
   ]);

@@ -294,6 +294,8 @@ test("a check that was given up leaves nothing to the next", async () => {
   const compiled = compileProject(directory, { types: true, timeLimitMs: 1_000, signal: stopping.signal });
   stopping.abort();
   await expect(compiled).rejects.toThrow("the type checker ended");
-  const found = await told(`${MODEL}export default defineModel({ events: [order], traits: customer, strictSchema: 3 });\n`);
+  const found = await told(
+    `${MODEL}export default defineModel({ events: [order], traits: customer, strictSchema: 3 });\n`,
+  );
   expect(found).toContainEqual(expect.stringMatching(/^svc\.config\.ts:5:\d+-\d+ TYPE_ERROR: /));
 });

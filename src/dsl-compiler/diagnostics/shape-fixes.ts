@@ -6,6 +6,8 @@ const SCORE = "give a score: scale(…), steps(…) or trait.map(…)";
 const NUMBER = "give a number of the customer's: event.count(), daysSince(event) or a trait that is a number";
 const OPERAND = 'give a number of the customer\'s: event.count(), event.sum("…") or a trait that is a number';
 
+const EVENT = "give an event, or event.where(…)";
+
 /** By the name of the member in the snapshot; `measure` is what a score is made of. */
 export const EXPECTED_VALUES = {
   on:
@@ -21,7 +23,8 @@ export const EXPECTED_VALUES = {
   measure: NUMBER,
   per: OPERAND,
   minus: OPERAND,
-  of: "give an event, or event.where(…)",
+  of: EVENT,
+  first: EVENT,
   steps: "list what step(…) returns",
   properties: "give what string(), number(), boolean(), date() or oneOf(…) returns",
 } as const;
@@ -58,10 +61,28 @@ export function shapeFix(path: string, message: string): string | undefined {
   const member = /([A-Za-z_$][A-Za-z0-9_$]*)(?:\[\d+\]|\["(?:[^"\\]|\\.)*"\])*$/.exec(path)?.[1] ?? "";
   if (message === "is missing") return `add "${member}"`;
   if (message === "is not known here") return `remove "${member}", or correct its name`;
-  const part = path.endsWith(".score.of") ? "measure" : member;
+  const isOfSequence = member === "then" && !/^rules\[\d+\]\.then$/.test(path);
+  const part = path.endsWith(".score.of") ? "measure" : isOfSequence ? "first" : member;
   if (/^must be (?:an )?object$/.test(message) && Object.hasOwn(EXPECTED_VALUES, part)) {
     return EXPECTED_VALUES[part as keyof typeof EXPECTED_VALUES];
   }
   const expected = EXPECTED.find(([pattern]) => pattern.test(message));
   return expected && message.replace(...expected);
+}
+
+/** What to do about a value that no declaration speaks of, by the message. */
+const VALUES: readonly [message: RegExp, fix: string][] = [
+  [/^the last band is from 0/, "let one band begin at 0"],
+  [/^bands are listed from the highest/, "let each band begin at a number of its own"],
+  [/^limits ascend/, "write the limits in ascending order"],
+  [/^must differ from "from"/, 'give two different numbers as "from" and "to"'],
+  [/^is too far from "from"/, 'give numbers that are nearer to each other as "from" and "to"'],
+  [/ is neither an ISO 8601 date /, 'write a date such as "2026-01-31", or a time such as "2026-01-31T12:00:00Z"'],
+  [/^a brace stands alone/, 'close the placeholder, or write "{{" for a brace'],
+  [/^the display names no owner/, 'give the display an "owner", or leave "{owner}" out'],
+];
+
+/** What to do about a value that is not allowed; undefined where the declaration has to tell. */
+export function valueFix(message: string): string | undefined {
+  return VALUES.find(([pattern]) => pattern.test(message))?.[1];
 }

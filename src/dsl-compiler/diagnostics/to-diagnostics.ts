@@ -5,7 +5,7 @@ import { durationFix } from "../check/other-names.js";
 import type { Locate } from "../load/bundle.js";
 import type { Lowered } from "../load/lower.js";
 import type { RunOutcome, Thrown } from "../load/runner.js";
-import { shapeFix } from "./shape-fixes.js";
+import { shapeFix, valueFix } from "./shape-fixes.js";
 
 /** The code of a part that was made and is in no list. */
 export const UNLISTED = "UNLISTED_DEFINITION";
@@ -64,9 +64,14 @@ export function problemDiagnostic(
   { path, code, message }: Pick<Problem, "path" | "message"> & { code: string },
   place: (path: string) => Location | undefined,
 ): Diagnostic {
-  const fix = code === "INVALID_SHAPE" ? shapeFix(path, message) : durationFixOf(code, message);
+  const fix = fixOf(path, code, message);
   const told = path !== "" && NEEDS_PATH.test(code) ? `${path}: ${message}` : message;
   return diagnostic(severity, code, told, place(path), fix);
+}
+
+function fixOf(path: string, code: string, message: string): string | undefined {
+  if (code === "INVALID_SHAPE") return shapeFix(path, message);
+  return code === "INVALID_VALUE" ? valueFix(message) : durationFixOf(code, message);
 }
 
 /** A length of time as other languages write it, such as "3 days", has one in this one. */

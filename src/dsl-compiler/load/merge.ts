@@ -69,7 +69,8 @@ function isSame(mistake: TypeMistake, { diagnostic, place }: PlacedDiagnostic): 
   if (type.file === undefined || type.file !== diagnostic.file) return false;
   // After the first error of syntax the rest of a file is a guess.
   if (type.code === "SYNTAX_ERROR" && diagnostic.code === "SYNTAX_ERROR") return true;
-  if (overlap(type, exact({ diagnostic, place }))) return true;
+  const model = exact({ diagnostic, place });
+  if (overlap(type, model) && (TOLD_BY_TYPES.test(model.code) || !isAround(model, type))) return true;
   if (place && mistake.value && isAt(mistake.value, place.range)) return true;
   if (place && mistake.value && isStray(diagnostic) && overlap(mistake.value, place.range)) return true;
   // Of a call that fits none of its forms, only the name is marked.
@@ -82,6 +83,22 @@ function isSame(mistake: TypeMistake, { diagnostic, place }: PlacedDiagnostic): 
 
 function isAt(a: Range, b: Range): boolean {
   return a.line === b.line && a.column === b.column && a.endLine === b.endLine && a.endColumn === b.endColumn;
+}
+
+/** What of a whole call types may tell at one of its parts. The rest is wrong with the whole alone, such as bands of which none begins at 0. */
+const TOLD_BY_TYPES = /^(UNKNOWN_|NOT_|INVALID_(SHAPE|DURATION|DEFINITION)$|TYPE_MISMATCH$|MODEL_FAILED$)/;
+
+/** Whether a place begins before another one and ends after it. */
+function isAround(whole: Partial<Range>, part: Partial<Range>): boolean {
+  const { line = 0, column = 0, endLine = line, endColumn = column } = whole;
+  const {
+    line: partLine = 0,
+    column: partColumn = 0,
+    endLine: partEnd = partLine,
+    endColumn: partEndColumn = 0,
+  } = part;
+  const begins = line < partLine || (line === partLine && column < partColumn);
+  return begins && (endLine > partEnd || (endLine === partEnd && endColumn > partEndColumn));
 }
 
 function overlap(a: Partial<Range>, b: Partial<Range>): boolean {
