@@ -76,6 +76,28 @@ test("a number that cannot be kept, and what is no text, are problems of their r
   ]);
 });
 
+test("a column that may be empty is read as the message says, and is left out then", async () => {
+  const body = (note: string, amount: string, paid: string) => `(row) => ({
+    customerId: "c", event: "e", timestamp: "2025-01-01T00:00:00Z", idempotencyKey: "k",
+    properties: { note: ${note}, amount: ${amount}, paid: ${paid} },
+  })`;
+  const [text, number, instant] = ['text(row, "note")', 'number(row, "amount")', 'instant(row, "paid")'] as const;
+  const rows = ['{"note":"","amount":"1","paid":"2025-01-01T00:00:00Z"}', '{"note":0,"amount":""}', '{"note":"x","amount":0}'];
+  const [note, amount, paid] = [
+    'optional(row, "note")',
+    'optional(row, "amount") && number(row, "amount")',
+    'optional(row, "paid") && instant(row, "paid")',
+  ] as const;
+  expect(await problemsOf("blank", rows, body(text, number, instant))).toEqual([
+    `blank.jsonl:1: column note: is empty; use ${note} where it may be`,
+    `blank.jsonl:2: column amount: is empty; use ${amount} where it may be`,
+    `blank.jsonl:3: column paid: is empty; use ${paid} where it may be`,
+  ]);
+  expect(await problemsOf("left-out", rows, body(note, amount, paid))).toEqual([
+    expect.stringMatching(/^left-out\.jsonl can be sent: 3 rows\n/),
+  ]);
+});
+
 test("what a mapping makes and JSON does not have is told with the row, and nothing ends with a stack", async () => {
   const made: [value: string, problem: string][] = [
     ["NaN", "amount: NaN cannot be sent"],

@@ -457,7 +457,7 @@ const BAD: [args: string, stderr: string, files?: Record<string, string | Uint8A
   a.csv:4: column placed_at: "2011-01-01 00:00:00" ${TIME}
   a.csv:5: column placed_at: "2011-02-30T00:00:00" ${TIME}
   a.csv:6: 2010-12-31T23:59:59Z of customer "c "0"" comes after that of 2011-01-01T00:00:00.000Z on line 2; sort by customer and time
-  a.csv:7: column invoice_no: is empty
+  a.csv:7: column invoice_no: is empty; use optional(row, "invoice_no") where it may be
   a.csv:8: column amount: "ten" is not a number such as 12.50
 ${CORRECT}`,
     {

@@ -5,9 +5,15 @@ const INSTANT = /^(?!0000)(\d{4}-\d\d-\d\d)T(?!24)\d\d:\d\d(:\d\d(\.\d{1,9})?)?(
 
 /** A text that is not empty. A number of JSON Lines is written out, to its last digit where it is a whole one. */
 export function text(row, column) {
+  return filled(row, column);
+}
+
+/** @param reader of a value that is not empty, where that is no text */
+function filled(row, column, reader) {
   const value = optional(row, column);
-  if (value === undefined) throw new RowProblem(`column ${column}: is empty`);
-  return value;
+  if (value !== undefined) return value;
+  const fix = `optional(row, "${column}")${reader === undefined ? "" : ` && ${reader}(row, "${column}")`}`;
+  throw new RowProblem(`column ${column}: is empty; use ${fix} where it may be`);
 }
 
 /** A text; undefined where the column is empty, which leaves the property out. */
@@ -21,7 +27,7 @@ export function optional(row, column) {
 /** A number with a decimal point, such as -12.50. It is a double, so one of which not even the whole part would be kept is a problem. */
 export function number(row, column) {
   if (typeof row[column] === "number") return row[column];
-  const value = text(row, column);
+  const value = filled(row, column, "number");
   if (!/^-?\d+(\.\d+)?$/.test(value))
     throw new RowProblem(`column ${column}: "${value}" is not a number such as 12.50`);
   if (Math.abs(Number(value)) > Number.MAX_SAFE_INTEGER)
@@ -31,7 +37,7 @@ export function number(row, column) {
 
 /** ISO 8601 with a time zone. A time without one is another instant on each machine, so none is assumed. */
 export function instant(row, column) {
-  const value = text(row, column);
+  const value = filled(row, column, "instant");
   if (!isInstant(value)) throw new RowProblem(`column ${column}: "${value}" ${INSTANT_EXPECTED}`);
   return value;
 }
