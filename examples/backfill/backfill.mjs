@@ -47,7 +47,7 @@ async function main(options, signal) {
 /** Reads and maps everything before anything is sent. Returns the number of rows. */
 async function check(options, toOperation, signal) {
   const problems = [];
-  const tally = new Tally(options.sum);
+  const tally = new Tally(options.sum, { keys: options.isCheck });
   let rows = 0;
   let wrong = 0;
   for await (const record of readOperations(options.source, toOperation, options)) {
@@ -62,6 +62,7 @@ async function check(options, toOperation, signal) {
       `${count(wrong)} of ${count(rows, "row")} cannot be sent, so none was:\n${problems.join("\n")}\nCorrect them, or send the others with --skip-rejected <file>`,
     );
   }
+  tally.requireSum();
   if (options.isCheck) {
     tally.rejected = wrong;
     console.log(`${options.source.name} can be sent: ${count(rows, "row")}`);

@@ -17,12 +17,19 @@ async function mapping(name: string, body: string): Promise<string> {
   return path.join(directory, `${name}.mjs`);
 }
 
-/** What is said of the rows of a JSON Lines file, line by line, by a mapping with this body, without anything being sent. */
-async function problemsOf(name: string, rows: readonly string[], body: string): Promise<string[]> {
+/** A check of a JSON Lines file by a mapping with this body. */
+async function checked(name: string, rows: readonly string[], body: string) {
   const file = await mapping(name, body);
   await writeFile(path.join(directory, `${name}.jsonl`), rows.join("\n"));
   const args = [`${name}.jsonl`, "--mapping", file, "--check", "--sum", "amount"];
-  const { stderr, stdout } = await backfill(args, { cwd: directory });
+  return backfill(args, { cwd: directory });
+}
+
+const refusalOf = async (...of: Parameters<typeof checked>): Promise<string> => (await checked(...of)).stderr;
+
+/** What is said of the rows, line by line, without anything being sent. */
+async function problemsOf(...of: Parameters<typeof checked>): Promise<string[]> {
+  const { stderr, stdout } = await checked(...of);
   if (stderr === "") return [stdout];
   return [...stderr.matchAll(/^ {2} *(.*)$/gm)].map(([, line]) => line!);
 }
@@ -82,7 +89,11 @@ test("a column that may be empty is read as the message says, and is left out th
     properties: { note: ${note}, amount: ${amount}, paid: ${paid} },
   })`;
   const [text, number, instant] = ['text(row, "note")', 'number(row, "amount")', 'instant(row, "paid")'] as const;
-  const rows = ['{"note":"","amount":"1","paid":"2025-01-01T00:00:00Z"}', '{"note":0,"amount":""}', '{"note":"x","amount":0}'];
+  const rows = [
+    '{"note":"","amount":"1","paid":"2025-01-01T00:00:00Z"}',
+    '{"note":0,"amount":""}',
+    '{"note":"x","amount":0}',
+  ];
   const [note, amount, paid] = [
     'optional(row, "note")',
     'optional(row, "amount") && number(row, "amount")',
@@ -135,6 +146,34 @@ test("what the service never takes is found before anything is sent", async () =
     "never.jsonl:3: event: has more than 256 characters",
     "never.jsonl:4: properties: is larger than 64 KiB as JSON",
   ]);
+});
+
+test("a check tells of keys that stand more than once, and of events that lie ahead", async () => {
+  const rows = ["k1", "k2", "k1", "k3", "k1", "k3"].map((key, n) =>
+    JSON.stringify({ key, at: n < 4 ? "2025-01-01T00:00:00Z" : "2999-01-01T00:00:00Z", amount: 1 }),
+  );
+  const body = `(row) => ({ customerId: "c", event: "e", timestamp: row.at, idempotencyKey: row.key, properties: { amount: row.amount } })`;
+  const [told] = await problemsOf("twice", rows, body);
+  expect(told).toBe(`twice.jsonl can be sent: 6 rows
+  events          6
+  customers       1
+  from            2025-01-01T00:00:00.000Z
+  to              2999-01-01T00:00:00.000Z
+  ahead of now    2 events
+  repeated keys   2, each stored once
+  sum of amount   6
+`);
+  const [once] = await problemsOf("once", [rows[0]!], body);
+  expect(once).not.toMatch(/ahead|keys/);
+});
+
+test("a sum of what no event has as a number is refused, with what there is", async () => {
+  const body = `(row) => ({ customerId: "c", event: "e", timestamp: "2025-01-01T00:00:00Z", idempotencyKey: "k", properties: row })`;
+  const refused = "--sum amount: no event has a number of this name";
+  expect(await refusalOf("misspelt", ['{"amout":1,"note":"x"}', '{"units":2}'], body)).toBe(
+    `backfill: ${refused}; there are amout, units\n`,
+  );
+  expect(await refusalOf("of-texts", ['{"amount":"12.50"}'], body)).toBe(`backfill: ${refused}; there is none\n`);
 });
 
 test("a mapping that gives something else is told what it gave", async () => {
