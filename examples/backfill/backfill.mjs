@@ -29,11 +29,13 @@ async function main(options, signal) {
   if (options.isCheck) return;
   const { admin } = options.target;
   const administration = admin === null ? null : new Administration(options.target, { tries: options.tries, signal });
-  const { tally, acceptedBefore } = await backfill(options, toOperation, total, administration, signal);
+  const { tally, acceptedBefore, isLocal } = await backfill(options, toOperation, total, administration, signal);
   if (administration === null) {
-    const { environment } = options.target;
+    const { environment, url } = options.target;
     console.log(
-      `Next, read the histories again, a dry run first:\n  svc recompute --all --dry-run --env ${environment}`,
+      isLocal
+        ? `Next, see where the customers stand now: ${url}/console`
+        : `Next, read the histories again, a dry run first:\n  svc recompute --all --dry-run --env ${environment}`,
     );
     return;
   }
@@ -91,6 +93,7 @@ async function backfill(options, toOperation, total, administration, signal) {
   let batch = [];
   let characters = 0;
   let rows = 0;
+  let isLocal = false;
 
   const reject = (record, reason) => {
     if (rejects === null) throw new Mistake(`${place(options, record)}: ${reason}`);
@@ -99,8 +102,9 @@ async function backfill(options, toOperation, total, administration, signal) {
   const flush = async () => {
     const onRejected = rejects === null ? null : reject;
     const sending = { ...options, signal, note: (text) => progress.note(text), onRejected };
-    const accepted = await send(batch, { ...sending, place: (record) => place(options, record) });
-    for (const { operation } of accepted) tally.add(operation);
+    const answer = await send(batch, { ...sending, place: (record) => place(options, record) });
+    for (const { operation } of answer.accepted) tally.add(operation);
+    isLocal ||= answer.isLocal;
     batch = [];
     characters = 0;
     // Everything up to here has its 202, or is among the rejected rows.
@@ -138,19 +142,21 @@ async function backfill(options, toOperation, total, administration, signal) {
     progress.end();
     const mayGoOn = error instanceof Stopped || (error instanceof Mistake && !(error instanceof OtherRows));
     throw mayGoOn ? tellPlace(error, checkpoint, total) : error;
+  } finally {
+    rejects?.close();
   }
   progress.end();
-  rejects?.close();
   tally.rejected = rejects?.rows.size ?? 0;
   console.log(`Done: ${count(rows, "row")}${total === null || total === rows ? "" : ` (${count(total)} expected)`}`);
   tell(tally);
   if (tally.rejected > 0) console.log(`  see ${options.skipRejected}`);
-  return { tally, acceptedBefore: checkpoint.acceptedBefore };
+  return { tally, acceptedBefore: checkpoint.acceptedBefore, isLocal };
 }
 
 function openRejects({ skipRejected }, checkpoint) {
-  // Of no rows it binds no file either.
-  if (checkpoint.rows === 0 && checkpoint.rejects?.file !== resolve(skipRejected ?? "")) checkpoint.rejects = null;
+  // Of no rejected rows it binds no file either.
+  const { rejects: known } = checkpoint;
+  if (known?.rows.length === 0 && known.file !== resolve(skipRejected ?? "")) checkpoint.rejects = null;
   if (skipRejected === null) {
     if (checkpoint.rejects !== null)
       throw new Mistake(`rows were rejected before; name their file again: --skip-rejected ${checkpoint.rejects.file}`);
@@ -182,6 +188,8 @@ function tellPlace(error, { rows }, total) {
 /** What the service has now. Of other senders it knows no difference, so theirs count, too. */
 async function compare({ target }, administration, tally, before) {
   const { events, customers } = await administration.overview();
+  const waiting = events.pending - events.ahead;
+  const notYet = `so far: ${count(waiting, "operation")} ${waiting === 1 ? "is" : "are"} not evaluated yet`;
   console.log(`${target.admin.project} in ${target.environment}`);
   if (before !== null) {
     const more = `${count(events.accepted - before)} more than before the backfill`;
@@ -189,7 +197,7 @@ async function compare({ target }, administration, tally, before) {
       events.accepted - before === tally.events ? "as many as were sent" : `${count(tally.events)} were sent`;
     console.log(`  ${"events".padEnd(15)} ${count(events.accepted)}, ${more}: ${same}`);
   } else console.log(`  ${"events".padEnd(15)} ${count(events.accepted)}`);
-  console.log(`  ${"customers".padEnd(15)} ${count(customers)}`);
+  console.log(`  ${"customers".padEnd(15)} ${count(customers)}${waiting > 0 ? ` ${notYet}` : ""}`);
 }
 
 function tell(tally) {

@@ -1,8 +1,11 @@
+import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, expect, test } from "vitest";
 import { useDirectory } from "../support/directory.js";
+import { listen } from "../support/listen.js";
 import type { ChildProcess } from "node:child_process";
 import { openGate, type Answer } from "./support/gate.js";
 import { backfill, beside, type Outcome } from "./support/program.js";
@@ -243,6 +246,54 @@ test.concurrent("rows that the service refuses are named, or with --skip-rejecte
   expect(await run("--skip-rejected", "other.jsonl")).toEqual(
     failed(`rejected rows are in ${path.join(cwd, "rejected.jsonl")}; name the same file again`),
   );
+});
+
+test.concurrent("a file for rejected rows is there where some were rejected, and binds no later run otherwise", async () => {
+  const cwd = await folder("none-rejected", { "orders.csv": ordersCsv(5) });
+  const gate = await openGate(shop.url, (_, __, reply) => reply(ACCEPTED));
+  const env = { SVC_API_URL: gate.url, SVC_API_KEY: "svc_test_x" };
+  for (const more of [["--skip-rejected", "a.jsonl"], ["--skip-rejected", "b.jsonl"], []])
+    expect(await backfill(["orders.csv", ...more], { cwd, env })).toMatchObject({ stderr: "", code: 0 });
+  gate.close();
+  expect(["a.jsonl", "b.jsonl"].filter((file) => existsSync(path.join(cwd, file)))).toEqual([]);
+});
+
+test.concurrent("svc dev has no recompute, so another next step is named", async () => {
+  const cwd = await folder("dev", { "orders.csv": ordersCsv(5) });
+  const dev: Answer = { status: 202, body: '{"accepted":5,"rejected":0,"eventIds":[],"states":[]}' };
+  const gate = await openGate(shop.url, (_, __, reply) => reply(dev));
+  const env = { SVC_API_URL: gate.url, SVC_API_KEY: "svc_test_x" };
+  const { stdout } = await backfill(["orders.csv"], { cwd, env });
+  gate.close();
+  expect(stdout).toMatch(/\nNext, see where the customers stand now: http:\S+\/console\n$/);
+  expect(stdout).not.toContain("recompute");
+});
+
+/** A service that takes five operations at a time, and has so many events and customers, of which some wait. */
+async function openFigures(figures: { accepted: number; pending: number; ahead: number; customers: number }) {
+  const { customers, ...events } = figures;
+  const server = createServer((_, response) => response.end(JSON.stringify({ events, customers, customersDue: 0 })));
+  const gate = await openGate(await listen(server), (_, __, reply) => reply(ACCEPTED));
+  const env = { SVC_API_URL: gate.url, SVC_API_KEY: "svc_test_x", SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" };
+  const close = () => {
+    gate.close();
+    server.close();
+  };
+  return { env, close };
+}
+
+test.concurrent("the figures of the service say how much of it is not evaluated yet", async () => {
+  for (const [pending, ahead, told] of [
+    [7, 2, "3 so far: 5 operations are not evaluated yet"],
+    [3, 2, "3 so far: 1 operation is not evaluated yet"],
+    [2, 2, "3"],
+  ] as const) {
+    const cwd = await folder(`waiting-${pending}`, { "orders.csv": ordersCsv(5) });
+    const { env, close } = await openFigures({ accepted: 9, pending, ahead, customers: 3 });
+    const { stdout } = await backfill(["orders.csv", "--project", "p"], { cwd, env });
+    close();
+    expect(stdout).toMatch(new RegExp(`\\n  customers       ${told}\\n$`));
+  }
 });
 
 test.concurrent("all operations of a batch that violate the schema are rejected at once", async () => {

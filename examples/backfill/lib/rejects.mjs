@@ -1,5 +1,5 @@
 // Rows that were not sent, each on a line with the reason, for whoever corrects them.
-import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { Mistake } from "./mistake.mjs";
 
@@ -54,7 +54,9 @@ export class Rejects {
     }
   }
 
+  /** Leaves no file where nothing was rejected. */
   close() {
     closeSync(this.#descriptor);
+    if (this.#bytes === 0) rmSync(this.file, { force: true });
   }
 }

@@ -3,8 +3,8 @@ import { Refusal, request } from "./http.mjs";
 import { Mistake } from "./mistake.mjs";
 
 /**
- * Sends the operations of these records in one request, and returns the records that were accepted, which are all of them unless
- * `onRejected` takes those that the service refuses. Throws a Mistake that names the row otherwise, and a Refusal that is of no row.
+ * Sends the operations of these records in one request, and returns `{ accepted, isLocal }`: the records that were accepted, which are all
+ * of them unless `onRejected` takes those that the service refuses, and whether `svc dev` took them. Throws a Mistake that names the row otherwise, and a Refusal that is of no row.
  */
 export async function send(records, { target, tries, signal, note, onRejected, place }) {
   let left = records;
@@ -17,7 +17,8 @@ export async function send(records, { target, tries, signal, note, onRejected, p
         body: { events: left.map(({ operation }) => operation) },
         ...{ tries, signal, note },
       });
-      if (answer?.accepted === left.length) return left;
+      // The service does not say where customers stand: it evaluates them later.
+      if (answer?.accepted === left.length) return { accepted: left, isLocal: answer.states !== undefined };
       throw new Mistake(`${target.url} does not answer as the service does: ${JSON.stringify(answer).slice(0, 200)}`);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -35,7 +36,7 @@ export async function send(records, { target, tries, signal, note, onRejected, p
       left = left.filter((_, index) => !reasons.has(index));
     }
   }
-  return left;
+  return { accepted: left, isLocal: false };
 }
 
 /** Which operations of the batch were refused, and why, in their order. Where the schema is violated, all of them are named. */
