@@ -102,6 +102,7 @@ async function backfill(options, toOperation, total, administration, signal) {
   const flush = async () => {
     const onRejected = rejects === null ? null : reject;
     const sending = { ...options, signal, note: (text) => progress.note(text), onRejected };
+    if (checkpoint.rows === 0 && checkpoint.acceptedBefore === 0) warnOfTraitsFirst(batch);
     const answer = await send(batch, { ...sending, place: (record) => place(options, record) });
     for (const { operation } of answer.accepted) tally.add(operation);
     isLocal ||= answer.isLocal;
@@ -151,6 +152,14 @@ async function backfill(options, toOperation, total, administration, signal) {
   tell(tally);
   if (tally.rejected > 0) console.log(`  see ${options.skipRejected}`);
   return { tally, acceptedBefore: checkpoint.acceptedBefore, isLocal };
+}
+
+/** A customer that begins with traits begins now. So its history, when it comes, is late, and is evaluated as if it happened now. */
+function warnOfTraitsFirst(batch) {
+  if (batch.length > 0 && batch.every(({ operation }) => operation.type === "identify"))
+    console.error(
+      "backfill: warning: no customer has events yet, so a history that follows these traits comes late; send events first",
+    );
 }
 
 function openRejects({ skipRejected }, checkpoint) {

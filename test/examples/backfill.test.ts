@@ -296,6 +296,28 @@ test.concurrent("the figures of the service say how much of it is not evaluated 
   }
 });
 
+test.concurrent("traits that come before all events are warned of", async () => {
+  const track = { event: "e", timestamp: "2012-01-01T00:00:00Z", idempotencyKey: "k" };
+  const operations = (first: object) => {
+    const identify = { type: "identify", traits: { plan: "pro" } };
+    const all = [first, identify, identify, identify, identify];
+    return all.map((each, n) => JSON.stringify({ customerId: `c${n}`, ...each })).join("\n");
+  };
+  const warning =
+    "backfill: warning: no customer has events yet, so a history that follows these traits comes late; send events first\n";
+  for (const [name, first, accepted, stderr] of [
+    ["traits", { type: "identify", traits: {} }, 0, warning],
+    ["both", track, 0, ""],
+    ["traits-after", { type: "identify", traits: {} }, 9, ""],
+  ] as const) {
+    const cwd = await folder(name, { "rows.jsonl": operations(first) });
+    const { env, close } = await openFigures({ accepted, pending: 0, ahead: 0, customers: 0 });
+    const args = ["rows.jsonl", "--mapping", beside("operations.mjs"), "--project", "p"];
+    expect(await backfill(args, { cwd, env }), name).toMatchObject({ stderr, code: 0 });
+    close();
+  }
+});
+
 test.concurrent("all operations of a batch that violate the schema are rejected at once", async () => {
   const env = await shop.project("strict");
   const event = (i: number, name: string) => {
