@@ -1,7 +1,9 @@
 import { beforeEach, expect, test } from "vitest";
 
+import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
 import { project } from "../dsl-compiler/project.js";
 import { type Difference, difference } from "../http/admin/support/recomputes.js";
+import { environmentId } from "../support/service.js";
 import { useOwner } from "./support/owner.js";
 import { standIn } from "./support/recompute-worker.js";
 import { type RunOptions, steady } from "./support/run-svc.js";
@@ -231,6 +233,30 @@ test("--json has every customer, and what comes of them together", async () => {
 test("nobody would change: that is said", async () => {
   expect((await completed([], [])).stdout).toContain("No customer would change.\n");
   expect((await completed(["--markdown"], [])).stdout).toContain("**No customer would change.**");
+});
+
+test("what a deploy is refused for is told first", async () => {
+  const snapshot = { ...EMPTY_SNAPSHOT, segments: [{ id: "lookers" }] };
+  expect((await service.ask("POST", `/projects/${slug}/config-versions`, { snapshot })).status).toBe(201);
+  await service.db.sql`
+    insert into svc.segment_memberships (environment_id, segment_id, customer_id, entered_at)
+    values (${await environmentId(service.db.sql, slug, "test")}, 'lookers', 'globex', now())`;
+  const refused = [{ code: "SEGMENT_REMOVED", message: 'The segment "lookers" is removed, and 1 customer is in it.' }];
+  expect((await completed([], [])).stdout).toContain(`nothing was deployed.
+
+A deploy is refused because of these, unless it is forced (--force):
+warning SEGMENT_REMOVED ${refused[0]!.message}
+`);
+  expect((await completed(["--markdown"], [])).stdout).toContain(`Nothing was deployed.
+
+#### A deploy is refused without \`--force\`
+
+| warning | why |
+| --- | --- |
+| \`SEGMENT_REMOVED\` | \`${refused[0]!.message}\` |
+`);
+  const { warnings } = JSON.parse((await completed(["--json"], [])).raw) as { warnings: object };
+  expect(warnings).toMatchObject(refused);
 });
 
 test("of many, a comment names a few, and stays short whatever the model and its customers are called", async () => {

@@ -17,8 +17,8 @@ export function tableOf(heads: readonly string[], rows: readonly (readonly strin
 }
 
 /** A name that comes from elsewhere, so that nothing in it is read as Markdown, as HTML, as a mention or as the end of a cell. */
-export function codeSpan(text: string): string {
-  const cut = text.length > NAME_LENGTH ? `${[...text].slice(0, NAME_LENGTH - 1).join("")}…` : text;
+export function codeSpan(text: string, length = NAME_LENGTH): string {
+  const cut = text.length > length ? `${[...text].slice(0, length - 1).join("")}…` : text;
   const shown = printable(cut).replaceAll("|", "\\|");
   const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);

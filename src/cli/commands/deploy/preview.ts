@@ -1,6 +1,8 @@
-import type { RecomputeOrPreview } from "../../../http/admin/answers.js";
+import type { ConfigCheck, RecomputeOrPreview } from "../../../http/admin/answers.js";
+import { asWarnings } from "../../client/failures.js";
 import type { Context } from "../../core/command.js";
 import { compileNoted } from "../../core/compile.js";
+import { showDiagnostics } from "../../output/diagnostics.js";
 import { fields, type Column, table } from "../../output/table.js";
 import { cancellable } from "../../output/interruption.js";
 import { codeSpan, sectionOf, tableOf } from "../../output/markdown.js";
@@ -22,12 +24,16 @@ export async function previewDeploy(
   settings.credentials();
   const { snapshot } = await compileNoted(context);
 
+  // By these a deploy of the model is refused, which no figure below tells.
+  const { warnings } = (
+    await cancellable((stop) => api.post<ConfigCheck>(["config-checks"], { snapshot }, ["warnings"], stop))
+  ).data;
   const ofAll = sample === undefined || (!out.json && (await takesInAll(context, sample)));
   const body = { snapshot, ...(sample === undefined ? {} : { sample }) };
   // A preview changes nothing, so there is no outcome to be known.
   const { data } = await cancellable((stop) => api.post<RecomputeOrPreview>(["previews"], body, JOB_MEMBERS, stop));
   const path = ["previews", data.id];
-  const job = await untilCompleted(context, data, {
+  const completed = await untilCompleted(context, data, {
     path,
     members: JOB_MEMBERS,
     untouched: "; it changes nothing",
@@ -36,6 +42,7 @@ export async function previewDeploy(
   });
 
   const impact = new Impact();
+  const job: Preview = { ...completed, warnings };
   const pages = gathered(differencesOf(context, path), impact);
   if (out.json) return out.stream(documentOf(job, pages, () => ({ impact: impact.document })));
   for await (const _page of pages);
@@ -58,11 +65,16 @@ async function* gathered(pages: AsyncIterable<DifferencePage>, impact: Impact): 
   }
 }
 
+/** A preview, and what a deploy of its model is refused for. */
+type Preview = RecomputeOrPreview & ConfigCheck;
+
 /** What a preview came to, for a person at a terminal. @param project its slug */
-function impactInWords(out: Out, project: string, job: RecomputeOrPreview, impact: ImpactDocument): string {
+function impactInWords(out: Out, project: string, job: Preview, impact: ImpactDocument): string {
   const { bold } = out.style;
+  const refused = "A deploy is refused because of these, unless it is forced (--force):";
   const parts = [
     `${bold(`Preview ${job.id}`)} of this model for ${job.environment} of ${project}; nothing was deployed.`,
+    ...(job.warnings.length > 0 ? [`${refused}\n${showDiagnostics(asWarnings(job.warnings), out.style)}`] : []),
     fields(out, {
       Status: statusOf(out, job),
       "Compared with": job.pins.configVersion ?? "no model: none is deployed",
@@ -116,12 +128,17 @@ function impactInWords(out: Out, project: string, job: RecomputeOrPreview, impac
 const GROUP = ["customers", "for example"];
 
 /** What a preview came to, as a comment on a pull request. @param project its slug */
-function impactMarkdown(project: string, job: RecomputeOrPreview, impact: ImpactDocument): string {
+function impactMarkdown(project: string, job: Preview, impact: ImpactDocument): string {
   const { configVersion, evaluatedAt } = job.pins;
   const blocks = [
     `### What this model would change in ${job.environment} of ${codeSpan(project)}`,
     `Compared with ${configVersion ?? "no model, because none is deployed"}, as of ${evaluatedAt.slice(0, 16).replace("T", " ")} UTC, ` +
       `over ${lookedAt(job)}. Nothing was deployed.`,
+    ...sectionOf(
+      "A deploy is refused without `--force`",
+      ["warning", "why"],
+      job.warnings.map(({ code, message }) => [codeSpan(code), codeSpan(message, 200)]),
+    ),
   ];
   if (job.result.customersChanged === 0) return [...blocks, "**No customer would change.**", footer(job)].join("\n\n");
   blocks.push(tableOf(["", ""], Object.entries(totalsOf(job))));
@@ -163,7 +180,7 @@ function state(name: string | null): string {
 
 function group({ customers, examples }: ImpactGroup): [string, string] {
   const more = customers > examples.length ? ` and ${formatNumber(customers - examples.length)} more` : "";
-  return [formatNumber(customers), examples.map(codeSpan).join(", ") + more];
+  return [formatNumber(customers), examples.map((id) => codeSpan(id)).join(", ") + more];
 }
 
 /** `20,000 customers`, `1,012 customers, a sample`. */
