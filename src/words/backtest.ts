@@ -21,16 +21,23 @@ export interface ReportTable {
 
 const NONE = "–";
 
-/** `14.2 %`. */
+/** `14.2 %`; `0.0033 %` of what is rare. */
 export function shareText(share: number | null): string {
-  return share === null ? NONE : `${(share * 100).toFixed(1)} %`;
+  return share === null ? NONE : `${hundredths(share)} %`;
+}
+
+/** With a decimal, and below one with so many that two digits count. */
+function hundredths(share: number): string {
+  const value = share * 100;
+  const decimals = value > 0 && value < 1 ? 1 - Math.floor(Math.log10(value)) : 1;
+  return value.toFixed(Math.min(decimals, 20));
 }
 
 /** `14.2 % (12.1 to 16.4)`: with the 95 % interval where there is one. */
 export function rateText(rate: Estimate | null): string {
   if (rate === null) return NONE;
   const { value, low, high } = rate;
-  return shareText(value) + bounds(low, high, (bound) => (bound * 100).toFixed(1));
+  return shareText(value) + bounds(low, high, hundredths);
 }
 
 /** `0.82 (0.79 to 0.85)`. */

@@ -191,6 +191,11 @@ describe("a report", () => {
     expect(html).not.toContain('role="img"');
   });
 
+  it("of something rare has two digits of its share, not a nought", async () => {
+    const baseRate: Estimate = { value: 13 / 400_000, low: 0.000_019, high: 0.000_056 };
+    expect((await pageOf({ ...base, baseRate })).text).toContain("Base rate 0.0032 % (0.0019 to 0.0056)");
+  });
+
   it("in which nothing could be computed shows that, and names are text whatever they are", async () => {
     const component = { id: HOSTILE, weight: 1, alone: null, without: null, gain: null };
     const threshold = { score: 0, flagged: 0, precision: null, recall: null, falseAlarmsPerWeek: 0 };
