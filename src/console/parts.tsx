@@ -3,7 +3,7 @@ import type { Cause, ListPage, Trends } from "../http/admin/answers.js";
 import type { ApiError } from "../http/errors.js";
 import { distance, printable } from "../words/text.js";
 import type { Snapshot } from "../model/snapshot/types.js";
-import { type Look, useLook } from "./look.js";
+import { type Look, useLook, WithLook } from "./look.js";
 import { dayIn } from "./span.js";
 
 const formats = new Map<string, Intl.DateTimeFormat>();
@@ -29,6 +29,12 @@ function away(iso: string, { now, timeZone }: Pick<Look, "now" | "timeZone">): s
   if (!isDay(iso)) return distance(iso, now);
   const today = dayIn(now, timeZone);
   return iso === today ? "today" : distance(iso, Date.parse(today));
+}
+
+/** What stood at an instant, seen from there: ages are those of then. @param at the present unless given */
+export function AsOf({ at, children }: { at: string | undefined; children: ComponentChildren }) {
+  const look = useLook();
+  return at === undefined ? <>{children}</> : <WithLook value={{ ...look, now: Date.parse(at) }}>{children}</WithLook>;
 }
 
 /** An instant as the time that has passed since, or until then, with the date to be had by pointing at it. @param by whoever did it then */

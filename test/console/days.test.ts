@@ -55,6 +55,9 @@ it("a customer as it stood on a day is as it stood when that began", async () =>
   expect(status).toBe(200);
   expect(html).toContain(`As of <time datetime="${new Date(begin).toISOString()}"`);
   expect(textOf(html)).toMatch(/As of \d+ \w+ \d{4}, 00:00 ,/);
+  // Not before the present.
+  expect(textOf(html)).toMatch(/Last event 1 hour ago /);
+  expect(textOf(html)).toMatch(/seen info, 1 hour ago /);
 });
 
 it("what is no date is told beside the form, which keeps it", async () => {

@@ -7,6 +7,7 @@ import { type ConsolePage, given, type View, type Visit } from "../console-page.
 import {
   address,
   Ago,
+  AsOf,
   At,
   AtAndAgo,
   customerHref,
@@ -57,30 +58,36 @@ export const customerPage: ConsolePage = {
       title: name ?? printable(customerId),
       body: (
         <>
-          <Head state={state} visit={visit} named={name !== undefined} />
+          <AsOf at={state.at}>
+            <Head state={state} visit={visit} named={name !== undefined} />
+          </AsOf>
           {at === undefined ? <BacklogNote backlog={backlog} /> : <Past state={state} />}
-          <div class="cards">
-            <Lifecycle state={state} />
-            <Health state={state} />
-            <Signals state={state} />
-            <Segments state={state} />
-          </div>
+          <AsOf at={state.at}>
+            <div class="cards">
+              <Lifecycle state={state} />
+              <Health state={state} />
+              <Signals state={state} />
+              <Segments state={state} />
+            </div>
+          </AsOf>
           {model?.health === null || model === null || scores.data.length < 2 ? null : (
             <HealthLine scores={scores.data} bands={model.health.bands} isWhole={scores.nextCursor === null} />
           )}
-          <Journeys state={state} model={model} />
-          <Section class="why" id="why" title="Why">
-            {explanation instanceof ApiError ? (
-              <Empty>Why it is so cannot be told for the moment: {explanation.message}</Empty>
-            ) : (
-              <Why explanation={explanation} />
-            )}
-          </Section>
-          <Section id="history" title="What happened">
-            <Kinds customerId={customerId} query={query} />
-            <History entries={history.data} />
-            <PageLinks path={PATH} query={query} next={history.nextCursor} />
-          </Section>
+          <AsOf at={state.at}>
+            <Journeys state={state} model={model} />
+            <Section class="why" id="why" title="Why">
+              {explanation instanceof ApiError ? (
+                <Empty>Why it is so cannot be told for the moment: {explanation.message}</Empty>
+              ) : (
+                <Why explanation={explanation} />
+              )}
+            </Section>
+            <Section id="history" title="What happened">
+              <Kinds customerId={customerId} query={query} />
+              <History entries={history.data} />
+              <PageLinks path={PATH} query={query} next={history.nextCursor} />
+            </Section>
+          </AsOf>
         </>
       ),
     };
@@ -222,7 +229,7 @@ function Past({ state: { customerId, at, exactFrom, configVersion } }: { state: 
   return (
     <p class="note" role="status">
       As of <At iso={at} />, by a replay {configVersion === null ? "without a model" : `under ${configVersion}`} with
-      the traits of today.{" "}
+      the traits of today; how long ago something was counts from then.{" "}
       {exactFrom === null || exactFrom === undefined ? null : (
         <>
           Events before <At iso={exactFrom} /> may have been removed: what they led to is missing.{" "}
