@@ -85,7 +85,12 @@ dd.code { font-size: 1.25rem; line-height: 1.2; font-weight: 600; }
 @media (max-width: 48rem) { dl.groups { grid-template-columns: 1fr; gap: 0; } dl.groups dd { margin-bottom: .75rem; } .scroll table { min-width: 44rem; } }
 @media (max-width: 24rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; } }
 
-.scroll { overflow-x: auto; }
+/* Where there is more to the side, a shadow lies on that edge: what is scrolled lies over it at the end. */
+.scroll { overflow-x: auto; background:
+  linear-gradient(to right, var(--page) 1rem, transparent) 0 / 2rem 100% no-repeat local,
+  linear-gradient(to left, var(--page) 1rem, transparent) 100% / 2rem 100% no-repeat local,
+  linear-gradient(to right, var(--faint), transparent) 0 / .75rem 100% no-repeat,
+  linear-gradient(to left, var(--faint), transparent) 100% / .75rem 100% no-repeat; }
 table { border-collapse: collapse; width: 100%; }
 caption { text-align: left; color: var(--faint); font-size: .875rem; padding-bottom: .25rem; }
 th, td { padding: .4rem .9rem .4rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
@@ -149,6 +154,7 @@ svg.spark { width: 8.75rem; }
 .chart .strong { fill: var(--text); font-weight: 600; }
 .chart .c1 { fill: var(--c1); } .chart .c2 { fill: var(--c2); } .chart .c3 { fill: var(--c3); } .chart .c4 { fill: var(--c4); }
 .chart .c5 { fill: var(--c5); } .chart .c6 { fill: var(--c6); } .chart .c7 { fill: var(--c7); } .chart .c8 { fill: var(--c8); }
+.chart .hatching { fill: var(--page); }
 .bar { width: 100%; min-width: 6rem; height: .9rem; display: block; }
 .bar rect { fill: var(--c1); }
 .bar .rest { fill: var(--code); }

@@ -1,6 +1,9 @@
 import { decodeHTML } from "entities";
+import { h } from "preact";
+import { renderToString } from "preact-render-to-string";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Condition } from "../../src/model/snapshot/types.js";
+import { StackedArea } from "../../src/console/charts/stacked-area.js";
 import type { TrackRequest } from "../../src/ingestion/shape.js";
 import { happened, snapshotOf } from "../engine/support/builders.js";
 import { useSpec } from "../spec/support/fixture.js";
@@ -84,6 +87,15 @@ describe("the lifecycle", () => {
     });
     expect(html).toContain("<title>new to gone: 0</title>");
     expect(text).toContain("Customers in each state over time");
+  });
+
+  it("of many states gives each a look of its own", () => {
+    const layers = Array.from({ length: 24 }, (_, n) => ({ name: `s${n}`, href: null, values: [1, 2] }));
+    const html = renderToString(h(StackedArea, { title: "Many", periods: ["2026-01-01", "2026-01-02"], layers }));
+    const looks = [...html.matchAll(/<li>(<svg.*?<\/svg>)/g)].map(([, look]) => look);
+    expect(new Set(looks).size).toBe(24);
+    const [, fill] = /fill="url\(#(.*?)\)"/.exec(html)!;
+    expect(html).toContain(`<pattern id="${fill}"`);
   });
 
   it("tells how long customers stayed in the states that they left", async () => {

@@ -17,8 +17,3 @@ export function shortened(name: string, charactersMax: number): string {
   const characters = [...name];
   return characters.length > charactersMax ? `${characters.slice(0, charactersMax - 1).join("")}…` : name;
 }
-
-/** The class of the colour of one of several, by its place; there are eight. */
-export function colour(place: number): string {
-  return `c${(place % 8) + 1}`;
-}

@@ -3,7 +3,8 @@ import { area, type SeriesPoint, stack } from "d3-shape";
 import { formatNumber, printable } from "../../words/text.js";
 import { Day, MaybeLink } from "../parts.js";
 import { type TableColumn, Table } from "../tables.js";
-import { colour, dayFormat } from "./axis.js";
+import { dayFormat } from "./axis.js";
+import { Coloured, Hatchings } from "./coloured.js";
 
 /** A part of the whole, with a value for each period. */
 export interface Layer {
@@ -42,6 +43,7 @@ export function StackedArea(props: { title: string; periods: readonly string[]; 
       <div class="scroll" role="region" aria-label={`${title}, drawn`} tabIndex={0}>
         <svg class="chart" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-labelledby="stacked-area">
           <title id="stacked-area">{title}</title>
+          <Hatchings />
           {y.ticks(4).map((tick) => (
             <g key={tick}>
               <line class="axis" x1={LEFT} x2={WIDTH - RIGHT} y1={y(tick)} y2={y(tick)} />
@@ -51,9 +53,10 @@ export function StackedArea(props: { title: string; periods: readonly string[]; 
             </g>
           ))}
           {stacked.map((layer) => (
-            <path class={colour(layer.key)} d={shape(layer) ?? ""} key={layer.key}>
+            <g key={layer.key}>
               <title>{printable(layers[layer.key]!.name)}</title>
-            </path>
+              <Coloured place={layer.key} draw={(look) => <path {...look} d={shape(layer) ?? ""} />} />
+            </g>
           ))}
           {days.map((day, index) =>
             index % every === 0 ? (
@@ -68,7 +71,7 @@ export function StackedArea(props: { title: string; periods: readonly string[]; 
         {layers.map(({ name, href }, index) => (
           <li key={name}>
             <svg viewBox="0 0 10 10" aria-hidden="true">
-              <rect class={colour(index)} width="10" height="10" />
+              <Coloured place={index} draw={(look) => <rect {...look} width="10" height="10" />} />
             </svg>
             <MaybeLink href={href}>
               <bdi>{printable(name)}</bdi>
