@@ -4,6 +4,8 @@ import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { docsUrlOf, readConfig } from "../../src/server/config.js";
 import { highlight } from "../../src/console/docs/highlight.js";
+import { indexSections } from "../../src/console/docs/search.js";
+import { QueueFullError } from "../../src/http/errors.js";
 import { textOf } from "../support/browser.js";
 import { runBash } from "../support/bash.js";
 import { documentedErrors } from "../support/documented-errors.js";
@@ -179,6 +181,25 @@ describe("the search", () => {
 
   it("finds what has some of the words where nothing has all of them", async () => {
     expect((await search("xqzzyv webhook")).found).toEqual((await search("webhook")).found);
+  });
+
+  it("looks for the six longest of many words, once each, and says so", async () => {
+    const words = ["webhook", "signature", "receiver", "delivery", "attempt", "secret"];
+    const { text, found } = await search([...words, "Secret"].join(" "));
+    expect(text).not.toContain("longest words");
+    const more = await search(["a", "to", "and", ...words, "of"].join(" "));
+    expect(more.text).toContain("Only its 6 longest words were looked for.");
+    expect(more.found).toEqual(found);
+    expect((await search("xqzzyva xqzzyvb xqzzyvc xqzzyvd xqzzyve xqzzyvf xqzzyvg")).text).toContain("longest words");
+  });
+
+  it("does one at a time, and refuses those that find no room to wait", async () => {
+    const find = await indexSections([]);
+    const searches = await Promise.allSettled(Array.from({ length: 50 }, () => find("webhook")));
+    const refused = searches.flatMap((each) => (each.status === "rejected" ? [each.reason as unknown] : []));
+    expect(refused).toHaveLength(29);
+    expect(new Set(refused.map(String))).toEqual(new Set([String(new QueueFullError())]));
+    expect((await find("webhook")).pages).toEqual([]);
   });
 
   it.each(["", "  "])("asks for words where there are none: %j", async (query) => {

@@ -1,16 +1,18 @@
 import { Text } from "../parts.js";
-import type { FoundPage } from "./search.js";
+import { type Found, WORDS_MAX } from "./search.js";
 
 const FOUND_MAX = 20;
 
 /** What a search found; links are relative to a page beside it. */
-export function Results({ query, found }: { query: string; found: readonly FoundPage[] }) {
+export function Results({ query, found: { pages: found, isCut } }: { query: string; found: Found }) {
+  const cut = isCut ? <p>Only its {WORDS_MAX} longest words were looked for.</p> : null;
   if (found.length === 0) {
     return (
       <>
         <p role="status">
           Nothing was found for “<Text>{query}</Text>”.
         </p>
+        {cut}
         <p>
           Check the spelling, take fewer or other words, or look at <a href="../docs">the list of all pages</a>.
         </p>
@@ -24,6 +26,7 @@ export function Results({ query, found }: { query: string; found: readonly Found
         {found.length === 1 ? "1 section has" : `${found.length} sections have`} words of “<Text>{query}</Text>”
         {shown.length < found.length ? `; these are the best ${shown.length}.` : "."}
       </p>
+      {cut}
       <ol class="found">
         {shown.map(({ page, section: { id, title, text }, words }) => {
           const address = id === "" ? page.name : `${page.name}#${id}`;

@@ -96,6 +96,6 @@ async function renderSearch(ctx: Context, parts: readonly DocsPart[], index: () 
     renderDocs(ctx, { ...view, status: 400, body: <p role="alert">{problem}</p> });
   } else {
     const search = await index();
-    renderDocs(ctx, { ...view, body: <Results query={query} found={search(query)} /> });
+    renderDocs(ctx, { ...view, body: <Results query={query} found={await search(query)} /> });
   }
 }

@@ -1,4 +1,6 @@
+import { setImmediate } from "node:timers/promises";
 import MiniSearch, { type SearchOptions } from "minisearch";
+import { Semaphore } from "../../http/semaphore.js";
 import type { Guide, GuideSection } from "./guides.js";
 import type { DocsPage } from "./pages.js";
 
@@ -10,7 +12,19 @@ export interface FoundPage {
   words: readonly string[];
 }
 
-export type Search = (query: string) => readonly FoundPage[];
+/** What a search came to. */
+export interface Found {
+  /** The best first. */
+  pages: readonly FoundPage[];
+  /** Whether the query had more words than are looked for. */
+  isCut: boolean;
+}
+
+/** Throws QueueFullError where too many search at once. */
+export type Search = (query: string) => Promise<Found>;
+
+/** Of a query so many words are looked for, the longest: a short one is the beginning of hundreds. */
+export const WORDS_MAX = 6;
 
 /** A word also finds longer ones that begin with it, and a long one those that differ in a letter. */
 const OPTIONS: SearchOptions = {
@@ -26,9 +40,27 @@ export async function indexSections(guides: readonly Guide[]): Promise<Search> {
   const documents = sections.map(({ page, section: { title, text } }, id) => ({ id, page: page.title, title, text }));
   // Piece by piece, so that other requests are answered in between.
   await index.addAllAsync(documents, { chunkSize: 20 });
-  return (query) => {
-    const all = index.search(query, { ...OPTIONS, combineWith: "AND" });
-    const found = all.length > 0 ? all : index.search(query, OPTIONS);
-    return found.map(({ id, terms }) => ({ ...sections[id as number]!, words: terms }));
-  };
+  const places = new Semaphore({
+    places: 1,
+    waitingMax: 20,
+    waitMsMax: 2_000,
+    reason: "Too many search the documentation.",
+  });
+  return (query) =>
+    places.run(async () => {
+      // Anybody may search; between two searches other requests are answered.
+      await setImmediate();
+      const words = [...new Set(split(query.toLowerCase()))].filter((word) => word !== "");
+      words.sort((a, b) => b.length - a.length);
+      const some = index.search(words.slice(0, WORDS_MAX).join(" "), OPTIONS);
+      const all = some.filter(({ queryTerms }) => queryTerms.length === Math.min(words.length, WORDS_MAX));
+      const found = all.length > 0 ? all : some;
+      return {
+        pages: found.map(({ id, terms }) => ({ ...sections[id as number]!, words: terms })),
+        isCut: words.length > WORDS_MAX,
+      };
+    });
 }
+
+/** Into words, as the index does it. */
+const split = MiniSearch.getDefault("tokenize") as (text: string) => string[];
