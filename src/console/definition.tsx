@@ -1,15 +1,38 @@
 import type { Action, Condition, Rule, Snapshot } from "../model/snapshot/types.js";
 import { actionText, conditionText, triggerText } from "../model/snapshot/words.js";
+import { useShown } from "./first-conditions.js";
 import { address, Text, TextLink } from "./parts.js";
+
+/** On a page that lists parts of a model, what these are told by takes so many values at most. */
+const LISTED_MAX = 10_000;
+
+/** The ids of those parts that a list of them tells in words: the first, as far as there is room. The others are told on pages of their own. */
+export function toldInList(parts: readonly { id: string }[]): ReadonlySet<string> {
+  let room = LISTED_MAX;
+  const beyond = parts.findIndex((part) => (room -= sizeOf(part)) < 0);
+  return new Set(parts.slice(0, beyond < 0 ? parts.length : beyond).map(({ id }) => id));
+}
+
+/** How many values there are in one. */
+function sizeOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, member) => sum + sizeOf(member), 1);
+}
+
+/** In a list, leads to where a part is told. */
+export function ToldThere({ href }: { href: string }) {
+  return <a href={href}>Told on a page of its own</a>;
+}
 
 /** A condition in words; a group as a list of its parts. */
 export function Definition({ of: condition }: { of: Condition }) {
+  const shown = useShown("conditions" in condition ? condition.conditions : []);
   if (!("conditions" in condition)) return <Text>{conditionText(condition)}</Text>;
   return (
     <>
       {condition.kind === "all" ? "all of these:" : "any of these:"}
       <ul>
-        {condition.conditions.map((part, index) => (
+        {shown.map((part, index) => (
           <li key={index}>
             <Definition of={part} />
           </li>

@@ -1,5 +1,5 @@
 import { formatNumber } from "../../words/text.js";
-import { Text } from "../parts.js";
+import { Empty, Text } from "../parts.js";
 import { type TableColumn, Table } from "../tables.js";
 
 /** A series of numbers, one for each period; null where there is none. */
@@ -8,18 +8,28 @@ export interface Series {
   values: readonly (number | null)[];
 }
 
-/** The figures behind a chart of this name: a row for each period, the newest first. @param periods their first days */
+/** A table has so many at most. */
+const FIGURES_MAX = 3_000;
+
+/** The figures behind a chart of this name: a row for each period, the newest first, of as many series as there is room for. @param periods their first days */
 export function Figures(props: { name: string; periods: readonly string[]; series: readonly Series[] }) {
   const { name, periods, series } = props;
+  const shown = series.slice(0, Math.max(1, Math.floor(FIGURES_MAX / periods.length)));
   return (
     <details>
       <summary>The figures</summary>
+      {shown.length === series.length ? null : (
+        <Empty>
+          These are the first {formatNumber(shown.length)} of {formatNumber(series.length)}: <code>svc trends</code> has
+          the figures of all.
+        </Empty>
+      )}
       <Table
         name={name}
         rows={periods.map((_, index) => index).toReversed()}
         columns={[
           ["From", (index) => dayText(periods[index]!)],
-          ...series.map(({ name: heading, values }): TableColumn<number> => [
+          ...shown.map(({ name: heading, values }): TableColumn<number> => [
             <Text>{heading}</Text>,
             (index) => <Value of={values[index] ?? null} />,
             "number",

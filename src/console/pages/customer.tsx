@@ -30,6 +30,8 @@ const PATH = "customer";
 const HISTORY_LIMIT = "50";
 /** So many changes of the score are drawn. */
 const SCORES_LIMIT = "200";
+/** So many traits that the model does not show are listed. */
+const TRAITS_MAX = 200;
 
 /** What is the matter with a customer, and why; now, or as it stood at an instant. */
 export const customerPage: ConsolePage = {
@@ -188,7 +190,12 @@ function Head({ state, visit, named }: { state: CustomerState; visit: Visit; nam
       {others.length === 0 ? null : (
         <details>
           <summary>{chosen.length === 0 ? "Traits" : "Other traits"}</summary>
-          <dl class="facts">{facts(others)}</dl>
+          <dl class="facts">{facts(others.slice(0, TRAITS_MAX))}</dl>
+          {others.length <= TRAITS_MAX ? null : (
+            <Empty>
+              And {formatNumber(others.length - TRAITS_MAX)} more: <code>svc customers export</code> has all.
+            </Empty>
+          )}
         </details>
       )}
       <AsItStood customerId={state.customerId} query={visit.query} />

@@ -3,7 +3,7 @@ import type { RuleCounts } from "../../http/admin/answers.js";
 import type { Rule } from "../../model/snapshot/types.js";
 import { formatNumber, titleOf } from "../../words/text.js";
 import type { ConsolePage } from "../console-page.js";
-import { RuleInWords } from "../definition.js";
+import { RuleInWords, toldInList, ToldThere } from "../definition.js";
 import { address, NoPart, TextLink } from "../parts.js";
 import { type TableColumn, Table } from "../tables.js";
 import { DaysForm, daysOf } from "../last-days.js";
@@ -28,6 +28,7 @@ export const rulesPage: ConsolePage = {
       return { title: "Rules", body: <NoPart model={model} what="rules" /> };
     }
     const days = daysOf(visit);
+    const told = toldInList(model.rules);
     const { rules: counts } = await ask("rule-executions/counts", { since: `${days}d` });
     return {
       title: "Rules",
@@ -50,7 +51,12 @@ export const rulesPage: ConsolePage = {
                 ),
                 "number",
               ]),
-              ["What it does", (rule) => <RuleInWords rule={rule} />, "words"],
+              [
+                "What it does",
+                (rule) =>
+                  told.has(rule.id) ? <RuleInWords rule={rule} /> : <ToldThere href={ruleHref(rule.id, days)} />,
+                "words",
+              ],
             ]}
           />
           <p class="hint">

@@ -5,6 +5,7 @@ import { SeriesLines } from "../charts/series-lines.js";
 import { type ConsolePage, given, expectedRefusal, type View, type Visit } from "../console-page.js";
 import { missing } from "../missing.js";
 import { DecidingRules, Definition } from "../definition.js";
+import { FirstConditions } from "../first-conditions.js";
 import { address, Ago, Counting, Customer, Empty, PageLinks, ProblemNote, Section, Text } from "../parts.js";
 import { FactList, Table } from "../tables.js";
 import { DaysForm, daysOf, trendSpan } from "../last-days.js";
@@ -49,7 +50,9 @@ export const segmentPage: ConsolePage = {
               </p>
             ) : (
               <div>
-                <Definition of={declared.when} />
+                <FirstConditions of={[declared.when]} rest="svc segments inspect">
+                  <Definition of={declared.when} />
+                </FirstConditions>
               </div>
             )}
           </Section>

@@ -4,7 +4,7 @@ import { formatNumber } from "../../words/text.js";
 import { Figures } from "../charts/figures.js";
 import { Spark } from "../charts/spark.js";
 import type { ConsolePage } from "../console-page.js";
-import { DecidingRules } from "../definition.js";
+import { DecidingRules, toldInList, ToldThere } from "../definition.js";
 import { address, Counting, NoPart, Text, TextLink } from "../parts.js";
 import { Table } from "../tables.js";
 import { DaysForm, daysOf, trendSpan } from "../last-days.js";
@@ -28,6 +28,7 @@ export const segmentsPage: ConsolePage = {
     if (ids.length === 0) return { title: "Segments", body: <NoPart model={model} what="segments" /> };
     const series = ids.map((id) => ({ name: id, values: valuesOf(trends, { metric: "members", segment: id }) }));
     const days = daysOf(visit);
+    const told = toldInList(model?.segments ?? []);
     return {
       title: "Segments",
       body: (
@@ -49,7 +50,9 @@ export const segmentsPage: ConsolePage = {
               [`Last ${days} days`, ({ values }) => <Spark values={values} />],
               [
                 "Who is in it",
-                ({ name }) => <Summary segment={model?.segments.find(({ id }) => id === name)} model={model} />,
+                ({ name }) => (
+                  <Summary segment={model?.segments.find(({ id }) => id === name)} model={model} told={told} />
+                ),
                 "words",
               ],
             ]}
@@ -61,8 +64,10 @@ export const segmentsPage: ConsolePage = {
   },
 };
 
-function Summary({ segment, model }: { segment: Segment | undefined; model: Snapshot | null }) {
+function Summary(props: { segment: Segment | undefined; model: Snapshot | null; told: ReadonlySet<string> }) {
+  const { segment, model, told } = props;
   if (segment === undefined) return <span class="faint">The active model has no such segment any more.</span>;
+  if (!told.has(segment.id)) return <ToldThere href={address("segment", { id: segment.id })} />;
   return segment.when === undefined ? (
     <DecidingRules model={model} segment={segment.id} />
   ) : (

@@ -6,7 +6,7 @@ import { formatNumber } from "../../words/text.js";
 import { Figures } from "../charts/figures.js";
 import { Spark } from "../charts/spark.js";
 import { type ConsolePage, given, isAnyGiven, expectedRefusal, type View, type Visit } from "../console-page.js";
-import { DecidingRules } from "../definition.js";
+import { DecidingRules, toldInList, ToldThere } from "../definition.js";
 import { partNames } from "../model.js";
 import {
   address,
@@ -155,7 +155,9 @@ export function SignalName({ name, severity }: { name: string; severity: Severit
 
 /** Each signal in words, for how many it is raised, and how that developed. */
 function Meanings({ visit, ids, trends }: { visit: Visit; ids: readonly string[]; trends: Trends }) {
-  const { model } = visit;
+  const { model, query } = visit;
+  const told = toldInList(model?.signals ?? []);
+  const isTold = (id: string) => told.has(id) || id === query.get("signal");
   const series = ids.map((id) => ({
     name: id,
     values: valuesOf(trends, { metric: "customers", signal: id }),
@@ -174,7 +176,16 @@ function Meanings({ visit, ids, trends }: { visit: Visit; ids: readonly string[]
             "number",
           ],
           [`Last ${daysOf(visit)} days`, ({ values }) => <Spark values={values} />],
-          ["Raised when", ({ signal }) => <Meaning signal={signal} visit={visit} />, "words"],
+          [
+            "Raised when",
+            ({ name, signal }) =>
+              signal === undefined || isTold(name) ? (
+                <Meaning signal={signal} visit={visit} />
+              ) : (
+                <ToldThere href={address(PATH, { signal: name })} />
+              ),
+            "words",
+          ],
         ]}
       />
       <Figures name="Customers with each signal" periods={trends.periods} series={series} />

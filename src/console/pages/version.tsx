@@ -105,13 +105,16 @@ function Actions({ visit, version, wasActive }: { visit: Visit; version: ConfigV
   );
 }
 
-/** Differences in the author's terms, by the parts of a model. */
-export function Changes({ difference: { changes } }: { difference: ConfigDiff }) {
+/** So many differences are shown. */
+const CHANGES_MAX = 500;
+
+/** Differences in the author's terms, by the parts of a model; the first of many. */
+export function Changes({ difference: { from, to, changes } }: { difference: ConfigDiff }) {
   if (changes.length === 0) return <Empty>Nothing is different.</Empty>;
   return (
     <>
       <p>{countChanges(changes)}.</p>
-      {[...byPart(changes)].map(([part, lines]) => (
+      {[...byPart(changes.slice(0, CHANGES_MAX))].map(([part, lines]) => (
         <section key={part} aria-label={part}>
           <h3>{part}</h3>
           <ul>
@@ -124,6 +127,12 @@ export function Changes({ difference: { changes } }: { difference: ConfigDiff })
           </ul>
         </section>
       ))}
+      {changes.length <= CHANGES_MAX ? null : (
+        <Empty>
+          Only the first {CHANGES_MAX} are shown:{" "}
+          <code>{from === null ? `svc config pull --version ${to}` : `svc config diff ${from} ${to}`}</code> tells all.
+        </Empty>
+      )}
     </>
   );
 }

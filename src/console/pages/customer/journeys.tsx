@@ -1,6 +1,7 @@
 import type { CustomerState } from "../../../http/admin/answers.js";
 import type { Snapshot } from "../../../model/snapshot/types.js";
 import { Ago, Section, Text } from "../../parts.js";
+import { JOURNEYS_MAX, MoreJourneys } from "./why.js";
 
 type Run = CustomerState["journeys"][number];
 
@@ -9,10 +10,11 @@ export function Journeys({ state: { journeys }, model }: { state: CustomerState;
   if (journeys.length === 0) return null;
   return (
     <Section id="journeys" title="Journeys">
-      {journeys.map((run) => {
+      {journeys.slice(0, JOURNEYS_MAX).map((run) => {
         const defined = model?.journeys.find(({ id }) => id === run.journeyId)?.steps.map(({ id }) => id);
         return <Journey run={run} steps={defined ?? Object.keys(run.stepsData)} key={run.journeyId} />;
       })}
+      <MoreJourneys of={journeys} />
     </Section>
   );
 }

@@ -1,17 +1,28 @@
 import type { Explanation } from "../../../engine/conditions/leaf.js";
 import type { ExplainedCustomer } from "../../../http/admin/answers.js";
 import { factsOf, groupInWords, type InstantWords, measuredInWords } from "../../../words/explanation.js";
-import { distance, formatNumber, printable } from "../../../words/text.js";
+import { distance, formatNumber, plural, printable } from "../../../words/text.js";
+import { FirstConditions, useShown } from "../../first-conditions.js";
 import { useLook } from "../../look.js";
 import { dateTime, Empty, Text } from "../../parts.js";
+
+/** So many journeys of a customer are shown; each may have a hundred steps. */
+export const JOURNEYS_MAX = 20;
 
 /** Why a customer stands where it does, part by part: what holds and what does not, what would change it, and when time alone will. */
 export function Why({ explanation }: { explanation: ExplainedCustomer }) {
   const { lifecycle, journeys, segments, health, signals, unavailable, configVersion, activeVersion, flipsKnown } =
     explanation;
   if (unavailable !== null) return <Empty>{printable(unavailable.message)}</Empty>;
+  const shownJourneys = journeys.slice(0, JOURNEYS_MAX);
+  const conditions = [
+    ...(lifecycle?.transitions ?? []),
+    ...signals,
+    ...segments,
+    ...shownJourneys.flatMap(({ start, steps }) => [{ condition: start }, ...steps]),
+  ].flatMap(({ condition }) => condition ?? []);
   return (
-    <>
+    <FirstConditions of={conditions} rest="svc customers inspect">
       {configVersion === activeVersion || activeVersion === null ? null : (
         <Empty>
           As of {configVersion ?? "a time without a model"}, under which the state was computed; {activeVersion} is
@@ -33,10 +44,11 @@ export function Why({ explanation }: { explanation: ExplainedCustomer }) {
           {condition}
         </Part>
       ))}
-      {journeys.map((journey) => (
+      {shownJourneys.map((journey) => (
         <Journey journey={journey} key={journey.journey} />
       ))}
-    </>
+      <MoreJourneys of={journeys} />
+    </FirstConditions>
   );
 }
 
@@ -137,10 +149,23 @@ function Journey({ journey }: { journey: ExplainedCustomer["journeys"][number] }
   );
 }
 
+/** How many journeys are not shown; nothing where all are. */
+export function MoreJourneys({ of: journeys }: { of: readonly unknown[] }) {
+  if (journeys.length <= JOURNEYS_MAX) return null;
+  return (
+    <Empty>
+      And {plural(journeys.length - JOURNEYS_MAX, "more journey")}: <code>svc customers inspect</code> tells all.
+    </Empty>
+  );
+}
+
 /** A condition in words, what there is to say of it, and its parts below it. */
 export function ConditionTree({ explanation }: { explanation: Explanation }) {
   const words = useWords();
   const { kind, text, met, conditions } = explanation;
+  const isShown = useShown([explanation]).length > 0;
+  const parts = useShown(conditions ?? []);
+  if (!isShown) return null;
   const facts = factsOf(words, explanation);
   return (
     <li>
@@ -153,7 +178,7 @@ export function ConditionTree({ explanation }: { explanation: Explanation }) {
       )}
       {conditions === undefined ? null : (
         <ul>
-          {conditions.map((part, index) => (
+          {parts.map((part, index) => (
             <ConditionTree explanation={part} key={index} />
           ))}
         </ul>

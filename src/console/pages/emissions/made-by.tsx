@@ -1,4 +1,5 @@
 import type { Explanation, RuleExecution } from "../../../http/admin/answers.js";
+import { FirstConditions } from "../../first-conditions.js";
 import { At, Section, Text } from "../../parts.js";
 import { ConditionTree } from "../customer/why.js";
 
@@ -21,9 +22,11 @@ export function MadeBy({ run }: { run: RuleExecution }) {
         {superseded ? " A recompute has replaced the history that it is of." : ""}
       </p>
       {conditions?.["kind"] !== undefined ? (
-        <ul>
-          <ConditionTree explanation={conditions as unknown as Explanation} />
-        </ul>
+        <FirstConditions of={[conditions as unknown as Explanation]} rest="svc emissions inspect">
+          <ul>
+            <ConditionTree explanation={conditions as unknown as Explanation} />
+          </ul>
+        </FirstConditions>
       ) : (
         <p>It has no condition.</p>
       )}

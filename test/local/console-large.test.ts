@@ -1,0 +1,111 @@
+import { h } from "preact";
+import { renderToString } from "preact-render-to-string";
+import { expect, onTestFinished, test } from "vitest";
+import { Changes } from "../../src/console/pages/version.js";
+import type { Change } from "../../src/model/compare/compare.js";
+import { startLocalServer } from "../../src/local/server.js";
+import { type Condition, EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
+import { textOf } from "../console/support/text.js";
+import { localEngine } from "./support/model.js";
+
+const conditions = (count: number): Condition => ({
+  kind: "all",
+  conditions: Array.from({ length: count }, (_, value) => ({ kind: "trait", trait: "seats", operator: "gte", value })),
+});
+const many = <Part>(count: number, make: (id: string) => Part) =>
+  Array.from({ length: count }, (_, index) => make(`part-${index}`));
+
+const LARGE: Snapshot = {
+  ...EMPTY_SNAPSHOT,
+  strictSchema: false,
+  traits: { seats: { type: "number" } },
+  segments: many(200, (id) => ({ id, when: conditions(24) })),
+  signals: many(200, (id) => ({ id, severity: "info", when: conditions(24) })),
+  rules: many(200, (id) => ({
+    id,
+    on: { kind: "traitsChanged" },
+    when: conditions(24),
+    then: { kind: "emit", type: "account.told" },
+  })),
+};
+
+/** Pages of the console on a model, of a customer that has sent this. */
+async function open(model: Snapshot, traits: Record<string, unknown>) {
+  const { engine } = localEngine(model, {});
+  engine.accept([{ type: "identify", customerId: "ann", traits }], "batch");
+  const server = await startLocalServer({ engine, port: 0, observe: () => undefined, timersFired: () => undefined });
+  onTestFinished(() => server.stop());
+  return async (path: string) => {
+    const html = await (await fetch(`${server.url}/console/${path}`)).text();
+    return { html, text: textOf(html) };
+  };
+}
+
+const count = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;
+
+test("lists of a large model tell the first parts in words, and lead to where the others are told", async () => {
+  const page = await open(LARGE, { seats: 1 });
+  for (const [path, part] of [
+    ["segments", "segment?id=part-199"],
+    ["signals", "signals?signal=part-199"],
+    ["rules", "rule?id=part-199"],
+  ] as const) {
+    const { html, text } = await page(path);
+    expect(count(text, /seats at least 0 and/g), path).toBeGreaterThan(50);
+    expect(count(text, /seats at least 0 and/g), path).toBeLessThan(100);
+    const [, href] = new RegExp(`href="(${part.replace("?", "\\?")}[^"]*)">Told`).exec(html)!;
+    expect((await page(href!.replaceAll("&amp;", "&"))).text, path).toContain("seats at least 23");
+  }
+});
+
+test("figures of a large model are those of the first parts", async () => {
+  const page = await open(LARGE, { seats: 1 });
+  const { html, text } = await page("segments?days=30");
+  expect(text).toContain("These are the first 100 of 200: svc trends has the figures of all.");
+  expect(count(html, /<td/g)).toBeLessThan(4_000);
+});
+
+test("a segment of many conditions, and why it holds, shows the first", async () => {
+  const page = await open(
+    { ...EMPTY_SNAPSHOT, strictSchema: false, segments: [{ id: "large", when: conditions(1_500) }] },
+    { seats: 1 },
+  );
+  const only = "Only the first 1,000 conditions are shown";
+  const segment = await page("segment?id=large");
+  expect([count(segment.text, /seats at least/g), segment.text.includes(only)]).toEqual([999, true]);
+  const customer = await page("customer?id=ann");
+  expect([count(customer.text, /seats at least/g), customer.text.includes(only)]).toEqual([999, true]);
+});
+
+test("a customer of many traits and journeys shows the first", async () => {
+  const journeys = many(30, (id) => ({
+    id,
+    start: { kind: "traitExists", trait: "trait-0" } as const,
+    steps: [{ id: "wait", when: { kind: "traitExists", trait: "nothing" } as const }],
+  }));
+  const traits = Object.fromEntries(many(500, (id) => [id.replace("part", "trait"), 1]));
+  const page = await open({ ...EMPTY_SNAPSHOT, strictSchema: false, journeys }, traits);
+  const { html, text } = await page("customer?id=ann");
+  const [, listed] = /<summary>Traits<\/summary>(.*?)<\/details>/s.exec(html)!;
+  expect(count(listed!, /<dt>/g)).toBe(200);
+  expect(textOf(listed!)).toContain("And 300 more: svc customers export has all.");
+  expect(count(text, /And 10 more journeys/g)).toBe(2);
+  expect(count(html, /<h3>/g)).toBe(20);
+});
+
+test("of many differences between versions the first are shown", () => {
+  const changes = many(2_000, (id): Change => ({
+    kind: "added",
+    subject: "segment",
+    id,
+    path: "segments",
+    message: "new",
+    before: null,
+    after: null,
+  }));
+  const html = renderToString(h(Changes, { difference: { from: "v1", to: "v2", changes } as never }));
+  expect(count(html, /<li>/g)).toBe(500);
+  expect(textOf(html)).toMatch(
+    /^ 2,000 differences: 2000 added ?\..*Only the first 500 are shown: svc config diff v1 v2 tells all\. $/,
+  );
+});
