@@ -6,7 +6,7 @@ import { type Frame, Framed } from "./frame.js";
 import { WithLook } from "./look.js";
 import { shownOf } from "./shown.js";
 import type { Tell } from "./source.js";
-import { ErrorBody, pageErrorOf, renderDocument } from "./page.js";
+import { ErrorBody, PageError, pageErrorOf, renderDocument } from "./page.js";
 import { LinkLine } from "./parts.js";
 
 /** What a page is asked by, whoever answers. */
@@ -60,7 +60,7 @@ function renderFailure(asking: Asking, error: unknown): void {
   const { status, words, headers } = pageErrorOf(error);
   // Our own faults are for the log, too.
   if (status >= 500) throw error;
-  noteInLog(ctx, { failure: toApiError(error) });
+  if (!(error instanceof PageError)) noteInLog(ctx, { failure: toApiError(error) });
   ctx.set(headers);
   const [home] = asking.frame.sections;
   const form = formPage(ctx);

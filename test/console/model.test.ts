@@ -1,11 +1,13 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { useSpec } from "../spec/support/fixture.js";
 import type { Browser } from "../support/browser.js";
+import { capturedLog } from "../support/captured-log.js";
 import { snapshot } from "../support/service.js";
 import { browserOf } from "./support/session.js";
 import { textOf } from "./support/text.js";
 
-const fixture = useSpec();
+const { log, lines } = capturedLog();
+const fixture = useSpec({ log });
 const BASE = "/console/acme/app";
 let owner: Browser;
 
@@ -64,6 +66,8 @@ describe("versions", () => {
     const posted = await owner.post(`${BASE}/test/activate`, { ...form, form_token: token });
     for (const { status, html } of [elsewhere, posted])
       expect([status, textOf(html)]).toEqual([400, expect.stringContaining("promoted to live, and this is test")]);
+    // They are no faults of ours.
+    expect(lines).toEqual([]);
     expect(elsewhere.html).toContain('href="../live/activate?version=v2&amp;as=promote"');
 
     expect((await owner.post(`${BASE}/live/activate`, { ...form, form_token: "guessed" })).status).toBe(403);
