@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { performance } from "node:perf_hooks";
 import type { Dispatcher } from "undici";
+import { codeOf } from "../db/sqlstate.js";
 
 /** How much of an answer is kept. */
 const KEPT_BYTES = 1024;
@@ -9,6 +10,8 @@ const READ_BYTES_MAX = 64 * 1024;
 
 /** What undici, which takes no such answer, calls a bad one. */
 const CONTINUED = "the receiver sent 100 Continue, which it was not asked for";
+/** Where undici's own checks fail, with words of its source: a status below 100, for example. */
+const NO_HTTP = "the receiver's answer is not HTTP";
 
 export interface PostRequest {
   url: string;
@@ -88,7 +91,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#end(error.message === "bad response" ? new Error(CONTINUED, { cause: error }) : error);
+    if (error.message === "bad response") this.#end(new Error(CONTINUED, { cause: error }));
+    else this.#end(codeOf(error) === "ERR_ASSERTION" ? new Error(NO_HTTP) : error);
   }
 
   #giveUp(reason: Error): void {

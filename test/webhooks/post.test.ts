@@ -69,6 +69,11 @@ test("an error says that 100 Continue is not taken", async () => {
   await expect(send(url)).rejects.toThrow("the receiver sent 100 Continue, which it was not asked for");
 });
 
+test("an error says that what was answered is not HTTP, without words of a program's author", async () => {
+  const { url } = await answering("HTTP/1.1 099 Odd\r\ncontent-length: 0\r\n\r\n");
+  await expect(send(url)).rejects.toThrow(/^the receiver's answer is not HTTP$/);
+});
+
 test("an answer that breaks off counts by its status, and has what came of its body", async () => {
   const { url } = await answering("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nso far", (socket) => socket.destroy());
   expect(await send(url)).toMatchObject({ statusCode: 200, body: Buffer.from("so far") });
