@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { isIP, type LookupFunction } from "node:net";
 import os from "node:os";
 import { Agent, buildConnector } from "undici";
+import { codeOf } from "../db/sqlstate.js";
 import { whyNotPublic, RefusedAddressError, type Resolve, resolveHost } from "./address.js";
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
@@ -43,12 +44,13 @@ export function createAgent(options: AgentOptions): Agent {
     if (allowPrivate) return null;
     return whyNotPublic(address) ?? (ownAddresses().includes(address) ? "this machine" : null);
   };
-  const dial = buildConnector({ timeout: CONNECT_MS, lookup: checkedLookup(resolve, refuse) });
+  const find = allowPrivate ? resolve : publicOf(resolve, refuse);
+  const dial = buildConnector({ timeout: CONNECT_MS, lookup: lookupBy(find) });
   const connect: buildConnector.connector = (target, callback) => {
     // Sockets look up names only, so an address in the URL is checked here.
     const reason = isIP(target.hostname) === 0 ? null : refuse(target.hostname);
     if (reason === null) dial(target, callback);
-    else callback(refused(target.hostname, [reason]), null);
+    else callback(refused(target.hostname, reason), null);
   };
   return new Agent({
     connect,
@@ -59,25 +61,29 @@ export function createAgent(options: AgentOptions): Agent {
   });
 }
 
-/** In the form that sockets call: the addresses of a name that may be dialled. */
-function checkedLookup(resolve: Resolve, refuse: Refuse): LookupFunction {
-  return (hostname, lookupOptions, callback) => {
-    resolve(hostname)
-      .then((found) => {
-        const reasons = found.map(({ address }) => refuse(address));
-        const allowed = found.filter((_, index) => reasons[index] === null);
-        const first = allowed[0];
-        const refusals = reasons.filter((reason) => reason !== null);
-        if (first === undefined) throw refused(hostname, refusals);
-        return { first, allowed };
-      })
-      .then(
-        ({ first, allowed }) => {
-          if (lookupOptions.all === true) callback(null, allowed);
-          else callback(null, first.address, first.family);
-        },
-        (error: unknown) => callback(error as NodeJS.ErrnoException, []),
-      );
+/** Finds the addresses of a name that may be dialled. Whether there is none, or none of them may, is not told: a tenant could find out by it which names our network has. */
+function publicOf(resolve: Resolve, refuse: Refuse): Resolve {
+  return async (hostname) => {
+    const found = await resolve(hostname).catch((error: unknown) => {
+      if (codeOf(error) === "ETIMEOUT") throw error;
+      return [];
+    });
+    const allowed = found.filter(({ address }) => refuse(address) === null);
+    if (allowed.length > 0) return allowed;
+    throw new RefusedAddressError(`no public address was found for ${hostname}`);
+  };
+}
+
+/** In the form that sockets call. */
+function lookupBy(find: Resolve): LookupFunction {
+  return (hostname, { all }, callback) => {
+    find(hostname).then(
+      (found) => {
+        if (all === true) callback(null, found);
+        else callback(null, found[0]!.address, found[0]!.family);
+      },
+      (error: unknown) => callback(error as NodeJS.ErrnoException, []),
+    );
   };
 }
 
@@ -86,9 +92,8 @@ function addressesOfInterfaces(): string[] {
   return Object.values(os.networkInterfaces()).flatMap((entries) => (entries ?? []).map(({ address }) => address));
 }
 
-function refused(hostname: string, reasons: readonly string[]): RefusedAddressError {
-  const why = [...new Set(reasons)].join(", ") || "no address";
+function refused(address: string, reason: string): RefusedAddressError {
   return new RefusedAddressError(
-    `${hostname} is not a public address (${why}); set SVC_WEBHOOK_ALLOW_PRIVATE=1 to deliver there`,
+    `${address} is not a public address (${reason}); set SVC_WEBHOOK_ALLOW_PRIVATE=1 to deliver there`,
   );
 }

@@ -191,8 +191,7 @@ describe("without private addresses", () => {
     // As if the name had been public when the webhook was made.
     await api.sql`
       update svc.webhooks set url = ${url.replace("127.0.0.1", "localhost")} where webhook_id = ${id}`;
-    const error = expect.stringMatching(/^localhost is not a public address \(loopback\)/) as string;
-    const body = { delivered: false, statusCode: null, error };
+    const body = { delivered: false, statusCode: null, error: "no public address was found for localhost" };
     expect(await api.post(`/webhooks/${id}/test`)).toMatchObject({ body });
     expect(requests).toHaveLength(0);
   });
