@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { localTime } from "../../src/words/text.js";
+import { localTime, printable } from "../../src/words/text.js";
 
 test.each([
   ["0001-01-01T00:00:00.000Z", "0001-01-01 00:00:00 +00:00"],
@@ -9,3 +9,27 @@ test.each([
 ])("the year of a local time has four digits: %s", (iso, shown) => {
   expect(localTime(iso, "UTC")).toBe(shown);
 });
+
+const invisible = [
+  0x00ad, 0x034f, 0x115f, 0x180e, 0x2062, 0x206a, 0x2800, 0x3164, 0xfe00, 0xfe0f, 0xffa0, 0xfffa, 0xe0041, 0xe0100,
+  0xe0fff,
+];
+
+test.each(invisible)("a character that shows nothing is shown as an escape: %i", (code) => {
+  const hex = code.toString(16);
+  const escape = code > 0xffff ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
+  expect(printable(`ac${String.fromCodePoint(code)}me`)).toBe(`ac${escape}me`);
+});
+
+test("of what follows an emoji only what changes its look is shown as it is", () => {
+  expect(printable("❤\ufe0f\ufe0f")).toBe("❤\ufe0f\\ufe0f");
+  expect(printable("1\ufe0f 1\ufe0f\u20e3")).toBe("1\\ufe0f 1\ufe0f\u20e3");
+  expect(printable("🏴\u{e0001} 🏳\u{e0067}")).toBe("🏴\\u{e0001} 🏳\\u{e0067}");
+});
+
+test.each([..."❤️ ☎︎ 👁️‍🗨️ 🕵🏽‍♂️ 🏳️‍🌈 ©️ 🅰️ 〰️ #️⃣ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 🏴󠁧󠁢󠁳󠁣󠁴󠁿 🇩🇪 👩🏽‍💻".split(" "), "Müller & Söhne 株式会社 שלום می‌خواهم"])(
+  "emoji and words stay as they are: %s",
+  (text) => {
+    expect(printable(text)).toBe(text);
+  },
+);

@@ -51,7 +51,7 @@ export function draftIn(text: string): DraftInAnswer | null {
 
 /** What would keep a reader or the type checker from seeing a draft as it is. */
 const HIDING: readonly (readonly [pattern: RegExp, message: string])[] = [
-  [new RegExp(`(?!\\t|\\r?\\n)${UNPRINTABLE.source}`, "g"), "a character here cannot be seen"],
+  [new RegExp(`(?!\\t|\\r?\\n)(?:${UNPRINTABLE.source})`, "gu"), "a character here cannot be seen"],
   [/@ts-(ignore|nocheck|expect-error)/g, "a comment keeps types from being checked"],
 ];
 
