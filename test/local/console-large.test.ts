@@ -93,6 +93,11 @@ test("a customer of many traits and journeys shows the first", async () => {
   expect(count(html, /<h3>/g)).toBe(20);
 });
 
+test("a customer of a long trait shows its beginning", async () => {
+  const page = await open({ ...EMPTY_SNAPSHOT, strictSchema: false }, { note: "note ".repeat(10_000) });
+  expect(count((await page("customer?id=ann")).html.split('id="history"')[0]!, /note /g)).toBe(400);
+});
+
 test("of many differences between versions the first are shown", () => {
   const changes = many(2_000, (id): Change => ({
     kind: "added",

@@ -32,6 +32,8 @@ const HISTORY_LIMIT = "50";
 const SCORES_LIMIT = "200";
 /** So many traits that the model does not show are listed. */
 const TRAITS_MAX = 200;
+/** So many characters of a trait are shown. */
+const TRAIT_LENGTH = 2_000;
 
 /** What is the matter with a customer, and why; now, or as it stood at an instant. */
 export const customerPage: ConsolePage = {
@@ -226,9 +228,9 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 /** A value of a trait as people read it; a date with how far it is. */
 function TraitValue({ type, value }: { type: string | undefined; value: unknown }) {
   if (value === undefined) return <span class="faint">none</span>;
-  if (typeof value !== "string") return <Text>{JSON.stringify(value)}</Text>;
-  if (type !== "date" || Number.isNaN(Date.parse(value))) return <Text>{value}</Text>;
-  return <AtAndAgo iso={value} />;
+  if (typeof value === "string" && type === "date" && !Number.isNaN(Date.parse(value))) return <AtAndAgo iso={value} />;
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return <Text>{text.length <= TRAIT_LENGTH ? text : `${text.slice(0, TRAIT_LENGTH)}…`}</Text>;
 }
 
 function Past({ state: { customerId, at, exactFrom, configVersion } }: { state: CustomerState }) {
