@@ -1,10 +1,10 @@
 import { Text } from "../parts.js";
-import { type Found, WORDS_MAX } from "./search.js";
+import { type FoundSections, WORDS_MAX } from "./search.js";
 
 const FOUND_MAX = 20;
 
 /** What a search found; links are relative to a page beside it. */
-export function Results({ query, found: { pages: found, isCut } }: { query: string; found: Found }) {
+export function Results({ query, found: { pages: found, isCut } }: { query: string; found: FoundSections }) {
   const cut = isCut ? <p>Only its {WORDS_MAX} longest words were looked for.</p> : null;
   if (found.length === 0) {
     return (

@@ -13,7 +13,7 @@ export interface FoundPage {
 }
 
 /** What a search came to. */
-export interface Found {
+export interface FoundSections {
   /** The best first. */
   pages: readonly FoundPage[];
   /** Whether the query had more words than are looked for. */
@@ -21,7 +21,7 @@ export interface Found {
 }
 
 /** Throws QueueFullError where too many search at once. */
-export type Search = (query: string) => Promise<Found>;
+export type Search = (query: string) => Promise<FoundSections>;
 
 /** Of a query so many words are looked for, the longest: a short one is the beginning of hundreds. */
 export const WORDS_MAX = 6;
