@@ -4,13 +4,15 @@ import type { Snapshot } from "../model/snapshot/types.js";
 /**
  * Control characters, those that change the direction of text, and those that show nothing: printed as they are, they could rewrite what a
  * terminal shows, or make two names look like one. Joiners (U+200C, U+200D) stay: words of some languages, and emoji, are written with them. So do
- * the style of an emoji or a keycap (U+FE0E, U+FE0F) and the letters of a region's flag (U+E0061 to U+E007F), behind what they belong to.
+ * the style of an emoji or a keycap (U+FE0E, U+FE0F), the form of a Chinese character (U+E0100 to U+E01EF) and the letters of a region's flag
+ * (U+E0061 to U+E007F), behind what they belong to.
  */
 export const UNPRINTABLE = new RegExp(
   [
     String.raw`[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164]`,
-    String.raw`[\ufe00-\ufe0d\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0060}\u{e007b}-\u{e007e}\u{e0080}-\u{e0fff}]`,
+    String.raw`[\ufe00-\ufe0d\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0060}\u{e007b}-\u{e007e}\u{e0080}-\u{e00ff}\u{e01f0}-\u{e0fff}]`,
     String.raw`[\ufe0e\ufe0f](?!(?<=\p{Extended_Pictographic}.)|(?<=[#*\d].)\u20e3)`,
+    String.raw`[\u{e0100}-\u{e01ef}](?<!\p{Script=Han}.)`,
     String.raw`[\u{e0061}-\u{e007a}\u{e007f}](?<!\u{1f3f4}[\u{e0061}-\u{e007a}]{0,5}.)`,
   ].join("|"),
   "gu",

@@ -79,7 +79,7 @@ it("answers by keyboard who needs a call, and why", async () => {
   await press("Enter");
   expect(await page.getByRole("heading", { level: 1 }).innerText()).toContain("evil");
   const why = page.getByRole("region", { name: "Why" });
-  expect(await why.innerText()).toMatch(/usage scores 25, which counts 100 %: count of "login" within 30d is 1/);
+  expect(await why.innerText()).toMatch(/usage scores 25, which counts 100 %: count of "login" within 30d was 1/);
   expect(await why.innerText()).toMatch(/Signal lost: raised/);
   expect(await page.getByRole("region", { name: "What happened" }).innerText()).toMatch(/signal\.raised .*"lost"/);
 });

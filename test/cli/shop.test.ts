@@ -66,7 +66,7 @@ describe("svc health explain", () => {
   test("fits a terminal of 80 columns; with --json it is the document as the service gives it", async () => {
     const stdout = await stdoutOf(["health", "explain", "initech", "--no-color"], { terminal: true });
     expect(stdout.split("\n\n").at(-1)).toMatchInlineSnapshot(`
-      "Component   Score  Weight    Points  Measured                               When scored
+      "Component   Score  Weight    Points  Measured                               Then
       adoption       25     0.6  15 of 60  count of "project_created" within 60d  1
       commercial     30     0.4  12 of 40  plan                                   free
       "

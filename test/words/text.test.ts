@@ -24,6 +24,7 @@ test.each(invisible)("a character that shows nothing is shown as an escape: %i",
 test("of what follows an emoji only what changes its look is shown as it is", () => {
   expect(printable("❤\ufe0f\ufe0f")).toBe("❤\ufe0f\\ufe0f");
   expect(printable("1\ufe0f 1\ufe0f\u20e3")).toBe("1\\ufe0f 1\ufe0f\u20e3");
+  expect(printable("葛\u{e0100} a\u{e0100}")).toBe("葛\u{e0100} a\\u{e0100}");
   expect(printable("🏴\u{e0001} 🏳\u{e0067}")).toBe("🏴\\u{e0001} 🏳\\u{e0067}");
 });
 

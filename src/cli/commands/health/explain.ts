@@ -39,7 +39,7 @@ export default defineCommand({
         { title: "Weight", value: ({ weight }) => String(weight), align: "right", fixed: true },
         { title: "Points", value: points, align: "right", fixed: true },
         { title: "Measured", value: ({ measure }) => measure.text },
-        { title: "When scored", value: measured },
+        { title: "Then", value: measured },
       ] satisfies Column<Component>[];
       return table(out, columns, rows);
     }
