@@ -44,6 +44,7 @@ const fileOf = (name: string) => path.join(directory, `${name}.export`);
 
 const filled = await fillEnvironment(from);
 await exportTo(from, filled, fileOf("filled"));
+const exported = await rowsOf(from.sql, filled.environmentId);
 
 /** How many projects, environments, events, keys and versions a database has. */
 async function heldBy(sql: typeof to.sql): Promise<object> {
@@ -589,7 +590,8 @@ describe("an environment that is deleted", () => {
 
     const { project } = filled.place;
     await importEnvironment(from.url, fileOf("filled"), { organization: project, project }, SERVICE_SECRET);
-    expect(await rowsOf(from.sql, filled.environmentId)).toEqual(before);
+    // Not what it held before it was deleted: a worker may have counted what was still to be counted in the file.
+    expect(await rowsOf(from.sql, filled.environmentId)).toEqual(exported);
     expect(await violations(from.sql)).toEqual([]);
   });
 
