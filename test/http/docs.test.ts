@@ -195,11 +195,20 @@ describe("the search", () => {
 
   it("does one at a time, and refuses those that find no room to wait", async () => {
     const find = await indexSections([]);
-    const searches = await Promise.allSettled(Array.from({ length: 50 }, () => find("webhook")));
+    const visitors = Array.from({ length: 50 }, (_, index) => `192.0.2.${index}`);
+    const searches = await Promise.allSettled(visitors.map((visitor) => find("webhook", visitor)));
     const refused = searches.flatMap((each) => (each.status === "rejected" ? [each.reason as unknown] : []));
     expect(refused).toHaveLength(29);
     expect(new Set(refused.map(String))).toEqual(new Set([String(new QueueFullError())]));
-    expect((await find("webhook")).pages).toEqual([]);
+    expect((await find("webhook", visitors[0]!)).pages).toEqual([]);
+  });
+
+  it("leaves room for others, however many one visitor sends", async () => {
+    const find = await indexSections([]);
+    const flood = Array.from({ length: 50 }, () => find("webhook", "192.0.2.1"));
+    const ended = Promise.allSettled(flood);
+    expect((await find("webhook", "192.0.2.2")).pages).toEqual([]);
+    expect((await ended).filter(({ status }) => status === "rejected")).toHaveLength(46);
   });
 
   it.each(["", "  "])("asks for words where there are none: %j", async (query) => {

@@ -1,4 +1,5 @@
 import type { Context } from "koa";
+import { clientNetwork } from "../../http/request/client-address.js";
 import type { Route } from "../../http/route.js";
 import { seeOther } from "../page.js";
 import { queryText } from "../page-route.js";
@@ -96,6 +97,6 @@ async function renderSearch(ctx: Context, parts: readonly DocsPart[], index: () 
     renderDocs(ctx, { ...view, status: 400, body: <p role="alert">{problem}</p> });
   } else {
     const search = await index();
-    renderDocs(ctx, { ...view, body: <Results query={query} found={await search(query)} /> });
+    renderDocs(ctx, { ...view, body: <Results query={query} found={await search(query, clientNetwork(ctx))} /> });
   }
 }

@@ -20,8 +20,8 @@ export interface FoundSections {
   isCut: boolean;
 }
 
-/** Throws QueueFullError where too many search at once. */
-export type Search = (query: string) => Promise<FoundSections>;
+/** @throws {QueueFullError} where too many search at once, or `who` has several searches under way */
+export type Search = (query: string, who: string) => Promise<FoundSections>;
 
 /** Of a query so many words are looked for, the longest: a short one is the beginning of hundreds. */
 export const WORDS_MAX = 6;
@@ -43,10 +43,12 @@ export async function indexSections(guides: readonly Guide[]): Promise<Search> {
   const places = new Semaphore({
     places: 1,
     waitingMax: 20,
+    // One visitor does not fill the line.
+    each: 4,
     waitMsMax: 2_000,
     reason: "Too many search the documentation.",
   });
-  return (query) =>
+  return (query, who) =>
     places.run(async () => {
       // Anybody may search; between two searches other requests are answered.
       await setImmediate();
@@ -59,7 +61,7 @@ export async function indexSections(guides: readonly Guide[]): Promise<Search> {
         pages: found.map(({ id, terms }) => ({ ...sections[id as number]!, words: terms })),
         isCut: words.length > WORDS_MAX,
       };
-    });
+    }, who);
 }
 
 /** Into words, as the index does it. */
