@@ -1,6 +1,6 @@
 import type { Action, Condition, Rule, Snapshot } from "../model/snapshot/types.js";
 import { actionText, conditionText, triggerText } from "../model/snapshot/words.js";
-import { useShown } from "./first-conditions.js";
+import { FirstConditions, useShown } from "./first-conditions.js";
 import { address, Text, TextLink } from "./parts.js";
 
 /** On a page that lists parts of a model, what these are told by takes so many values at most. */
@@ -43,10 +43,41 @@ export function Definition({ of: condition }: { of: Condition }) {
 }
 
 /** What a rule does, when, and how often at most. */
-export function RuleInWords({ rule: { on, when, then, cooldown, once } }: { rule: Rule }) {
+export function RuleInWords({ rule }: { rule: Rule }) {
+  const { on, when } = rule;
   return (
     <>
       <Text>{`On ${triggerText(on)}${when === undefined ? "" : `, if ${conditionText(when)}`}`}</Text>:{" "}
+      <RuleAction rule={rule} />
+    </>
+  );
+}
+
+/** The same on a page of its own, where a group of conditions is a list of the first. */
+export function RuleDefinition({ rule }: { rule: Rule }) {
+  const { on, when } = rule;
+  if (when === undefined || !("conditions" in when)) {
+    return (
+      <p>
+        <RuleInWords rule={rule} />
+      </p>
+    );
+  }
+  return (
+    <div>
+      <FirstConditions of={[when]} rest="svc config pull">
+        <Text>{`On ${triggerText(on)}, if`}</Text> <Definition of={when} />
+      </FirstConditions>
+      <p>
+        Then: <RuleAction rule={rule} />
+      </p>
+    </div>
+  );
+}
+
+function RuleAction({ rule: { then, cooldown, once } }: { rule: Rule }) {
+  return (
+    <>
       <strong>
         {then.kind === "emit" ? (
           <Text>{actionText(then)}</Text>

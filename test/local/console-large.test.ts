@@ -77,6 +77,17 @@ test("a segment of many conditions, and why it holds, shows the first", async ()
   expect([count(customer.text, /seats at least/g), customer.text.includes(only)]).toEqual([999, true]);
 });
 
+test("a rule of many conditions shows the first, and what it does", async () => {
+  const rule = { id: "large", on: { kind: "traitsChanged" }, then: { kind: "emit", type: "account.large" } } as const;
+  const rules = [{ ...rule, when: conditions(1_500) }];
+  const page = await open({ ...EMPTY_SNAPSHOT, strictSchema: false, rules }, { seats: 1 });
+  const { text } = await page("rule?id=large");
+  expect(count(text, /seats at least/g)).toBe(999);
+  expect(text).toMatch(
+    /On traits changed, if all of these: .*Only the first 1,000 conditions.* Then: emit "account.large"/,
+  );
+});
+
 test("a customer of many traits and journeys shows the first", async () => {
   const journeys = many(30, (id) => ({
     id,

@@ -3,7 +3,7 @@ import { ApiError } from "../../http/errors.js";
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, expectedRefusal, type View, type Visit } from "../console-page.js";
 import { missing } from "../missing.js";
-import { RuleInWords } from "../definition.js";
+import { RuleDefinition } from "../definition.js";
 import { At, Customer, customerHref, Empty, PageLinks, ProblemNote, Text } from "../parts.js";
 import { Choose } from "../forms.js";
 import { type TableColumn, Table } from "../tables.js";
@@ -31,9 +31,7 @@ export const rulePage: ConsolePage = {
           {declared === undefined ? (
             <Empty>The active model has no such rule any more.</Empty>
           ) : (
-            <p>
-              <RuleInWords rule={declared} />
-            </p>
+            <RuleDefinition rule={declared} />
           )}
           <h2>Runs</h2>
           <Filters rule={rule} query={query} />
