@@ -308,8 +308,15 @@ describe("a preview", () => {
     expect(found).toMatchObject({ status: "completed", comparedWith: "v1", totals: { lifecycleChanged: 1 } });
     expect(found.impact.lifecycle[0]).toMatchObject({ from: "trial", to: "activated", customers: 1 });
     expect(found.impact.lifecycle[0].examples[0]).toMatch(/^customer_[0-9a-f]{12}$/);
-    expect((await call("preview_model", { previewId: found.previewId })).found).toEqual(found);
+    expect(found.refusedFor).toEqual([]);
+    const again = await call("preview_model", { previewId: found.previewId });
+    expect(again.found).toEqual({ ...found, refusedFor: null });
     expect(log()).toContain("printed by the model");
+
+    await changeModel(directory, (text) => text.replaceAll("trial:", "tryout:"));
+    expect((await call("preview_model")).found.refusedFor).toMatchObject([
+      { severity: "warning", code: "STATE_REMOVED", message: expect.stringContaining("trial") },
+    ]);
 
     await changeModel(directory, (text) => text.replace('"signed_up"', "signed_up"));
     const { found: checked } = await call("validate_model");

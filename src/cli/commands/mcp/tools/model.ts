@@ -3,7 +3,13 @@ import Type from "typebox";
 
 import { stateBudget } from "../../../../engine/index.js";
 import { summary } from "../../../../words/text.js";
-import type { DeployedVersion, JobDifference, RecomputeOrPreview } from "../../../../http/admin/answers.js";
+import type {
+  ConfigCheck,
+  DeployedVersion,
+  JobDifference,
+  RecomputeOrPreview,
+} from "../../../../http/admin/answers.js";
+import { asWarnings } from "../../../client/failures.js";
 import { pauseAfter, readAll } from "../../../client/pages.js";
 import { compile, warningsBlock } from "../../../core/compile.js";
 import { failure, UserError } from "../../../core/errors.js";
@@ -71,12 +77,17 @@ const previewModel = defineTool({
     evaluatedAt: Type.String(),
     progress: document("How many customers were looked at, of how many."),
     totals: document("How much changes."),
+    refusedFor: nullable(
+      Type.Array(document("What is lost by a deploy, which is refused for it until a person forces it.")),
+      "Null of an earlier preview.",
+    ),
     impact: nullable(document("What changes, with some of the customers; null until the preview is completed.")),
   },
   async run(call, { previewId, sample = 1000 }) {
     const { context } = call;
     const sanitizer = await call.sanitizer();
-    const job = await ended(call, previewId ?? (await begin(call, sample)));
+    const begun = previewId === undefined ? await begin(call, sample) : { id: previewId, refusedFor: null };
+    const job = await ended(call, begun.id);
     if (job.status === "dead_letter") {
       throw failure(
         "DEAD_LETTER",
@@ -97,15 +108,18 @@ const previewModel = defineTool({
       evaluatedAt: job.pins.evaluatedAt,
       progress: job.progress,
       totals: job.result,
+      refusedFor: begun.refusedFor,
       impact: job.status === "completed" ? sentImpact(sanitizer, impact.document) : null,
     };
   },
 });
 
-async function begin({ context, signal }: Call, sample: number): Promise<string> {
+/** Begins a preview of the local model, and asks what a deploy of it is refused for. */
+async function begin({ context, signal }: Call, sample: number) {
   const { snapshot } = await compile(context, signal);
-  const { data } = await context.api.post<RecomputeOrPreview>(["previews"], { snapshot, sample }, JOB_MEMBERS);
-  return data.id;
+  const { warnings } = (await context.api.post<ConfigCheck>(["config-checks"], { snapshot }, ["warnings"])).data;
+  const { id } = (await context.api.post<RecomputeOrPreview>(["previews"], { snapshot, sample }, JOB_MEMBERS)).data;
+  return { id, refusedFor: asWarnings(warnings).map(problemOf) };
 }
 
 /** A preview once it has ended, or as far as it is after a while. */
