@@ -1,15 +1,16 @@
 import { newCustomer } from "./customer.js";
-import { differences, form, type StoredForm, recordOf } from "./forms.js";
+import { asIs, differences, objectForm, recordForm, type StoredForm } from "./forms.js";
 import { conditionMemory, orderOrNull } from "./stored-memory.js";
 import type { CustomerState, HealthScore, JourneyRun, RaisedSignal } from "./types.js";
 
 /**
  * A customer's state as svc.customers keeps it. What has a column of its own is left out, and so are parts that are as a new customer's;
- * the others are lists without names. States stay as they are for years: a member has its place for good, and another one comes at the end.
+ * the others are lists without names.
  */
 export interface StoredState {
   times: Times;
-  memory: ReturnType<typeof conditionMemory.write>;
+  /** A list in the form of `conditionMemory`. */
+  memory: unknown;
   /** Those of `parts`. */
   [part: string]: unknown;
 }
@@ -20,95 +21,42 @@ type Columns = Pick<CustomerState, "customerId" | "createdAt" | "traits">;
 /** firstEvaluatedAt, evaluatedThrough, lastEventAt, timerDueAt, nextDueAt. */
 type Times = [number | null, number | null, number | null, number | null, number | null];
 
-const asIs = form<unknown, unknown>(
-  (value) => value,
-  (kept) => kept,
-);
-
-const steps = recordOf(
-  form(
-    ({ completedAt, triggeredBy, by }: JourneyRun["steps"][string]) =>
-      [completedAt, triggeredBy, orderOrNull.write(by)] as const,
-    ([completedAt, triggeredBy, by]) => ({ completedAt, triggeredBy, by: orderOrNull.read(by) }),
-  ),
-);
-
-const journeys = recordOf(
-  form(
-    (run: JourneyRun) =>
-      [
-        run.run,
-        run.status,
-        run.currentStep,
-        run.startedAt,
-        orderOrNull.write(run.startedBy),
-        steps.write(run.steps),
-        run.completedAt,
-        run.expiredAt,
-        orderOrNull.write(run.endedBy),
-      ] as const,
-    ([run, status, currentStep, startedAt, startedBy, completed, completedAt, expiredAt, endedBy]) => ({
-      run,
-      status,
-      currentStep,
-      startedAt,
-      startedBy: orderOrNull.read(startedBy),
-      steps: steps.read(completed),
-      completedAt,
-      expiredAt,
-      endedBy: orderOrNull.read(endedBy),
-    }),
-  ),
-);
-
 type Parts = Omit<
   CustomerState,
   keyof Columns | "firstEvaluatedAt" | "evaluatedThrough" | "lastEventAt" | "timerDueAt" | "nextDueAt" | "memory"
 >;
 
+type Step = JourneyRun["steps"][string];
+
 /** Left out where they are null, empty or absent. svc.broken_parts reads names, and the run and status of journeys. */
-const parts = {
-  lastTrack: form(
-    ({ occurredAt, acceptedAt, seq }: NonNullable<CustomerState["lastTrack"]>) =>
-      [occurredAt, acceptedAt, seq] as const,
-    ([occurredAt, acceptedAt, seq]) => ({ occurredAt, acceptedAt, seq }),
-  ),
+const parts: { readonly [Part in keyof Parts]-?: StoredForm<NonNullable<Parts[Part]>> } = {
+  lastTrack: objectForm<NonNullable<CustomerState["lastTrack"]>>({ occurredAt: asIs, acceptedAt: asIs, seq: asIs }),
   traitsChangedAt: asIs,
   traitsChangedSeq: asIs,
   traitsDueAt: differences,
   traitsDueSeqs: differences,
-  lifecycle: form(
-    ({ state, enteredAt, cause }: NonNullable<CustomerState["lifecycle"]>) =>
-      [state, enteredAt, orderOrNull.write(cause)] as const,
-    ([state, enteredAt, cause]) => ({ state, enteredAt, cause: orderOrNull.read(cause) }),
+  lifecycle: objectForm<NonNullable<CustomerState["lifecycle"]>>({ state: asIs, enteredAt: asIs, cause: orderOrNull }),
+  journeys: recordForm(
+    objectForm<JourneyRun>({
+      run: asIs,
+      status: asIs,
+      currentStep: asIs,
+      startedAt: asIs,
+      startedBy: orderOrNull,
+      steps: recordForm(objectForm<Step>({ completedAt: asIs, triggeredBy: asIs, by: orderOrNull })),
+      completedAt: asIs,
+      expiredAt: asIs,
+      endedBy: orderOrNull,
+    }),
   ),
-  journeys,
-  segments: recordOf(
-    form(
-      ({ enteredAt }: CustomerState["segments"][string]) => enteredAt,
-      (enteredAt) => ({ enteredAt }),
-    ),
-  ),
-  health: form(
-    ({ overall, components, band }: HealthScore) => [overall, components, band] as const,
-    ([overall, components, band]) => ({ overall, components, band }),
-  ),
+  segments: recordForm({ write: ({ enteredAt }) => enteredAt, read: (enteredAt) => ({ enteredAt }) }),
+  health: objectForm<HealthScore>({ overall: asIs, components: asIs, band: asIs }),
   healthChangesAt: asIs,
-  rules: recordOf(
-    form(
-      ({ passedAt }: CustomerState["rules"][string]) => passedAt,
-      (passedAt) => ({ passedAt }),
-    ),
-  ),
-  signals: recordOf(
-    form(
-      ({ raisedAt, renewedAt, severity, message }: RaisedSignal) => [raisedAt, renewedAt, severity, message] as const,
-      ([raisedAt, renewedAt, severity, message]) => ({ raisedAt, renewedAt, severity, message }),
-    ),
-  ),
+  rules: recordForm({ write: ({ passedAt }) => passedAt, read: (passedAt) => ({ passedAt }) }),
+  signals: recordForm(objectForm<RaisedSignal>({ raisedAt: asIs, renewedAt: asIs, severity: asIs, message: asIs })),
   movesByTime: asIs,
-} satisfies Record<keyof Parts, unknown>;
-const namedParts = Object.entries(parts as unknown as Record<string, StoredForm<unknown, unknown>>);
+};
+const namedParts = Object.entries(parts) as [keyof Parts, StoredForm<unknown>][];
 
 /** What is to be stored of a state, as plain JSON. */
 export function storedState(state: CustomerState): StoredState {
@@ -119,7 +67,7 @@ export function storedState(state: CustomerState): StoredState {
     memory: conditionMemory.write(state.memory),
   };
   for (const [part, { write }] of namedParts) {
-    const value = state[part as keyof Parts];
+    const value = state[part];
     if (!isEmpty(value)) stored[part] = write(value);
   }
   return stored;
@@ -135,12 +83,12 @@ export function stateOf(stored: StoredState, { customerId, createdAt, traits }: 
     evaluatedThrough,
     lastEventAt,
     traits,
-    memory: conditionMemory.read(stored.memory),
+    memory: conditionMemory.read(stored.memory as never),
     timerDueAt,
     nextDueAt,
   };
   for (const [part, { read }] of namedParts) {
-    if (part in stored) (state as unknown as Record<string, unknown>)[part] = read(stored[part]);
+    if (part in stored) (state as unknown as Record<string, unknown>)[part] = read(stored[part] as never);
   }
   return state;
 }
