@@ -12,10 +12,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment record := svc.authorize_environment(
-    record_question.token_hash, record_question.organization_id, record_question.project_slug,
-    record_question.environment_name, 'ask_language_model'
-  );
+  _environment record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'ask_language_model');
 begin
   perform iam.record_audit(
     _environment.actor, record_question.request_id, 'ai.asked', record_question.project_slug, record_question.environment_name,

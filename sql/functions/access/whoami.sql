@@ -8,7 +8,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(whoami.token_hash, whoami.organization_id, 'whoami');
+  _actor constant iam.actor := iam.authorize(token_hash, organization_id, 'whoami');
 begin
   return (
     select json_build_object(

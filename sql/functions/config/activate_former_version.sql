@@ -12,7 +12,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.lock_environment(
-    (activate_former_version.actor).organization_id, activate_former_version.project_slug, activate_former_version.environment_name
+    (actor).organization_id, project_slug, environment_name
   );
   _version constant integer := svc.find_version(_environment.project_id, activate_former_version.version_name);
   _activated constant boolean := _version is distinct from _environment.active_version;

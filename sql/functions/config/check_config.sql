@@ -11,9 +11,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    check_config.token_hash, check_config.organization_id, check_config.project_slug, check_config.environment_name, 'check_config'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'check_config');
 begin
   return json_build_object('warnings', svc.stranded_data(_environment.environment_id, check_config.snapshot::json));
 end;

@@ -14,12 +14,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    deploy_config.token_hash, deploy_config.organization_id, 'deploy_config', deploy_config.environment_name
-  );
-  _environment constant record := svc.lock_environment(
-    deploy_config.organization_id, deploy_config.project_slug, deploy_config.environment_name
-  );
+  _actor constant iam.actor := iam.authorize(token_hash, organization_id, 'deploy_config', environment_name);
+  _environment constant record := svc.lock_environment(organization_id, project_slug, environment_name);
   _version integer;
   _active boolean;
   _warnings jsonb := '[]';

@@ -11,9 +11,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    diff_config_versions.token_hash, diff_config_versions.organization_id, 'diff_config_versions'
-  );
+  _actor constant iam.actor := iam.authorize(token_hash, organization_id, 'diff_config_versions');
   _project constant svc.projects := svc.find_project(_actor.organization_id, diff_config_versions.project_slug);
   _to constant integer := svc.find_version(_project.project_id, coalesce(diff_config_versions.to_version, 'latest'), true);
   _from constant integer := case

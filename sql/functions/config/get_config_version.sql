@@ -8,9 +8,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    get_config_version.token_hash, get_config_version.organization_id, 'get_config_version'
-  );
+  _actor constant iam.actor := iam.authorize(token_hash, organization_id, 'get_config_version');
   _project constant svc.projects := svc.find_project(_actor.organization_id, get_config_version.project_slug);
   _version constant integer := svc.find_version(_project.project_id, get_config_version.version_name, true);
 begin

@@ -9,9 +9,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    get_state_limit.token_hash, get_state_limit.organization_id, get_state_limit.operation, get_state_limit.environment_name
-  );
+  _actor constant iam.actor := iam.authorize(token_hash, organization_id, operation, environment_name);
 begin
   return (
     select p.state_bytes

@@ -11,8 +11,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    list_activations.token_hash, list_activations.organization_id, list_activations.project_slug,
-    list_activations.environment_name, 'list_activations'
+    token_hash, organization_id, project_slug, environment_name, 'list_activations'
   );
   _before constant bigint := svc.decode_cursor('activations', list_activations.cursor, '^[0-9]{1,18}$')::bigint;
 begin

@@ -10,10 +10,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment record := svc.authorize_environment(
-    list_config_versions.token_hash, list_config_versions.organization_id, list_config_versions.project_slug,
-    list_config_versions.environment_name, 'list_config_versions'
-  );
+  _environment record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'list_config_versions');
   _before constant integer := svc.decode_cursor('config-versions', list_config_versions.cursor, '^[0-9]{1,9}$')::integer;
 begin
   return (

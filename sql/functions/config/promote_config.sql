@@ -12,9 +12,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    promote_config.token_hash, promote_config.organization_id, 'promote_config', 'live'
-  );
+  _actor constant iam.actor := iam.authorize(token_hash, organization_id, 'promote_config', 'live');
 begin
   return svc.activate_former_version(
     _actor, promote_config.request_id, promote_config.project_slug, 'live', promote_config.version_name, 'promote', 'test',

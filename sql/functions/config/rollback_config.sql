@@ -13,9 +13,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(
-    rollback_config.token_hash, rollback_config.organization_id, 'rollback_config', rollback_config.environment_name
-  );
+  _actor constant iam.actor := iam.authorize(token_hash, organization_id, 'rollback_config', environment_name);
 begin
   return svc.activate_former_version(
     _actor, rollback_config.request_id, rollback_config.project_slug, rollback_config.environment_name, rollback_config.version_name,

@@ -13,8 +13,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    begin_explanation.token_hash, begin_explanation.organization_id, begin_explanation.project_slug,
-    begin_explanation.environment_name, 'explain_' || begin_explanation.explained
+    token_hash, organization_id, project_slug, environment_name, 'explain_' || explained
   );
   _customer record;
 begin

@@ -14,8 +14,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    begin_time_travel.token_hash, begin_time_travel.organization_id, begin_time_travel.project_slug,
-    begin_time_travel.environment_name, 'explain_customer'
+    token_hash, organization_id, project_slug, environment_name, 'explain_customer'
   );
   _version integer := _environment.active_version;
   _kept_from constant timestamptz := svc.kept_from(_environment.environment_id);

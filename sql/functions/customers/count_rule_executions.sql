@@ -16,8 +16,7 @@ set enable_seqscan = off
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    count_rule_executions.token_hash, count_rule_executions.organization_id, count_rule_executions.project_slug,
-    count_rule_executions.environment_name, 'count_rule_executions'
+    token_hash, organization_id, project_slug, environment_name, 'count_rule_executions'
   );
   _id constant integer := _environment.environment_id;
   _rules constant text[] := svc.part_names(_environment.project_id, _environment.active_version, 'rule');

@@ -11,10 +11,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment record := svc.authorize_environment(
-    customer_backlog.token_hash, customer_backlog.organization_id, customer_backlog.project_slug,
-    customer_backlog.environment_name, 'customer_backlog'
-  );
+  _environment record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'customer_backlog');
 begin
   perform svc.require_customer(_environment.environment_id, customer_backlog.customer_id);
   return (

@@ -11,10 +11,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    erase_customer.token_hash, erase_customer.organization_id, erase_customer.project_slug,
-    erase_customer.environment_name, 'erase_customer'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'erase_customer');
   _erased json;
 begin
   _erased := svc.delete_customer(_environment.environment_id, erase_customer.customer_id);

@@ -13,8 +13,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    explanation_history.token_hash, explanation_history.organization_id, explanation_history.project_slug,
-    explanation_history.environment_name, 'explain_' || explanation_history.explained
+    token_hash, organization_id, project_slug, environment_name, 'explain_' || explained
   );
 begin
   return query

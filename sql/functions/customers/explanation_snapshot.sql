@@ -11,8 +11,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    explanation_snapshot.token_hash, explanation_snapshot.organization_id, explanation_snapshot.project_slug,
-    explanation_snapshot.environment_name, 'explain_' || explanation_snapshot.explained
+    token_hash, organization_id, project_slug, environment_name, 'explain_' || explained
   );
 begin
   return svc_api.load_snapshot(_environment.project_id, explanation_snapshot.version);

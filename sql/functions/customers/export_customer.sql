@@ -11,10 +11,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    export_customer.token_hash, export_customer.organization_id, export_customer.project_slug,
-    export_customer.environment_name, 'export_customer'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'export_customer');
 begin
   perform svc.require_known_customer(_environment.environment_id, export_customer.customer_id);
   perform iam.record_audit(

@@ -10,9 +10,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment record := svc.authorize_environment(
-    get_customer.token_hash, get_customer.organization_id, get_customer.project_slug, get_customer.environment_name, 'get_customer'
-  );
+  _environment record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'get_customer');
 begin
   perform svc.require_customer(_environment.environment_id, get_customer.customer_id);
   return svc.state_document(_environment.environment_id, get_customer.customer_id);

@@ -13,9 +13,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    get_journey.token_hash, get_journey.organization_id, get_journey.project_slug, get_journey.environment_name, 'get_journey'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'get_journey');
   _version integer;
   _declared text[];
   _run svc.journey_runs;

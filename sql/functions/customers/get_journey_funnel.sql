@@ -15,8 +15,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    get_journey_funnel.token_hash, get_journey_funnel.organization_id, get_journey_funnel.project_slug,
-    get_journey_funnel.environment_name, 'get_journey_funnel'
+    token_hash, organization_id, project_slug, environment_name, 'get_journey_funnel'
   );
   _declared constant text[] := svc.journey_step_ids(
     _environment.project_id, _environment.active_version, get_journey_funnel.journey_id

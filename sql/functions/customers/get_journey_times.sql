@@ -18,8 +18,7 @@ set plan_cache_mode = force_custom_plan
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    get_journey_times.token_hash, get_journey_times.organization_id, get_journey_times.project_slug,
-    get_journey_times.environment_name, 'get_journey_times'
+    token_hash, organization_id, project_slug, environment_name, 'get_journey_times'
   );
   -- As in svc.is_sampled, in the terms of journey_runs_sample_idx.
   _hash_end constant bigint := case when get_journey_times.share < 1 then (get_journey_times.share * 9223372036854775807)::bigint end;

@@ -13,9 +13,7 @@ set search_path = ''
 set jit = off
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    get_journeys.token_hash, get_journeys.organization_id, get_journeys.project_slug, get_journeys.environment_name, 'get_journeys'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'get_journeys');
   _declared constant json := (
     select json_agg(
       json_build_object(

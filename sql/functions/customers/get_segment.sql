@@ -12,9 +12,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment record := svc.authorize_environment(
-    get_segment.token_hash, get_segment.organization_id, get_segment.project_slug, get_segment.environment_name, 'get_segment'
-  );
+  _environment record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'get_segment');
   _after constant text := coalesce(svc.decode_cursor('members', get_segment.cursor), '');
   _definition json;
   _members bigint;

@@ -15,8 +15,7 @@ set enable_seqscan = off
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    get_transition_times.token_hash, get_transition_times.organization_id, get_transition_times.project_slug,
-    get_transition_times.environment_name, 'get_transition_times'
+    token_hash, organization_id, project_slug, environment_name, 'get_transition_times'
   );
   _id constant integer := _environment.environment_id;
   _newest svc.lifecycle_transitions[];

@@ -13,8 +13,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    list_due_customers.token_hash, list_due_customers.organization_id, list_due_customers.project_slug,
-    list_due_customers.environment_name, 'list_due_customers'
+    token_hash, organization_id, project_slug, environment_name, 'list_due_customers'
   );
   _position constant text := svc.decode_cursor('due-customers', list_due_customers.cursor, '^([0-9]{1,18}|-[0-9]{1,17}) ');
   _after constant timestamptz := coalesce(svc.instant_of(split_part(_position, ' ', 1)::bigint), '-infinity');

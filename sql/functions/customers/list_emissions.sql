@@ -12,10 +12,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment record := svc.authorize_environment(
-    list_emissions.token_hash, list_emissions.organization_id, list_emissions.project_slug,
-    list_emissions.environment_name, 'list_emissions'
-  );
+  _environment record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'list_emissions');
   _list constant text := case when list_emissions.reverse then 'timeline-newest' else 'timeline' end;
   _after constant bigint := svc.decode_cursor(_list, list_emissions.cursor, '^[0-9]{1,18}$')::bigint;
   _items json[];

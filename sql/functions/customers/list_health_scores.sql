@@ -13,8 +13,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    list_health_scores.token_hash, list_health_scores.organization_id, list_health_scores.project_slug,
-    list_health_scores.environment_name, 'list_health_scores'
+    token_hash, organization_id, project_slug, environment_name, 'list_health_scores'
   );
   _after constant bigint := svc.decode_cursor('health-scores', list_health_scores.cursor, '^[0-9]{1,18}$')::bigint;
   _generation integer;

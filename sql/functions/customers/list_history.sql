@@ -15,9 +15,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    list_history.token_hash, list_history.organization_id, list_history.project_slug, list_history.environment_name, 'list_history'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'list_history');
   _id constant integer := _environment.environment_id;
   -- Microseconds, place among the kinds, number.
   _position constant text[] := string_to_array(

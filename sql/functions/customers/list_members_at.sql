@@ -13,10 +13,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    list_members_at.token_hash, list_members_at.organization_id, list_members_at.project_slug,
-    list_members_at.environment_name, 'list_members_at'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'list_members_at');
   _declared constant text[] := svc.part_names(_environment.project_id, _environment.active_version, 'segment');
   _after constant text := coalesce(svc.decode_cursor('members_at', list_members_at.cursor), '');
   _items json[];

@@ -11,9 +11,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    list_traits.token_hash, list_traits.organization_id, list_traits.project_slug, list_traits.environment_name, 'list_traits'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'list_traits');
 begin
   return (
     select coalesce(json_object_agg(c.customer_id, t.texts), '{}')

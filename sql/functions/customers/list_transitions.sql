@@ -13,8 +13,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    list_transitions.token_hash, list_transitions.organization_id, list_transitions.project_slug,
-    list_transitions.environment_name, 'list_transitions'
+    token_hash, organization_id, project_slug, environment_name, 'list_transitions'
   );
   _after constant bigint := svc.decode_cursor('transitions', list_transitions.cursor, '^[0-9]{1,18}$')::bigint;
   _generation integer;

@@ -12,9 +12,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    open_export.token_hash, open_export.organization_id, open_export.project_slug, open_export.environment_name, 'export_customer'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'export_customer');
 begin
   perform svc.require_known_customer(_environment.environment_id, open_export.customer_id);
   return svc.open_customer_export(_environment.environment_id, open_export.customer_id);

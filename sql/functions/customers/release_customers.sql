@@ -12,10 +12,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment record := svc.authorize_environment(
-    release_customers.token_hash, release_customers.organization_id, release_customers.project_slug,
-    release_customers.environment_name, 'release_customers'
-  );
+  _environment record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'release_customers');
   _released text[];
 begin
   if release_customers.customer_id is not null then

@@ -19,8 +19,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    search_customers.token_hash, search_customers.organization_id, search_customers.project_slug,
-    search_customers.environment_name, 'search_customers'
+    token_hash, organization_id, project_slug, environment_name, 'search_customers'
   );
   _sort constant text := coalesce(
     search_customers.sort, case when search_customers.inactive_seconds is null then 'customerId' else 'lastEvent' end

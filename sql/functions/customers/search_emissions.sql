@@ -17,8 +17,7 @@ set enable_seqscan = off
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    search_emissions.token_hash, search_emissions.organization_id, search_emissions.project_slug,
-    search_emissions.environment_name, 'search_emissions'
+    token_hash, organization_id, project_slug, environment_name, 'search_emissions'
   );
   _id constant integer := _environment.environment_id;
   _after constant bigint := svc.decode_cursor('emissions', search_emissions.cursor, '^[0-9]{1,18}$')::bigint;

@@ -18,8 +18,7 @@ set enable_seqscan = off
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    search_journey_runs.token_hash, search_journey_runs.organization_id, search_journey_runs.project_slug,
-    search_journey_runs.environment_name, 'search_journey_runs'
+    token_hash, organization_id, project_slug, environment_name, 'search_journey_runs'
   );
   _id constant integer := _environment.environment_id;
   -- Whose, and which of hers: only the first may hold a space.

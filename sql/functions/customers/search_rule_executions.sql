@@ -18,8 +18,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    search_rule_executions.token_hash, search_rule_executions.organization_id, search_rule_executions.project_slug,
-    search_rule_executions.environment_name, 'search_rule_executions'
+    token_hash, organization_id, project_slug, environment_name, 'search_rule_executions'
   );
   _after constant text[] := string_to_array(
     svc.decode_cursor('rule-executions', search_rule_executions.cursor, '^([0-9]{1,18}|-[0-9]{1,17}) [0-9]{1,18}$'), ' '

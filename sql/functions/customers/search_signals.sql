@@ -17,10 +17,7 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    search_signals.token_hash, search_signals.organization_id, search_signals.project_slug,
-    search_signals.environment_name, 'search_signals'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'search_signals');
   _id constant integer := _environment.environment_id;
   -- When it was raised, which signal, and whose: only the last may hold a space.
   _after constant text[] := regexp_match(

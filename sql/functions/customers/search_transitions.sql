@@ -19,8 +19,7 @@ set enable_seqscan = off
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    search_transitions.token_hash, search_transitions.organization_id, search_transitions.project_slug,
-    search_transitions.environment_name, 'search_transitions'
+    token_hash, organization_id, project_slug, environment_name, 'search_transitions'
   );
   _id constant integer := _environment.environment_id;
   _zone constant text := svc.time_zone_of_environment(_id);

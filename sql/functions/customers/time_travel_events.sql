@@ -16,8 +16,7 @@ set enable_seqscan = off
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    time_travel_events.token_hash, time_travel_events.organization_id, time_travel_events.project_slug,
-    time_travel_events.environment_name, 'explain_customer'
+    token_hash, organization_id, project_slug, environment_name, 'explain_customer'
   );
 begin
   return svc_api.read_recompute_events(

@@ -13,9 +13,7 @@ set search_path = ''
 set enable_seqscan = off
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    get_event.token_hash, get_event.organization_id, get_event.project_slug, get_event.environment_name, 'get_event'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'get_event');
   _id constant integer := _environment.environment_id;
   _event svc.events;
   _event_id text;

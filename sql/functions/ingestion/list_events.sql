@@ -15,9 +15,7 @@ set search_path = ''
 set enable_seqscan = off
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    list_events.token_hash, list_events.organization_id, list_events.project_slug, list_events.environment_name, 'list_events'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'list_events');
   _after constant text[] :=
     string_to_array(svc.decode_cursor('events', list_events.cursor, '^([0-9]{1,18}|-[0-9]{1,17}) [0-9]{1,18}$'), ' ');
   _after_at constant timestamptz := svc.instant_of(_after[1]::bigint);

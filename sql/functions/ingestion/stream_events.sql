@@ -18,9 +18,7 @@ set search_path = ''
 set enable_seqscan = off
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    stream_events.token_hash, stream_events.organization_id, stream_events.project_slug, stream_events.environment_name, 'stream_events'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'stream_events');
   _end bigint;
   _after bigint;
   _read_through bigint;

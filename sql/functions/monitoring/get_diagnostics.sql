@@ -13,10 +13,7 @@ set enable_seqscan = off
 set jit = off
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    get_diagnostics.token_hash, get_diagnostics.organization_id, get_diagnostics.project_slug,
-    get_diagnostics.environment_name, 'get_diagnostics'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'get_diagnostics');
   _id constant integer := _environment.environment_id;
   _project constant integer := _environment.project_id;
   _version constant integer := _environment.active_version;

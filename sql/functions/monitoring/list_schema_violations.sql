@@ -11,10 +11,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment record := svc.authorize_environment(
-    list_schema_violations.token_hash, list_schema_violations.organization_id, list_schema_violations.project_slug,
-    list_schema_violations.environment_name, 'list_schema_violations'
-  );
+  _environment record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'list_schema_violations');
   -- The key of the last row before, which no later row can move: versions only grow, and a row keeps its key.
   _after constant jsonb := svc.decode_cursor('schema-violations', list_schema_violations.cursor)::jsonb;
   _version constant integer := _after ->> 0;

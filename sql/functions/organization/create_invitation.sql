@@ -11,9 +11,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize_exclusively(
-    create_invitation.token_hash, create_invitation.organization_id, 'create_invitation'
-  );
+  _actor constant iam.actor := iam.authorize_exclusively(token_hash, organization_id, 'create_invitation');
   _email constant text := lower(create_invitation.email);
   _replaced text;
   _invitation iam.invitations;

@@ -12,9 +12,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize_exclusively(
-    create_password_reset.token_hash, create_password_reset.organization_id, 'create_password_reset'
-  );
+  _actor constant iam.actor := iam.authorize_exclusively(token_hash, organization_id, 'create_password_reset');
   _role constant text := iam.require_member(create_password_reset.organization_id, create_password_reset.user_id);
   _email text;
   _expires_at timestamptz;

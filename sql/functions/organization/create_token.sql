@@ -12,7 +12,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize_exclusively(create_token.token_hash, create_token.organization_id, 'create_token');
+  _actor constant iam.actor := iam.authorize_exclusively(token_hash, organization_id, 'create_token');
 begin
   perform iam.require_room(create_token.organization_id, 'tokens');
   return iam.token_document(

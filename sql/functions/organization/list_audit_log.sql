@@ -11,7 +11,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(list_audit_log.token_hash, list_audit_log.organization_id, 'list_audit_log');
+  _actor constant iam.actor := iam.authorize(token_hash, organization_id, 'list_audit_log');
   _before constant text[] := string_to_array(svc.decode_cursor('audit-log', list_audit_log.cursor, '^[0-9]{1,16} [0-9]{1,18}$'), ' ');
   _document json;
 begin

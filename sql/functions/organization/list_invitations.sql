@@ -9,7 +9,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(list_invitations.token_hash, list_invitations.organization_id, 'list_invitations');
+  _actor constant iam.actor := iam.authorize(token_hash, organization_id, 'list_invitations');
   _after constant text := coalesce(svc.decode_cursor('invitations', list_invitations.cursor), '');
 begin
   return (

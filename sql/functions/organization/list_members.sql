@@ -8,7 +8,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(list_members.token_hash, list_members.organization_id, 'list_members');
+  _actor constant iam.actor := iam.authorize(token_hash, organization_id, 'list_members');
   _after constant text := coalesce(svc.decode_cursor('organization-members', list_members.cursor), '');
 begin
   return (

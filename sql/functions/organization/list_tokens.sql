@@ -8,7 +8,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(list_tokens.token_hash, list_tokens.organization_id, 'list_tokens');
+  _actor constant iam.actor := iam.authorize(token_hash, organization_id, 'list_tokens');
   _before constant text[] := string_to_array(svc.decode_cursor('tokens', list_tokens.cursor, '^[0-9]{1,16} tok_[0-9a-f]{20}$'), ' ');
 begin
   return (

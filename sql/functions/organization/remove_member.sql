@@ -11,9 +11,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize_exclusively(
-    remove_member.token_hash, remove_member.organization_id, 'remove_member'
-  );
+  _actor constant iam.actor := iam.authorize_exclusively(token_hash, organization_id, 'remove_member');
   _role constant text := iam.require_member(remove_member.organization_id, remove_member.user_id);
   _member constant json := iam.member_document(remove_member.organization_id, remove_member.user_id);
   _tokens text[];

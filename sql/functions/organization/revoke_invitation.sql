@@ -10,7 +10,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(revoke_invitation.token_hash, revoke_invitation.organization_id, 'revoke_invitation');
+  _actor constant iam.actor := iam.authorize(token_hash, organization_id, 'revoke_invitation');
   _invitation iam.invitations;
 begin
   update iam.invitations as i

@@ -8,7 +8,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(revoke_token.token_hash, revoke_token.organization_id, 'revoke_token');
+  _actor constant iam.actor := iam.authorize(token_hash, organization_id, 'revoke_token');
   _token iam.access_tokens;
 begin
   select t.* into _token

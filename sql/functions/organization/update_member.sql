@@ -12,9 +12,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize_exclusively(
-    update_member.token_hash, update_member.organization_id, 'update_member'
-  );
+  _actor constant iam.actor := iam.authorize_exclusively(token_hash, organization_id, 'update_member');
   _before constant text := iam.require_member(update_member.organization_id, update_member.user_id);
   _email constant text := (select u.email from iam.users as u where u.user_id = update_member.user_id);
   _invitations text[];

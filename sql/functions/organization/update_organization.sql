@@ -10,7 +10,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(update_organization.token_hash, update_organization.organization_id, 'update_organization');
+  _actor constant iam.actor := iam.authorize(token_hash, organization_id, 'update_organization');
   _organization iam.organizations;
   _time_zone constant text := (
     select z.name from pg_timezone_names as z where lower(z.name) = lower(update_organization.time_zone) order by z.name limit 1

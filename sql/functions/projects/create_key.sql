@@ -11,9 +11,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    create_key.token_hash, create_key.organization_id, create_key.project_slug, create_key.environment_name, 'create_key'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'create_key');
   _key_id text;
 begin
   perform svc.require_room(create_key.organization_id, _environment.environment_id, 'keys');

@@ -12,7 +12,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(create_project.token_hash, create_project.organization_id, 'create_project');
+  _actor constant iam.actor := iam.authorize(token_hash, organization_id, 'create_project');
   _project svc.projects;
   _test_id integer;
   _live_id integer;

@@ -10,9 +10,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment record := svc.authorize_environment(
-    get_overview.token_hash, get_overview.organization_id, get_overview.project_slug, get_overview.environment_name, 'get_overview'
-  );
+  _environment record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'get_overview');
   _id constant integer := _environment.environment_id;
   _lifecycle constant json := svc.lifecycle_counts(
     _id, svc.part_names(_environment.project_id, _environment.active_version, 'state')

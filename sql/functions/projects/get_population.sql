@@ -15,10 +15,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    get_population.token_hash, get_population.organization_id, get_population.project_slug,
-    get_population.environment_name, 'get_population'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'get_population');
   _id constant integer := _environment.environment_id;
   _declared_states constant text[] := svc.part_names(_environment.project_id, _environment.active_version, 'state');
   _declared_segments constant text[] := svc.part_names(_environment.project_id, _environment.active_version, 'segment');

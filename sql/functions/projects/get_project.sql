@@ -8,7 +8,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(get_project.token_hash, get_project.organization_id, 'get_project');
+  _actor constant iam.actor := iam.authorize(token_hash, organization_id, 'get_project');
 begin
   return svc.project_document(svc.find_project(_actor.organization_id, get_project.project_slug));
 end;

@@ -10,9 +10,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    list_keys.token_hash, list_keys.organization_id, list_keys.project_slug, list_keys.environment_name, 'list_keys'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'list_keys');
   -- Microseconds since 1970, and the id: keys may be made in one transaction.
   _before constant text := svc.decode_cursor('keys', list_keys.cursor, '^[0-9]{1,17} key_[0-9a-f]{20}$');
 begin

@@ -8,7 +8,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor constant iam.actor := iam.authorize(list_projects.token_hash, list_projects.organization_id, 'list_projects');
+  _actor constant iam.actor := iam.authorize(token_hash, organization_id, 'list_projects');
   _after constant text := coalesce(svc.decode_cursor('projects', list_projects.cursor), '');
 begin
   return (

@@ -10,9 +10,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    revoke_key.token_hash, revoke_key.organization_id, revoke_key.project_slug, revoke_key.environment_name, 'revoke_key'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'revoke_key');
   _key constant svc.api_keys := svc.lock_key(_environment.environment_id, revoke_key.key_id);
   -- Whole milliseconds, rounded down, as ingestion compares.
   _now constant timestamptz := date_trunc('milliseconds', now());

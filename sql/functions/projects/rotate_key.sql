@@ -13,9 +13,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    rotate_key.token_hash, rotate_key.organization_id, rotate_key.project_slug, rotate_key.environment_name, 'rotate_key'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'rotate_key');
   _key constant svc.api_keys := svc.lock_key(_environment.environment_id, rotate_key.key_id);
   -- Whole milliseconds, rounded down, as ingestion compares: without a grace no request that comes after this is accepted.
   _revoked_at constant timestamptz := date_trunc('milliseconds', now()) + rotate_key.grace_seconds * interval '1 second';

@@ -17,8 +17,7 @@ set enable_seqscan = off
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    discard_quarantined.token_hash, discard_quarantined.organization_id, discard_quarantined.project_slug,
-    discard_quarantined.environment_name, 'discard_quarantined'
+    token_hash, organization_id, project_slug, environment_name, 'discard_quarantined'
   );
   _id constant integer := _environment.environment_id;
   _after constant bigint := coalesce(svc.decode_cursor('quarantine-step', discard_quarantined.cursor, '^[0-9]{1,18}$')::bigint, 0);

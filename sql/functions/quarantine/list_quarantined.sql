@@ -14,8 +14,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    list_quarantined.token_hash, list_quarantined.organization_id, list_quarantined.project_slug, list_quarantined.environment_name,
-    'list_quarantined'
+    token_hash, organization_id, project_slug, environment_name, 'list_quarantined'
   );
   _id constant integer := _environment.environment_id;
   _before constant bigint := coalesce(

@@ -12,8 +12,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    list_quarantined_calls.token_hash, list_quarantined_calls.organization_id, list_quarantined_calls.project_slug,
-    list_quarantined_calls.environment_name, 'release_quarantined'
+    token_hash, organization_id, project_slug, environment_name, 'release_quarantined'
   );
   _after constant bigint := coalesce(svc.decode_cursor('quarantine-step', list_quarantined_calls.cursor, '^[0-9]{1,18}$')::bigint, 0);
   _step constant record := svc.quarantine_step(

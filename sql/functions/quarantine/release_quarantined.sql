@@ -20,8 +20,7 @@ as $$
 #variable_conflict use_column
 declare
   _environment constant record := svc.authorize_environment(
-    release_quarantined.token_hash, release_quarantined.organization_id, release_quarantined.project_slug,
-    release_quarantined.environment_name, 'release_quarantined'
+    token_hash, organization_id, project_slug, environment_name, 'release_quarantined'
   );
   _id constant integer := _environment.environment_id;
   _after constant bigint := coalesce(svc.decode_cursor('quarantine-step', release_quarantined.cursor, '^[0-9]{1,18}$')::bigint, 0);

@@ -16,9 +16,7 @@ set search_path = ''
 set jit = off
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    get_trends.token_hash, get_trends.organization_id, get_trends.project_slug, get_trends.environment_name, 'get_trends'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'get_trends');
   _id constant integer := _environment.environment_id;
   _zone constant text := svc.time_zone_of_environment(_id);
   _step constant interval := ('1 ' || get_trends.every)::interval;

@@ -12,9 +12,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    add_webhook.token_hash, add_webhook.organization_id, add_webhook.project_slug, add_webhook.environment_name, 'create_webhook'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'create_webhook');
   _webhook svc.webhooks;
 begin
   perform svc.require_room(add_webhook.organization_id, _environment.environment_id, 'webhooks');

@@ -10,10 +10,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    delete_webhook.token_hash, delete_webhook.organization_id, delete_webhook.project_slug,
-    delete_webhook.environment_name, 'delete_webhook'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'delete_webhook');
   _webhook constant svc.webhooks := svc.lock_webhook(_environment.environment_id, delete_webhook.webhook_id);
   _now constant timestamptz := now();
 begin

@@ -11,9 +11,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    get_emission.token_hash, get_emission.organization_id, get_emission.project_slug, get_emission.environment_name, 'get_emission'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'get_emission');
   _seq constant bigint := svc.emission_seq(get_emission.emission_id);
   _emission svc.emissions;
 begin

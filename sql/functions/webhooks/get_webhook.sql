@@ -13,9 +13,7 @@ set search_path = ''
 set enable_seqscan = off
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    get_webhook.token_hash, get_webhook.organization_id, get_webhook.project_slug, get_webhook.environment_name, 'get_webhook'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'get_webhook');
   _webhook constant svc.webhooks := svc.find_webhook(_environment.environment_id, get_webhook.webhook_id);
   _pending integer;
   _oldest bigint;

@@ -13,10 +13,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    list_deliveries.token_hash, list_deliveries.organization_id, list_deliveries.project_slug,
-    list_deliveries.environment_name, 'list_deliveries'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'list_deliveries');
   _webhook constant svc.webhooks := svc.find_webhook(_environment.environment_id, list_deliveries.webhook_id);
   _before constant bigint := svc.decode_cursor('deliveries', list_deliveries.cursor, '^[0-9]{1,18}$')::bigint;
   _from_pending boolean := false;

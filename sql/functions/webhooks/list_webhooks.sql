@@ -10,9 +10,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    list_webhooks.token_hash, list_webhooks.organization_id, list_webhooks.project_slug, list_webhooks.environment_name, 'list_webhooks'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'list_webhooks');
   _after constant text := coalesce(svc.decode_cursor('webhooks', list_webhooks.cursor), '');
   _webhook svc.webhooks;
   _items json[];

@@ -21,8 +21,7 @@ as $$
 #variable_conflict use_column
 declare
   _environment constant record := svc.authorize_environment(
-    resend_deliveries.token_hash, resend_deliveries.organization_id, resend_deliveries.project_slug,
-    resend_deliveries.environment_name, 'resend_deliveries'
+    token_hash, organization_id, project_slug, environment_name, 'resend_deliveries'
   );
   _webhook constant svc.webhooks := svc.enabled_webhook(_environment.environment_id, resend_deliveries.webhook_id);
   -- Of the last emission looked at: when its batch was written, in microseconds since 1970, and its number. Then the end of the span, which

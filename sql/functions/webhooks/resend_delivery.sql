@@ -13,10 +13,7 @@ set search_path = ''
 as $$
 #variable_conflict use_column
 declare
-  _environment constant record := svc.authorize_environment(
-    resend_delivery.token_hash, resend_delivery.organization_id, resend_delivery.project_slug,
-    resend_delivery.environment_name, 'resend_delivery'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'resend_delivery');
   _webhook constant svc.webhooks := svc.enabled_webhook(_environment.environment_id, resend_delivery.webhook_id);
   _seq constant bigint := svc.emission_seq(resend_delivery.delivery_id);
   _written_at timestamptz;

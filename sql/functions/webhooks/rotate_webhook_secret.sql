@@ -14,8 +14,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(
-    rotate_webhook_secret.token_hash, rotate_webhook_secret.organization_id, rotate_webhook_secret.project_slug,
-    rotate_webhook_secret.environment_name, 'rotate_webhook_secret'
+    token_hash, organization_id, project_slug, environment_name, 'rotate_webhook_secret'
   );
   _before constant svc.webhooks := svc.lock_webhook(_environment.environment_id, rotate_webhook_secret.webhook_id);
   _expires_at constant timestamptz := case

@@ -12,9 +12,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    try_webhook.token_hash, try_webhook.organization_id, try_webhook.project_slug, try_webhook.environment_name, 'test_webhook'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'test_webhook');
   _webhook constant svc.webhooks := svc.find_webhook(_environment.environment_id, try_webhook.webhook_id);
 begin
   perform iam.record_audit(

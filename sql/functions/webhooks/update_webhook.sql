@@ -13,10 +13,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _environment constant record := svc.authorize_environment(
-    update_webhook.token_hash, update_webhook.organization_id, update_webhook.project_slug,
-    update_webhook.environment_name, 'update_webhook'
-  );
+  _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'update_webhook');
   _before constant svc.webhooks := svc.lock_webhook(_environment.environment_id, update_webhook.webhook_id);
   _changes constant jsonb := update_webhook.changes;
   _disables constant boolean := coalesce((_changes -> 'disabled')::boolean, false) and _before.disabled_at is null;
