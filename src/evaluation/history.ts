@@ -47,9 +47,9 @@ export class HistoryCache {
   };
 }
 
-/** The answers to requests of the engine, by position, and how much was read for them. */
+/** The answer to a request of the engine, and how much was read for it. */
 export interface HistoryAnswer {
-  pages: readonly HistoryPage[];
+  page: HistoryPage;
   bytes: number;
 }
 
@@ -60,11 +60,11 @@ const LIMITS = { events: 20_000, bytes: 32 * 1024 * 1024 };
  * Asks the engine about one customer, fetching history as it is needed. Null where that would be more than the limits allow.
  *
  * @param ask calls the engine with what is at hand
- * @param fetch answers requests, each with so many events at most, and some more within a millisecond
+ * @param fetch answers a request, with so many events at most, and some more within a millisecond
  */
 export async function withHistory<T>(
   ask: (history: HistorySource) => T,
-  fetch: (requests: readonly HistoryRequest[], pageSize: number) => Promise<HistoryAnswer>,
+  fetch: (request: HistoryRequest, pageSize: number) => Promise<HistoryAnswer>,
   limits = LIMITS,
 ): Promise<{ answer: T } | null> {
   const history = new HistoryCache();
@@ -79,10 +79,9 @@ export async function withHistory<T>(
       const eventsInRoom = events === 0 ? Infinity : Math.floor(((limits.bytes - bytes) * events) / bytes);
       const room = Math.min(history.pageSize(error.request), Math.max(1, eventsInRoom), limits.events - events);
       if (room <= 0 || bytes >= limits.bytes) return null;
-      const answer = await fetch([error.request], room);
-      const page = answer.pages[0]!;
-      history.add(error.request, page);
-      events += page.events.length;
+      const answer = await fetch(error.request, room);
+      history.add(error.request, answer.page);
+      events += answer.page.events.length;
       bytes += answer.bytes;
     }
   }

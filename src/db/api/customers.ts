@@ -43,22 +43,22 @@ interface ExplanationOf {
 }
 
 /**
- * Answers to requests of the engine, by position: the events as JSON in UTF-8, which their reader parses.
+ * The answer to a request of the engine: the events as JSON in UTF-8, which their reader parses.
  *
- * @param pageSize how many events an answer holds, if there are more; a few more where they are of one millisecond
+ * @param pageSize how many events it holds, if there are more; a few more where they are of one millisecond
  */
 export async function explanationHistory(
   tx: TransactionSql,
   { by, at, customerId, part }: ExplanationOf,
-  requests: readonly HistoryRequest[],
+  request: HistoryRequest,
   pageSize: number,
-): Promise<{ events: Uint8Array; complete: boolean }[]> {
-  const rows = await tx`
+): Promise<{ events: Uint8Array; complete: boolean }> {
+  const [row] = await tx`
     select p.events::text, p.complete::text
     from svc_api.explanation_history(
       ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}, ${part},
-      ${JSON.stringify(requests)}::text::json, ${pageSize}
-    ) as p
-    order by p.request`.raw();
-  return rows.map(([events, complete]) => ({ events: events!, complete: complete!.toString() === "true" }));
+      ${JSON.stringify([request])}::text::json, ${pageSize}
+    ) as p`.raw();
+  const [events, complete] = row!;
+  return { events: events!, complete: complete!.toString() === "true" };
 }

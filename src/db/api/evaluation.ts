@@ -232,15 +232,11 @@ export async function loadHistoryPages(
     select p.events, p.complete
     from svc_api.load_history_pages(${environmentId}, ${asked}::text::json, ${pageSize}) as p
     order by p.request`;
-  const asking = requests.map(({ request }) => request);
-  return pagesOf(rows, asking);
+  return rows.map((row, position) => pageOf(row, requests[position]!.request));
 }
 
-/** The rows of an answer as pages, by the requests' positions. */
-export function pagesOf(rows: readonly PageRow[], requests: readonly HistoryRequest[]): HistoryPage[] {
-  return rows.map(({ events, complete }, position) => {
-    const { event } = requests[position]!;
-    const read = events.map(([seq, occurredAt, properties]): HistoryEvent => ({ event, seq, occurredAt, properties }));
-    return { events: read, complete };
-  });
+/** The row of an answer to a request as a page. */
+export function pageOf({ events, complete }: PageRow, { event }: HistoryRequest): HistoryPage {
+  const read = events.map(([seq, occurredAt, properties]): HistoryEvent => ({ event, seq, occurredAt, properties }));
+  return { events: read, complete };
 }

@@ -1,4 +1,4 @@
-import { type PageRow, pagesOf, loadedState } from "../../db/api/evaluation.js";
+import { type PageRow, pageOf, loadedState } from "../../db/api/evaluation.js";
 import type { ExplainedPart, explanationHistory, StoredForExplanation } from "../../db/api/customers.js";
 import { explain, explainHealth, type HistoryRequest } from "../../engine/index.js";
 import { Models } from "../../evaluation/models.js";
@@ -14,7 +14,7 @@ export interface ExplainJob {
 export interface ExplainQuestions {
   snapshot(version: number): Promise<unknown>;
   /** Answered as bytes, because decoding and parsing them takes long. */
-  history(of: { requests: readonly HistoryRequest[]; pageSize: number }): Promise<HistoryBytes>;
+  history(of: { request: HistoryRequest; pageSize: number }): Promise<HistoryBytes>;
 }
 
 /** Asks whoever runs a job; never settles where that fails, because the job is over then. */
@@ -67,10 +67,7 @@ async function explainedState({ part, stored }: ExplainJob, ask: AskStored): Pro
   // What waits may change anything, and some of it may have been stored before now.
   const at = stored.pending === 0 && stored.setAside === null ? Date.now() : undefined;
   try {
-    const found = await withHistory(
-      (history) => explainPart(model, state, { history, at }),
-      async (requests, pageSize) => historyOf(requests, (await ask("history", { requests, pageSize })) as HistoryBytes),
-    );
+    const found = await withHistory((history) => explainPart(model, state, { history, at }), historyFrom(ask));
     const answer = found === null ? explainPart(model, state, { flips: false, at }) : found.answer;
     return { answer, unavailable: null, flipsKnown: found !== null };
   } catch (error) {
@@ -82,9 +79,11 @@ async function explainedState({ part, stored }: ExplainJob, ask: AskStored): Pro
   }
 }
 
-/** Pages that came as bytes. */
-export function historyOf(requests: readonly HistoryRequest[], found: HistoryBytes): HistoryAnswer {
-  const parse = (events: Uint8Array) => JSON.parse(new TextDecoder().decode(events)) as PageRow["events"];
-  const rows = found.map(({ events, complete }) => ({ events: parse(events), complete }));
-  return { pages: pagesOf(rows, requests), bytes: found.reduce((sum, { events }) => sum + events.length, 0) };
+/** Asks for history, which comes as bytes. */
+export function historyFrom(ask: AskStored) {
+  return async (request: HistoryRequest, pageSize: number): Promise<HistoryAnswer> => {
+    const { events, complete } = (await ask("history", { request, pageSize })) as HistoryBytes;
+    const read = JSON.parse(new TextDecoder().decode(events)) as PageRow["events"];
+    return { page: pageOf({ events: read, complete }, request), bytes: events.length };
+  };
 }

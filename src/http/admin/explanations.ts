@@ -103,7 +103,7 @@ function explanation({ deps: { work }, credentials: by, at, params }: Explanatio
       const stored = await call(tx, "begin_explanation", by, at, customerId, part);
       const answers: ExplainQuestions & Record<string, (input: never) => Promise<unknown>> = {
         snapshot: (version) => call(tx, "explanation_snapshot", by, at, version, part),
-        history: ({ requests, pageSize }) => explanationHistory(tx, { by, at, customerId, part }, requests, pageSize),
+        history: ({ request, pageSize }) => explanationHistory(tx, { by, at, customerId, part }, request, pageSize),
       };
       return work.thread.run("explainStored", { part, stored }, { answers });
     });

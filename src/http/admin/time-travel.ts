@@ -62,8 +62,8 @@ export function travel(
       const whole = "customer";
       const answers: TravelQuestions & Record<string, (input: never) => Promise<unknown>> = {
         snapshot: (version) => call(tx, "explanation_snapshot", by, at, version, whole),
-        history: ({ requests, pageSize }) =>
-          explanationHistory(tx, { by, at, customerId, part: whole }, requests, pageSize),
+        history: ({ request, pageSize }) =>
+          explanationHistory(tx, { by, at, customerId, part: whole }, request, pageSize),
         events: ({ after, propertyEvents }) =>
           callBytes(tx, "time_travel_events", by, at, customerId, after, [...propertyEvents]),
       };

@@ -1,14 +1,14 @@
 import type { StoredForTimeTravel } from "../../db/api/customers.js";
 import { loadedState } from "../../db/api/evaluation.js";
 import type { PageEnd } from "../../db/api/recompute.js";
-import { emissionDocument, explain, type HistoryRequest, stateDocument } from "../../engine/index.js";
+import { emissionDocument, explain, stateDocument } from "../../engine/index.js";
 import { withHistory } from "../../evaluation/history.js";
 import { Models } from "../../evaluation/models.js";
 import { PastEvents } from "../../evaluation/past-events.js";
 import { type ReplayedPage, inParts } from "../../evaluation/replayed-events.js";
 import { type Travelled, travelTo } from "../../evaluation/time-travel.js";
 import { ApiError } from "../errors.js";
-import { type AskStored, type ExplainQuestions, historyOf } from "./explain-stored.js";
+import { type AskStored, type ExplainQuestions, historyFrom } from "./explain-stored.js";
 
 /** What is asked of a customer at an instant. */
 export interface TravelJob {
@@ -36,12 +36,8 @@ export async function travelStored(job: TravelJob, ask: AskStored): Promise<stri
   const { stored, at } = job;
   const model = await models.get(stored, (version) => ask("snapshot", version));
   const propertyEvents = [...model.propertyEvents];
-  const history = async (requests: readonly HistoryRequest[], pageSize: number) =>
-    historyOf(
-      requests,
-      (await ask("history", { requests, pageSize })) as Awaited<ReturnType<TravelQuestions["history"]>>,
-    );
-  const past = new PastEvents(async (request, pageSize) => (await history([request], pageSize)).pages[0]!);
+  const history = historyFrom(ask);
+  const past = new PastEvents(async (request, pageSize) => (await history(request, pageSize)).page);
   const parts = inParts(async (after) => pageOf((await ask("events", { after, propertyEvents })) as Uint8Array));
   const emissionsMax = job.part === "timeline" ? job.limit : 0;
   const travelled = await travelTo({ model, input: loadedState(stored), at, parts, past, emissionsMax });
