@@ -5,64 +5,55 @@ import { type Diagnostic, diagnostic, rangeOf } from "../diagnostics/diagnostic.
 import { fixFor } from "../diagnostics/fixes.js";
 import { EXPECTED_VALUES } from "../diagnostics/shape-fixes.js";
 import { durationFix } from "./other-names.js";
-import { choicesOf, truncate, inWords, isFunction, typeName, withoutLazy } from "./words.js";
+import { byNames, choicesOf, truncate, inWords, isFunction, typeName, withoutLazy } from "./words.js";
 
 /** What to do where a value of one type stands where one of another is expected. */
 
+const TO_COMPARE = "compare it, such as with .atLeast(3)";
+
 /** What makes a condition of what is nearly one. */
-const UNFINISHED: Readonly<Record<string, string>> = {
-  Sequence: 'add .within("7d"), or how long the sequence may take',
-  Quantity: "compare it, such as with .atLeast(3)",
-  ScopedQuantity: "compare it, such as with .atLeast(3)",
-  WindowedQuantity: "compare it, such as with .atLeast(3)",
-  Calculated: "compare it, such as with .atLeast(3)",
-  Comparisons: "compare it, such as with .atLeast(3)",
-  Days: "compare it, such as with .atLeast(3)",
-  StateTime: 'compare it, with .atLeast("60d")',
-  EventModel: "ask about the event, such as with .happened()",
-  Occurrences: "ask about the event, such as with .happened()",
-  SegmentModel: "ask about the segment, with .has()",
-  ManualSegment: "ask about the segment, with .has()",
-};
+const UNFINISHED = byNames([
+  ["Sequence", 'add .within("7d"), or how long the sequence may take'],
+  ["Quantity ScopedQuantity WindowedQuantity Calculated Comparisons Days", TO_COMPARE],
+  ["StateTime", 'compare it, with .atLeast("60d")'],
+  ["EventModel Occurrences", "ask about the event, such as with .happened()"],
+  ["SegmentModel ManualSegment", "ask about the segment, with .has()"],
+]);
 
 /** What makes a condition of a trait, a property or a latest value, by the type of its field. */
-const UNASKED: Readonly<Record<string, string>> = {
-  String: 'ask for its value, such as with .is("…")',
-  Text: 'ask for its value, such as with .is("…")',
-  Choice: 'ask for its value, such as with .is("…")',
-  Number: "compare it, such as with .atLeast(3)",
-  Boolean: "ask for its value, with .is(true)",
-  Date: 'compare it, such as with .before("2026-01-31"), or with .exists()',
-  Array: 'ask for an item of it, such as with .contains("…")',
-  List: 'ask for an item of it, such as with .contains("…")',
-};
+const UNASKED = byNames([
+  ["String Text Choice", 'ask for its value, such as with .is("…")'],
+  ["Number", TO_COMPARE],
+  ["Boolean", "ask for its value, with .is(true)"],
+  ["Date", 'compare it, such as with .before("2026-01-31"), or with .exists()'],
+  ["Array List", 'ask for an item of it, such as with .contains("…")'],
+]);
 
 /** What a score is made of by a function, beside traits that are numbers. */
 const SCORED = new Set(["Quantity", "ScopedQuantity", "WindowedQuantity", "Calculated", "Days"]);
 
 /** Types of which can be said what is one. */
-const EXPECTED: Readonly<Record<string, string>> = {
-  Selection: EXPECTED_VALUES.of,
-  Score: EXPECTED_VALUES.score,
-  Occasion: EXPECTED_VALUES.on,
-  Trigger: EXPECTED_VALUES.on,
-  Action: EXPECTED_VALUES.then,
-  Measure: EXPECTED_VALUES.per,
-};
+const EXPECTED = byNames<string>([
+  ["Selection", EXPECTED_VALUES.of],
+  ["Score", EXPECTED_VALUES.score],
+  ["Occasion Trigger", EXPECTED_VALUES.on],
+  ["Action", EXPECTED_VALUES.then],
+  ["Measure", EXPECTED_VALUES.per],
+]);
 
 /** What to do about a value of the type `source` where one of the type `target` is expected, as the checker prints them. */
 function remedy(source: string, target: string): string {
   const given = typeName(source) ?? "";
   const expected = typeName(withoutLazy(target)) ?? "";
   const isCondition = inWords(target) === "a condition";
-  if (isCondition && Object.hasOwn(UNFINISHED, given)) return UNFINISHED[given]!;
   const [, field = ""] =
     /^(?:(?:TraitOperand|(?:Scoped)?Latest)<(\w+?)Field\b|(\w+)Operand<)/.exec(source)?.filter(Boolean) ?? [];
-  if (isCondition && Object.hasOwn(UNASKED, field)) return UNASKED[field]!;
+  const asked = isCondition ? (UNFINISHED.get(given) ?? UNASKED.get(field)) : undefined;
+  if (asked !== undefined) return asked;
   if (expected === "Score" && (SCORED.has(given) || field === "Number")) return "score it, with scale(…) or steps(…)";
   if (isFunction(target)) return /=> PropertyCondition$/.test(target) ? EXPECTED_VALUES.where : "give a function";
   if (isFunction(source)) return "call it, with ( and ) after its name";
-  return Object.hasOwn(EXPECTED, expected) ? EXPECTED[expected]! : `give ${inWords(target)}`;
+  return EXPECTED.get(expected) ?? `give ${inWords(target)}`;
 }
 
 /** A mistake in words: a code of ours where one fits, the message, and what to do where that can be said. */

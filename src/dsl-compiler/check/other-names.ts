@@ -1,4 +1,5 @@
 /** What authors call the language's methods and functions who know other languages, and what they look for that it does not have. */
+import { byNames } from "./words.js";
 
 /** Other names of methods: the first method that the value has is meant. */
 const METHODS: readonly [names: string, methods: string][] = [
@@ -107,31 +108,25 @@ export function wayAround(name: string, type = ""): string | undefined {
   return WAYS.find(([names, , types]) => has(names, name) && (types === undefined || has(types, type)))?.[1];
 }
 
-/** Other names of functions. */
-const FUNCTIONS: Readonly<Record<string, string>> = {
-  and: "all",
-  allOf: "all",
-  every: "all",
-  or: "any",
-  anyOf: "any",
-  some: "any",
-  negate: "not",
-  inactive: "inactiveFor",
-  active: "activeWithin",
-  activeFor: "activeWithin",
-  bool: "boolean",
-  text: "string",
-  list: "array",
-  choice: "oneOf",
-  timestamp: "date",
-  datetime: "date",
-  followedBy: "sequence",
-  daysSinceLast: "daysSince",
-};
+/** Functions of the language by other names for them. */
+const FUNCTIONS = byNames([
+  ["and allOf every", "all"],
+  ["or anyOf some", "any"],
+  ["negate", "not"],
+  ["inactive", "inactiveFor"],
+  ["active activeFor", "activeWithin"],
+  ["bool", "boolean"],
+  ["text", "string"],
+  ["list", "array"],
+  ["choice", "oneOf"],
+  ["timestamp datetime", "date"],
+  ["followedBy", "sequence"],
+  ["daysSinceLast", "daysSince"],
+]);
 
 /** The function of the language that is meant by another name for it. */
 export function functionMeant(name: string): string | undefined {
-  return Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined;
+  return FUNCTIONS.get(name);
 }
 
 const LENGTH = /^\s*(\d+)\s*(m|minutes?|mins?|h|hours?|hrs?|d|days?|w|weeks?)\s*$/i;

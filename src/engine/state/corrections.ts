@@ -22,9 +22,10 @@ export function corrections(
   if (to !== null && to !== from) {
     emit(lifecycleEmission(from, to), "lifecycle", { previous_lifecycle: from, new_lifecycle: to });
   }
-  for (const [journey, { status }] of sorted(after.journeys)) {
+  for (const journey of Object.keys(after.journeys).sort()) {
     const wasComplete = ownMember(before.journeys, journey)?.status === "complete";
-    if (status === "complete" && !wasComplete) emit("journey.completed", "journey", { journey });
+    if (after.journeys[journey]!.status === "complete" && !wasComplete)
+      emit("journey.completed", "journey", { journey });
   }
   for (const segment of union(before.segments, after.segments)) {
     const isIn = Object.hasOwn(after.segments, segment);
@@ -79,10 +80,6 @@ export function untoldExpirations(
     effects.push({ kind: "emission", at: expiredAt, cause, type: "journey.expired", source: "journey", metadata });
   });
   return effects.sort((a, b) => a.at - b.at);
-}
-
-function sorted<T>(record: Record<string, T>): [string, T][] {
-  return Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 function union(a: object, b: object): string[] {

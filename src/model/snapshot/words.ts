@@ -149,25 +149,13 @@ export function stepsText(steps: readonly (readonly [limit: number, score: numbe
   return steps.map(([limit, points]) => `up to ${limit} ${points}`).join(", ");
 }
 
-const TURNS = {
-  stateEntered: "entered",
-  stateExited: "exited",
-  journeyStarted: "started",
-  journeyStepCompleted: "completed",
-  journeyCompleted: "completed",
-  journeyExpired: "expired",
-  segmentEntered: "entered",
-  segmentExited: "exited",
-  bandEntered: "entered",
-  bandExited: "exited",
-  signalRaised: "raised",
-  signalCleared: "cleared",
-};
-
 /** What a rule runs on: `"ticket_opened" where severity is "high"`, `traits changed`, `segment "a" entered`. */
 export function triggerText(on: Node.Trigger): string {
   if (on.kind === "event") return selectorText(on.of);
-  return on.kind === "traitsChanged" ? "traits changed" : `${subjectText(on)} ${TURNS[on.kind]}`;
+  if (on.kind === "traitsChanged") return "traits changed";
+  // Each kind ends with what happens: `journeyStepCompleted`.
+  const [turn] = /[A-Z][a-z]+$/.exec(on.kind)!;
+  return `${subjectText(on)} ${turn.toLowerCase()}`;
 }
 
 /** What something happens to: `state "at_risk"`, `step "invite_team" of journey "onboarding"`, `health band "critical"`. */
