@@ -79,7 +79,15 @@ begin atomic
         when 'null' then 'It is null.'
         else format('It is %s.', svc.type_in_words(jsonb_typeof(v.value)))
       end
-      when 'enum' then format('Declared are %s.', svc.choices_in_words(v.field -> 'enum'))
+      when 'enum' then (
+        -- Shortened where there are many.
+        select format(
+          'Declared are %s%s.',
+          string_agg(left(c.choice::text, 256), ', ' order by c.ordinality) filter (where c.ordinality <= 12),
+          case when count(*) > 12 then ', …' end
+        )
+        from jsonb_array_elements(v.field -> 'enum') with ordinality as c (choice)
+      )
     end,
     case v.what
       when 'missing' then 'Send the property, or declare it optional in the model and deploy it.'

@@ -16,7 +16,7 @@ set enable_seqscan = off
 as $$
 declare
   _id constant integer := sweep_logs.environment_id;
-  _before constant timestamptz := now() - svc.superseded_days(_id) * interval '24 hours';
+  _before constant timestamptz := now() - (svc.plan_of_environment(_id)).superseded_days * interval '24 hours';
   _limit constant integer := sweep_logs.row_limit;
   _customer record;
   _rows integer;
