@@ -218,6 +218,18 @@ describe("the outbox", () => {
     },
   );
 
+  it.skipIf(isCluster)("what somebody had sent again before it was told of is told of like all else", async () => {
+    const { webhook, id } = await queued();
+    await dieAfter(4, id);
+    // As svc_api.resend_delivery makes it.
+    await db.sql`
+      insert into svc.deliveries (environment_id, webhook_id, emission_seq)
+      select environment_id, ${webhook}, emission_seq from svc.emissions
+      where cause_id = ${id} and event_type = 'customer.active' order by emission_seq limit 1`;
+    await runner.runNext(id);
+    await expectToldOnce(webhook, id, 30);
+  });
+
   it("a job that fails, and one that is given up, tells of what it wrote", async () => {
     const { webhook, id } = await queued();
     const callOff = await poison(db.sql, ["c017"]);

@@ -2,6 +2,7 @@ import { pino } from "pino";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { RecomputeJob } from "../../src/db/api/recompute.js";
 import { createDatabase, useDatabase } from "../support/database.js";
+import { changeTriggers } from "../support/triggers.js";
 import { TestEnvironment } from "./support/environment.js";
 import { derived, everything } from "./support/kept.js";
 import { CHANGED, customersOf, MODEL, outdated, POPULATION_THROUGH as AT } from "./support/population.js";
@@ -233,6 +234,28 @@ describe("interruptions", () => {
     expect(job).toMatchObject({ status: "dead_letter", attempt: 3, failures: 3, customers_done: 0 });
     expect(job.error).toContain("The worker ended 3 times without getting further");
     expect(job.error).toContain("0 of 3 customers are done");
+  });
+
+  it("one that cannot be given up keeps no job of another environment waiting", async () => {
+    const stuck = await queue(await populated(3));
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      const runner = new JobRunner(db);
+      await runner.claim(2);
+      await runner.kill();
+    }
+    await changeTriggers(
+      db.sql,
+      `create function refuse() returns trigger language plpgsql as 'begin raise exception $m$refused$m$; end'`,
+      `create trigger refuse before update on svc.recomputes for each row when (new.status = 'dead_letter') execute function refuse()`,
+    );
+    onTestFinished(() => changeTriggers(db.sql, "drop function refuse() cascade"));
+    const others = [await queue(await populated(3)), await queue(await populated(3))];
+    const taken = [await first.claim(2), await second.claim(2)];
+    expect(taken.map((job) => job!.recomputeId).toSorted()).toEqual(others.toSorted());
+    const third = new JobRunner(db);
+    onTestFinished(() => third.end());
+    expect(await third.claim(2), "nothing else is to be done").toBeNull();
+    expect(await jobOf(db.sql, stuck)).toMatchObject({ status: "running" });
   });
 
   it("one whose worker dies each time after some customers never is", async () => {

@@ -70,7 +70,12 @@ begin
       if _failures < claim_job.attempts_max or _job.status <> 'running' or _job.customers_done > _job.done_at_attempt then
         return svc.start_recompute(_job, _failures);
       end if;
-      perform svc.end_failed_recompute(_job, _failures, format('The worker ended %s times without getting further.', _failures));
+      begin
+        perform svc.end_failed_recompute(_job, _failures, format('The worker ended %s times without getting further.', _failures));
+      exception when others then
+        -- One that cannot even be given up does not keep the jobs of all others waiting.
+        raise warning 'recompute % of environment % cannot be given up: %', _job.recompute_id, _job.environment_id, sqlerrm;
+      end;
     end if;
   end loop;
   return null;

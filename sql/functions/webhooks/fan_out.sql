@@ -59,7 +59,9 @@ begin
     ) as w
     cross join lateral unnest(w.seqs, w.ages, w.written) as m (emission_seq, age, written)
     where (w.age_max is null or m.age <= w.age_max) and m.written >= w.created_at
-    order by w.webhook_id, m.emission_seq;
+    order by w.webhook_id, m.emission_seq
+    -- Emissions of a recompute can be seen, and sent again, before they are told of.
+    on conflict (environment_id, webhook_id, emission_seq) do nothing;
 
     if found then
       -- A hint: workers look for themselves every second.
