@@ -9,7 +9,7 @@ create table svc.ingest_batches (
   primary key (environment_id, batch_seq),
   constraint ingest_batches_batch_id_key unique (environment_id, batch_id)
 );
-comment on table svc.ingest_batches is 'One row per accepted ingest call. Its trigger asks for evaluation. Insert-only.';
+comment on table svc.ingest_batches is 'One row per accepted ingest call. Insert-only.';
 comment on column svc.ingest_batches.environment_id is 'The environment.';
 comment on column svc.ingest_batches.batch_seq is
   'Order of acceptance; the operations of the call are numbered batch_seq * 1024 + position.';

@@ -40,7 +40,7 @@ create table svc.emission_batches (
   constraint emission_batches_fit check (emissions between 1 and 65536)
 );
 comment on table svc.emission_batches is
-  'Outbox: one row per write-back with emissions. Its trigger fans them out to the webhooks that match.';
+  'One row per write-back with emissions, which became deliveries in the same transaction.';
 comment on column svc.emission_batches.environment_id is 'The environment.';
 comment on column svc.emission_batches.evaluation_seq is 'Its emissions are numbered evaluation_seq * 65536 + position.';
 comment on column svc.emission_batches.emissions is 'How many there are.';

@@ -5,7 +5,9 @@ create table svc.retention (
   events_removed bigint not null default 0,
   trait_updates_removed bigint not null default 0,
   batch_events_removed bigint not null default 0,
-  last_removed_at timestamptz
+  last_removed_at timestamptz,
+  removed_through bigint not null default 0,
+  next_after bigint
 ) with (fillfactor = 50);
 comment on table svc.retention is
   'How far operations that are older than the plan keeps them were removed, one row per environment. Whoever removes some holds its row.';
@@ -17,6 +19,9 @@ comment on column svc.retention.trait_updates_removed is 'Trait updates that wer
 comment on column svc.retention.batch_events_removed is
   'Sum of tracked of the rows of svc.ingest_batches that were removed; with those that are there, all events that were ever accepted.';
 comment on column svc.retention.last_removed_at is 'When something was last removed; null for never.';
+comment on column svc.retention.removed_through is
+  'Up to which batch_seq something was removed: of what was accepted later all is there. Beyond swept_through, where something stays.';
+comment on column svc.retention.next_after is 'After which batch_seq the next sweep goes on; null where it begins at swept_through.';
 
 create table svc.retired_keys (
   environment_id integer not null,

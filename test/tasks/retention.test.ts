@@ -149,6 +149,27 @@ describe("operations that were accepted longer ago than the plan keeps them", ()
     expect((await sweep({ rows: 2 })).operations).toBe(9);
   });
 
+  it("are said to be missing although a call before them is still there", async () => {
+    await environment.ingest([login(60, { occurred: ago(-5) })]);
+    await environment.ingest([login(50)]);
+    await environment.take({}, [login(10)]);
+    await sweep();
+    expect(await kept()).toEqual([60, 10]);
+    const [from] = await db.sql<[{ days: number }]>`
+      select round(extract(epoch from now() - svc.kept_from(${environment.environmentId})) / 86400)::integer as days`;
+    expect(from.days).toBe(10);
+  });
+
+  it("are reached by and by, although no sweep has time to go past those before them that stay", async () => {
+    for (let batch = 0; batch < 6; batch++) await environment.ingest([login(40, { occurred: ago(-5) })]);
+    await environment.take({}, [login(40)]);
+    const removed: number[] = [];
+    // Each time a sweep of one call.
+    for (let sweeps = 0; sweeps < 8; sweeps++) removed.push((await operations(null, 2)).removed);
+    expect(removed.reduce((sum, each) => sum + each, 0)).toBe(1);
+    expect(await rows("events")).toBe(6);
+  });
+
   it("still count as accepted in the overview", async () => {
     await environment.ingest([login(40), login(40), { at: ago(40), traits: { plan: "pro" } }]);
     await environment.take({}, [login(1)]);

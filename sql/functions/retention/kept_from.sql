@@ -10,7 +10,7 @@ as $$
     (
       select b.accepted_at
       from svc.ingest_batches as b
-      where b.environment_id = kept_from.environment_id and b.batch_seq > r.swept_through
+      where b.environment_id = kept_from.environment_id and b.batch_seq > r.removed_through
       order by b.batch_seq
       limit 1
     ),

@@ -1,6 +1,7 @@
 -- Removes operations of an environment that were accepted longer ago than its plan keeps them, in the order of acceptance, after a batch
--- (null: where the last sweep ended): {removed, through}. It goes through batches until they have `row_limit` operations together, so that
--- no call takes long; through is the batch to go on after, null where the sweep is at its end, or another one is at work.
+-- (null: where the last sweep had to leave off, else where nothing is left up to): {removed, through}. It goes through batches until they
+-- have `row_limit` operations together, so that no call takes long; through is the batch to go on after, null where the sweep is at its
+-- end, or another one is at work.
 -- What waits for its evaluation stays, and so does an event whose time lies within the days that are kept. So do their batches. The keys of
 -- removed events stay, for svc_api.sweep_keys to remove.
 -- Raises nothing. Locks the environment's row of svc.retention, then the rows it deletes; passes over those that an erasure holds, and
@@ -25,7 +26,7 @@ declare
   _now constant timestamptz := now();
   _before constant timestamptz := _now - svc.retention_days(_id) * interval '24 hours';
   _end constant json := json_build_object('removed', 0, 'through', null);
-  _swept_through bigint;
+  _first_after bigint;
   _after bigint;
   _through bigint;
   _is_end boolean;
@@ -39,18 +40,21 @@ begin
   if _before is null then
     return _end;
   end if;
-  select r.swept_through into _swept_through from svc.retention as r where r.environment_id = _id for update skip locked;
+  select coalesce(r.next_after, r.swept_through) into _first_after
+  from svc.retention as r
+  where r.environment_id = _id
+  for update skip locked;
   if not found then
     -- One that another sweep has in hand would be waited for.
     if exists (select 1 from svc.retention as r where r.environment_id = _id) then
       return _end;
     end if;
-    insert into svc.retention (environment_id) values (_id) on conflict do nothing returning swept_through into _swept_through;
+    insert into svc.retention (environment_id) values (_id) on conflict do nothing returning swept_through into _first_after;
     if not found then
       return _end;
     end if;
   end if;
-  _after := coalesce(sweep_operations.after_batch, _swept_through);
+  _after := coalesce(sweep_operations.after_batch, _first_after);
 
   -- At least one, whatever it holds. Numbers rise with the time of acceptance, but for calls that ran at once.
   select
@@ -72,6 +76,7 @@ begin
     window earlier as (order by b.batch_seq rows between unbounded preceding and 1 preceding)
   ) as p;
   if _through is null then
+    update svc.retention as r set next_after = null where r.environment_id = _id and r.next_after is not null;
     return _end;
   end if;
 
@@ -177,7 +182,9 @@ begin
     events_removed = r.events_removed + _events,
     trait_updates_removed = r.trait_updates_removed + _trait_updates,
     batch_events_removed = r.batch_events_removed + _batch_events,
-    last_removed_at = case when _events + _trait_updates > 0 then _now else r.last_removed_at end
+    last_removed_at = case when _events + _trait_updates > 0 then _now else r.last_removed_at end,
+    removed_through = greatest(r.removed_through, (select max(o.seq) from unnest(_seqs) as o (seq)) / 1024),
+    next_after = case when not _is_end then _through end
   where r.environment_id = _id;
   return json_build_object('removed', _events + _trait_updates, 'through', case when not _is_end then _through end);
 end;

@@ -132,7 +132,7 @@ it("says from when on all events are there, where retention has removed some", a
     [{ at: string }]
   >`select svc.iso(min(accepted_at)) as at from svc.ingest_batches where environment_id = ${id}`;
   expect(await read(`?at=${day(50)}`)).toMatchObject({ exactFrom: row.at });
-  await sql`update svc.retention set swept_through = 1e15`;
+  await sql`update svc.retention set removed_through = 1e15`;
   expect(await read(`?at=${day(50)}`)).toMatchObject({ exactFrom: "2026-05-01T00:00:00.000Z" });
 });
 
