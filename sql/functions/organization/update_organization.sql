@@ -31,7 +31,8 @@ begin
   select o.* into _organization
   from iam.organizations as o
   where o.organization_id = update_organization.organization_id
-  for update;
+  -- Whatever is changed in the organization meanwhile refers to its row in the audit log, and need not wait.
+  for no key update;
   if _organization.time_zone <> _time_zone then
     update iam.organizations as o
     set time_zone = _time_zone

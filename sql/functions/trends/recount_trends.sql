@@ -7,6 +7,8 @@ language plpgsql
 volatile
 set search_path = ''
 set jit = off
+-- Of some million rows the sums of a few thousand days and names.
+set work_mem = '64MB'
 as $$
 declare
   _zone constant text := svc.time_zone_of_environment(recount_trends.environment_id);

@@ -1,11 +1,14 @@
 import { readFileSync } from "node:fs";
-import { beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it, onTestFinished } from "vitest";
 import { call } from "../../../src/db/api/call.js";
+import { connect } from "../../../src/db/connect.js";
 import { environmentsToCount } from "../../../src/db/api/evaluation.js";
 import { countTrends } from "../../../src/tasks/trends.js";
 import type { Score } from "../../../src/model/snapshot/types.js";
 import { useSpec } from "../../spec/support/fixture.js";
+import { lockWaiter } from "../../support/locks.js";
 import { snapshot } from "../../support/service.js";
+import { changeTriggers } from "../../support/triggers.js";
 import { recomputer, untilJob } from "../../tasks/support/recompute.js";
 import { invalid } from "./support/api.js";
 
@@ -225,6 +228,34 @@ it("follow a recompute under another model, an erasure, and the time zone of the
   const operations = await trends("operations", "every=day");
   expect(operations.timeZone).toBe("Pacific/Pago_Pago");
   expect(valuesOf(operations, { metric: "events" })!.reduce((sum, one) => sum! + one!, 0)).toBe(accepted);
+});
+
+it("are counted anew in as much time as it takes", async () => {
+  const { db } = fixture.service;
+  await changeTriggers(
+    db.sql,
+    `create function slow() returns trigger language plpgsql as 'begin perform pg_sleep(1); return null; end'`,
+    `create trigger slow after insert on svc.trend_changes for each statement execute function slow()`,
+  );
+  onTestFinished(() => changeTriggers(db.sql, "drop function slow() cascade"));
+  await db.sql`update svc.trend_progress set outdated_since = '0'`;
+  const hurried = connect(db.url, { max: 1, applicationName: "test trends", statementTimeoutMs: 500 });
+  onTestFinished(() => hurried.end());
+  await countTrends(hurried, new AbortController().signal);
+  expect((await trends("lifecycle")).complete).toBe(true);
+});
+
+it("a change of the time zone that waits for a count keeps no other change waiting", async () => {
+  const { sql } = fixture.service.db;
+  let changed: Promise<unknown> = Promise.resolve();
+  await sql.begin(async (tx) => {
+    await tx`select from svc.trend_progress for update`;
+    changed = fixture.admin("PATCH", "/organization", { body: { timeZone: "Europe/Lisbon" } });
+    await lockWaiter(sql, "%update_organization%");
+    expect((await fixture.admin("POST", "/projects/app/keys", { body: { name: "beside" } })).status).toBe(201);
+  });
+  expect(await changed).toMatchObject({ status: 200, body: { timeZone: "Europe/Lisbon" } });
+  await count();
 });
 
 it("are counted once, whoever counts beside", async () => {
