@@ -41,6 +41,16 @@ begin
   perform svc.lock_retention(_id);
   _step := svc.quarantine_step(_id, _after, release_quarantined.ids, release_quarantined.event, release_quarantined.code);
 
+  -- The customers first, as everywhere: those that are there, of the operations as they are and as they will be.
+  perform from svc.customers as c
+  where c.environment_id = _id and c.customer_id in (
+    select q.customer_id from svc.quarantined_operations as q where q.environment_id = _id and q.seq = any(_step.seqs)
+    union all
+    select m.value ->> 'customerId' from jsonb_each(release_quarantined.mapped) as m
+  )
+  order by c.customer_id
+  for update;
+
   update svc.quarantined_operations as q
   set operation = m.value, customer_id = m.value ->> 'customerId', event = m.value ->> 'event'
   from jsonb_each(release_quarantined.mapped) as m

@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import { EMPTY_SNAPSHOT } from "../../../src/model/snapshot/types.js";
 import { call } from "../../../src/db/api/call.js";
+import { lockWaiter } from "../../support/locks.js";
 import { violations } from "../../support/invariants.js";
 import { INSTANT, NO_CURSOR, refused, useApi, type Page } from "./support/api.js";
 
@@ -152,6 +153,21 @@ it("does not release what is too old to be stored, and removes it", async () => 
   expect(await call(api.sql, "sweep_quarantine", id, 100)).toBe(0);
   expect((await list()).operations).toBe(0);
   expect(await violations(api.sql)).toEqual([]);
+});
+
+it("waits for who holds the customer before it touches what is in quarantine", async () => {
+  await send([order("text", { customerId: "held" }), { customerId: "held", event: "login" }]);
+  await api.sql`insert into svc.customers (environment_id, customer_id, created_at) values (${id}, 'held', now())`;
+  await deploy({ ...WIDER, events: { order: WIDER.events!["order"]! } });
+  let released: Promise<unknown> = Promise.resolve();
+  await api.sql.begin(async (tx) => {
+    await tx`select from svc.customers where environment_id = ${id} and customer_id = 'held' for update`;
+    released = release();
+    await lockWaiter(api.sql, "%release_quarantined%");
+    // As an erasure does, which holds the customer: one that waits for what is held for it waits for ever.
+    await tx`delete from svc.quarantined_operations where environment_id = ${id} and event = 'login'`;
+  });
+  expect(await released).toMatchObject({ released: 1, kept: 0 });
 });
 
 it("erases with a customer what is in quarantine of it", async () => {
