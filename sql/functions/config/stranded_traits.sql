@@ -25,6 +25,10 @@ as $$
     from json_each(stranded_traits.active -> 'traits') as o
     join json_each(stranded_traits.snapshot -> 'traits') as t on t.key = o.key
     where o.value::jsonb <> t.value::jsonb
+      -- One that only takes more values than before strands nobody.
+      and not coalesce(
+        o.value::jsonb - 'enum' = t.value::jsonb - 'enum' and (t.value -> 'enum')::jsonb @> (o.value -> 'enum')::jsonb, false
+      )
   ) as f
   -- Once, and not for each customer.
   cross join lateral (select svc.payload_predicate('traits', f.field) as predicate offset 0) as p

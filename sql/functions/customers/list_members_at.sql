@@ -1,5 +1,5 @@
--- A page of those who were members of a segment at an instant, in the order of their ids: {customerId, enteredAt}, as svc.members_at has
--- them.
+-- A page of those who were members of a segment at an instant, in the order of their ids: {customerId, enteredAt}, as
+-- svc.segment_members_at has them.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or SEGMENT_NOT_FOUND (neither in the active configuration nor ever with
 -- members), SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_members_at(
@@ -31,8 +31,9 @@ begin
   into _items, _positions
   from (
     select m.customer_id, json_build_object('customerId', m.customer_id, 'enteredAt', svc.iso(m.entered_at)) as item
-    from svc.members_at(_environment.environment_id, list_members_at.segment_id, list_members_at.at) as m
-    where m.customer_id > _after
+    from svc.segment_members_at(
+      _environment.environment_id, list_members_at.segment_id, list_members_at.at, _after, row_limit + 1
+    ) as m
     order by m.customer_id
     limit row_limit + 1
   ) as r;

@@ -6,6 +6,8 @@ language plpgsql
 volatile
 security definer
 set search_path = ''
+-- By index, whatever the statistics say.
+set enable_seqscan = off
 as $$
 declare
   _environments integer[];

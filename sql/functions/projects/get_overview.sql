@@ -8,6 +8,8 @@ language plpgsql
 stable
 security definer
 set search_path = ''
+-- A plan for each environment: one that suits a large one would read all rows of others for a small one.
+set plan_cache_mode = force_custom_plan
 as $$
 declare
   _environment record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'get_overview');

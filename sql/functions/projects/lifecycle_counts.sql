@@ -14,12 +14,16 @@ as $$
     group by c.lifecycle
   ),
   entered as (
-    select t.to_state as state, count(distinct t.customer_id) as customers
-    from svc.lifecycle_transitions as t
-    join svc.customers as c
-      on c.environment_id = lifecycle_counts.environment_id and c.customer_id = t.customer_id and c.generation = t.generation
-    where t.environment_id = lifecycle_counts.environment_id
-    group by t.to_state
+    select e.to_state as state, count(*) as customers
+    from (
+      -- Hashed, where count(distinct …) sorts all of them.
+      select distinct t.to_state, t.customer_id
+      from svc.lifecycle_transitions as t
+      join svc.customers as c
+        on c.environment_id = lifecycle_counts.environment_id and c.customer_id = t.customer_id and c.generation = t.generation
+      where t.environment_id = lifecycle_counts.environment_id
+    ) as e
+    group by e.to_state
   )
   select coalesce(
     json_agg(
