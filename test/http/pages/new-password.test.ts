@@ -92,7 +92,7 @@ describe("whoever forgot the password", () => {
     "Look into your mail A link to set a new password is on its way to EMAIL if there is such an account. It works once, for 24 hours. " +
     "If nothing comes within some minutes, ask an owner of your organization, or the operator of this service, for a link.";
   const mails = async (count: number) => {
-    await expect.poll(() => mail.mails.length).toBe(count);
+    await expect.poll(() => mail.mails.length, { timeout: 20_000 }).toBe(count);
     return mail.mails.splice(0);
   };
 
@@ -161,7 +161,7 @@ It stops working at THEN. If you did not ask for it, do nothing: your password s
     const { email } = await newUser();
     await mail.stop();
     expect((await ask(email)).status).toBe(200);
-    await expect.poll(() => failures.length).toBe(1);
+    await expect.poll(() => failures.length, { timeout: 20_000 }).toBe(1);
   });
 });
 
