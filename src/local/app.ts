@@ -1,7 +1,7 @@
 import Router from "@koa/router";
 import Koa, { type Context, type Next } from "koa";
 import { seeOther } from "../console/page.js";
-import { TRACKING_PATHS } from "../http/request/tracking-calls.js";
+import { answerCalls, type CallType, readCalls, TRACKING_PATHS } from "../http/request/tracking-calls.js";
 import { ApiError, type ErrorDiagnostic } from "../http/errors.js";
 import { refuseUnmatched } from "../http/middleware/handle-errors.js";
 import { assignRequestId, requireHost, setSecurityHeaders } from "../http/middleware/headers.js";
@@ -14,11 +14,12 @@ import {
   SINGLE_BYTES_MAX,
   singleRequestProblem,
 } from "../ingestion/request.js";
+import { mapCall } from "../ingestion/tracking.js";
+import { trackingModelOf } from "../model/tracking.js";
 import { answerBacktest } from "./backtest-route.js";
 import { moveClock } from "./clock.js";
 import { addConsole } from "./console/routes.js";
 import type { Accepted, LocalEngine, RequestOperation } from "./engine.js";
-import { acceptLocalCalls } from "./calls.js";
 import { helpText } from "./help.js";
 import type { RequestForm } from "./refusals.js";
 import { note, type Observe, reportAndAnswer } from "./report.js";
@@ -62,7 +63,7 @@ export function createLocalApp({ engine, observe }: { engine: LocalEngine; obser
     router.post(`${prefix}/events`, (ctx) => acceptSingle(ctx, engine));
     router.post(`${prefix}/events/batch`, (ctx) => acceptBatch(ctx, engine));
   }
-  for (const [path, type] of TRACKING_PATHS) router.post(path, (ctx) => acceptLocalCalls(ctx, engine, type));
+  for (const [path, type] of TRACKING_PATHS) router.post(path, (ctx) => acceptCalls(ctx, engine, type));
   const get = (path: string, answer: (ctx: Context) => unknown) =>
     router.get(path, (ctx) => {
       ctx.body = answer(ctx);
@@ -139,6 +140,32 @@ async function acceptBatch(ctx: Context, engine: LocalEngine): Promise<void> {
     states: [...customerIds].map((customerId) => engine.document(customerId)).filter((state) => state !== undefined),
     ...diagnosticsOf(accepted),
   };
+}
+
+/** Takes calls of Segment's tracking API, and answers as the service does. What that would keep in quarantine is told, and kept nowhere. */
+async function acceptCalls(ctx: Context, engine: LocalEngine, type: CallType): Promise<void> {
+  const calls = await readCalls(ctx, type);
+  const model = trackingModelOf(engine.snapshot);
+  const mapped = calls.map((call, index) => ({ index, ...mapCall(model, call, engine.clock.now()) }));
+  const taken = mapped.flatMap((each) => (each.kind === "operation" ? [each] : []));
+  const operations = taken.map(({ operation }): RequestOperation => {
+    if (operation.type === "track") return operation;
+    // Keys of identifies are the database's.
+    const { idempotencyKey: _, ...identify } = operation;
+    return identify;
+  });
+  const problems = mapped.flatMap((each) => (each.kind === "problem" ? [{ index: each.index, ...each.problem }] : []));
+  const refused = mapped.flatMap((each) => (each.kind === "refused" ? [{ index: each.index, ...each.problem }] : []));
+  note(ctx, { operations });
+  const accepted = operations.length === 0 ? null : engine.accept(operations, "batch", { ofCalls: true });
+  const violations = accepted?.quarantined.map((each) => ({ ...each, index: taken[each.index]!.index })) ?? [];
+  note(ctx, {
+    changes: accepted?.changes ?? [],
+    diagnostics: [...(accepted?.diagnostics ?? []), ...problems, ...refused, ...violations],
+    duplicates: accepted?.outcomes.filter(({ duplicate }) => duplicate).length ?? 0,
+  });
+  const told = refused.map(({ index, code, message }) => ({ index, code, message }));
+  answerCalls(ctx, type, problems.length + violations.length, told);
 }
 
 function accept(ctx: Context, engine: LocalEngine, operations: RequestOperation[], form: RequestForm): Accepted {

@@ -8,13 +8,13 @@ import {
   type Operation,
   type StateDocument,
 } from "../engine/index.js";
+import { canonicalJson } from "../model/snapshot/canonical.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 import type { CustomerState } from "../http/admin/answers.js";
 import type { ErrorDiagnostic } from "../http/errors.js";
 import type { IdentifyRequest, TrackRequest } from "../ingestion/shape.js";
 import { parseTimestamp } from "../ingestion/timestamp.js";
 import type { Clock } from "./clock.js";
-import { IdempotencyKeys } from "./idempotency-keys.js";
 import { Population, type AcceptedBatch, type CustomerChange, type PopulationOptions } from "./population.js";
 import {
   conflictError,
@@ -175,21 +175,11 @@ export class LocalEngine {
   }
 
   /** Why a customer is where it is: the explanation of every condition that is consulted in its present state. */
-  explanation(
-    customerId: string,
-    { population, now }: { population: Population; now: number } = {
-      population: this.#population,
-      now: this.clock.now(),
-    },
-  ): ReturnType<typeof explain> | undefined {
+  explanation(customerId: string, population = this.#population, now = this.clock.now()) {
     const customer = population.customer(customerId);
-    return (
-      customer &&
-      explain(this.#model, customer.state, {
-        history: customer.history,
-        at: customer.ahead.length === 0 ? now : undefined,
-      })
-    );
+    if (customer === undefined) return undefined;
+    const at = customer.ahead.length === 0 ? now : undefined;
+    return explain(this.#model, customer.state, { history: customer.history, at });
   }
 
   /** How many customers are in each lifecycle state; those in none are under "none". */
@@ -219,6 +209,43 @@ export class LocalEngine {
     this.#keys = new IdempotencyKeys();
     this.#batches = [];
     this.#requests = 0;
+  }
+}
+
+interface KeyEntry {
+  payload: string;
+  eventId: string;
+}
+
+/** Idempotency keys and the payloads that they stand for: customer, event, properties and the explicit timestamp as an instant. */
+export class IdempotencyKeys {
+  readonly #entries = new Map<string, KeyEntry>();
+
+  /**
+   * Looks up the keys of a request, whose operations come with the event ids that they get if they are new; `commit` remembers them. By position: the event
+   * that was accepted under the key before; and the positions of the keys that stand for another payload.
+   */
+  look(operations: readonly (readonly [operation: TrackRequest | null, eventId: string])[]) {
+    const added = new Map<string, KeyEntry>();
+    const conflicts: number[] = [];
+    const originals = operations.map(([operation, eventId], position) => {
+      const key = operation?.idempotencyKey;
+      if (operation === null || key === undefined) return undefined;
+      const { customerId, event, properties = {}, timestamp } = operation;
+      const at = timestamp === undefined ? null : parseTimestamp(timestamp);
+      const payload = canonicalJson([customerId, event, properties, at && [at.milliseconds, at.microseconds]]);
+      const known = this.#entries.get(key) ?? added.get(key);
+      if (known === undefined) added.set(key, { payload, eventId });
+      else if (known.payload !== payload) conflicts.push(position);
+      return known?.eventId;
+    });
+    return {
+      originals,
+      conflicts,
+      commit: () => {
+        for (const [key, entry] of added) this.#entries.set(key, entry);
+      },
+    };
   }
 }
 

@@ -1,8 +1,7 @@
 import { createReadStream } from "node:fs";
 import { SINGLE_BYTES_MAX, lineProblem } from "../ingestion/request.js";
 import type { Snapshot } from "../model/snapshot/types.js";
-import { accepted, type RequestOperation } from "./engine.js";
-import { IdempotencyKeys } from "./idempotency-keys.js";
+import { accepted, IdempotencyKeys, type RequestOperation } from "./engine.js";
 import type { AcceptedBatch } from "./population.js";
 import { schemaViolations } from "./refusals.js";
 

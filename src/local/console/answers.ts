@@ -1,6 +1,6 @@
 import type { Ask, Answers, Of, Question, ServiceQuestion } from "../../console/source.js";
 import type { Effect, Operation, StateDocument } from "../../engine/index.js";
-import type { DueCustomer, HistoryEntry, ListedCustomer, ListPage } from "../../http/admin/answers.js";
+import type { DueCustomer, HistoryEntry, ListedCustomer, ListedSignal, ListPage } from "../../http/admin/answers.js";
 import { ApiError, invalidField } from "../../http/errors.js";
 import { isDuration, parseDuration } from "../../model/snapshot/duration.js";
 import type { ExplainedParts } from "../../words/explanation.js";
@@ -11,8 +11,17 @@ import { localJourneyRuns, localJourneys, localJourneyTimes } from "./journeys.j
 import { localTransitions, localTransitionTimes } from "./transitions.js";
 import { localSegmentMembers } from "./segment-members.js";
 import { localRuleCounts, localRuleExecutions, ruleRuns } from "./rule-executions.js";
-import { raisedSignals } from "./raised-signals.js";
-import { aboutEffect, compareKeys, isoTime, pageOf, pastInstant, requireKnown, statesOf, type Stand } from "./stand.js";
+import {
+  aboutEffect,
+  compareKeys,
+  earliestOf,
+  isoTime,
+  pageOf,
+  pastInstant,
+  requireKnown,
+  statesOf,
+  type Stand,
+} from "./stand.js";
 import { localTrends } from "./trends.js";
 
 const WEEK_MS = 7 * 86_400_000;
@@ -48,7 +57,7 @@ export function localAsk(engine: LocalEngine, at: number | null): Ask {
     },
     "customers/:customerId/explanation": (of) => {
       const { customerId, population, now } = ofCustomer(of);
-      const parts = engine.explanation(customerId, { population, now }) as unknown as ExplainedParts & { asOf: string };
+      const parts = engine.explanation(customerId, population, now) as unknown as ExplainedParts & { asOf: string };
       const known = { customerId, configVersion: null, activeVersion: null };
       const pending = population.customer(customerId)!.ahead.length;
       return { ...parts, ...known, flipsKnown: true, unavailable: null, pending, setAside: null };
@@ -192,6 +201,26 @@ function dueCustomers(stand: Stand): DueCustomer[] {
       nextDueAt: isoTime(isWaiting ? Math.max(dueAt, heldUntil) : dueAt),
     }))
     .toSorted((a, b) => compareKeys([a.nextDueAt, a.customerId], [b.nextDueAt, b.customerId]));
+}
+
+/** The signals that are raised, the last raised first; by signal, severity and since when. */
+function raisedSignals(stand: Stand, of: Of): ListPage<ListedSignal> {
+  const { signal, severity } = of;
+  const since = earliestOf(stand, of);
+  const raised = statesOf(stand).flatMap(({ customerId, signals }) => signals.map((each) => ({ customerId, ...each })));
+  const wanted = raised.filter(
+    (each) =>
+      (signal === undefined || each.signalId === signal) &&
+      (severity === undefined || each.severity === severity) &&
+      Date.parse(each.raisedAt) >= since,
+  );
+  if (wanted.length === 0) requireKnown(stand.engine, of, { signal: "signal" });
+  // By instant, signal and customer, all backwards.
+  const keyOf = ({ raisedAt, signalId, customerId }: ListedSignal) => [raisedAt, signalId, customerId];
+  return pageOf(
+    wanted.toSorted((a, b) => compareKeys(keyOf(b), keyOf(a))),
+    of,
+  );
 }
 
 /** In the order of the kinds: of one instant what came of something stands before it. */

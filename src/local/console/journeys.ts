@@ -2,8 +2,7 @@ import type { Of } from "../../console/source.js";
 import type { Effect } from "../../engine/index.js";
 import type { JourneyCounts, JourneyTimes, ListedRun } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
-import { quartilesOf } from "./figures.js";
-import { earliestOf, isoTime, type Stand } from "./stand.js";
+import { earliestOf, isoTime, quartilesOf, type Stand } from "./stand.js";
 
 type Run = Extract<Effect, { kind: "journey" }>["run"];
 type RunOf = Run & { customerId: string; journeyId: string };

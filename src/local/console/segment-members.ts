@@ -2,8 +2,7 @@ import type { Of } from "../../console/source.js";
 import type { StateDocument } from "../../engine/index.js";
 import type { SegmentMembers, SegmentStatistics } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
-import { meanScore } from "./figures.js";
-import { isoTime, pageOf, statesOf, type Stand } from "./stand.js";
+import { isoTime, meanScore, pageOf, statesOf, type Stand } from "./stand.js";
 
 const DAY_MS = 86_400_000;
 

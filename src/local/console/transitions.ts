@@ -1,8 +1,7 @@
 import type { Of } from "../../console/source.js";
 import type { ListedTransition, TransitionTimes } from "../../http/admin/answers.js";
 import { calendarSpan } from "../../http/request/instants.js";
-import { quartilesOf } from "./figures.js";
-import { aboutEffect, compareTexts, requireKnown, type Stand } from "./stand.js";
+import { aboutEffect, compareTexts, quartilesOf, requireKnown, type Stand } from "./stand.js";
 
 /** All of them, the last first. */
 function transitionsOf({ population }: Stand): ListedTransition[] {

@@ -4,8 +4,7 @@ import type { Effect } from "../../engine/index.js";
 import type { Trends, TrendSeries } from "../../http/admin/answers.js";
 import { ApiError, invalidField } from "../../http/errors.js";
 import { calendarDay } from "../../http/request/instants.js";
-import { meanScore } from "./figures.js";
-import { isoTime, type Stand } from "./stand.js";
+import { isoTime, meanScore, type Stand } from "./stand.js";
 
 const DAY_MS = 86_400_000;
 const PERIODS_MAX = 1100;
