@@ -13,7 +13,8 @@ export interface ApiAnswer<T> extends JsonText {
   data: T;
 }
 
-export type Query = Readonly<Record<string, string | number | undefined>>;
+/** What is undefined or false is left out. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** An address that begins with a slash, or the parts of one in the project: what lies there is asked for in the environment that is set. */
 export type ApiPath = string | readonly string[];
@@ -33,11 +34,9 @@ interface Request extends Sent {
   headers: Record<string, string>;
 }
 
-interface StreamOptions {
+interface StreamOptions extends Sent {
   type: string;
   headers?: Record<string, string>;
-  signal?: AbortSignal;
-  body?: string;
 }
 
 /** Talks to the service over HTTP. Whatever goes wrong becomes a `UserError` that says where and what to do. */
@@ -173,7 +172,7 @@ export class Api {
     const asked = isFixed ? query : { env: this.#settings.environment, ...query };
     const url = new URL(this.#settings.apiUrl);
     for (const [name, value] of Object.entries(asked)) {
-      if (value !== undefined) url.searchParams.set(name, String(value));
+      if (value !== undefined && value !== false) url.searchParams.set(name, String(value));
     }
     return { url, path: url.pathname.replace(/\/$/, "") + place + url.search };
   }

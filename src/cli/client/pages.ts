@@ -40,7 +40,8 @@ export function pauseAfter(looks: number): number {
 
 /** What of a list to read, and how much. */
 export interface ListQuery extends Query {
-  limit: number;
+  /** All of it unless given. */
+  limit?: number | undefined;
   /** Where a part read before ended. */
   cursor?: string | undefined;
 }
@@ -58,7 +59,7 @@ interface Reading<More> {
 export async function* readAll<Row, More extends object = object>(
   api: Api,
   path: ApiPath,
-  { limit = Infinity, cursor, ...query }: Partial<ListQuery> = {},
+  { limit = Infinity, cursor, ...query }: ListQuery = {},
   { members = [], signal, patient }: Reading<More> = {},
 ): AsyncGenerator<ApiAnswer<ListPage<Row> & More>> {
   let count = 0;

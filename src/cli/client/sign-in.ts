@@ -5,7 +5,7 @@ import { cancelled, failure, type LocalCode, UserError } from "../core/errors.js
 import { prompt, canAsk } from "../output/change.js";
 import { interruption } from "../output/interruption.js";
 import { plural, printable, span } from "../../words/text.js";
-import type { Organization } from "../../http/admin/answers.js";
+import type { Organization, Whoami } from "../../http/admin/answers.js";
 import { hasBrowser, openBrowser } from "./browser.js";
 import { type DeviceCodes, OAuthClient, OAuthRefusal } from "./oauth.js";
 import { listed, organizationsOf } from "./pages.js";
@@ -179,7 +179,7 @@ async function sessionOf(
   const { id, slug } = wanted === undefined ? await choose(context, mine, signal) : named(wanted, mine);
   const { data } = await api
     .as({ ...by, session, organization: id })
-    .get<{ user: { email: string }; organization: Organization }>("/whoami", ["user", "organization"], {}, signal);
+    .get<Whoami>("/whoami", ["user", "organization"], {}, signal);
   return { ...session, email: data.user.email, organization: { id, slug, role: data.organization.role } };
 }
 

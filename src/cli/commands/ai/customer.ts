@@ -46,7 +46,7 @@ export async function readCustomer(context: Context, customerId: string): Promis
     api.get<Backlog>([...path, "backlog"], ["pending", "ahead", "setAside"]),
     explanationOf(context, customerId),
     activeSnapshot(context),
-    readList<Emission>(api, [...path, "timeline"], { reverse: "true", limit: LATEST }),
+    readList<Emission>(api, [...path, "timeline"], { reverse: true, limit: LATEST }),
     readList<Event>(api, ["events"], newest),
     readList<RuleExecution>(api, ["rule-executions"], newest),
   ]);

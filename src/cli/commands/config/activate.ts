@@ -46,7 +46,7 @@ export async function activate(context: Context, activation: Activation): Promis
     api.post<ActivatedVersion>(
       ["config-versions", version, verb],
       // What was shown is what is replaced, or nothing is.
-      { expected: active, ...(force ? { force } : {}) },
+      { expected: active, force: force || undefined },
       ["version", "activated", "warnings"],
       signal,
       isPromotion ? { env: undefined } : {},

@@ -32,16 +32,16 @@ export default defineCommand({
     }
     const isPresent = at === undefined && version === undefined;
     const backlog = isPresent
-      ? await api.get<Backlog>([...path, "backlog"], ["pending", "ahead", "setAside"])
-      : { data: NOTHING_WAITS };
+      ? (await api.get<Backlog>([...path, "backlog"], ["pending", "ahead", "setAside"])).data
+      : null;
     const explanation = await explanationIfAny(context, customerId, travel);
     const why = explanation === null ? "" : whyInWords(out, explanation);
     const then = travelInWords(out, answer.data);
-    out.print(paragraphs([then, stateInWords(out, answer), waiting(out, customerId, backlog.data), why]));
+    out.print(
+      paragraphs([then, stateInWords(out, answer), backlog === null ? "" : waiting(out, customerId, backlog), why]),
+    );
   },
 });
-
-const NOTHING_WAITS: Backlog = { pending: 0, ahead: 0, setAside: null };
 
 /** What the state does not hold yet; empty where it is complete. */
 function waiting(out: Out, customerId: string, { pending, ahead, setAside }: Backlog): string {

@@ -34,11 +34,10 @@ export default defineCommand({
     ["svc customers list --trait plan=pro --sort health", "Those on the plan pro, the worst health first"],
   ],
   async handler(context, values) {
-    const { lifecycle, segment, signal, search, sort, setAside, limit, cursor, csv } = values;
+    const { lifecycle, segment, signal, search, sort, setAside, reverse, limit, cursor, csv } = values;
     const filters = { lifecycle, segment, health: values.health, signal, search, traits: traitsFilter(values.trait) };
     const inactive = durationOf("--inactive", values.inactive);
-    const flags = { setAside: setAside ? "true" : undefined, reverse: values.reverse ? "true" : undefined };
-    const query = { ...filters, inactive, sort, ...flags, limit, cursor };
+    const query = { ...filters, inactive, sort, setAside, reverse, limit, cursor };
     const ago = (iso: string | null) => (iso === null ? "" : context.out.ago(iso));
     const health = ({ health: its }: ListedCustomer) => (its === null ? "" : `${its.overall} ${its.band}`);
     await printList<ListedCustomer>(context, query, ["customers"], {

@@ -12,7 +12,7 @@ export default defineCommand({
   ],
   async handler(context, { customerId, superseded, limit, cursor, csv }) {
     const { out } = context;
-    const query = { superseded: superseded ? "true" : undefined, limit, cursor };
+    const query = { superseded, limit, cursor };
     await printList<LifecycleTransition>(context, query, ["customers", customerId, "transitions"], {
       csv,
       none: "This customer's lifecycle has not begun.",

@@ -76,8 +76,7 @@ export default defineCommand({
     if (warnings.length > 0) out.note(showDiagnostics(warnings, out.errorStyle));
 
     await confirm(`Deploy ${summary(snapshot)} to ${settings.place}?`);
-    const origin = provenance(context.io.env);
-    const body = { snapshot, ...(origin === undefined ? {} : { provenance: origin }), ...(force ? { force } : {}) };
+    const body = { snapshot, provenance: provenance(context.io.env), force: force || undefined };
     const answer = await outcomeOf("`svc config versions`", (signal) =>
       withSpinner(
         context,

@@ -29,7 +29,7 @@ export async function previewDeploy(
     await cancellable((stop) => api.post<ConfigCheck>(["config-checks"], { snapshot }, ["warnings"], stop))
   ).data;
   const ofAll = sample === undefined || (!out.json && (await takesInAll(context, sample)));
-  const body = { snapshot, ...(sample === undefined ? {} : { sample }) };
+  const body = { snapshot, sample };
   // A preview changes nothing, so there is no outcome to be known.
   const { data } = await cancellable((stop) => api.post<RecomputeOrPreview>(["previews"], body, JOB_MEMBERS, stop));
   const path = ["previews", data.id];

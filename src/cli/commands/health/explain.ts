@@ -1,8 +1,7 @@
 import type { ExplainedHealth } from "../../../http/admin/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
-import { fields } from "../../output/table.js";
 import type { Out } from "../../output/out.js";
-import type { Column } from "../../output/table.js";
+import { type Column, fields, table } from "../../output/table.js";
 import { causeInWords, formatNumber, paragraphs, printable } from "../../../words/text.js";
 import { measuredInWords } from "../../../words/explanation.js";
 import { remarks } from "../customers/explanation.js";
@@ -16,7 +15,6 @@ export default defineCommand({
   async handler({ api, out, settings }, { customerId }) {
     const path = ["customers", customerId, "health"];
     const answer = await api.get<ExplainedHealth>(path, ["score", "factors", "unavailable"]);
-    const { table } = await import("../../output/table.js");
     const { score, factors } = answer.data;
     const is = score === null ? "no health score" : `health ${score.overall}, ${printable(score.band)}`;
     out.result(answer, () =>

@@ -12,7 +12,7 @@ export default defineCommand({
   ],
   async handler(context, { customerId, superseded, limit, cursor, csv }) {
     const { out } = context;
-    const query = { superseded: superseded ? "true" : undefined, limit, cursor };
+    const query = { superseded, limit, cursor };
     const parts = ({ components }: HealthScoreChange) =>
       Object.entries(components)
         .map(([id, score]) => `${id} ${score}`)

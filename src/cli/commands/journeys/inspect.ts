@@ -1,8 +1,7 @@
 import type { JourneyDetail } from "../../../http/admin/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
-import { fields } from "../../output/table.js";
 import type { Out } from "../../output/out.js";
-import type { Column } from "../../output/table.js";
+import { type Column, fields, table } from "../../output/table.js";
 import { lasted, paragraphs, printable } from "../../../words/text.js";
 import { explanationIfAny, journeyInWords, remarks } from "../customers/explanation.js";
 
@@ -25,7 +24,6 @@ export default defineCommand({
     const status = journey.status.replaceAll("_", " ") + ((journey.run ?? 1) === 1 ? "" : ` in run ${journey.run}`);
     const isOpen = journey.status === "active" || journey.status === "not_started";
     const explanation = isOpen ? await explanationIfAny(context, customerId) : null;
-    const { table } = await import("../../output/table.js");
     const at = (iso: string | null) => (iso === null ? "" : out.at(iso));
     const text = paragraphs([
       `${bold(printable(journeyId))} of ${printable(customerId)} in ${settings.environment}: ${status}`,

@@ -21,7 +21,6 @@ export default defineCommand({
     const { api, out, settings } = context;
     const { environment, project } = settings;
     checkDurationOption("--grace", grace);
-    const body = grace === undefined ? {} : { grace };
     const end = grace?.startsWith("0") ? "ends at once" : `works for ${grace ?? "24h"} more`;
     const answer = await confirmAndRun(context, {
       action: "rotating a key",
@@ -29,7 +28,8 @@ export default defineCommand({
       seen: `\`svc keys list --env ${environment}\``,
       question: async (place) =>
         `Replace the key ${await describeKey(context, keyId)} in ${place}? The old one ${end}.`,
-      request: (signal) => api.post<RotatedKey>(["keys", keyId, "rotate"], body, ["key", "secret", "replaced"], signal),
+      request: (signal) =>
+        api.post<RotatedKey>(["keys", keyId, "rotate"], { grace }, ["key", "secret", "replaced"], signal),
     });
     const { key, secret, replaced } = answer.data;
     const again = `\`svc keys rotate ${shellWord(key.id)} --env ${environment} --project ${project}\``;

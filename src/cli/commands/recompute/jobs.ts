@@ -35,8 +35,8 @@ export async function* differencesOf(
   path: readonly string[],
   limit?: number,
 ): AsyncGenerator<DifferencePage> {
-  const query = limit === undefined ? {} : { limit };
-  for await (const { data, text } of readAll<JobDifference>(api, [...path, "customers"], query, { patient: "all" })) {
+  const pages = readAll<JobDifference>(api, [...path, "customers"], { limit }, { patient: "all" });
+  for await (const { data, text } of pages) {
     yield { items: data.data, text: memberTexts(text).get("data")?.slice(1, -1).trim() ?? "" };
   }
 }

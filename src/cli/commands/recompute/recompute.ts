@@ -37,7 +37,7 @@ export default defineCommand({
       await confirmFrom(context, data, { again: dryRun, yes });
     } else if (!dryRun) await confirm(context, customer ?? null, { yes });
 
-    const body = { ...scopeBody(), ...(dryRun ? { dryRun } : {}) };
+    const body = { from, customerId: customer, all: all || undefined, dryRun: dryRun || undefined };
     const answer = await outcomeOf(`\`svc recompute list --env ${environment}\``, (signal) =>
       api.post<RecomputeOrPreview>(["recomputes"], body, JOB_MEMBERS, signal),
     );
@@ -45,10 +45,5 @@ export default defineCommand({
     const { printQueued, printResult } = await import("./result.js");
     if (noWait) printQueued(context, answer);
     else await printResult(context, answer.data);
-
-    function scopeBody(): object {
-      if (from !== undefined) return { from };
-      return customer === undefined ? { all: true } : { customerId: customer };
-    }
   },
 });

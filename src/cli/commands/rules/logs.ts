@@ -28,18 +28,14 @@ export default defineCommand({
       "Also runs that a recompute has replaced, which may have been told",
     ],
   ],
-  async handler(
-    { api, out },
-    { customer, rule, result, since: from, detail: isDetailed, superseded: isAll, limit, cursor, csv },
-  ) {
-    const [since, detail] = [sinceOption("--since", from), isDetailed ? "true" : undefined];
-    const superseded = isAll ? "true" : undefined;
+  async handler({ api, out }, { customer, rule, result, since: from, detail, superseded, limit, cursor, csv }) {
+    const since = sinceOption("--since", from);
     const query = { customer, rule, result, since, detail, superseded, limit, cursor };
     if (csv) return printCsv({ api, out }, query, ["rule-executions"]);
     const answer = await readList<RuleExecution>(api, ["rule-executions"], query);
     const runs = answer.data.data;
     const none = "There is no such run of a rule.";
-    if (isDetailed) {
+    if (detail) {
       const words = await Promise.all(runs.map((run) => runInWords(out, run)));
       out.result(answer, () => words.join("\n\n") || none);
       noteMore(out, answer.data);
@@ -55,7 +51,7 @@ export default defineCommand({
         { title: "Result", value: (run) => run.result, fixed: true, style: paint },
         { title: "Triggered by", value: ({ triggeredBy }) => triggeredBy },
         { title: "Model", value: ({ configVersion }) => configVersion ?? "", optional: true },
-        ...recordColumn<RuleExecution>(isAll),
+        ...recordColumn<RuleExecution>(superseded),
         ...(runs.some(({ error }) => error !== null)
           ? [{ title: "Error", value: ({ error }: RuleExecution) => error ?? "" }]
           : []),

@@ -23,7 +23,7 @@ export default defineCommand({
       question: (place) =>
         `Create the token ${printable(label)}, which acts as you in ${place}${role === undefined ? "" : `, as ${role} at most`}?`,
       request: (signal) => {
-        const body = { label, expiresInDays, ...(role !== undefined && { role }) };
+        const body = { label, expiresInDays, role };
         return api.post<CreatedAccessToken>("/organization/tokens", body, ["id", "accessToken"], signal);
       },
     });

@@ -51,9 +51,8 @@ export default defineCommand({
       await confirm(`Send again to ${printable(url)}, in ${place}: ${what}?`);
     }
     if (deliveryId !== undefined) return resendOne(context, webhookId, deliveryId);
-    const statuses = status.length === 0 ? {} : { statuses: [...new Set(status)] };
-    const span = { since: since!, ...(until === undefined ? {} : { until }), ...statuses };
-    await resendSpan(context, webhookId, span, cursor);
+    const statuses = status.length === 0 ? undefined : [...new Set(status)];
+    await resendSpan(context, webhookId, { since, until, statuses }, cursor);
   },
 });
 
@@ -78,7 +77,7 @@ async function resendOne({ api, out, settings }: Context, webhookId: string, del
 async function resendSpan(
   { api, out, settings }: Context,
   webhookId: string,
-  span: { since: string; until?: string; statuses?: readonly string[] },
+  span: object,
   from: string | undefined,
 ): Promise<void> {
   const { environment } = settings;
@@ -86,7 +85,7 @@ async function resendSpan(
   let cursor = from;
   try {
     do {
-      const body = { ...span, ...(cursor === undefined ? {} : { cursor }) };
+      const body = { ...span, cursor };
       const { data } = await outcomeOf(`\`${deliveriesOf(webhookId, environment)}\``, (signal) =>
         api.post<ResentDeliveries>(["webhooks", webhookId, "resend"], body, ["queued", "nextCursor"], signal),
       );

@@ -19,7 +19,6 @@ export default defineCommand({
     const { environment, project } = settings;
     checkDurationOption("--grace", grace);
     const path = ["webhooks", webhookId, "rotate-secret"];
-    const body = grace === undefined ? {} : { grace };
     const answer = await confirmAndRun(context, {
       action: "rotating a webhook's secret",
       yes,
@@ -29,7 +28,7 @@ export default defineCommand({
         const end = grace?.startsWith("0") ? "signs no more" : `signs too for ${grace ?? "24h"}`;
         return `Give the webhook to ${printable(url)} in ${place} a new secret? The old one ${end}.`;
       },
-      request: (signal) => api.post<RotatedWebhook>(path, body, ["webhook", "secret"], signal),
+      request: (signal) => api.post<RotatedWebhook>(path, { grace }, ["webhook", "secret"], signal),
     });
     const { webhook, secret } = answer.data;
     const { id, url, previousSecretExpiresAt: until } = webhook;

@@ -16,11 +16,7 @@ export default defineCommand({
   ],
   async handler({ api, out }, { webhookId, type }) {
     const members = ["id", "delivered", "latencyMs", "request"] as const;
-    const answer = await api.post<WebhookTest>(
-      ["webhooks", webhookId, "test"],
-      type === undefined ? {} : { type },
-      members,
-    );
+    const answer = await api.post<WebhookTest>(["webhooks", webhookId, "test"], { type }, members);
     const { id, delivered, statusCode, latencyMs, error, response } = answer.data;
     const outcome = statusCode === null ? printable(error ?? "no answer") : String(statusCode);
     if (!delivered) {

@@ -59,7 +59,7 @@ export async function stepByStep<Key extends string>(
   const seen = `\`svc events quarantine list --env ${shellWord(settings.environment)}\``;
   let cursor: string | null = null;
   do {
-    const given: object = { ...body, ...(cursor === null ? {} : { cursor }) };
+    const given: object = { ...body, cursor: cursor ?? undefined };
     const { data } = await outcomeOf(seen, (signal) =>
       api.post<Step & Record<Key, number>>(["quarantine", verb], given, [...counts, "nextCursor"], signal),
     );
