@@ -101,6 +101,34 @@ export function causeInWords({ type, id }: { type: string; id: string | null }):
   return id === null ? type : `${type} ${id}`;
 }
 
+/** The metadata of an emission; a change of lifecycle or of the health band is shown as such. */
+export function metadataInWords(metadata: Record<string, unknown>): string {
+  const { previous_lifecycle, new_lifecycle, previous_band, new_band, ...rest } = metadata;
+  const changes = [changeInWords(previous_lifecycle, new_lifecycle), changeInWords(previous_band, new_band)];
+  const others = Object.entries(rest).map(
+    ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  return [...changes.filter((change) => change !== null), ...others].join(", ");
+}
+
+function changeInWords(before: unknown, after: unknown): string | null {
+  if (typeof after !== "string") return null;
+  return typeof before === "string" ? `${before} → ${after}` : after;
+}
+
+/**
+ * What an entry of the audit log tells besides its target, in one line: `email: "bob@example.com", role: "viewer"`; of what became another
+ * `viewer, before administrator`. What is null or empty says nothing.
+ */
+export function detailsInWords(details: object): string {
+  const { before, after, ...others } = details as { before?: string; after?: string };
+  const became = after === undefined ? [] : [`${after}, before ${before}`];
+  const told = Object.entries(others)
+    .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+  return [...told, ...became].join(", ");
+}
+
 /** The name of a member as people read it: `lastSeenAt` is `Last seen at`. */
 export function titleOf(name: string): string {
   const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

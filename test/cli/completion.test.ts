@@ -4,7 +4,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 
-import { namesWithValue, places, typed } from "../../src/cli/commands/completion/script.js";
+import { namesWithValue, places, typed } from "../../src/cli/commands/completion.js";
 import { commands, nouns } from "../../src/cli/core/registry.js";
 import { project } from "../dsl-compiler/project.js";
 import { isThere } from "./support/program.js";

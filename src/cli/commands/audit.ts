@@ -2,7 +2,7 @@ import type { AuditEntry } from "../../http/admin/answers.js";
 import { csvPageOptions, defineCommand } from "../core/command.js";
 import { sinceOption } from "../core/values.js";
 import { printList } from "../output/table.js";
-import { detailsInWords } from "../../words/audit.js";
+import { detailsInWords } from "../../words/text.js";
 
 export default defineCommand({
   options: {

@@ -6,9 +6,8 @@ import type { ApiAnswer, ApiPath } from "../client/api.js";
 import { type ListQuery, readList } from "../client/pages.js";
 import type { Context } from "../core/command.js";
 import { UsageError } from "../core/errors.js";
-import type { Out } from "./out.js";
-import { textOf } from "./text-of.js";
-import { printable, shellWord } from "../../words/text.js";
+import { type Out, textOf } from "./out.js";
+import { paragraphs, printable, shellWord } from "../../words/text.js";
 
 export interface Column<Row> {
   title: string;
@@ -138,11 +137,13 @@ export async function printCsv(
 }
 
 /** Prints a part of a list, and how to get the next one. */
-export function page<Row>(out: Out, answer: ApiAnswer<ListPage<Row>>, { none, columns, heading }: PageView<Row>): void {
+export function page<Row>(
+  out: Out,
+  answer: ApiAnswer<ListPage<Row>>,
+  { none, columns, heading = "" }: PageView<Row>,
+): void {
   const { data } = answer.data;
-  out.result(answer, () =>
-    [...(heading === undefined ? [] : [heading, ""]), data.length === 0 ? none : table(out, columns, data)].join("\n"),
-  );
+  out.result(answer, () => paragraphs([heading, data.length === 0 ? none : table(out, columns, data)]));
   noteMore(out, answer.data);
 }
 

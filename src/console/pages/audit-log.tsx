@@ -1,5 +1,5 @@
 import type { AuditEntry } from "../../http/admin/answers.js";
-import { detailsInWords } from "../../words/audit.js";
+import { detailsInWords } from "../../words/text.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal } from "../console-page.js";
 import { ApiError } from "../../http/errors.js";
 import { address, At, Empty, PageLinks, ProblemNote, Text, TextLink } from "../parts.js";

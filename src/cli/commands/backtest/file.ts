@@ -12,8 +12,7 @@ import { codeSpan } from "../../output/markdown.js";
 import { plural, printable } from "../../../words/text.js";
 import { VERSION_NAME } from "../config/stored-versions.js";
 import { type Asked, wordsOf } from "./asked.js";
-import { samplesCsv } from "./csv.js";
-import { backtestInWords, backtestMarkdown } from "./report.js";
+import { printBacktest } from "./report.js";
 
 /** Judges the local model over a file of operations, without a service. */
 export async function backtestFile(context: Context, file: string, asked: Asked): Promise<void> {
@@ -46,8 +45,7 @@ export async function backtestFile(context: Context, file: string, asked: Asked)
   ).catch((error: unknown) => {
     throw error instanceof QuestionProblem ? usageError(error) : error;
   });
-  if (asked.csv) return out.stream(samplesCsv(question, report, [samples]));
-  const document = {
+  const backtest = {
     customers: samples.length < customersTotal ? samples.length : null,
     traits: asked.presentTraits ? ("now" as const) : ("then" as const),
     model: { configVersion: null, hash: judged.hash },
@@ -55,11 +53,9 @@ export async function backtestFile(context: Context, file: string, asked: Asked)
     report,
   };
   const name = path.basename(file);
-  if (asked.markdown) {
-    out.print(backtestMarkdown(`${codeSpan(name)}, model ${judged.hash.slice(0, 12)}`, document));
-    return;
-  }
-  out.result({ document }, () => backtestInWords(out, `A backtest over ${printable(name)}`, document));
+  const title = `A backtest over ${printable(name)}`;
+  const source = `${codeSpan(name)}, model ${judged.hash.slice(0, 12)}`;
+  await printBacktest(out, asked, { backtest, question, pages: [samples], title, source });
 }
 
 async function read(file: string, snapshot: Parameters<typeof readOperations>[1]) {

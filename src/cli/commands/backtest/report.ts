@@ -1,4 +1,6 @@
-import type { ModelReport } from "../../../backtest/report-types.js";
+import type { BacktestReport, ModelReport } from "../../../backtest/report-types.js";
+import { type CustomerSamples, type BacktestQuestion, samplesOf } from "../../../backtest/samples.js";
+import type { Said } from "../../../engine/index.js";
 import {
   type BacktestResult,
   backtestFields,
@@ -7,14 +9,38 @@ import {
   backtestTables,
   type ReportTable,
 } from "../../../words/backtest.js";
+import { type Cell, csvLines } from "../../../words/csv.js";
 import { paragraphs } from "../../../words/text.js";
 import { bar } from "../../output/chart.js";
 import { codeSpan, sectionOf, tableOf } from "../../output/markdown.js";
 import type { Out } from "../../output/out.js";
 import { type Column, fields, table } from "../../output/table.js";
+import type { Forms } from "./asked.js";
+
+/** What came of a backtest, and whence. */
+interface Printed {
+  /** With what else a program reads of it. */
+  backtest: BacktestResult;
+  question: BacktestQuestion;
+  pages: AsyncIterable<readonly CustomerSamples[]> | Iterable<readonly CustomerSamples[]>;
+  title: string;
+  /** What a comment names instead, as Markdown. */
+  source: string;
+}
+
+/** Prints what came of a backtest in the form that was asked for. */
+export async function printBacktest(
+  out: Out,
+  { csv, markdown }: Forms,
+  { backtest, question, pages, title, source }: Printed,
+): Promise<void> {
+  if (csv) await out.stream(samplesCsv(question, backtest.report, pages));
+  else if (markdown) out.print(backtestMarkdown(source, backtest));
+  else out.result({ document: backtest }, () => backtestInWords(out, title, backtest));
+}
 
 /** What a backtest came to, for a person at a terminal. */
-export function backtestInWords(out: Out, title: string, backtest: BacktestResult): string {
+function backtestInWords(out: Out, title: string, backtest: BacktestResult): string {
   const { models } = backtest.report;
   const { bold } = out.style;
   return paragraphs([
@@ -46,7 +72,7 @@ function tableInWords(out: Out, { heads, rows, picture }: ReportTable): string {
 }
 
 /** The same as a comment on a pull request. */
-export function backtestMarkdown(title: string, backtest: BacktestResult): string {
+function backtestMarkdown(title: string, backtest: BacktestResult): string {
   const { models, outcome } = backtest.report;
   const { Outcome: _, ...figures } = backtestFields(backtest);
   const named = models.map((model) => ({ ...model, name: codeSpan(model.name) }));
@@ -68,4 +94,41 @@ function sectionsOf(model: ModelReport): string[] {
     const cells = rows.map(({ cells: [first, ...rest] }) => [isNamed ? codeSpan(first!) : first!, ...rest]);
     return sectionOf(title, heads, cells);
   });
+}
+
+/** Samples as CSV, part by part: one line a sample, with what each model said. Parts end without the end of their last line. */
+async function* samplesCsv(
+  question: BacktestQuestion,
+  { models }: BacktestReport,
+  pages: Printed["pages"],
+): AsyncGenerator<string> {
+  const lines = (rows: Cell[][]) => csvLines(rows).trimEnd();
+  const heads = models.flatMap((model) => headsOf(model, models.length > 1 ? `${model.name}.` : ""));
+  yield lines([["customer", "at", "status", "outcome", "outcome_at", ...heads]]);
+  for await (const page of pages) {
+    for (const customer of page) {
+      const rows = [...samplesOf(question, customer)].map(({ at, status, outcomeAt, said }): Cell[] => {
+        const isUsed = status === "used";
+        const came = isUsed && outcomeAt !== null;
+        const outcome = isUsed ? came : null;
+        const cells = said.flatMap((one, index) => cellsOf(models[index]!, one));
+        return [customer.customerId, iso(at), status, outcome, came ? iso(outcomeAt) : null, ...cells];
+      });
+      if (rows.length > 0) yield `\n${lines(rows)}`;
+    }
+  }
+}
+
+function headsOf({ health }: ModelReport, prefix: string): string[] {
+  const components = health?.components.map(({ id }) => `components.${id}`) ?? [];
+  return ["state", "band", "overall", ...components, "segments", "signals"].map((name) => prefix + name);
+}
+
+function cellsOf({ health }: ModelReport, { state, health: score, segments, signals }: Said): Cell[] {
+  const components = health?.components.map(({ id }) => score?.components[id] ?? null) ?? [];
+  return [state, score?.band ?? null, score?.overall ?? null, ...components, segments.join(" "), signals.join(" ")];
+}
+
+function iso(instant: number): string {
+  return new Date(instant).toISOString();
 }

@@ -12,8 +12,7 @@ import { shellWord } from "../../../words/text.js";
 import { activeVersion, VERSION_NAME } from "../config/stored-versions.js";
 import { untilCompleted } from "../recompute/result.js";
 import { type Asked, type Forms, wordsOf } from "./asked.js";
-import { samplesCsv } from "./csv.js";
-import { backtestInWords, backtestMarkdown } from "./report.js";
+import { printBacktest } from "./report.js";
 
 const MEMBERS = ["id", "status", "progress", "report", "model"] as const;
 
@@ -31,10 +30,10 @@ export async function backtestService(context: Context, asked: Asked): Promise<v
   settings.credentials();
   const body = {
     ...wordsOf(asked, out.now),
-    ...(asked.sample === undefined ? {} : { customers: asked.sample }),
-    ...(asked.presentTraits ? { traits: "now" } : {}),
+    customers: asked.sample,
+    traits: asked.presentTraits ? "now" : undefined,
     ...(await judged(context, asked)),
-    ...(against === undefined ? {} : { against }),
+    against,
   };
   // It changes nothing, so there is no outcome to be known.
   const { data } = await cancellable((stop) => api.post<BacktestJob>(["backtests"], body, MEMBERS, stop)).catch(
@@ -65,7 +64,7 @@ export async function printBacktestJob(context: Context, id: string, forms: Form
   await printResult(context, data, forms);
 }
 
-async function printResult(context: Context, first: BacktestJob, { csv, markdown }: Forms): Promise<void> {
+async function printResult(context: Context, first: BacktestJob, forms: Forms): Promise<void> {
   const { out, settings } = context;
   const place = ["backtests", first.id];
   const command = out.typed(`svc backtest --job ${shellWord(first.id)} --env ${first.environment}`);
@@ -78,20 +77,19 @@ async function printResult(context: Context, first: BacktestJob, { csv, markdown
   });
   const { report } = job;
   if (report === null) throw new Error(`${job.id} is completed and has no report`);
-  if (csv) return out.stream(samplesCsv(askedQuestion(report), report, samplesOf(context, place)));
-  const told = { ...job, report };
-  if (markdown) {
-    const { configVersion, hash } = job.model;
-    out.print(backtestMarkdown(`${job.id}, ${configVersion ?? `model ${hash.slice(0, 12)}`}`, told));
-    return;
-  }
-  const title = `Backtest ${job.id} in ${job.environment} of ${settings.project}`;
-  out.result({ document: job }, () => backtestInWords(out, title, told));
+  const { configVersion, hash } = job.model;
+  await printBacktest(out, forms, {
+    backtest: { ...job, report },
+    question: askedQuestion(report),
+    pages: samplesOf(context, place),
+    title: `Backtest ${job.id} in ${job.environment} of ${settings.project}`,
+    source: `${job.id}, ${configVersion ?? `model ${hash.slice(0, 12)}`}`,
+  });
 }
 
 /** The members of the request that say which model is judged; none for the active version. */
 async function judged(context: Context, { version, model }: Asked): Promise<object> {
-  if (model === undefined) return version === undefined ? {} : { version };
+  if (model === undefined) return { version };
   const { snapshot } = await compileNoted(context, path.resolve(context.io.cwd, model));
   return { snapshot };
 }

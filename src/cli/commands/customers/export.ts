@@ -5,7 +5,7 @@ import { unexpected } from "../../client/failures.js";
 import { failure } from "../../core/errors.js";
 import { cancellable } from "../../output/interruption.js";
 import { jsonOf, formatNumber, printable } from "../../../words/text.js";
-import { textOf } from "../../output/text-of.js";
+import { textOf } from "../../output/out.js";
 import { createFile, refuseExisting } from "../../output/write-file.js";
 
 export default defineCommand({
@@ -53,7 +53,7 @@ async function exportOf(
   signal?: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
   const path = ["customers", customerId, "export"];
-  const parts = await api.stream(path, {}, { type: "application/json", ...(signal && { signal }) });
+  const parts = await api.stream(path, {}, { type: "application/json", signal });
   return checked(parts, customerId, settings.apiUrl);
 }
 

@@ -3,8 +3,7 @@ import { csvPageOptions, defineCommand, projectOptions, reverseOption, travelOpt
 import { UsageError } from "../../core/errors.js";
 import { readList } from "../../client/pages.js";
 import { page, printCsv } from "../../output/table.js";
-import { causeInWords, plural } from "../../../words/text.js";
-import { metadataInWords } from "../emissions/metadata.js";
+import { causeInWords, metadataInWords, plural } from "../../../words/text.js";
 import { travelInWords } from "./explanation.js";
 
 /** What a timeline of an instant says besides. */
@@ -24,7 +23,7 @@ export default defineCommand({
     ["svc customers timeline cus_42 --at 30d --version v2", "What v2 would have told until 30 days ago"],
   ],
   async handler(context, { customerId, reverse, limit, cursor, at, version, csv }) {
-    const query = { reverse: reverse ? "true" : undefined, limit, cursor, at, version };
+    const query = { reverse, limit, cursor, at, version };
     const { api, out } = context;
     const path = ["customers", customerId, "timeline"] as const;
     if (csv) {
@@ -37,9 +36,8 @@ export default defineCommand({
     }
     const answer = await readList<Emission, Replayed>(api, path, query);
     const { omitted = 0, configVersion = null, at: then, exactFrom } = answer.data;
-    const heading = travelInWords(out, { at: then, exactFrom, configVersion });
     page(out, answer, {
-      ...(heading === "" ? {} : { heading }),
+      heading: travelInWords(out, { at: then, exactFrom, configVersion }),
       none: "Nothing happened to this customer's state yet.",
       columns: [
         { title: "At", value: ({ timestamp }) => context.out.at(timestamp), fixed: true },

@@ -2,8 +2,7 @@ import type { ListedEmission } from "../../../http/admin/answers.js";
 import { csvPageOptions, defineCommand, projectOptions } from "../../core/command.js";
 import { sinceOption } from "../../core/values.js";
 import { printList } from "../../output/table.js";
-import { causeInWords } from "../../../words/text.js";
-import { metadataInWords } from "./metadata.js";
+import { causeInWords, metadataInWords } from "../../../words/text.js";
 
 export default defineCommand({
   options: {

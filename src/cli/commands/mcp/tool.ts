@@ -2,6 +2,9 @@ import Type, { type Static, type TObject, type TProperties, type TSchema } from 
 
 import type { ListPage } from "../../../http/admin/answers.js";
 import type { Query } from "../../client/api.js";
+import { mayBeDone } from "../../client/failures.js";
+import { UserError } from "../../core/errors.js";
+import { outcomeUnknown } from "../../output/change.js";
 import type { Call } from "./session.js";
 
 /**
@@ -88,4 +91,13 @@ export async function readPage<Item>(
 ): Promise<{ items: Item[]; nextCursor: string | null }> {
   const { data } = await api.get<ListPage<never>>(path, ["data", "nextCursor"], { ...query, limit });
   return { items: data.data.map(itemOf), nextCursor: data.nextCursor };
+}
+
+/** Changes something. @param seen the tool that shows whether it was done @throws {UserError} OUTCOME_UNKNOWN where nobody knows here */
+export async function changed<T>(seen: string, request: () => Promise<T>): Promise<T> {
+  try {
+    return await request();
+  } catch (error) {
+    throw error instanceof UserError && mayBeDone(error) ? outcomeUnknown(error.message, seen, error) : error;
+  }
 }

@@ -6,6 +6,7 @@ import { readCustomer, sentCustomer, sentEmission, sentSetAside } from "../../ai
 import { pick } from "../../ai/sanitizer.js";
 import { ANSWER_BYTES_MAX } from "../answer.js";
 import {
+  changed,
   customerInput,
   defineTool,
   document,
@@ -15,7 +16,6 @@ import {
   pageOutput,
   readPage,
 } from "../tool.js";
-import { changed } from "./changed.js";
 
 const health = nullable(document("The overall score, the band that it lies in, and the score of a week ago."));
 
@@ -50,12 +50,10 @@ const listCustomers = defineTool({
     lastEventAt: nullable(Type.String()),
     setAside: nullable(document("When evaluation was given up, and why.")),
   }),
-  async run(call, { traits, inactive, setAside, reverse, ...query }) {
+  async run(call, { traits, inactive, ...query }) {
     const sanitizer = await call.sanitizer();
-    const flags = { setAside: setAside ? "true" : undefined, reverse: reverse ? "true" : undefined };
     const filters = {
       ...query,
-      ...flags,
       traits: traits && JSON.stringify(traits),
       inactive: durationOf("inactive", inactive),
     };
@@ -122,7 +120,7 @@ const customerTimeline = defineTool({
   }),
   async run(call, { customer, oldestFirst, ...page }) {
     const sanitizer = await call.sanitizer();
-    const query = { ...page, reverse: oldestFirst ? undefined : "true" };
+    const query = { ...page, reverse: !oldestFirst };
     const path = ["customers", call.customerId(customer), "timeline"];
     return readPage(call, path, query, (row: Emission) => sentEmission(row, sanitizer));
   },

@@ -19,8 +19,7 @@ import { Impact, type ImpactDocument, type ImpactGroup } from "../../deploy/impa
 import { JOB_MEMBERS } from "../../recompute/jobs.js";
 import { problemOf } from "../answer.js";
 import type { Call } from "../session.js";
-import { defineTool, document, optionalText, nullable } from "../tool.js";
-import { changed } from "./changed.js";
+import { changed, defineTool, document, optionalText, nullable } from "../tool.js";
 
 /** Said of each tool that does. */
 const RUNS = "It runs the TypeScript of the model on this machine, as svc validate does.";

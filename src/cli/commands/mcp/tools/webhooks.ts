@@ -2,8 +2,7 @@ import Type from "typebox";
 
 import type { Delivery, Webhook } from "../../../../http/admin/answers.js";
 import { pick, WITHHELD } from "../../ai/sanitizer.js";
-import { defineTool, optionalText, nullable, pageInput, pageOutput, readPage, text } from "../tool.js";
-import { changed } from "./changed.js";
+import { changed, defineTool, optionalText, nullable, pageInput, pageOutput, readPage, text } from "../tool.js";
 
 const webhookInput = text("The webhook's id, from list_webhooks.");
 

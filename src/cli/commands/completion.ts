@@ -1,6 +1,29 @@
-import { type AnyCommand, type CommandRegistry, type Option, type Options, sharedOptions } from "../../core/command.js";
-import { fromTemplate } from "../../core/package.js";
-import { optionName } from "../../core/values.js";
+import {
+  type AnyCommand,
+  type CommandRegistry,
+  defineCommand,
+  type Option,
+  type Options,
+  sharedOptions,
+} from "../core/command.js";
+import { fromTemplate } from "../core/package.js";
+import { optionName } from "../core/values.js";
+
+const SHELLS = ["bash", "zsh", "fish"] as const;
+type Shell = (typeof SHELLS)[number];
+
+export default defineCommand({
+  args: { shell: { describe: "The shell", choices: SHELLS } },
+  examples: [
+    ["source <(svc completion bash)", "To have it in every shell: a line of ~/.bashrc"],
+    ["source <(svc completion zsh)", "A line of ~/.zshrc, after compinit"],
+    ["svc completion fish > ~/.config/fish/completions/svc.fish", "Once, and again after an update of svc"],
+  ],
+  async handler({ out, registry }, { shell }) {
+    const script = scripts[shell as Shell](await places(registry));
+    out.result({ document: { shell, script } }, () => script);
+  },
+});
 
 interface Word {
   word: string;
@@ -130,7 +153,7 @@ const ZSH: Completer = {
 };
 
 /** The scripts for bash, from 3.2 on; for zsh, from 5.0 on, a function of `fpath`, or to be read by `source`; for fish, from 3.0 on. */
-export const scripts = {
+const scripts = {
   bash: (places: readonly CompletionPlace[]) => fromTemplate("completion/bash.txt", branches(places, BASH)),
   zsh: (places: readonly CompletionPlace[]) => fromTemplate("completion/zsh.txt", branches(places, ZSH)),
   fish: (places: readonly CompletionPlace[]) =>
