@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type CustomerState,
   type HistorySource,
+  type IdentifyOperation,
   type Json,
   type Model,
   newCustomer,
@@ -9,6 +10,7 @@ import {
   type Said,
   type Sampled,
   sampleThrough,
+  type TrackedEvent,
   type TrackOperation,
 } from "../engine/index.js";
 import type { PastEvents } from "../evaluation/past-events.js";
@@ -24,6 +26,18 @@ export interface SampledCustomer {
   createdAt: number;
   /** What holds from the beginning: nothing, where identifies are among the operations. */
   traits: Record<string, Json>;
+}
+
+/** Events and identifies of one customer in the order of a sampler. An event counts as accepted when it occurred. */
+export function operationsInOrder(
+  events: readonly TrackedEvent[],
+  identifies: readonly IdentifyOperation[],
+): Operation[] {
+  const operations: Operation[] = [
+    ...events.map((event) => ({ ...event, kind: "track", acceptedAt: event.occurredAt }) as const),
+    ...identifies,
+  ];
+  return operations.sort((a, b) => a.acceptedAt - b.acceptedAt || a.seq - b.seq);
 }
 
 /**

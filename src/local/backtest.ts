@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import { operationsInOrder } from "../backtest/operations.js";
 import { type QuestionWords, readQuestion, type TraitsOf } from "../backtest/question.js";
 import { modelReport, makeReport } from "../backtest/report.js";
 import type { BacktestReport } from "../backtest/report-types.js";
-import { CustomerSampler } from "../backtest/sampler.js";
+import { CustomerSampler, operationsInOrder } from "../backtest/sampler.js";
 import type { CustomerSamples, BacktestQuestion } from "../backtest/samples.js";
 import { compileModel, type Json, type Model, type Operation } from "../engine/index.js";
 import { PastEvents } from "../evaluation/past-events.js";

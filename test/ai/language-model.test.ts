@@ -1,6 +1,10 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { LanguageModelError } from "../../src/ai/failure.js";
-import { LanguageModel, type LanguageModelSettings, type AnswerPart } from "../../src/ai/language-model.js";
+import {
+  LanguageModel,
+  LanguageModelError,
+  type LanguageModelSettings,
+  type AnswerPart,
+} from "../../src/ai/language-model.js";
 import { chunk, refuses, says, startProvider, type Behaviour, type Provider } from "../support/language-model.js";
 
 const QUESTION = { instructions: "Explain.", facts: '{"lifecycle":"trial"}' };

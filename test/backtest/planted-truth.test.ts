@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
-import { operationsInOrder } from "../../src/backtest/operations.js";
 import { modelReport, makeReport } from "../../src/backtest/report.js";
-import { CustomerSampler } from "../../src/backtest/sampler.js";
+import { CustomerSampler, operationsInOrder } from "../../src/backtest/sampler.js";
 import type { CustomerSamples, BacktestQuestion } from "../../src/backtest/samples.js";
 import type { TrackedEvent } from "../../src/engine/index.js";
 import { compile, counted, happened, healthOf, snapshotOf } from "../engine/support/builders.js";

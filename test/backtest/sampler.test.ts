@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { operationsInOrder } from "../../src/backtest/operations.js";
-import { CustomerSampler } from "../../src/backtest/sampler.js";
+import { CustomerSampler, operationsInOrder } from "../../src/backtest/sampler.js";
 import {
   type CustomerSamples,
   instantsOf,

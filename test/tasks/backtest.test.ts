@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { operationsInOrder } from "../../src/backtest/operations.js";
 import { readQuestion } from "../../src/backtest/question.js";
 import type { BacktestReport } from "../../src/backtest/report-types.js";
-import { CustomerSampler } from "../../src/backtest/sampler.js";
+import { CustomerSampler, operationsInOrder } from "../../src/backtest/sampler.js";
 import type { CustomerSamples } from "../../src/backtest/samples.js";
 import { call } from "../../src/db/api/call.js";
 import type { StoredQuestion } from "../../src/db/api/recompute.js";

@@ -1,8 +1,7 @@
 import type { Readable } from "node:stream";
 import type { Context } from "koa";
 import Type from "typebox";
-import { LanguageModelError } from "../../ai/failure.js";
-import type { AnswerPart } from "../../ai/language-model.js";
+import { type AnswerPart, LanguageModelError } from "../../ai/language-model.js";
 import { instructionsFor, TASKS } from "../../ai/tasks.js";
 import { call } from "../../db/api/call.js";
 import { ApiError, invalidField } from "../errors.js";

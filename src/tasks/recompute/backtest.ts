@@ -1,9 +1,8 @@
 import type { Sql, TransactionSql } from "postgres";
-import { operationsInOrder } from "../../backtest/operations.js";
 import { readQuestion } from "../../backtest/question.js";
 import type { BacktestReport } from "../../backtest/report-types.js";
 import { modelReport, makeReport } from "../../backtest/report.js";
-import { CustomerSampler } from "../../backtest/sampler.js";
+import { CustomerSampler, operationsInOrder } from "../../backtest/sampler.js";
 import type { CustomerSamples, BacktestQuestion } from "../../backtest/samples.js";
 import { call } from "../../db/api/call.js";
 import { type BacktestCustomer, noCounts, readBacktestChunk, type RecomputeJob } from "../../db/api/recompute.js";
