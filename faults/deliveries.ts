@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
 import type { DemoApi } from "../src/demo/api.js";
-import type { ReceiptTally } from "../src/demo/receive/tally.js";
+import type { ReceiptTally } from "../src/demo/receiver.js";
 import type { Claim, Figure } from "./verification.js";
 
 const POLL_MS = 100;

@@ -4,7 +4,7 @@ import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { migrate } from "../../src/db/migrate/migrate.js";
 import { installPack } from "../../src/db/migrate/packs.js";
-import { Receiver } from "../../src/demo/receive/receiver.js";
+import { Receiver } from "../../src/demo/receiver.js";
 import { Service, type ServiceOptions } from "../../src/demo/service/service.js";
 import { Random } from "../../src/demo/simulate/random.js";
 import { Clock } from "./clock.js";

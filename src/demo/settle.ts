@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ProjectOverview } from "./api.js";
 import { DemoFailure } from "./failure.js";
 import type { Input } from "./input.js";
-import type { ReceiptTally } from "./receive/tally.js";
+import type { ReceiptTally } from "./receiver.js";
 
 interface SettleOptions {
   overview: () => Promise<ProjectOverview>;

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ProjectOverview } from "../../../src/demo/api.js";
-import { ReceiptTally } from "../../../src/demo/receive/tally.js";
-import { demoReport, type DemoResults } from "../../../src/demo/report/report.js";
-import { chooseStory } from "../../../src/demo/report/story.js";
+import { ReceiptTally } from "../../../src/demo/receiver.js";
+import { chooseStory, demoReport, type DemoResults } from "../../../src/demo/report/report.js";
 import { styleFor } from "../../../src/demo/report/style.js";
 
 const overview: ProjectOverview = {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Webhook } from "standardwebhooks";
-import { Receiver, signatureProblem } from "../../../src/demo/receive/receiver.js";
+import { Receiver, signatureProblem } from "../../src/demo/receiver.js";
 
 const secret = `whsec_${randomBytes(24).toString("base64")}`;
 
