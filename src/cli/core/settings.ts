@@ -4,7 +4,6 @@ import path from "node:path";
 import { failure, UsageError, type UserError } from "./errors.js";
 import type { Io } from "../output/out.js";
 import type { Session, SessionStore } from "../client/session.js";
-import { slugMistake } from "../commands/init/names.js";
 import { isObject, isWord, localTime } from "../../words/text.js";
 
 export const ENVIRONMENTS = ["test", "live"] as const;
@@ -12,6 +11,16 @@ export type Environment = (typeof ENVIRONMENTS)[number];
 
 const DEFAULT_API_URL = "http://127.0.0.1:4400";
 const CONFIG_FILE = path.join(".kite", "config.json");
+
+/** The API's rule, so that what it would refuse is told before anything is asked or made. */
+const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
+export const SLUG_LENGTH_MAX = 63;
+
+/** What is wrong with a project's slug; undefined where nothing is. */
+export function slugMistake(slug: string): string | undefined {
+  if (SLUG.test(slug)) return undefined;
+  return `give 1 to ${SLUG_LENGTH_MAX} lower-case letters, digits and hyphens, not a hyphen first`;
+}
 
 /** What `.kite/config.json` may say; an absent file says nothing. */
 interface ConfigFile {

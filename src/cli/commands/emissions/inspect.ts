@@ -2,7 +2,7 @@ import type { EmissionDetail } from "../../../http/admin/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
 import { fields, table } from "../../output/table.js";
 import { causeInWords, paragraphs, printable } from "../../../words/text.js";
-import { runInWords } from "../rules/run.js";
+import { runInWords } from "../rules/logs.js";
 
 export default defineCommand({
   args: { emissionId: "The emission's id, which is that of its deliveries and messages" },

@@ -7,10 +7,13 @@ import { asks, askUntil, confirmation, inOrganization } from "../../output/chang
 import { beforeEnd, noEnd } from "../../output/interruption.js";
 import { createdInWords, createProject, keysLost } from "../projects/create.js";
 import { UsageError } from "../../core/errors.js";
-import { type Environment, ENVIRONMENTS, type Settings } from "../../core/settings.js";
+import { type Environment, ENVIRONMENTS, type Settings, SLUG_LENGTH_MAX, slugMistake } from "../../core/settings.js";
 import { filled, PACKAGE, version } from "../../core/package.js";
 import { printable, shellWord } from "../../../words/text.js";
-import { nameMistake, nameOf, slugMistake, slugOf, type Stack, STACKS } from "./names.js";
+
+/** What the example of sending events is for. */
+const STACKS = ["node", "python"] as const;
+type Stack = (typeof STACKS)[number];
 
 /** How the example of each stack is run, and what must be done once before: on this machine, and wherever the command is installed. */
 const EXAMPLES: Readonly<
@@ -144,6 +147,35 @@ type Wanted = { name?: string | undefined; slug?: string | undefined; stack?: St
 function refuse(option: string, value: string | undefined, mistakeIn: (value: string) => string | undefined): void {
   const mistake = value === undefined ? undefined : mistakeIn(value);
   if (mistake !== undefined) throw new UsageError(`${option} is ${JSON.stringify(value)}`, mistake);
+}
+
+const NAME_LENGTH_MAX = 256;
+// oxlint-disable-next-line no-control-regex
+const NAME = /^(?=.*\S)[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$/;
+
+/** What the API would find wrong with a project's name; undefined where nothing is. */
+function nameMistake(name: string): string | undefined {
+  if (NAME.test(name) && [...name].length <= NAME_LENGTH_MAX) return undefined;
+  return `give 1 to ${NAME_LENGTH_MAX} characters, without line breaks and control characters`;
+}
+
+/** A name for a project in that directory; undefined where it gives none. */
+function nameOf(directory: string): string | undefined {
+  const name = path.basename(directory);
+  return nameMistake(name) === undefined ? name : undefined;
+}
+
+/** A slug for a project of that name: `Größe & Co` gives `grosse-co`. Undefined where the name has nothing for one. */
+function slugOf(name: string): string | undefined {
+  const slug = name
+    .replaceAll("ß", "ss")
+    .normalize("NFKD")
+    .replace(/\p{Mark}/gu, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, SLUG_LENGTH_MAX)
+    .replace(/^-|-$/g, "");
+  return slugMistake(slug) === undefined ? slug : undefined;
 }
 
 /** Asks for what was not said, or takes what it is by default where nobody is to be asked. */
