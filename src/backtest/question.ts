@@ -79,14 +79,8 @@ export function readQuestion(words: QuestionWords, end: number, snapshot: Snapsh
 }
 
 /** The question of an answer, which was read when it was asked. */
-export function askedQuestion({
-  outcome,
-  within,
-  every,
-  from,
-  to,
-  end,
-}: Required<QuestionWords> & { end: string }): BacktestQuestion {
+export function askedQuestion(asked: Required<QuestionWords> & { end: string }): BacktestQuestion {
+  const { outcome, within, every, from, to, end } = asked;
   const colon = outcome.indexOf(":");
   return {
     outcome: { kind: outcome.slice(0, colon) as Outcome["kind"], id: outcome.slice(colon + 1) },

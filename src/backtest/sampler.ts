@@ -147,15 +147,12 @@ function outcomesOf({ kind, id }: Outcome, { effects, taken }: Sampled, operatio
     const taking = operations.slice(0, taken).filter(isTrack);
     return taking.flatMap(({ event, occurredAt }) => (event === id ? occurredAt : []));
   }
-  return effects.flatMap((effect) =>
+  const entries = effects.filter((effect) =>
     kind === "state"
       ? effect.kind === "transition" && effect.to === id
-        ? effect.at
-        : []
-      : effect.kind === "segmentEntered" && effect.segment === id
-        ? effect.at
-        : [],
+      : effect.kind === "segmentEntered" && effect.segment === id,
   );
+  return entries.map(({ at }) => at);
 }
 
 function isTrack(operation: Operation): operation is TrackOperation {

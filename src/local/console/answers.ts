@@ -263,30 +263,24 @@ function effectEntries(effects: readonly Effect[], emissionIds: readonly string[
   const madeBy = new Map(ruleRuns(effects).map(({ run, emission }) => [run as Effect, emission]));
   let emissions = 0;
   return effects.flatMap((effect): HistoryEntry[] => {
+    const about = aboutEffect(effect);
     switch (effect.kind) {
       case "transition":
-        return [{ ...aboutEffect(effect), kind: "transition", details: { from: effect.from, to: effect.to } }];
+        return [{ ...about, kind: "transition", details: { from: effect.from, to: effect.to } }];
       case "health":
-        return [{ ...aboutEffect(effect), kind: "score", details: { overall: effect.overall, band: effect.band } }];
+        return [{ ...about, kind: "score", details: { overall: effect.overall, band: effect.band } }];
       case "ruleExecuted": {
         const { rule: ruleId, result, triggeredBy, action, error } = effect;
         if (result !== "pass" && result !== "error") return [];
         const emission = madeBy.get(effect) ?? null;
         const emissionId = emission === null ? null : emissionIds[emission]!;
-        return [
-          { ...aboutEffect(effect), kind: "rule", details: { ruleId, result, triggeredBy, action, error, emissionId } },
-        ];
+        return [{ ...about, kind: "rule", details: { ruleId, result, triggeredBy, action, error, emissionId } }];
       }
       case "emission": {
         const emissionId = emissionIds[emissions++]!;
         const { type: eventType, source, metadata } = effect;
-        return [
-          {
-            ...aboutEffect(effect),
-            kind: "emission",
-            details: { emissionId, eventType, source, metadata, deliveries: [] },
-          },
-        ];
+        const details = { emissionId, eventType, source, metadata, deliveries: [] };
+        return [{ ...about, kind: "emission", details }];
       }
       default:
         return [];

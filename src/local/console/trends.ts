@@ -99,21 +99,13 @@ function changesOf(effect: Effect, what: What): [Named, amount: number][] {
       return from === null ? [entered] : [entered, [{ metric: "customers", state: from }, -1]];
     }
     case "segmentEntered":
-    case "segmentExited": {
-      const { segment } = effect;
-      if (what !== "segments") return [];
-      return effect.kind === "segmentEntered"
-        ? moves({ segment }, "members", 1, "entered")
-        : moves({ segment }, "members", -1, "exited");
-    }
+      return what === "segments" ? moves({ segment: effect.segment }, "members", 1, "entered") : [];
+    case "segmentExited":
+      return what === "segments" ? moves({ segment: effect.segment }, "members", -1, "exited") : [];
     case "signalRaised":
-    case "signalCleared": {
-      const { signal } = effect;
-      if (what !== "signals") return [];
-      return effect.kind === "signalRaised"
-        ? moves({ signal }, "customers", 1, "raised")
-        : moves({ signal }, "customers", -1, "cleared");
-    }
+      return what === "signals" ? moves({ signal: effect.signal }, "customers", 1, "raised") : [];
+    case "signalCleared":
+      return what === "signals" ? moves({ signal: effect.signal }, "customers", -1, "cleared") : [];
     default:
       return [];
   }
