@@ -63,7 +63,7 @@ export async function readCustomer(context: Context, customerId: string): Promis
 }
 
 async function activeSnapshot(context: Context): Promise<Snapshot | null> {
-  const active = await activeVersion(context, context.settings.environment);
+  const active = await activeVersion(context);
   return active === null ? null : (await getVersion(context, active)).snapshot;
 }
 

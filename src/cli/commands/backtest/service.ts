@@ -48,7 +48,7 @@ export async function backtestService(context: Context, asked: Asked): Promise<v
 async function withoutModel(context: Context, { version, model }: Asked, error: unknown): Promise<boolean> {
   if (version !== undefined || model !== undefined) return false;
   if (!(error instanceof UserError && error.code === "VERSION_NOT_FOUND")) return false;
-  return (await activeVersion(context, context.settings.environment)) === null;
+  return (await activeVersion(context)) === null;
 }
 
 function nothingToJudge({ settings }: Context, cause: unknown): UserError {

@@ -58,11 +58,8 @@ export function getDiff(context: Context, from: string, to: string): Promise<Api
     .catch(withoutLatest(context, from));
 }
 
-/** The version that is active in an environment; null where none is. */
-export async function activeVersion({ api }: Context, environment: string): Promise<string | null> {
-  const { data } = await api.get<ListPage<Activation>>(["activations"], ["data", "nextCursor"], {
-    env: environment,
-    limit: 1,
-  });
+/** The version that is active in an environment, that of the settings unless given; null where none is. */
+export async function activeVersion({ api, settings }: Context, env = settings.environment): Promise<string | null> {
+  const { data } = await api.get<ListPage<Activation>>(["activations"], ["data", "nextCursor"], { env, limit: 1 });
   return data.data[0]?.version ?? null;
 }

@@ -160,15 +160,8 @@ function changesOf(changes: readonly CustomerChange[]): object[] {
   }));
 }
 
-/** Something that happened to a customer, in a few words, and when. */
-interface StateChange {
-  /** In milliseconds since 1970 UTC. */
-  at: number;
-  text: string;
-}
-
-/** What effects mean to somebody who watches: each change once, whatever rows and emissions it makes. */
-function effectsInWords(effects: readonly Effect[]): StateChange[] {
+/** What effects mean to somebody who watches: each change once, whatever rows and emissions it makes, in a few words, and when. */
+function effectsInWords(effects: readonly Effect[]): { at: number; text: string }[] {
   return effects.flatMap((effect) => {
     const text = inWords(effect);
     return text === null ? [] : [{ at: effect.at, text }];

@@ -66,7 +66,7 @@ export class McpSession {
   }
 
   async #sanitizerFor(context: Context): Promise<Sanitizer> {
-    const version = await activeVersion(context, context.settings.environment);
+    const version = await activeVersion(context);
     if (version !== null && version !== this.#version) {
       const { snapshot } = await getVersion(context, version);
       textsIn(snapshot, this.#known);

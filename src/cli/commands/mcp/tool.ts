@@ -31,14 +31,11 @@ export interface Tool<I extends TProperties = TProperties, O extends TProperties
 /** A tool whose input is not known in detail, as the protocol hands it in. */
 export type AnyTool = Omit<Tool, "run"> & { run: (call: Call, input: never) => Promise<object> };
 
-interface Definition<I extends TProperties, O extends TProperties> extends Pick<
-  Tool<I, O>,
-  "name" | "title" | "description" | "effect" | "run"
-> {
+type Definition<I extends TProperties, O extends TProperties> = Omit<Tool<I, O>, "less" | "input" | "output"> & {
   less?: string;
   input: I;
   output: O;
-}
+};
 
 /** A tool; more members than those of its input are refused. */
 export function defineTool<const I extends TProperties, const O extends TProperties>({
@@ -78,15 +75,11 @@ export const nullable = <const S extends TSchema>(schema: S, description?: strin
 /** A document whose members depend on the model, or are told by its description. */
 export const document = (description: string) => Type.Unsafe<object>({ type: "object", description });
 
-interface PageQuery extends Query {
-  limit?: number;
-}
-
 /** Reads one page of a list, and makes an item of each row. */
 export async function readPage<Item>(
   { context: { api } }: Call,
   path: readonly string[],
-  { limit = 20, ...query }: PageQuery,
+  { limit = 20, ...query }: Query & { limit?: number },
   itemOf: (row: never) => Item,
 ): Promise<{ items: Item[]; nextCursor: string | null }> {
   const { data } = await api.get<ListPage<never>>(path, ["data", "nextCursor"], { ...query, limit });

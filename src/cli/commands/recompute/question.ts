@@ -59,7 +59,7 @@ function pinsOf({ out }: Context, { pins }: RecomputeOrPreview): string {
 async function warnOfOtherVersion(context: Context, job: RecomputeOrPreview, dryRun: boolean): Promise<void> {
   const { out } = context;
   const { environment } = context.settings;
-  const active = await activeVersion(context, environment);
+  const active = await activeVersion(context);
   const pinned = job.pins.configVersion;
   if (active === pinned) return;
   const [was, is] = [pinned ?? "no model", active ?? "no model"];

@@ -80,19 +80,8 @@ export async function runInWords(out: Out, run: RuleExecution): Promise<string> 
   // Not above: the help of this command must not wait for what puts models into words.
   const { actionText } = await import("../../../model/snapshot/words.js");
   const { bold, dim, red } = out.style;
-  const {
-    customerId,
-    ruleId,
-    result,
-    triggeredBy,
-    executedAt,
-    cause,
-    configVersion,
-    error,
-    conditions,
-    action,
-    superseded,
-  } = run;
+  const { customerId, ruleId, result, triggeredBy, executedAt, cause } = run;
+  const { configVersion, error, conditions, action, superseded } = run;
   const triggered = `triggered by ${triggeredBy} (${causeInWords(cause)})`;
   const does = () => {
     const { type, eventType, ...rest } = action!;

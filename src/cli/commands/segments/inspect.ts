@@ -1,5 +1,10 @@
 import type { Condition } from "../../../model/snapshot/types.js";
-import type { ExplainedCustomer, ListPage, SegmentMember, SegmentStatistics } from "../../../http/admin/answers.js";
+import type {
+  ExplainedCustomer,
+  SegmentMember,
+  SegmentMembers,
+  SegmentStatistics,
+} from "../../../http/admin/answers.js";
 import { readList } from "../../client/pages.js";
 import { UsageError } from "../../core/errors.js";
 import { type Context, csvPageOptions, defineCommand, pastOption, projectOptions } from "../../core/command.js";
@@ -9,14 +14,8 @@ import type { Out } from "../../output/out.js";
 import { formatNumber, plural, printable, shellWord } from "../../../words/text.js";
 import { explanationOf, remarks, segmentInWords } from "../customers/explanation.js";
 
-interface Segment {
-  segment: string;
-  members: number;
-  /** On the first page; null where the active version does not define it. */
-  definition?: { when?: Condition } | null;
-  /** On the first page. */
-  statistics?: SegmentStatistics;
-}
+/** A segment and a page of its members, with the condition as models have it. */
+export type Segment = Omit<SegmentMembers, "definition"> & { definition?: { when?: Condition } | null };
 
 export default defineCommand({
   args: { segmentId: "The segment's id" },
@@ -49,7 +48,7 @@ export default defineCommand({
     }
     if (customer !== undefined) {
       // It has to be there, also where the customer's explanation says nothing of it.
-      const { data } = await api.get<Segment & ListPage<SegmentMember>>(path, ["segment", "members"], { limit: 1 });
+      const { data } = await api.get<Segment>(path, ["segment", "members"], { limit: 1 });
       return explainMembership(context, data, customer);
     }
     if (csv) return printCsv(context, { limit, cursor }, path);

@@ -27,7 +27,7 @@ export default defineCommand({
     const file = output === undefined ? undefined : path.resolve(io.cwd, output);
     const present = file === undefined ? undefined : await writtenBefore(file);
     const { activeVersion, getVersion } = await import("../config/stored-versions.js");
-    const active = await activeVersion(context, environment);
+    const active = await activeVersion(context);
     if (active === null) {
       const message = `nothing was deployed to ${environment} of project ${project} yet, so any event is taken`;
       const fix = `deploy a model first: \`svc deploy --env ${environment}\``;

@@ -63,7 +63,7 @@ const UNREADABLE: readonly string[] = ["UNEXPECTED_ANSWER" satisfies LocalCode, 
 
 /** Null where none is active, or it cannot be read. */
 async function activeModel(context: Context): Promise<Version | null> {
-  const version = await activeVersion(context, context.settings.environment);
+  const version = await activeVersion(context);
   if (version === null) return null;
   try {
     return await getVersion(context, version);

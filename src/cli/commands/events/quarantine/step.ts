@@ -40,10 +40,6 @@ export function notInQuarantine(quarantineId: string, environment: string): User
   );
 }
 
-interface Step {
-  nextCursor: string | null;
-}
-
 /**
  * Asks for one step after the other, so that none takes long, and adds up what they answer.
  *
@@ -61,7 +57,12 @@ export async function stepByStep<Key extends string>(
   do {
     const given: object = { ...body, cursor: cursor ?? undefined };
     const { data } = await outcomeOf(seen, (signal) =>
-      api.post<Step & Record<Key, number>>(["quarantine", verb], given, [...counts, "nextCursor"], signal),
+      api.post<{ nextCursor: string | null } & Record<Key, number>>(
+        ["quarantine", verb],
+        given,
+        [...counts, "nextCursor"],
+        signal,
+      ),
     );
     for (const count of counts) total[count] += data[count];
     cursor = data.nextCursor;

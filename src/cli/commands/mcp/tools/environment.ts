@@ -1,18 +1,11 @@
 import Type from "typebox";
 
 import { conditionText } from "../../../../model/snapshot/words.js";
-import type { Condition } from "../../../../model/snapshot/types.js";
-import type {
-  Finding,
-  Overview,
-  ListedSignal,
-  SegmentMember,
-  SegmentStatistics,
-  Trends,
-} from "../../../../http/admin/answers.js";
+import type { Finding, Overview, ListedSignal, Trends } from "../../../../http/admin/answers.js";
 import { sinceOption } from "../../../core/values.js";
 import { isObject } from "../../../../words/text.js";
 import { pick, type Sanitizer } from "../../ai/sanitizer.js";
+import type { Segment } from "../../segments/inspect.js";
 import { TREND_PERIODS, WHAT } from "../../trends.js";
 import { defineTool, document, optionalText, nullable, pageInput, pageOutput, readPage, text } from "../tool.js";
 import { hostOf } from "./webhooks.js";
@@ -67,13 +60,6 @@ const trends = defineTool({
   },
 });
 
-/** A segment as the first page of its members tells it. */
-interface Segment {
-  members: number;
-  definition?: { when?: Condition } | null;
-  statistics?: SegmentStatistics;
-}
-
 const listSegmentMembers = defineTool({
   name: "list_segment_members",
   title: "Members of a segment",
@@ -91,11 +77,8 @@ const listSegmentMembers = defineTool({
   },
   async run({ context: { api }, sanitizer: sanitizerOf }, { segment, limit = 20, cursor }) {
     const sanitizer = await sanitizerOf();
-    const { data } = await api.get<Segment & { data: SegmentMember[]; nextCursor: string | null }>(
-      ["segments", segment],
-      ["data", "nextCursor", "members"],
-      { limit, cursor },
-    );
+    const members = ["data", "nextCursor", "members"] as const;
+    const { data } = await api.get<Segment>(["segments", segment], members, { limit, cursor });
     const { definition, statistics } = data;
     return {
       members: data.members,

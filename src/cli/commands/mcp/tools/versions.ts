@@ -7,8 +7,7 @@ import { pick } from "../../ai/sanitizer.js";
 import { activeVersion, getDiff, getVersion } from "../../config/stored-versions.js";
 import { defineTool, document, pageInput, pageOutput, readPage } from "../tool.js";
 
-const NAME = { pattern: "^(latest|v[1-9][0-9]{0,8})$" };
-const versionInput = (description: string) => Type.String({ ...NAME, description });
+const versionInput = (description: string) => Type.String({ pattern: "^(latest|v[1-9][0-9]{0,8})$", description });
 
 const listVersions = defineTool({
   name: "list_versions",
@@ -37,7 +36,7 @@ const showVersion = defineTool({
   less: "ask explain_customer about a customer, or compare_versions",
   output: { version: Type.String(), model: document("The model in words.") },
   async run({ context }, { version }) {
-    const named = version ?? (await activeVersion(context, context.settings.environment));
+    const named = version ?? (await activeVersion(context));
     if (named === null) {
       const message = `no model is active in ${context.settings.environment}`;
       throw failure("NOTHING_DEPLOYED", message, "name a version of list_versions, or deploy one: `svc deploy`");
