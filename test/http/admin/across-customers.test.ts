@@ -6,13 +6,8 @@ import { invalid, pages, refused, type Page } from "./support/api.js";
 // What evaluation made of all customers: what it emitted, which signals are raised, how journeys went.
 
 const fixture = useSpec();
-const get = async <T>(path: string): Promise<T> => {
-  const { status, body } = await fixture.admin("GET", `/projects/app/${path}`);
-  expect([status, body]).toMatchObject([200, {}]);
-  return body as T;
-};
 const list = async <T>(path: string, query = "", limit = 2): Promise<T[]> =>
-  (await pages((more) => get<Page<T>>(`${path}?${more}`), query, limit)).items;
+  (await pages((more) => fixture.read<Page<T>>(`${path}?${more}`), query, limit)).items;
 
 const names = ["signed_up", "invited", "paid", "stuck"];
 const step = (id: string, event: string): StepParts => [id, happened(event)];
@@ -109,7 +104,7 @@ describe("GET /projects/:project/emissions", () => {
       insert into svc.emissions (environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type)
       select environment_id, max(emission_seq) + n, 'many', 'segment.entered', 'segment', '{}', now(), 'timer'
       from svc.emissions, generate_series(1, 4100) as n group by environment_id, n`;
-    const first = await get<Page<Emission>>("emissions?eventType=success.call");
+    const first = await fixture.read<Page<Emission>>("emissions?eventType=success.call");
     expect(first).toEqual({ data: [], nextCursor: expect.any(String) as string });
     expect(await list("emissions", "eventType=success.call")).toHaveLength(5);
     await sql`delete from svc.emissions where customer_id = 'many'`;
@@ -183,7 +178,7 @@ describe("GET /projects/:project/transitions", () => {
       insert into svc.lifecycle_transitions (environment_id, customer_id, to_state, transitioned_at, cause_type, generation)
       select environment_id, customer_id, 'customer', now(), 'job', 7 from svc.customers, generate_series(1, 2100)
       where customer_id = 'c1'`;
-    const first = await get<Page<Transition>>("transitions?entered=customer");
+    const first = await fixture.read<Page<Transition>>("transitions?entered=customer");
     expect(first).toEqual({ data: [], nextCursor: expect.any(String) as string });
     expect(of(await list("transitions", "entered=customer"))).toEqual(["c0 new customer"]);
     await sql`delete from svc.lifecycle_transitions where generation = 7`;
@@ -191,7 +186,7 @@ describe("GET /projects/:project/transitions", () => {
 
   it("tells how long customers had been in the states that they left, by the present record", async () => {
     const { sql } = fixture.service.db;
-    const times = await get<{ transitions: number }>("transitions/times");
+    const times = await fixture.read<{ transitions: number }>("transitions/times");
     expect(times).toEqual({
       transitions: (await list("transitions", "")).length,
       states: [{ state: "new", left: 1, seconds: expect.objectContaining({ median: 5 * 3600 }) as object }],
@@ -199,7 +194,7 @@ describe("GET /projects/:project/transitions", () => {
     await sql`
       insert into svc.lifecycle_transitions (environment_id, customer_id, from_state, to_state, transitioned_at, cause_type, generation)
       select environment_id, customer_id, 'new', 'customer', now(), 'job', 7 from svc.customers where customer_id = 'c1'`;
-    expect(await get("transitions/times")).toEqual(times);
+    expect(await fixture.read("transitions/times")).toEqual(times);
     await sql`delete from svc.lifecycle_transitions where generation = 7`;
   });
 
@@ -251,7 +246,7 @@ describe("GET /projects/:project/signals", () => {
 
   it("refuses a signal that nobody declared and a cursor of another list", async () => {
     expect(await fixture.admin("GET", "/projects/app/signals?signal=bloked")).toMatchObject(invalid("signal"));
-    const { nextCursor } = await get<Page<unknown>>("emissions?limit=1");
+    const { nextCursor } = await fixture.read<Page<unknown>>("emissions?limit=1");
     expect(await fixture.admin("GET", `/projects/app/signals?cursor=${nextCursor}`)).toMatchObject(invalid("cursor"));
   });
 });
@@ -259,8 +254,10 @@ describe("GET /projects/:project/signals", () => {
 describe("GET /projects/:project/journeys", () => {
   it("has what the funnel of each counts, by counts alone", async () => {
     for (const since of ["", "?since=3d", "?since=1h"]) {
-      const { journeys } = await get<{ journeys: object[] }>(`journeys${since}`);
-      const { active, complete, expired, steps } = await get<Record<string, unknown>>(`journeys/onboarding${since}`);
+      const { journeys } = await fixture.read<{ journeys: object[] }>(`journeys${since}`);
+      const { active, complete, expired, steps } = await fixture.read<Record<string, unknown>>(
+        `journeys/onboarding${since}`,
+      );
       const counted = (steps as Record<string, unknown>[]).map(({ stepId, declared, active, expired }) => ({
         ...{ stepId, declared, active, expired },
       }));
@@ -273,17 +270,18 @@ describe("GET /projects/:project/journeys", () => {
 
 describe("GET /projects/:project/journeys/:journeyId/times", () => {
   it("has the times that the funnel has", async () => {
-    const { secondsToComplete, steps } = await get<{ secondsToComplete: unknown; steps: Record<string, unknown>[] }>(
-      "journeys/onboarding",
-    );
-    expect(await get("journeys/onboarding/times")).toEqual({
+    const { secondsToComplete, steps } = await fixture.read<{
+      secondsToComplete: unknown;
+      steps: Record<string, unknown>[];
+    }>("journeys/onboarding");
+    expect(await fixture.read("journeys/onboarding/times")).toEqual({
       journeyId: "onboarding",
       since: null,
       runs: 5,
       secondsToComplete,
       steps: steps.map(({ stepId, completed, secondsFromPrevious }) => ({ stepId, completed, secondsFromPrevious })),
     });
-    expect(await get("journeys/onboarding/times?since=1h")).toMatchObject({
+    expect(await fixture.read("journeys/onboarding/times?since=1h")).toMatchObject({
       runs: 0,
       secondsToComplete: null,
       steps: [],
@@ -292,11 +290,11 @@ describe("GET /projects/:project/journeys/:journeyId/times", () => {
 
   it("are those of a share of the customers, always the same ones", async () => {
     const [half, again] = [
-      await get("journeys/onboarding/times?share=0.5"),
-      await get("journeys/onboarding/times?share=0.5"),
+      await fixture.read("journeys/onboarding/times?share=0.5"),
+      await fixture.read("journeys/onboarding/times?share=0.5"),
     ];
     expect(half).toEqual(again);
-    expect(await get("journeys/onboarding/times?share=0.000000001")).toMatchObject({ runs: 0 });
+    expect(await fixture.read("journeys/onboarding/times?share=0.000000001")).toMatchObject({ runs: 0 });
     for (const share of ["0", "2", "-1", "half", "1e-3"]) {
       expect(await fixture.admin("GET", `/projects/app/journeys/onboarding/times?share=${share}`)).toMatchObject(
         invalid("share"),
@@ -340,7 +338,7 @@ describe("GET /projects/:project/journeys/:journeyId/runs", () => {
       insert into svc.journey_runs (environment_id, customer_id, journey_id, run, status, current_step, steps, started_at)
       select environment_id, 'b ' || n / 3, journey_id, n, 'active', 'pay', '{}', started_at
       from svc.journey_runs, generate_series(1, 4100) as n where customer_id = 'c3'`;
-    const first = await get<Page<Run>>("journeys/onboarding/runs?status=active&step=invite");
+    const first = await fixture.read<Page<Run>>("journeys/onboarding/runs?status=active&step=invite");
     expect(first).toEqual({ data: [], nextCursor: expect.any(String) as string });
     expect(of(await runs("status=active&step=invite"))).toEqual(["c3 active invite"]);
     expect(await runs("", 200)).toHaveLength(4105);
@@ -357,7 +355,7 @@ describe("GET /projects/:project/journeys/:journeyId/runs", () => {
 describe("GET /projects/:project/journeys/:journeyId", () => {
   it("says how many runs completed each step, stand at it and expired at it, and how long it took", async () => {
     const hours = (n: number) => n * 3_600;
-    expect(await get("journeys/onboarding")).toEqual({
+    expect(await fixture.read("journeys/onboarding")).toEqual({
       journeyId: "onboarding",
       since: null,
       ...{ runs: 5, customers: 5, active: 3, complete: 1, expired: 1 },
@@ -376,8 +374,8 @@ describe("GET /projects/:project/journeys/:journeyId", () => {
   });
 
   it("counts the runs that started since an instant", async () => {
-    expect(await get("journeys/onboarding?since=3d")).toMatchObject({ runs: 4, expired: 0 });
-    expect(await get(`journeys/onboarding?since=${at(2)}`)).toMatchObject({
+    expect(await fixture.read("journeys/onboarding?since=3d")).toMatchObject({ runs: 4, expired: 0 });
+    expect(await fixture.read(`journeys/onboarding?since=${at(2)}`)).toMatchObject({
       runs: 2,
       since: at(2),
       complete: 0,
@@ -395,7 +393,7 @@ describe("GET /projects/:project/journeys/:journeyId", () => {
     const { journeys } = MODEL;
     const [onboarding] = journeys;
     await fixture.deploy({ ...MODEL, journeys: [{ ...onboarding!, steps: onboarding!.steps.slice(1) }] });
-    const { steps } = await get<{ steps: { stepId: string; declared: boolean; completed: number }[] }>(
+    const { steps } = await fixture.read<{ steps: { stepId: string; declared: boolean; completed: number }[] }>(
       "journeys/onboarding",
     );
     expect(steps.map(({ stepId, declared, completed }) => [stepId, declared, completed])).toEqual([

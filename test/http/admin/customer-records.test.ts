@@ -9,13 +9,8 @@ import { pages, refused, type Page } from "./support/api.js";
 // What was recorded of a customer stays readable after a recompute replaced it, and what was told leads to it.
 
 const fixture = useSpec();
-const get = async <T>(path: string): Promise<T> => {
-  const { status, body } = await fixture.admin("GET", `/projects/app/${path}`);
-  expect([status, body]).toMatchObject([200, {}]);
-  return body as T;
-};
 const list = async <T>(path: string, query: string): Promise<T[]> =>
-  (await pages((more) => get<Page<T>>(`${path}?${more}`), query, 1)).items;
+  (await pages((more) => fixture.read<Page<T>>(`${path}?${more}`), query, 1)).items;
 
 const events = { login: { properties: {} }, paid: { properties: {} } };
 const MODEL = snapshotOf({
@@ -37,7 +32,7 @@ interface Told {
   id: string;
   eventType: string;
 }
-const told = async (): Promise<Told[]> => (await get<Page<Told>>("customers/ann/timeline?limit=200")).data;
+const told = async (): Promise<Told[]> => (await fixture.read<Page<Told>>("customers/ann/timeline?limit=200")).data;
 interface Traced {
   eventType: string;
   source: string;
@@ -111,7 +106,7 @@ it.each(["", "customer=ann"])("so are runs of rules, newest first: %s", async (q
 });
 
 it("what rules told leads to the run that made it, superseded or not, and what no rule made to none", async () => {
-  const traced = await Promise.all((await told()).map(({ id }) => get<Traced>(`emissions/${id}`)));
+  const traced = await Promise.all((await told()).map(({ id }) => fixture.read<Traced>(`emissions/${id}`)));
   const byRule = traced.filter(({ ruleExecution }) => ruleExecution !== null);
   const ran = byRule.map(({ eventType, ruleExecution: run }) => [
     eventType,
@@ -131,7 +126,7 @@ it("what rules told leads to the run that made it, superseded or not, and what n
 
 it("a delivery leads there, too", async () => {
   const [call] = (await told()).filter(({ eventType }) => eventType === "success.call");
-  const delivery = await get<Traced>(`webhooks/${webhook.webhookId}/deliveries/${call!.id}`);
+  const delivery = await fixture.read<Traced>(`webhooks/${webhook.webhookId}/deliveries/${call!.id}`);
   expect(delivery.ruleExecution).toMatchObject({ ruleId: "greet", triggeredBy: "event:login", superseded: true });
 });
 

@@ -18,11 +18,7 @@ const SENTENCE = expect.stringMatching(/^[^a-z\s].*[.a-z>]$/) as string;
 const fixture = useSpec();
 let environment: number;
 
-async function diagnose(): Promise<Finding[]> {
-  const { status, body } = await fixture.admin("GET", "/projects/app/diagnostics");
-  expect(status).toBe(200);
-  return (body as { data: Finding[] }).data;
-}
+const diagnose = async () => (await fixture.read<{ data: Finding[] }>("diagnostics")).data;
 
 /** The finding of a code; all of them are whole, whichever is asked for. */
 async function find(code: string): Promise<Finding | undefined> {

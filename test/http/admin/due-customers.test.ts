@@ -35,11 +35,7 @@ async function store(timers: readonly Timer[]): Promise<void> {
   }
 }
 
-async function read(query = ""): Promise<Page<DueCustomer>> {
-  const { status, body } = await fixture.admin("GET", `/projects/app/due-customers?${query}`);
-  expect(status).toBe(200);
-  return body as Page<DueCustomer>;
-}
+const read = (query = "") => fixture.read<Page<DueCustomer>>(`due-customers?${query}`);
 
 const dueInMs = (items: readonly DueCustomer[]) =>
   items.map(({ customerId, nextDueAt }) => [customerId, Date.parse(nextDueAt) - now]);

@@ -22,11 +22,7 @@ const ANN = { customerId: "ann", ...VERSIONS, pending: 0, setAside: null, unavai
 
 const fixture = useSpec();
 let environment: number;
-const read = async (customer: string, what: "health" | "explanation") => {
-  const { status, body } = await fixture.admin("GET", `/projects/app/customers/${customer}/${what}`);
-  expect(status).toBe(200);
-  return body;
-};
+const read = (customer: string, what: "health" | "explanation") => fixture.read(`customers/${customer}/${what}`);
 const login = (customerId: string, at = new Date(), seats = 5) => {
   return { customerId, event: "login", properties: { seats }, timestamp: at.toISOString() };
 };

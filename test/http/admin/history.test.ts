@@ -11,12 +11,8 @@ const login = (at: string, seats = 1) => ({ customerId: "ann", event: "login", p
 const WORDS = "x".repeat(3_000);
 
 const fixture = useSpec();
-const path = "/projects/app/customers/ann/history";
-const read = async (query = "") => {
-  const { status, body } = await fixture.admin("GET", `${path}${query === "" ? "" : `?${query}`}`);
-  expect(status, JSON.stringify(body)).toBe(200);
-  return body as Page<HistoryEntry>;
-};
+const path = "customers/ann/history";
+const read = (query: string) => fixture.read<Page<HistoryEntry>>(`${path}?${query}`);
 const placeOf = ({ at, kind }: HistoryEntry) => `${at} ${kind}`;
 
 beforeAll(async () => {
@@ -130,13 +126,13 @@ it("follows a recompute: the record is that of the present history", async () =>
 });
 
 it("says what is wrong with what it is asked", async () => {
-  const answer = (of: string) => fixture.admin("GET", of);
-  expect(await answer(`${path}?kinds=events`)).toMatchObject(
+  const answer = (query: string, of = path) => fixture.admin("GET", `/projects/app/${of}?${query}`);
+  expect(await answer("kinds=events")).toMatchObject(
     invalid("kinds", /^`kinds` must be kinds with commas between them/),
   );
-  expect(await answer(`${path}?at=3026-01-01`)).toMatchObject(invalid("at"));
-  expect(await answer(`${path}?cursor=x`)).toMatchObject(invalid("cursor"));
-  expect(await answer("/projects/app/customers/nobody/history")).toMatchObject(refused(404, "CUSTOMER_NOT_FOUND"));
+  expect(await answer("at=3026-01-01")).toMatchObject(invalid("at"));
+  expect(await answer("cursor=x")).toMatchObject(invalid("cursor"));
+  expect(await answer("", "customers/nobody/history")).toMatchObject(refused(404, "CUSTOMER_NOT_FOUND"));
 });
 
 it("gives some traits of some customers as text", async () => {
@@ -165,13 +161,10 @@ it("tells of a score that ended, because all that it consists of is absent", asy
     await fixture.batch([{ type: "identify", customerId: "ben", traits: { plan } }]);
     await fixture.evaluate();
   }
-  const { status, body } = await fixture.admin("GET", "/projects/app/customers/ben/history?kinds=score");
-  expect([status, (body as Page<HistoryEntry>).data.map(({ details }) => details)]).toEqual([
-    200,
-    [
-      { overall: null, band: null },
-      { overall: 50, band: "all" },
-    ],
+  const { data } = await fixture.read<Page<HistoryEntry>>("customers/ben/history?kinds=score");
+  expect(data.map(({ details }) => details)).toEqual([
+    { overall: null, band: null },
+    { overall: 50, band: "all" },
   ]);
   const exported = await fixture.admin("GET", "/projects/app/customers/ben/export");
   expect(exported).toMatchObject({

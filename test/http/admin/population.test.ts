@@ -36,12 +36,6 @@ interface Population {
   health: { scored: number; average: number | null; bands: Record<string, number> };
 }
 
-async function read<T>(path: string): Promise<T> {
-  const { status, body } = await fixture.admin("GET", `/projects/app/${path}`);
-  expect([status, body]).toMatchObject([200, {}]);
-  return body as T;
-}
-
 beforeAll(async () => {
   await fixture.deploy(MODEL);
   // Bursts of logins with pauses between, in the order of their instants, so that members leave and come again.
@@ -67,7 +61,7 @@ it("is where each customer stood, in states, segments and health", async () => {
       if (status === 200) states.push(body as StateDocument);
       else expect(status).toBe(404);
     }
-    const population = await read<Population>(`population?at=${at}`);
+    const population = await fixture.read<Population>(`population?at=${at}`);
     const among = (values: (string | null | undefined)[], name: string) => values.filter((one) => one === name).length;
     const scores = states.flatMap(({ health }) => (health === null ? [] : [health.overall]));
     const bands = states.map(({ health }) => health?.band);
@@ -97,7 +91,7 @@ it("is where each customer stood, in states, segments and health", async () => {
     expect(population.health.scored, at).toBe(scores.length);
     for (const [band, customers] of Object.entries(population.health.bands)) expect(among(bands, band)).toBe(customers);
     const { items } = await pages(
-      (more) => read<Page<{ customerId: string }>>(`segments/busy/members?at=${at}&${more}`),
+      (more) => fixture.read<Page<{ customerId: string }>>(`segments/busy/members?at=${at}&${more}`),
       "",
       5,
     );
@@ -108,7 +102,7 @@ it("is where each customer stood, in states, segments and health", async () => {
     ).toEqual(members.toSorted());
   }
   // Of three days, all members have entered again since.
-  expect((await read<Population>(`population?at=${day(3)}`)).segments[0]!.members).toBeGreaterThan(5);
+  expect((await fixture.read<Population>(`population?at=${day(3)}`)).segments[0]!.members).toBeGreaterThan(5);
   expect(told.size).toBeGreaterThan(6);
 });
 
@@ -124,7 +118,7 @@ it("says what is wrong with the instant or the segment", async () => {
 
 it("says when a recompute of all ended after the instant, which kept one score and one membership of each", async () => {
   const recomputedAt = async (at: string) =>
-    (await read<{ recomputedAt: string | null }>(`population?at=${at}`)).recomputedAt;
+    (await fixture.read<{ recomputedAt: string | null }>(`population?at=${at}`)).recomputedAt;
   expect(await recomputedAt(day(3))).toBeNull();
   const { sql } = fixture.service.db;
   const job = (id: string, customerId: string | null, finishedAt: string) => sql`

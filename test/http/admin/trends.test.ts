@@ -59,14 +59,8 @@ interface Population {
   health: { scored: number; average: number | null; bands: Record<string, number> };
 }
 
-async function read<T>(path: string): Promise<T> {
-  const { status, body } = await fixture.admin("GET", `/projects/app/${path}`);
-  expect([status, body]).toMatchObject([200, {}]);
-  return body as T;
-}
-
 const YEAR = "from=2026-01-01&to=2026-04-30";
-const trends = (what: string, more = YEAR) => read<Trends>(`trends?what=${what}&${more}`);
+const trends = (what: string, more = YEAR) => fixture.read<Trends>(`trends?what=${what}&${more}`);
 /** Counts until all is counted: a recount waits for transactions that were open, also those of other databases of the server. */
 async function count(): Promise<number> {
   let counted = 0;
@@ -91,7 +85,7 @@ async function compare(): Promise<Set<string>> {
   const told = new Set<string>();
   for (const [index, day] of lifecycle.periods.entries()) {
     const at = new Date(Date.parse(day) + DAY - 1).toISOString();
-    const population = await read<Population>(`population?at=${at}`);
+    const population = await fixture.read<Population>(`population?at=${at}`);
     const figures = {
       lifecycle: population.lifecycle.map(({ state }) => {
         return { state, customers: valuesOf(lifecycle, { state })?.[index] ?? 0 };

@@ -254,9 +254,7 @@ describe("With `strictSchema: false`, the operation is accepted and the diagnost
 
   it("they can be looked up later: what kinds there were, how often, and an example", async () => {
     const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
-    const { status, body } = await fixture.admin("GET", "/projects/app/schema-violations");
-    expect(status).toBe(200);
-    const { data } = body as { data: { code: string; path: string }[] };
+    const { data } = await fixture.read<{ data: { code: string; path: string }[] }>("schema-violations");
     const seen = { configVersion: "v2", firstSeenAt: timestamp, lastSeenAt: timestamp, lastCustomerId: "c" };
     expect(data.filter(({ code }) => code === "UNKNOWN_EVENT" || code === "INVALID_TRAIT_ENUM")).toEqual([
       { ...seen, event: null, code: "INVALID_TRAIT_ENUM", path: "traits.plan", operations: 1, lastEventId: null },

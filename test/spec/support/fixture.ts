@@ -22,6 +22,8 @@ export interface StoredEvent {
 export interface SpecFixture extends IngestFixture {
   /** A request to the administrative API by the owner of the organization. */
   admin(method: string, path: string, options?: RequestOptions): Promise<Reply>;
+  /** What it answers of the project, where it has to succeed. */
+  read<T>(path: string): Promise<T>;
   /** The stored event that an answer gave the id of. */
   storedEvent(reply: Reply): Promise<StoredEvent>;
   /** Does what a worker does: evaluates all that waits or is due. */
@@ -46,9 +48,15 @@ export async function startSpec(overrides: Partial<AppDeps> = {}, options: Servi
   const models = new Models();
   const admin = (method: string, path: string, options: RequestOptions = {}): Promise<Reply> =>
     service.request(method, path, { by: owner, ...options });
+  const read = async <T>(path: string): Promise<T> => {
+    const { status, body } = await admin("GET", `/projects/app/${path}`);
+    expect(status, JSON.stringify(body)).toBe(200);
+    return body as T;
+  };
   return {
     ...fixture,
     admin,
+    read,
     storedEvent: async (reply) => {
       const rows = await sql<StoredEvent[]>`
         select environment, customer_id as "customerId", event, properties, svc.iso(occurred_at) as "occurredAt",
@@ -61,11 +69,7 @@ export async function startSpec(overrides: Partial<AppDeps> = {}, options: Servi
       const id = await environmentId(sql, "app", environment);
       await evaluateEnvironment({ sql, models, settleSeconds: 0, logger: runLog() }, id);
     },
-    customer: async (customerId) => {
-      const reply = await admin("GET", `/projects/app/customers/${encodeURIComponent(customerId)}?env=test`);
-      expect(reply.status).toBe(200);
-      return reply.body as StateDocument;
-    },
+    customer: (customerId) => read(`customers/${encodeURIComponent(customerId)}?env=test`),
   };
 }
 
