@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { BacktestReport, Estimate, FlagReport } from "../../src/backtest/report-types.js";
 import { useSpec } from "../spec/support/fixture.js";
-import { type Browser, textOf } from "../support/browser.js";
+import { type Browser } from "../support/browser.js";
 import { JobRunner } from "../tasks/support/recompute.js";
 import { foreseeing, pastOf } from "./support/backtest.js";
 import { browserOf } from "./support/session.js";
@@ -23,10 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => worker.end());
 
-const open = async (page: string, browser = owner) => {
-  const { status, html } = await browser.get(`${BASE}/test/${page}`);
-  return { status, html, text: textOf(html) };
-};
+const open = (page: string, browser = owner) => browser.get(`${BASE}/test/${page}`);
 
 /** Sends the form of a page; answers the page of the backtest that it begins. */
 async function begin(page: string, fields: Readonly<Record<string, string>> = ASKED): Promise<string> {
@@ -70,13 +67,12 @@ describe("with a past", () => {
     const page = await begin("model");
     const waiting = await owner.get(`${BASE}/test/${page}`);
     expect(waiting.headers.get("refresh")).toBe("5");
-    expect(textOf(waiting.html)).toMatch(
+    expect(waiting.text).toMatch(
       /Model v2 Outcome event:login, within 30d after a look Looks every 7d from .* waits for its turn .*The report is made once/,
     );
     await worker.runNext();
-    const { html, headers } = await owner.get(`${BASE}/test/${page}`);
+    const { html, headers, text } = await owner.get(`${BASE}/test/${page}`);
     expect(headers.get("refresh")).toBeNull();
-    const text = textOf(html);
     expect(text).toMatch(/Customers 30; \d+ had the outcome .*Base rate \d+\.\d % .*completed in/);
     expect(text).toMatch(/After \d+\.\d % of the samples the outcome came within 30d\./);
     expect(text).toMatch(/In \d+ of 100 pairs .*\(95 %: \d+ to \d+\)/);

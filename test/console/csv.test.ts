@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import { useSpec } from "../spec/support/fixture.js";
-import { Browser, textOf } from "../support/browser.js";
+import { Browser } from "../support/browser.js";
 import { snapshot } from "../support/service.js";
 import { browserOf } from "./support/session.js";
 
@@ -49,7 +49,7 @@ it("has what the filters leave, as the link on the page says", async () => {
 
 it("says on a page what is wrong with a filter, and that one must sign in first", async () => {
   const refused = await owner.get(`${FILE}?inactive=soon`);
-  expect([refused.status, textOf(refused.html)]).toEqual([400, expect.stringContaining("inactive")]);
+  expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("inactive")]);
   const answer = await new Browser(fixture.service.url).get(`${FILE}?segment=paying`);
   expect(answer.location).toBe(`/login?next=${encodeURIComponent(`${FILE}?segment=paying`)}`);
 });

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { dayIn } from "../../src/console/span.js";
 import { useSpec } from "../spec/support/fixture.js";
-import { type Browser, textOf } from "../support/browser.js";
+import { type Browser } from "../support/browser.js";
 import { snapshot } from "../support/service.js";
 import { browserOf } from "./support/session.js";
 
@@ -51,25 +51,23 @@ it.each(["events", "signals"])("since a day is since it began for the organizati
 });
 
 it("a customer as it stood on a day is as it stood when that began", async () => {
-  const { status, html } = await owner.get(`${BASE}/customer?id=before&at=${day}`);
+  const { status, html, text } = await owner.get(`${BASE}/customer?id=before&at=${day}`);
   expect(status).toBe(200);
   expect(html).toContain(`As of <time datetime="${new Date(begin).toISOString()}"`);
-  expect(textOf(html)).toMatch(/As of \d+ \w+ \d{4}, 00:00 ,/);
+  expect(text).toMatch(/As of \d+ \w+ \d{4}, 00:00 ,/);
   // Not before the present.
-  expect(textOf(html)).toMatch(/Last event 1 hour ago /);
-  expect(textOf(html)).toMatch(/seen info, 1 hour ago /);
+  expect(text).toMatch(/Last event 1 hour ago /);
+  expect(text).toMatch(/seen info, 1 hour ago /);
 });
 
 it("what is no date is told beside the form, which keeps it", async () => {
-  const { status, html } = await owner.get(`${BASE}/customer?id=before&at=2026-13-01`);
-  expect([status, textOf(html)]).toEqual([400, expect.stringContaining("is neither a duration nor a date")]);
+  const { status, html, text } = await owner.get(`${BASE}/customer?id=before&at=2026-13-01`);
+  expect([status, text]).toEqual([400, expect.stringContaining("is neither a duration nor a date")]);
   expect(html).toContain('name="at" value="2026-13-01"');
   expect(html).toContain('href="customer?id=before"');
-  const { html: ahead } = await owner.get(`${BASE}/customer?id=before&at=2999-01-01`);
-  expect(textOf(ahead)).toContain("lies ahead");
-  expect(textOf((await owner.get(`${BASE}/customer?id=before&at=9999d`)).html)).toContain(
-    "than the longest duration, 3650d.",
-  );
+  const ahead = await owner.get(`${BASE}/customer?id=before&at=2999-01-01`);
+  expect(ahead.text).toContain("lies ahead");
+  expect((await owner.get(`${BASE}/customer?id=before&at=9999d`)).text).toContain("than the longest duration, 3650d.");
 });
 
 it("the API's days are those of UTC", async () => {

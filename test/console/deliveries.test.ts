@@ -4,7 +4,6 @@ import type { Browser } from "../support/browser.js";
 import { formOf } from "../support/browser.js";
 import { environmentId, snapshot } from "../support/service.js";
 import { browserOf } from "./support/session.js";
-import { textOf } from "./support/text.js";
 
 const fixture = useSpec();
 const BASE = "/console/acme/app/test";
@@ -60,9 +59,8 @@ beforeAll(async () => {
 
 describe("the webhooks", () => {
   it("are listed with status, success, latency and what waits, each number leading to what is behind it", async () => {
-    const { status, html } = await page("deliveries");
+    const { status, html, text } = await page("deliveries");
     expect(status).toBe(200);
-    const text = textOf(html);
     expect(text).toContain(
       "https://example.com/hook customer.active enabled 50 % of 2 33.3 % 120 ms 95 % within 120 ms 1 oldest",
     );
@@ -71,14 +69,14 @@ describe("the webhooks", () => {
   });
 
   it("of an environment without any say how one is added", async () => {
-    const { status, html } = await owner.get("/console/acme/app/live/deliveries");
-    expect([status, textOf(html)]).toEqual([200, expect.stringContaining("There is no webhook yet")]);
+    const { status, text } = await owner.get("/console/acme/app/live/deliveries");
+    expect([status, text]).toEqual([200, expect.stringContaining("There is no webhook yet")]);
   });
 
   it("say why one is disabled", async () => {
     const id = await webhookAt("https://example.org/other");
     await fixture.admin("PATCH", `/projects/app/webhooks/${id}?env=test`, { body: { disabled: true } });
-    expect(textOf((await page("deliveries")).html)).toMatch(
+    expect((await page("deliveries")).text).toMatch(
       /example\.org\/other customer\.active disabled (now|\d+ seconds? ago) : \w+/,
     );
     await fixture.admin("DELETE", `/projects/app/webhooks/${id}?env=test`);
@@ -87,15 +85,13 @@ describe("the webhooks", () => {
 
 describe("a webhook", () => {
   it("shows what became of its deliveries day by day, in numbers that add up", async () => {
-    const { html } = await page(`webhook?id=${webhook}&days=7`);
-    const text = textOf(html);
+    const { html, text } = await page(`webhook?id=${webhook}&days=7`);
     expect(text).toContain("1 delivered and 1 failed within 7 days");
     expect([...html.matchAll(/<td>\d{4}-\d\d-\d\d<\/td>/g)]).toHaveLength(7);
   });
 
   it("shows what it is told of customers", async () => {
-    const told = async () =>
-      /Tells of the customer (.*?) Id /.exec(textOf((await page(`webhook?id=${webhook}`)).html))?.[1];
+    const told = async () => /Tells of the customer (.*?) Id /.exec((await page(`webhook?id=${webhook}`)).text)?.[1];
     expect(await told()).toBe("its id alone");
     const change = (include: string[]) =>
       fixture.admin("PATCH", `/projects/app/webhooks/${webhook}?env=test`, { body: { include } });
@@ -122,22 +118,21 @@ describe("a webhook", () => {
   });
 
   it("says what is wrong with a filter, and keeps the others", async () => {
-    const { status, html } = await page(`webhook?id=${webhook}&status=lost&eventType=some.type`);
-    expect([status, textOf(html)]).toEqual([400, expect.stringContaining("status")]);
+    const { status, html, text } = await page(`webhook?id=${webhook}&status=lost&eventType=some.type`);
+    expect([status, text]).toEqual([400, expect.stringContaining("status")]);
     expect(html).toContain('name="eventType" value="some.type"');
     expect((await page(`webhook?id=${webhook}&cursor=x`)).status).toBe(400);
   });
 
   it("that is not there is said to be missing", async () => {
-    const { status, html } = await page("webhook?id=whk_1");
-    expect([status, textOf(html)]).toEqual([404, expect.stringContaining("whk_1")]);
+    const { status, text } = await page("webhook?id=whk_1");
+    expect([status, text]).toEqual([404, expect.stringContaining("whk_1")]);
   });
 });
 
 describe("a delivery", () => {
   it("shows what is sent, each attempt with its answer, and what brought it about", async () => {
-    const { status, html } = await page(`delivery?webhook=${webhook}&id=${ids[0]}`);
-    const text = textOf(html);
+    const { status, html, text } = await page(`delivery?webhook=${webhook}&id=${ids[0]}`);
     expect(status).toBe(200);
     expect(text).toMatch(/Status delivered (now|\d+ seconds? ago) To/);
     expect(text).toMatch(/2 .* HTTP 204 120 ms empty .*1 .* HTTP 500 120 ms <h1>Oops<\/h1>/);
@@ -148,10 +143,10 @@ describe("a delivery", () => {
   });
 
   it("of a hostile customer is text", async () => {
-    const { html } = await page(`delivery?webhook=${webhook}&id=${ids[2]}`);
+    const { html, text } = await page(`delivery?webhook=${webhook}&id=${ids[2]}`);
     expect(html).not.toContain("<b>");
     expect(html).not.toContain("‮");
-    expect(textOf(html)).toContain("Status pending , next attempt");
+    expect(text).toContain("Status pending , next attempt");
   });
 
   it("that is not there is said to be missing", async () => {
@@ -161,7 +156,7 @@ describe("a delivery", () => {
 
 describe("sending again", () => {
   const RESEND = `${BASE}/resend`;
-  const asked = async (id: string) => (await page(`resend?webhook=${webhook}&id=${id}`)).html;
+  const asked = (id: string) => page(`resend?webhook=${webhook}&id=${id}`);
   const statusOf = async (id: string) => {
     const [row] = await fixture.service.db.sql<[{ status: string }]>`
       select status from svc.deliveries where webhook_id = ${webhook} and emission_seq = svc.emission_seq(${id})`;
@@ -170,18 +165,18 @@ describe("sending again", () => {
 
   it("asks once, and leads back to the delivery, which waits then; a second person is told that it does", async () => {
     expect((await page(`delivery?webhook=${webhook}&id=${ids[1]}`)).html).toContain('href="resend?');
-    const html = await asked(ids[1]!);
-    expect(textOf(html)).not.toContain("live : the message");
+    const { html, text } = await asked(ids[1]!);
+    expect(text).not.toContain("live : the message");
     const fields = formOf(html, "resend").hidden;
     const { status, location } = await owner.post(RESEND, fields);
     expect([status, location]).toEqual([303, `/console/acme/app/test/delivery?webhook=${webhook}&id=${ids[1]}`]);
     expect(await statusOf(ids[1]!)).toBe("pending");
-    expect(textOf(await asked(ids[1]!))).toContain("It waits already");
+    expect((await asked(ids[1]!)).text).toContain("It waits already");
     expect((await owner.post(RESEND, fields)).status).toBe(303);
   });
 
   it("needs a form of ours", async () => {
-    const { form_token: _, ...fields } = formOf(await asked(ids[0]!), "resend").hidden;
+    const { form_token: _, ...fields } = formOf((await asked(ids[0]!)).html, "resend").hidden;
     expect((await owner.post(RESEND, fields)).status).toBe(403);
     expect(await statusOf(ids[0]!)).toBe("delivered");
   });
@@ -195,7 +190,7 @@ describe("sending again", () => {
     const { html } = await page(`delivery?webhook=${webhook}&id=${ids[0]}`, viewer);
     expect(html).not.toContain('href="resend?');
     const ask = await page(`resend?webhook=${webhook}&id=${ids[0]}`, viewer);
-    expect(textOf(ask.html)).toContain("Your role may not send deliveries again");
+    expect(ask.text).toContain("Your role may not send deliveries again");
     const token = await viewer.formToken(`${BASE}/deliveries`);
     const refused = await viewer.post(RESEND, { form_token: token, webhook, id: ids[0]! });
     expect(refused.status).toBe(403);
@@ -203,13 +198,13 @@ describe("sending again", () => {
   });
 
   it("to a webhook that was disabled meanwhile is refused with the reason", async () => {
-    const fields = formOf(await asked(ids[0]!), "resend").hidden;
+    const fields = formOf((await asked(ids[0]!)).html, "resend").hidden;
     const enable = (disabled: boolean) =>
       fixture.admin("PATCH", `/projects/app/webhooks/${webhook}?env=test`, { body: { disabled } });
     await enable(true);
-    const { status, html } = await owner.post(RESEND, fields);
-    expect([status, textOf(html)]).toEqual([409, expect.stringContaining("is disabled: nothing is delivered there")]);
-    expect(textOf(await asked(ids[0]!))).toContain("The webhook is disabled");
+    const { status, text } = await owner.post(RESEND, fields);
+    expect([status, text]).toEqual([409, expect.stringContaining("is disabled: nothing is delivered there")]);
+    expect((await asked(ids[0]!)).text).toContain("The webhook is disabled");
     await enable(false);
   });
 
@@ -220,7 +215,7 @@ describe("sending again", () => {
       insert into svc.emissions (environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type)
       values (${await environmentId(sql, "app", "live")}, 65536, 'globex', 'customer.active', 'lifecycle', '{}', now(), 'timer')`;
     await fixture.admin("POST", `/projects/app/webhooks/${id}/deliveries/emi_0000000000010000/resend?env=live`);
-    const { html } = await owner.get(`/console/acme/app/live/resend?webhook=${id}&id=emi_0000000000010000`);
-    expect(textOf(html)).toContain("This is live : the message reaches the real receiver");
+    const { text } = await owner.get(`/console/acme/app/live/resend?webhook=${id}&id=emi_0000000000010000`);
+    expect(text).toContain("This is live : the message reaches the real receiver");
   });
 });

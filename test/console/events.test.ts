@@ -3,7 +3,6 @@ import { eventIdOf, useSpec } from "../spec/support/fixture.js";
 import type { Browser } from "../support/browser.js";
 import { snapshot } from "../support/service.js";
 import { browserOf } from "./support/session.js";
-import { textOf } from "./support/text.js";
 
 const fixture = useSpec();
 const BASE = "/console/acme/app/test";
@@ -59,8 +58,8 @@ describe("the events", () => {
   });
 
   it("say what is wrong with a filter, and keep the others", async () => {
-    const { status, html } = await page("events?since=soon&type=login");
-    expect([status, textOf(html)]).toEqual([400, expect.stringContaining("is neither a duration nor a date")]);
+    const { status, html, text } = await page("events?since=soon&type=login");
+    expect([status, text]).toEqual([400, expect.stringContaining("is neither a duration nor a date")]);
     expect(html).toMatch(/name="type" [^>]*value="login"/);
   });
 
@@ -74,15 +73,14 @@ describe("the events", () => {
   });
 
   it("of an environment without any say how one appears", async () => {
-    const { html } = await owner.get("/console/acme/app/live/events");
-    expect(textOf(html)).toContain("There are no events yet");
+    const { text } = await owner.get("/console/acme/app/live/events");
+    expect(text).toContain("There are no events yet");
   });
 });
 
 describe("an event", () => {
   it("shows its properties, and all that it brought about", async () => {
-    const { status, html } = await page(`event?id=${events["globex"]}`);
-    const text = textOf(html);
+    const { status, html, text } = await page(`event?id=${events["globex"]}`);
     expect(status).toBe(200);
     expect(text).toMatch(/State new → active .* Rule greet acted/);
     expect(text).toContain("account.greeted");
@@ -91,8 +89,8 @@ describe("an event", () => {
   });
 
   it("that waits says so", async () => {
-    const { html } = await page(`event?id=${events["umbrella"]}`);
-    expect(textOf(html)).toContain("It waits to be evaluated");
+    const { text } = await page(`event?id=${events["umbrella"]}`);
+    expect(text).toContain("It waits to be evaluated");
   });
 
   it("of a hostile name is text", async () => {
@@ -103,19 +101,18 @@ describe("an event", () => {
   });
 
   it("that is not there is said to be missing", async () => {
-    const { status, html } = await page("event?id=evt_0000000000000400");
-    expect([status, textOf(html)]).toEqual([404, expect.stringContaining('There is no event "evt_0000000000000400"')]);
+    const { status, text } = await page("event?id=evt_0000000000000400");
+    expect([status, text]).toEqual([404, expect.stringContaining('There is no event "evt_0000000000000400"')]);
   });
 });
 
 it("schema violations are told by event, with the last operation that has one", async () => {
-  const { status, html } = await page("violations");
-  const text = textOf(html);
+  const { status, html, text } = await page("violations");
   expect(status).toBe(200);
   expect(text).toMatch(/login properties\.seats \w+ 1 .* of globex .* v1/);
   expect(html).toContain(`href="event?id=${events["globex"]}"`);
   expect(html).not.toContain("<b>");
-  expect(textOf((await owner.get("/console/acme/app/live/violations")).html)).toContain("is as the model says");
+  expect((await owner.get("/console/acme/app/live/violations")).text).toContain("is as the model says");
 });
 
 describe("the emissions", () => {
@@ -131,13 +128,12 @@ describe("the emissions", () => {
 
   it("say what is wrong with a filter, and what they are where there is none", async () => {
     expect((await page("emissions?source=nothing")).status).toBe(400);
-    expect(textOf((await owner.get("/console/acme/app/live/emissions")).html)).toContain("Nothing was emitted yet");
+    expect((await owner.get("/console/acme/app/live/emissions")).text).toContain("Nothing was emitted yet");
   });
 
   it("each lead to its rule's run with the conditions, to its cause and to its deliveries", async () => {
     const [id] = idsOf((await page("emissions?source=rule")).html, "emission");
-    const { status, html } = await page(`emission?id=${id}`);
-    const text = textOf(html);
+    const { status, html, text } = await page(`emission?id=${id}`);
     expect(status).toBe(200);
     expect(text).toContain("Made by the rule greet");
     expect(text).toMatch(/plan is "pro" it is pro/);

@@ -5,7 +5,7 @@ import { happened, snapshotOf, type StepParts } from "../engine/support/builders
 import { useSpec } from "../spec/support/fixture.js";
 import type { Browser } from "../support/browser.js";
 import { browserOf } from "./support/session.js";
-import { textOf } from "./support/text.js";
+import { textOf } from "../support/browser.js";
 
 const fixture = useSpec();
 const BASE = "/console/acme/app/test";
@@ -44,10 +44,7 @@ const EVENTS = [
 ];
 
 let owner: Browser;
-const page = async (path: string) => {
-  const { status, html } = await owner.get(`${BASE}/${path}`);
-  return { status, html, text: textOf(html) };
-};
+const page = (path: string) => owner.get(`${BASE}/${path}`);
 /** The rows of the table, by their cells. */
 const rows = (html: string) =>
   (html.split("<tbody>")[1] ?? "")
@@ -101,8 +98,8 @@ describe("the journeys", () => {
   });
 
   it("say what will be there without a model", async () => {
-    const { html } = await owner.get("/console/acme/app/live/journeys");
-    expect(textOf(html)).toContain("No model is deployed yet");
+    const { text } = await owner.get("/console/acme/app/live/journeys");
+    expect(text).toContain("No model is deployed yet");
   });
 });
 

@@ -9,7 +9,6 @@ import { happened, snapshotOf } from "../engine/support/builders.js";
 import { useSpec } from "../spec/support/fixture.js";
 import type { Browser } from "../support/browser.js";
 import { browserOf } from "./support/session.js";
-import { textOf } from "./support/text.js";
 
 const fixture = useSpec();
 const BASE = "/console/acme/app/test";
@@ -47,10 +46,7 @@ const EVENTS = [
 ];
 
 let owner: Browser;
-const page = async (path: string) => {
-  const { status, html } = await owner.get(`${BASE}/${path}`);
-  return { status, html, text: textOf(html) };
-};
+const page = (path: string) => owner.get(`${BASE}/${path}`);
 /** The numbers on the arrows, by the list that each leads to; 0 leads nowhere. */
 const arrows = (html: string) =>
   Object.fromEntries(
@@ -148,8 +144,8 @@ describe("the lifecycle", () => {
   });
 
   it("says what will be there where there is no model, or one without a lifecycle", async () => {
-    const { html } = await owner.get("/console/acme/app/live/lifecycle");
-    expect(textOf(html)).toContain("No model is deployed yet");
+    const { text } = await owner.get("/console/acme/app/live/lifecycle");
+    expect(text).toContain("No model is deployed yet");
   });
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startLocalServer, type LocalServer } from "../../src/local/server.js";
 import { localEngine, MODEL } from "../local/support/model.js";
-import { textOf } from "./support/text.js";
+import { textOf } from "../support/browser.js";
 
 const { engine } = localEngine({
   ...MODEL,

@@ -4,7 +4,6 @@ import type { Browser } from "../support/browser.js";
 import { capturedLog } from "../support/captured-log.js";
 import { snapshot } from "../support/service.js";
 import { browserOf } from "./support/session.js";
-import { textOf } from "./support/text.js";
 
 const { log, lines } = capturedLog();
 const fixture = useSpec({ log });
@@ -18,7 +17,7 @@ beforeAll(async () => {
 });
 
 it("of a project without a version says how the first is made", async () => {
-  expect(textOf((await owner.get(`${BASE}/test/model`)).html)).toContain("No version was deployed yet. svc deploy");
+  expect((await owner.get(`${BASE}/test/model`)).text).toContain("No version was deployed yet. svc deploy");
 });
 
 describe("versions", () => {
@@ -28,15 +27,15 @@ describe("versions", () => {
   });
 
   it("are listed with who deployed them and where they are active, and what was active when", async () => {
-    const { html } = await owner.get(`${BASE}/test/model`);
-    expect(textOf(html)).toMatch(/v2 test .* owner@acme\.example .*v1 .*Active here .*deployed v2 , after v1,/);
+    const { html, text } = await owner.get(`${BASE}/test/model`);
+    expect(text).toMatch(/v2 test .* owner@acme\.example .*v1 .*Active here .*deployed v2 , after v1,/);
     expect(html).toContain('href="version?id=v2&amp;from=v1"');
   });
 
   it("tell what they changed, in the author's terms, from the one before and from any other", async () => {
-    const changed = textOf((await owner.get(`${BASE}/test/version?id=v2`)).html);
+    const changed = (await owner.get(`${BASE}/test/version?id=v2`)).text;
     expect(changed).toMatch(/What is different from v1 .*segments added segment vip/);
-    const whole = textOf((await owner.get(`${BASE}/test/version?id=v2&from=v2`)).html);
+    const whole = (await owner.get(`${BASE}/test/version?id=v2&from=v2`)).text;
     expect(whole).toContain("Nothing is different.");
     expect((await owner.get(`${BASE}/test/version?id=v9`)).status).toBe(404);
     expect((await owner.get(`${BASE}/test/version?id=nope`)).status).toBe(400);
@@ -46,7 +45,7 @@ describe("versions", () => {
     const page = await owner.get(`${BASE}/live/version?id=v2`);
     expect(page.html).toContain('href="activate?version=v2&amp;as=promote"');
     const asked = await owner.get(`${BASE}/live/activate?version=v2&as=promote`);
-    expect(textOf(asked.html)).toMatch(/Promote v2\? .*active version of live .*segment vip/);
+    expect(asked.text).toMatch(/Promote v2\? .*active version of live .*segment vip/);
     const form = { version: "v2", as: "promote", expected: "" };
     const token = await owner.formToken(`${BASE}/live/today`);
 
@@ -57,15 +56,15 @@ describe("versions", () => {
     const other = await browserOf(fixture.service, row.email);
     expect((await other.get(`${BASE}/live/version?id=v2`)).html).not.toContain("activate?");
     const shown = await other.get(`${BASE}/live/activate?version=v2&as=promote`);
-    expect(textOf(shown.html)).toContain("Your role may not do that in live; ask an administrator.");
+    expect(shown.text).toContain("Your role may not do that in live; ask an administrator.");
     expect(shown.html).not.toContain('action="activate"');
     const itsToken = await other.formToken(`${BASE}/live/today`);
     expect((await other.post(`${BASE}/live/activate`, { ...form, form_token: itsToken })).status).toBe(403);
 
     const elsewhere = await owner.get(`${BASE}/test/activate?version=v2&as=promote`);
     const posted = await owner.post(`${BASE}/test/activate`, { ...form, form_token: token });
-    for (const { status, html } of [elsewhere, posted])
-      expect([status, textOf(html)]).toEqual([400, expect.stringContaining("promoted to live, and this is test")]);
+    for (const { status, text } of [elsewhere, posted])
+      expect([status, text]).toEqual([400, expect.stringContaining("promoted to live, and this is test")]);
     // They are no faults of ours.
     expect(lines).toEqual([]);
     expect(elsewhere.html).toContain('href="../live/activate?version=v2&amp;as=promote"');
@@ -73,7 +72,7 @@ describe("versions", () => {
     expect((await owner.post(`${BASE}/live/activate`, { ...form, form_token: "guessed" })).status).toBe(403);
     const done = await owner.post(`${BASE}/live/activate`, { ...form, form_token: token });
     expect([done.status, done.location]).toEqual([303, `${BASE}/live/version?id=v2`]);
-    expect(textOf((await owner.get(`${BASE}/live/version?id=v2`)).html)).toContain("It is active here.");
+    expect((await owner.get(`${BASE}/live/version?id=v2`)).text).toContain("It is active here.");
   });
 
   it("of two people who change the same thing the second is told", async () => {
@@ -81,6 +80,6 @@ describe("versions", () => {
     const form = { version: "v1", as: "rollback", expected: "v2", form_token: token };
     expect((await owner.post(`${BASE}/test/activate`, form)).status).toBe(303);
     const second = await owner.post(`${BASE}/test/activate`, { ...form, version: "v2" });
-    expect([second.status, textOf(second.html)]).toEqual([409, expect.stringMatching(/v1/)]);
+    expect([second.status, second.text]).toEqual([409, expect.stringMatching(/v1/)]);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { useSpec } from "../spec/support/fixture.js";
-import { type Browser, textOf } from "../support/browser.js";
+import { type Browser } from "../support/browser.js";
 import { snapshot } from "../support/service.js";
 import { JobRunner } from "../tasks/support/recompute.js";
 import { browserOf } from "./support/session.js";
@@ -22,8 +22,8 @@ beforeAll(async () => {
 });
 afterAll(() => worker.end());
 
-const text = async (browser: Browser, page: string, env = "test") =>
-  textOf((await browser.get(`${BASE}/${env}/${page}`)).html);
+const textAt = async (browser: Browser, page: string, env = "test") =>
+  (await browser.get(`${BASE}/${env}/${page}`)).text;
 
 /** Sends the form of a page that changes something, and opens the page that it leads to. */
 async function change(page: string, fields: Readonly<Record<string, string>> = {}) {
@@ -36,10 +36,10 @@ async function change(page: string, fields: Readonly<Record<string, string>> = {
 
 describe("before anything is deployed", () => {
   it("operations tell what is missing, with what to do and where", async () => {
-    const { html } = await owner.get(`${BASE}/test/operations`);
-    expect(textOf(html)).toMatch(/problem No configuration is deployed in test/);
+    const { html, text } = await owner.get(`${BASE}/test/operations`);
+    expect(text).toMatch(/problem No configuration is deployed in test/);
     expect(html).toContain('<a href="model">');
-    expect(textOf(html)).toMatch(/Nothing came in these days.*There was none yet.*The plan is standard/);
+    expect(text).toMatch(/Nothing came in these days.*There was none yet.*The plan is standard/);
   });
 });
 
@@ -56,39 +56,37 @@ describe("with customers of a former version", () => {
   });
 
   it("operations count what came in, and lead from what is wrong to where it is seen", async () => {
-    const { html } = await owner.get(`${BASE}/test/operations`);
-    expect(textOf(html)).toMatch(
-      /warning The state of 3 customers was computed under another version than the active v2/,
-    );
+    const { html, text } = await owner.get(`${BASE}/test/operations`);
+    expect(text).toMatch(/warning The state of 3 customers was computed under another version than the active v2/);
     expect(html).toContain('<a href="recomputes"><bdi>The state of 3 customers');
-    expect(textOf(html)).toMatch(/Events this month 1 .*Members, with open invitations 2/);
+    expect(text).toMatch(/Events this month 1 .*Members, with open invitations 2/);
   });
 
   it("a dry run is begun, shows what would change and for whom, and the recompute goes on from it", async () => {
     const dryRun = await change("recomputes");
     expect((await owner.get(dryRun)).headers.get("refresh")).toBe("5");
-    expect(textOf((await owner.get(dryRun)).html)).toMatch(/Dry run .*all customers .*waits for its turn .*Nobody yet/);
+    expect((await owner.get(dryRun)).text).toMatch(/Dry run .*all customers .*waits for its turn .*Nobody yet/);
     await worker.runNext();
-    const { html, headers } = await owner.get(dryRun);
+    const { html, headers, text } = await owner.get(dryRun);
     expect(headers.get("refresh")).toBeNull();
-    expect(textOf(html)).toMatch(/completed in .*Customers 2 would change .*Segments 2 would enter, 2 would leave/);
-    expect(textOf(html)).toMatch(/globex .*\+vip/);
+    expect(text).toMatch(/completed in .*Customers 2 would change .*Segments 2 would enter, 2 would leave/);
+    expect(text).toMatch(/globex .*\+vip/);
     expect(html).not.toContain("<script>");
 
-    expect(textOf(html)).toMatch(/globex .*\+vip −paying .*segment\.exited, segment\.entered/);
+    expect(text).toMatch(/globex .*\+vip −paying .*segment\.exited, segment\.entered/);
     const from = new URLSearchParams(dryRun.split("?")[1]).get("id")!;
     expect(html).toContain(`<a href="begin-recompute?from=${from}">Recompute like this</a>`);
-    const asked = await text(owner, `begin-recompute?from=${from}`);
+    const asked = await textAt(owner, `begin-recompute?from=${from}`);
     expect(asked).toMatch(
       /Recompute\? In test , the history of all customers is replayed under v2 .*2 customers change/,
     );
     expect(asked).toContain("of health one score, the present one, is kept");
     const recompute = await change(`begin-recompute?from=${from}`);
     await worker.runNext();
-    expect(await text(owner, recompute.slice(`${BASE}/test/`.length))).toMatch(/Recompute .*Customers 2 changed/);
-    expect(await text(owner, "customers?segment=vip")).toMatch(/globex/);
-    expect(await text(owner, "recomputes")).toMatch(/Recompute v2 completed .*Dry run v2 completed/);
-    expect(await text(owner, "recomputes?status=dead_letter")).toContain("There is none like this.");
+    expect(await textAt(owner, recompute.slice(`${BASE}/test/`.length))).toMatch(/Recompute .*Customers 2 changed/);
+    expect(await textAt(owner, "customers?segment=vip")).toMatch(/globex/);
+    expect(await textAt(owner, "recomputes")).toMatch(/Recompute v2 completed .*Dry run v2 completed/);
+    expect(await textAt(owner, "recomputes?status=dead_letter")).toContain("There is none like this.");
   });
 
   it("one that was given up says why, and goes on when it is asked to", async () => {
@@ -98,20 +96,20 @@ describe("with customers of a former version", () => {
     const job = await worker.claim();
     await worker.fail(job!, "out of memory", 1);
     await worker.leave(job!);
-    expect(await text(owner, page)).toMatch(/given up .*out of memory/);
+    expect(await textAt(owner, page)).toMatch(/given up .*out of memory/);
     expect((await viewer.get(`${BASE}/test/${page}`)).html).not.toContain('action="recompute"');
-    expect(await text(owner, "operations")).toMatch(/problem 1 recompute was given up/);
+    expect(await textAt(owner, "operations")).toMatch(/problem 1 recompute was given up/);
     await change(page);
-    expect(await text(owner, page)).toMatch(/waits for its turn/);
+    expect(await textAt(owner, page)).toMatch(/waits for its turn/);
     await sql`delete from svc.recomputes where status <> 'completed'`;
   });
 
   it("a viewer sees them, begins none, and is refused where the form is sent all the same", async () => {
-    const { html } = await viewer.get(`${BASE}/test/recomputes`);
-    expect(textOf(html)).toMatch(/Your role may not begin one here.*Recompute v2 completed/);
+    const { text } = await viewer.get(`${BASE}/test/recomputes`);
+    expect(text).toMatch(/Your role may not begin one here.*Recompute v2 completed/);
     const token = await viewer.formToken(`${BASE}/test/recomputes`);
     const refused = await viewer.post(`${BASE}/test/recomputes`, { form_token: token });
-    expect([refused.status, textOf(refused.html)]).toEqual([
+    expect([refused.status, refused.text]).toEqual([
       403,
       expect.stringContaining("Ask an owner of the organization for that role"),
     ]);
@@ -122,8 +120,8 @@ describe("with customers of a former version", () => {
     await worker.runNext();
     const from = new URLSearchParams(page.split("?")[1]).get("id")!;
     await fixture.admin("POST", "/projects/app/config-versions/v1/rollback?env=test", { body: { force: true } });
-    const { html } = await owner.get(`${BASE}/test/begin-recompute?from=${from}`);
-    expect(textOf(html)).toContain("The dry run is of v2, but v1 is active here: begin another one.");
+    const { html, text } = await owner.get(`${BASE}/test/begin-recompute?from=${from}`);
+    expect(text).toContain("The dry run is of v2, but v1 is active here: begin another one.");
     expect(html).not.toContain('action="begin-recompute"');
     await fixture.admin("POST", "/projects/app/config-versions/v2/rollback?env=test", { body: { force: true } });
   });
@@ -133,13 +131,13 @@ describe("with customers of a former version", () => {
     expect(html).not.toContain("Preview it");
     const preview = await change("version?id=v1", { sample: "all" });
     await worker.runNext();
-    const page = textOf((await owner.get(preview)).html);
+    const page = (await owner.get(preview)).text;
     expect(page).toMatch(
       /What v1 would change .*all customers .*Segments 2 would enter, 2 would leave .*globex .*\+paying −vip/,
     );
     expect(page).toMatch(/Compared with v2 ; customers are replayed under both/);
     // The address does not decide what it is a preview of.
-    expect(textOf((await owner.get(preview.replace("version=v1", "version=v2"))).html)).toContain("What another model");
+    expect((await owner.get(preview.replace("version=v1", "version=v2"))).text).toContain("What another model");
     expect((await viewer.get(`${BASE}/test/version?id=v1`)).html).not.toContain("Preview it");
   });
 
@@ -160,7 +158,7 @@ describe("with customers of a former version", () => {
     await fixture.deploy(snapshot({ health: health(40), signals: [rich] }));
     const page = (await change("recomputes")).slice(`${BASE}/test/`.length);
     await worker.runNext();
-    expect(await text(owner, page)).toMatch(/umbrella 50 poor → 50 good \+rich/);
+    expect(await textAt(owner, page)).toMatch(/umbrella 50 poor → 50 good \+rich/);
   });
 
   it("of what is not there says so, and leads on", async () => {
@@ -174,16 +172,16 @@ describe("with customers of a former version", () => {
 
 describe("the audit log", () => {
   it("tells who changed what, and is narrowed down by each of its columns", async () => {
-    expect(await text(owner, "audit-log")).toMatch(/config\.deployed .*owner@acme\.example app test/);
-    expect(await text(owner, "audit-log?action=config.deployed")).not.toContain("project.created");
-    expect(await text(owner, "audit-log?actor=nobody")).toContain("There is no such entry.");
+    expect(await textAt(owner, "audit-log")).toMatch(/config\.deployed .*owner@acme\.example app test/);
+    expect(await textAt(owner, "audit-log?action=config.deployed")).not.toContain("project.created");
+    expect(await textAt(owner, "audit-log?actor=nobody")).toContain("There is no such entry.");
     expect((await owner.get(`${BASE}/test/audit-log?since=soon`)).status).toBe(400);
     expect((await owner.get(`${BASE}/test/audit-log?cursor=nope`)).status).toBe(400);
   });
 
   it("is for administrators and owners", async () => {
-    const { status, html } = await viewer.get(`${BASE}/test/audit-log`);
-    expect([status, textOf(html)]).toEqual([403, expect.stringContaining("Administrators and owners see who")]);
+    const { status, text } = await viewer.get(`${BASE}/test/audit-log`);
+    expect([status, text]).toEqual([403, expect.stringContaining("Administrators and owners see who")]);
     expect((await viewer.get(`${BASE}/test/operations`)).html).not.toContain("audit-log");
   });
 });

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import { useSpec } from "../spec/support/fixture.js";
-import { type Browser, textOf } from "../support/browser.js";
+import { type Browser } from "../support/browser.js";
 import { snapshot } from "../support/service.js";
 import { browserOf } from "./support/session.js";
 
@@ -22,21 +22,23 @@ beforeAll(async () => {
   ]);
 });
 
-const text = async (browser: Browser, page: string) => textOf((await browser.get(`${BASE}/${page}`)).html);
+const textAt = async (browser: Browser, page: string) => (await browser.get(`${BASE}/${page}`)).text;
 
 it("shows what is kept, why, and how much it is; the diagnostics and the events lead there", async () => {
-  const { html } = await owner.get(`${BASE}/quarantine`);
+  const { html, text } = await owner.get(`${BASE}/quarantine`);
   expect(html).not.toContain(HOSTILE);
-  expect(textOf(html)).toMatch(
+  expect(text).toMatch(
     /2 operations of at most 100,000, the oldest .*logout acme .*is not declared.* UNKNOWN_EVENT .*seats.*globex/,
   );
   expect((await owner.get(`${BASE}/operations`)).html).toMatch(/<a href="quarantine"><bdi>2 operations are/);
   expect((await owner.get(`${BASE}/events`)).html).toContain('<a href="quarantine">');
-  expect(await text(owner, "quarantine?code=INVALID_STRUCTURE")).toContain("No operation in quarantine is like this.");
+  expect(await textAt(owner, "quarantine?code=INVALID_STRUCTURE")).toContain(
+    "No operation in quarantine is like this.",
+  );
 });
 
 it("has no button for who may only look", async () => {
-  expect(await text(viewer, "quarantine")).toMatch(/Your role may not release operations/);
+  expect(await textAt(viewer, "quarantine")).toMatch(/Your role may not release operations/);
 });
 
 it("shows all that was sent of one, and releases it alone", async () => {
@@ -45,14 +47,14 @@ it("shows all that was sent of one, and releases it alone", async () => {
   const list = await owner.get(`${BASE}/quarantine?event=orders`);
   expect(list.html).not.toContain(big);
   const [, page] = /href="(quarantined\?id=qop_[0-9a-f]+)"/.exec(list.html)!;
-  const { html } = await owner.get(`${BASE}/${page}`);
+  const { html, text } = await owner.get(`${BASE}/${page}`);
   expect(html).toContain(big);
-  expect(textOf(html)).toMatch(/acme .*event The event "orders" is not declared.* UNKNOWN_EVENT/);
-  expect(await text(viewer, page!)).toMatch(/Your role may not release operations/);
+  expect(text).toMatch(/acme .*event The event "orders" is not declared.* UNKNOWN_EVENT/);
+  expect(await textAt(viewer, page!)).toMatch(/Your role may not release operations/);
   const events = { ...snapshot().events, orders: { properties: { big: { type: "string" } } } } as const;
   await fixture.deploy(snapshot({ strictSchema: true, onViolation: "quarantine", events }));
   expect((await owner.submit(await owner.get(`${BASE}/${page}`), {}, "quarantined")).status).toBe(303);
-  expect(await text(owner, "quarantine")).toMatch(/2 operations of at most/);
+  expect(await textAt(owner, "quarantine")).toMatch(/2 operations of at most/);
   expect(await owner.get(`${BASE}/${page}`)).toMatchObject({ status: 404 });
 });
 
@@ -61,7 +63,7 @@ it("releases what the filters leave once it is valid", async () => {
   await fixture.deploy(snapshot({ strictSchema: true, onViolation: "quarantine", events }));
   const asked = await owner.get(`${BASE}/quarantine?event=logout`);
   expect((await owner.submit(asked, {}, "quarantine")).status).toBe(303);
-  expect(await text(owner, "quarantine")).toMatch(/1 operation of at most/);
+  expect(await textAt(owner, "quarantine")).toMatch(/1 operation of at most/);
 });
 
 it("calls an operation without an event's name traits only where it is an identify", async () => {
@@ -72,8 +74,8 @@ it("calls an operation without an event's name traits only where it is an identi
     { type: "identify", userId: "traits", traits: [] },
   ];
   expect(await service.request("POST", "/v1/batch", { headers, body: { batch } })).toMatchObject({ status: 200 });
-  const { html } = await owner.get(`${BASE}/quarantine`);
-  expect(textOf(html)).toMatch(/traits traits .*no name nameless/);
+  const { html, text } = await owner.get(`${BASE}/quarantine`);
+  expect(text).toMatch(/traits traits .*no name nameless/);
   const [, page] = /href="(quarantined\?id=qop_[0-9a-f]+)"/.exec(html.slice(html.indexOf("no name")))!;
-  expect(await text(owner, page!)).toContain("Event no name Customer nameless");
+  expect(await textAt(owner, page!)).toContain("Event no name Customer nameless");
 });

@@ -3,16 +3,12 @@ import { useSpec } from "../spec/support/fixture.js";
 import type { Browser } from "../support/browser.js";
 import { environmentId, snapshot } from "../support/service.js";
 import { browserOf } from "./support/session.js";
-import { textOf } from "./support/text.js";
 
 const fixture = useSpec();
 const BASE = "/console/acme/app/test";
 let browser: Browser;
 
-const page = async (path: string, base = BASE) => {
-  const { status, html } = await browser.get(`${base}/${path}`);
-  return { status, html, text: textOf(html) };
-};
+const page = (path: string, base = BASE) => browser.get(`${base}/${path}`);
 const rowsOf = (html: string) => (html.match(/<tr/g)?.length ?? 0) - 1;
 const login = { kind: "event", of: { event: "login" } } as const;
 

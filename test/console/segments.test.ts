@@ -3,17 +3,13 @@ import { useSpec } from "../spec/support/fixture.js";
 import type { Browser } from "../support/browser.js";
 import { snapshot } from "../support/service.js";
 import { browserOf } from "./support/session.js";
-import { textOf } from "./support/text.js";
 
 const fixture = useSpec();
 const BASE = "/console/acme/app/test";
 const HOSTILE = `<script>alert(1)</script> ‮evil ${"ä".repeat(200)}`;
 let browser: Browser;
 
-const page = async (path: string) => {
-  const { status, html } = await browser.get(`${BASE}/${path}`);
-  return { status, html, text: textOf(html) };
-};
+const page = (path: string) => browser.get(`${BASE}/${path}`);
 
 beforeAll(async () => {
   const paying = { kind: "trait", trait: "plan", operator: "eq", value: "pro" } as const;
@@ -106,6 +102,6 @@ describe("with customers", () => {
 });
 
 it("an environment without a model says so", async () => {
-  const { status, html } = await browser.get("/console/acme/app/live/segments");
-  expect([status, textOf(html)]).toEqual([200, expect.stringContaining("No model is deployed yet")]);
+  const { status, text } = await browser.get("/console/acme/app/live/segments");
+  expect([status, text]).toEqual([200, expect.stringContaining("No model is deployed yet")]);
 });

@@ -4,7 +4,6 @@ import { join } from "../http/admin/organization/support.js";
 import { Browser, formsOf } from "../support/browser.js";
 import { environmentId, snapshot, type Actor } from "../support/service.js";
 import { browserOf, startSession } from "./support/session.js";
-import { textOf } from "./support/text.js";
 
 const fixture = useSpec();
 const OWNER = "owner@acme.example";
@@ -67,10 +66,10 @@ describe("who may look", () => {
       "/console/acme/other/test/customers",
       "/console/acme/app/prod/customers",
     ]) {
-      const { status, html } = await owner.get(path);
+      const { status, html, text } = await owner.get(path);
       expect([path, status]).toEqual([path, 404]);
       expect(html).toContain("<h1>Not found</h1>");
-      expect(textOf(html)).not.toContain("GET /");
+      expect(text).not.toContain("GET /");
       expect(html).toContain('href="../../../../console"');
     }
   });
@@ -78,8 +77,8 @@ describe("who may look", () => {
   it("a user of no organization is told so, and can sign out", async () => {
     const { sql } = fixture.service.db;
     await sql`insert into iam.users (user_id, email) values ('usr_alone', 'alone@example.com')`;
-    const { status, html } = await (await browserOf(fixture.service, "alone@example.com")).get("/console");
-    expect([status, textOf(html)]).toEqual([404, expect.stringContaining("not a member of an organization")]);
+    const { status, html, text } = await (await browserOf(fixture.service, "alone@example.com")).get("/console");
+    expect([status, text]).toEqual([404, expect.stringContaining("not a member of an organization")]);
     expect(html).toMatch(/<form method="post" action="logout">/);
   });
 
@@ -87,16 +86,13 @@ describe("who may look", () => {
     const bare = await fixture.service.owner("bare");
     const viewer = await fixture.service.member(bare, "viewer");
     const told = await (await browserOf(fixture.service, await emailOf(viewer))).get("/console/bare");
-    expect([told.status, textOf(told.html)]).toEqual([
-      404,
-      expect.stringContaining("An administrator makes one, here"),
-    ]);
+    expect([told.status, told.text]).toEqual([404, expect.stringContaining("An administrator makes one, here")]);
     expect(formsOf(told.html)).toHaveLength(1);
 
     await join(fixture.service, "owner@bare.example", fixture.owner.organizationId, "viewer");
     const browser = await browserOf(fixture.service, "owner@bare.example");
     const page = await browser.get("/console/bare");
-    expect(textOf(page.html)).toContain("svc projects create --name Shop --slug shop");
+    expect(page.text).toContain("svc projects create --name Shop --slug shop");
     expect(page.html).toContain('<a href="../console/acme">Go to the organization acme</a>');
     const make = (slug: string) => browser.submit(page, { name: "Shop", slug }, "../console/bare");
     expect((await make("Not a slug")).status).toBe(400);
@@ -136,11 +132,11 @@ describe("who may look", () => {
 
 describe("the customers", () => {
   it("are listed with where they stand, each leading to its page", async () => {
-    const { status, html } = await owner.get(`${BASE}/customers`);
+    const { status, html, text } = await owner.get(`${BASE}/customers`);
     expect(status).toBe(200);
     expect(html).toContain('href="customer?id=globex"');
-    expect(textOf(html)).toMatch(/globex active .* paying/);
-    expect(textOf(html)).toMatch(/initech new .* quiet/);
+    expect(text).toMatch(/globex active .* paying/);
+    expect(text).toMatch(/initech new .* quiet/);
   });
 
   it.each([
@@ -165,8 +161,8 @@ describe("the customers", () => {
       ["inactive=soon", "is not a duration"],
       ["cursor=x", "The cursor is not one of this list"],
     ]) {
-      const { status, html } = await owner.get(`${BASE}/customers?${query}&search=glo`);
-      expect([query, status, textOf(html)]).toEqual([query, 400, expect.stringContaining(says!)]);
+      const { status, html, text } = await owner.get(`${BASE}/customers?${query}&search=glo`);
+      expect([query, status, text]).toEqual([query, 400, expect.stringContaining(says!)]);
       expect(html).toContain('name="search" value="glo"');
     }
   });
@@ -179,23 +175,22 @@ describe("the customers", () => {
       select ${id}, 'many-' || lpad(n::text, 5, '0'), now(), json_build_object('plan', case n when 5000 then 'far' when 12000 then 'further' end)
       from generate_series(1, 12000) as n`;
     const page = async (value: string) =>
-      textOf((await owner.get(`/console/acme/app/live/customers?trait=plan&value=${value}`)).html);
+      (await owner.get(`/console/acme/app/live/customers?trait=plan&value=${value}`)).text;
     expect(await page("far")).toContain("many-05000");
     expect(await page("further")).toContain("The search goes on with the next page.");
     await sql`delete from svc.customers where environment_id = ${id}`;
   });
 
   it("of an environment without any say how one appears", async () => {
-    const { status, html } = await owner.get("/console/acme/app/live/customers");
-    expect([status, textOf(html)]).toEqual([200, expect.stringContaining("There are no customers yet")]);
+    const { status, text } = await owner.get("/console/acme/app/live/customers");
+    expect([status, text]).toEqual([200, expect.stringContaining("There are no customers yet")]);
   });
 });
 
 describe("a customer", () => {
   it("shows state, segments, signals, why, and what happened", async () => {
-    const { status, html } = await owner.get(`${BASE}/customer?id=initech`);
+    const { status, html, text } = await owner.get(`${BASE}/customer?id=initech`);
     expect(status).toBe(200);
-    const text = textOf(html);
     expect(html).toContain("<h1>initech</h1>");
     expect(text).toContain("State new");
     expect(text).toContain("quiet critical");
@@ -204,17 +199,14 @@ describe("a customer", () => {
   });
 
   it("is shown as it stood at an instant", async () => {
-    const { status, html } = await owner.get(`${BASE}/customer?id=globex&at=${new Date().toISOString()}`);
-    expect([status, textOf(html)]).toEqual([
-      200,
-      expect.stringContaining("by a replay under v1 with the traits of today"),
-    ]);
+    const { status, text } = await owner.get(`${BASE}/customer?id=globex&at=${new Date().toISOString()}`);
+    expect([status, text]).toEqual([200, expect.stringContaining("by a replay under v1 with the traits of today")]);
     expect((await owner.get(`${BASE}/customer?id=globex&at=7d`)).status).toBe(404);
   });
 
   it("that is not there, or is gone, is said to be missing, and leads on", async () => {
-    const { status, html } = await owner.get(`${BASE}/customer?id=nobody`);
-    expect([status, textOf(html)]).toEqual([
+    const { status, html, text } = await owner.get(`${BASE}/customer?id=nobody`);
+    expect([status, text]).toEqual([
       404,
       expect.stringContaining('There is no customer " nobody " in this environment'),
     ]);
@@ -224,11 +216,11 @@ describe("a customer", () => {
   it("of a hostile name is text, wherever it stands", async () => {
     const list = await owner.get(`${BASE}/customers?search=script`);
     const page = await owner.get(`${BASE}/customer?${new URLSearchParams({ id: HOSTILE }).toString()}`);
-    for (const { status, html } of [list, page]) {
+    for (const { status, html, text } of [list, page]) {
       expect(status).toBe(200);
       expect(html).not.toContain("<script");
-      expect(textOf(html)).not.toContain("‮");
-      expect(textOf(html)).toContain('<script>alert(1)</script> & "x" \\u202eevil\\u202c 🦊');
+      expect(html.replaceAll(/="[^"]*"/g, "")).not.toContain("‮");
+      expect(text).toContain('<script>alert(1)</script> & "x" \\u202eevil\\u202c 🦊');
     }
     expect(list.html).toContain(`href="customer?${new URLSearchParams({ id: HOSTILE }).toString()}"`);
   });

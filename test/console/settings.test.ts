@@ -4,7 +4,6 @@ import { auditOf, join, userIdOf } from "../http/admin/organization/support.js";
 import { useSpec } from "../spec/support/fixture.js";
 import { type Browser, formsOf, type Visited } from "../support/browser.js";
 import { browserOf } from "./support/session.js";
-import { textOf } from "./support/text.js";
 
 const fixture = useSpec();
 const BASE = "/console/acme/app/test";
@@ -15,24 +14,20 @@ const who = {} as Record<"owner" | "administrator" | "viewer", Browser>;
 const emails = {} as Record<keyof typeof who, string>;
 
 const at = (path: string) => `${BASE}/${path}`;
-const page = async (path: string, by = who.owner) => {
-  const visited = await by.get(at(path));
-  return { ...visited, text: textOf(visited.html) };
-};
+const page = (path: string, by = who.owner) => by.get(at(path));
 
 /** Opens a page, fills in the form that has this hidden `as`, or its one form, and sends it. */
-async function fill(path: string, fields: Record<string, string>, by = who.owner): Promise<Visited & { text: string }> {
+async function fill(path: string, fields: Record<string, string>, by = who.owner): Promise<Visited> {
   const { html } = await by.get(at(path));
   const { as } = fields;
   const forms = formsOf(html).filter(({ action, hidden }) => action !== "../../../../logout" && hidden["as"] === as);
   expect(forms).toHaveLength(1);
   const headers = { Referer: fixture.service.url + at(path) };
-  const sent = await by.post(at(forms[0]!.action), { ...forms[0]!.hidden, ...fields }, headers);
-  return { ...sent, text: textOf(sent.html) };
+  return by.post(at(forms[0]!.action), { ...forms[0]!.hidden, ...fields }, headers);
 }
 
 /** The secret that a page shows, which no other page may. */
-function secretOf({ status, html, text, headers }: Visited & { text: string }): string {
+function secretOf({ status, html, text, headers }: Visited): string {
   expect([status, headers.get("Cache-Control")]).toEqual([200, "no-store"]);
   expect(text).toContain("It is shown here and never again");
   return /<input id="secret" class="secret" value="([^"]+)" readonly/.exec(html)![1]!;
@@ -115,8 +110,8 @@ describe("what a role may not do", () => {
       ["member", { as: "zz", id: "usr_1", role: "viewer" }],
       ["key", { id: "key_1", grace: "0m" }],
     ] as const) {
-      const { status, html } = await who.owner.post(at(path), { ...fields, form_token: token });
-      expect([status, textOf(html)]).toEqual([400, expect.stringContaining("does not say what is to be changed")]);
+      const { status, text } = await who.owner.post(at(path), { ...fields, form_token: token });
+      expect([status, text]).toEqual([400, expect.stringContaining("does not say what is to be changed")]);
     }
     expect(await auditOf(fixture.service, fixture.owner.organizationId)).toEqual(before);
   });
@@ -137,10 +132,7 @@ describe("what a role may not do", () => {
     const before = await auditOf(fixture.service, fixture.owner.organizationId);
     const token = await who.viewer.formToken(at("keys"));
     const refused = await who.viewer.post(at(path), { ...fields, form_token: token });
-    expect([refused.status, textOf(refused.html)]).toEqual([
-      403,
-      expect.stringContaining('Your role "viewer" may not'),
-    ]);
+    expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('Your role "viewer" may not')]);
     for (const form_token of [{}, { form_token: "guessed" }, { form_token: token }])
       expect((await who.owner.post(at(path), { ...fields, ...form_token })).status).toBe(403);
     expect(await auditOf(fixture.service, fixture.owner.organizationId)).toEqual(before);
@@ -199,22 +191,22 @@ describe("keys", () => {
       ...{ as: "rotate", id, grace },
       form_token: formsOf(after.html)[0]!.hidden["form_token"]!,
     });
-    expect([again.status, textOf(again.html)]).toEqual([409, expect.stringContaining(id)]);
+    expect([again.status, again.text]).toEqual([409, expect.stringContaining(id)]);
   });
 
   it("are revoked at once, by name of live where it is live", async () => {
     const live = (path: string) => `/console/acme/app/live/${path}`;
     const created = await who.administrator.get(live("keys"));
-    expect(textOf(created.html)).toContain("Create the key, live");
+    expect(created.text).toContain("Create the key, live");
     const id = /href="key\?id=(\w+)"/.exec(created.html)![1]!;
     const asked = await who.administrator.get(live(`key?id=${id}`));
-    expect(textOf(asked.html)).toMatch(/This is live : .*Rotate it, live .*Revoke it, live/);
+    expect(asked.text).toMatch(/This is live : .*Rotate it, live .*Revoke it, live/);
     const form = formsOf(asked.html).find(({ hidden }) => hidden["as"] === "revoke")!;
     const done = await who.administrator.post(live("key"), form.hidden);
     expect([done.status, done.location]).toEqual([303, live("keys")]);
     const headers = { Authorization: `Bearer ${fixture.keys.live}` };
     expect((await fixture.service.request("POST", "/v1/events", { headers, body: EVENT })).status).toBe(401);
-    expect(textOf((await who.viewer.get(live(`key?id=${id}`))).html)).toMatch(/Status revoked (now|\d+ seconds? ago)/);
+    expect((await who.viewer.get(live(`key?id=${id}`))).text).toMatch(/Status revoked (now|\d+ seconds? ago)/);
     expect((await page(`key?id=${id}`)).status).toBe(404);
   });
 
@@ -281,7 +273,7 @@ describe("invitations", () => {
       return browser.get(link.pathname + link.search);
     };
     const opened = await open();
-    expect([opened.status, textOf(opened.html)]).toEqual([200, expect.stringContaining("Join acme")]);
+    expect([opened.status, opened.text]).toEqual([200, expect.stringContaining("Join acme")]);
     const { html, text } = await page("members");
     expect(text).toContain("bob@example.com developer owner@acme.example in 6 days");
     expect(html).not.toContain(link.search);
@@ -291,7 +283,7 @@ describe("invitations", () => {
     expect((await page("members")).text).toContain("bob@example.com developer owner@acme.example ended");
     expect((await page(`invitation?id=${id}`)).text).toContain("the link ended on");
     expect((await page("audit-log?action=invitation.created")).text).toMatch(
-      /inv_\w+ role: "developer", email: "bob@example\.com" $/,
+      /inv_\w+ role: "developer", email: "bob@example\.com"$/,
     );
     const done = await fill(`invitation?id=${id}`, {});
     expect([done.status, done.location]).toEqual([303, at("members")]);

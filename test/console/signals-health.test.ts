@@ -4,17 +4,13 @@ import { useSpec } from "../spec/support/fixture.js";
 import type { Browser } from "../support/browser.js";
 import { snapshot } from "../support/service.js";
 import { browserOf } from "./support/session.js";
-import { textOf } from "./support/text.js";
 
 const fixture = useSpec();
 const BASE = "/console/acme/app/test";
 const plan = (value: string) => ({ kind: "trait", trait: "plan", operator: "eq", value }) as const;
 let browser: Browser;
 
-const page = async (path: string, base = BASE) => {
-  const { status, html } = await browser.get(`${base}/${path}`);
-  return { status, html, text: textOf(html) };
-};
+const page = (path: string, base = BASE) => browser.get(`${base}/${path}`);
 const customersIn = (html: string) => [...html.matchAll(/href="customer\?id=(\w+)"/g)].map(([, id]) => id);
 
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { useSpec } from "../spec/support/fixture.js";
 import type { Browser } from "../support/browser.js";
 import { snapshot } from "../support/service.js";
 import { browserOf } from "./support/session.js";
-import { textOf } from "./support/text.js";
+import { textOf } from "../support/browser.js";
 
 const fixture = useSpec();
 const PAGE = "/console/acme/app/test/today";
@@ -91,12 +91,12 @@ it("begins at any day, and says what is wrong with one that is none", async () =
   await fixture.service.db.sql`update svc.emissions set created_at = ${then}`;
   expect(sectionOf((await owner.get(PAGE)).html, "States")).toContain("Nobody came to another state.");
   expect(sectionOf((await owner.get(`${PAGE}?since=7d`)).html, "States")).toMatch(/to active 2/);
-  const { status, html } = await owner.get(`${PAGE}?since=soon`);
-  expect([status, textOf(html)]).toEqual([400, expect.stringContaining("is neither a duration nor a date")]);
+  const { status, html, text } = await owner.get(`${PAGE}?since=soon`);
+  expect([status, text]).toEqual([400, expect.stringContaining("is neither a duration nor a date")]);
   expect(html).toContain('name="since" value="soon"');
 });
 
 it("of an environment without a model says so", async () => {
-  const { status, html } = await owner.get("/console/acme/app/live/today");
-  expect([status, textOf(html)]).toEqual([200, expect.stringContaining("No model is deployed yet; this page")]);
+  const { status, text } = await owner.get("/console/acme/app/live/today");
+  expect([status, text]).toEqual([200, expect.stringContaining("No model is deployed yet; this page")]);
 });

@@ -5,7 +5,7 @@ import { Changes } from "../../src/console/pages/version.js";
 import type { Change } from "../../src/model/compare/compare.js";
 import { startLocalServer } from "../../src/local/server.js";
 import { type Condition, EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
-import { textOf } from "../console/support/text.js";
+import { textOf } from "../support/browser.js";
 import { localEngine } from "./support/model.js";
 
 const conditions = (count: number): Condition => ({
@@ -122,6 +122,6 @@ test("of many differences between versions the first are shown", () => {
   const html = renderToString(h(Changes, { difference: { from: "v1", to: "v2", changes } as never }));
   expect(count(html, /<li>/g)).toBe(500);
   expect(textOf(html)).toMatch(
-    /^ 2,000 differences: 2000 added ?\..*Only the first 500 are shown: svc config diff v1 v2 tells all\. $/,
+    /^2,000 differences: 2000 added ?\..*Only the first 500 are shown: svc config diff v1 v2 tells all\.$/,
   );
 });

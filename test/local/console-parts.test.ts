@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { startLocalServer } from "../../src/local/server.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
-import { textOf } from "../console/support/text.js";
+import { textOf } from "../support/browser.js";
 import { DAY, localEngine, START } from "./support/model.js";
 
 const pro = { kind: "trait", trait: "plan", operator: "eq", value: "pro" } as const;

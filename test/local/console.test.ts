@@ -3,7 +3,7 @@ import { RealClock } from "../../src/local/clock.js";
 import type { LocalEngineOptions } from "../../src/local/engine.js";
 import { startLocalServer } from "../../src/local/server.js";
 import { DAY, HOUR, iso, localEngine, MODEL, START } from "./support/model.js";
-import { textOf } from "../console/support/text.js";
+import { textOf } from "../support/browser.js";
 
 /** A local engine with a console, on a clock that is moved by hand. */
 async function serve(options: Partial<LocalEngineOptions> = {}) {
@@ -19,7 +19,8 @@ async function serve(options: Partial<LocalEngineOptions> = {}) {
     engine,
     url,
     get,
-    text: async (path: string) => textOf((await get(path)).html),
+    /** With what stands above `main`: the clock. */
+    text: async (path: string) => textOf((await get(path)).html.replaceAll(/<.?main[^>]*>/g, "")),
     send: (events: object[]) =>
       fetch(`${url}/events/batch`, {
         method: "POST",

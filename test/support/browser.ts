@@ -7,6 +7,8 @@ export interface Visited {
   status: number;
   headers: Headers;
   html: string;
+  /** What a reader sees of it. */
+  text: string;
   /** Where it is sent, as an address of the site: `/login?next=…`; null for nowhere. */
   location: string | null;
 }
@@ -73,11 +75,13 @@ export class Browser {
     this.setCookies = response.headers.getSetCookie();
     for (const cookie of this.setCookies) this.#keep(cookie);
     const location = response.headers.get("Location");
+    const html = await response.text();
     return {
       path,
       status: response.status,
       headers: response.headers,
-      html: await response.text(),
+      html,
+      text: textOf(html),
       location: location === null ? null : siteAddress(new URL(location, this.origin + path), this.origin),
     };
   }
@@ -138,7 +142,7 @@ function attributesOf(text: string): Record<string, string> {
 /** What a reader sees of a page's `main`, in one line. */
 export function textOf(html: string): string {
   const main = /<main[^>]*>(.*)<\/main>/s.exec(html)?.[1] ?? html;
-  return decodeHTML(main.replace(/<[^>]*>/g, " "))
+  return decodeHTML(main.replace(/<(?:[^>"]|"[^"]*")*>/g, " "))
     .replace(/\s+/g, " ")
     .trim();
 }

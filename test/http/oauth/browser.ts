@@ -1,4 +1,4 @@
-import { Browser as PlainBrowser, textOf, type Visited } from "../../support/browser.js";
+import { Browser as PlainBrowser, type Visited } from "../../support/browser.js";
 
 /** A browser that sends whatever fields it is told to, with the token of the page that it was shown last. */
 export class Browser {
@@ -19,9 +19,8 @@ export class Browser {
     return this.#show(await this.#browser.post(path, { form_token: this.#token, ...fields }, headers));
   }
 
-  /** `text` is what a reader sees of it. */
   #show(page: Visited) {
     this.#token = /name="form_token" value="([^"]+)"/.exec(page.html)?.[1] ?? this.#token;
-    return { ...page, text: textOf(page.html) };
+    return page;
   }
 }

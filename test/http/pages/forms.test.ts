@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
-import { Browser, formOf, textOf } from "../../support/browser.js";
+import { Browser, formOf } from "../../support/browser.js";
 import { newCredential } from "../../../src/http/request/credentials.js";
 import { startService } from "../../support/service.js";
 import { openRequest } from "../open-request.js";
@@ -143,7 +143,7 @@ describe("a form is refused", () => {
     if (visit === null) browser.cookies.clear();
     else if (visit !== undefined) browser.cookies.set("svc_visit", visit);
     const answer = await browser.post("/login", { ...RIGHT, ...(form_token !== undefined && { form_token }) });
-    expect([answer.status, textOf(answer.html)]).toEqual([403, refusedToken]);
+    expect([answer.status, answer.text]).toEqual([403, refusedToken]);
     expect(answer.headers.get("X-Frame-Options")).toBe("DENY");
     expect(await whoIs(browser)).toBeNull();
   });
@@ -167,7 +167,7 @@ describe("a form counts as ours", () => {
       headers: { "Content-Type": "application/x-www-form-urlencoded", ...headers },
       body: { ...RIGHT, form_token: token },
     });
-    return answer.status === 403 ? textOf(answer.html).slice(0, 28) : answer.status;
+    return answer.status === 403 ? answer.text.slice(0, 28) : answer.status;
   }
   const REFUSED = "The form came from elsewhere";
   const EVIL = "https://evil.example";
@@ -220,7 +220,7 @@ describe("a form counts as ours", () => {
   it("and says at which address it would", async () => {
     const { browser, token } = await onPage(behindTls, ORIGIN);
     const answer = await browser.post("/login", { ...RIGHT, form_token: token }, { Origin: "https://<evil>.example" });
-    expect(textOf(answer.html)).toBe(
+    expect(answer.text).toBe(
       `The form came from elsewhere The form was not sent from a page of ${ORIGIN}, so nothing was done. Open the page at ${ORIGIN} and send the form ` +
         "from there. If this is not the address at which you reach this service, ask its operator to set SVC_PUBLIC_URL to the right one. Request ID: req Go to the console",
     );
@@ -230,8 +230,8 @@ describe("a form counts as ours", () => {
 describe("a form's body", () => {
   const post = async (body: string, headers: Record<string, string> = {}) => {
     const { browser, token } = await onPage();
-    const { status, html } = await browser.post("/login", body.replace("TOKEN", token), headers);
-    return { status, text: textOf(html) };
+    const { status, text } = await browser.post("/login", body.replace("TOKEN", token), headers);
+    return { status, text };
   };
   const good = `form_token=TOKEN&email=ada%40example.com&password=${encodeURIComponent(PASSWORD)}`;
 

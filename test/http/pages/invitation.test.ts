@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { call } from "../../../src/db/api/call.js";
 import { hashCredential, newCredential } from "../../../src/http/request/credentials.js";
-import { Browser, formOf, textOf } from "../../support/browser.js";
+import { Browser, formOf } from "../../support/browser.js";
 import { useService } from "../../support/service.js";
 import { createOrganization, createUser, formToken, invite, PASSWORD, signedIn, whoIs } from "./people.js";
 
@@ -42,7 +42,7 @@ describe("who is no user yet", () => {
     const browser = new Browser(service.url);
     const page = await browser.get(pathOf(token));
     expect(page.status).toBe(200);
-    expect(textOf(page.html)).toBe(
+    expect(page.text).toBe(
       `Join acme Invited ${email} By owner@acme.example As administrator Choose a password for your new account. E-mail address New password ` +
         "At least 12 characters. A few words that mean something only to you are good. The same password again Create the account and join",
     );
@@ -51,7 +51,7 @@ describe("who is no user yet", () => {
 
     const answer = await browser.submit(page, NEW);
     expect(answer.status).toBe(200);
-    expect(textOf(answer.html)).toBe(
+    expect(answer.text).toBe(
       `You have joined acme You are signed in as ${email} , administrator of acme . Go to the console of acme A program that you sign in ` +
         "shows a code. Enter it on the page for devices .",
     );
@@ -101,7 +101,7 @@ describe("who is no user yet", () => {
       : ["password", "password-hint password-problem"];
     expect(answer.html).toContain(`<p class="error" role="alert" id="${field}-problem">${problem}</p>`);
     expect(answer.html).toMatch(new RegExp(`aria-describedby="${described}"\\s+aria-invalid="true"`));
-    expect(textOf(answer.html)).toContain(` ${problem} `);
+    expect(answer.text).toContain(` ${problem} `);
     expect(await users(email)).toEqual([]);
     // The page goes on from there.
     expect((await browser.submit(answer, NEW)).status).toBe(200);
@@ -136,7 +136,7 @@ describe("who is a user", () => {
     const { token } = await invited({ email, role: "viewer" });
     const browser = new Browser(service.url);
     const stranger = await browser.get(pathOf(token));
-    expect(textOf(stranger.html)).toBe(
+    expect(stranger.text).toBe(
       `Join acme Invited ${email} By owner@acme.example As viewer There is an account with this e-mail address. Sign in with it , and you come back here. ` +
         "If it has no password yet, or you forgot it, ask an owner of your organization or the operator of this service for a link to set one.",
     );
@@ -149,7 +149,7 @@ describe("who is a user", () => {
     const session = browser.cookies.get("svc_session");
     const answer = await browser.submit(page);
     expect(answer.status).toBe(200);
-    expect(textOf(answer.html)).toMatch(/^You have joined acme You are signed in as \S+ , viewer of acme \./);
+    expect(answer.text).toMatch(/^You have joined acme You are signed in as \S+ , viewer of acme \./);
     expect(browser.cookies.get("svc_session")).toBe(session);
     expect(await memberships(email)).toEqual([{ slug: "acme", role: "viewer" }]);
   });
@@ -194,7 +194,7 @@ describe("who is a user", () => {
     const { email, token } = await invited();
     const browser = await signedIn(service, "other@example.com");
     const page = await browser.get(pathOf(token));
-    expect(textOf(page.html)).toBe(
+    expect(page.text).toBe(
       `Join acme Invited ${email} By owner@acme.example As developer You are signed in as other@example.com , and the invitation is for somebody else. ` +
         "Sign out to go on as who was invited. Sign out",
     );
@@ -217,8 +217,8 @@ describe("who is a user", () => {
 
 describe("a link that is over says so", () => {
   const open = async (token: string, browser = new Browser(service.url)) => {
-    const { status, html } = await browser.get(pathOf(token));
-    return { status, text: textOf(html) };
+    const { status, text } = await browser.get(pathOf(token));
+    return { status, text };
   };
   it.each(["", "x", `svc_link_${"0".repeat(48)}`, "a".repeat(5_000), "%00"])("unknown: %j", async (token) => {
     const text =

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { expect, it } from "vitest";
-import { Browser, formOf, textOf } from "../../support/browser.js";
+import { Browser, formOf } from "../../support/browser.js";
 import { useService } from "../../support/service.js";
 import { createOrganization, createUser, invite, passwordLink, PASSWORD, signedIn } from "./people.js";
 
@@ -98,10 +98,10 @@ it("no secret is ever in the log: no password, no link, no session, no token of 
 
 it("a fault of ours is a page that says nothing of it", async () => {
   await sql`alter function svc_api.invitation_of_link(bytea) rename to invitation_of_link_gone`;
-  const { status, html } = await new Browser(service.url).get("/invitation?token=x");
+  const { status, text } = await new Browser(service.url).get("/invitation?token=x");
   await sql`alter function svc_api.invitation_of_link_gone(bytea) rename to invitation_of_link`;
   expect(status).toBe(500);
-  expect(textOf(html)).toBe(
+  expect(text).toBe(
     "Something went wrong The service failed on this request. Go back and try again. If it keeps failing, report the request ID below to the operator " +
       "of this service. Request ID: req Go to the console",
   );
@@ -111,9 +111,9 @@ it("a database that is away is a page that says to wait", async () => {
   await sql`
     create or replace function svc_api.invitation_of_link(link_hash bytea) returns json language plpgsql as
     $$ begin raise exception using errcode = '57014'; end $$`;
-  const { status, headers, html } = await new Browser(service.url).get("/invitation?token=x");
+  const { status, headers, text } = await new Browser(service.url).get("/invitation?token=x");
   expect({ status, retryAfter: headers.get("Retry-After") }).toEqual({ status: 503, retryAfter: "1" });
-  expect(textOf(html)).toBe(
+  expect(text).toBe(
     "Not available for the moment The service has too much to do, or its database does not answer. Wait a few seconds, then load the page again or " +
       "send the form again. Request ID: req Go to the console",
   );

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { call } from "../../../src/db/api/call.js";
 import { newCredential } from "../../../src/http/request/credentials.js";
 import { openMailer } from "../../../src/mail/mailer.js";
-import { Browser, textOf } from "../../support/browser.js";
+import { Browser } from "../../support/browser.js";
 import { startService, useService } from "../../support/service.js";
 import { startMailServer } from "../../support/smtp.js";
 import { createUser, PASSWORD, signedIn, whoIs } from "./people.js";
@@ -34,13 +34,13 @@ describe("whoever is signed in changes the password", () => {
     const { email } = await newUser();
     const [browser, other] = [await signedIn(service, email), await signedIn(service, email)];
     const page = await browser.get("/change-password");
-    expect(textOf(page.html)).toBe(
+    expect(page.text).toBe(
       "Change your password E-mail address Present password Continue If you forgot your password, have a link mailed to you .",
     );
     const answer = await browser.submit(page, { password: PASSWORD });
     expect([answer.status, answer.headers.get("Location")]).toEqual([303, "password"]);
     const set = await browser.fill("/password", NEW);
-    expect(textOf(set.html)).toContain("The password is set");
+    expect(set.text).toContain("The password is set");
     expect(await whoIs(browser)).toBeNull();
     expect(await whoIs(other)).toBeNull();
     expect([await signIn(email, PASSWORD), await signIn(email, OTHER)]).toEqual([422, 303]);
@@ -52,7 +52,7 @@ describe("whoever is signed in changes the password", () => {
     for (let tried = 0; tried < 5; tried++) {
       const answer = await browser.fill("/change-password", { password: "not my password" });
       expect(answer.status).toBe(422);
-      expect(textOf(answer.html)).toContain("This is not your password. Check it, then try again.");
+      expect(answer.text).toContain("This is not your password. Check it, then try again.");
     }
     expect((await browser.fill("/change-password", { password: PASSWORD })).status).toBe(429);
     expect(await sql`select from iam.password_links where created_by = ${email}`).toEqual([]);
@@ -101,7 +101,7 @@ describe("whoever forgot the password", () => {
     const login = await new Browser(service.url).get("/login");
     expect(login.html).toContain('<a href="forgotten-password">');
     const answer = await ask(` ${email.toUpperCase()} `);
-    expect([answer.status, textOf(answer.html)]).toEqual([200, SENT.replace("EMAIL", email.toUpperCase())]);
+    expect([answer.status, answer.text]).toEqual([200, SENT.replace("EMAIL", email.toUpperCase())]);
     const [sent] = await mails(1);
     expect(sent).toMatchObject({ to: [email], headers: { subject: "Set your password" } });
     const [link] = /https?:\S+/.exec(sent!.text)!;
@@ -122,7 +122,7 @@ It stops working at THEN. If you did not ask for it, do nothing: your password s
   it("learns nothing of whether there is such a user", async () => {
     const { email } = await newUser();
     const [known, unknown] = [await ask(email), await ask("nobody@example.com")];
-    expect(textOf(unknown.html)).toBe(textOf(known.html).replace(email, "nobody@example.com"));
+    expect(unknown.text).toBe(known.text.replace(email, "nobody@example.com"));
     expect((await mails(1))[0]!.to).toEqual([email]);
   });
 
@@ -142,7 +142,7 @@ It stops working at THEN. If you did not ask for it, do nothing: your password s
       expect((await browser.fill("/forgotten-password", { email: `nobody${asked}@example.com` })).status).toBe(200);
     }
     const late = await browser.fill("/forgotten-password", { email: "nobody@example.com" });
-    expect([late.status, textOf(late.html)]).toEqual([
+    expect([late.status, late.text]).toEqual([
       429,
       expect.stringMatching(/^Too many attempts Links were asked for from your network too often\. Wait \d+ seconds/),
     ]);
@@ -153,7 +153,7 @@ It stops working at THEN. If you did not ask for it, do nothing: your password s
     async (email) => {
       const answer = await ask(email);
       expect(answer.status).toBe(422);
-      expect(textOf(answer.html)).toContain("This is no e-mail address.");
+      expect(answer.text).toContain("This is no e-mail address.");
     },
   );
 
@@ -167,8 +167,8 @@ It stops working at THEN. If you did not ask for it, do nothing: your password s
 
 it("a service that sends no mail leads to owners and the operator", async () => {
   const silent = await startService();
-  const { status, html } = await new Browser(silent.url).get("/forgotten-password");
-  expect([status, textOf(html)]).toEqual([
+  const { status, text } = await new Browser(silent.url).get("/forgotten-password");
+  expect([status, text]).toEqual([
     404,
     "No mail This service sends no mail. Ask an owner of your organization, or the operator of this service, for a link to set a new password. Request ID: req Go to the console",
   ]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { call } from "../../../src/db/api/call.js";
 import { Passwords } from "../../../src/console/sign-in/passwords.js";
 import { hashCredential, newCredential } from "../../../src/http/request/credentials.js";
-import { Browser, textOf } from "../../support/browser.js";
+import { Browser } from "../../support/browser.js";
 import { useService } from "../../support/service.js";
 import { createOrganization, createUser, PASSWORD, passwordLink, signedIn, whoIs } from "./people.js";
 
@@ -19,10 +19,7 @@ async function newUser(password: string | null = PASSWORD) {
   return { email, userId: await createUser(sql, email, password) };
 }
 const linkOf = (userId: string, seconds?: number) => passwordLink(sql, userId, seconds);
-const open = async (path: string) => {
-  const { status, html } = await new Browser(service.url).get(path);
-  return { status, text: textOf(html) };
-};
+const open = (path: string) => new Browser(service.url).get(path);
 /** Opens a link in a browser of its own and sets the password there. */
 const use = (token: string) => new Browser(service.url).fill(pathOf(token), NEW);
 
@@ -37,14 +34,14 @@ describe("a link sets a password", () => {
     const token = await linkOf(userId);
     const browser = new Browser(service.url);
     const page = await browser.get(pathOf(token));
-    expect(textOf(page.html)).toBe(
+    expect(page.text).toBe(
       "Set a password This signs you out in every browser and on every command line. E-mail address New password At least 12 characters. " +
         "A few words that mean something only to you are good. The same password again Set the password",
     );
     expect(page.html).toContain(`value="${email}"`);
     const answer = await browser.submit(page, NEW);
     expect(answer.status).toBe(200);
-    expect(textOf(answer.html)).toBe(
+    expect(answer.text).toBe(
       `The password is set Every browser and command line that was signed in as ${email} has been signed out. Sign in with the new password .`,
     );
     expect(await whoIs(browser)).toBeNull();
@@ -67,7 +64,7 @@ describe("a link sets a password", () => {
     const shouted = ` ${email.toUpperCase()}`;
     const answer = await browser.fill(pathOf(token), { password: shouted, repeated: shouted });
     expect(answer.status).toBe(422);
-    expect(textOf(answer.html)).toContain("Choose a password that is not your e-mail address.");
+    expect(answer.text).toContain("Choose a password that is not your e-mail address.");
     // It was not used up.
     expect((await browser.submit(answer, NEW)).status).toBe(200);
   });
@@ -142,7 +139,7 @@ describe("a link that is over says so", () => {
     "Ask an owner of your organization, or the operator of this service, for a new link. Request ID: req Go to the console";
 
   it.each(["", "x", `svc_link_${"0".repeat(48)}`, "a".repeat(5_000)])("unknown: %j", async (token) => {
-    expect(await open(pathOf(token))).toEqual({
+    expect(await open(pathOf(token))).toMatchObject({
       status: 404,
       text: `No such link This link sets nobody's password. ${fix}`,
     });
@@ -155,7 +152,7 @@ describe("a link that is over says so", () => {
     const token = await linkOf((await newUser()).userId, seconds);
     if (seconds > 0) await use(token);
     const text = `The link ${what} This link can no longer be used to set a password. ${fix}`;
-    expect(await open(pathOf(token))).toEqual({ status: 410, text });
+    expect(await open(pathOf(token))).toMatchObject({ status: 410, text });
   });
 
   it("also to a form that was open before, and then the password stays", async () => {

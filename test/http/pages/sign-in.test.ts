@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Browser, formOf, textOf } from "../../support/browser.js";
+import { Browser, formOf } from "../../support/browser.js";
 import { createDatabase } from "../../support/database.js";
 import { startService, useService } from "../../support/service.js";
 import { createUser, formToken, PASSWORD, signedIn, whoIs } from "./people.js";
@@ -79,7 +79,7 @@ describe("signing in", () => {
       const browser = newBrowser();
       const answer = await signIn(browser, email, password);
       expect(answer.status, email).toBe(422);
-      expect(textOf(answer.html)).toBe(
+      expect(answer.text).toBe(
         "Sign in The e-mail address or the password is wrong. Check both, then try again. E-mail address Password Sign in " +
           "Accounts are made by invitation. If you forgot your password, ask an owner of your organization, or the operator of this service, for a link to set a new one.",
       );
@@ -177,7 +177,7 @@ describe("trying too often", () => {
     const seconds = Number(answer.headers.get("Retry-After"));
     expect(seconds).toBeGreaterThan(0);
     expect(seconds).toBeLessThanOrEqual(60);
-    expect(textOf(answer.html)).toBe(
+    expect(answer.text).toBe(
       "Too many attempts Somebody tried to sign in with this e-mail address from your network too often. " +
         `Wait ${seconds} seconds, then go back and try again. If you forgot your password, ask an owner of your organization, or the operator of this service, for a link to set a new one. ` +
         "Request ID: req Go to the console",
