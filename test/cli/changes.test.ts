@@ -113,12 +113,12 @@ const CHANGES: Record<string, Change> = {
   },
   "customers release --all": {
     action: "Releasing customers",
-    question: "Release all customers that were set aside in project shop, test, to be evaluated again?",
+    question: `Release all customers that were set aside in ${PLACE}, to be evaluated again?`,
     seen: "svc customers list --set-aside --env test --project shop",
   },
   "customers release --customer a,b": {
     action: "Releasing customers",
-    question: "Release a,b in project shop, test, to be evaluated again?",
+    question: `Release a,b in ${PLACE}, to be evaluated again?`,
     seen: "svc customers inspect a,b --env test --project shop",
   },
   deploy: {

@@ -62,9 +62,11 @@ test("an operation without an event's name is traits only where it is an identif
   expect((await quarantine("discard", "--all", "--code", "INVALID_STRUCTURE", "--yes")).code).toBe(0);
 });
 
-test("which to release or discard has to be said", async () => {
-  expect((await quarantine("release", "--yes")).code).toBe(2);
-  expect((await quarantine("discard", "qop_0000000000000001", "--all", "--yes")).code).toBe(2);
+test.each(["release", "discard"])("which to %s has to be said", async (verb) => {
+  for (const given of [[], ["qop_0000000000000001", "--all"]]) {
+    const { code, stderr } = await quarantine(verb, ...given, "--yes");
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`svc events quarantine ${verb} --help`)]);
+  }
 });
 
 test.each(["release", "discard"])("to %s an operation that is not in quarantine is an error", async (verb) => {

@@ -1,5 +1,5 @@
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
-import { confirmation, outcomeOf } from "../../output/change.js";
+import { confirmAndRun } from "../../output/change.js";
 import { UsageError } from "../../core/errors.js";
 import { formatNumber, printable, shellWord } from "../../../words/text.js";
 
@@ -20,16 +20,19 @@ export default defineCommand({
       throw new UsageError("say whom to release: either --customer <id> or --all", fix);
     }
     const { api, out, settings } = context;
-    const { environment, project } = settings;
+    const { environment } = settings;
     const path = ["customers", ...(customer === undefined ? [] : [customer]), "release"];
     const whom = customer === undefined ? "all customers that were set aside" : printable(customer);
-    const confirm = await confirmation(context, { action: "releasing customers", yes });
-    await confirm(`Release ${whom} in project ${project}, ${environment}, to be evaluated again?`);
-    const seen =
-      customer === undefined
-        ? `\`svc customers list --set-aside --env ${environment}\``
-        : `\`svc customers inspect ${shellWord(customer)} --env ${environment}\``;
-    const answer = await outcomeOf(seen, (signal) => api.post<{ released: number }>(path, {}, ["released"], signal));
+    const answer = await confirmAndRun(context, {
+      action: "releasing customers",
+      yes,
+      question: (place) => `Release ${whom} in ${place}, to be evaluated again?`,
+      seen:
+        customer === undefined
+          ? `\`svc customers list --set-aside --env ${environment}\``
+          : `\`svc customers inspect ${shellWord(customer)} --env ${environment}\``,
+      request: (signal) => api.post<{ released: number }>(path, {}, ["released"], signal),
+    });
     const { released } = answer.data;
     out.result(answer, () => {
       if (customer !== undefined) return released === 0 ? `${whom} was not set aside.` : `Released ${whom}.`;

@@ -16,7 +16,8 @@ export default defineCommand({
   async handler(context, { name, slug, yes }) {
     const { api, out } = context;
     const confirm = await confirmation(context, { action: "creating a project", yes });
-    await confirm(`Create the project ${printable(slug)} in ${await organizationPlace(context)}?`);
+    // What only words a question is not asked for where there is none.
+    if (!yes) await confirm(`Create the project ${printable(slug)} in ${await organizationPlace(context)}?`);
 
     const answer = await createProject(api, { name, slug }, "`svc projects list`");
     out.secret(answer, () => createdInWords(out, answer.data), keysLost(answer.data.project.slug));

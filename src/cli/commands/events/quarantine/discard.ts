@@ -12,7 +12,7 @@ export default defineCommand({
   ],
   async handler(context, { quarantineId, all, event, code, yes }) {
     const { out, settings } = context;
-    const { body, words } = chosenOf({ quarantineId, all, event, code });
+    const { body, words } = chosenOf("discard", { quarantineId, all, event, code });
     settings.credentials();
     const confirm = await confirmation(context, { action: "discarding operations", yes });
     await confirm(`Discard ${words} in ${settings.place}, for good? Their idempotency keys may be used again.`);

@@ -12,7 +12,7 @@ export default defineCommand({
   ],
   async handler(context, { quarantineId, all, event, code, yes }) {
     const { out, settings } = context;
-    const { body, words } = chosenOf({ quarantineId, all, event, code });
+    const { body, words } = chosenOf("release", { quarantineId, all, event, code });
     settings.credentials();
     const confirm = await confirmation(context, { action: "releasing operations", yes });
     await confirm(`Release ${words} in ${settings.place}, as far as the active version accepts it?`);

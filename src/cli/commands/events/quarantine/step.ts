@@ -13,6 +13,8 @@ export const allOption = {
   all: { type: "flag", describe: "All that --event and --code leave, instead of one" },
 } as const;
 
+type Verb = "release" | "discard";
+
 interface Chosen {
   quarantineId?: string | undefined;
   event?: string | undefined;
@@ -21,9 +23,9 @@ interface Chosen {
 }
 
 /** What a request names, and the same in words. @throws {UsageError} unless it is either one operation or all */
-export function chosenOf({ quarantineId, event, code, all }: Chosen) {
+export function chosenOf(verb: Verb, { quarantineId, event, code, all }: Chosen) {
   if ((quarantineId !== undefined) === all || (!all && (event !== undefined || code !== undefined))) {
-    const fix = "see `svc events quarantine release --help`";
+    const fix = `see \`svc events quarantine ${verb} --help\``;
     throw new UsageError("say which: either an operation's id, or --all, of which --event and --code leave some", fix);
   }
   if (quarantineId !== undefined) return { body: { ids: [quarantineId] }, words: printable(quarantineId) };
@@ -47,7 +49,7 @@ export function notInQuarantine(quarantineId: string, environment: string): User
  */
 export async function stepByStep<Key extends string>(
   { api, settings }: Context,
-  verb: "release" | "discard",
+  verb: Verb,
   body: { ids?: readonly string[] },
   counts: readonly Key[],
 ): Promise<Record<Key, number>> {
