@@ -38,8 +38,8 @@ export interface View {
 export interface ConsolePage {
   /** Its address, beside those of the others; links between pages are relative to it. */
   path: string;
-  /** What leads there; null where only other pages do. */
-  section: string | null;
+  /** What leads there from every page; where there is none, only other pages do. */
+  section?: string;
   /** Whether it asks what only the service can answer. */
   inService?: true;
   answer(visit: Visit): Promise<View>;

@@ -9,7 +9,6 @@ const WAYS = ["promote", "rollback"] as const;
 /** Asks whether a version is to be made the active one, with what that changes. */
 export const activatePage: ConsolePage = {
   path: "activate",
-  section: null,
   inService: true,
   async answer(visit) {
     const { ask, query, environment, activeVersion } = visit;

@@ -18,7 +18,6 @@ const FILTERS = FIELDS.map(({ name }) => name);
 /** Who changed what in the organization. */
 export const auditLogPage: ConsolePage = {
   path: PATH,
-  section: null,
   inService: true,
   async answer({ ask, query, may }) {
     const title = "Audit log";

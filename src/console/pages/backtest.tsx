@@ -12,7 +12,6 @@ import { isUnderWay } from "./recomputes/status.js";
 /** Whether a model foresaw an outcome: what was asked, how far it came, and what came of it. */
 export const backtestPage: ConsolePage = {
   path: "backtest",
-  section: null,
   inService: true,
   async answer({ ask, query, model }) {
     const backtest = await ask("backtests/:backtest", { backtest: query.get("id") ?? "" });

@@ -11,7 +11,6 @@ const PATH = "begin-recompute";
 /** Asks whether what a dry run told is to be done. */
 export const beginRecomputePage: ConsolePage = {
   path: PATH,
-  section: null,
   inService: true,
   async answer(visit) {
     const { ask, query, environment, activeVersion } = visit;

@@ -38,7 +38,6 @@ const TRAIT_LENGTH = 2_000;
 /** What is the matter with a customer, and why; now, or as it stood at an instant. */
 export const customerPage: ConsolePage = {
   path: PATH,
-  section: null,
   async answer(visit) {
     const { ask, query, model } = visit;
     const customerId = query.get("id") ?? "";

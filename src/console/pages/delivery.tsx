@@ -23,7 +23,6 @@ import { AttemptOutcome } from "./webhook.js";
 /** Did this one arrive? What was sent to a webhook, with each attempt and its answer. */
 export const deliveryPage: ConsolePage = {
   path: "delivery",
-  section: null,
   inService: true,
   async answer(visit) {
     const [webhook, delivery] = await deliveryOf(visit);

@@ -10,7 +10,6 @@ import { MadeBy } from "./emissions/made-by.js";
 /** One emission: what brought it about, and how far it came at each webhook. */
 export const emissionPage: ConsolePage = {
   path: "emission",
-  section: null,
   async answer({ ask, query }) {
     const emission = await ask("emissions/:emission", { emission: query.get("id") ?? "" });
     const { customerId, eventType, metadata, ruleExecution } = emission;

@@ -10,7 +10,6 @@ import { EventStatus } from "./events.js";
 /** One event, and what it brought about. */
 export const eventPage: ConsolePage = {
   path: "event",
-  section: null,
   async answer({ ask, query }) {
     const event = await ask("events/:event", { event: query.get("id") ?? "" });
     const { customerId, properties, caused, status } = event;

@@ -10,7 +10,6 @@ const BACK = { href: "members", text: "Members" };
 /** Asks whether an invitation is to be revoked. */
 export const invitationPage: ConsolePage = {
   path: PATH,
-  section: null,
   inService: true,
   async answer(visit) {
     const invitation = visit.may("list_invitations") ? await entryOf(visit, "/organization/invitations") : undefined;

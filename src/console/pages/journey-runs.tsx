@@ -24,7 +24,6 @@ const COLUMNS: TableColumn<ListedRun>[] = [
 /** Which customers are on a journey, or were: the list behind its numbers. */
 export const journeyRunsPage: ConsolePage = {
   path: PATH,
-  section: null,
   async answer(visit) {
     const { ask, query } = visit;
     const of = {

@@ -16,7 +16,6 @@ const TIMED_RUNS_MAX = 1000;
 /** A journey over all customers: who reached which step, where they stay behind, and how long steps take. */
 export const journeyPage: ConsolePage = {
   path: PATH,
-  section: null,
   async answer(visit) {
     const { query, model } = visit;
     const journeyId = query.get("id") ?? "";

@@ -22,7 +22,6 @@ const GRACES = {
 /** An API key, and how it is replaced or ended. */
 export const keyPage: ConsolePage = {
   path: PATH,
-  section: null,
   inService: true,
   async answer(visit) {
     const key = await entryOf(visit, "keys");

@@ -11,7 +11,6 @@ const PATH = "keys";
 /** The API keys of the environment, by which it is sent events. */
 export const keysPage: ConsolePage = {
   path: PATH,
-  section: null,
   inService: true,
   async answer(visit) {
     const { ask, query, environment } = visit;

@@ -13,7 +13,6 @@ const BACK = { href: "members", text: "Members" };
 /** A member, and what can be done about it: another role, a new password, its end. */
 export const memberPage: ConsolePage = {
   path: PATH,
-  section: null,
   inService: true,
   async answer(visit) {
     const [member, { user }] = await Promise.all([entryOf(visit, "/organization/members"), visit.ask("/whoami")]);

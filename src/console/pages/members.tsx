@@ -15,7 +15,6 @@ const INVITATIONS = "invitations";
 /** Who belongs to the organization, and who is invited. */
 export const membersPage: ConsolePage = {
   path: PATH,
-  section: null,
   inService: true,
   async answer(visit) {
     const { ask, query, may } = visit;

@@ -12,7 +12,6 @@ export const previewHref = (id: string, version: string) => address(PATH, { id, 
 /** What a version that is not active would change, for whom. */
 export const previewPage: ConsolePage = {
   path: PATH,
-  section: null,
   inService: true,
   async answer(visit) {
     const { ask, query } = visit;

@@ -15,7 +15,6 @@ const FILTERS = ["event", "code"] as const;
 /** What was accepted and is kept apart: which, since when, why; releasing it. */
 export const quarantinePage: ConsolePage = {
   path: PATH,
-  section: null,
   inService: true,
   async answer(visit) {
     const { ask, query } = visit;

@@ -13,7 +13,6 @@ export const quarantinedHref = (id: string) => address(PATH, { id });
 /** One operation that is in quarantine: all that was sent, all that is wrong with it; releasing it alone. */
 export const quarantinedPage: ConsolePage = {
   path: PATH,
-  section: null,
   inService: true,
   async answer(visit) {
     const { data } = await visit.ask("quarantine", { id: visit.query.get("id") ?? "", limit: "1" });

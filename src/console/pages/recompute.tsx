@@ -12,7 +12,6 @@ export const recomputeHref = (id: string) => address(PATH, { id });
 /** A recompute or dry run: how far it came, what it changes and for whom; what can be done next. */
 export const recomputePage: ConsolePage = {
   path: PATH,
-  section: null,
   inService: true,
   async answer(visit) {
     const { ask, query } = visit;

@@ -15,7 +15,6 @@ const STATUSES = ["queued", "running", "retrying", "completed", { value: "dead_l
 /** The recomputes and dry runs of the environment, and how another dry run is begun. */
 export const recomputesPage: ConsolePage = {
   path: PATH,
-  section: null,
   inService: true,
   async answer(visit) {
     const { ask, query, environment } = visit;

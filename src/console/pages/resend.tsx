@@ -9,7 +9,6 @@ const PATH = "resend";
 /** Asks whether a delivery is to be sent again. */
 export const resendPage: ConsolePage = {
   path: PATH,
-  section: null,
   inService: true,
   async answer(visit) {
     const [webhook, delivery] = await deliveryOf(visit);

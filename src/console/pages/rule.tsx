@@ -17,7 +17,6 @@ const LIMIT = 50;
 /** One rule: what it does, and its latest runs. */
 export const rulePage: ConsolePage = {
   path: PATH,
-  section: null,
   async answer(visit) {
     const { query, model } = visit;
     const rule = query.get("id") ?? "";

@@ -20,7 +20,6 @@ const LEFT_OUT: Partial<SegmentMembers> = {};
 /** One segment: what it means, who is in it, and who came and went. */
 export const segmentPage: ConsolePage = {
   path: PATH,
-  section: null,
   async answer(visit) {
     const { ask, query, model } = visit;
     const segment = query.get("id") ?? "";

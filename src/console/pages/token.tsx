@@ -14,7 +14,6 @@ const BACK = { href: "tokens", text: "Access tokens" };
 /** An access token, and how it is ended. */
 export const tokenPage: ConsolePage = {
   path: PATH,
-  section: null,
   inService: true,
   async answer(visit) {
     const token = visit.may("list_tokens") ? await entryOf(visit, "/organization/tokens") : undefined;

@@ -13,7 +13,6 @@ const PATH = "tokens";
 /** The access tokens of the organization, by which programs act for it. */
 export const tokensPage: ConsolePage = {
   path: PATH,
-  section: null,
   inService: true,
   async answer(visit) {
     const { ask, query, may } = visit;

@@ -20,7 +20,6 @@ const COLUMNS: TableColumn<ListedTransition>[] = [
 /** Who went from one state of the lifecycle to another: the list behind the arrows of the lifecycle. */
 export const transitionsPage: ConsolePage = {
   path: PATH,
-  section: null,
   async answer(visit) {
     const { ask, query } = visit;
     const of = {

@@ -14,7 +14,6 @@ const PATH = "version";
 /** What a version changes, from the one before it or any other, and what can be done with it. */
 export const versionPage: ConsolePage = {
   path: PATH,
-  section: null,
   inService: true,
   async answer(visit) {
     const { ask, query } = visit;

@@ -9,7 +9,6 @@ const PATH = "violations";
 /** How what comes in differs from the model's schemas. */
 export const violationsPage: ConsolePage = {
   path: PATH,
-  section: null,
   async answer({ ask, query }) {
     const { data, nextCursor } = await ask("schema-violations", { limit: "50", cursor: given(query, "cursor") });
     return {

@@ -25,7 +25,6 @@ const SPANS = [7, 30];
 /** What was sent to a webhook, and whether it arrived. */
 export const webhookPage: ConsolePage = {
   path: PATH,
-  section: null,
   inService: true,
   async answer(visit) {
     const { ask, query, look } = visit;

@@ -276,7 +276,7 @@ function frameOf({ session, tokenField, ctx }: PageVisit<string>, place: Console
     ],
     isLive: environment === "live",
     sections: PAGES.flatMap((page) =>
-      page.section === null ? [] : [{ text: page.section, href: page.path, isHere: page.path === path }],
+      page.section === undefined ? [] : [{ text: page.section, href: page.path, isHere: page.path === path }],
     ),
     documentation: `${root}docs`,
     aside: (

@@ -65,7 +65,7 @@ function frameOf(ctx: Context, engine: LocalEngine, at: { path: string; viewedAt
     places: [],
     isLive: false,
     sections: PAGES.flatMap((page) =>
-      page.section === null ? [] : [{ text: page.section, href: page.path, isHere: page.path === path }],
+      page.section === undefined ? [] : [{ text: page.section, href: page.path, isHere: page.path === path }],
     ),
     documentation: null,
     aside: <ClockForm engine={engine} viewedAt={viewedAt} action="clock" back={path + ctx.search} />,
