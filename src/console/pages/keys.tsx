@@ -1,16 +1,18 @@
-import type { CreatedKey, Key } from "../../http/admin/answers.js";
+import type { CreatedKey, Key, RotatedKey } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
-import { Ago, Empty, LinkLine, PageLinks, TextLink } from "../parts.js";
-import { type TableColumn, Table } from "../tables.js";
-import { Allowed, ChangeForm, inLive } from "../changes.js";
-import { entryHref, shownOnce } from "./settings/parts.js";
+import { Ago, Empty, LinkLine, PageLinks, TextLink, At } from "../parts.js";
+import { type TableColumn, Table, FactList } from "../tables.js";
+import { Allowed, ChangeForm, inLive, changeIn, Live } from "../changes.js";
+import { entryHref, shownOnce, entryOf, missingEntry, Select } from "./settings/parts.js";
 
-const PATH = "keys";
+const LIST = "keys";
+const ENTRY = "key";
+const BACK = { href: LIST, text: "API keys" };
 
 /** The API keys of the environment, by which it is sent events. */
 export const keysPage: ConsolePage = {
-  path: PATH,
+  path: LIST,
   inService: true,
   async answer(visit) {
     const { ask, query, environment } = visit;
@@ -28,7 +30,7 @@ export const keysPage: ConsolePage = {
           ) : (
             <Table name="The keys" rows={data} columns={columnsOf(query.get("cursor"))} />
           )}
-          <PageLinks path={PATH} query={query} next={nextCursor} />
+          <PageLinks path={LIST} query={query} next={nextCursor} />
           <h2>A new key</h2>
           <Allowed visit={visit} operation="create_key" what="create keys" who="an administrator">
             <Create visit={visit} />
@@ -47,14 +49,14 @@ export const keysPage: ConsolePage = {
         label: "API key",
         secret,
         children: <p>It sends events to {environment} from now on.</p>,
-        next: { href: PATH, text: "API keys" },
+        next: BACK,
       });
     },
   },
 };
 
 const columnsOf = (cursor: string | null): TableColumn<Key>[] => [
-  ["Name", ({ id, name }) => <TextLink href={entryHref("key", id, cursor)} text={name} />],
+  ["Name", ({ id, name }) => <TextLink href={entryHref(ENTRY, id, cursor)} text={name} />],
   ["Key", ({ hint }) => <code>{hint}…</code>],
   ["Status", (key) => <KeyStatus of={key} />],
   ["Made", ({ createdAt, createdBy }) => <Ago iso={createdAt} by={createdBy} />],
@@ -62,7 +64,7 @@ const columnsOf = (cursor: string | null): TableColumn<Key>[] => [
 ];
 
 /** Whether a key works, in words. */
-export function KeyStatus({ of: { status, revokedAt } }: { of: Key }) {
+function KeyStatus({ of: { status, revokedAt } }: { of: Key }) {
   if (revokedAt === null) return <span class="good">works</span>;
   return status === "expiring" ? (
     <span class="warning">
@@ -82,7 +84,7 @@ export function LastUsed({ at }: { at: string | null }) {
 
 function Create({ visit }: { visit: Visit }) {
   return (
-    <ChangeForm visit={visit} path={PATH}>
+    <ChangeForm visit={visit} path={LIST}>
       <label for="name">Name</label>
       <input id="name" name="name" required maxLength={256} autocomplete="off" aria-describedby="name-hint" />
       <p class="hint" id="name-hint">
@@ -92,5 +94,97 @@ function Create({ visit }: { visit: Visit }) {
         <button>Create the key{inLive(visit)}</button>
       </p>
     </ChangeForm>
+  );
+}
+
+/** How long a key that is replaced still works. */
+const GRACES = {
+  "0m": "not at all: it leaked",
+  "1h": "1 hour",
+  "24h": "24 hours",
+  "7d": "7 days",
+  "30d": "30 days",
+};
+
+/** An API key, and how it is replaced or ended. */
+export const keyPage: ConsolePage = {
+  path: ENTRY,
+  inService: true,
+  async answer(visit) {
+    const key = await entryOf(visit, "keys");
+    if (key === null) return missingEntry("key in this environment", BACK);
+    return {
+      title: `API key ${printable(key.name)}`,
+      body: (
+        <>
+          <Head of={key} />
+          {key.status === "revoked" ? null : (
+            <Allowed visit={visit} operation="revoke_key" what="rotate or revoke keys" who="an administrator">
+              <Live visit={visit}>whatever sends with a key that ended is refused at once.</Live>
+              {key.status === "active" ? <Rotate visit={visit} id={key.id} /> : null}
+              <h2>Revoke it</h2>
+              <p>It ends at once, without another in its place.</p>
+              <ChangeForm visit={visit} path={ENTRY} hidden={{ as: "revoke", id: key.id }}>
+                <button>Revoke it{inLive(visit)}</button>
+              </ChangeForm>
+            </Allowed>
+          )}
+          <LinkLine {...BACK} />
+        </>
+      ),
+    };
+  },
+  change: {
+    fields: ["as", "id", "grace"],
+    async make({ tell, form }) {
+      const { id: keyId = "", grace = "" } = form;
+      if (changeIn(form, ["rotate", "revoke"]) === "revoke") {
+        await tell("POST keys/:keyId/revoke", { keyId });
+        return BACK.href;
+      }
+      const { key, secret, replaced } = (await tell("POST keys/:keyId/rotate", { keyId }, { grace })) as RotatedKey;
+      return shownOnce({
+        title: `API key ${printable(key.name)}`,
+        label: "The new API key",
+        secret,
+        children: grace.startsWith("0") ? (
+          <p>The key before ended.</p>
+        ) : (
+          <p>
+            The key before works until <At iso={replaced.revokedAt} />; let everything send with the new one by then.
+          </p>
+        ),
+        next: BACK,
+      });
+    },
+  },
+};
+
+function Head({ of: key }: { of: Key }) {
+  return (
+    <FactList
+      of={{
+        Status: <KeyStatus of={key} />,
+        "Begins with": <code>{key.hint}</code>,
+        Made: <At iso={key.createdAt} by={key.createdBy} />,
+        "Last used": <LastUsed at={key.lastUsedAt} />,
+        Id: key.id,
+      }}
+    />
+  );
+}
+
+function Rotate({ visit, id }: { visit: Visit; id: string }) {
+  return (
+    <>
+      <h2>Rotate it</h2>
+      <p>Makes a new key of the same name. The old one works for a while, so that nothing is lost on the way.</p>
+      <ChangeForm visit={visit} path={ENTRY} hidden={{ as: "rotate", id }}>
+        <Select label="The old key works for" name="grace" value="24h" choices={GRACES} />
+        <p>
+          <button>Rotate it{inLive(visit)}</button>
+        </p>
+      </ChangeForm>
+    </>
   );
 }

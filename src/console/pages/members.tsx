@@ -3,18 +3,21 @@ import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
 import { Ago, At, Empty, LinkLine, PageLinks, Section, Text, TextLink } from "../parts.js";
 import { useLook } from "../look.js";
-import { Table } from "../tables.js";
-import { Allowed, ChangeForm } from "../changes.js";
-import { entryHref, ROLE_TEXTS, Select, shownOnce } from "./settings/parts.js";
+import { Table, FactList } from "../tables.js";
+import { Allowed, ChangeForm, changeIn } from "../changes.js";
+import { entryHref, ROLE_TEXTS, Select, shownOnce, entryOf, missingEntry } from "./settings/parts.js";
 
-const PATH = "members";
+const LIST = "members";
+const MEMBER = "member";
+const INVITATION = "invitation";
+const BACK = { href: LIST, text: "Members" };
 const LIMIT = "50";
 /** The parameter that has the cursor of the invitations: the members have the usual one. */
 const INVITATIONS = "invitations";
 
 /** Who belongs to the organization, and who is invited. */
 export const membersPage: ConsolePage = {
-  path: PATH,
+  path: LIST,
   inService: true,
   async answer(visit) {
     const { ask, query, may } = visit;
@@ -61,13 +64,13 @@ function Members({ query, members: { data, nextCursor } }: { query: URLSearchPar
         columns={[
           [
             "Address",
-            (each) => <TextLink href={entryHref("member", each.userId, query.get("cursor"))} text={each.email} />,
+            (each) => <TextLink href={entryHref(MEMBER, each.userId, query.get("cursor"))} text={each.email} />,
           ],
           ["Role", ({ role }) => role],
           ["Since", ({ createdAt }) => <At iso={createdAt} />],
         ]}
       />
-      <PageLinks path={PATH} query={query} next={nextCursor} />
+      <PageLinks path={LIST} query={query} next={nextCursor} />
     </>
   );
 }
@@ -86,7 +89,7 @@ function Invitations(props: { query: URLSearchParams; invitations: ListPage<Invi
           columns={[
             [
               "Address",
-              (each) => <TextLink href={entryHref("invitation", each.id, query.get(INVITATIONS))} text={each.email} />,
+              (each) => <TextLink href={entryHref(INVITATION, each.id, query.get(INVITATIONS))} text={each.email} />,
             ],
             ["Role", ({ role }) => role],
             ["By", ({ createdBy }) => <Text>{createdBy}</Text>],
@@ -94,7 +97,7 @@ function Invitations(props: { query: URLSearchParams; invitations: ListPage<Invi
           ]}
         />
       )}
-      <PageLinks path={PATH} query={query} next={nextCursor} cursor={INVITATIONS} name="the invitations" />
+      <PageLinks path={LIST} query={query} next={nextCursor} cursor={INVITATIONS} name="the invitations" />
     </>
   );
 }
@@ -104,7 +107,7 @@ function Invite({ visit }: { visit: Visit }) {
     <>
       <h3>Invite somebody</h3>
       <p>Makes a link that is good for 7 days. An open invitation of the same address ends.</p>
-      <ChangeForm visit={visit} path={PATH}>
+      <ChangeForm visit={visit} path={LIST}>
         <label for="email">E-mail address</label>
         <input id="email" name="email" type="email" required maxLength={254} autocomplete="off" />
         <Select label="Role" name="role" value="viewer" choices={ROLE_TEXTS} />
@@ -117,7 +120,7 @@ function Invite({ visit }: { visit: Visit }) {
 }
 
 /** Shows a link that was made for somebody. @param does what it is good for, as the beginning of a sentence */
-export function linkMade(title: string, does: string, { link, expiresAt, mailed, mailFailed }: PasswordReset): View {
+function linkMade(title: string, does: string, { link, expiresAt, mailed, mailFailed }: PasswordReset): View {
   const unsent = mailFailed ? "The mail server did not take the mail" : "No mail was sent";
   return shownOnce({
     title,
@@ -129,6 +132,135 @@ export function linkMade(title: string, does: string, { link, expiresAt, mailed,
         {mailed ? "Another one to the same end was mailed." : `${unsent}: pass the link on.`}
       </p>
     ),
-    next: { href: PATH, text: "Members" },
+    next: BACK,
   });
 }
+
+/** A member, and what can be done about it: another role, a new password, its end. */
+export const memberPage: ConsolePage = {
+  path: MEMBER,
+  inService: true,
+  async answer(visit) {
+    const [member, { user }] = await Promise.all([entryOf(visit, "/organization/members"), visit.ask("/whoami")]);
+    if (member === null) return missingEntry("member", BACK);
+    return {
+      title: printable(member.email),
+      body: (
+        <>
+          <FactList
+            of={{
+              Role: ROLE_TEXTS[member.role],
+              Since: <At iso={member.createdAt} />,
+              Id: <Text>{member.userId}</Text>,
+            }}
+          />
+          <Allowed visit={visit} operation="update_member" what="change or remove members" who="an owner">
+            {user.email === member.email ? (
+              <p class="note">This is you: what you take from yourself, only another owner can give you again.</p>
+            ) : null}
+            <Changes visit={visit} member={member} />
+          </Allowed>
+          <LinkLine {...BACK} />
+        </>
+      ),
+    };
+  },
+  change: {
+    fields: ["as", "id", "role"],
+    async make({ tell, form }) {
+      const { id: userId = "", role = "" } = form;
+      const change = changeIn(form, ["role", "password", "removal"]);
+      if (change === "password") {
+        const made = await tell("POST /organization/members/:userId/password-reset", { userId });
+        return linkMade(
+          "Link to set a password",
+          "Whoever opens this link sets the password, once",
+          made as PasswordReset,
+        );
+      }
+      if (change === "removal") await tell("DELETE /organization/members/:userId", { userId });
+      else await tell("PATCH /organization/members/:userId", { userId }, { role });
+      return BACK.href;
+    },
+  },
+};
+
+function Changes({ visit, member: { userId, email, role } }: { visit: Visit; member: Member }) {
+  return (
+    <>
+      <h2>Another role</h2>
+      <p>
+        It holds from the next request on, also for the access tokens that the member made. Of an owner who becomes
+        something else, open invitations and links to set passwords end.
+      </p>
+      <ChangeForm visit={visit} path={MEMBER} hidden={{ as: "role", id: userId }}>
+        <Select label="Role" name="role" value={role} choices={ROLE_TEXTS} />
+        <p>
+          <button>Change the role</button>
+        </p>
+      </ChangeForm>
+      <h2>A new password</h2>
+      <p>Makes a link by which the member sets a password, good for 24 hours. The link made before ends.</p>
+      <ChangeForm visit={visit} path={MEMBER} hidden={{ as: "password", id: userId }}>
+        <button>Make a link</button>
+      </ChangeForm>
+      <h2>Removal</h2>
+      <p>
+        Ends the membership at once, with the access tokens that the member made for this organization, and with open
+        invitations and links to set passwords. The account stays, with its other organizations.
+      </p>
+      <ChangeForm visit={visit} path={MEMBER} hidden={{ as: "removal", id: userId }}>
+        <button>
+          Remove <Text>{email}</Text>
+        </button>
+      </ChangeForm>
+    </>
+  );
+}
+
+/** Asks whether an invitation is to be revoked. */
+export const invitationPage: ConsolePage = {
+  path: INVITATION,
+  inService: true,
+  async answer(visit) {
+    const invitation = visit.may("list_invitations") ? await entryOf(visit, "/organization/invitations") : undefined;
+    if (invitation === null) return missingEntry("open invitation", BACK);
+    return {
+      title: invitation === undefined ? "Invitation" : `Invitation of ${printable(invitation.email)}`,
+      body: (
+        <>
+          <Allowed visit={visit} operation="revoke_invitation" what="see or revoke invitations" who="an owner">
+            {invitation && (
+              <>
+                <p>
+                  <Text>{invitation.createdBy}</Text> invited <Text>{invitation.email}</Text> as {invitation.role} on{" "}
+                  <At iso={invitation.createdAt} />;{" "}
+                  {Date.parse(invitation.expiresAt) > visit.look.now ? (
+                    <>
+                      the link is good until <At iso={invitation.expiresAt} />. Revoked, it ends at once.
+                    </>
+                  ) : (
+                    <>
+                      the link ended on <At iso={invitation.expiresAt} />. Invite again to make another.
+                    </>
+                  )}
+                </p>
+                <ChangeForm visit={visit} path={INVITATION} hidden={{ id: invitation.id }}>
+                  <button>Revoke the invitation</button>
+                </ChangeForm>
+              </>
+            )}
+          </Allowed>
+          <LinkLine {...BACK} />
+        </>
+      ),
+    };
+  },
+  change: {
+    fields: ["id"],
+    async make({ tell, form: { id = "" } }) {
+      await tell("DELETE /organization/invitations/:invitationId", { invitationId: id });
+      return BACK.href;
+    },
+  },
+};

@@ -3,16 +3,18 @@ import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
 import { useLook } from "../look.js";
 import { Ago, At, Empty, LinkLine, PageLinks, Text, TextLink } from "../parts.js";
-import { type TableColumn, Table } from "../tables.js";
+import { type TableColumn, Table, FactList } from "../tables.js";
 import { LastUsed } from "./keys.js";
 import { Allowed, ChangeForm } from "../changes.js";
-import { entryHref, ROLE_TEXTS, Select, shownOnce } from "./settings/parts.js";
+import { entryHref, ROLE_TEXTS, Select, shownOnce, entryOf, missingEntry } from "./settings/parts.js";
 
-const PATH = "tokens";
+const LIST = "tokens";
+const ENTRY = "token";
+const BACK = { href: LIST, text: "Access tokens" };
 
 /** The access tokens of the organization, by which programs act for it. */
 export const tokensPage: ConsolePage = {
-  path: PATH,
+  path: LIST,
   inService: true,
   async answer(visit) {
     const { ask, query, may } = visit;
@@ -54,14 +56,14 @@ export const tokensPage: ConsolePage = {
             It acts as you{token.role === null ? "" : `, as ${token.role} at most`}, until <At iso={expiresAt} />.
           </p>
         ),
-        next: { href: PATH, text: "Access tokens" },
+        next: BACK,
       });
     },
   },
 };
 
 const columnsOf = (cursor: string | null): TableColumn<AccessToken>[] => [
-  ["Label", ({ id, label }) => <TextLink href={entryHref("token", id, cursor)} text={label} />],
+  ["Label", ({ id, label }) => <TextLink href={entryHref(ENTRY, id, cursor)} text={label} />],
   ["Acts as", (token) => <ActsAs token={token} />],
   ["Status", (token) => <TokenStatus token={token} />],
   ["Last used", ({ lastUsedAt }) => <LastUsed at={lastUsedAt} />],
@@ -75,13 +77,13 @@ function List({ query, tokens: { data, nextCursor } }: { query: URLSearchParams;
       ) : (
         <Table name="The tokens" rows={data} columns={columnsOf(query.get("cursor"))} />
       )}
-      <PageLinks path={PATH} query={query} next={nextCursor} />
+      <PageLinks path={LIST} query={query} next={nextCursor} />
     </>
   );
 }
 
 /** Whose a token is, and the most that it may do. */
-export function ActsAs({ token: { user, role } }: { token: AccessToken }) {
+function ActsAs({ token: { user, role } }: { token: AccessToken }) {
   return (
     <>
       <Text>{user.email}</Text>
@@ -91,11 +93,11 @@ export function ActsAs({ token: { user, role } }: { token: AccessToken }) {
 }
 
 /** Whether a token works at an instant. */
-export const works = ({ revokedAt, expiresAt }: AccessToken, now: number): boolean =>
+const works = ({ revokedAt, expiresAt }: AccessToken, now: number): boolean =>
   revokedAt === null && Date.parse(expiresAt) > now;
 
 /** Whether a token works, in words. */
-export function TokenStatus({ token }: { token: AccessToken }) {
+function TokenStatus({ token }: { token: AccessToken }) {
   const { revokedAt, expiresAt } = token;
   if (works(token, useLook().now))
     return (
@@ -114,7 +116,7 @@ const { owner: _, ...LESSER } = ROLE_TEXTS;
 
 function Create({ visit }: { visit: Visit }) {
   return (
-    <ChangeForm visit={visit} path={PATH}>
+    <ChangeForm visit={visit} path={LIST}>
       <label for="label">Label</label>
       <input id="label" name="label" required maxLength={256} autocomplete="off" aria-describedby="label-hint" />
       <p class="hint" id="label-hint">
@@ -130,5 +132,55 @@ function Create({ visit }: { visit: Visit }) {
         <button>Create the token</button>
       </p>
     </ChangeForm>
+  );
+}
+
+/** An access token, and how it is ended. */
+export const tokenPage: ConsolePage = {
+  path: ENTRY,
+  inService: true,
+  async answer(visit) {
+    const token = visit.may("list_tokens") ? await entryOf(visit, "/organization/tokens") : undefined;
+    if (token === null) return missingEntry("access token", BACK);
+    return {
+      title: token === undefined ? "Access token" : `Access token ${printable(token.label)}`,
+      body: (
+        <>
+          <Allowed visit={visit} operation="revoke_token" what="see or revoke access tokens" who="an owner">
+            {token && <Token visit={visit} token={token} />}
+          </Allowed>
+          <LinkLine {...BACK} />
+        </>
+      ),
+    };
+  },
+  change: {
+    fields: ["id"],
+    async make({ tell, form: { id = "" } }) {
+      await tell("DELETE /organization/tokens/:tokenId", { tokenId: id });
+      return BACK.href;
+    },
+  },
+};
+
+function Token({ visit, token }: { visit: Visit; token: AccessToken }) {
+  return (
+    <>
+      <FactList
+        of={{
+          Status: <TokenStatus token={token} />,
+          "Acts as": <ActsAs token={token} />,
+          Made: <At iso={token.createdAt} />,
+          "Last used": <LastUsed at={token.lastUsedAt} />,
+          Id: <Text>{token.id}</Text>,
+        }}
+      />
+      {works(token, visit.look.now) ? (
+        <ChangeForm visit={visit} path={ENTRY} hidden={{ id: token.id }}>
+          <p>Whatever acts with it is refused at once.</p>
+          <button>Revoke it</button>
+        </ChangeForm>
+      ) : null}
+    </>
   );
 }
