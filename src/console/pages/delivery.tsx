@@ -14,11 +14,13 @@ import {
   Text,
   TextLink,
 } from "../parts.js";
-import { type TableColumn, FactList, Table } from "../tables.js";
-import { DeliveryStatus, webhookHref, WebhookStatus } from "./deliveries/words.js";
-import { Happened } from "./emission.js";
-import { MadeBy } from "./emissions/made-by.js";
+import { FactList, Table, type TableColumn } from "../tables.js";
+import { deliveryHref, DeliveryStatus, webhookHref, WebhookStatus } from "./deliveries/words.js";
+import { Happened, MadeBy } from "./emissions.js";
 import { AttemptOutcome } from "./webhook.js";
+import { Allowed, ChangeForm, inLive, Live } from "../changes.js";
+
+const RESEND = "resend";
 
 /** Did this one arrive? What was sent to a webhook, with each attempt and its answer. */
 export const deliveryPage: ConsolePage = {
@@ -48,7 +50,7 @@ export const deliveryPage: ConsolePage = {
 };
 
 /** The delivery that the query names, and its webhook. */
-export function deliveryOf({ ask, query }: Visit): Promise<[WebhookDetail, DeliveryDetail]> {
+function deliveryOf({ ask, query }: Visit): Promise<[WebhookDetail, DeliveryDetail]> {
   const webhook = query.get("webhook") ?? "";
   const delivery = query.get("id") ?? "";
   return Promise.all([
@@ -57,7 +59,7 @@ export function deliveryOf({ ask, query }: Visit): Promise<[WebhookDetail, Deliv
   ]);
 }
 
-const resendHref = (webhook: WebhookDetail, { id }: DeliveryDetail) => address("resend", { webhook: webhook.id, id });
+const resendHref = (webhook: WebhookDetail, { id }: DeliveryDetail) => address(RESEND, { webhook: webhook.id, id });
 
 const HEADERS = (id: string) => [
   "content-type: application/json",
@@ -135,3 +137,49 @@ function Answer({ attempt: { response } }: { attempt: DeliveryAttempt }) {
     </details>
   );
 }
+
+/** Asks whether a delivery is to be sent again. */
+export const resendPage: ConsolePage = {
+  path: RESEND,
+  inService: true,
+  async answer(visit) {
+    const [webhook, delivery] = await deliveryOf(visit);
+    const { id, eventType, customerId, nextAttemptAt } = delivery;
+    return {
+      title: "Send it again?",
+      customerIds: [customerId],
+      body: (
+        <>
+          <p>
+            <Text>{webhook.url}</Text> receives <Text>{eventType}</Text> of <Customer id={customerId} /> once more, as
+            the same message: a receiver that knows its id does nothing.
+          </p>
+          <Live visit={visit}>the message reaches the real receiver.</Live>
+          {nextAttemptAt === null || webhook.disabledAt !== null ? null : (
+            <p class="note">
+              It waits already: its next attempt is due <Ago iso={nextAttemptAt} />. Sent again, it is due now.
+            </p>
+          )}
+          {webhook.disabledAt === null ? null : (
+            <p class="note">The webhook is disabled: nothing is delivered there until an administrator enables it.</p>
+          )}
+          <Allowed visit={visit} operation="resend_delivery" what="send deliveries again" who="an administrator">
+            {webhook.disabledAt === null ? (
+              <ChangeForm visit={visit} path={RESEND} hidden={{ webhook: webhook.id, id }}>
+                <button>Send it again{inLive(visit)}</button>
+              </ChangeForm>
+            ) : null}
+          </Allowed>
+          <LinkLine href={deliveryHref(webhook.id, id)} text="Back to the delivery" />
+        </>
+      ),
+    };
+  },
+  change: {
+    fields: ["webhook", "id"],
+    async make({ tell, form: { webhook = "", id = "" } }) {
+      await tell("POST webhooks/:webhook/deliveries/:delivery/resend", { webhook, delivery: id });
+      return deliveryHref(webhook, id);
+    },
+  },
+};

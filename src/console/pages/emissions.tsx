@@ -1,21 +1,26 @@
-import type { ListedEmission } from "../../http/admin/answers.js";
-import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal } from "../console-page.js";
-import { At, CauseLink, Customer, emissionHref, Payload, TextLink } from "../parts.js";
+import type { Cause, EmissionDetail, Explanation, ListedEmission, RuleExecution } from "../../http/admin/answers.js";
+import { allGiven, type ConsolePage, expectedRefusal, given, isAnyGiven } from "../console-page.js";
+import { At, CauseLink, Customer, emissionHref, Lines, Payload, Section, storyHref, Text, TextLink } from "../parts.js";
 import { listView } from "../list-page.js";
-import { Choose, InputField, FilterForm } from "../forms.js";
-import { type TableColumn } from "../tables.js";
+import { Choose, FilterForm, InputField } from "../forms.js";
+import { FactList, Table, type TableColumn } from "../tables.js";
+import { plural, printable } from "../../words/text.js";
+import { useLook } from "../look.js";
+import { deliveryHref, DeliveryStatus } from "./deliveries/words.js";
+import { FirstConditions } from "../first-conditions.js";
+import { ConditionTree } from "./customer/why.js";
 
-const PATH = "emissions";
+const LIST = "emissions";
 const LIMIT = "50";
 
 /** What was said of customers: the newest emissions. */
 export const emissionsPage: ConsolePage = {
-  path: PATH,
+  path: LIST,
   section: "Emissions",
   async answer({ ask, query }) {
     const of = { ...allGiven(query, FILTERS), limit: LIMIT, cursor: given(query, "cursor") };
     return listView({
-      path: PATH,
+      path: LIST,
       title: "Emissions",
       query,
       filters: <Filters query={query} />,
@@ -34,7 +39,7 @@ const SOURCES = ["lifecycle", "journey", "segment", "health", "rule", "signal"];
 
 function Filters({ query }: { query: URLSearchParams }) {
   return (
-    <FilterForm path={PATH} all={isAnyGiven(query, FILTERS) && <a href={PATH}>All emissions</a>}>
+    <FilterForm path={LIST} all={isAnyGiven(query, FILTERS) && <a href={LIST}>All emissions</a>}>
       <InputField label="Type" name="eventType" query={query} placeholder="customer.activated" />
       <Choose label="Source" name="source" query={query} choices={SOURCES} />
       <InputField label="Customer's id" name="customer" query={query} />
@@ -51,3 +56,103 @@ const COLUMNS: TableColumn<ListedEmission>[] = [
   ["By", ({ cause }) => <CauseLink cause={cause} />],
   ["Details", ({ metadata }) => <Payload value={metadata} />],
 ];
+
+/** One emission: what brought it about, and how far it came at each webhook. */
+export const emissionPage: ConsolePage = {
+  path: "emission",
+  async answer({ ask, query }) {
+    const emission = await ask("emissions/:emission", { emission: query.get("id") ?? "" });
+    const { customerId, eventType, metadata, ruleExecution } = emission;
+    return {
+      title: printable(eventType),
+      customerIds: [customerId],
+      body: (
+        <>
+          <Head emission={emission} />
+          {Object.keys(metadata).length === 0 ? null : (
+            <Section id="details" title="Details">
+              <Lines>{JSON.stringify(metadata, null, 2)}</Lines>
+            </Section>
+          )}
+          {ruleExecution === null ? null : <MadeBy run={ruleExecution} />}
+          <Deliveries emission={emission} />
+        </>
+      ),
+    };
+  },
+};
+
+function Head({ emission }: { emission: EmissionDetail }) {
+  const { id, customerId, source, timestamp, createdAt, configVersion, cause } = emission;
+  return (
+    <FactList
+      of={{
+        Customer: <Customer id={customerId} />,
+        Happened: <Happened at={timestamp} by={cause} customerId={customerId} id={id} />,
+        Written: <At iso={createdAt} />,
+        Source: configVersion === null ? source : `${source}, under ${configVersion}`,
+        Id: id,
+      }}
+    />
+  );
+}
+
+/** When something came about, by what, and how its customer stood then. @param id of the emission that told of it */
+export function Happened(props: { at: string; by: Cause; customerId: string; id: string }) {
+  const { at, by, customerId, id } = props;
+  return (
+    <>
+      <At iso={at} />, by <CauseLink cause={by} />:{" "}
+      <a href={storyHref(customerId, at, id, useLook().now)}>the customer's story at that instant</a>
+    </>
+  );
+}
+
+function Deliveries({ emission: { id, deliveries } }: { emission: EmissionDetail }) {
+  return (
+    <Section id="deliveries" title="Deliveries">
+      {deliveries.length === 0 ? (
+        <p class="faint">No webhook receives it.</p>
+      ) : (
+        <Table name="The deliveries" rows={deliveries} columns={columnsOf(id)} />
+      )}
+    </Section>
+  );
+}
+
+const columnsOf = (id: string): TableColumn<EmissionDetail["deliveries"][number]>[] => [
+  ["Webhook", ({ webhookId, url }) => <TextLink href={deliveryHref(webhookId, id)} text={url} />],
+  ["Status", ({ status }) => <DeliveryStatus status={status} />],
+  ["Attempts", ({ attempts }) => plural(attempts, "attempt")],
+];
+
+/** The run of a rule that made an emission, and how its condition came out. */
+export function MadeBy({ run }: { run: RuleExecution }) {
+  const { ruleId, triggeredBy, executedAt, configVersion, conditions, superseded } = run;
+  return (
+    <Section
+      class="why"
+      id="rule"
+      title={
+        <>
+          Made by the rule <Text>{ruleId}</Text>
+        </>
+      }
+    >
+      <p>
+        It ran <At iso={executedAt} /> on <Text>{triggeredBy}</Text>
+        {configVersion === null ? "" : ` under ${configVersion}`}.
+        {superseded ? " A recompute has replaced the history that it is of." : ""}
+      </p>
+      {conditions?.["kind"] !== undefined ? (
+        <FirstConditions of={[conditions as unknown as Explanation]} rest="svc emissions inspect">
+          <ul>
+            <ConditionTree explanation={conditions as unknown as Explanation} />
+          </ul>
+        </FirstConditions>
+      ) : (
+        <p>It has no condition.</p>
+      )}
+    </Section>
+  );
+}

@@ -1,17 +1,32 @@
-import type { Event } from "../../http/admin/answers.js";
-import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal, type Visit } from "../console-page.js";
-import { address, At, Customer, eventHref, Payload, TextLink } from "../parts.js";
+import type { Event, EventDetail } from "../../http/admin/answers.js";
+import { allGiven, type ConsolePage, expectedRefusal, given, isAnyGiven, type Visit } from "../console-page.js";
+import {
+  address,
+  At,
+  Customer,
+  Empty,
+  eventHref,
+  Lines,
+  Payload,
+  Section,
+  storyHref,
+  Text,
+  TextLink,
+} from "../parts.js";
 import { listView } from "../list-page.js";
-import { Choose, InputField, FilterForm } from "../forms.js";
-import { type TableColumn } from "../tables.js";
+import { Choose, FilterForm, InputField } from "../forms.js";
+import { FactList, type TableColumn } from "../tables.js";
+import { printable } from "../../words/text.js";
+import { useLook } from "../look.js";
+import { History } from "./customer/history.js";
 
-const PATH = "events";
+const LIST = "events";
 const LIMIT = "50";
 const TAIL_SECONDS = 5;
 
 /** What comes in? The newest events. */
 export const eventsPage: ConsolePage = {
-  path: PATH,
+  path: LIST,
   section: "Events",
   async answer(visit) {
     const { ask, query } = visit;
@@ -19,10 +34,10 @@ export const eventsPage: ConsolePage = {
     // A tail is always the first part.
     const cursor = isTail ? undefined : given(query, "cursor");
     const view = listView({
-      path: PATH,
+      path: LIST,
       title: "Events",
       query,
-      filters: <Head visit={visit} isTail={isTail} />,
+      filters: <Filters visit={visit} isTail={isTail} />,
       found: await ask("events", { ...allGiven(query, FILTERS), limit: LIMIT, cursor }).catch(expectedRefusal),
       limit: LIMIT,
       none: isAnyGiven(query, FILTERS)
@@ -37,15 +52,15 @@ export const eventsPage: ConsolePage = {
 
 const FILTERS = ["type", "customer", "status", "since"] as const;
 
-function Head({ visit: { query, model, isService }, isTail }: { visit: Visit; isTail: boolean }) {
+function Filters({ visit: { query, model, isService }, isTail }: { visit: Visit; isTail: boolean }) {
   const other = new URLSearchParams(FILTERS.flatMap((name) => (given(query, name) ? [[name, query.get(name)!]] : [])));
   if (!isTail) other.set("tail", "1");
   return (
     <>
       <FilterForm
-        path={PATH}
+        path={LIST}
         hidden={{ tail: isTail ? "1" : undefined }}
-        all={isAnyGiven(query, FILTERS) && <a href={PATH}>All events</a>}
+        all={isAnyGiven(query, FILTERS) && <a href={LIST}>All events</a>}
       >
         <InputField label="Name" name="type" query={query} list="names" />
         <datalist id="names">
@@ -59,7 +74,7 @@ function Head({ visit: { query, model, isService }, isTail }: { visit: Visit; is
       </FilterForm>
       <nav class="pages" aria-label="Events">
         {isTail ? <span role="status">The page loads itself again every {TAIL_SECONDS} seconds.</span> : null}
-        <a href={address(PATH, other)}>{isTail ? "Stop" : "Live tail"}</a>
+        <a href={address(LIST, other)}>{isTail ? "Stop" : "Live tail"}</a>
         <a href="violations">Schema violations</a>
         {isService ? <a href="quarantine">Quarantine</a> : null}
       </nav>
@@ -75,6 +90,70 @@ const COLUMNS: TableColumn<Event>[] = [
   ["Status", ({ status }) => <EventStatus status={status} />],
 ];
 
-export function EventStatus({ status }: Pick<Event, "status">) {
+function EventStatus({ status }: Pick<Event, "status">) {
   return <span class={status === "pending" ? "warning" : "faint"}>{status}</span>;
+}
+
+/** One event, and what it brought about. */
+export const eventPage: ConsolePage = {
+  path: "event",
+  async answer({ ask, query }) {
+    const event = await ask("events/:event", { event: query.get("id") ?? "" });
+    const { customerId, properties, caused, status } = event;
+    return {
+      title: printable(event.event),
+      customerIds: [customerId],
+      body: (
+        <>
+          <Head event={event} />
+          <Section id="properties" title="Properties">
+            {Object.keys(properties).length === 0 ? (
+              <p class="faint">none</p>
+            ) : (
+              <Lines>{JSON.stringify(properties, null, 2)}</Lines>
+            )}
+          </Section>
+          <Section id="caused" title="What it brought about">
+            {caused.length > 0 ? (
+              <History entries={caused.map((entry) => ({ ...entry, cause: null }))} />
+            ) : (
+              <Empty>
+                {status === "pending"
+                  ? "It waits to be evaluated."
+                  : "No change of state or health, no run of a rule and no emission came of it."}
+              </Empty>
+            )}
+          </Section>
+        </>
+      ),
+    };
+  },
+};
+
+function Head({ event }: { event: EventDetail }) {
+  const { eventId, event: name, customerId, occurredAt, acceptedAt, status } = event;
+  return (
+    <FactList
+      of={{
+        Customer: <Customer id={customerId} />,
+        Occurred: (
+          <>
+            <At iso={occurredAt} />:{" "}
+            <a href={storyHref(customerId, occurredAt, eventId, useLook().now)}>the customer's story at that instant</a>
+          </>
+        ),
+        Accepted: <At iso={acceptedAt} />,
+        Status: <EventStatus status={status} />,
+        "Of this name": (
+          <>
+            <a href={address("events", { type: name })}>
+              all <Text>{name}</Text>
+            </a>
+            , <a href={address("events", { type: name, customer: customerId })}>those of the customer</a>
+          </>
+        ),
+        Id: eventId,
+      }}
+    />
+  );
 }

@@ -1,10 +1,10 @@
 import type { CreatedKey, Key, RotatedKey } from "../../http/admin/answers.js";
 import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
-import { Ago, Empty, LinkLine, PageLinks, TextLink, At } from "../parts.js";
-import { type TableColumn, Table, FactList } from "../tables.js";
-import { Allowed, ChangeForm, inLive, changeIn, Live } from "../changes.js";
-import { entryHref, shownOnce, entryOf, missingEntry, Select } from "./settings/parts.js";
+import { Ago, At, Empty, LinkLine, PageLinks, TextLink } from "../parts.js";
+import { FactList, Table, type TableColumn } from "../tables.js";
+import { Allowed, ChangeForm, changeIn, inLive, Live } from "../changes.js";
+import { entryHref, entryOf, missingEntry, Select, shownOnce } from "./settings/parts.js";
 
 const LIST = "keys";
 const ENTRY = "key";

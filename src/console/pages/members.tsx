@@ -3,9 +3,9 @@ import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
 import { Ago, At, Empty, LinkLine, PageLinks, Section, Text, TextLink } from "../parts.js";
 import { useLook } from "../look.js";
-import { Table, FactList } from "../tables.js";
+import { FactList, Table } from "../tables.js";
 import { Allowed, ChangeForm, changeIn } from "../changes.js";
-import { entryHref, ROLE_TEXTS, Select, shownOnce, entryOf, missingEntry } from "./settings/parts.js";
+import { entryHref, entryOf, missingEntry, ROLE_TEXTS, Select, shownOnce } from "./settings/parts.js";
 
 const LIST = "members";
 const MEMBER = "member";

@@ -1,20 +1,22 @@
 import type { Recompute } from "../../http/admin/answers.js";
-import { formatNumber } from "../../words/text.js";
+import { formatNumber, plural } from "../../words/text.js";
 import { Allowed, ChangeForm } from "../changes.js";
-import { type ConsolePage, given } from "../console-page.js";
-import { Ago, Customer, Empty, PageLinks } from "../parts.js";
+import { type ConsolePage, given, type Visit } from "../console-page.js";
+import { address, Ago, Customer, Empty, LinkLine, PageLinks } from "../parts.js";
 import { Choose, ViewForm } from "../forms.js";
-import { type TableColumn, Table } from "../tables.js";
-import { JobStatus, JobProgress } from "./recomputes/status.js";
-import { recomputeHref } from "./recompute.js";
+import { Table, type TableColumn } from "../tables.js";
+import { JobProgress, JobStatus } from "./recomputes/status.js";
+import { JobModel, jobView, partQuery } from "./recomputes/job.js";
 
-const PATH = "recomputes";
+const LIST = "recomputes";
+const ENTRY = "recompute";
+const BEGIN = "begin-recompute";
 
 const STATUSES = ["queued", "running", "retrying", "completed", { value: "dead_letter", text: "given up" }];
 
 /** The recomputes and dry runs of the environment, and how another dry run is begun. */
 export const recomputesPage: ConsolePage = {
-  path: PATH,
+  path: LIST,
   inService: true,
   async answer(visit) {
     const { ask, query, environment } = visit;
@@ -35,12 +37,12 @@ export const recomputesPage: ConsolePage = {
             what="begin one here"
             who="an owner of the organization for a higher one"
           >
-            <ChangeForm visit={visit} path={PATH}>
+            <ChangeForm visit={visit} path={LIST}>
               <button>Begin a dry run of all customers in {environment}</button>
             </ChangeForm>
           </Allowed>
           <h2>The newest first</h2>
-          <ViewForm path={PATH}>
+          <ViewForm path={LIST}>
             <Choose label="Status" name="status" query={query} choices={STATUSES} />
           </ViewForm>
           {data.length === 0 && !query.has("cursor") ? (
@@ -48,7 +50,7 @@ export const recomputesPage: ConsolePage = {
           ) : (
             <Recomputes recomputes={data} />
           )}
-          <PageLinks path={PATH} query={query} next={nextCursor} />
+          <PageLinks path={LIST} query={query} next={nextCursor} />
         </>
       ),
     };
@@ -90,3 +92,113 @@ function What({ job: { id, dry_run: isDry, customerId, pins } }: { job: Recomput
     </>
   );
 }
+
+/** The address of a recompute's page. */
+const recomputeHref = (id: string) => address(ENTRY, { id });
+
+/** A recompute or dry run: how far it came, what it changes and for whom; what can be done next. */
+export const recomputePage: ConsolePage = {
+  path: ENTRY,
+  inService: true,
+  async answer(visit) {
+    const { ask, query } = visit;
+    const recompute = query.get("id") ?? "";
+    const [job, changed] = await Promise.all([
+      ask("recomputes/:recompute", { recompute }),
+      ask("recomputes/:recompute/customers", { recompute, ...partQuery(query) }),
+    ]);
+    const { customerId } = job;
+    const view = jobView({ path: ENTRY }, visit, {
+      job,
+      changed,
+      title: job.dry_run ? "Dry run" : "Recompute",
+      about: {
+        Of: customerId === null ? "all customers" : <Customer id={customerId} />,
+        Model: <JobModel job={job} />,
+        Id: job.id,
+      },
+      actions: <Next visit={visit} job={job} />,
+    });
+    return { ...view, customerIds: [...(view.customerIds ?? []), ...(customerId === null ? [] : [customerId])] };
+  },
+  change: {
+    fields: ["id"],
+    async make({ tell, form: { id = "" } }) {
+      await tell("POST recomputes/:recompute/retry", { recompute: id });
+      return recomputeHref(id);
+    },
+  },
+};
+
+/** What can be done with it, by whoever may: from a dry run on to the recompute, and on with one that was given up. */
+function Next({ visit, job }: { visit: Visit; job: Recompute }) {
+  const { environment, may } = visit;
+  if (job.status === "dead_letter" && may("retry_recompute")) {
+    return (
+      <ChangeForm visit={visit} path={ENTRY} hidden={{ id: job.id }}>
+        <button>Go on with it in {environment}</button>
+      </ChangeForm>
+    );
+  }
+  if (job.dry_run && job.status === "completed" && may("create_recompute")) {
+    return <LinkLine href={address(BEGIN, { from: job.id })} text="Recompute like this" />;
+  }
+  return null;
+}
+
+/** Asks whether what a dry run told is to be done. */
+export const beginRecomputePage: ConsolePage = {
+  path: BEGIN,
+  inService: true,
+  async answer(visit) {
+    const { ask, query, environment, activeVersion } = visit;
+    const from = query.get("from") ?? "";
+    const dryRun = await ask("recomputes/:recompute", { recompute: from });
+    const isOfActive = dryRun.pins.configVersion === activeVersion;
+    return {
+      title: "Recompute?",
+      body: (
+        <>
+          <p>
+            In <strong class={environment === "live" ? "live" : undefined}>{environment}</strong>, the history of{" "}
+            {dryRun.customerId === null ? "all customers" : "the customer"} is replayed under <JobModel job={dryRun} />,
+            and what <a href={recomputeHref(from)}>the dry run</a> listed is written:{" "}
+            {plural(dryRun.result.customersChanged, "customer changes", "customers change")}. Corrections are delivered
+            to webhooks.
+          </p>
+          <p class="note">
+            The record begins anew: of each customer, lifecycle and runs of rules are those of the replay, and of health
+            one score, the present one, is kept. Trends follow. What was recorded before is marked as superseded, and
+            kept for as long as the plan says.
+          </p>
+          {isOfActive ? null : (
+            <p class="error">
+              The dry run is of {dryRun.pins.configVersion ?? "no version"}, but {activeVersion ?? "none"} is active
+              here: begin another one.
+            </p>
+          )}
+          <Allowed
+            visit={visit}
+            operation="create_recompute"
+            what={`recompute in ${environment}`}
+            who="an owner for a higher one"
+          >
+            {isOfActive ? (
+              <ChangeForm visit={visit} path={BEGIN} hidden={{ from }}>
+                <button>Recompute in {environment}</button>
+              </ChangeForm>
+            ) : null}
+          </Allowed>
+          <LinkLine href={recomputeHref(from)} text="Leave it" />
+        </>
+      ),
+    };
+  },
+  change: {
+    fields: ["from"],
+    async make({ tell, form: { from = "" } }) {
+      const begun = (await tell("POST recomputes", {}, { from })) as Recompute;
+      return recomputeHref(begun.id);
+    },
+  },
+};

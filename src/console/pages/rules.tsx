@@ -1,17 +1,33 @@
 import type { RuleResult } from "../../engine/state/types.js";
-import type { RuleCounts } from "../../http/admin/answers.js";
+import type { ListPage, RuleCounts, RuleExecution } from "../../http/admin/answers.js";
 import type { Rule } from "../../model/snapshot/types.js";
-import { formatNumber, titleOf } from "../../words/text.js";
-import type { ConsolePage } from "../console-page.js";
-import { RuleInWords, toldInList, ToldThere } from "../definition.js";
-import { address, NoPart, TextLink } from "../parts.js";
-import { type TableColumn, Table } from "../tables.js";
-import { DaysForm, daysOf } from "../last-days.js";
+import { formatNumber, printable, titleOf } from "../../words/text.js";
+import { type ConsolePage, expectedRefusal, given, type View, type Visit } from "../console-page.js";
+import { RuleDefinition, RuleInWords, toldInList, ToldThere } from "../definition.js";
+import {
+  address,
+  At,
+  Customer,
+  customerHref,
+  Empty,
+  NoPart,
+  PageLinks,
+  ProblemNote,
+  Text,
+  TextLink,
+} from "../parts.js";
+import { Table, type TableColumn } from "../tables.js";
+import { DaysForm, daysOf, SpanField } from "../last-days.js";
+import { ApiError } from "../../http/errors.js";
+import { missing } from "../missing.js";
+import { Choose } from "../forms.js";
 
-const PATH = "rules";
+const LIST = "rules";
+const ENTRY = "rule";
+const LIMIT = 50;
 
 /** What results are called. */
-export const RESULTS: Readonly<Record<RuleResult, string>> = {
+const RESULTS: Readonly<Record<RuleResult, string>> = {
   pass: "acted",
   error: "failed",
   fail: "not met",
@@ -20,7 +36,7 @@ export const RESULTS: Readonly<Record<RuleResult, string>> = {
 
 /** Every rule: what it does, and how often it did lately. */
 export const rulesPage: ConsolePage = {
-  path: PATH,
+  path: LIST,
   section: "Rules",
   async answer(visit) {
     const { ask, model } = visit;
@@ -34,7 +50,7 @@ export const rulesPage: ConsolePage = {
       title: "Rules",
       body: (
         <>
-          <DaysForm path={PATH} days={days} />
+          <DaysForm path={LIST} days={days} />
           <Table
             name="Rules"
             rows={model.rules}
@@ -43,7 +59,7 @@ export const rulesPage: ConsolePage = {
               ...(Object.keys(RESULTS) as RuleResult[]).map((result): TableColumn<Rule> => [
                 titleOf(RESULTS[result]),
                 ({ id }) => (
-                  <Runs
+                  <Count
                     of={counts.find(({ ruleId }) => ruleId === id)}
                     result={result}
                     href={ruleHref(id, days, { result })}
@@ -70,9 +86,9 @@ export const rulesPage: ConsolePage = {
 };
 
 const ruleHref = (id: string, days: number, more: Record<string, string> = {}) =>
-  address("rule", { id, ...more, days: String(days) });
+  address(ENTRY, { id, ...more, days: String(days) });
 
-function Runs({ of: counts, result, href }: { of: RuleCounts | undefined; result: RuleResult; href: string }) {
+function Count({ of: counts, result, href }: { of: RuleCounts | undefined; result: RuleResult; href: string }) {
   const text = formatNumber(counts?.[result] ?? 0) + (counts?.more.includes(result) ? "+" : "");
   if (text === "0") return <span class="faint">0</span>;
   return (
@@ -80,4 +96,111 @@ function Runs({ of: counts, result, href }: { of: RuleCounts | undefined; result
       {text}
     </a>
   );
+}
+
+/** One rule: what it does, and its latest runs. */
+export const rulePage: ConsolePage = {
+  path: ENTRY,
+  async answer(visit) {
+    const { query, model } = visit;
+    const rule = query.get("id") ?? "";
+    const declared = model?.rules.find(({ id }) => id === rule);
+    const found = await runsOf(visit, rule);
+    if (found instanceof ApiError && found.detail.field === "rule") return none(rule);
+    const view: View = {
+      title: `Rule ${printable(rule)}`,
+      body: (
+        <>
+          {declared === undefined ? (
+            <Empty>The active model has no such rule any more.</Empty>
+          ) : (
+            <RuleDefinition rule={declared} />
+          )}
+          <h2>Runs</h2>
+          <Filters rule={rule} query={query} />
+          {found instanceof ApiError ? <ProblemNote error={found} /> : <Runs found={found} query={query} />}
+        </>
+      ),
+    };
+    if (found instanceof ApiError) return { ...view, status: found.status };
+    return { ...view, customerIds: found.data.map(({ customerId }) => customerId) };
+  },
+};
+
+/** The part of the log that is asked for, or what is wrong with that. */
+function runsOf({ ask, query }: Visit, rule: string) {
+  const since = `${daysOf({ query })}d`;
+  const [result, cursor] = [given(query, "result"), given(query, "cursor")];
+  return ask("rule-executions", { rule, result, since, limit: String(LIMIT), cursor }).catch(expectedRefusal);
+}
+
+function none(rule: string): View {
+  const says = (
+    <p role="alert">
+      The active model has no rule "<Text>{rule}</Text>", and none of that name ran in these days.
+    </p>
+  );
+  return missing("No such rule", says, { href: LIST, text: "All rules" });
+}
+
+function Filters({ rule, query }: { rule: string; query: URLSearchParams }) {
+  const choices = Object.entries(RESULTS).map(([value, text]) => ({ value, text }));
+  return (
+    <form class="filters" action={ENTRY} method="get">
+      <input type="hidden" name="id" value={rule} />
+      <Choose label="Result" name="result" query={query} choices={choices} />
+      <SpanField days={daysOf({ query })} />
+      <button>Show</button>
+    </form>
+  );
+}
+
+function Runs({ found: { data, nextCursor }, query }: { found: ListPage<RuleExecution>; query: URLSearchParams }) {
+  return (
+    <>
+      {data.length === 0 ? (
+        <Empty>
+          {nextCursor === null ? "It did not run like this in these days." : "The search goes on with the next page."}
+        </Empty>
+      ) : (
+        <Table name="Runs" rows={data} columns={COLUMNS} />
+      )}
+      <PageLinks path={ENTRY} query={query} next={nextCursor} />
+    </>
+  );
+}
+
+const CLASSES: Readonly<Record<RuleResult, string>> = { pass: "good", error: "critical", fail: "faint", skip: "faint" };
+
+const COLUMNS: TableColumn<RuleExecution>[] = [
+  ["When", ({ executedAt }) => <At iso={executedAt} />],
+  ["Customer", ({ customerId }) => <Customer id={customerId} />],
+  ["Result", (run) => <Result of={run} />],
+  ["Because of", ({ triggeredBy }) => <Text>{triggerInWords(triggeredBy)}</Text>],
+];
+
+function Result({ of: { customerId, result, error, emissionId } }: { of: RuleExecution }) {
+  return (
+    <>
+      <span class={CLASSES[result]}>{RESULTS[result]}</span>
+      {error === null ? null : (
+        <span class="critical">
+          : <Text>{error}</Text>
+        </span>
+      )}
+      {emissionId === null ? null : (
+        <>
+          {" "}
+          and <a href={`${customerHref(customerId, { kind: "emission" })}#${emissionId}`}>emitted</a>
+        </>
+      )}
+    </>
+  );
+}
+
+/** `event:login` as `event "login"`, `segment.entered:paying` as `segment "paying" entered`. */
+function triggerInWords(triggeredBy: string): string {
+  const [, what, turn, name] = /^(\w+)(?:\.(\w+))?:(.*)$/s.exec(triggeredBy) ?? [];
+  if (what === undefined || name === undefined) return "changed traits";
+  return `${what} ${JSON.stringify(name)}${turn === undefined ? "" : ` ${turn}`}`;
 }

@@ -3,10 +3,10 @@ import { printable } from "../../words/text.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
 import { useLook } from "../look.js";
 import { Ago, At, Empty, LinkLine, PageLinks, Text, TextLink } from "../parts.js";
-import { type TableColumn, Table, FactList } from "../tables.js";
+import { FactList, Table, type TableColumn } from "../tables.js";
 import { LastUsed } from "./keys.js";
 import { Allowed, ChangeForm } from "../changes.js";
-import { entryHref, ROLE_TEXTS, Select, shownOnce, entryOf, missingEntry } from "./settings/parts.js";
+import { entryHref, entryOf, missingEntry, ROLE_TEXTS, Select, shownOnce } from "./settings/parts.js";
 
 const LIST = "tokens";
 const ENTRY = "token";
