@@ -133,6 +133,9 @@ export const eventHref = (id: string) => address("event", { id });
 /** The address of an emission's page. */
 export const emissionHref = (id: string) => address("emission", { id });
 
+/** The address of a version's page. */
+export const versionHref = (id: string, more: Record<string, string> = {}) => address("version", { id, ...more });
+
 const CAUSES: Readonly<Record<string, string>> = {
   event: "an event",
   identify: "traits that were sent",

@@ -1,13 +1,12 @@
 import type { BacktestJob } from "../../http/admin/answers.js";
-import { backtestFields } from "../../words/backtest.js";
+import { aucText, backtestFields } from "../../words/backtest.js";
 import { plural, printable } from "../../words/text.js";
 import type { ConsolePage } from "../console-page.js";
-import { LinkLine, Text } from "../parts.js";
+import { address, Ago, LinkLine, Text, TextLink, versionHref } from "../parts.js";
 import { askedBy, FORM_FIELDS } from "./backtests/form.js";
-import { backtestHref, BacktestModels } from "./backtests/list.js";
 import { Report } from "./backtests/report.js";
-import { Course, refreshOf } from "./recomputes/job.js";
-import { isUnderWay } from "./recomputes/status.js";
+import { Course, refreshOf, isUnderWay, JobStatus } from "./recomputes/job.js";
+import { Table, type TableColumn } from "../tables.js";
 
 /** Whether a model foresaw an outcome: what was asked, how far it came, and what came of it. */
 export const backtestPage: ConsolePage = {
@@ -57,4 +56,38 @@ function askedFields({ outcome, within, every, from, to, customers }: BacktestJo
     Looks: `every ${every} from ${from.slice(0, 10)} to ${to.slice(0, 10)}`,
     Customers: customers === null ? "all" : `about ${plural(customers, "customer")}, a sample`,
   };
+}
+
+/** The address of a backtest's page. */
+const backtestHref = (id: string) => address("backtest", { id });
+
+const COLUMNS: TableColumn<BacktestJob>[] = [
+  ["Asked for", ({ requestedAt, requestedBy }) => <Ago iso={requestedAt} by={requestedBy} />],
+  ["Outcome", ({ id, outcome }) => <TextLink href={backtestHref(id)} text={outcome} />],
+  ["Within", ({ within }) => within],
+  ["Model", (backtest) => <BacktestModels backtest={backtest} />],
+  ["Status", (backtest) => <JobStatus job={backtest} />],
+  ["AUC of the score", ({ report }) => report && aucText(report.models[0]?.health?.auc ?? null)],
+];
+
+/** Backtests as a table. */
+export function Backtests({ backtests }: { backtests: readonly BacktestJob[] }) {
+  return <Table name="Backtests" rows={backtests} columns={COLUMNS} />;
+}
+
+const Version = ({ id }: { id: string }) => <a href={versionHref(id)}>{id}</a>;
+
+/** The model that a backtest judges, and the one beside it. */
+function BacktestModels({ backtest: { model, against } }: { backtest: BacktestJob }) {
+  return (
+    <>
+      {model.configVersion === null ? "one that is not deployed" : <Version id={model.configVersion} />}
+      {against === null ? null : (
+        <>
+          {" "}
+          beside <Version id={against} />
+        </>
+      )}
+    </>
+  );
 }

@@ -15,7 +15,7 @@ import {
   TextLink,
 } from "../parts.js";
 import { FactList, Table, type TableColumn } from "../tables.js";
-import { deliveryHref, DeliveryStatus, webhookHref, WebhookStatus } from "./deliveries/words.js";
+import { deliveryHref, DeliveryStatus, webhookHref, WebhookStatus } from "./deliveries.js";
 import { Happened, MadeBy } from "./emissions.js";
 import { AttemptOutcome } from "./webhook.js";
 import { Allowed, ChangeForm, inLive, Live } from "../changes.js";

@@ -6,7 +6,7 @@ import { Choose, FilterForm, InputField } from "../forms.js";
 import { FactList, Table, type TableColumn } from "../tables.js";
 import { plural, printable } from "../../words/text.js";
 import { useLook } from "../look.js";
-import { deliveryHref, DeliveryStatus } from "./deliveries/words.js";
+import { deliveryHref, DeliveryStatus } from "./deliveries.js";
 import { FirstConditions } from "../first-conditions.js";
 import { ConditionTree } from "./customer/why.js";
 

@@ -3,8 +3,8 @@ import { allGiven, type ConsolePage, expectedRefusal, type Visit } from "../cons
 import { address, Ago, Customer, Text, TextLink } from "../parts.js";
 import { listView } from "../list-page.js";
 import { Choose, FilterForm } from "../forms.js";
-import { type TableColumn } from "../tables.js";
-import { sinceIn, spanIn } from "./journey-span.js";
+import type { TableColumn } from "../tables.js";
+import { sinceIn, spanIn } from "./journeys.js";
 
 const PATH = "journey-runs";
 const LIMIT = "100";

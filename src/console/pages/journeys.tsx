@@ -1,21 +1,23 @@
-import type { JourneyCounts } from "../../http/admin/answers.js";
+import type { JourneyCounts, JourneyTimes } from "../../http/admin/answers.js";
 import { ApiError } from "../../http/errors.js";
-import { formatNumber } from "../../words/text.js";
-import { type ConsolePage, expectedRefusal, type Visit } from "../console-page.js";
-import { address, Empty, TextLink } from "../parts.js";
+import { formatNumber, lasted, plural, printable } from "../../words/text.js";
+import { type ConsolePage, expectedRefusal, given, type View, type Visit } from "../console-page.js";
+import { address, Empty, LinkLine, Text, TextLink } from "../parts.js";
 import { refused } from "../list-page.js";
-import { type TableColumn, Figure, Table } from "../tables.js";
-import { runsHref, sinceIn, spanIn, SpanForm } from "./journey-span.js";
+import { FactList, Figure, Table, type TableColumn } from "../tables.js";
+import { missing } from "../missing.js";
+import { HiddenFields, OneOf } from "../forms.js";
 
-const PATH = "journeys";
+const LIST = "journeys";
+const ENTRY = "journey";
 
 /** How many customers began each journey, and what became of them. */
 export const journeysPage: ConsolePage = {
-  path: PATH,
+  path: LIST,
   section: "Journeys",
   async answer(visit) {
     const { query, model } = visit;
-    const filters = <SpanForm path={PATH} query={query} />;
+    const filters = <SpanForm path={LIST} query={query} />;
     const found = await countsOf(visit);
     if (found instanceof ApiError) return refused("Journeys", filters, found);
     return {
@@ -40,7 +42,7 @@ export const journeysPage: ConsolePage = {
 };
 
 /** The journeys that began in the span that the query names, or what is wrong with that. */
-export async function countsOf({ ask, query }: Visit): Promise<JourneyCounts[] | ApiError> {
+async function countsOf({ ask, query }: Visit): Promise<JourneyCounts[] | ApiError> {
   const found = await ask("journeys", { since: sinceIn(query) }).catch(expectedRefusal);
   return found instanceof ApiError ? found : found.journeys;
 }
@@ -53,7 +55,7 @@ const STATUSES = [
 
 const columnsOf = (query: URLSearchParams): TableColumn<JourneyCounts>[] => [
   ["Journey", (journey) => <Name of={journey} query={query} />],
-  ["Begun", (journey) => <Figure href={runsHref(journey.journeyId, query)}>{begun(journey)}</Figure>, "number"],
+  ["Begun", (journey) => <Figure href={runsHref(journey.journeyId, query)}>{begunOf(journey)}</Figure>, "number"],
   ...STATUSES.map(([status, heading]): TableColumn<JourneyCounts> => [
     heading,
     (journey) => <Figure href={runsHref(journey.journeyId, query, { status })}>{journey[status]}</Figure>,
@@ -62,7 +64,7 @@ const columnsOf = (query: URLSearchParams): TableColumn<JourneyCounts>[] => [
   ["Completion rate", ({ complete, expired }) => rate(complete, complete + expired), "number"],
 ];
 
-const begun = ({ active, complete, expired }: JourneyCounts) => active + complete + expired;
+const begunOf = ({ active, complete, expired }: JourneyCounts) => active + complete + expired;
 
 const rate = (part: number, whole: number) =>
   whole === 0 ? "" : `${formatNumber(Math.round((part / whole) * 100))} %`;
@@ -70,8 +72,214 @@ const rate = (part: number, whole: number) =>
 function Name({ of: { journeyId, declared }, query }: { of: JourneyCounts; query: URLSearchParams }) {
   return (
     <>
-      <TextLink href={address("journey", { id: journeyId, since: spanIn(query) })} text={journeyId} />
+      <TextLink href={address(ENTRY, { id: journeyId, since: spanIn(query) })} text={journeyId} />
       {declared ? null : <span class="faint"> not in the model any more</span>}
     </>
   );
+}
+
+/** So many runs tell how long steps take; where there are more, these are of a share of the customers. */
+const TIMED_RUNS_MAX = 1000;
+
+/** A journey over all customers: who reached which step, where they stay behind, and how long steps take. */
+export const journeyPage: ConsolePage = {
+  path: ENTRY,
+  async answer(visit) {
+    const { query, model } = visit;
+    const journeyId = query.get("id") ?? "";
+    const filters = <SpanForm path={ENTRY} query={query} hidden={{ id: journeyId }} />;
+    const found = await countsOf(visit);
+    if (found instanceof ApiError) return refused(printable(journeyId), filters, found);
+    const journey = found.find((each) => each.journeyId === journeyId);
+    if (journey === undefined) return none(journeyId);
+    const begun = begunOf(journey);
+    const times = begun === 0 ? null : await timesOf(visit, journeyId, begun);
+    const isOrdered = model?.journeys.some(({ id, anyOrder }) => id === journeyId && anyOrder !== true) === true;
+    return {
+      title: printable(journeyId),
+      body: (
+        <>
+          {filters}
+          {times === null ? (
+            <Empty>Nobody has begun it within this time.</Empty>
+          ) : (
+            <>
+              <Sum journey={journey} query={query} times={times} />
+              <Steps journey={journey} query={query} times={times} isOrdered={isOrdered} />
+              <p class="hint">
+                {isOrdered
+                  ? "A run has reached a step when all steps before it are completed."
+                  : "Its steps may be completed in any order. A run waits at the first of them that is not."}{" "}
+                Times are medians of {times.runs < begun ? `${formatNumber(times.runs)} of the ` : ""}
+                {plural(begun, "run")}
+                {times.runs < begun ? ", those of customers chosen evenly" : ""}.
+              </p>
+            </>
+          )}
+          <LinkLine href={LIST} text="All journeys" />
+        </>
+      ),
+    };
+  },
+};
+
+function none(journeyId: string): View {
+  const says = (
+    <p role="alert">
+      There is no journey "<Text>{journeyId}</Text>" in the model, and nobody began one within this time.
+    </p>
+  );
+  return missing("No such journey", says, { href: LIST, text: "All journeys" });
+}
+
+function timesOf({ ask, query }: Visit, journeyId: string, begun: number): Promise<JourneyTimes> {
+  const share = begun <= TIMED_RUNS_MAX ? undefined : (TIMED_RUNS_MAX / begun).toFixed(9);
+  return ask("journeys/:journeyId/times", { journeyId, since: sinceIn(query), share });
+}
+
+interface Shown {
+  journey: JourneyCounts;
+  query: URLSearchParams;
+  times: JourneyTimes;
+}
+
+/** How many began it, and what became of them. */
+function Sum({ journey, query, times: { secondsToComplete } }: Shown) {
+  const { journeyId, active, complete, expired } = journey;
+  const runs = (count: number, filters?: Record<string, string>) => (
+    <Figure href={runsHref(journeyId, query, filters)}>{count}</Figure>
+  );
+  return (
+    <FactList
+      of={{
+        Begun: runs(begunOf(journey)),
+        "Under way": runs(active, { status: "active" }),
+        Complete: (
+          <>
+            {runs(complete, { status: "complete" })}
+            {secondsToComplete === null ? null : (
+              <span class="faint"> in {lasted(secondsToComplete.median)}, as a median</span>
+            )}
+          </>
+        ),
+        Expired: runs(expired, { status: "expired" }),
+      }}
+    />
+  );
+}
+
+function Steps({ journey, query, times, isOrdered }: Shown & { isOrdered: boolean }) {
+  const { journeyId, steps } = journey;
+  const begun = begunOf(journey);
+  // Those that have gone past a step are those that stand or stood at a later one, and those that are complete.
+  const past = steps.map((_, index) =>
+    steps
+      .slice(index + 1)
+      .reduce((sum, { declared, active, expired }) => sum + (declared ? active + expired : 0), journey.complete),
+  );
+  const rows = steps.map((step, index) => {
+    const timed = times.steps.find(({ stepId }) => stepId === step.stepId);
+    const hasOrder = isOrdered && step.declared;
+    const reached = past[index]! + step.active + step.expired;
+    const measured = timed?.completed ?? 0;
+    // Of a sample it is no number of a list.
+    const completed = hasOrder ? past[index]! : times.runs === begun ? measured : null;
+    const share = hasOrder ? reached / begun : measured / times.runs;
+    return { ...step, timed, hasOrder, reached, completed, share };
+  });
+  const runs = (count: number, filters: Record<string, string>) => (
+    <Figure href={runsHref(journeyId, query, filters)}>{count}</Figure>
+  );
+  const reached: TableColumn<(typeof rows)[number]> = [
+    "Reached",
+    (step) => (step.hasOrder ? formatNumber(step.reached) : ""),
+    "number",
+  ];
+  return (
+    <Table
+      name="Steps"
+      rows={rows}
+      columns={[
+        [
+          "Step",
+          ({ stepId, declared }) => (
+            <>
+              <Text>{stepId}</Text>
+              {declared ? null : <span class="faint"> not in the model any more</span>}
+            </>
+          ),
+        ],
+        ...(isOrdered ? [reached] : []),
+        [
+          "Share of those that began",
+          ({ share, hasOrder }) => (
+            <>
+              <Bar share={share} />
+              <span class="faint">
+                {formatNumber(Math.round(share * 100))} % {hasOrder ? "reached it" : "completed it"}
+              </span>
+            </>
+          ),
+        ],
+        [
+          "Completed",
+          ({ stepId, completed }) => (completed === null ? null : runs(completed, { completed: stepId })),
+          "number",
+        ],
+        ["Waiting here", ({ stepId, active }) => runs(active, { status: "active", step: stepId }), "number"],
+        ["Expired here", ({ stepId, expired }) => runs(expired, { status: "expired", step: stepId }), "number"],
+        ["Median time", ({ timed }) => (timed === undefined ? "" : lasted(timed.secondsFromPrevious.median)), "number"],
+      ]}
+    />
+  );
+}
+
+/** A part of the whole, beside its number. */
+function Bar({ share }: { share: number }) {
+  return (
+    <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+      <rect class="rest" width="100" height="10" />
+      <rect width={share * 100} height="10" />
+    </svg>
+  );
+}
+
+/** Since when runs of journeys began that are counted: within this long, or at any time. */
+const SPANS = [
+  { value: "30d", text: "30 days" },
+  { value: "90d", text: "90 days" },
+  { value: "365d", text: "a year" },
+  { value: "all", text: "any time" },
+];
+
+/** What is counted unless something else is asked for. */
+const USUAL = "90d";
+
+export function spanIn(query: URLSearchParams): string {
+  return given(query, "since") ?? USUAL;
+}
+
+/** As the API takes it. */
+export function sinceIn(query: URLSearchParams): string | undefined {
+  const span = spanIn(query);
+  return span === "all" ? undefined : span;
+}
+
+/** The choice of the span, of a page; `hidden` is the rest of its query. */
+function SpanForm(props: { path: string; query: URLSearchParams; hidden?: Readonly<Record<string, string>> }) {
+  const { path, query, hidden } = props;
+  const span = spanIn(query);
+  const isKnown = SPANS.some(({ value }) => value === span);
+  return (
+    <form class="filters" action={path} method="get">
+      <HiddenFields of={hidden} />
+      <OneOf label="Begun within" name="since" value={span} choices={isKnown ? SPANS : [...SPANS, span]} />
+      <button>Show</button>
+    </form>
+  );
+}
+
+/** The list of a journey's runs, of the same span. */
+function runsHref(journeyId: string, query: URLSearchParams, filters: Readonly<Record<string, string>> = {}): string {
+  return address("journey-runs", { id: journeyId, ...filters, since: spanIn(query) });
 }

@@ -1,9 +1,9 @@
 import type { Activation, BacktestJob, ConfigVersion, ListPage } from "../../http/admin/answers.js";
 import { type ConsolePage, given, type Visit } from "../console-page.js";
-import { address, Ago, At, Empty, PageLinks, Section, Text } from "../parts.js";
+import { Ago, At, Empty, PageLinks, Section, Text, versionHref } from "../parts.js";
 import { type TableColumn, Table } from "../tables.js";
 import { BacktestForm } from "./backtests/form.js";
-import { Backtests } from "./backtests/list.js";
+import { Backtests } from "./backtest.js";
 
 const PATH = "model";
 const LIMIT = "50";
@@ -43,9 +43,6 @@ export const modelPage: ConsolePage = {
     };
   },
 };
-
-export const versionHref = (version: string, more: Record<string, string> = {}) =>
-  address("version", { id: version, ...more });
 
 const VERSION_COLUMNS: TableColumn<ConfigVersion>[] = [
   ["Version", ({ version }) => <a href={versionHref(version)}>{version}</a>],

@@ -1,11 +1,13 @@
-import type { Finding, Trends } from "../../http/admin/answers.js";
+import type { Finding, Trends, Usage } from "../../http/admin/answers.js";
 import { SeriesLines } from "../charts/series-lines.js";
 import type { ConsolePage } from "../console-page.js";
 import { DaysForm, daysOf, trendSpan } from "../last-days.js";
-import { Counting, Empty, LinkLine, MaybeLink, Section, Text } from "../parts.js";
+import { Ago, Counting, Empty, LinkLine, MaybeLink, Section, Text } from "../parts.js";
 import { valuesOf } from "../trend-series.js";
-import { PlanUsage } from "./operations/usage.js";
 import { Recomputes } from "./recomputes.js";
+import { formatNumber, plural } from "../../words/text.js";
+import { Table } from "../tables.js";
+import { ShareBar } from "../charts/share-bar.js";
 
 const PATH = "operations";
 const RECOMPUTES_SHOWN = "5";
@@ -128,5 +130,38 @@ function Accepted({ trends, days }: { trends: Trends; days: number }) {
         />
       )}
     </Section>
+  );
+}
+
+/** How much of its plan the organization has used. */
+function PlanUsage({ usage }: { usage: Usage }) {
+  const { plan, resetsAt, used, limits } = usage;
+  const rows = [
+    ["Events this month", "monthlyEvents", null],
+    ["Projects", "projects", null],
+    ["Members, with open invitations", "members", "members"],
+    ["Access tokens", "tokens", "tokens"],
+  ] as const;
+  return (
+    <>
+      <p>
+        The plan is{" "}
+        <strong>
+          <Text>{plan}</Text>
+        </strong>
+        . Events are counted anew <Ago iso={resetsAt} />, and kept{" "}
+        {limits.retentionDays === null ? "for ever" : `for ${plural(limits.retentionDays, "day")}`}.
+      </p>
+      <Table
+        name="Usage of the plan"
+        rows={rows}
+        columns={[
+          ["What", ([text, , href]) => <MaybeLink href={href}>{text}</MaybeLink>],
+          ["Used", ([, name]) => formatNumber(used[name]), "number"],
+          ["Of", ([, name]) => (limits[name] === null ? "no limit" : formatNumber(limits[name])), "number"],
+          ["Share", ([, name]) => (limits[name] ? <ShareBar share={Math.min(1, used[name] / limits[name])} /> : null)],
+        ]}
+      />
+    </>
   );
 }

@@ -5,8 +5,7 @@ import { type ConsolePage, given, type Visit } from "../console-page.js";
 import { address, Ago, Customer, Empty, LinkLine, PageLinks } from "../parts.js";
 import { Choose, ViewForm } from "../forms.js";
 import { Table, type TableColumn } from "../tables.js";
-import { JobProgress, JobStatus } from "./recomputes/status.js";
-import { JobModel, jobView, partQuery } from "./recomputes/job.js";
+import { JobProgress, JobStatus, JobModel, jobView, partQuery } from "./recomputes/job.js";
 
 const LIST = "recomputes";
 const ENTRY = "recompute";
@@ -108,7 +107,7 @@ export const recomputePage: ConsolePage = {
       ask("recomputes/:recompute/customers", { recompute, ...partQuery(query) }),
     ]);
     const { customerId } = job;
-    const view = jobView({ path: ENTRY }, visit, {
+    const view = jobView(ENTRY, visit, {
       job,
       changed,
       title: job.dry_run ? "Dry run" : "Recompute",

@@ -7,8 +7,9 @@ import { Ago, At, Customer, Empty, FoundList, PageLinks, ProblemNote, Section, T
 import { Choose, InputField, FilterForm } from "../forms.js";
 import { type TableColumn, FactList, Table } from "../tables.js";
 import { firstDay } from "../last-days.js";
-import { Latency, PendingDeliveries } from "./deliveries.js";
 import {
+  Latency,
+  PendingDeliveries,
   DeliveryStatus,
   deliveryHref,
   EventTypes,
@@ -16,7 +17,7 @@ import {
   percent,
   webhookHref,
   WebhookStatus,
-} from "./deliveries/words.js";
+} from "./deliveries.js";
 
 const PATH = "webhook";
 const LIMIT = "50";

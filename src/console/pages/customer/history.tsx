@@ -1,7 +1,7 @@
 import type { HistoryEntry } from "../../../http/admin/answers.js";
 import { formatNumber, plural } from "../../../words/text.js";
 import { At, emissionHref, Empty, eventHref, Lines, Text, TextLink } from "../../parts.js";
-import { DeliveryStatus, deliveryHref } from "../deliveries/words.js";
+import { DeliveryStatus, deliveryHref } from "../deliveries.js";
 
 /** What happened, the newest first, each with what brought it about. */
 export function History({ entries }: { entries: readonly HistoryEntry[] }) {

@@ -1,12 +1,10 @@
 import type { ComponentChildren } from "preact";
-import type { JobDifference, ListPage, Preview, Recompute } from "../../../http/admin/answers.js";
+import type { BacktestJob, JobDifference, ListPage, Preview, Recompute } from "../../../http/admin/answers.js";
 import { movesText, totalsOf } from "../../../words/recompute.js";
-import { formatNumber } from "../../../words/text.js";
-import { type ConsolePage, given, type View, type Visit } from "../../console-page.js";
-import { Ago, At, Customer, FoundList, PageLinks, Section, Text } from "../../parts.js";
-import { type TableColumn, FactList, Table } from "../../tables.js";
-import { versionHref } from "../model.js";
-import { isUnderWay, type Job, JobStatus, JobProgress } from "./status.js";
+import { formatNumber, span } from "../../../words/text.js";
+import { given, type View, type Visit } from "../../console-page.js";
+import { Ago, At, Customer, FoundList, PageLinks, Section, Text, versionHref } from "../../parts.js";
+import { FactList, Table, type TableColumn } from "../../tables.js";
 
 /** How many customers of a job a page shows. */
 const LIMIT = 50;
@@ -32,7 +30,7 @@ interface JobParts {
 }
 
 /** A recompute, a dry run or a preview: how far it came, what it changes, and for whom. */
-export function jobView(page: Pick<ConsolePage, "path">, { query }: Pick<Visit, "query">, parts: JobParts): View {
+export function jobView(path: string, { query }: Pick<Visit, "query">, parts: JobParts): View {
   const { job, title, about, actions, changed } = parts;
   return {
     title,
@@ -51,7 +49,7 @@ export function jobView(page: Pick<ConsolePage, "path">, { query }: Pick<Visit, 
           >
             <Table name="Customers that change" rows={changed.data} columns={COLUMNS} />
           </FoundList>
-          <PageLinks path={page.path} query={query} next={changed.nextCursor} />
+          <PageLinks path={path} query={query} next={changed.nextCursor} />
         </Section>
       </>
     ),
@@ -132,6 +130,53 @@ function Move({ before, after }: { before: string | null; after: string | null }
   return (
     <>
       <Text>{before ?? "none"}</Text> → <Text>{after ?? "none"}</Text>
+    </>
+  );
+}
+
+/** A recompute, a preview or a backtest. */
+export type Job = Recompute | Preview | BacktestJob;
+
+/** Whether it has not come to its end. */
+export function isUnderWay({ status }: Job): boolean {
+  return status !== "completed" && status !== "dead_letter";
+}
+
+const STATUSES: Readonly<Record<Job["status"], { text: string; class?: string }>> = {
+  queued: { text: "waits for its turn" },
+  running: { text: "is running" },
+  retrying: { text: "failed, and is tried again", class: "warning" },
+  completed: { text: "completed", class: "good" },
+  dead_letter: { text: "given up", class: "critical" },
+};
+
+/** How it stands; how long it took, or when it is tried again. */
+export function JobStatus({ job: { status, startedAt, finishedAt, nextAttemptAt } }: { job: Job }) {
+  const { text, class: kind } = STATUSES[status];
+  return (
+    <>
+      <span class={kind}>{text}</span>
+      {status === "completed" && startedAt !== null && finishedAt !== null
+        ? ` in ${span(Date.parse(finishedAt) - Date.parse(startedAt)) ?? "less than a second"}`
+        : null}
+      {nextAttemptAt === null ? null : (
+        <>
+          {" "}
+          <Ago iso={nextAttemptAt} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** Customers that are done; of how many, where that is known. */
+export function JobProgress({ job: { progress, status } }: { job: Job }) {
+  const { customersDone: done, customersTotal: total } = progress;
+  const text = `${formatNumber(done)}${total === null ? "" : ` of ${formatNumber(total)}`} customers`;
+  if (status === "completed" || total === null || total === 0) return <>{text}</>;
+  return (
+    <>
+      <progress max={total} value={done} aria-label={text} /> {text}
     </>
   );
 }
