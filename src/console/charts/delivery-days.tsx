@@ -2,6 +2,7 @@ import { scaleBand, scaleLinear } from "d3-scale";
 import { stack } from "d3-shape";
 import { formatNumber } from "../../words/text.js";
 import { type TableColumn, Table } from "../tables.js";
+import { Levels } from "./axis.js";
 
 const WIDTH = 800;
 const HEIGHT = 180;
@@ -36,17 +37,7 @@ export function DeliveryDays({ days }: { days: readonly Day[] }) {
         <title id="delivery-days">
           {formatNumber(sum("delivered"))} delivered and {formatNumber(sum("failed"))} failed within {days.length} days
         </title>
-        {y
-          .ticks(4)
-          .filter(Number.isInteger)
-          .map((tick) => (
-            <g key={tick}>
-              <line class="axis" x1={LEFT} x2={WIDTH} y1={y(tick)} y2={y(tick)} />
-              <text x={LEFT - 8} y={y(tick) + 4} text-anchor="end">
-                {formatNumber(tick)}
-              </text>
-            </g>
-          ))}
+        <Levels y={y} ticks={y.ticks(4).filter(Number.isInteger)} left={LEFT} right={WIDTH} />
         {layers.map((layer) =>
           layer.map(([from, to], n) =>
             from === to ? null : (

@@ -1,5 +1,5 @@
 import { formatNumber } from "../../words/text.js";
-import { Empty, Text } from "../parts.js";
+import { dateTime, Empty, Text } from "../parts.js";
 import { type TableColumn, Table } from "../tables.js";
 
 /** A series of numbers, one for each period; null where there is none. */
@@ -28,7 +28,7 @@ export function Figures(props: { name: string; periods: readonly string[]; serie
         name={name}
         rows={periods.map((_, index) => index).toReversed()}
         columns={[
-          ["From", (index) => dayText(periods[index]!)],
+          ["From", (index) => dateTime(periods[index]!, "UTC")],
           ...shown.map(({ name: heading, values }): TableColumn<number> => [
             <Text>{heading}</Text>,
             (index) => <Value of={values[index] ?? null} />,
@@ -42,11 +42,4 @@ export function Figures(props: { name: string; periods: readonly string[]; serie
 
 function Value({ of: value }: { of: number | null }) {
   return value === null ? <span class="faint">none</span> : <>{formatNumber(value)}</>;
-}
-
-const format = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
-
-/** `2026-03-01` as `1 Mar 2026`. */
-function dayText(day: string): string {
-  return format.format(new Date(day));
 }

@@ -2,7 +2,7 @@ import { type ScaleLinear, scaleLinear } from "d3-scale";
 import { line } from "d3-shape";
 import type { ComponentChildren } from "preact";
 import type { CalibrationBin, ThresholdReport } from "../../backtest/report-types.js";
-import { Swatch } from "./swatch.js";
+import { Levels, Swatch } from "./axis.js";
 
 const WIDTH = 800;
 const HEIGHT = 240;
@@ -10,6 +10,8 @@ const LEFT = 60;
 const RIGHT = 16;
 const TOP = 12;
 const BOTTOM = 46;
+
+const inPercent = (share: number) => `${Number((share * 100).toFixed(1))} %`;
 
 interface RatesProps {
   /** Of the page's elements, its own. */
@@ -35,14 +37,7 @@ function Rates({ id, title, below, baseRate, most, draw, legend, children }: Rat
     <figure>
       <svg class="chart" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-labelledby={id}>
         <title id={id}>{title}</title>
-        {y.ticks(4).map((tick) => (
-          <g key={tick}>
-            <line class="axis" x1={LEFT} x2={WIDTH - RIGHT} y1={y(tick)} y2={y(tick)} />
-            <text x={LEFT - 8} y={y(tick) + 4} text-anchor="end">
-              {Number((tick * 100).toFixed(1))} %
-            </text>
-          </g>
-        ))}
+        <Levels y={y} ticks={y.ticks(4)} left={LEFT} right={WIDTH - RIGHT} textOf={inPercent} />
         {x.ticks(5).map((tick) => (
           <text x={x(tick)} y={HEIGHT - BOTTOM + 18} text-anchor="middle" key={tick}>
             {tick}

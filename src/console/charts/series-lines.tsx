@@ -1,9 +1,8 @@
 import { scaleLinear, scaleUtc } from "d3-scale";
 import { area, line } from "d3-shape";
-import { formatNumber } from "../../words/text.js";
 import { Text } from "../parts.js";
 import { Figures, type Series } from "./figures.js";
-import { Swatch } from "./swatch.js";
+import { Levels, Swatch } from "./axis.js";
 
 const WIDTH = 800;
 const HEIGHT = 220;
@@ -43,17 +42,7 @@ export function SeriesLines({ id, title, periods, lines, between, max }: SeriesL
     <figure>
       <svg class="chart" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-labelledby={id}>
         <title id={id}>{title}</title>
-        {y
-          .ticks(4)
-          .filter(Number.isInteger)
-          .map((tick) => (
-            <g key={tick}>
-              <line class="axis" x1={LEFT} x2={WIDTH - RIGHT} y1={y(tick)} y2={y(tick)} />
-              <text x={LEFT - 8} y={y(tick) + 4} text-anchor="end">
-                {formatNumber(tick)}
-              </text>
-            </g>
-          ))}
+        <Levels y={y} ticks={y.ticks(4).filter(Number.isInteger)} left={LEFT} right={WIDTH - RIGHT} />
         {x.ticks(Math.min(6, periods.length)).map((tick) => (
           <text x={x(tick)} y={HEIGHT - 8} text-anchor="middle" key={tick.getTime()}>
             {day.format(tick)}

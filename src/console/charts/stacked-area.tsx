@@ -2,12 +2,12 @@ import { scaleLinear, scaleUtc } from "d3-scale";
 import { area, type SeriesPoint, stack } from "d3-shape";
 import { formatNumber, printable } from "../../words/text.js";
 import { Day, MaybeLink } from "../parts.js";
-import { type TableColumn, Table } from "../tables.js";
-import { dayFormat } from "./axis.js";
-import { Coloured, Hatchings } from "./coloured.js";
+import { Table, type TableColumn } from "../tables.js";
+import { dayFormat, Levels } from "./axis.js";
+import type { ComponentChildren } from "preact";
 
 /** A part of the whole, with a value for each period. */
-export interface Layer {
+interface Layer {
   name: string;
   href: string | null;
   values: readonly number[];
@@ -44,14 +44,7 @@ export function StackedArea(props: { title: string; periods: readonly string[]; 
         <svg class="chart" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-labelledby="stacked-area">
           <title id="stacked-area">{title}</title>
           <Hatchings />
-          {y.ticks(4).map((tick) => (
-            <g key={tick}>
-              <line class="axis" x1={LEFT} x2={WIDTH - RIGHT} y1={y(tick)} y2={y(tick)} />
-              <text x={LEFT - 8} y={y(tick) + 4} text-anchor="end">
-                {formatNumber(tick)}
-              </text>
-            </g>
-          ))}
+          <Levels y={y} ticks={y.ticks(4)} left={LEFT} right={WIDTH - RIGHT} />
           {stacked.map((layer) => (
             <g key={layer.key}>
               <title>{printable(layers[layer.key]!.name)}</title>
@@ -95,5 +88,39 @@ export function StackedArea(props: { title: string; periods: readonly string[]; 
         />
       </details>
     </figure>
+  );
+}
+
+const COLOURS = 8;
+
+/** What is drawn over those after the eighth of many. A picture has it once, also for its legend. */
+function Hatchings() {
+  return (
+    <defs>
+      {[45, -45].map((angle, index) => (
+        <pattern
+          id={`hatching-${index + 1}`}
+          width="6"
+          height="6"
+          patternUnits="userSpaceOnUse"
+          patternTransform={`rotate(${angle})`}
+          key={angle}
+        >
+          <rect class="hatching" width="2" height="6" />
+        </pattern>
+      ))}
+    </defs>
+  );
+}
+
+/** Draws one of many with the look of its place: of eight colours, then the same hatched. @param draw gives the shape with this look */
+function Coloured(props: { place: number; draw: (look: { class?: string; fill?: string }) => ComponentChildren }) {
+  const { place, draw } = props;
+  const hatching = Math.floor(place / COLOURS) % 3;
+  return (
+    <>
+      {draw({ class: `c${(place % COLOURS) + 1}` })}
+      {hatching === 0 ? null : draw({ fill: `url(#hatching-${hatching})` })}
+    </>
   );
 }

@@ -1,9 +1,9 @@
+import * as dagre from "@dagrejs/dagre";
 import { scaleSqrt } from "d3-scale";
 import { curveBasis, line } from "d3-shape";
 import { formatNumber, plural, printable } from "../../words/text.js";
 import { MaybeLink } from "../parts.js";
 import { shortened } from "./axis.js";
-import { placed, type PlacedEdge, type PlacedNode, type Point } from "./layout.js";
 
 export interface DiagramState {
   name: string;
@@ -32,10 +32,11 @@ const idOf = (state: string | null) => (state === null ? BEGIN.id : `state ${sta
 
 /** States with the customers in them, and arrows for the transitions between them, as wide as there are many. */
 export function StateDiagram({ states, arrows }: { states: readonly DiagramState[]; arrows: readonly DiagramArrow[] }) {
-  const { width, height, box, arrow: way } = laidOut(states, arrows);
+  const graph = laidOut(states, arrows);
+  const { width, height } = graph.graph();
   const most = Math.max(...arrows.map(({ transitions }) => transitions), 1);
   const strokeWidth = scaleSqrt([0, most], [1, 4]);
-  const begin = arrows.some(({ from }) => from === null) ? box(BEGIN.id) : null;
+  const begin = graph.node(BEGIN.id);
   return (
     <div class="scroll" role="region" aria-label="The lifecycle as a diagram" tabIndex={0}>
       <svg class="chart diagram" viewBox={`0 0 ${width} ${height}`} width={width} height={height}>
@@ -54,38 +55,69 @@ export function StateDiagram({ states, arrows }: { states: readonly DiagramState
             <path class="head" d="M0 0L10 5L0 10z" />
           </marker>
         </defs>
-        {begin === null ? null : <circle class="head" cx={begin.x} cy={begin.y} r={BEGIN.radius} />}
+        {begin === undefined ? null : <circle class="head" cx={begin.x} cy={begin.y} r={BEGIN.radius} />}
         {arrows.map((arrow) => (
           <Arrow
             arrow={arrow}
-            place={way(idOf(arrow.from), idOf(arrow.to))}
+            place={graph.edge(idOf(arrow.from), idOf(arrow.to))!}
             width={strokeWidth(arrow.transitions)}
             key={`${idOf(arrow.from)} ${arrow.to}`}
           />
         ))}
         {states.map((state) => (
-          <State state={state} place={box(idOf(state.name))} key={state.name} />
+          <State state={state} place={graph.node(idOf(state.name))!} key={state.name} />
         ))}
       </svg>
     </div>
   );
 }
 
-function laidOut(states: readonly DiagramState[], arrows: readonly DiagramArrow[]) {
-  const hasBegin = arrows.some(({ from }) => from === null);
-  return placed(
-    [
-      ...(hasBegin ? [{ id: BEGIN.id, width: 2 * BEGIN.radius, height: 2 * BEGIN.radius }] : []),
-      ...states.map(({ name }) => {
-        const width = Math.max(STATE.widthMin, [...nameIn(name)].length * CHARACTER_WIDTH + 24);
-        return { id: idOf(name), width, height: STATE.height };
-      }),
-    ],
-    arrows.map(({ from, to, transitions }) => {
-      const width = formatNumber(transitions).length * CHARACTER_WIDTH + 8;
-      return { from: idOf(from), to: idOf(to), width, height: 20 };
-    }),
-  );
+interface Point {
+  x: number;
+  y: number;
+}
+
+interface Size {
+  width: number;
+  height: number;
+}
+
+type PlacedState = Size & Point;
+
+/** With the middle of its label. */
+type PlacedArrow = Point & { points: Point[] };
+
+interface LayoutGraph {
+  setGraph(options: object): void;
+  setNode(id: string, size: Size): void;
+  setEdge(from: string, to: string, label: Size & { labelpos: "c" }): void;
+  graph(): Size;
+  node(id: string): PlacedState | undefined;
+  edge(from: string, to: string): PlacedArrow | undefined;
+}
+
+/** What of the library is used: its own declarations cannot be resolved by the rules of Node.js. */
+const { Graph, layout } = dagre as unknown as {
+  Graph: new () => LayoutGraph;
+  layout: (graph: LayoutGraph) => void;
+};
+
+/** Places states and the arrows between them, whose labels are boxes, too, from left to right. */
+function laidOut(states: readonly DiagramState[], arrows: readonly DiagramArrow[]): LayoutGraph {
+  const graph = new Graph();
+  graph.setGraph({ rankdir: "LR", nodesep: 34, edgesep: 20, ranksep: 34, marginx: 12, marginy: 12 });
+  if (arrows.some(({ from }) => from === null))
+    graph.setNode(BEGIN.id, { width: 2 * BEGIN.radius, height: 2 * BEGIN.radius });
+  for (const { name } of states) {
+    const width = Math.max(STATE.widthMin, [...nameIn(name)].length * CHARACTER_WIDTH + 24);
+    graph.setNode(idOf(name), { width, height: STATE.height });
+  }
+  for (const { from, to, transitions } of arrows) {
+    const width = formatNumber(transitions).length * CHARACTER_WIDTH + 8;
+    graph.setEdge(idOf(from), idOf(to), { width, height: 20, labelpos: "c" });
+  }
+  layout(graph);
+  return graph;
 }
 
 const curve = line<Point>(
@@ -93,7 +125,7 @@ const curve = line<Point>(
   ({ y }) => y,
 ).curve(curveBasis);
 
-function Arrow({ arrow, place, width }: { arrow: DiagramArrow; place: PlacedEdge; width: number }) {
+function Arrow({ arrow, place, width }: { arrow: DiagramArrow; place: PlacedArrow; width: number }) {
   const { from, to, transitions, href } = arrow;
   return (
     <g class={transitions === 0 ? "unused" : undefined}>
@@ -110,7 +142,7 @@ function Arrow({ arrow, place, width }: { arrow: DiagramArrow; place: PlacedEdge
   );
 }
 
-function State({ state, place }: { state: DiagramState; place: PlacedNode }) {
+function State({ state, place }: { state: DiagramState; place: PlacedState }) {
   const { name, customers, href } = state;
   const { x, y, width, height } = place;
   return (

@@ -3,7 +3,7 @@ import type { Health, Score } from "../../model/snapshot/types.js";
 import { componentText, measureText } from "../../model/snapshot/words.js";
 import { formatNumber } from "../../words/text.js";
 import { SeriesLines } from "../charts/series-lines.js";
-import { ShareBar } from "../charts/share-bar.js";
+import { ShareBar } from "../charts/in-cells.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { address, Counting, Empty, NoPart, Section, Text } from "../parts.js";
 import { Table } from "../tables.js";

@@ -7,7 +7,7 @@ import { valuesOf } from "../trend-series.js";
 import { Recomputes } from "./recomputes.js";
 import { formatNumber, plural } from "../../words/text.js";
 import { Table } from "../tables.js";
-import { ShareBar } from "../charts/share-bar.js";
+import { ShareBar } from "../charts/in-cells.js";
 
 const PATH = "operations";
 const RECOMPUTES_SHOWN = "5";

@@ -2,7 +2,7 @@ import type { Segment, Snapshot } from "../../model/snapshot/types.js";
 import { conditionText } from "../../model/snapshot/words.js";
 import { formatNumber } from "../../words/text.js";
 import { Figures } from "../charts/figures.js";
-import { Spark } from "../charts/spark.js";
+import { Spark } from "../charts/in-cells.js";
 import type { ConsolePage } from "../console-page.js";
 import { DecidingRules, toldInList, ToldThere } from "../definition.js";
 import { address, Counting, NoPart, Text, TextLink } from "../parts.js";

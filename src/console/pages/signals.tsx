@@ -4,7 +4,7 @@ import type { Severity, Signal } from "../../model/snapshot/types.js";
 import { conditionText } from "../../model/snapshot/words.js";
 import { formatNumber } from "../../words/text.js";
 import { Figures } from "../charts/figures.js";
-import { Spark } from "../charts/spark.js";
+import { Spark } from "../charts/in-cells.js";
 import { type ConsolePage, given, isAnyGiven, expectedRefusal, type View, type Visit } from "../console-page.js";
 import { DecidingRules, toldInList, ToldThere } from "../definition.js";
 import { partNames } from "../model.js";

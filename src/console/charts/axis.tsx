@@ -1,3 +1,6 @@
+import type { ScaleLinear } from "d3-scale";
+import { formatNumber } from "../../words/text.js";
+
 const DAY_MS = 86_400_000;
 
 /** How instants of a span are told apart on its axis: hours within two days, days within a year, else months. */
@@ -12,8 +15,36 @@ export function dayFormat(spanMs: number, timeZone: string): Intl.DateTimeFormat
   return new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric", timeZone });
 }
 
+/** Lines across a picture at these heights, each with its figure before it. */
+export function Levels(props: {
+  y: ScaleLinear<number, number>;
+  ticks: readonly number[];
+  left: number;
+  right: number;
+  textOf?: (tick: number) => string;
+}) {
+  const { y, ticks, left, right, textOf = formatNumber } = props;
+  return ticks.map((tick) => (
+    <g key={tick}>
+      <line class="axis" x1={left} x2={right} y1={y(tick)} y2={y(tick)} />
+      <text x={left - 8} y={y(tick) + 4} text-anchor="end">
+        {textOf(tick)}
+      </text>
+    </g>
+  ));
+}
+
 /** A name beside a picture, where it must not take more than so many characters. */
 export function shortened(name: string, charactersMax: number): string {
   const characters = [...name];
   return characters.length > charactersMax ? `${characters.slice(0, charactersMax - 1).join("")}…` : name;
+}
+
+/** What in a legend shows the look of a line, or of the space `between` two. */
+export function Swatch({ kind }: { kind: string }) {
+  return (
+    <svg class="chart" viewBox="0 0 10 10" aria-hidden="true">
+      {kind === "between" ? <rect class={kind} width="10" height="10" /> : <path class={kind} d="M0 5H10" />}
+    </svg>
+  );
 }
