@@ -2,8 +2,8 @@ import type { ComponentChildren } from "preact";
 import type { ListPage } from "../http/admin/answers.js";
 import { ApiError } from "../http/errors.js";
 import type { View } from "./console-page.js";
-import { Empty, FoundList, PageLinks, ProblemNote } from "./parts.js";
-import { type TableColumn, Table } from "./tables.js";
+import { Empty, FoundList, type Link, LinkLine, PageLinks, ProblemNote } from "./parts.js";
+import { Table, type TableColumn } from "./tables.js";
 
 interface ListOfCustomers<Row> {
   path: string;
@@ -55,6 +55,20 @@ export function refused(title: string, filters: ComponentChildren, error: ApiErr
         {filters}
         <ProblemNote error={error} />
         {below}
+      </>
+    ),
+  };
+}
+
+/** A page of something that is not there: what it says, and a link back to the list. */
+export function missing(title: string, says: ComponentChildren, back: Link): View {
+  return {
+    title,
+    status: 404,
+    body: (
+      <>
+        {says}
+        <LinkLine {...back} />
       </>
     ),
   };

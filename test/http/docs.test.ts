@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { docsUrlOf, readConfig } from "../../src/server/config.js";
-import { highlight } from "../../src/console/docs/highlight.js";
+import { highlight } from "../../src/console/docs/markdown.js";
 import { indexSections } from "../../src/console/docs/search.js";
 import { QueueFullError } from "../../src/http/errors.js";
 import { textOf } from "../support/browser.js";

@@ -6,8 +6,7 @@ import { queryText } from "../page-route.js";
 import { type Guide, readGuide } from "./guides.js";
 import { QUERY_MAX, renderDocs } from "./layout.js";
 import { describeParts, type DocsPart, findContents, readDocument } from "./pages.js";
-import { Results } from "./results.js";
-import { indexSections, type Search } from "./search.js";
+import { Results, indexSections, type Search } from "./search.js";
 
 /** GET /docs and its pages: the documentation that `error.docs` links to, where no other address was configured. */
 export function docsRoutes(): Route[] {

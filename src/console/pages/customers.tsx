@@ -5,13 +5,12 @@ import { objectFromTexts } from "../../words/json-text.js";
 import { formatNumber } from "../../words/text.js";
 import { allGiven, type ConsolePage, given, isAnyGiven, expectedRefusal, type Visit } from "../console-page.js";
 import type { Shown } from "../look.js";
-import { shownOf } from "../shown.js";
-import { shownColumns, shownMembers } from "../shown-columns.js";
+import { shownOf, shownColumns, shownMembers } from "../shown.js";
 import { partNames } from "../model.js";
 import { address, Ago, Customer, Tags, TextLink, without } from "../parts.js";
 import { listView } from "../list-page.js";
 import { Choose, InputField, FilterForm, OneOf } from "../forms.js";
-import { type TableColumn } from "../tables.js";
+import type { TableColumn } from "../tables.js";
 
 const PATH = "customers";
 const LIMIT = "50";

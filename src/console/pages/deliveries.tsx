@@ -3,7 +3,7 @@ import { formatNumber, plural } from "../../words/text.js";
 import { type ConsolePage, given } from "../console-page.js";
 import { address, Ago, Empty, PageLinks, Text, TextLink } from "../parts.js";
 import { Table, type TableColumn } from "../tables.js";
-import { firstDay } from "../last-days.js";
+import { firstDay } from "../trends.js";
 
 const PATH = "deliveries";
 /** Each is asked for by itself. */

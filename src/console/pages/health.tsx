@@ -7,8 +7,7 @@ import { ShareBar } from "../charts/in-cells.js";
 import type { ConsolePage, Visit } from "../console-page.js";
 import { address, Counting, Empty, NoPart, Section, Text } from "../parts.js";
 import { Table } from "../tables.js";
-import { DaysForm, daysOf, trendSpan } from "../last-days.js";
-import { nowOf } from "../trend-series.js";
+import { DaysForm, daysOf, trendSpan, nowOf } from "../trends.js";
 
 const PATH = "health";
 

@@ -3,9 +3,8 @@ import { ApiError } from "../../http/errors.js";
 import { formatNumber, lasted, plural, printable } from "../../words/text.js";
 import { type ConsolePage, expectedRefusal, given, type View, type Visit } from "../console-page.js";
 import { address, Empty, LinkLine, Text, TextLink } from "../parts.js";
-import { refused } from "../list-page.js";
+import { refused, missing } from "../list-page.js";
 import { FactList, Figure, Table, type TableColumn } from "../tables.js";
-import { missing } from "../missing.js";
 import { HiddenFields, OneOf } from "../forms.js";
 
 const LIST = "journeys";

@@ -1,9 +1,8 @@
 import type { Finding, Trends, Usage } from "../../http/admin/answers.js";
 import { SeriesLines } from "../charts/series-lines.js";
 import type { ConsolePage } from "../console-page.js";
-import { DaysForm, daysOf, trendSpan } from "../last-days.js";
+import { DaysForm, daysOf, trendSpan, valuesOf } from "../trends.js";
 import { Ago, Counting, Empty, LinkLine, MaybeLink, Section, Text } from "../parts.js";
-import { valuesOf } from "../trend-series.js";
 import { Recomputes } from "./recomputes.js";
 import { formatNumber, plural } from "../../words/text.js";
 import { Table } from "../tables.js";

@@ -17,9 +17,9 @@ import {
   TextLink,
 } from "../parts.js";
 import { Table, type TableColumn } from "../tables.js";
-import { DaysForm, daysOf, SpanField } from "../last-days.js";
+import { DaysForm, daysOf, SpanField } from "../trends.js";
 import { ApiError } from "../../http/errors.js";
-import { missing } from "../missing.js";
+import { missing } from "../list-page.js";
 import { Choose } from "../forms.js";
 
 const LIST = "rules";

@@ -3,13 +3,12 @@ import { ApiError } from "../../http/errors.js";
 import { formatNumber, printable } from "../../words/text.js";
 import { SeriesLines } from "../charts/series-lines.js";
 import { type ConsolePage, given, expectedRefusal, type View, type Visit } from "../console-page.js";
-import { missing } from "../missing.js";
+import { missing } from "../list-page.js";
 import { DecidingRules, Definition } from "../definition.js";
 import { FirstConditions } from "../first-conditions.js";
 import { address, Ago, Counting, Customer, Empty, PageLinks, ProblemNote, Section, Text } from "../parts.js";
 import { FactList, Table } from "../tables.js";
-import { DaysForm, daysOf, trendSpan } from "../last-days.js";
-import { nowOf, valuesOf } from "../trend-series.js";
+import { DaysForm, daysOf, trendSpan, nowOf, valuesOf } from "../trends.js";
 
 const PATH = "segment";
 const LIMIT = "50";

@@ -7,8 +7,7 @@ import type { ConsolePage } from "../console-page.js";
 import { DecidingRules, toldInList, ToldThere } from "../definition.js";
 import { address, Counting, NoPart, Text, TextLink } from "../parts.js";
 import { Table } from "../tables.js";
-import { DaysForm, daysOf, trendSpan } from "../last-days.js";
-import { nowOf, valuesOf } from "../trend-series.js";
+import { DaysForm, daysOf, trendSpan, nowOf, valuesOf } from "../trends.js";
 
 const PATH = "segments";
 

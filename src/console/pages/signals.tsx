@@ -24,15 +24,15 @@ import {
 } from "../parts.js";
 import { Choose, InputField, FilterForm } from "../forms.js";
 import { type TableColumn, Table } from "../tables.js";
-import { daysOf, SpanField, trendSpan } from "../last-days.js";
-import { nowOf, valuesOf } from "../trend-series.js";
+import { daysOf, SpanField, trendSpan, nowOf, valuesOf } from "../trends.js";
 
 const PATH = "signals";
 const LIMIT = 50;
 /** Of each severity, where all are shown. */
 const LIMIT_EACH = 20;
 
-const SEVERITIES = ["critical", "warning", "info"] as const satisfies readonly Severity[];
+/** The gravest first. */
+export const SEVERITIES = ["critical", "warning", "info"] as const satisfies readonly Severity[];
 
 /** A list of raised signals, and what stands above it. */
 interface Raised {

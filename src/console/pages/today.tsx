@@ -1,8 +1,8 @@
 import type { ListedEmission, ListPage, ListedSignal, RuleExecution, Webhook } from "../../http/admin/answers.js";
 import { formatNumber } from "../../words/text.js";
 import { type ConsolePage, given, expectedRefusal } from "../console-page.js";
-import { shownColumns } from "../shown-columns.js";
-import { SignalName } from "./signals.js";
+import { shownColumns } from "../shown.js";
+import { SEVERITIES, SignalName } from "./signals.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
 import { address, Ago, At, Customer, Empty, NoPart, Section, Text, TextLink } from "../parts.js";
 import { refused } from "../list-page.js";
@@ -74,8 +74,6 @@ function Since({ since }: { since: string }) {
     </form>
   );
 }
-
-const SEVERITIES = ["critical", "warning", "info"] as const;
 
 /** The signals that are raised, the gravest and then the newest first. */
 function Signals({ signals, model }: { signals: ListPage<ListedSignal>; model: Snapshot | null }) {

@@ -6,7 +6,7 @@ import { type ConsolePage, given, isAnyGiven, expectedRefusal, type Visit } from
 import { Ago, At, Customer, Empty, FoundList, PageLinks, ProblemNote, Section, Text, TextLink } from "../parts.js";
 import { Choose, InputField, FilterForm } from "../forms.js";
 import { type TableColumn, FactList, Table } from "../tables.js";
-import { firstDay } from "../last-days.js";
+import { firstDay } from "../trends.js";
 import {
   Latency,
   PendingDeliveries,

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { Member } from "../../../http/admin/answers.js";
 import { given, type View, type Visit } from "../../console-page.js";
 import type { Answers } from "../../source.js";
-import { missing } from "../../missing.js";
+import { missing } from "../../list-page.js";
 import { address, LinkLine, Empty, type Link } from "../../parts.js";
 
 /** The roles, each of which may do all that those before it may. */
