@@ -2,7 +2,7 @@ import type { ListPage, ListedSignal, Trends } from "../../http/admin/answers.js
 import { ApiError } from "../../http/errors.js";
 import type { Severity, Signal } from "../../model/snapshot/types.js";
 import { conditionText } from "../../model/snapshot/words.js";
-import { formatNumber } from "../../words/text.js";
+import { formatNumber, titleOf } from "../../words/text.js";
 import { Figures } from "../charts/figures.js";
 import { Spark } from "../charts/in-cells.js";
 import { type ConsolePage, given, isAnyGiven, expectedRefusal, type View, type Visit } from "../console-page.js";
@@ -87,12 +87,10 @@ async function raisedOf({ ask, query }: Visit): Promise<Raised[]> {
     SEVERITIES.map(async (each) => {
       const of = new URLSearchParams({ ...(since !== undefined && { since }), severity: each });
       const found = await ask("signals", { severity: each, since, limit: String(LIMIT_EACH) });
-      return { heading: TITLES[each], query: of, found };
+      return { heading: titleOf(each), query: of, found };
     }),
   );
 }
-
-const TITLES: Readonly<Record<Severity, string>> = { critical: "Critical", warning: "Warning", info: "Info" };
 
 function Filters({ query, ids }: { query: URLSearchParams; ids: readonly string[] }) {
   const isFiltered = isAnyGiven(query, ["signal", "severity", "since"]);

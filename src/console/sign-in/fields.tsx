@@ -58,11 +58,6 @@ export function FormField(props: FieldProps) {
   );
 }
 
-/** A value that a form carries unseen; nothing where there is none. */
-export function Hidden({ name, value }: { name: string; value: string | null | undefined }) {
-  return value === null || value === undefined ? null : <input type="hidden" name={name} value={value} />;
-}
-
 const LENGTH_MIN = 12;
 const LENGTH_MAX = 256;
 

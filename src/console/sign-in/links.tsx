@@ -2,12 +2,13 @@ import type { VNode } from "preact";
 import { call } from "../../db/api/call.js";
 import type { InvitationOfLink, PasswordLink } from "../../db/api/sign-in.js";
 import { hashCredential, newCredential } from "../../http/request/credentials.js";
+import { HiddenFields } from "../forms.js";
 import { pageRoute, queryText, type PageVisit } from "../page-route.js";
 import { PageError, renderPage, seeOther } from "../page.js";
 import { LinkLine } from "../parts.js";
 import { FactList } from "../tables.js";
 import { getCookie, giveSession, setCookie } from "../session.js";
-import { Hidden, NEW_PASSWORD_FIELDS, NewPasswordFields, passwordProblem, type PasswordProblem } from "./fields.js";
+import { NEW_PASSWORD_FIELDS, NewPasswordFields, passwordProblem, type PasswordProblem } from "./fields.js";
 import { signInTo, SignOut } from "./sign-in.js";
 
 const LINK_SECRET = /^svc_link_[0-9a-f]{48}$/;
@@ -192,7 +193,7 @@ function choosePassword(
       <p>Choose a password for your new account.</p>
       <form method="post" action="invitation">
         {tokenField()}
-        <Hidden name="token" value={token} />
+        <HiddenFields of={{ token }} />
         <NewPasswordFields email={email} problem={problem} />
         <button>Create the account and join</button>
       </form>
@@ -204,7 +205,7 @@ function join({ tokenField }: PageVisit<never>, token: string): VNode {
   return (
     <form method="post" action="invitation">
       {tokenField()}
-      <Hidden name="token" value={token} />
+      <HiddenFields of={{ token }} />
       <button>Join</button>
     </form>
   );
@@ -280,7 +281,7 @@ function renderForm(visit: PageVisit<never>, token: string, email: string, probl
         <p>This signs you out in every browser and on every command line.</p>
         <form method="post" action="password">
           {tokenField()}
-          <Hidden name="token" value={token} />
+          <HiddenFields of={{ token }} />
           <NewPasswordFields email={email} problem={problem} />
           <button>Set the password</button>
         </form>

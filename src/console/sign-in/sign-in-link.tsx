@@ -1,9 +1,9 @@
 import { call } from "../../db/api/call.js";
 import { hashCredential, newCredential } from "../../http/request/credentials.js";
+import { HiddenFields } from "../forms.js";
 import { PageError, renderPage, seeOther } from "../page.js";
 import { pageRoute, type PageVisit } from "../page-route.js";
 import { giveSession } from "../session.js";
-import { Hidden } from "./fields.js";
 import { forgetLinkSecret, openLinkSecret } from "./links.js";
 
 const PATH = "/sign-in";
@@ -33,7 +33,7 @@ async function askToContinue(visit: PageVisit<never>): Promise<void> {
         </p>
         <form method="post" action="sign-in">
           {tokenField()}
-          <Hidden name="token" value={token} />
+          <HiddenFields of={{ token }} />
           <button autofocus>Continue</button>
         </form>
       </>

@@ -2,10 +2,11 @@ import type { VNode } from "preact";
 import { call } from "../../db/api/call.js";
 import { clientNetwork } from "../../http/request/client-address.js";
 import { newCredential } from "../../http/request/credentials.js";
+import { HiddenFields } from "../forms.js";
 import { pageRoute, queryText, type PageVisit } from "../page-route.js";
 import { PageError, renderPage, seeOther } from "../page.js";
 import { giveSession, takeSession } from "../session.js";
-import { EMAIL, FormField, Hidden } from "./fields.js";
+import { EMAIL, FormField } from "./fields.js";
 
 const CONSOLE = "/console";
 
@@ -47,7 +48,7 @@ export function SignOut({ tokenField, next }: { tokenField: () => VNode; next: s
   return (
     <form method="post" action="logout">
       {tokenField()}
-      <Hidden name="next" value={next} />
+      <HiddenFields of={{ next }} />
       <button class="second">Sign out</button>
     </form>
   );
@@ -169,7 +170,7 @@ function renderForm({ deps, ctx, tokenField }: PageVisit<never>, next: string | 
         ) : null}
         <form method="post" action="login">
           {tokenField()}
-          <Hidden name="next" value={next} />
+          <HiddenFields of={{ next: next ?? undefined }} />
           <FormField {...EMAIL} value={email} describedBy={describedBy} autofocus={!failed} />
           <FormField {...password} describedBy={describedBy} autofocus={failed} />
           <button>Sign in</button>
