@@ -151,7 +151,7 @@ export const deliveryRoutes = [
     summary: "The deliveries to a webhook, newest first",
     query: exact({
       ...listQuery.properties,
-      status: Type.Optional(Type.Enum(["pending", "delivered", "failed"])),
+      status: Type.Optional(deliveryStatus),
       eventType: nameFilter,
       // The former name of eventType.
       type: Type.Optional({ ...nameText, deprecated: true }),

@@ -8,9 +8,11 @@ import { count, countOf, exact, instant, listOf, named, orNull } from "./schemas
 const seconds = Type.Number();
 export const quartiles = named("Quartiles", { lower: seconds, median: seconds, upper: seconds });
 
+const since = orNull(instant, "Of the runs that are counted, the earliest start that was asked for; null for all.");
+
 export const journeyFunnel = named("JourneyFunnel", "A journey over all customers.", {
   journeyId: Type.String(),
-  since: orNull(instant, "Of the runs that are counted, the earliest start that was asked for; null for all."),
+  since,
   runs: countOf("Runs that started; a customer may have several."),
   customers: countOf("Customers whose they are."),
   active: count,
@@ -33,7 +35,6 @@ export const journeyFunnel = named("JourneyFunnel", "A journey over all customer
   ),
 });
 
-const started = orNull(instant, "Of the runs that are counted, the earliest start that was asked for; null for all.");
 const declared = Type.Boolean({ description: "Whether the active version has it." });
 
 export const journeyCounts = named("JourneyCounts", {
@@ -53,13 +54,13 @@ export const journeyCounts = named("JourneyCounts", {
 });
 
 const journeys = named("Journeys", "All journeys over all customers, by counts alone.", {
-  since: started,
+  since,
   journeys: Type.Array(journeyCounts, { description: "In the author's order, as are the steps of each." }),
 });
 
 export const journeyTimes = named("JourneyTimes", "How long a journey takes.", {
   journeyId: Type.String(),
-  since: started,
+  since,
   runs: countOf("Runs that were looked at."),
   secondsToComplete: orNull(quartiles, "From the start to the completion; null where no run is complete."),
   steps: Type.Array(
@@ -105,8 +106,7 @@ export const journeyFunnelRoutes = [
     answers: { 200: journeyFunnel },
     // It reads all runs.
     scarce: true,
-    answer: ({ call, at, params, query }) =>
-      call("get_journey_funnel", at, params["journeyId"]!, sinceFilter(query.since)),
+    passes: ({ at, params, query }) => [at, params["journeyId"]!, sinceFilter(query.since)],
   }),
   adminRoute("get_journey_times", "GET /projects/:project/journeys/:journeyId/times", {
     summary: "How long the steps of a journey take, by the runs of all customers or of a share of them",

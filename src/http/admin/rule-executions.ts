@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { adminRoute } from "./route.js";
-import { exact, instant, jsonObject, listOf, named, orNull, superseded, versionName } from "./schemas.js";
+import { count, exact, instant, jsonObject, listOf, named, orNull, superseded, versionName } from "./schemas.js";
 import { instantOf } from "../request/instants.js";
 import { environmentQuery, listQuery, nameFilter, sinceFilter, supersededToo } from "./parameters.js";
 
@@ -24,17 +24,15 @@ export const ruleExecution = named("RuleExecution", {
   superseded: Type.Optional(superseded),
 });
 
-const runs = Type.Integer({ minimum: 0 });
-
 export const ruleCounts = named("RuleCounts", "How often rules ran.", {
   since: instant,
   rules: Type.Array(
     exact({
       ruleId: Type.String(),
-      pass: runs,
-      fail: runs,
-      skip: runs,
-      error: runs,
+      pass: count,
+      fail: count,
+      skip: count,
+      error: count,
       more: Type.Array(Type.Enum([...RESULTS]), {
         description: "The results of which there were more: of each only the newest runs are counted, at most 1,000.",
       }),

@@ -51,8 +51,8 @@ export function isTimeZone(name: string): boolean {
 }
 
 /** Checks that a name is one of a time zone. @throws {ApiError} 400 VALIDATION_ERROR */
-export function knownTimeZone(name: string, field: string): string {
-  if (isTimeZone(name)) return name;
+export function knownTimeZone(timeZone: string): string {
+  if (isTimeZone(timeZone)) return timeZone;
   const fix = "Write a name of the IANA time zone database, for example Europe/Berlin or UTC.";
-  throw invalidField(field, name, `\`${field}\` is not one that this service knows.`, fix);
+  throw invalidField("timeZone", timeZone, "`timeZone` is not one that this service knows.", fix);
 }

@@ -4,7 +4,7 @@ import type { Mail } from "../../../mail/mailer.js";
 import { invitationMail, passwordMail } from "../../../mail/messages.js";
 import { invitationLink, type NewCredential, newCredential, passwordLink } from "../../request/credentials.js";
 import { type AdminDeps, adminRoute } from "../route.js";
-import { exact, instant, listOf, role } from "../schemas.js";
+import { exact, instant, listOf, named, role } from "../schemas.js";
 import { emailAddress, emptyObject, KIB, pageQuery } from "../parameters.js";
 
 /**
@@ -32,10 +32,7 @@ const mail = {
   mailFailed: Type.Boolean({ description: "Whether mail is set up, and the mail server did not take the link." }),
 };
 
-export const passwordReset = Type.Object(
-  { link: Type.String(), expiresAt: instant, ...mail },
-  { additionalProperties: false, title: "PasswordReset" },
-);
+export const passwordReset = named("PasswordReset", { link: Type.String(), expiresAt: instant, ...mail });
 const members = {
   id: Type.String(),
   email: emailAddress,
@@ -44,15 +41,8 @@ const members = {
   createdAt: instant,
   expiresAt: instant,
 };
-export const invitation = Type.Object(members, {
-  additionalProperties: false,
-  title: "Invitation",
-  description: "An invitation without its link",
-});
-export const createdInvitation = Type.Object(
-  { ...members, link: Type.String(), ...mail },
-  { additionalProperties: false, title: "CreatedInvitation" },
-);
+export const invitation = named("Invitation", "An invitation without its link", members);
+export const createdInvitation = named("CreatedInvitation", { ...members, link: Type.String(), ...mail });
 
 /** Links by which people come in, and members set passwords. */
 export const invitationRoutes = [

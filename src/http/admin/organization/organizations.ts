@@ -15,14 +15,11 @@ const timeZone = Type.String({
   examples: ["Europe/Berlin"],
 });
 
-export const organization = Type.Object(
-  { id: Type.String(), slug: Type.String(), role },
-  {
-    additionalProperties: false,
-    title: "Organization",
-    description: "An organization, and what the token may do in it",
-  },
-);
+export const organization = named("Organization", "An organization, and what the token may do in it", {
+  id: Type.String(),
+  slug: Type.String(),
+  role,
+});
 
 export const changedOrganization = exact({ id: Type.String(), slug: Type.String(), timeZone });
 
@@ -31,10 +28,12 @@ export const actor = named("Actor", {
   organization: exact({ id: Type.String(), slug: Type.String(), role }),
 });
 
-export const member = Type.Object(
-  { userId: Type.String(), email: emailAddress, role, createdAt: instant },
-  { additionalProperties: false, title: "Member", description: "A user of the organization" },
-);
+export const member = named("Member", "A user of the organization", {
+  userId: Type.String(),
+  email: emailAddress,
+  role,
+  createdAt: instant,
+});
 
 const tokenMembers = {
   id: Type.String(),
@@ -47,15 +46,8 @@ const tokenMembers = {
   lastUsedAt: orNull(instant),
   revokedAt: orNull(instant),
 };
-export const token = Type.Object(tokenMembers, {
-  additionalProperties: false,
-  title: "AccessToken",
-  description: "A headless token without the token",
-});
-export const createdToken = Type.Object(
-  { ...tokenMembers, accessToken: Type.String() },
-  { additionalProperties: false, title: "CreatedAccessToken" },
-);
+export const token = named("AccessToken", "A headless token without the token", tokenMembers);
+export const createdToken = named("CreatedAccessToken", { ...tokenMembers, accessToken: Type.String() });
 const newToken = exact({
   label: displayName,
   role: Type.Optional(role),
@@ -64,23 +56,20 @@ const newToken = exact({
 
 const filter = Type.Optional(Type.String({ minLength: 1, maxLength: 256 }));
 const text = orNull(Type.String());
-export const auditEntry = Type.Object(
-  {
-    at: instant,
-    action: Type.String(),
-    actor: Type.String({
-      description: "E-mail address of who did it; operator, or svc for what the service does by itself",
-    }),
-    actorUserId: text,
-    tokenId: text,
-    requestId: text,
-    project: text,
-    environment: text,
-    target: text,
-    details: Type.Object({}, { additionalProperties: true, description: "What more there is to say, by action" }),
-  },
-  { additionalProperties: false, title: "AuditEntry", description: "A change" },
-);
+export const auditEntry = named("AuditEntry", "A change", {
+  at: instant,
+  action: Type.String(),
+  actor: Type.String({
+    description: "E-mail address of who did it; operator, or svc for what the service does by itself",
+  }),
+  actorUserId: text,
+  tokenId: text,
+  requestId: text,
+  project: text,
+  environment: text,
+  target: text,
+  details: Type.Object({}, { additionalProperties: true, description: "What more there is to say, by action" }),
+});
 
 export const usage = named("Usage", "What the organization has used of its plan.", {
   plan: Type.String({ examples: ["standard"] }),
@@ -130,7 +119,7 @@ export const organizationRoutes = [
     body: { schema: exact({ timeZone }), bytesMax: KIB },
     answers: { 200: changedOrganization },
     // Pages tell instants by Node.js' own table of zones; the database looks into its own.
-    passes: ({ body }) => [knownTimeZone(body.timeZone, "timeZone")],
+    passes: ({ body }) => [knownTimeZone(body.timeZone)],
   }),
   adminRoute("list_members", "GET /organization/members", {
     summary: "The members of the organization by address",
