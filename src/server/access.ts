@@ -3,7 +3,7 @@ import type { Static } from "typebox";
 import type { Argv } from "yargs";
 import { ROLES, TOKEN_EXPIRES_IN_DAYS_MAX } from "../db/api/access.js";
 import { call } from "../db/api/call.js";
-import type { token } from "../http/admin/organization/organizations.js";
+import type { token } from "../http/admin/organization.js";
 import { isEmailAddress } from "../http/admin/parameters.js";
 import { newCredential, passwordLink } from "../http/request/credentials.js";
 import { linkInWords, makeSignInLink } from "./console-link.js";

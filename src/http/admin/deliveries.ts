@@ -1,8 +1,8 @@
 import Type from "typebox";
 import { invalidField } from "../errors.js";
-import { cause, customerId, eventType, source } from "./customers.js";
+import { cause, customerId, emitted, eventType, source } from "./customers.js";
 import { instantOf } from "../request/instants.js";
-import { emptyObject, KIB, listQuery, nameFilter, nameText } from "./parameters.js";
+import { emptyObject, KIB, listQuery, nameFilter, nameText, sinceFilter } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { conditions, ruleExecution, triggeredBy } from "./rule-executions.js";
 import {
@@ -200,3 +200,30 @@ function spanOf(since: string, until: string | undefined): { since: Date; until:
   const fix = "Name a span: since its beginning, until its end, which is not included.";
   throw invalidField("until", until, "`until` is not later than `since`.", fix);
 }
+
+export const listedEmission = named("ListedEmission", {
+  id: describedText("Of the emission, and of its deliveries.", "emi_0000000000000400"),
+  customerId,
+  ...emitted,
+  createdAt: instant,
+});
+
+/** What evaluation emitted, across customers. */
+export const emissionRoutes = [
+  adminRoute("search_emissions", "GET /projects/:project/emissions", {
+    operationId: "listEmissions",
+    summary: "What evaluation emitted about all customers, the last first; since when it was emitted",
+    query: exact({
+      ...listQuery.properties,
+      customer: nameFilter,
+      eventType: nameFilter,
+      source: Type.Optional(Type.Enum(["lifecycle", "journey", "segment", "health", "rule", "signal"])),
+      since: nameFilter,
+    }),
+    answers: { 200: listOf(listedEmission) },
+    passes: ({ at, query }) => {
+      const { customer: customerId, eventType, source, since } = query;
+      return [at, { customerId, eventType, source }, sinceFilter(since), query];
+    },
+  }),
+];

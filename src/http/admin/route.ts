@@ -6,7 +6,7 @@ import type { Static, TObject, TSchema } from "typebox";
 import type { AdminCredentials, EnvironmentRef } from "../../db/api/access.js";
 import { call, callBytes, type AnswerOf, type ArgumentsOf, type FunctionName } from "../../db/api/call.js";
 import type { Mailer } from "../../mail/mailer.js";
-import { answerCsv } from "../csv.js";
+import { answerCsv, CSV, csvColumns, listCsv } from "../csv.js";
 import { ApiError } from "../errors.js";
 import type { Declaration } from "../openapi/administrative.js";
 import { type JsonBody, readJsonBody, readJsonText } from "../request/body.js";
@@ -18,7 +18,6 @@ import { needsMembers, shape, type RequestShape } from "../request/shapes.js";
 import type { Route } from "../route.js";
 import type { Semaphore } from "../semaphore.js";
 import type { AiQuestions, CustomerWork, WebhookTests } from "./work.js";
-import { CSV, csvColumns, listCsv } from "./list-csv.js";
 import { emptyObject, environmentQuery } from "./parameters.js";
 import { readSubmission, refuseBadLiterals, type SubmissionKind } from "./submitted-snapshot.js";
 

@@ -4,16 +4,14 @@ import { backtestRoutes } from "./backtests.js";
 import { configRoutes } from "./config-versions.js";
 import { customerDataRoutes } from "./customer-data.js";
 import { customerRoutes, dueRoutes, journeyRoutes, releaseRoutes, segmentRoutes } from "./customers.js";
-import { deliveryRoutes } from "./deliveries.js";
+import { deliveryRoutes, emissionRoutes } from "./deliveries.js";
 import { diagnosticsRoutes } from "./diagnostics.js";
-import { emissionRoutes } from "./emissions.js";
 import { eventRoutes } from "./events.js";
 import { explanationRoutes } from "./explanations.js";
 import { historyRoutes } from "./history.js";
 import { journeyFunnelRoutes } from "./journeys.js";
 import { keyRoutes } from "./keys.js";
-import { invitationRoutes } from "./organization/invitations.js";
-import { organizationRoutes, tokenRoutes } from "./organization/organizations.js";
+import { invitationRoutes, organizationRoutes, tokenRoutes } from "./organization.js";
 import { projectRoutes } from "./projects.js";
 import { quarantineRoutes } from "./quarantine.js";
 import { recomputeRoutes } from "./recomputes.js";
@@ -21,8 +19,7 @@ import type { AdminDeps, OperationRoute } from "./route.js";
 import { ruleExecutionRoutes } from "./rule-executions.js";
 import { signalRoutes } from "./signals.js";
 import { traitRoutes } from "./traits.js";
-import { transitionRoutes } from "./transitions.js";
-import { trendRoutes } from "./trends.js";
+import { transitionRoutes, trendRoutes } from "./trends.js";
 import { webhookRoutes } from "./webhooks.js";
 
 /** How many connections administration has for itself: none of it, however long it hangs, takes one of ingestion's. */

@@ -1,8 +1,10 @@
 import Type from "typebox";
-import { calendarDay } from "../request/instants.js";
+import { calendarDay, calendarSpan } from "../request/instants.js";
 import { adminRoute } from "./route.js";
-import { environment, exact, named, orNull } from "./schemas.js";
-import { environmentQuery } from "./parameters.js";
+import { countOf, environment, exact, listOf, named, orNull } from "./schemas.js";
+import { environmentQuery, listQuery, nameFilter } from "./parameters.js";
+import { customerId, transition } from "./customers.js";
+import { quartiles } from "./journeys.js";
 
 const what = Type.Enum(["lifecycle", "flows", "segments", "health", "signals", "active", "operations", "deliveries"], {
   default: "lifecycle",
@@ -42,8 +44,7 @@ export const trends = named("Trends", "How an environment developed.", {
   ),
 });
 
-export const dayQuery = (description: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: 64, description }));
+const dayQuery = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 64, description }));
 
 /** How an environment developed. */
 export const trendRoutes = [
@@ -64,5 +65,46 @@ export const trendRoutes = [
       calendarDay(from, "from"),
       calendarDay(to, "to"),
     ],
+  }),
+];
+
+const { superseded: _, ...present } = transition.properties;
+
+export const listedTransition = named("CustomerTransition", { customerId, ...present });
+
+export const transitionTimes = named("TransitionTimes", "How long customers stay in states.", {
+  transitions: countOf("Transitions that were looked at."),
+  states: Type.Array(
+    named("StateTimes", {
+      state: Type.String(),
+      left: countOf("How often it was left by those transitions."),
+      seconds: quartiles,
+    }),
+  ),
+});
+
+/** Transitions of all customers: the list behind what trends count as `flows`. */
+export const transitionRoutes = [
+  adminRoute("search_transitions", "GET /projects/:project/transitions", {
+    summary: "Lifecycle transitions of all customers, the last written first, filtered",
+    query: exact({
+      ...listQuery.properties,
+      entered: nameFilter,
+      left: Type.Optional(
+        Type.String({ maxLength: 256, description: "The state left; empty for the first of a customer." }),
+      ),
+      from: dayQuery("The first day on which they happened, as 2026-03-01, in the time zone of the organization."),
+      to: dayQuery("The last such day."),
+    }),
+    answers: { 200: listOf(listedTransition) },
+    passes: ({ at, query: { left, entered, from, to, ...page } }) => [
+      at,
+      { left, entered, ...calendarSpan(from, to) },
+      page,
+    ],
+  }),
+  adminRoute("get_transition_times", "GET /projects/:project/transitions/times", {
+    summary: "How long customers had been in the states that they left, by the last 2,000 transitions",
+    answers: { 200: transitionTimes },
   }),
 ];

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TObject, TSchema } from "typebox";
 import { PROJECT_ROOT } from "../../db/migrate/files.js";
-import { csvColumns } from "../admin/list-csv.js";
+import { csvColumns } from "../csv.js";
 import { needsMembers } from "../request/shapes.js";
 import { type Description, type Endpoint, type JsonSchema, REQUEST_ID, type RequestParameter } from "./endpoint.js";
 import { ANY_SERVED, ANY_WITH_BODY, mergeRefusals, type Refusals } from "./refusals.js";

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
-import { listCsv } from "../../../src/http/admin/list-csv.js";
+import { listCsv } from "../../../src/http/csv.js";
 import { snapshot } from "../../support/service.js";
 import { useSpec } from "../../spec/support/fixture.js";
 
