@@ -6,7 +6,7 @@ import { call } from "../db/api/call.js";
 import type { token } from "../http/admin/organization.js";
 import { isEmailAddress } from "../http/admin/parameters.js";
 import { newCredential, passwordLink } from "../http/request/credentials.js";
-import { linkInWords, makeSignInLink } from "./console-link.js";
+import { linkInWords, makeSignInLink } from "./links.js";
 import { addressOf, ConfigError, type ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
 import { asOperator, type Configure, jsonOption, lookAsOperator, print } from "./operator.js";

@@ -3,8 +3,7 @@ import { SetupError } from "../db/embedded/command.js";
 import { MigrateError } from "../db/migrate/execute.js";
 import { version } from "../http/version.js";
 import { ConfigError, readConfig, PROCESS_ROLES, type ServerConfig } from "./config.js";
-import { stacksOf } from "./log-error.js";
-import { createLogger, hideSecrets, type Logger } from "./log.js";
+import { stacksOf, createLogger, hideSecrets, type Logger } from "./log.js";
 import { OperatorError, StartError } from "./start-failure.js";
 
 export { logCrashes } from "./log.js";

@@ -48,7 +48,7 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: P
     const settings = migrated.then(async (database): Promise<WorkerRoleOptions> => {
       if (http !== null) {
         await checkPooler(config.poolerUrl, database, logger);
-        const { notePublicUrl } = await import("./public-url.js");
+        const { notePublicUrl } = await import("./links.js");
         await notePublicUrl(database.url, config.publicUrl ?? http.address);
       }
       return {
@@ -89,7 +89,7 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: P
 /** Tells whoever sits at the terminal how the console is opened. The service serves without that, too. */
 async function printConsole(databaseUrl: string, publicUrl: string, logger: Logger): Promise<void> {
   try {
-    const { consoleInWords } = await import("./console-link.js");
+    const { consoleInWords } = await import("./links.js");
     process.stdout.write(`${await consoleInWords(databaseUrl, publicUrl)}\n`);
   } catch (err) {
     logger.warn({ err }, "the link to the console could not be made");

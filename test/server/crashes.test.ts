@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, inject, it, onTestFinished } from "vitest";
-import { stacksOf } from "../../src/server/log-error.js";
+import { stacksOf } from "../../src/server/log.js";
 import { useDatabase } from "../support/database.js";
 import { startServiceProcess } from "../support/service-process.js";
 

@@ -26,3 +26,8 @@ export function consoleInWords(databaseUrl: string, publicUrl: string): Promise<
     return `svc-server: the console is at ${publicUrl}/console; svc-server users sign-in --email … makes a link that signs in`;
   });
 }
+
+/** Has links in deliveries lead here from now on: workers know no address. @param publicUrl without a slash at the end */
+export function notePublicUrl(databaseUrl: string, publicUrl: string): Promise<unknown> {
+  return operate(databaseUrl, (sql) => call(sql, "note_public_url", publicUrl));
+}
