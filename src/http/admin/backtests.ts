@@ -3,9 +3,9 @@ import { EVERY_DEFAULT, QuestionProblem, readQuestion } from "../../backtest/que
 import type { BacktestQuestion } from "../../backtest/samples.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
 import { ApiError, invalidField } from "../errors.js";
-import { listQuery, MIB } from "./parameters.js";
+import { listQuery, MIB, shortListQuery } from "./parameters.js";
 import { customerId } from "./customers.js";
-import { placeOfJob, progress, status } from "./recomputes.js";
+import { placeOfJob, progress, requested, status } from "./recomputes.js";
 import { adminRoute } from "./route.js";
 import { count, countOf, environment, exact, instant, listOf, mapOf, named, orNull, versionName } from "./schemas.js";
 import { hash, newBacktest, storable } from "./submitted-snapshot.js";
@@ -120,10 +120,7 @@ export const backtest = named("Backtest", {
   against: orNull(versionName, "The version that is looked at beside it."),
   ...progress,
   report: orNull(backtestReport, "Null until it is completed."),
-  requestedBy: Type.String({ description: "E-mail address of who asked for it." }),
-  requestedAt: instant,
-  startedAt: orNull(instant),
-  finishedAt: orNull(instant, "When it was completed or given up."),
+  ...requested,
 });
 
 const said = exact({
@@ -186,10 +183,7 @@ export const backtestRoutes = [
   }),
   adminRoute("list_backtests", "GET /projects/:project/backtests", {
     summary: "The backtests of an environment, the newest first",
-    query: exact({
-      ...listQuery.properties,
-      limit: Type.Integer({ ...listQuery.properties.limit, default: 20 }),
-    }),
+    query: shortListQuery,
     answers: { 200: listOf(backtest) },
   }),
   adminRoute("get_backtest", "GET /projects/:project/backtests/:backtest", {

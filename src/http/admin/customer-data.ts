@@ -29,6 +29,7 @@ import {
   endedScore,
   healthScore,
   journeyRun,
+  raisedSignal,
   setAside,
 } from "./customers.js";
 import { deliveryAttempt } from "./deliveries.js";
@@ -67,13 +68,7 @@ const items = {
     executedAt: instant,
     ...logged,
   }),
-  signals: exact({
-    signalId: Type.String(),
-    severity: Type.Enum(["info", "warning", "critical"]),
-    message: orNull(Type.String()),
-    raisedAt: instant,
-    clearedAt: orNull(instant),
-  }),
+  signals: exact({ ...raisedSignal.properties, clearedAt: orNull(instant) }),
   emissions: emission,
   deliveries: exact({
     id: Type.String({ description: "Of the emission.", examples: ["emi_0000000000000400"] }),

@@ -64,7 +64,7 @@ export const journeyRun = named("JourneyProgress", {
   expiredAt: orNull(instant),
 });
 
-const raisedSignal = named("RaisedSignal", {
+export const raisedSignal = named("RaisedSignal", {
   signalId: Type.String(),
   severity: Type.Enum(["info", "warning", "critical"]),
   message: orNull(Type.String()),

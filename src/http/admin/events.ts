@@ -5,7 +5,7 @@ import { openEventStream } from "../event-stream.js";
 import { historyEntry } from "./history.js";
 import { adminRoute } from "./route.js";
 import { exact, formerly, instant, jsonObject, listOf, named, describedText } from "./schemas.js";
-import { environmentQuery, listQuery, nameFilter, sinceFilter } from "./parameters.js";
+import { environmentQuery, nameFilter, shortListQuery, sinceFilter } from "./parameters.js";
 
 export const eventId = describedText(
   "The id that ingestion answered; ids sort in order of acceptance.",
@@ -38,8 +38,7 @@ export const eventRoutes = [
   adminRoute("list_events", "GET /projects/:project/events", {
     summary: "Events, newest occurrence first",
     query: exact({
-      ...listQuery.properties,
-      limit: Type.Integer({ minimum: 1, maximum: 200, default: 20 }),
+      ...shortListQuery.properties,
       customer: nameFilter,
       type: nameFilter,
       status: Type.Optional(Type.Enum(["processed", "pending"])),

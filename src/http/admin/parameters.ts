@@ -29,6 +29,9 @@ export const pageQuery = exact({ limit, cursor });
 /** `?env=&limit=&cursor=`, for lists. */
 export const listQuery = exact({ env: environment, limit, cursor });
 
+/** The same for lists of large items, of which fewer are answered unless more are asked for. */
+export const shortListQuery = exact({ ...listQuery.properties, limit: Type.Integer({ ...limit, default: 20 }) });
+
 /** `?superseded=true`, for records of customers that a recompute replaces. */
 export const supersededToo = Type.Enum(["true", "false"], {
   default: "false",

@@ -15,7 +15,7 @@ import {
   orNull,
   versionName,
 } from "./schemas.js";
-import { emptyObject, KIB, listQuery, MIB, nameText } from "./parameters.js";
+import { emptyObject, KIB, listQuery, MIB, nameText, shortListQuery } from "./parameters.js";
 import { customerId, journeyRun } from "./customers.js";
 import { hash, newPreview, storable } from "./submitted-snapshot.js";
 
@@ -52,6 +52,14 @@ export const progress = {
   }),
 };
 
+/** Who asked for a job, and when it was done. */
+export const requested = {
+  requestedBy: Type.String({ description: "E-mail address of who asked for it." }),
+  requestedAt: instant,
+  startedAt: orNull(instant),
+  finishedAt: orNull(instant, "When it was completed or given up."),
+};
+
 const job = {
   pins: exact({
     configVersion: orNull(
@@ -63,10 +71,7 @@ const job = {
   }),
   ...progress,
   result,
-  requestedBy: Type.String({ description: "E-mail address of who asked for it." }),
-  requestedAt: instant,
-  startedAt: orNull(instant),
-  finishedAt: orNull(instant, "When it was completed or given up."),
+  ...requested,
 };
 
 export const recompute = named("Recompute", {
@@ -184,8 +189,7 @@ export const recomputeRoutes = [
   adminRoute("list_recomputes", "GET /projects/:project/recomputes", {
     summary: "The recomputes and dry runs of an environment, the newest first",
     query: exact({
-      ...listQuery.properties,
-      limit: Type.Integer({ ...listQuery.properties.limit, default: 20 }),
+      ...shortListQuery.properties,
       status: Type.Optional(Type.Enum([...RECOMPUTE_STATUSES])),
     }),
     answers: { 200: listOf(recompute) },

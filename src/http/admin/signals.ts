@@ -1,18 +1,10 @@
 import Type from "typebox";
-import { customerId } from "./customers.js";
+import { customerId, raisedSignal } from "./customers.js";
 import { listQuery, nameFilter, sinceFilter } from "./parameters.js";
 import { adminRoute } from "./route.js";
-import { exact, instant, listOf, named, orNull } from "./schemas.js";
+import { exact, listOf, named } from "./schemas.js";
 
-const severity = Type.Enum(["info", "warning", "critical"]);
-
-export const listedSignal = named("Signal", {
-  customerId,
-  signalId: Type.String(),
-  severity,
-  message: orNull(Type.String()),
-  raisedAt: instant,
-});
+export const listedSignal = named("Signal", { customerId, ...raisedSignal.properties });
 
 /** The signals that are raised, across customers. */
 export const signalRoutes = [
@@ -22,7 +14,7 @@ export const signalRoutes = [
     query: exact({
       ...listQuery.properties,
       signal: nameFilter,
-      severity: Type.Optional(severity),
+      severity: Type.Optional(raisedSignal.properties.severity),
       since: nameFilter,
     }),
     answers: { 200: listOf(listedSignal) },
