@@ -1,13 +1,13 @@
 import type { Context } from "koa";
 import { toApiError } from "../http/errors.js";
 import { noteInLog } from "../http/middleware/request-log.js";
-import type { PageChange, ConsolePage, Filled, View, Visit } from "./console-page.js";
-import { type Frame, Framed } from "./frame.js";
+import type { ConsolePage, Filled, PageChange, View, Visit } from "./console-page.js";
 import { WithLook } from "./look.js";
 import { shownOf } from "./shown.js";
 import type { Tell } from "./source.js";
 import { ErrorBody, PageError, pageErrorOf, renderDocument } from "./page.js";
 import { LinkLine } from "./parts.js";
+import type { ComponentChildren } from "preact";
 
 /** What a page is asked by, whoever answers. */
 export interface Asking extends Omit<Visit, "query"> {
@@ -97,4 +97,78 @@ function renderFramed({ ctx, frame }: Asking, { title, body, status = 200, refre
       </Framed>
     ),
   });
+}
+
+/** A link of the frame; the one that leads to where one is is marked. */
+interface Choice {
+  text: string;
+  href: string;
+  isHere: boolean;
+}
+
+/** What stands around every page of the console. */
+export interface Frame {
+  /** Above: the organization, project and environment, each with its alternatives. */
+  places: readonly { label: string; choices: readonly Choice[] }[];
+  /** Whether what is shown is of real customers. */
+  isLive: boolean;
+  /** The pages. */
+  sections: readonly Choice[];
+  /** Who looks, and how to leave; a clock where there is one to be moved. */
+  aside: ComponentChildren;
+  documentation: string | null;
+  /** A script of this server; none unless given. */
+  script?: string;
+}
+
+/** A page in its frame: where one is above, the other pages beside it. */
+function Framed({ frame, title, children }: { frame: Frame; title: string; children: ComponentChildren }) {
+  const { places, isLive, sections, aside, documentation } = frame;
+  return (
+    <>
+      <header class="top">
+        <a class="brand" href={sections[0]?.href ?? "./"}>
+          svc
+        </a>
+        {places.map(({ label, choices }) => (
+          <nav aria-label={label} key={label}>
+            <ul>
+              {choices.map(({ text, href, isHere }) => (
+                <li key={href}>
+                  <a
+                    href={href}
+                    class={isHere && isLive && text === "live" ? "live" : undefined}
+                    aria-current={isHere ? "true" : undefined}
+                  >
+                    <bdi>{text}</bdi>
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </nav>
+        ))}
+        <div class="account">
+          {documentation === null ? null : <a href={documentation}>Documentation</a>}
+          {aside}
+        </div>
+      </header>
+      <div class="columns">
+        <nav class="side" aria-label="Console">
+          <ul>
+            {sections.map(({ text, href, isHere }) => (
+              <li key={href}>
+                <a href={href} aria-current={isHere ? "page" : undefined}>
+                  {text}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <main id="main">
+          <h1>{title}</h1>
+          {children}
+        </main>
+      </div>
+    </>
+  );
 }

@@ -1,10 +1,9 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
 import { answerCsv } from "../../http/csv.js";
-import type { Frame } from "../../console/frame.js";
+import { type Frame, renderConsolePage } from "../../console/render.js";
 import { rootOf, seeOther } from "../../console/page.js";
 import { PAGES as ALL_PAGES } from "../../console/pages.js";
-import { renderConsolePage } from "../../console/render.js";
 import { answerStyle } from "../../console/style.js";
 import { invalidField } from "../../http/errors.js";
 import { readForm } from "../../http/request/form.js";
