@@ -8,7 +8,7 @@ import { createApp } from "../src/http/app.js";
 import { KeyCheck } from "../src/http/ingest/key-check.js";
 import type { IngestBackend } from "../src/http/ingest/request.js";
 import { ingestRoutes } from "../src/http/ingest/routes.js";
-import { formKey } from "../src/console/form-token.js";
+import { formKey } from "../src/console/page-route.js";
 import { decodeText } from "../src/http/request/parse-json.js";
 import { createHttpServer } from "../src/http/server.js";
 import { servicePages } from "../src/console/service/routes.js";

@@ -23,7 +23,7 @@ import type { BatchDatabase } from "../http/ingest/send-batch.js";
 import { DiskFull } from "../http/ingest/request.js";
 import { ingestRoutes } from "../http/ingest/routes.js";
 import { servicePages } from "../console/service/routes.js";
-import { formKey } from "../console/form-token.js";
+import { formKey } from "../console/page-route.js";
 import type { MetricsDeps } from "../http/metrics.js";
 import { CLIENT_LIMITS, createHttpServer, drain } from "../http/server.js";
 import { version } from "../http/version.js";

@@ -18,7 +18,7 @@ import { KeyCheck } from "../../src/http/ingest/key-check.js";
 import { ingestRoutes } from "../../src/http/ingest/routes.js";
 import { servicePages } from "../../src/console/service/routes.js";
 import type { PageDeps } from "../../src/console/session.js";
-import { formKey } from "../../src/console/form-token.js";
+import { formKey } from "../../src/console/page-route.js";
 import { CLIENT_LIMITS, createHttpServer, type ClientLimits } from "../../src/http/server.js";
 import { renderInstallation } from "../../src/metrics/installation.js";
 import { ProcessMetrics } from "../../src/metrics/process-metrics.js";

@@ -12,8 +12,6 @@ export const finding = named("Finding", "A common problem.", {
   details: jsonObject("What helps to find it; depends on the code."),
 });
 
-const version = Type.Optional(versionAsked);
-
 export const violation = named("SchemaViolation", {
   configVersion: versionName,
   event: orNull(Type.String(), "Null for traits."),
@@ -31,7 +29,7 @@ export const diagnosticsRoutes = [
   // By version (the newest first), event, code and path.
   adminRoute("list_schema_violations", "GET /projects/:project/schema-violations", {
     summary: "How accepted operations violated a schema that was not strict",
-    query: exact({ ...listQuery.properties, version }),
+    query: exact({ ...listQuery.properties, version: Type.Optional(versionAsked) }),
     answers: { 200: listOf(violation) },
     passes: ({ at, query }) => [at, query.version === undefined ? null : Number(query.version.slice(1)), query],
   }),
