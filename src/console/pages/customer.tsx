@@ -4,26 +4,11 @@ import { ApiError } from "../../http/errors.js";
 import { formatNumber, printable } from "../../words/text.js";
 import { HealthLine } from "../charts/health-line.js";
 import { type ConsolePage, given, type View, type Visit } from "../console-page.js";
-import {
-  address,
-  Ago,
-  AsOf,
-  At,
-  AtAndAgo,
-  customerHref,
-  Empty,
-  LinkLine,
-  PageLinks,
-  Section,
-  Tags,
-  Text,
-  TextLink,
-} from "../parts.js";
+import { address, Ago, AsOf, At, AtAndAgo, customerHref, Empty, LinkLine, PageLinks, Section, Text } from "../parts.js";
 import { InputField, ViewForm } from "../forms.js";
 import { refused } from "../list-page.js";
-import { BacklogNote } from "./customer/backlog.js";
 import { History, KINDS } from "./customer/history.js";
-import { Journeys } from "./customer/journeys.js";
+import { BacklogNote, Cards, Journeys } from "./customer/state.js";
 import { Why } from "./customer/why.js";
 
 const PATH = "customer";
@@ -66,12 +51,7 @@ export const customerPage: ConsolePage = {
           </AsOf>
           {at === undefined ? <BacklogNote backlog={backlog} /> : <Past state={state} />}
           <AsOf at={state.at}>
-            <div class="cards">
-              <Lifecycle state={state} />
-              <Health state={state} />
-              <Signals state={state} />
-              <Segments state={state} />
-            </div>
+            <Cards state={state} />
           </AsOf>
           {model?.health === null || model === null || scores.data.length < 2 ? null : (
             <HealthLine scores={scores.data} bands={model.health.bands} isWhole={scores.nextCursor === null} />
@@ -245,93 +225,5 @@ function Past({ state: { customerId, at, exactFrom, configVersion } }: { state: 
       )}
       <a href={customerHref(customerId)}>Now</a>
     </p>
-  );
-}
-
-function Lifecycle({ state: { lifecycle, lifecycleEnteredAt } }: { state: CustomerState }) {
-  return (
-    <Section class="card" id="state" title="State">
-      {lifecycle === null ? (
-        <p class="faint">none</p>
-      ) : (
-        <p>
-          <TextLink class="big" href={address("customers", { lifecycle })} text={lifecycle} />
-          {lifecycleEnteredAt === null ? null : (
-            <>
-              <br />
-              since <At iso={lifecycleEnteredAt} />, <Ago iso={lifecycleEnteredAt} />
-            </>
-          )}
-        </p>
-      )}
-    </Section>
-  );
-}
-
-function Health({ state: { health } }: { state: CustomerState }) {
-  return (
-    <Section class="card" id="health" title="Health">
-      {health === null ? (
-        <p class="faint">no score</p>
-      ) : (
-        <>
-          <p>
-            <span class="big">{formatNumber(health.overall)}</span> of 100,{" "}
-            <TextLink href={address("customers", { health: health.band })} text={health.band} />
-          </p>
-          <dl>
-            {Object.entries(health.components).map(([component, score]) => (
-              <>
-                <dt>
-                  <Text>{component}</Text>
-                </dt>
-                <dd>{formatNumber(score)}</dd>
-              </>
-            ))}
-          </dl>
-        </>
-      )}
-    </Section>
-  );
-}
-
-function Signals({ state: { signals } }: { state: CustomerState }) {
-  return (
-    <Section class="card" id="signals" title="Signals">
-      {signals.length === 0 ? <p class="faint">none is raised</p> : null}
-      {signals.map(({ signalId, severity, message, raisedAt }) => (
-        <p key={signalId}>
-          <TextLink class={severity} href={address("customers", { signal: signalId })} text={signalId} />{" "}
-          <span class="faint">
-            {severity}, <Ago iso={raisedAt} />
-          </span>
-          {message === null ? null : (
-            <>
-              <br />
-              <Text>{message}</Text>
-            </>
-          )}
-        </p>
-      ))}
-    </Section>
-  );
-}
-
-function Segments({ state: { segments } }: { state: CustomerState }) {
-  return (
-    <Section class="card" id="segments" title="Segments">
-      {segments.length === 0 ? (
-        <p class="faint">in none</p>
-      ) : (
-        <p>
-          <Tags
-            items={segments.map((segment) => ({
-              text: segment,
-              href: address("customers", { segment }),
-            }))}
-          />
-        </p>
-      )}
-    </Section>
   );
 }

@@ -1,0 +1,176 @@
+import type { Backlog, CustomerState } from "../../../http/admin/answers.js";
+import type { Snapshot } from "../../../model/snapshot/types.js";
+import { formatNumber, plural, printable } from "../../../words/text.js";
+import { address, Ago, At, Section, Tags, Text, TextLink } from "../../parts.js";
+import { JOURNEYS_MAX, MoreJourneys } from "./why.js";
+
+/** What the state does not hold yet; nothing where it is complete. */
+export function BacklogNote({ backlog: { pending, ahead, setAside } }: { backlog: Backlog }) {
+  if (setAside !== null) {
+    return (
+      <p class="error" role="alert">
+        Set aside since <At iso={setAside.at} />, because its evaluation failed, with {plural(pending, "operation")}{" "}
+        waiting: {printable(setAside.error ?? "unknown")}. Once the cause is mended, it can be released.
+      </p>
+    );
+  }
+  if (pending === 0) return null;
+  return (
+    <p class="note" role="status">
+      {plural(pending, "operation")} waiting to be evaluated
+      {ahead === 0 ? "" : `, ${formatNumber(ahead)} of them because their time has not come`}.
+    </p>
+  );
+}
+
+/** Where the customer stands, part by part. */
+export function Cards({ state }: { state: CustomerState }) {
+  return (
+    <div class="cards">
+      <Lifecycle state={state} />
+      <Health state={state} />
+      <Signals state={state} />
+      <Segments state={state} />
+    </div>
+  );
+}
+
+function Lifecycle({ state: { lifecycle, lifecycleEnteredAt } }: { state: CustomerState }) {
+  return (
+    <Section class="card" id="state" title="State">
+      {lifecycle === null ? (
+        <p class="faint">none</p>
+      ) : (
+        <p>
+          <TextLink class="big" href={address("customers", { lifecycle })} text={lifecycle} />
+          {lifecycleEnteredAt === null ? null : (
+            <>
+              <br />
+              since <At iso={lifecycleEnteredAt} />, <Ago iso={lifecycleEnteredAt} />
+            </>
+          )}
+        </p>
+      )}
+    </Section>
+  );
+}
+
+function Health({ state: { health } }: { state: CustomerState }) {
+  return (
+    <Section class="card" id="health" title="Health">
+      {health === null ? (
+        <p class="faint">no score</p>
+      ) : (
+        <>
+          <p>
+            <span class="big">{formatNumber(health.overall)}</span> of 100,{" "}
+            <TextLink href={address("customers", { health: health.band })} text={health.band} />
+          </p>
+          <dl>
+            {Object.entries(health.components).map(([component, score]) => (
+              <>
+                <dt>
+                  <Text>{component}</Text>
+                </dt>
+                <dd>{formatNumber(score)}</dd>
+              </>
+            ))}
+          </dl>
+        </>
+      )}
+    </Section>
+  );
+}
+
+function Signals({ state: { signals } }: { state: CustomerState }) {
+  return (
+    <Section class="card" id="signals" title="Signals">
+      {signals.length === 0 ? <p class="faint">none is raised</p> : null}
+      {signals.map(({ signalId, severity, message, raisedAt }) => (
+        <p key={signalId}>
+          <TextLink class={severity} href={address("customers", { signal: signalId })} text={signalId} />{" "}
+          <span class="faint">
+            {severity}, <Ago iso={raisedAt} />
+          </span>
+          {message === null ? null : (
+            <>
+              <br />
+              <Text>{message}</Text>
+            </>
+          )}
+        </p>
+      ))}
+    </Section>
+  );
+}
+
+function Segments({ state: { segments } }: { state: CustomerState }) {
+  return (
+    <Section class="card" id="segments" title="Segments">
+      {segments.length === 0 ? (
+        <p class="faint">in none</p>
+      ) : (
+        <p>
+          <Tags
+            items={segments.map((segment) => ({
+              text: segment,
+              href: address("customers", { segment }),
+            }))}
+          />
+        </p>
+      )}
+    </Section>
+  );
+}
+
+type Run = CustomerState["journeys"][number];
+
+/** The customer's journeys, each as its steps; nothing where there is none. */
+export function Journeys({ state: { journeys }, model }: { state: CustomerState; model: Snapshot | null }) {
+  if (journeys.length === 0) return null;
+  return (
+    <Section id="journeys" title="Journeys">
+      {journeys.slice(0, JOURNEYS_MAX).map((run) => {
+        const defined = model?.journeys.find(({ id }) => id === run.journeyId)?.steps.map(({ id }) => id);
+        return <Journey run={run} steps={defined ?? Object.keys(run.stepsData)} key={run.journeyId} />;
+      })}
+      <MoreJourneys of={journeys} />
+    </Section>
+  );
+}
+
+function Journey({ run, steps }: { run: Run; steps: readonly string[] }) {
+  const { journeyId, status, currentStep, startedAt, completedAt, expiredAt } = run;
+  const ended = completedAt ?? expiredAt;
+  const data = run.stepsData as Record<string, { completedAt: string }>;
+  return (
+    <>
+      <h3>
+        <Text>{journeyId}</Text>{" "}
+        <span class="faint">
+          {status}, begun <Ago iso={startedAt} />
+          {ended === null ? null : (
+            <>
+              , ended <Ago iso={ended} />
+            </>
+          )}
+        </span>
+      </h3>
+      <ol class="steps">
+        {steps.map((step) => {
+          const done = data[step];
+          const isCurrent = status === "active" && step === currentStep;
+          return (
+            <li class="tag" aria-current={isCurrent ? "step" : undefined} key={step}>
+              <span class="mark" aria-hidden="true">
+                {done ? "✓" : isCurrent ? "●" : "○"}
+              </span>
+              <Text>{step}</Text>{" "}
+              <span class="faint">{done ? <Ago iso={done.completedAt} /> : isCurrent ? "waited for" : "to come"}</span>
+            </li>
+          );
+        })}
+      </ol>
+    </>
+  );
+}
