@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect as connectSocket } from "node:net";
 import { text } from "node:stream/consumers";
 import type { Sql } from "postgres";
-import { beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it, vi } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { createCustomerWork } from "../../../src/http/admin/work.js";
 import { streamExport } from "../../../src/http/admin/customer-data.js";
@@ -270,13 +270,13 @@ it("of an organization that reads none of many leaves the others a place", async
 });
 
 it("frees its place and its connection where the reader goes away", async () => {
-  for (let n = 0; n < 4; n++) {
+  for (let n = 0; n < 2; n++) {
     const stop = new AbortController();
     expect((await exportOf("huge", { signal: stop.signal })).status).toBe(200);
     stop.abort();
+    await vi.waitUntil(async () => (await exporting()).length === 0, { timeout: 30_000 });
   }
   expect(await get("bob")).toMatchObject({ status: 200 });
-  await expect.poll(async () => (await exporting()).length).toBe(0);
 });
 
 it("makes Node.js suspect no leak", async () => {
