@@ -1,14 +1,13 @@
 import { scaleLinear, scaleUtc } from "d3-scale";
 import { area, type SeriesPoint, stack } from "d3-shape";
-import { formatNumber, printable } from "../../words/text.js";
-import { Day, MaybeLink } from "../parts.js";
-import { Table, type TableColumn } from "../tables.js";
-import { dayFormat, Levels } from "./axis.js";
 import type { ComponentChildren } from "preact";
+import { printable } from "../../words/text.js";
+import { MaybeLink } from "../parts.js";
+import { dayFormat, Levels } from "./axis.js";
+import { Figures, type Series } from "./figures.js";
 
 /** A part of the whole, with a value for each period. */
-interface Layer {
-  name: string;
+interface Layer extends Series {
   href: string | null;
   values: readonly number[];
 }
@@ -72,21 +71,7 @@ export function StackedArea(props: { title: string; periods: readonly string[]; 
           </li>
         ))}
       </ul>
-      <details>
-        <summary>The figures</summary>
-        <Table
-          name={title}
-          rows={periods}
-          columns={[
-            ["From", (period) => <Day day={period} />],
-            ...layers.map(({ name, values }): TableColumn<string> => [
-              printable(name),
-              (_, index) => formatNumber(values[index]!),
-              "number",
-            ]),
-          ]}
-        />
-      </details>
+      <Figures name={title} periods={periods} series={layers} />
     </figure>
   );
 }
