@@ -1,6 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Does a part of some work in a transaction of its own, then rests as long as that took. */
+/** After a part that took minutes, which few do. */
+const REST_MS_MAX = 10_000;
+
+/** Does a part of some work in a transaction of its own, then rests as long as that took, ten seconds at most. */
 type Rested = <T>(part: () => Promise<T>) => Promise<T>;
 
 /**
@@ -24,7 +27,7 @@ export async function inEachEnvironment(
   const rested: Rested = async (part) => {
     const began = performance.now();
     const answer = await part();
-    await delay(performance.now() - began, undefined, { signal }).catch(() => undefined);
+    await delay(Math.min(performance.now() - began, REST_MS_MAX), undefined, { signal }).catch(() => undefined);
     return answer;
   };
   const first = Math.floor(Math.random() * ids.length);

@@ -159,7 +159,7 @@ describe("traits", () => {
     const { environmentId } = environment;
     await db.sql`delete from svc.trait_updates where environment_id = ${environmentId} and traits ? 'plan'`;
     await db.sql`
-      insert into svc.retention (environment_id, events_removed, last_removed_at, swept_through)
+      insert into svc.retention (environment_id, events_removed, last_removed_at, removed_through)
       values (${environmentId}, 1, '2026-01-01', 1e15)`;
     const { samples, report } = await run(environment);
     expect(segmentsOf(samples)[0]).toEqual([0, "pro"]);

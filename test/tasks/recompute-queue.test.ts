@@ -255,7 +255,7 @@ describe("interruptions", () => {
     const third = new JobRunner(db);
     onTestFinished(() => third.end());
     expect(await third.claim(2), "nothing else is to be done").toBeNull();
-    expect(await jobOf(db.sql, stuck)).toMatchObject({ status: "running" });
+    expect(await jobOf(db.sql, stuck)).toMatchObject({ status: "retrying", error: "It cannot be given up: refused" });
   });
 
   it("one whose worker dies each time after some customers never is", async () => {

@@ -1,5 +1,5 @@
 -- A page of those who were members of a segment at an instant, in the order of their ids: {customerId, enteredAt}, as
--- svc.segment_members_at has them.
+-- svc.members_at has them.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or SEGMENT_NOT_FOUND (neither in the active configuration nor ever with
 -- members), SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_members_at(
@@ -14,6 +14,7 @@ set search_path = ''
 as $$
 declare
   _environment constant record := svc.authorize_environment(token_hash, organization_id, project_slug, environment_name, 'list_members_at');
+  _id constant integer := _environment.environment_id;
   _declared constant text[] := svc.part_names(_environment.project_id, _environment.active_version, 'segment');
   _after constant text := coalesce(svc.decode_cursor('members_at', list_members_at.cursor), '');
   _items json[];
@@ -21,7 +22,7 @@ declare
 begin
   if list_members_at.segment_id <> all(_declared) and not exists (
     select 1 from svc.segment_memberships as m
-    where m.environment_id = _environment.environment_id and m.segment_id = list_members_at.segment_id
+    where m.environment_id = _id and m.segment_id = list_members_at.segment_id
   ) then
     perform svc.raise_segment_not_found(_environment.project_id, _environment.active_version, list_members_at.segment_id);
   end if;
@@ -31,9 +32,7 @@ begin
   into _items, _positions
   from (
     select m.customer_id, json_build_object('customerId', m.customer_id, 'enteredAt', svc.iso(m.entered_at)) as item
-    from svc.segment_members_at(
-      _environment.environment_id, list_members_at.segment_id, list_members_at.at, _after, row_limit + 1
-    ) as m
+    from svc.segment_members_at(_id, list_members_at.segment_id, list_members_at.at, _after, row_limit + 1) as m
     order by m.customer_id
     limit row_limit + 1
   ) as r;

@@ -1,20 +1,24 @@
--- Who was a member of a segment at an instant, or of every segment (null), and since when, as the record says now: the present or last
--- membership where it began by then, else the last that was told of by then. Of one segment a page: those after a customer's id, in the
--- order of their ids, so many at most (null for all).
+-- A page of who was a member of a segment at an instant, and since when, as svc.members_at has it: those after a customer's id, in the
+-- order of their ids. Each half ends by itself as soon as it has so many, which a filter over svc.members_at does not.
 -- Raises nothing, locks nothing.
 create or replace function svc.segment_members_at(
   environment_id integer, segment_id text, at timestamptz, after_customer_id text, row_limit integer
 )
-returns table (customer_id text, segment_id text, entered_at timestamptz)
+returns table (customer_id text, entered_at timestamptz)
 language sql
 stable
 set search_path = ''
+-- By key and in its order, whatever the statistics say.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
 as $$
   (
-    select m.customer_id, m.segment_id, m.entered_at
+    select m.customer_id, m.entered_at
     from svc.segment_memberships as m
     where m.environment_id = segment_members_at.environment_id
-      and m.segment_id = coalesce(segment_members_at.segment_id, m.segment_id)
+      and m.segment_id = segment_members_at.segment_id
       and m.customer_id > segment_members_at.after_customer_id
       and m.entered_at <= segment_members_at.at
       and (m.exited_at is null or m.exited_at > segment_members_at.at)
@@ -23,7 +27,7 @@ as $$
   )
   union all
   (
-    select m.customer_id, m.segment_id, t.emitted_at
+    select m.customer_id, t.emitted_at
     from svc.segment_memberships as m
     cross join lateral (
       select e.event_type, e.emitted_at
@@ -37,7 +41,7 @@ as $$
       limit 1
     ) as t
     where m.environment_id = segment_members_at.environment_id
-      and m.segment_id = coalesce(segment_members_at.segment_id, m.segment_id)
+      and m.segment_id = segment_members_at.segment_id
       and m.customer_id > segment_members_at.after_customer_id
       and m.entered_at > segment_members_at.at
       and t.event_type = 'segment.entered'
@@ -47,4 +51,4 @@ as $$
 $$;
 
 comment on function svc.segment_members_at(integer, text, timestamptz, text, integer) is
-  'Who was a member of a segment at an instant, and since when.';
+  'A page of who was a member of a segment at an instant.';

@@ -29,8 +29,8 @@ as $$
     (
       4, 'removal_leaves_nothing_behind',
       'Nothing is left of what was removed because of its age.',
-      'It will never be removed as it is. Set svc.retention.swept_through of the environment to 0; the next sweep, within '
-      'minutes, goes through all again.'
+      'It will never be removed as it is. Set svc.retention.swept_through of the environment to 0 and next_after to null; the '
+      'next sweep, within minutes, goes through all again.'
     ),
     (
       5, 'events_have_their_key',

@@ -1,7 +1,7 @@
 -- Gives an organization another time zone, a name of the IANA database: {id, slug, timeZone}. What was logged before is counted anew for
 -- the trends; active customers, operations and deliveries stay in the days in which they were counted.
 -- Raises what iam.authorize raises, SV006 VALIDATION_ERROR (timeZone). Locks the organization's row, then those of svc.trend_progress of
--- its environments, in the order of these.
+-- its environments that nobody counts.
 create or replace function svc_api.update_organization(token_hash bytea, organization_id text, request_id text, time_zone text)
 returns json
 language plpgsql
@@ -45,7 +45,11 @@ begin
       where j.organization_id = update_organization.organization_id
       order by e.environment_id
     loop
-      update svc.trend_progress as p set outdated_since = '0' where p.environment_id = _id;
+      -- Whoever holds it counts, and sees to it at the end.
+      perform from svc.trend_progress as p where p.environment_id = _id for update skip locked;
+      if found then
+        update svc.trend_progress as p set outdated_since = '0' where p.environment_id = _id;
+      end if;
     end loop;
 
     perform iam.record_audit(

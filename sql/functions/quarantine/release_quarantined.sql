@@ -43,11 +43,11 @@ begin
 
   -- The customers first, as everywhere: those that are there, of the operations as they are and as they will be.
   perform from svc.customers as c
-  where c.environment_id = _id and c.customer_id in (
+  where c.environment_id = _id and c.customer_id = any(array(
     select q.customer_id from svc.quarantined_operations as q where q.environment_id = _id and q.seq = any(_step.seqs)
     union all
     select m.value ->> 'customerId' from jsonb_each(release_quarantined.mapped) as m
-  )
+  ))
   order by c.customer_id
   for update;
 

@@ -73,8 +73,12 @@ begin
       begin
         perform svc.end_failed_recompute(_job, _failures, format('The worker ended %s times without getting further.', _failures));
       exception when others then
-        -- One that cannot even be given up does not keep the jobs of all others waiting.
-        raise warning 'recompute % of environment % cannot be given up: %', _job.recompute_id, _job.environment_id, sqlerrm;
+        -- One that cannot even be given up rests and is tried again, and does not keep the jobs of all others waiting.
+        update svc.recomputes as r
+        set
+          status = 'retrying', failures = _failures, next_attempt_at = now() + interval '1 minute',
+          error = left('It cannot be given up: ' || sqlerrm, 2000)
+        where r.environment_id = _job.environment_id and r.recompute_id = _job.recompute_id;
       end;
     end if;
   end loop;

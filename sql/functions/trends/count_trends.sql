@@ -1,8 +1,8 @@
 -- Counts a part of what is still to be counted in an environment: adds changes to svc.trend_counts, and counts what was accepted. It takes
 -- about `row_limit` rows of either, so that no call takes long, but for the first one of an environment with a history, which reads its
 -- logs; answers how many rows that were. Whoever is answered more than nothing calls again.
--- Raises nothing. Locks the environment's row of svc.trend_progress and what it deletes; waits for nobody, but an environment's first call
--- for another first one.
+-- Raises nothing. Locks the environment's row of svc.trend_progress and what it deletes, and after the reading of logs the organization's
+-- row; waits for nobody, but for a change of the time zone, and an environment's first call for another first one.
 create or replace function svc_api.count_trends(environment_id integer, row_limit integer)
 returns integer
 language plpgsql
@@ -23,6 +23,7 @@ declare
   _through bigint;
   _operations bigint;
   _next xid8;
+  _zone text;
 begin
   insert into svc.trend_progress (environment_id) values (_id) on conflict do nothing;
   select p.* into _progress from svc.trend_progress as p where p.environment_id = _id for update skip locked;
@@ -38,8 +39,17 @@ begin
     return 1;
   end if;
   if _progress.outdated_since <= pg_snapshot_xmin(pg_current_snapshot()) then
+    _zone := svc.time_zone_of_environment(_id);
     perform svc.recount_trends(_id, _progress.counted_through = 0);
-    update svc.trend_progress as p set outdated_since = null where p.environment_id = _id;
+    -- A change of the time zone passes over what is being counted: one that is under way is waited for, another one waits for this to end.
+    perform from iam.organizations as o
+    join svc.projects as j on j.organization_id = o.organization_id
+    join svc.environments as e on e.project_id = j.project_id
+    where e.environment_id = _id
+    for share of o;
+    update svc.trend_progress as p
+    set outdated_since = case when svc.time_zone_of_environment(_id) <> _zone then '0'::xid8 end
+    where p.environment_id = _id;
     return 1;
   end if;
 

@@ -45,9 +45,10 @@ export async function indexSections(guides: readonly Guide[]): Promise<Search> {
     places: 1,
     waitingMax: 20,
     // One visitor does not fill the line.
-    each: 4,
+    each: 10,
     waitMsMax: 2_000,
     reason: "Too many search the documentation.",
+    reasonEach: "Ten searches of yours are under way.",
   });
   return (query, who) =>
     places.run(async () => {

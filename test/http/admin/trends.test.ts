@@ -6,6 +6,7 @@ import { environmentsToCount } from "../../../src/db/api/evaluation.js";
 import { countTrends } from "../../../src/tasks/trends.js";
 import type { Score } from "../../../src/model/snapshot/types.js";
 import { useSpec } from "../../spec/support/fixture.js";
+import { violations } from "../../support/invariants.js";
 import { lockWaiter } from "../../support/locks.js";
 import { snapshot } from "../../support/service.js";
 import { changeTriggers } from "../../support/triggers.js";
@@ -239,17 +240,26 @@ it("are counted anew in as much time as it takes", async () => {
   expect((await trends("lifecycle")).complete).toBe(true);
 });
 
-it("a change of the time zone that waits for a count keeps no other change waiting", async () => {
+it("a change of the time zone waits for no count, which counts anew where there was one meanwhile", async () => {
   const { sql } = fixture.service.db;
-  let changed: Promise<unknown> = Promise.resolve();
+  await sql`update svc.trend_progress set outdated_since = '0'`;
+  await changeTriggers(
+    sql,
+    `create function wait() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock(7598); return null; end'`,
+    `create trigger wait after insert on svc.trend_changes for each statement execute function wait()`,
+  );
+  let counted: Promise<number> = Promise.resolve(0);
   await sql.begin(async (tx) => {
-    await tx`select from svc.trend_progress for update`;
-    changed = fixture.admin("PATCH", "/organization", { body: { timeZone: "Europe/Lisbon" } });
-    await lockWaiter(sql, "%update_organization%");
-    expect((await fixture.admin("POST", "/projects/app/keys", { body: { name: "beside" } })).status).toBe(201);
+    await tx`select pg_advisory_xact_lock(7598)`;
+    counted = count();
+    await lockWaiter(sql, "%count_trends%");
+    const body = { timeZone: "Pacific/Kiritimati" };
+    expect(await fixture.admin("PATCH", "/organization", { body })).toMatchObject({ status: 200, body });
   });
-  expect(await changed).toMatchObject({ status: 200, body: { timeZone: "Europe/Lisbon" } });
-  await count();
+  await counted;
+  await changeTriggers(sql, "drop function wait() cascade");
+  expect(await trends("lifecycle")).toMatchObject({ complete: true, timeZone: "Pacific/Kiritimati" });
+  expect(await violations(sql)).toEqual([]);
 });
 
 it("are counted once, whoever counts beside", async () => {
