@@ -232,11 +232,11 @@ export async function loadHistoryPages(
     select p.events, p.complete
     from svc_api.load_history_pages(${environmentId}, ${asked}::text::json, ${pageSize}) as p
     order by p.request`;
-  return rows.map((row, position) => pageOf(row, requests[position]!.request));
+  return rows.map((row, position) => historyPageOf(row, requests[position]!.request));
 }
 
 /** The row of an answer to a request as a page. */
-export function pageOf({ events, complete }: PageRow, { event }: HistoryRequest): HistoryPage {
+export function historyPageOf({ events, complete }: PageRow, { event }: HistoryRequest): HistoryPage {
   const read = events.map(([seq, occurredAt, properties]): HistoryEvent => ({ event, seq, occurredAt, properties }));
   return { events: read, complete };
 }

@@ -1,4 +1,4 @@
-import { type PageRow, pageOf, loadedState } from "../../db/api/evaluation.js";
+import { historyPageOf, loadedState, type PageRow } from "../../db/api/evaluation.js";
 import type { ExplainedPart, explanationHistory, StoredForExplanation } from "../../db/api/customers.js";
 import { explain, explainHealth, type HistoryRequest } from "../../engine/index.js";
 import { Models } from "../../evaluation/models.js";
@@ -84,6 +84,6 @@ export function historyFrom(ask: AskStored) {
   return async (request: HistoryRequest, pageSize: number): Promise<HistoryAnswer> => {
     const { events, complete } = (await ask("history", { request, pageSize })) as HistoryBytes;
     const read = JSON.parse(new TextDecoder().decode(events)) as PageRow["events"];
-    return { page: pageOf({ events: read, complete }, request), bytes: events.length };
+    return { page: historyPageOf({ events: read, complete }, request), bytes: events.length };
   };
 }

@@ -15,7 +15,7 @@ import { formatNumber, plural, printable, shellWord } from "../../../words/text.
 import { explanationOf, remarks, segmentInWords } from "../customers/explanation.js";
 
 /** A segment and a page of its members, with the condition as models have it. */
-export type Segment = Omit<SegmentMembers, "definition"> & { definition?: { when?: Condition } | null };
+export type InspectedSegment = Omit<SegmentMembers, "definition"> & { definition?: { when?: Condition } | null };
 
 export default defineCommand({
   args: { segmentId: "The segment's id" },
@@ -48,11 +48,14 @@ export default defineCommand({
     }
     if (customer !== undefined) {
       // It has to be there, also where the customer's explanation says nothing of it.
-      const { data } = await api.get<Segment>(path, ["segment", "members"], { limit: 1 });
+      const { data } = await api.get<InspectedSegment>(path, ["segment", "members"], { limit: 1 });
       return explainMembership(context, data, customer);
     }
     if (csv) return printCsv(context, { limit, cursor }, path);
-    const answer = await readList<SegmentMember, Segment>(api, path, { limit, cursor }, ["segment", "members"]);
+    const answer = await readList<SegmentMember, InspectedSegment>(api, path, { limit, cursor }, [
+      "segment",
+      "members",
+    ]);
     const { segment, members, definition, statistics } = answer.data;
     const { bold } = out.style;
     const heading = `${bold(printable(segment))} in ${settings.environment}: ${plural(members, "member")}`;
@@ -113,7 +116,7 @@ function counts(by: Record<string, number>): string {
 
 async function explainMembership(
   context: Context,
-  { segment, definition }: Segment,
+  { segment, definition }: InspectedSegment,
   customerId: string,
 ): Promise<void> {
   const { api, out, settings } = context;

@@ -5,7 +5,7 @@ import type { Finding, Overview, ListedSignal, Trends } from "../../../../http/a
 import { sinceOption } from "../../../core/values.js";
 import { isObject } from "../../../../words/text.js";
 import { pick, type Sanitizer } from "../../ai/sanitizer.js";
-import type { Segment } from "../../segments/inspect.js";
+import type { InspectedSegment } from "../../segments/inspect.js";
 import { TREND_PERIODS, WHAT } from "../../trends.js";
 import { defineTool, document, optionalText, nullable, pageInput, pageOutput, readPage, text } from "../tool.js";
 import { hostOf } from "./webhooks.js";
@@ -78,7 +78,7 @@ const listSegmentMembers = defineTool({
   async run({ context: { api }, sanitizer: sanitizerOf }, { segment, limit = 20, cursor }) {
     const sanitizer = await sanitizerOf();
     const members = ["data", "nextCursor", "members"] as const;
-    const { data } = await api.get<Segment>(["segments", segment], members, { limit, cursor });
+    const { data } = await api.get<InspectedSegment>(["segments", segment], members, { limit, cursor });
     const { definition, statistics } = data;
     return {
       members: data.members,
