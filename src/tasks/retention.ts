@@ -20,13 +20,12 @@ const SWEEP_MS_MAX = 5 * 60_000;
 export async function sweepRetention(sql: Sql, signal: AbortSignal, { rows = SWEPT_ROWS, msMax = SWEEP_MS_MAX } = {}) {
   const swept = { operations: 0, keys: 0, quarantined: 0, logs: 0 };
   await inEachEnvironment(await environmentsToSweep(sql), { signal, msMax }, async (id, rested, goesOn) => {
-    let through: number | null = null;
+    let answer: AnswerOf<"sweep_operations">;
     do {
-      const after: number | null = through;
-      const answer: AnswerOf<"sweep_operations"> = await rested(() => call(sql, "sweep_operations", id, after, rows));
+      // The database remembers where the last call ended.
+      answer = await rested(() => call(sql, "sweep_operations", id, null, rows));
       swept.operations += answer.removed;
-      through = answer.through;
-    } while (through !== null && goesOn());
+    } while (answer.through !== null && goesOn());
     swept.keys += await untilNothing(() => rested(() => call(sql, "sweep_keys", id, rows)), goesOn);
     swept.quarantined += await untilNothing(() => rested(() => call(sql, "sweep_quarantine", id, rows)), goesOn);
     swept.logs += await untilNothing(() => rested(() => call(sql, "sweep_logs", id, rows)), goesOn);
