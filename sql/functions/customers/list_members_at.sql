@@ -1,5 +1,5 @@
 -- A page of those who were members of a segment at an instant, in the order of their ids: {customerId, enteredAt}, as
--- svc.members_at has them.
+-- svc.memberships_at has them.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or SEGMENT_NOT_FOUND (neither in the active configuration nor ever with
 -- members), SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_members_at(

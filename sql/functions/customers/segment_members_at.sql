@@ -1,5 +1,5 @@
--- A page of who was a member of a segment at an instant, and since when, as svc.members_at has it: those after a customer's id, in the
--- order of their ids. Each half ends by itself as soon as it has so many, which a filter over svc.members_at does not.
+-- A page of who was a member of a segment at an instant, and since when, as svc.memberships_at has it: those after a customer's id, in the
+-- order of their ids. Each half ends by itself as soon as it has so many, which a filter over svc.memberships_at does not.
 -- Raises nothing, locks nothing.
 create or replace function svc.segment_members_at(
   environment_id integer, segment_id text, at timestamptz, after_customer_id text, row_limit integer

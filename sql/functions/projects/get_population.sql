@@ -46,7 +46,7 @@ begin
   full join counted as c on c.to_state = d.state;
 
   with counted as (
-    select m.segment_id, count(*) as members from svc.members_at(_id, null, get_population.at) as m group by m.segment_id
+    select m.segment_id, count(*) as members from svc.memberships_at(_id, get_population.at) as m group by m.segment_id
   )
   select coalesce(
     json_agg(

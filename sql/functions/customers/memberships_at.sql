@@ -1,0 +1,34 @@
+-- Who was a member of which segment at an instant, and since when, as the record says now: the present or last membership where it began by
+-- then, else the last that was told of by then.
+-- Raises nothing, locks nothing.
+create or replace function svc.memberships_at(environment_id integer, at timestamptz)
+returns table (customer_id text, segment_id text, entered_at timestamptz)
+language sql
+stable
+set search_path = ''
+as $$
+  select m.customer_id, m.segment_id, m.entered_at
+  from svc.segment_memberships as m
+  where m.environment_id = memberships_at.environment_id
+    and m.entered_at <= memberships_at.at
+    and (m.exited_at is null or m.exited_at > memberships_at.at)
+  union all
+  select m.customer_id, m.segment_id, t.emitted_at
+  from svc.segment_memberships as m
+  cross join lateral (
+    select e.event_type, e.emitted_at
+    from svc.emissions as e
+    where e.environment_id = memberships_at.environment_id
+      and e.customer_id = m.customer_id
+      and e.source = 'segment'
+      and e.metadata ->> 'segment' = m.segment_id
+      and e.emitted_at <= memberships_at.at
+    order by e.emitted_at desc, e.emission_seq desc
+    limit 1
+  ) as t
+  where m.environment_id = memberships_at.environment_id
+    and m.entered_at > memberships_at.at
+    and t.event_type = 'segment.entered'
+$$;
+
+comment on function svc.memberships_at(integer, timestamptz) is 'Who was a member of which segment at an instant, and since when.';
