@@ -1,8 +1,8 @@
--- What former releases had and this one must not: triggers, whose work functions do now. Without them, what a function of a former release
--- is about to insert would tell nobody: so this waits for the transactions that are writing back an evaluation or a recompute, and they
--- hold these tables from their first statement on. Functions that are called no more stay where they are, and do no harm (but those at the
--- end). Workers of the release before still call some: svc_api.apply_evaluation of fifteen arguments needs svc.count_effects, and what it
--- shares with that of today: svc.leave_inbox, svc.write_effects, svc.write_rule_executions, svc.fan_out.
+-- Drops triggers of former releases, whose work functions do now. Without the triggers, rows that a function of a former release is about
+-- to insert would be neither evaluated nor delivered, so this waits for transactions that are writing back an evaluation or a recompute:
+-- they lock these tables from their first statement on. Functions that are no longer called stay and do no harm, except those at the end.
+-- Workers of the previous release still call some: svc_api.apply_evaluation with fifteen arguments needs svc.count_effects, and functions
+-- that today's version also uses: svc.leave_inbox, svc.write_effects, svc.write_rule_executions, svc.fan_out.
 do $$
 begin
   if exists (
@@ -19,7 +19,7 @@ $$;
 
 drop function if exists svc.tg_ingest_batches__request_evaluation(), svc.tg_emission_batches__fan_out();
 
--- Workers of a former release read no state as it is stored now: they evaluate nobody until they end.
+-- Workers of a former release cannot read the state as it is stored now: give them no customers until they end.
 do $$
 begin
   if to_regprocedure('svc_api.begin_evaluation(integer, integer, integer, interval, timestamptz)') is not null then
@@ -32,7 +32,7 @@ begin
     set search_path = ''
     return json_build_object('busy', true, 'customers', '[]'::json);
     comment on function svc_api.begin_evaluation(integer, integer, integer, interval, timestamptz) is
-      'What workers of a former release call: takes nobody.';
+      'Called by workers of a former release: takes no customers.';
   end if;
   if to_regprocedure('svc_api.begin_trial_evaluation(integer, integer, integer, interval, timestamptz)') is not null then
     create or replace function svc_api.begin_trial_evaluation(
@@ -44,7 +44,7 @@ begin
     set search_path = ''
     return json_build_object('busy', true, 'customers', '[]'::json);
     comment on function svc_api.begin_trial_evaluation(integer, integer, integer, interval, timestamptz) is
-      'What workers of a former release call: takes nobody.';
+      'Called by workers of a former release: takes no customers.';
   end if;
 end
 $$;

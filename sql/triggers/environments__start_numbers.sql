@@ -1,4 +1,4 @@
--- Every environment numbers its calls and emissions by itself and has its row in svc.homes, whatever made it.
+-- Every new environment gets its own sequences, which number its calls and emissions, and a row in svc.homes.
 -- Raises nothing, locks nothing.
 create or replace function svc.tg_environments__start_numbers()
 returns trigger
@@ -14,7 +14,7 @@ begin
 end;
 $$;
 
-comment on function svc.tg_environments__start_numbers() is 'Makes the sequences of a new environment, and its row in svc.homes.';
+comment on function svc.tg_environments__start_numbers() is 'Creates the sequences of a new environment and its row in svc.homes.';
 
 create or replace trigger _500_start_numbers
 after insert on svc.environments
@@ -22,7 +22,7 @@ for each row
 execute function svc.tg_environments__start_numbers();
 
 comment on trigger _500_start_numbers on svc.environments is
-  'Makes the sequences that number its calls and emissions, and its row in svc.homes.';
+  'Creates the sequences that number its calls and emissions, and its row in svc.homes.';
 
--- Of environments that a former release made. Whoever makes one waits for the lock of the trigger's replacement.
+-- For environments created by a former release. A transaction that creates one waits for the lock of the trigger's replacement.
 insert into svc.homes (environment_id, name) select e.environment_id, e.name from svc.environments as e on conflict do nothing;

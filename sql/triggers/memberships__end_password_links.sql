@@ -1,6 +1,6 @@
--- Open password links of a user who joins an organization stop: who made one decided by the organizations that the user had then, and it
--- would open the new one, too. The operator's stay, who may open all of them.
--- Raises nothing. Locks the user's row until the end of the transaction, so that no link is being made at the same time.
+-- Invalidates the open password links of a user who joins an organization: whoever made such a link was authorized for the organizations
+-- that the user had then, and the link would open the new one, too. Links made by the operator stay valid for all organizations.
+-- Raises nothing. Locks the user's row until the end of the transaction, so that no link is created at the same time.
 create or replace function iam.tg_memberships__end_password_links()
 returns trigger
 language plpgsql
@@ -17,7 +17,7 @@ begin
 end;
 $$;
 
-comment on function iam.tg_memberships__end_password_links() is 'Stops the open password links of a user who joins an organization.';
+comment on function iam.tg_memberships__end_password_links() is 'Invalidates the open password links of a user who joins an organization.';
 
 create or replace trigger _500_end_password_links
 after insert on iam.memberships
@@ -25,4 +25,4 @@ for each row
 execute function iam.tg_memberships__end_password_links();
 
 comment on trigger _500_end_password_links on iam.memberships is
-  'Stops open password links, which were made by the organizations that the user had before.';
+  'Invalidates open password links, which were made for the organizations that the user had before.';

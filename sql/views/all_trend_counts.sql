@@ -5,9 +5,9 @@ union all
 select n.environment_id, n.measure, n.day, n.name, n.value, n.count, n.amount
 from svc.trend_changes as n;
 
-comment on view svc.all_trend_counts is 'svc.trend_counts with what is still to be added to it: a key may come several times.';
+comment on view svc.all_trend_counts is 'svc.trend_counts plus the changes not yet added to it: a key can have several rows.';
 comment on column svc.all_trend_counts.environment_id is 'The environment.';
-comment on column svc.all_trend_counts.measure is 'As in svc.trend_counts; so are the others.';
+comment on column svc.all_trend_counts.measure is 'As in svc.trend_counts, like the other columns.';
 comment on column svc.all_trend_counts.day is 'The day.';
 comment on column svc.all_trend_counts.name is 'The name.';
 comment on column svc.all_trend_counts.value is 'The value.';

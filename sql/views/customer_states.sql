@@ -1,6 +1,6 @@
 create or replace view svc_inspect.customer_states as
 select p.slug as project, e.name as environment, c.customer_id,
-  -- As svc.state_document says it.
+  -- Same shape as svc.state_document.
   json_build_object(
     'customerId', c.customer_id,
     'environment', e.name,
@@ -51,6 +51,6 @@ join iam.organizations as o on o.organization_id = p.organization_id;
 comment on view svc_inspect.customer_states is 'The state document of every customer, as `svc customers inspect` shows it.';
 comment on column svc_inspect.customer_states.project is 'Slug of the project.';
 comment on column svc_inspect.customer_states.environment is 'test or live.';
-comment on column svc_inspect.customer_states.customer_id is 'Customer id of the caller''s system.';
+comment on column svc_inspect.customer_states.customer_id is 'The customer''s id in the sender''s system.';
 comment on column svc_inspect.customer_states.state is 'The state document.';
 comment on column svc_inspect.customer_states.organization is 'Slug of the organization.';

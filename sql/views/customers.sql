@@ -8,20 +8,20 @@ join svc.environments as e on e.environment_id = c.environment_id
 join svc.projects as p on p.project_id = e.project_id
 join iam.organizations as o on o.organization_id = p.organization_id;
 
-comment on view svc_inspect.customers is 'Customers and their present state, one row each.';
+comment on view svc_inspect.customers is 'Customers and their current state, one row each.';
 comment on column svc_inspect.customers.project is 'Slug of the project.';
 comment on column svc_inspect.customers.environment is 'test or live.';
-comment on column svc_inspect.customers.customer_id is 'Customer id of the caller''s system.';
-comment on column svc_inspect.customers.lifecycle is 'Present lifecycle state; null where the model has no lifecycle.';
-comment on column svc_inspect.customers.lifecycle_entered_at is 'When it was entered.';
-comment on column svc_inspect.customers.health is 'Overall health score; null where there is none.';
-comment on column svc_inspect.customers.health_band is 'Its band.';
+comment on column svc_inspect.customers.customer_id is 'The customer''s id in the sender''s system.';
+comment on column svc_inspect.customers.lifecycle is 'Current lifecycle state; null if the model has no lifecycle.';
+comment on column svc_inspect.customers.lifecycle_entered_at is 'When that state was entered.';
+comment on column svc_inspect.customers.health is 'Overall health score; null if there is none.';
+comment on column svc_inspect.customers.health_band is 'The band of that score.';
 comment on column svc_inspect.customers.traits is 'Current traits.';
 comment on column svc_inspect.customers.created_at is 'When the first operation of the customer was accepted.';
-comment on column svc_inspect.customers.last_event_at is 'Latest occurrence time seen.';
-comment on column svc_inspect.customers.evaluated_through is 'The latest instant the customer was evaluated at.';
-comment on column svc_inspect.customers.next_due_at is 'The earliest instant at which something changes without a new operation.';
-comment on column svc_inspect.customers.config_version is 'The version that the state was last evaluated under.';
-comment on column svc_inspect.customers.set_aside_at is 'When evaluation was given up after repeated failure.';
-comment on column svc_inspect.customers.set_aside_error is 'Why.';
+comment on column svc_inspect.customers.last_event_at is 'Latest time at which an event of the customer occurred.';
+comment on column svc_inspect.customers.evaluated_through is 'The latest instant through which the customer was evaluated.';
+comment on column svc_inspect.customers.next_due_at is 'The earliest instant at which the state can change without a new operation.';
+comment on column svc_inspect.customers.config_version is 'The version under which the state was last evaluated.';
+comment on column svc_inspect.customers.set_aside_at is 'When evaluation was given up after repeated failures.';
+comment on column svc_inspect.customers.set_aside_error is 'Why it was given up.';
 comment on column svc_inspect.customers.organization is 'Slug of the organization.';

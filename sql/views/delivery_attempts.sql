@@ -8,16 +8,16 @@ join svc.environments as e on e.environment_id = a.environment_id
 join svc.projects as p on p.project_id = e.project_id
 join iam.organizations as o on o.organization_id = p.organization_id;
 
-comment on view svc_inspect.delivery_attempts is 'Every attempt of a webhook delivery that is kept, with its outcome.';
+comment on view svc_inspect.delivery_attempts is 'Webhook delivery attempts that are still stored, with their outcomes.';
 comment on column svc_inspect.delivery_attempts.organization is 'Slug of the organization.';
 comment on column svc_inspect.delivery_attempts.project is 'Slug of the project.';
 comment on column svc_inspect.delivery_attempts.environment is 'test or live.';
 comment on column svc_inspect.delivery_attempts.webhook_id is 'The webhook.';
-comment on column svc_inspect.delivery_attempts.url is 'Where it is delivered to now.';
-comment on column svc_inspect.delivery_attempts.emission_id is 'What was delivered.';
+comment on column svc_inspect.delivery_attempts.url is 'The address of the webhook today.';
+comment on column svc_inspect.delivery_attempts.emission_id is 'The emission sent.';
 comment on column svc_inspect.delivery_attempts.attempt is 'Counts from 1.';
 comment on column svc_inspect.delivery_attempts.attempted_at is 'When the request was sent.';
-comment on column svc_inspect.delivery_attempts.latency_ms is 'Milliseconds until the answer or the failure.';
-comment on column svc_inspect.delivery_attempts.status_code is 'HTTP status of the answer.';
-comment on column svc_inspect.delivery_attempts.error is 'Why there was no answer.';
-comment on column svc_inspect.delivery_attempts.response is 'First KiB of the answer.';
+comment on column svc_inspect.delivery_attempts.latency_ms is 'Milliseconds until the response or the failure.';
+comment on column svc_inspect.delivery_attempts.status_code is 'HTTP status of the response.';
+comment on column svc_inspect.delivery_attempts.error is 'Why there was no response.';
+comment on column svc_inspect.delivery_attempts.response is 'First KiB of the response.';

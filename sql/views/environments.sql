@@ -28,17 +28,17 @@ join svc.environments as e on e.environment_id = h.environment_id
 join svc.projects as p on p.project_id = e.project_id
 join iam.organizations as o on o.organization_id = p.organization_id;
 
-comment on view svc_inspect.environments is 'Environments and how far evaluation is behind ingestion in each.';
+comment on view svc_inspect.environments is 'Environments, and how far evaluation is behind ingestion in each.';
 comment on column svc_inspect.environments.organization is 'Slug of the organization.';
 comment on column svc_inspect.environments.project is 'Slug of the project.';
 comment on column svc_inspect.environments.environment is 'test or live.';
 comment on column svc_inspect.environments.active_version is 'The version that is active; null before the first deploy.';
-comment on column svc_inspect.environments.last_accepted_at is 'When a call was last accepted; null for never.';
+comment on column svc_inspect.environments.last_accepted_at is 'When a call was last accepted; null if never.';
 comment on column svc_inspect.environments.pending_since is
-  'When the oldest operation was accepted that waits for a worker; null where none waits.';
-comment on column svc_inspect.environments.pending_operations is 'How many wait for a worker.';
-comment on column svc_inspect.environments.future_events is 'Events that lie ahead and wait for their time.';
+  'When the oldest operation that waits for a worker was accepted; null if none waits.';
+comment on column svc_inspect.environments.pending_operations is 'Number of operations that wait for a worker.';
+comment on column svc_inspect.environments.future_events is 'Number of events that occur in the future and are evaluated then.';
 comment on column svc_inspect.environments.set_aside_customers is 'Customers whose evaluation was given up; their operations wait, too.';
 comment on column svc_inspect.environments.created_at is 'When it was created.';
 comment on column svc_inspect.environments.frozen_at is
-  'Since when it takes, evaluates and delivers nothing, because it moves to another database; null as a rule.';
+  'When it stopped accepting, evaluating and delivering because it moves to another database; null otherwise.';

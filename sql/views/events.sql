@@ -9,7 +9,7 @@ join svc.projects as p on p.project_id = e.project_id
 join iam.organizations as o on o.organization_id = p.organization_id
 left join svc.inbox as i on i.environment_id = v.environment_id and i.customer_id = v.customer_id and i.seq = v.event_seq;
 
-comment on view svc_inspect.events is 'Events as accepted, and whether they were evaluated yet.';
+comment on view svc_inspect.events is 'Accepted events, and whether they have been evaluated.';
 comment on column svc_inspect.events.project is 'Slug of the project.';
 comment on column svc_inspect.events.environment is 'test or live.';
 comment on column svc_inspect.events.event_id is 'Public id; sorts in order of acceptance.';
@@ -18,7 +18,7 @@ comment on column svc_inspect.events.event is 'Event name.';
 comment on column svc_inspect.events.properties is 'Event properties.';
 comment on column svc_inspect.events.occurred_at is 'When it happened.';
 comment on column svc_inspect.events.accepted_at is 'When it was accepted.';
-comment on column svc_inspect.events.idempotency_key is 'The caller''s key; null where the event was sent without one.';
+comment on column svc_inspect.events.idempotency_key is 'The sender''s key; null if the event was sent without one.';
 comment on column svc_inspect.events.status is 'pending until it is evaluated, then processed.';
 comment on column svc_inspect.events.event_seq is
   'The number in the event''s id: `where event_seq = svc_inspect.event_seq(''evt_…'')` finds one event by the primary key.';

@@ -6,13 +6,13 @@ join svc.environments as e on e.environment_id = b.environment_id
 join svc.projects as p on p.project_id = e.project_id
 join iam.organizations as o on o.organization_id = p.organization_id;
 
-comment on view svc_inspect.ingest_batches is 'Calls that were accepted, one row each.';
+comment on view svc_inspect.ingest_batches is 'Accepted calls, one row each.';
 comment on column svc_inspect.ingest_batches.organization is 'Slug of the organization.';
 comment on column svc_inspect.ingest_batches.project is 'Slug of the project.';
 comment on column svc_inspect.ingest_batches.environment is 'test or live.';
 comment on column svc_inspect.ingest_batches.batch_seq is 'Order of acceptance.';
-comment on column svc_inspect.ingest_batches.batch_id is 'By which a repeated call finds its first outcome.';
+comment on column svc_inspect.ingest_batches.batch_id is 'The id by which a repeated call finds its first outcome.';
 comment on column svc_inspect.ingest_batches.accepted_at is 'When it was accepted.';
-comment on column svc_inspect.ingest_batches.tracked is 'Events in it, repetitions not counted.';
-comment on column svc_inspect.ingest_batches.identified is 'Identify operations in it.';
-comment on column svc_inspect.ingest_batches.late is 'Whether an event came more than five minutes after it occurred.';
+comment on column svc_inspect.ingest_batches.tracked is 'Number of events in it, without repetitions.';
+comment on column svc_inspect.ingest_batches.identified is 'Number of identify operations in it.';
+comment on column svc_inspect.ingest_batches.late is 'Whether an event was accepted more than five minutes after it occurred.';

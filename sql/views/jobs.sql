@@ -15,18 +15,18 @@ left join svc.environments as e on e.environment_id = j.environment_id
 left join svc.projects as p on p.project_id = e.project_id
 left join iam.organizations as o on o.organization_id = p.organization_id;
 
-comment on view svc_inspect.jobs is 'What waits for a worker or is being done. A job that is done has no row.';
+comment on view svc_inspect.jobs is 'Jobs that wait for a worker or are running. A finished job has no row.';
 comment on column svc_inspect.jobs.job_id is 'Number of the job.';
-comment on column svc_inspect.jobs.task is 'What is to be done, for example evaluate.';
+comment on column svc_inspect.jobs.task is 'The task, for example evaluate.';
 comment on column svc_inspect.jobs.status is
   'running; ready for any worker; scheduled for later; retrying after a failure; failed for good, after the last attempt.';
-comment on column svc_inspect.jobs.organization is 'Slug of the organization; null for what is not of one environment.';
+comment on column svc_inspect.jobs.organization is 'Slug of the organization; null if the job does not belong to one environment.';
 comment on column svc_inspect.jobs.project is 'Slug of the project.';
 comment on column svc_inspect.jobs.environment is 'test or live.';
-comment on column svc_inspect.jobs.attempts is 'How often it was begun.';
-comment on column svc_inspect.jobs.max_attempts is 'After how many attempts it is given up.';
+comment on column svc_inspect.jobs.attempts is 'How often it was started.';
+comment on column svc_inspect.jobs.max_attempts is 'The number of attempts after which it is given up.';
 comment on column svc_inspect.jobs.last_error is 'Why the last attempt failed.';
 comment on column svc_inspect.jobs.run_at is 'When it is due.';
-comment on column svc_inspect.jobs.locked_at is 'Since when a worker has it.';
-comment on column svc_inspect.jobs.locked_by is 'Which worker has it.';
-comment on column svc_inspect.jobs.created_at is 'When it was asked for.';
+comment on column svc_inspect.jobs.locked_at is 'When a worker took it.';
+comment on column svc_inspect.jobs.locked_by is 'The worker that runs it.';
+comment on column svc_inspect.jobs.created_at is 'When it was created.';

@@ -23,13 +23,13 @@ from svc.emissions as m
 where m.source in ('segment', 'signal') and m.metadata ->> m.source is not null;
 
 comment on view svc.logged_changes is
-  'The logs as svc.trend_counts counts them: transitions and scores of every generation, and what was told of segments and signals.';
+  'The logs as svc.trend_counts counts them: transitions and scores of every generation, and emissions of segments and signals.';
 comment on column svc.logged_changes.environment_id is 'The environment.';
 comment on column svc.logged_changes.customer_id is 'The customer.';
-comment on column svc.logged_changes.generation is 'Of transitions and scores; those of the customer''s present one count.';
-comment on column svc.logged_changes.measure is 'As in svc.trend_counts; so are the others.';
+comment on column svc.logged_changes.generation is 'Generation of a transition or score; null for emissions.';
+comment on column svc.logged_changes.measure is 'As in svc.trend_counts, like the other columns.';
 comment on column svc.logged_changes.changed_at is 'When it changed.';
 comment on column svc.logged_changes.name is 'The name.';
 comment on column svc.logged_changes.value is 'The value.';
-comment on column svc.logged_changes.count is 'One; of a score that another one followed also one less.';
-comment on column svc.logged_changes.amount is 'The score, counted alike.';
+comment on column svc.logged_changes.count is '1; for a score that replaced another one, also a row with -1 for the replaced one.';
+comment on column svc.logged_changes.amount is 'The score times the count; 0 for other measures.';

@@ -4,7 +4,7 @@ from iam.memberships as m
 join iam.users as u on u.user_id = m.user_id
 join iam.organizations as o on o.organization_id = m.organization_id;
 
-comment on view svc_inspect.members is 'Who belongs to which organization, and as what.';
+comment on view svc_inspect.members is 'Members of each organization and their roles.';
 comment on column svc_inspect.members.organization is 'Slug of the organization.';
 comment on column svc_inspect.members.email is 'Address of the user.';
 comment on column svc_inspect.members.role is 'owner, administrator, developer or viewer.';

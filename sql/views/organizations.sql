@@ -14,15 +14,15 @@ select
 from iam.organizations as o
 join iam.plans as l on l.plan_id = o.plan_id;
 
-comment on view svc_inspect.organizations is 'Organizations, what their plan allows and what they have used of it.';
+comment on view svc_inspect.organizations is 'Organizations, the limits of their plans and what they used.';
 comment on column svc_inspect.organizations.organization is 'Slug of the organization.';
 comment on column svc_inspect.organizations.plan is 'Its plan.';
-comment on column svc_inspect.organizations.month_events is 'Events stored in this calendar month (UTC), over all keys.';
-comment on column svc_inspect.organizations.monthly_events is 'How many the plan allows in a month; null for no limit.';
+comment on column svc_inspect.organizations.month_events is 'Events stored in this calendar month (UTC), by all keys.';
+comment on column svc_inspect.organizations.monthly_events is 'Events that the plan allows per month; null for no limit.';
 comment on column svc_inspect.organizations.rate_per_second is 'Operations that a key may send per second.';
-comment on column svc_inspect.organizations.rate_burst is 'Operations that a key may send at once after a rest.';
+comment on column svc_inspect.organizations.rate_burst is 'Operations that a key may send at once after a pause.';
 comment on column svc_inspect.organizations.cloud_execution is 'Whether the plan includes commands that run in the service.';
 comment on column svc_inspect.organizations.created_at is 'When it was created.';
 comment on column svc_inspect.organizations.retention_days is 'How many days of 24 hours events are kept; null for ever.';
 comment on column svc_inspect.organizations.ai is 'Whether the plan includes commands that ask a language model.';
-comment on column svc_inspect.organizations.time_zone is 'In whose days trends are told.';
+comment on column svc_inspect.organizations.time_zone is 'The time zone of the days in trends.';

@@ -9,7 +9,7 @@ join svc.projects as p on p.project_id = e.project_id
 join iam.organizations as o on o.organization_id = p.organization_id;
 
 comment on view svc_inspect.quarantined_operations is
-  'Operations that were accepted and violate the schema, and wait to be released or discarded.';
+  'Operations that were accepted although they violate the schema, and wait to be released or discarded.';
 comment on column svc_inspect.quarantined_operations.organization is 'Slug of the organization.';
 comment on column svc_inspect.quarantined_operations.project is 'Slug of the project.';
 comment on column svc_inspect.quarantined_operations.environment is 'test or live.';
@@ -17,10 +17,10 @@ comment on column svc_inspect.quarantined_operations.quarantine_id is 'Public id
 comment on column svc_inspect.quarantined_operations.customer_id is 'The customer.';
 comment on column svc_inspect.quarantined_operations.event is 'Event name; null for an identify.';
 comment on column svc_inspect.quarantined_operations.operation is 'The operation as sent.';
-comment on column svc_inspect.quarantined_operations.idempotency_key is 'The caller''s key; null where it was sent without one.';
+comment on column svc_inspect.quarantined_operations.idempotency_key is 'The sender''s key; null if it was sent without one.';
 comment on column svc_inspect.quarantined_operations.quarantined_at is 'When it was accepted.';
-comment on column svc_inspect.quarantined_operations.version is 'The version whose schema it was last held against: v1, v2, ….';
-comment on column svc_inspect.quarantined_operations.code is 'Code of its first violation.';
-comment on column svc_inspect.quarantined_operations.message is 'The first violation in a sentence.';
+comment on column svc_inspect.quarantined_operations.version is 'The version whose schema it was last checked against: v1, v2, ….';
+comment on column svc_inspect.quarantined_operations.code is 'Code of the first violation.';
+comment on column svc_inspect.quarantined_operations.message is 'Message of the first violation.';
 comment on column svc_inspect.quarantined_operations.path is 'Where in the operation the first violation is.';
 comment on column svc_inspect.quarantined_operations.violations is 'The first twenty violations, each {code, message, path}.';

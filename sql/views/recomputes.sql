@@ -10,38 +10,36 @@ join svc.projects as p on p.project_id = e.project_id
 join iam.organizations as o on o.organization_id = p.organization_id;
 
 comment on view svc_inspect.recomputes is
-  'Recomputes, dry runs, previews of models and backtests: what each is pinned to, how far it has come, and what it came to.';
+  'Recomputes, dry runs, previews and backtests: what each is pinned to, its progress and its results.';
 comment on column svc_inspect.recomputes.organization is 'Slug of the organization.';
 comment on column svc_inspect.recomputes.project is 'Slug of the project.';
 comment on column svc_inspect.recomputes.environment is 'test or live.';
 comment on column svc_inspect.recomputes.recompute_id is 'Public id.';
 comment on column svc_inspect.recomputes.kind is
-  'recompute writes what it finds, dry_run only tells, preview tells what another model would make of it, backtest
-what a model foresaw.';
+  'recompute writes its results, dry_run only shows them, preview shows those of another model, backtest what a model predicted.';
 comment on column svc_inspect.recomputes.status is 'queued, running, retrying, completed or dead_letter.';
 comment on column svc_inspect.recomputes.customer_id is 'The one customer it is for; null for all.';
-comment on column svc_inspect.recomputes.sample_size is 'About how many customers a preview or backtest looks at; null for all.';
+comment on column svc_inspect.recomputes.sample_size is 'About how many customers a preview or backtest evaluates; null for all.';
 comment on column svc_inspect.recomputes.version is
-  'The version to replay under; of a preview the one to compare with. Null before the first deploy, and of a backtest whose model is not
-deployed.';
-comment on column svc_inspect.recomputes.hash is 'Of a preview or backtest: the hash of its model.';
+  'The version to replay under; for a preview, to compare with. Null before the first deploy, and for a backtest of a model not deployed.';
+comment on column svc_inspect.recomputes.hash is 'For a preview or backtest: the hash of its model.';
 comment on column svc_inspect.recomputes.pinned_at is
-  'The instant to evaluate through. Customers that were created after it are left out.';
-comment on column svc_inspect.recomputes.attempt is 'How often a worker took it.';
-comment on column svc_inspect.recomputes.failures is 'Failures since it last got further.';
-comment on column svc_inspect.recomputes.next_attempt_at is 'While retrying: when it is tried again.';
-comment on column svc_inspect.recomputes.error is 'Why it failed last, and what to do.';
-comment on column svc_inspect.recomputes.customers_total is 'How many customers there were when it began; null before.';
-comment on column svc_inspect.recomputes.customers_done is 'How many of them are done.';
+  'The instant to evaluate through. Customers created later are left out.';
+comment on column svc_inspect.recomputes.attempt is 'How many times a worker claimed it.';
+comment on column svc_inspect.recomputes.failures is 'Failures since it last made progress.';
+comment on column svc_inspect.recomputes.next_attempt_at is 'While retrying: when the next attempt is due.';
+comment on column svc_inspect.recomputes.error is 'Why it last failed, and what to do.';
+comment on column svc_inspect.recomputes.customers_total is 'Number of customers when it began; null before.';
+comment on column svc_inspect.recomputes.customers_done is 'Number of customers done.';
 comment on column svc_inspect.recomputes.customers_changed is
-  'Customers with a difference, a run of a rule or an emission; of a backtest, with samples.';
+  'Customers with a difference, a rule execution or an emission; for a backtest, with samples.';
 comment on column svc_inspect.recomputes.lifecycle_changed is 'Customers whose final lifecycle state changes.';
 comment on column svc_inspect.recomputes.health_changed is 'Customers whose final health changes.';
 comment on column svc_inspect.recomputes.segments_entered is 'Memberships that begin.';
 comment on column svc_inspect.recomputes.segments_exited is 'Memberships that end.';
-comment on column svc_inspect.recomputes.rules_added is 'Runs of rules that were not in the log.';
-comment on column svc_inspect.recomputes.emissions_added is 'Emissions of it: corrections and expirations.';
-comment on column svc_inspect.recomputes.requested_by is 'E-mail address of who asked for it.';
-comment on column svc_inspect.recomputes.requested_at is 'When it was asked for.';
-comment on column svc_inspect.recomputes.started_at is 'When it was first taken.';
+comment on column svc_inspect.recomputes.rules_added is 'Rule executions that were not in the log.';
+comment on column svc_inspect.recomputes.emissions_added is 'Emissions that it added: corrections and expirations.';
+comment on column svc_inspect.recomputes.requested_by is 'E-mail address of the user who requested it.';
+comment on column svc_inspect.recomputes.requested_at is 'When it was requested.';
+comment on column svc_inspect.recomputes.started_at is 'When a worker first claimed it.';
 comment on column svc_inspect.recomputes.finished_at is 'When it was completed or given up.';

@@ -6,7 +6,7 @@ join svc.projects as p on p.project_id = e.project_id
 join iam.organizations as o on o.organization_id = p.organization_id
 where m.exited_at is null;
 
-comment on view svc_inspect.segment_members is 'Who is in which segment now.';
+comment on view svc_inspect.segment_members is 'Current members of each segment.';
 comment on column svc_inspect.segment_members.project is 'Slug of the project.';
 comment on column svc_inspect.segment_members.environment is 'test or live.';
 comment on column svc_inspect.segment_members.segment is 'The segment.';

@@ -35,15 +35,15 @@ join svc.projects as p on p.project_id = e.project_id
 join iam.organizations as o on o.organization_id = p.organization_id;
 
 comment on view svc_inspect.superseded_records is
-  'What was recorded of customers before recomputes replaced it, as far as it is kept: ask it for single customers.';
+  'Records of customers that recomputes have replaced, as far as they are kept. Query single customers.';
 comment on column svc_inspect.superseded_records.organization is 'Slug of the organization.';
 comment on column svc_inspect.superseded_records.project is 'Slug of the project.';
 comment on column svc_inspect.superseded_records.environment is 'test or live.';
 comment on column svc_inspect.superseded_records.customer_id is 'The customer.';
-comment on column svc_inspect.superseded_records.kind is 'transition, score or run (of a rule).';
-comment on column svc_inspect.superseded_records.at is 'The instant of what is recorded.';
+comment on column svc_inspect.superseded_records.kind is 'transition, score or run (a rule execution).';
+comment on column svc_inspect.superseded_records.at is 'The instant that the record refers to.';
 comment on column svc_inspect.superseded_records.generation is
-  'How many recomputes had written the history before: 0 is what was evaluated live.';
+  'Number of recomputes that had rewritten the history before: 0 for live evaluation.';
 comment on column svc_inspect.superseded_records.superseded_at is
-  'When a recompute replaced it; null of runs that are kept for what they emitted alone.';
-comment on column svc_inspect.superseded_records.record is 'What was recorded.';
+  'When a recompute replaced it; null for runs that are kept only because of what they emitted.';
+comment on column svc_inspect.superseded_records.record is 'The record itself.';

@@ -7,12 +7,12 @@ from pg_catalog.pg_stat_user_tables as s
 join pg_catalog.pg_class as c on c.oid = s.relid
 where s.schemaname in ('iam', 'svc', 'graphile_worker');
 
-comment on view svc_inspect.tables is 'The service''s tables: how large they are and how well they are kept.';
+comment on view svc_inspect.tables is 'The service''s tables: their size and how vacuum keeps up.';
 comment on column svc_inspect.tables.schema is 'iam, svc or graphile_worker.';
 comment on column svc_inspect.tables.name is 'Name of the table.';
-comment on column svc_inspect.tables.rows_estimated is 'How many rows there were when it was last analyzed.';
-comment on column svc_inspect.tables.rows_dead is 'Rows that vacuum has yet to clear away, estimated.';
-comment on column svc_inspect.tables.bytes is 'Size on disk, with indexes and what is stored aside.';
-comment on column svc_inspect.tables.index_bytes is 'Of that, indexes.';
-comment on column svc_inspect.tables.vacuumed_at is 'When it was last vacuumed; null for never.';
-comment on column svc_inspect.tables.analyzed_at is 'When its statistics were last taken; null for never.';
+comment on column svc_inspect.tables.rows_estimated is 'Estimated number of rows.';
+comment on column svc_inspect.tables.rows_dead is 'Estimated number of rows that vacuum has yet to remove.';
+comment on column svc_inspect.tables.bytes is 'Size on disk, with indexes and TOAST.';
+comment on column svc_inspect.tables.index_bytes is 'Size of the indexes, part of bytes.';
+comment on column svc_inspect.tables.vacuumed_at is 'When it was last vacuumed; null if never.';
+comment on column svc_inspect.tables.analyzed_at is 'When it was last analyzed; null if never.';

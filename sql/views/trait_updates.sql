@@ -9,7 +9,7 @@ join iam.organizations as o on o.organization_id = p.organization_id
 left join svc.inbox as i
   on i.environment_id = u.environment_id and i.customer_id = u.customer_id and i.seq = u.operation_seq;
 
-comment on view svc_inspect.trait_updates is 'Identify operations as accepted.';
+comment on view svc_inspect.trait_updates is 'Accepted identify operations.';
 comment on column svc_inspect.trait_updates.organization is 'Slug of the organization.';
 comment on column svc_inspect.trait_updates.project is 'Slug of the project.';
 comment on column svc_inspect.trait_updates.environment is 'test or live.';

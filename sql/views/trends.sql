@@ -10,19 +10,17 @@ group by o.slug, p.slug, e.name, t.measure, t.day, t.name, t.value
 having sum(t.count) <> 0 or sum(t.amount) <> 0;
 
 comment on view svc_inspect.trends is
-  'What changed on each day, counted; sums over the days tell how many customers stood where. As svc trends tells it.';
+  'Counts of what changed on each day. Summed up to a day, they give the number of customers in each state. As `svc trends` shows them.';
 comment on column svc_inspect.trends.organization is 'Slug of the organization.';
 comment on column svc_inspect.trends.project is 'Slug of the project.';
 comment on column svc_inspect.trends.environment is 'test or live.';
 comment on column svc_inspect.trends.measure is 'lifecycle, health, score, segment, signal, active, operation or delivery.';
 comment on column svc_inspect.trends.day is
-  'The day, in the time zone of the organization; of active customers the first day of the period.';
+  'The day, in the time zone of the organization; for active, the first day of the period.';
 comment on column svc_inspect.trends.name is
-  'lifecycle: the state left, empty for none; health: the band; segment, signal: which; active: day, week or month; operation: event or
-identify; delivery: the webhook.';
+  'lifecycle: state left, or empty; health: band; segment, signal: id; active: the period; operation: event, identify; delivery: webhook.';
 comment on column svc_inspect.trends.value is
-  'lifecycle: the state entered; score: in whole points; segment: entered or exited; signal: raised or cleared; delivery: delivered or
-failed; else empty.';
+  'lifecycle: state entered; score: points; segment: entered, exited; signal: raised, cleared; delivery: delivered, failed; others: empty.';
 comment on column svc_inspect.trends.count is
-  'How many there were; of bands and scores how many customers came to have it less how many ceased to.';
-comment on column svc_inspect.trends.amount is 'Of bands and scores the sum of the scores, counted alike; else 0.';
+  'How many there were; for health and score, the customers that came to have it less those that ceased to.';
+comment on column svc_inspect.trends.amount is 'For health and score, the sum of the scores, counted likewise; else 0.';

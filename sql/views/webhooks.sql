@@ -18,14 +18,14 @@ comment on column svc_inspect.webhooks.webhook_id is 'Public id.';
 comment on column svc_inspect.webhooks.url is 'Address that deliveries are posted to.';
 comment on column svc_inspect.webhooks.event_types is 'Types to deliver; a trailing * matches any ending.';
 comment on column svc_inspect.webhooks.max_event_age is
-  'How old what happened may be when it is emitted, for example 7d; null without a limit.';
-comment on column svc_inspect.webhooks.max_concurrency is 'Deliveries under way at once at most.';
-comment on column svc_inspect.webhooks.max_per_second is 'Deliveries begun per second at most; null without a limit.';
+  'How far back a change may lie when it is emitted, for example 7d; null for no limit.';
+comment on column svc_inspect.webhooks.max_concurrency is 'Maximum number of deliveries in progress at once.';
+comment on column svc_inspect.webhooks.max_per_second is 'Maximum number of deliveries started per second; null for no limit.';
 comment on column svc_inspect.webhooks.previous_secret_expires_at is
-  'Until when the secret before the last rotation signs, too; null where one signs.';
-comment on column svc_inspect.webhooks.failing_since is 'Since when all attempts have failed; null while they succeed.';
-comment on column svc_inspect.webhooks.disabled_at is 'From when nothing is delivered.';
+  'When the secret before the last rotation stops signing; null if only one secret signs.';
+comment on column svc_inspect.webhooks.failing_since is 'When attempts began to fail without a success since; null while they succeed.';
+comment on column svc_inspect.webhooks.disabled_at is 'When it was disabled; nothing is delivered since then.';
 comment on column svc_inspect.webhooks.disabled_reason is 'Why it was disabled.';
 comment on column svc_inspect.webhooks.created_at is 'When it was created; only later emissions are delivered.';
-comment on column svc_inspect.webhooks.include is 'What of the customer deliveries tell besides; empty for nothing.';
-comment on column svc_inspect.webhooks.format is 'How a delivery is written: json, slack or teams.';
+comment on column svc_inspect.webhooks.include is 'Additional parts of the customer in each delivery; empty for none.';
+comment on column svc_inspect.webhooks.format is 'Format of a delivery: json, slack or teams.';

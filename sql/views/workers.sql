@@ -3,8 +3,8 @@ select w.worker_id, w.seen_at > now() - interval '30 seconds' as alive, w.starte
 from svc.workers as w;
 
 comment on view svc_inspect.workers is
-  'Processes that evaluate and deliver. One that stops or falls silent for 30 seconds loses its row soon after.';
+  'Processes that evaluate and deliver. A worker that stops or sends no heartbeat for 30 seconds soon loses its row.';
 comment on column svc_inspect.workers.worker_id is 'Id of the process.';
-comment on column svc_inspect.workers.alive is 'Whether it has shown a sign of life in the last 30 seconds.';
+comment on column svc_inspect.workers.alive is 'Whether it sent a heartbeat in the last 30 seconds.';
 comment on column svc_inspect.workers.started_at is 'When it started.';
-comment on column svc_inspect.workers.seen_at is 'Its last sign of life.';
+comment on column svc_inspect.workers.seen_at is 'Its last heartbeat.';
