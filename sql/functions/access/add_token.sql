@@ -1,6 +1,6 @@
--- Keeps a headless token of a user for the actor's organization and writes that to the audit log. The caller saw to it that the user is a
--- member. role is the most the token may do, null for all that the user may.
--- Raises 23505 for a token that is in use. Locks nothing beyond its row.
+-- Stores a headless token of a user for the actor's organization and records that in the audit log. The caller has checked that the user
+-- is a member. role limits what the token may do; null for all that the user may do.
+-- Raises 23505 if the token is in use. Locks nothing beyond its row.
 create or replace function iam.add_token(
   actor iam.actor, request_id text, user_id text, role text, label text, expires_in_days integer, token_hash bytea
 )
@@ -28,4 +28,4 @@ end;
 $$;
 
 comment on function iam.add_token(iam.actor, text, text, text, text, integer, bytea) is
-  'Keeps a headless token and writes that to the audit log.';
+  'Stores a headless token and records that in the audit log.';

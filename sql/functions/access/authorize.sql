@@ -1,6 +1,6 @@
--- Who acts, and whether it may: finds the user behind an access token, or a browser's session, and its role in an organization, and looks
--- the operation up in iam.operations(). Every administrative function calls this first. environment is null where the operation concerns
--- none. An organization that the token is not good for does not exist, so that nobody learns which there are.
+-- Authenticates and authorizes: finds the user behind an access token or a browser's session and the user's role in an organization, and
+-- looks the operation up in iam.operations(). Every administrative function calls this first. environment is null if the operation concerns
+-- none. An organization that the token gives no access to is reported as not existing, so that its existence is not revealed.
 -- Raises SV001 INVALID_SESSION for a token or session that is unknown, expired or ended, SV004 ORGANIZATION_NOT_FOUND, SV003 FORBIDDEN and
 -- SV002 PLAN_REQUIRED, in this order. Locks nothing.
 create or replace function iam.authorize(token_hash bytea, organization_id text, operation text, environment text default null)
@@ -45,7 +45,7 @@ begin
     raise exception using errcode = 'SV004', message = 'ORGANIZATION_NOT_FOUND';
   end if;
 
-  -- Also where there is no such operation, which only a fault of ours can bring.
+  -- Also for an unknown operation, which would be a bug.
   if (iam.role_rank(_actor.role) >= iam.role_rank(_required)) is not true then
     raise exception using
       errcode = 'SV003',

@@ -1,5 +1,5 @@
--- Whether an operation may be done, for a request whose body was not read yet: what it says is of no interest, and its size a burden, if it
--- comes from somebody who may not send it. The operation itself checks again.
+-- Checks whether an operation is allowed before the request's body is read: a body from a client that may not send it is not worth its
+-- size. The operation itself checks again.
 -- Raises SV001 INVALID_SESSION, SV004 ORGANIZATION_NOT_FOUND, SV003 FORBIDDEN, SV002 PLAN_REQUIRED. Locks nothing.
 create or replace function svc_api.authorize_request(token_hash bytea, organization_id text, operation text, environment text)
 returns void

@@ -1,5 +1,5 @@
--- What iam.throttles knows a bucket by: network and e-mail addresses are in its text, and must not be readable there. Stable, as
--- convert_to is, so that it is inlined.
+-- The key of a bucket in iam.throttles: hashed, because the bucket's text contains network and e-mail addresses, which must not be
+-- readable there. Stable, like convert_to, so that it is inlined.
 -- Raises nothing, locks nothing.
 create or replace function iam.bucket_hash(bucket text)
 returns bytea
@@ -9,4 +9,4 @@ strict
 parallel safe
 return sha256(convert_to(bucket, 'UTF8'));
 
-comment on function iam.bucket_hash(text) is 'The hash that a bucket of attempts is kept under.';
+comment on function iam.bucket_hash(text) is 'The hash under which a bucket of attempts is stored.';

@@ -1,5 +1,5 @@
--- Revokes a headless token, which stops at once, and writes that to the audit log. One that was revoked before stays as it is. The caller
--- holds the token's row. Answers the token as it is now.
+-- Revokes a headless token, with immediate effect, and records that in the audit log. A token that was already revoked stays unchanged.
+-- The caller has locked the token's row. Answers the updated token.
 -- Raises nothing. Locks nothing more.
 create or replace function iam.end_token(actor iam.actor, request_id text, token iam.access_tokens)
 returns iam.access_tokens
@@ -25,4 +25,4 @@ begin
 end;
 $$;
 
-comment on function iam.end_token(iam.actor, text, iam.access_tokens) is 'Revokes a headless token and writes that to the audit log.';
+comment on function iam.end_token(iam.actor, text, iam.access_tokens) is 'Revokes a headless token and records that in the audit log.';

@@ -1,4 +1,4 @@
--- The one table of who may do what: for each operation of the administrative API the least role that may do it in test and in live, and
+-- The one table of permissions: for each operation of the administrative API the least role that may perform it in test and in live, and
 -- what the organization's plan must include for it. An operation that concerns no environment has the same role twice. Viewers read;
 -- developers change test; administrators change live, keys, webhooks and projects; owners decide about people, tokens and deletion.
 -- Raises nothing, locks nothing.
@@ -10,7 +10,7 @@ parallel safe
 set search_path = ''
 as $$
   values
-    -- Of a token's user, in whatever organization
+    -- Of a token's user, in any organization
     ('list_organizations', 'viewer', 'viewer', null),
     -- The organization
     ('whoami', 'viewer', 'viewer', null),
@@ -44,7 +44,7 @@ as $$
     ('deploy_config', 'developer', 'administrator', 'cloud_execution'),
     ('promote_config', 'administrator', 'administrator', 'cloud_execution'),
     ('rollback_config', 'administrator', 'administrator', 'cloud_execution'),
-    -- What was derived
+    -- Derived data
     ('get_overview', 'viewer', 'viewer', null),
     ('get_population', 'viewer', 'viewer', null),
     ('get_trends', 'viewer', 'viewer', null),
@@ -83,9 +83,9 @@ as $$
     ('export_customer', 'viewer', 'viewer', null),
     ('erase_customer', 'owner', 'owner', null),
     ('release_customers', 'developer', 'administrator', 'cloud_execution'),
-    -- What it sends leaves the service, and its answers cost money.
+    -- Its questions leave the service, and its answers cost money.
     ('ask_language_model', 'developer', 'developer', 'ai'),
-    -- Recomputes, dry runs, previews and backtests. The last three change nothing, and take the machine's time as the first does.
+    -- Recomputes, dry runs, previews and backtests. The last three change nothing, but cost as much computing time as the first.
     ('list_recomputes', 'viewer', 'viewer', null),
     ('get_recompute', 'viewer', 'viewer', null),
     ('list_recompute_customers', 'viewer', 'viewer', null),
@@ -113,4 +113,4 @@ as $$
     ('resend_deliveries', 'developer', 'administrator', 'cloud_execution')
 $$;
 
-comment on function iam.operations() is 'Who may do what: operation, least role in test and in live, what the plan must include.';
+comment on function iam.operations() is 'Permissions: operation, least role in test and in live, what the plan must include.';

@@ -1,9 +1,9 @@
--- Writes an entry of the audit log, in the transaction of the change that it tells of. target is the id or name of what was changed, never
--- of a customer: the entry outlives the customer's erasure. Nothing ever removes entries, so each member makes no more of them in a
--- minute than the plan allows. Whoever has had enough keeps nobody else from a change; and what takes away is never refused, as there is
--- no more of it than was made. Requests that come at once may overtake each other by a few.
--- A frozen environment is not changed: what became of it elsewhere would not know. What only reads it is put on record all the same.
--- Raises SV009 QUOTA_EXCEEDED, SV012 of a frozen environment. Locks nothing.
+-- Writes an entry of the audit log, in the transaction of the change it describes. target is the id or name of what was changed, never of
+-- a customer: the entry outlives the customer's erasure. Entries are never removed, so each member's changes per minute are limited by the
+-- plan; a member over the limit does not block others. Removals are never refused, as there are no more of them than of creations.
+-- Concurrent requests can exceed the limit by a few.
+-- A frozen environment must not change: its copy in another database would miss it. Actions that only read it are recorded nevertheless.
+-- Raises SV009 QUOTA_EXCEEDED, SV012 for a frozen environment. Locks nothing.
 create or replace function iam.record_audit(
   actor iam.actor, request_id text, action text, project text, environment text, target text, details jsonb
 )

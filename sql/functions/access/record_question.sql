@@ -1,5 +1,5 @@
--- Whether a language model may be asked for a project, and that it was: facts leave the service with each question, so the audit log says
--- who sent how many bytes of them for what.
+-- Checks that a language model may be asked for a project, and records the question in the audit log: facts leave the service with each
+-- question, so the log shows who sent how many bytes of them for which task.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing beyond its row.
 create or replace function svc_api.record_question(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
@@ -23,4 +23,4 @@ end;
 $$;
 
 comment on function svc_api.record_question(bytea, text, text, text, text, text, text, integer) is
-  'Records in the audit log that a language model is asked; raises unless it may be.';
+  'Records in the audit log that a language model is asked; raises if that is not allowed.';

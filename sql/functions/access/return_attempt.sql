@@ -1,4 +1,4 @@
--- Gives back an attempt that iam.take_attempt took from a bucket of the same refill, because it was no guess. To be called in the
+-- Returns an attempt that iam.take_attempt took from a bucket with the same refill, because it was not a guess. Call it in the
 -- transaction that took it.
 -- Raises nothing. Locks the bucket's row, which the transaction has locked already.
 create or replace function iam.return_attempt(bucket text, refill interval)
@@ -12,4 +12,4 @@ as $$
   where t.bucket = iam.bucket_hash(return_attempt.bucket);
 $$;
 
-comment on function iam.return_attempt(text, interval) is 'Gives an attempt back to its bucket.';
+comment on function iam.return_attempt(text, interval) is 'Returns an attempt to its bucket.';

@@ -1,5 +1,5 @@
--- Orders the roles: whoever has one may do everything that the ones below it may.
--- Raises case_not_found (20000) for an unknown role, which only a fault of ours can bring. Locks nothing.
+-- Orders the roles: each may do everything that the lower ones may.
+-- Raises case_not_found (20000) for an unknown role, which would be a bug. Locks nothing.
 create or replace function iam.role_rank(role text)
 returns integer
 language plpgsql

@@ -1,5 +1,5 @@
--- Takes one attempt out of a bucket that holds so many and gets one back every so often. Null where there was one; else how long to wait
--- for the next. The attempt is charged before it is made, so that many at once get no more than one after the other would.
+-- Takes one attempt out of a bucket that holds `capacity` attempts and gets one back every `refill`. Answers null if there was one, else
+-- how long to wait for the next. The attempt is charged before it is made, so that concurrent attempts get no more than sequential ones.
 -- Raises nothing. Locks the bucket's row, which only other attempts of the same bucket wait for.
 create or replace function iam.take_attempt(bucket text, capacity integer, refill interval)
 returns interval
@@ -33,4 +33,4 @@ end;
 $$;
 
 comment on function iam.take_attempt(text, integer, interval) is
-  'Takes one attempt out of a bucket; answers how long to wait where there is none.';
+  'Takes one attempt out of a bucket; answers how long to wait if it is empty.';

@@ -1,5 +1,5 @@
--- Notes that an access token was used, to five minutes: however many processes and requests there are, its row is written no more often.
--- Raises nothing. Locks the token's row, and only where it is written.
+-- Records when an access token was last used, at most every five minutes, however many processes and requests there are.
+-- Raises nothing. Locks the token's row only when it writes it.
 create or replace function svc_api.touch_token(token_hash bytea)
 returns void
 language sql
@@ -13,4 +13,4 @@ as $$
     and (t.last_used_at is null or t.last_used_at <= now() - interval '5 minutes')
 $$;
 
-comment on function svc_api.touch_token(bytea) is 'Notes that an access token was used, to five minutes.';
+comment on function svc_api.touch_token(bytea) is 'Records that an access token was used, at most every five minutes.';

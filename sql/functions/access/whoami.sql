@@ -1,4 +1,4 @@
--- Who acts, and for whom.
+-- The user behind a token, and the organization and role.
 -- Raises what iam.authorize raises. Locks nothing.
 create or replace function svc_api.whoami(token_hash bytea, organization_id text)
 returns json

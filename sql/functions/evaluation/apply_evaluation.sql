@@ -1,8 +1,8 @@
--- Writes back what the engine made of customers that begin_chunk locked in this transaction, set-based: state, what was derived,
--- logs, emissions, what of them the trends count, and the deletion of the inbox rows; one statement a table, none where there is nothing to
--- write (null). Instants are milliseconds. states has the states of customers as JSON, in their order, a line each.
--- transaction_id is what begin_chunk answered: where a connection was lost in between, a driver may send this call on another one.
--- Raises SV010 TRANSACTION_LOST there, and the constraints' errors. Locks nothing more than the rows it writes.
+-- Writes the engine's results for customers that begin_chunk locked in this transaction, set-based: state, derived parts, logs, emissions,
+-- the changes that trends count, and the deletion of the inbox rows; one statement per table, none if there is nothing to write (null).
+-- Instants are milliseconds. states has the customers' states as JSON, in the customers' order, one per line.
+-- transaction_id is what begin_chunk answered: if a connection was lost in between, a driver can send this call on another one.
+-- Raises SV010 TRANSACTION_LOST in that case, and the constraints' errors. Locks nothing more than the rows it writes.
 create or replace function svc_api.apply_evaluation(
   environment_id integer,
   version integer,
@@ -26,7 +26,8 @@ language plpgsql
 volatile
 security definer
 set search_path = ''
--- By key, whatever the statistics say; that is also why rows are looked up laterally with a limit. Statistics lag behind a backfill.
+-- Force look-ups by key, whatever the statistics say: they lag behind a backfill. That is also why rows are looked up laterally with a
+-- limit.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -45,7 +46,7 @@ begin
   perform svc.leave_inbox(apply_evaluation.environment_id, apply_evaluation.consumed);
 
   if apply_evaluation.deferred is not null then
-    -- The rows are there. It is the unique index that finds them.
+    -- The rows exist; the insert serves to find them by the unique index.
     insert into svc.inbox as i (environment_id, customer_id, seq, not_before)
     select h.environment_id, r."customerId", r.seq, _epoch + r."notBefore" * _ms
     from svc.homes as h
@@ -75,7 +76,7 @@ begin
     apply_evaluation.environment_id, apply_evaluation.version, apply_evaluation.transitions, apply_evaluation.blocked,
     apply_evaluation.journeys, apply_evaluation.memberships, apply_evaluation.health_scores, null, apply_evaluation.signals
   );
-  -- By themselves, with the numbers of what they emitted.
+  -- Written separately, because they need the numbers of their emissions.
   if apply_evaluation.rule_executions is not null then
     perform svc.write_rule_executions(
       apply_evaluation.environment_id, apply_evaluation.version, apply_evaluation.rule_executions, _evaluation_seqs
@@ -108,4 +109,4 @@ $$;
 comment on function svc_api.apply_evaluation(
   integer, integer, text, json, text, json, json, json, json, json, json, json, json, json, json, json
 ) is
-  'Writes back what the engine made of the customers locked by begin_chunk, all or nothing.';
+  'Writes the engine''s results for the customers locked by begin_chunk, all or nothing.';

@@ -1,7 +1,7 @@
 -- Takes customers of an environment for evaluation and answers {now (ms), version, hash, settled, webhooks, transactionId, customers: […]}
--- with all that the engine needs, in the transaction that apply_evaluation ends. Where two others evaluate the environment, or calls are
--- under way whose operations are to be seen in a moment, it answers {busy: true, customers: []}; where it is suspected
--- {suspected: true, customers: []}: nobody is looked at then but in a trial (begin_trial). Of a frozen environment nobody is taken.
+-- with all that the engine needs, in the transaction that apply_evaluation ends. If two others evaluate the environment, or operations of
+-- calls in progress are about to become visible, it answers {busy: true, customers: []}; if the environment is suspected
+-- {suspected: true, customers: []}, because then only trials evaluate (begin_trial). From a frozen environment it takes no customers.
 -- Raises nothing. Locks a slot of the environment, and what svc.take_customers locks.
 create or replace function svc_api.begin_chunk(
   environment_id integer, customer_limit integer, operation_limit integer, settle interval, instant timestamptz

@@ -1,7 +1,7 @@
--- Begins a trial of an environment that is suspected: a chunk of evaluation of at most so many customers and operations, written down and
--- committed before it begins, so that it is known where it ends the worker. Answers {customers, operations, suspended}: the limits, and the
--- customer that was just suspended, if one was. Answers null where another worker is at it or nothing is suspected any more.
--- Where the trial before had no end, this one is smaller, down to one operation of one customer; where that fails twice more, the customer
+-- Begins a trial of a suspected environment: a chunk with limited numbers of customers and operations, recorded and committed before it
+-- runs, so that it is known which one crashed the worker. Answers {customers, operations, suspended}: the limits, and the customer that was
+-- just set aside, if any. Answers null if another worker runs a trial of it or it is no longer suspected.
+-- If the previous trial never ended, this one is smaller, down to one operation of one customer; if that fails twice more, the customer
 -- is set aside with the reason.
 -- Raises nothing. Locks the environment's row of svc.suspect_environments without waiting; what svc_api.set_aside_customer locks.
 create or replace function svc_api.begin_trial(environment_id integer, worker_id text, customer_limit integer, operation_limit integer)
@@ -37,7 +37,7 @@ begin
     elsif _suspect.failures < 2 then
       _suspect.failures := _suspect.failures + 1;
     else
-      -- Where it ended before it was known who was taken, it was who has waited longest.
+      -- If the worker ended before the customers were recorded, the one that has waited longest was in the chunk.
       _suspended := coalesce(_suspect.customer_ids[1], (
         select i.customer_id
         from svc.inbox as i
@@ -69,4 +69,4 @@ end;
 $$;
 
 comment on function svc_api.begin_trial(integer, text, integer, integer) is
-  'Writes down, before it is tried, a chunk of an evaluation that may end its worker.';
+  'Records a chunk of an evaluation that may crash its worker, before it is tried.';

@@ -1,4 +1,4 @@
--- The same as begin_chunk, for the trial of an environment that is suspected.
+-- Like begin_chunk, for the trial of a suspected environment.
 -- Raises nothing. Locks a slot of the environment, and what svc.take_customers locks.
 create or replace function svc_api.begin_trial_chunk(
   environment_id integer, customer_limit integer, operation_limit integer, settle interval, instant timestamptz

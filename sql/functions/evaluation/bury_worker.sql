@@ -1,4 +1,4 @@
--- Takes down that a worker has ended without stopping, as whoever started it knows at once: its jobs are free for others.
+-- Records that a worker died, which the process that started it notices at once: its jobs become free for others.
 -- Raises nothing. Locks the worker's row of svc.workers, and its jobs.
 create or replace function svc_api.bury_worker(worker_id text)
 returns void
@@ -13,4 +13,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.bury_worker(text) is 'Takes down that a worker has ended without stopping.';
+comment on function svc_api.bury_worker(text) is 'Records that a worker died and frees its jobs.';

@@ -1,6 +1,6 @@
--- Customers whose timers are due and may fire: no operation of theirs waits, and where their last event was a late one, no late event
--- came into the environment for the settling time, or a day has passed. Of the two kinds of held customers only one is read, each by
--- an index of its own, so that a backfill under way costs nothing here.
+-- Customers whose timers are due and may fire: they have no waiting operation, and if their last event was a late one, the environment has
+-- accepted no late event for the settling time, or a day has passed. Of the two cases for held customers only one is read, each by its own
+-- index, so that a backfill in progress costs nothing here.
 -- Raises nothing, locks nothing.
 create or replace function svc.due_customers(environment_id integer, instant timestamptz, settled boolean, customer_limit integer)
 returns setof text

@@ -1,4 +1,4 @@
--- Takes down that a trial succeeded: the next chunk is larger, and the suspicion over where this one was as large as usual.
+-- Records that a trial succeeded: the next chunk is larger; if this one had the usual size, the environment is no longer suspected.
 -- Raises nothing. Locks the environment's row of svc.suspect_environments.
 create or replace function svc_api.end_trial(environment_id integer, worker_id text, customer_limit integer, operation_limit integer)
 returns void
@@ -23,4 +23,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.end_trial(integer, text, integer, integer) is 'Takes down that a trial succeeded.';
+comment on function svc_api.end_trial(integer, text, integer, integer) is 'Records that a trial succeeded.';

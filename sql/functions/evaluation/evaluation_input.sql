@@ -1,9 +1,9 @@
--- Everything the engine needs about customers that were locked: their state, so many of the waiting operations of each, and whether more
--- of them wait. Beyond 1.6 kB for each operation that may be read, or eight megabytes, there are fewer customers, and of each fewer
--- operations, but at least one: the others wait for the next call. webhooks is to how many an emission may go. An operation is [seq,
--- accepted (ms), event or null for an identify, payload, occurred (ms)]. Operations that lay ahead are read five minutes early, because an
--- event may occur as much after its acceptance and must find those before it evaluated; aheadFrom (ms) is when the first is due of those
--- that were left out.
+-- Everything the engine needs about locked customers: their state, up to operations_each waiting operations of each, and whether more wait.
+-- If the texts exceed 1.6 kB for each operation that may be read, or 8 MB, there are fewer customers and fewer operations of each, but at
+-- least one: the rest waits for the next call. webhooks is the number of webhooks that an emission can go to. An operation is [seq,
+-- accepted (ms), event or null for an identify, payload, occurred (ms)]. Events in the future are read five minutes early, because an event
+-- may occur that long after its acceptance, and earlier ones must be evaluated before it; aheadFrom (ms) is when the first of those left
+-- out is due.
 -- Raises nothing, locks nothing.
 create or replace function svc.evaluation_input(
   environment_id integer, customer_ids text[], operations_each integer, instant timestamptz, settled boolean
@@ -36,7 +36,7 @@ begin
     from (
       select
         k.customer_id, k.created_at, k.traits, k.state, k.generation,
-        -- As svc.text_bytes, of json.
+        -- Like svc.text_bytes, for json.
         coalesce(case when pg_column_compression(k.state) is null then pg_column_size(k.state) else octet_length(k.state::text) end, 0)
         + svc.text_bytes(k.traits) as bytes
       from unnest(evaluation_input.customer_ids) as w (customer_id)
@@ -101,10 +101,10 @@ begin
           from svc.inbox as k
           where k.environment_id = evaluation_input.environment_id
             and k.customer_id = c.customer_id
-            -- Is null, said so that only the primary key serves: the index of what is ready has no customer to search by.
+            -- Means "is null", written so that only the primary key can serve: the index of ready rows cannot be searched by customer.
             and coalesce(k.not_before, '-infinity') = '-infinity'
           order by k.seq
-          -- One past the limit tells that there are more.
+          -- One more than the limit shows whether there are more.
           limit evaluation_input.operations_each + 1
         ) as i
         left join lateral (
@@ -123,12 +123,12 @@ begin
           select f.payload, svc.text_bytes(f.payload)
           from (select coalesce(e.properties, t.traits)) as f (payload)
         ) as d (payload, bytes)
-        -- In the order in which they are read, so that nothing is sorted.
+        -- In the order of reading, so that nothing is sorted.
         window w as (order by i.seq rows unbounded preceding)
       ) as p
     ) as o
     cross join lateral (
-      -- Only events lie ahead.
+      -- Only events can lie in the future.
       select
         min(p.not_before) filter (where not p.taken) as first_left_out,
         json_agg(

@@ -1,6 +1,6 @@
--- The heartbeat of a worker: it is alive, and the jobs of workers that fell silent are unlocked. It reads nothing of environments, so that
--- it does not fail where one of a cluster's nodes is away.
--- Every worker does it; that two do it at once does no harm. Locks nothing for long.
+-- The heartbeat of a worker: marks it as alive, and unlocks the jobs of workers without a recent heartbeat. It reads nothing of
+-- environments, so that it works when a node of a cluster is down.
+-- Every worker calls it; concurrent calls do no harm. Raises nothing. Locks nothing for long.
 create or replace function svc_api.heartbeat(worker_id text)
 returns void
 language plpgsql

@@ -1,7 +1,7 @@
--- Inserts the customers among those named that are not there yet, as many as a limit allows, in id order, and answers who they are. Each
--- was created when the first of its operations was accepted; they are all still in the inbox. Whoever was being erased meanwhile is none
--- of them, or one who begins with what was accepted since then.
--- Raises nothing. Waits for others that insert the same customers, or erase them.
+-- Inserts those of the named customers that do not exist yet, up to a limit, in id order, and answers their ids. created_at is when the
+-- first of a customer's operations, all of which are still in the inbox, was accepted. A customer that was being erased meanwhile is left
+-- out, or begins with the operations accepted since.
+-- Raises nothing. Waits for transactions that insert the same customers, or erase them.
 create or replace function svc.insert_customers(environment_id integer, customer_ids text[], customer_limit integer)
 returns setof text
 language plpgsql
@@ -53,8 +53,8 @@ begin
     return;
   end if;
 
-  -- In a statement of its own: the insert may have waited for an erasure, whose deletions it does not see. What was accepted since then
-  -- is another customer's beginning. In one statement: what is accepted after it is for the next look.
+  -- A separate statement, because the insert may have waited for an erasure, whose deletions it does not see. Operations accepted since
+  -- begin a new customer. A single one, so that what is accepted after it is left to the next call.
   with begun as materialized (
     select w.customer_id, b.accepted_at
     from unnest(_inserted) as w (customer_id)

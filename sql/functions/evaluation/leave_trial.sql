@@ -1,4 +1,4 @@
--- Takes down that a trial came to nothing, for no fault of what was tried: the next one is as large.
+-- Records that a trial ended without a result, through no fault of the customers in it: the next one has the same size.
 -- Raises nothing. Locks the environment's row of svc.suspect_environments.
 create or replace function svc_api.leave_trial(environment_id integer, worker_id text)
 returns void
@@ -12,4 +12,4 @@ set tried_by = null, customer_ids = null
 where s.environment_id = leave_trial.environment_id and s.tried_by = leave_trial.worker_id;
 end;
 
-comment on function svc_api.leave_trial(integer, text) is 'Takes down that a trial came to nothing.';
+comment on function svc_api.leave_trial(integer, text) is 'Records that a trial ended without a result.';

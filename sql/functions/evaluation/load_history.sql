@@ -1,5 +1,5 @@
--- The evaluated events of some customers, in order of customer, occurrence and acceptance, to rebuild condition memory from when another
--- version became active. Events whose names are not asked for are left out.
+-- The evaluated events of some customers, in order of customer, occurrence and acceptance, to rebuild the memory of conditions after
+-- another version became active. Only events with the given names.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.load_history(environment_id integer, customer_ids text[], events text[])
 returns table (customer_id text, event_seq bigint, event text, properties jsonb, occurred_at timestamptz)

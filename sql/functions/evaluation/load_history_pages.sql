@@ -1,8 +1,9 @@
--- What the engine asked for of customers' evaluated events: for each request the beginning of its answer, and whether that is all. A
--- request is {customerId, event, after: {occurredAt, seq}, until: {occurredAt, seq} or null}, instants in milliseconds; an event of the
+-- Pages of customers' evaluated events, as requested by the engine: for each request the first page of its answer, and whether it is
+-- complete.
+-- A request is {customerId, event, after: {occurredAt, seq}, until: {occurredAt, seq} or null}, instants in milliseconds; an event of the
 -- answer is [seq, occurred (ms), properties], in order of occurrence and acceptance.
--- A page ends after page_size events, or where their properties have 1.6 kB for each of so many, but has one at least; then it goes on to
--- the end of its last millisecond, because within one the index goes by microseconds and the order by acceptance.
+-- A page ends after page_size events, or when their properties exceed 1.6 kB times page_size, but has at least one; it then extends to the
+-- end of its last millisecond, because within one the index is ordered by microseconds and the answer by acceptance.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.load_history_pages(environment_id integer, requests json, page_size integer)
 returns table (request integer, events json, complete boolean)
@@ -10,7 +11,7 @@ language sql
 stable
 security definer
 set search_path = ''
--- By key, whatever the statistics say, as in begin_chunk.
+-- Force look-ups by key, whatever the statistics say, as in begin_chunk.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -53,7 +54,7 @@ as $$
           from next as k
           window earlier as (order by k.occurred_at, k.event_seq rows between unbounded preceding and 1 preceding)
         ) as n
-        -- Only what may be on the page is unpacked to be measured.
+        -- Only what can be on the page is decompressed to be measured.
         where n.stored_before < 1600::bigint * load_history_pages.page_size
         window earlier as (order by n.occurred_at, n.event_seq rows between unbounded preceding and 1 preceding)
       ) as m
@@ -106,4 +107,4 @@ as $$
 $$;
 
 comment on function svc_api.load_history_pages(integer, json, integer) is
-  'Pages of evaluated events that the engine asked for, one for each request.';
+  'Pages of evaluated events, one for each request of the engine.';

@@ -1,6 +1,6 @@
--- Whether a look that found no operation of an environment may have missed some: a call is under way, or has ended since. A call that
--- finds a job that nobody took asks for none of its own (svc.request_evaluation); where that is the job that looked, nobody else would
--- look before the next tick.
+-- Whether a search that found no operation of an environment may have missed some: a call is in progress, or has ended since. A call that
+-- finds an untaken job adds none of its own (svc.request_evaluation); if that is the job that just searched, nothing would search again
+-- before the next tick.
 -- Raises nothing, locks nothing.
 create or replace function svc.may_have_missed_operations(environment_id integer)
 returns boolean
@@ -9,7 +9,7 @@ volatile
 set search_path = ''
 as $$
 begin
-  -- The calls before the rows: of a call that ends in between the rows are seen.
+  -- First the calls, then the rows: the rows of a call that ends in between are seen.
   if svc.accepted_through(may_have_missed_operations.environment_id)
     < svc.issued_through(may_have_missed_operations.environment_id)
   then
@@ -23,4 +23,4 @@ begin
 end;
 $$;
 
-comment on function svc.may_have_missed_operations(integer) is 'Whether a look at the inbox may have been too early.';
+comment on function svc.may_have_missed_operations(integer) is 'Whether a search of the inbox may have been too early.';

@@ -1,4 +1,4 @@
--- Writes down who is in the chunk of a trial, before anything is done with them; or, of one that failed, why.
+-- Records the customers in the chunk of a trial, before they are evaluated; or, for a trial that failed, the reason.
 -- Raises nothing. Locks the environment's row of svc.suspect_environments.
 create or replace function svc_api.name_trial(environment_id integer, worker_id text, customer_ids text[], reason text)
 returns void
@@ -14,4 +14,4 @@ set
 where s.environment_id = name_trial.environment_id and s.tried_by = name_trial.worker_id;
 end;
 
-comment on function svc_api.name_trial(integer, text, text[], text) is 'Writes down who is in the chunk of a trial, or why it failed.';
+comment on function svc_api.name_trial(integer, text, text[], text) is 'Records the customers in the chunk of a trial, or why it failed.';

@@ -1,12 +1,12 @@
--- All that time alone brings about: environments with due timers or with operations that nobody took get an evaluation, unless they are
--- frozen. Answers in how many. Every worker asks; that two ask at once does no harm. Locks nothing.
+-- Everything that is triggered by time alone: requests an evaluation of environments with due timers or with untaken operations, unless
+-- they are frozen. Answers how many. Every worker calls it; concurrent calls do no harm. Raises nothing, locks nothing.
 create or replace function svc_api.request_due_evaluations(settle interval)
 returns integer
 language plpgsql
 volatile
 security definer
 set search_path = ''
--- By index, whatever the statistics say.
+-- Force index scans, whatever the statistics say.
 set enable_seqscan = off
 as $$
 declare
@@ -14,8 +14,8 @@ declare
   _now constant timestamptz := now();
   _late_after constant timestamptz := _now - request_due_evaluations.settle;
 begin
-  -- One index probe per environment and kind of work; the order keeps the first from reading all that wait. What is due is what
-  -- svc.due_customers says.
+  -- One index probe per environment and kind of work; the order by keeps the first from reading all waiting rows. The conditions for due
+  -- timers are those of svc.due_customers.
   select array_agg(h.environment_id) into _environments
   from svc.homes as h
   where (
@@ -53,4 +53,5 @@ begin
 end;
 $$;
 
-comment on function svc_api.request_due_evaluations(interval) is 'Asks for evaluation where time demands it.';
+comment on function svc_api.request_due_evaluations(interval) is
+  'Requests evaluations of environments with due timers or untaken operations.';

@@ -1,6 +1,6 @@
--- Asks for an evaluation of environments, unless one that nobody took yet is in sight. It is looked for without a lock, so that
--- concurrent ingestion never queues on one row; where the job is taken just before the caller's rows are visible, the worker looks again
--- in a moment (svc.may_have_missed_operations).
+-- Requests an evaluation of environments, unless an untaken job for it is visible. The job is looked for without a lock, so that
+-- concurrent ingestion never queues on one row; if it is taken just before the caller's rows become visible, the worker searches again
+-- shortly after (svc.may_have_missed_operations).
 -- Raises nothing, locks nothing.
 create or replace function svc.request_evaluation(environment_ids integer[])
 returns void

@@ -1,4 +1,5 @@
--- Gives up on a customer whose evaluation keeps failing: its operations stay pending and hold back nobody until it is released.
+-- Gives up on a customer whose evaluation keeps failing: its operations stay pending, without delaying other customers, until it is
+-- released.
 -- Raises nothing. Locks the customer's row and its inbox rows.
 create or replace function svc_api.set_aside_customer(environment_id integer, customer_id text, error text)
 returns void
@@ -8,7 +9,7 @@ security definer
 set search_path = ''
 as $$
 begin
-  -- Where its very first evaluation failed, it was rolled back with it.
+  -- If its very first evaluation failed, the insert was rolled back with it.
   perform svc.insert_customers(set_aside_customer.environment_id, array[set_aside_customer.customer_id], 1);
 
   update svc.customers as c
@@ -21,4 +22,4 @@ begin
 end;
 $$;
 
-comment on function svc_api.set_aside_customer(integer, text, text) is 'Takes a customer whose evaluation keeps failing out of the way.';
+comment on function svc_api.set_aside_customer(integer, text, text) is 'Sets aside a customer whose evaluation keeps failing.';

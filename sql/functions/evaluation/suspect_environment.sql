@@ -1,4 +1,4 @@
--- Takes down that an evaluation of an environment ended without an outcome, so that the next ones are trials (begin_trial).
+-- Records that an evaluation of an environment ended without an outcome, so that the next ones are trials (begin_trial).
 -- Raises nothing. Locks the environment's row of svc.suspect_environments.
 create or replace function svc_api.suspect_environment(environment_id integer, reason text)
 returns void
@@ -12,4 +12,4 @@ values (suspect_environment.environment_id, left(suspect_environment.reason, 200
 on conflict do nothing;
 end;
 
-comment on function svc_api.suspect_environment(integer, text) is 'Has the next evaluations of an environment be trials.';
+comment on function svc_api.suspect_environment(integer, text) is 'Makes the next evaluations of an environment trials.';

@@ -1,8 +1,9 @@
--- What begin_chunk and begin_trial_chunk do once they hold a slot: takes customers with the oldest waiting operations, then
--- those with due timers, and answers svc.evaluation_input of them. instant is the time to evaluate at: null for the present.
--- Raises nothing. Locks the customers' rows, in id order, passing over those another worker holds: that worker looks at the inbox once
--- more after it commits, or the tick does where a recompute held them. New customers are inserted by the first slot's holder only, so
--- that nobody waits. The operations are read in a later statement than the lock, so what was committed meanwhile is seen.
+-- The part that begin_chunk and begin_trial_chunk share once they hold a slot: takes customers with the oldest waiting operations, then
+-- those with due timers, and answers svc.evaluation_input of them. instant is the time to evaluate at: null for now.
+-- Raises nothing. Locks the customers' rows, in id order, skipping those that another worker holds: that worker searches the inbox once
+-- more after it commits, or the tick does if a recompute held them. Only the holder of the first slot inserts new customers, so that
+-- workers do not wait for each other. The operations are read in a later statement than the lock, so whatever was committed meanwhile is
+-- seen.
 create or replace function svc.take_customers(
   environment_id integer, slot smallint, customer_limit integer, operation_limit integer, settle interval, instant timestamptz
 )
@@ -10,7 +11,8 @@ returns json
 language plpgsql
 volatile
 set search_path = ''
--- By key, whatever the statistics say; that is also why rows are looked up laterally with a limit. Statistics lag behind a backfill.
+-- Force look-ups by key, whatever the statistics say: they lag behind a backfill. That is also why rows are looked up laterally with a
+-- limit.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -25,7 +27,7 @@ declare
   _set_aside text[];
 begin
   loop
-    -- Two chunks, because who holds the other slot may hold the first of them. Mostly so many rows are of so many customers.
+    -- Enough for two chunks, because the holder of the other slot may hold the first. Usually that many rows have that many customers.
     select array_agg(w.customer_id), max(w.rows_read) into _waiting, _read
     from (
       select r.customer_id, sum(count(*)) over () as rows_read
@@ -64,7 +66,7 @@ begin
     ) as l;
 
     if take_customers.slot = 1 and cardinality(_locked) < take_customers.customer_limit then
-      -- What this transaction inserts, it holds.
+      -- This transaction holds what it inserts.
       _locked := _locked || array(
         select svc.insert_customers(
           take_customers.environment_id, _waiting, take_customers.customer_limit - cardinality(_locked)
@@ -73,21 +75,22 @@ begin
     end if;
 
     if _set_aside is not null then
-      -- Out of the way of the others until it is released.
+      -- Keep their operations from being read until they are released.
       update svc.inbox as i
       set not_before = 'infinity'
       where i.environment_id = take_customers.environment_id and i.customer_id = any(_set_aside) and i.not_before is null;
     end if;
 
     exit when _locked <> '{}' or take_customers.slot = 2;
-    -- Others may wait behind those that are set aside, or held for long by who has more waiting than was read: a recompute of one customer.
+    -- Others may wait behind set-aside customers, or behind one with more waiting operations than were read that a recompute holds for
+    -- long.
     if _set_aside is null then
       exit when _read < _limit;
       _limit := _limit * 8;
     end if;
   end loop;
 
-  -- Only now: inserting may have waited for an erasure.
+  -- Not earlier: inserting may have waited for an erasure.
   _now := coalesce(take_customers.instant, date_trunc('milliseconds', clock_timestamp()));
 
   -- While late events come in, the timers of the customers they belong to wait.
@@ -111,7 +114,7 @@ begin
       from svc.customers as k
       where k.environment_id = take_customers.environment_id
         and k.customer_id = w.customer_id
-        -- Again, for the row as it is once locked: another worker may just have evaluated it.
+        -- Check the locked row again: another worker may just have evaluated it.
         and k.next_due_at <= _now
         and k.set_aside_at is null
       limit 1
@@ -120,7 +123,7 @@ begin
   end if;
 
   _locked := _locked || coalesce(_due, '{}');
-  -- Who is waiting may be new, and who holds the first slot may have looked before they came.
+  -- Waiting customers may be new, and the holder of the first slot may have searched before they came.
   if _locked = '{}' and (
     _waiting is not null and take_customers.slot = 2
     or _waiting is null and svc.may_have_missed_operations(take_customers.environment_id)
@@ -130,7 +133,7 @@ begin
   return svc.evaluation_input(
     take_customers.environment_id,
     _locked,
-    -- Shared out, so that no chunk is large and none reads past what it takes.
+    -- Shared out, so that no chunk is large and none reads more than it takes.
     greatest(1, take_customers.operation_limit / greatest(1, cardinality(_locked))),
     _now,
     _settled

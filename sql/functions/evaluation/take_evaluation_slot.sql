@@ -1,5 +1,5 @@
--- Lets this transaction evaluate customers of an environment: answers which of its two slots it holds until it ends, null where others hold
--- both. Nobody waits for a slot.
+-- Lets this transaction evaluate customers of an environment: answers which of its two slots it holds until it ends, null if others hold
+-- both. It never waits for a slot.
 -- Raises nothing. Locks a row of svc.evaluation_slots.
 create or replace function svc.take_evaluation_slot(environment_id integer)
 returns smallint
@@ -15,4 +15,5 @@ limit 1
 for update skip locked;
 end;
 
-comment on function svc.take_evaluation_slot(integer) is 'Lets a transaction evaluate customers of an environment, two at once.';
+comment on function svc.take_evaluation_slot(integer) is
+  'Takes a free one of an environment''s two evaluation slots; null if there is none.';

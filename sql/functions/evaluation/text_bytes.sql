@@ -1,5 +1,5 @@
--- How many bytes a stored document has as text. What is stored compressed may be a hundred times as long; only that is unpacked to be
--- measured. One expression, which the planner puts in the place of the call.
+-- The size of a stored document as text, in bytes. A compressed document may be a hundred times as long as its stored form; only such a
+-- one is decompressed to be measured. A single expression, which the planner inlines.
 -- Raises nothing, locks nothing.
 create or replace function svc.text_bytes(document jsonb)
 returns integer
@@ -11,4 +11,4 @@ return case
   else octet_length(text_bytes.document::text)
 end;
 
-comment on function svc.text_bytes(jsonb) is 'How many bytes a stored document has as text.';
+comment on function svc.text_bytes(jsonb) is 'The size of a stored document as text, in bytes.';

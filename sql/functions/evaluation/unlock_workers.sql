@@ -1,5 +1,5 @@
--- Gives back the jobs of workers that ended without finishing them. Environments that they were evaluating are suspected: that may be what
--- ended them.
+-- Frees the jobs of workers that ended without finishing them. The environments that they were evaluating become suspected: one of them
+-- may be what ended the worker.
 -- Raises nothing. Locks the jobs' rows.
 create or replace function svc.unlock_workers(worker_ids text[])
 returns void
@@ -20,4 +20,4 @@ begin
 end;
 $$;
 
-comment on function svc.unlock_workers(text[]) is 'Gives back the jobs of workers that ended without finishing them.';
+comment on function svc.unlock_workers(text[]) is 'Frees the jobs of workers that ended without finishing them.';

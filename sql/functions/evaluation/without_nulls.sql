@@ -1,4 +1,4 @@
--- Removes the keys of a trait document whose value is null: an explicit null removes a trait. Nested values stay as they are, which
+-- Removes the keys of a trait document whose value is null: an explicit null removes a trait. Nested values stay unchanged, which
 -- is why jsonb_strip_nulls does not serve.
 -- Raises nothing, locks nothing.
 create or replace function svc.without_nulls(document jsonb)

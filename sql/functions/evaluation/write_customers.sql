@@ -1,16 +1,16 @@
--- Writes what evaluation made of customers: [{customerId, createdAt, identifies, lifecycle, lifecycleEnteredAt, lastEventAt,
--- evaluatedThrough, nextDueAt, heldUntil, health}], instants in milliseconds, and in their order the engine's state of each as JSON, a line
--- each. Within the rows a state would be parsed three times, and states are most of what is written. identifies are the numbers of the
--- trait updates that were evaluated, left out where there are none: traits are merged here from them as accepted, because a number in them
+-- Writes the results of evaluating customers: [{customerId, createdAt, identifies, lifecycle, lifecycleEnteredAt, lastEventAt,
+-- evaluatedThrough, nextDueAt, heldUntil, health}], instants in milliseconds, and the engine's state of each as JSON, in the same order,
+-- one per line: inside the rows a state would be parsed three times, and states are most of what is written. identifies are the numbers of
+-- the evaluated trait updates, left out if there are none: traits are merged here from the accepted documents, because a number in them
 -- may exceed what the engine's doubles hold.
--- Raises an internal error where there are not as many states as customers. Locks nothing more than the rows it writes; the caller holds
+-- Raises an internal error if there are not as many states as customers. Locks nothing more than the rows it writes; the caller has locked
 -- the customers.
 create or replace function svc.write_customers(environment_id integer, version integer, customers json, states text)
 returns void
 language plpgsql
 volatile
 set search_path = ''
--- By key, whatever the statistics say, as in apply_evaluation.
+-- Force look-ups by key, whatever the statistics say, as in apply_evaluation.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -19,11 +19,12 @@ as $$
 declare
   _epoch constant timestamptz := 'epoch';
   _ms constant interval := '1 millisecond';
-  -- Not a second function of `rows from`, which Citus does not plan.
+  -- Not a second function in `rows from`, which Citus does not plan.
   _states constant json[] := coalesce(string_to_array(write_customers.states, E'\n')::json[], '{}');
   _written integer;
 begin
-  -- The rows are there. It is the unique index that finds them; Citus takes no update that computes instants of the rows it is given.
+  -- The rows exist; the insert serves to find them by the unique index. Citus does not accept an update that computes instants from its
+  -- rows.
   insert into svc.customers as c (
     environment_id, customer_id, created_at, traits, lifecycle, lifecycle_entered_at, last_event_at, evaluated_through, held_until,
     config_version, health, state, next_due_at
@@ -41,7 +42,7 @@ begin
     write_customers.version,
     r.health,
     _states[r.ordinality],
-    -- The engine knows the operations ahead that it was given; the others are still in the inbox.
+    -- The engine only knows the future events that it was given; the others are still in the inbox.
     least(
       _epoch + r."nextDueAt" * _ms,
       (
@@ -79,7 +80,7 @@ begin
     state = excluded.state,
     next_due_at = excluded.next_due_at;
   get diagnostics _written = row_count;
-  -- Nobody may get the state of another.
+  -- No customer may get the state of another.
   if _written <> cardinality(_states) then
     raise exception using
       errcode = 'internal_error', message = format('there are %s states of %s customers', cardinality(_states), _written);
@@ -87,4 +88,4 @@ begin
 end;
 $$;
 
-comment on function svc.write_customers(integer, integer, json, text) is 'Writes what evaluation made of customers.';
+comment on function svc.write_customers(integer, integer, json, text) is 'Writes the results of evaluating customers.';

@@ -1,7 +1,7 @@
--- Writes what evaluations of customers came to, all but their state and emissions: one statement a table, none where there is nothing to
--- write (null). Instants are milliseconds. Rows of the logs carry the customer's generation; workers of the release before leave 0 out.
--- What stands there already is not written again: a recompute mostly finds what live evaluation found.
--- Raises the constraints' errors. Locks nothing more than the rows it writes; the caller holds the customers.
+-- Writes the results of evaluating customers, except state and emissions: one statement per table, none if there is nothing to
+-- write (null). Instants are milliseconds. Rows of the logs carry the customer's generation; workers of the previous release omit it if it
+-- is 0. Unchanged rows are not written again: a recompute mostly finds what live evaluation found.
+-- Raises the constraints' errors. Locks nothing more than the rows it writes; the caller has locked the customers.
 create or replace function svc.write_effects(
   environment_id integer,
   version integer,
@@ -17,7 +17,7 @@ returns void
 language plpgsql
 volatile
 set search_path = ''
--- By key, whatever the statistics say, as in apply_evaluation.
+-- Force look-ups by key, whatever the statistics say, as in apply_evaluation.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -134,4 +134,4 @@ end;
 $$;
 
 comment on function svc.write_effects(integer, integer, json, json, json, json, json, json, json) is
-  'Writes what evaluations of customers came to, all but their state and emissions.';
+  'Writes the results of evaluating customers, except state and emissions.';

@@ -1,6 +1,6 @@
--- Writes runs of rules. Instants are milliseconds. `emission` of a run is where what it emitted stands among the emissions
--- of the call, which are numbered by evaluation_seqs, 65,536 each; without these, as of a replay, the runs emitted nothing.
--- Raises the constraints' errors. Locks nothing more than the rows it writes; the caller holds the customers.
+-- Writes executions of rules. Instants are milliseconds. `emission` of an execution is the position of what it emitted in the emissions
+-- of the call, which evaluation_seqs number, 65,536 each; null evaluation_seqs mean that they emitted nothing, as in a replay.
+-- Raises the constraints' errors. Locks nothing more than the rows it writes; the caller has locked the customers.
 create or replace function svc.write_rule_executions(
   environment_id integer, version integer, rule_executions json, evaluation_seqs bigint[]
 )
@@ -25,4 +25,4 @@ as $$
   where h.environment_id = write_rule_executions.environment_id
 $$;
 
-comment on function svc.write_rule_executions(integer, integer, json, bigint[]) is 'Writes runs of rules.';
+comment on function svc.write_rule_executions(integer, integer, json, bigint[]) is 'Writes executions of rules.';

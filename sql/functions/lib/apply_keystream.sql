@@ -1,4 +1,4 @@
--- A text xor the keystream that a secret and a tag give: what seals a text also opens it.
+-- XORs a text with the keystream derived from a secret and a tag. The same call seals a text and opens a sealed one.
 -- Raises nothing, locks nothing.
 create or replace function svc.apply_keystream(content bytea, tag bytea, secret bytea)
 returns bytea
@@ -22,4 +22,4 @@ begin
 end;
 $$;
 
-comment on function svc.apply_keystream(bytea, bytea, bytea) is 'Seals a text, or opens what was sealed.';
+comment on function svc.apply_keystream(bytea, bytea, bytea) is 'Seals a text or opens a sealed one.';

@@ -1,5 +1,5 @@
 -- The sequence that numbers the ingest calls of an environment.
--- Raises 42P01 where it is not there. Locks nothing.
+-- Raises 42P01 if it does not exist. Locks nothing.
 create or replace function svc.batch_seq(environment_id integer)
 returns regclass
 language sql

@@ -1,5 +1,5 @@
--- Environments, in groups that one statement may be about: on one PostgreSQL all of them; on a cluster those of a shard, so that a
--- statement that names them (environment_id = any(…)) goes to one node whole.
+-- Groups environments so that one statement can name a whole group: on a single PostgreSQL there is one group; on a cluster one for each
+-- shard, so that the whole of a statement with environment_id = any(…) goes to one node.
 -- Raises nothing, locks nothing.
 create or replace function svc.by_shard(environment_ids integer[])
 returns setof integer[]
@@ -22,4 +22,4 @@ begin
 end;
 $$;
 
-comment on function svc.by_shard(integer[]) is 'Environments, in groups that one statement may be about.';
+comment on function svc.by_shard(integer[]) is 'Environments in groups, each of which one statement can name.';

@@ -1,5 +1,5 @@
--- The position that a cursor of this list stands for; null for no cursor, which is the beginning. A position matches the list's pattern.
--- Raises SV006 VALIDATION_ERROR for anything that is no cursor of this list. Locks nothing.
+-- The position that a cursor of this list encodes; null without a cursor, which means the beginning. A position matches the list's pattern.
+-- Raises SV006 VALIDATION_ERROR for any text that is not a cursor of this list. Locks nothing.
 create or replace function svc.decode_cursor(list text, "cursor" text, pattern text default '')
 returns text
 language plpgsql
@@ -18,11 +18,11 @@ begin
   begin
     _sealed := decode(rpad(translate(decode_cursor.cursor, '-_', '+/'), (length(decode_cursor.cursor) + 3) / 4 * 4, '='), 'base64');
   exception
-    -- All of class 22: no base64.
+    -- All of class 22: the text is not base64.
     when data_exception then _sealed := '';
   end;
   _plain := svc.apply_keystream(substr(_sealed, 17), substr(_sealed, 1, 16), _secret);
-  -- The tag is that of the text, so nobody else made it.
+  -- The tag matches the text, so this installation made it.
   if set_byte(substr(sha256(_secret || _plain), 1, 16), 0, 0) = substr(_sealed, 1, 16) then
     _parts := convert_from(_plain, 'UTF8')::jsonb;
   end if;
@@ -44,4 +44,4 @@ begin
 end;
 $$;
 
-comment on function svc.decode_cursor(text, text, text) is 'The position behind a cursor; raises VALIDATION_ERROR.';
+comment on function svc.decode_cursor(text, text, text) is 'The position that a cursor encodes; raises VALIDATION_ERROR.';

@@ -1,4 +1,4 @@
--- The number in the public id of an emission; null for a text that is no such id.
+-- The number in the public id of an emission; null if the text is not such an id.
 -- Raises nothing, locks nothing.
 create or replace function svc.emission_seq(emission_id text)
 returns bigint

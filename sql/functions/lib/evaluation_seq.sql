@@ -1,5 +1,5 @@
 -- The sequence that numbers the write-backs of an environment's evaluation.
--- Raises 42P01 where it is not there. Locks nothing.
+-- Raises 42P01 if it does not exist. Locks nothing.
 create or replace function svc.evaluation_seq(environment_id integer)
 returns regclass
 language sql

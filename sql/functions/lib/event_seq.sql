@@ -1,4 +1,4 @@
--- The number in the public id of an event; null for a text that is no such id. For people with psql: a look-up by it takes the primary key.
+-- The number in the public id of an event; null if the text is not such an id. For users of psql: a look-up by it uses the primary key.
 -- Raises nothing, locks nothing.
 create or replace function svc_inspect.event_seq(event_id text)
 returns bigint

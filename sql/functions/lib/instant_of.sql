@@ -1,4 +1,4 @@
--- The instant that svc.microseconds made a number of. Added up of parts, because a double does not hold microseconds for all years.
+-- The instant that svc.microseconds turned into a number. It is added up in parts, because a double cannot hold microseconds in all years.
 -- Raises nothing for a number of up to 18 digits, locks nothing.
 create or replace function svc.instant_of(microseconds bigint)
 returns timestamptz

@@ -1,9 +1,9 @@
--- An instant as every document shows it: ISO 8601 in UTC with milliseconds, floored.
+-- An instant in the format of all documents: ISO 8601 in UTC with milliseconds, rounded down.
 -- Raises nothing, locks nothing.
 create or replace function svc.iso(instant timestamptz)
 returns text
 language sql
--- As to_char is declared: a function that promises more than its body is not inlined, and a page of a list calls this hundreds of times.
+-- Stable, like to_char: a function declared stricter than its body is not inlined, and one page of a list calls this hundreds of times.
 stable
 strict
 parallel safe

@@ -1,5 +1,5 @@
 -- The highest number that the ingest calls of an environment have reserved for their operations so far.
--- Raises 42P01 where the environment has no sequence. Locks nothing.
+-- Raises 42P01 if the environment has no sequence. Locks nothing.
 create or replace function svc.issued_through(environment_id integer)
 returns bigint
 language sql

@@ -1,4 +1,4 @@
--- An instant as a whole number, for the position in a cursor: nothing of it is lost, in any year.
+-- An instant as a whole number, for positions in cursors: lossless in any year.
 -- Raises nothing, locks nothing.
 create or replace function svc.microseconds(instant timestamptz)
 returns bigint

@@ -1,5 +1,5 @@
--- One page of a list. The caller reads one row more than the limit, so that the last page is known to be the last; members of the
--- document are in the order data, nextCursor. positions[i] is where the list continues after items[i].
+-- One page of a list. The caller reads one row more than the limit, so that the last page is known to be the last. The members of the
+-- document are data, then nextCursor. positions[i] is where the list continues after items[i].
 -- Raises nothing, locks nothing.
 create or replace function svc.page(list text, items json[], positions text[], row_limit integer)
 returns json

@@ -1,6 +1,6 @@
--- One page of a list that reads no more than so many rows at once, however few of them its filters pass. resume is the position of the
--- last row read where reading ended before the page was full: the page is short then, even empty, and the list continues after it all
--- the same. Otherwise as svc.page.
+-- One page of a list that reads a limited number of rows at once, however few of them pass its filters. resume is the position of the
+-- last row read if reading ended before the page was full: the page is then short or even empty, and the list continues after that
+-- position. Otherwise like svc.page.
 -- Raises nothing, locks nothing.
 create or replace function svc.partial_page(list text, items json[], positions text[], row_limit integer, resume text)
 returns json
@@ -14,4 +14,4 @@ return json_build_object(
 );
 
 comment on function svc.partial_page(text, json[], text[], integer, text) is
-  'A page of a list as {data, nextCursor}, where reading may have ended before the page was full.';
+  'A page of a list as {data, nextCursor}, for lists that can stop reading before the page is full.';

@@ -1,4 +1,4 @@
--- A text as the value of a member of a URL's query: all but letters, digits, - . _ ~ of ASCII as the hexadecimal bytes of its UTF-8.
+-- Encodes a text for the query of a URL: all but ASCII letters, digits and - . _ ~ become the hexadecimal bytes of their UTF-8.
 -- Raises nothing, locks nothing.
 create or replace function svc.percent_encoded(plain text)
 returns text
@@ -9,7 +9,7 @@ parallel safe
 set search_path = ''
 as $$
 begin
-  -- Most ids are such.
+  -- The usual case for ids.
   if percent_encoded.plain collate "C" !~ '[^A-Za-z0-9._~-]' then
     return percent_encoded.plain;
   end if;
@@ -27,4 +27,4 @@ begin
 end;
 $$;
 
-comment on function svc.percent_encoded(text) is 'A text as the value of a member of a URL''s query.';
+comment on function svc.percent_encoded(text) is 'A text, percent-encoded for the query of a URL.';

@@ -1,4 +1,4 @@
--- Quartiles as a document, rounded to milliseconds; null where there are none.
+-- Quartiles as a document, rounded to three decimals (milliseconds, if they are seconds); their members are null if there are none.
 -- Raises nothing, locks nothing.
 create or replace function svc.quartiles(quartiles double precision[])
 returns json

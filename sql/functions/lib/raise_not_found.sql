@@ -1,5 +1,5 @@
--- Says that there is no such thing as somebody asked for by its id, and what to do, with more members of the detail where there are some.
--- Raises SV004 with this code, always. Locks nothing.
+-- Reports that no thing with the requested id exists, and what to do, with further members of the error's detail in more.
+-- Always raises SV004 with this code. Locks nothing.
 create or replace function svc.raise_not_found(code text, subject text, id text, place text, fix text, more jsonb default '{}')
 returns void
 language plpgsql
@@ -17,4 +17,4 @@ begin
 end;
 $$;
 
-comment on function svc.raise_not_found(text, text, text, text, text, jsonb) is 'Raises that there is no such thing.';
+comment on function svc.raise_not_found(text, text, text, text, text, jsonb) is 'Raises SV004: a thing with this id does not exist.';

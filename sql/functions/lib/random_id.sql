@@ -1,4 +1,4 @@
--- A new public id of something that is created rarely: the prefix and 80 random bits.
+-- A new public id for something that is rarely created: the prefix and 80 random bits.
 -- Raises nothing, locks nothing.
 create or replace function svc.random_id(prefix text)
 returns text

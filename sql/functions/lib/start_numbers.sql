@@ -1,7 +1,7 @@
--- Makes the sequences of a new environment. An id tells its number, so a sequence that environments shared would tell each how much the
--- others do. They begin at random, so that two environments do not give the same ids: a receiver of webhooks of both drops what it knows.
--- The numbers of operations (batch_seq * 1024) and of emissions (evaluation_seq * 65536) begin below 2^52, so as many are left below 2^53.
--- Raises 42P07 where they are there. Locks nothing that others use.
+-- Creates the sequences of a new environment. Each environment has its own because ids show their number, and a shared sequence would show
+-- each how active the others are. They start at random, so that two environments do not use the same ids: a receiver of webhooks of both
+-- drops ids that it knows. Numbers of operations (batch_seq * 1024) and emissions (evaluation_seq * 65536) begin below 2^52, so at least
+-- as many remain below 2^53. Raises 42P07 if they exist. Locks nothing that others use.
 create or replace function svc.start_numbers(environment_id integer)
 returns void
 language plpgsql
@@ -24,10 +24,10 @@ begin
     _first := 268435456 + floor(random() * _kind.room)::bigint;
     execute format('create sequence %s as bigint start with %s', _name, _first);
     execute format('comment on sequence %s is %L', _name, _kind.note);
-    -- As if the first were used: a sequence that was never used has no last value.
+    -- Mark the first number as used: a sequence that was never used has no last value.
     perform setval(_name::regclass, _first);
   end loop;
 end;
 $$;
 
-comment on function svc.start_numbers(integer) is 'Makes the sequences of a new environment, each from a random number on.';
+comment on function svc.start_numbers(integer) is 'Creates the sequences of a new environment, each starting at a random number.';

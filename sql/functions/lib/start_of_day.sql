@@ -1,5 +1,5 @@
--- The first instant of a day in a time zone: of which (instant at time zone zone)::date says that day, or a later one where the zone left
--- the day out. Where clocks are set back at midnight, `day at time zone` is the second of two.
+-- The first instant of a day in a time zone: the first for which (instant at time zone zone)::date is that day, or a later one if the zone
+-- skipped the day. Where clocks are set back at midnight, `day at time zone` is the second of two midnights, so it does not serve.
 -- Raises nothing, locks nothing.
 create or replace function svc.start_of_day(day date, zone text)
 returns timestamptz
@@ -11,7 +11,7 @@ set search_path = ''
 as $$
 declare
   _midnight constant timestamptz := start_of_day.day::timestamp at time zone start_of_day.zone;
-  -- In seconds before that midnight: the one is within the day or after it, the other before it.
+  -- Seconds before that midnight, for a binary search: _within is in the day or after it, _before is earlier.
   _within integer := 0;
   _before integer := 172800;
   _between integer;
